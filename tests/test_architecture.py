@@ -61,6 +61,7 @@ LIBRARIES = {
     "pymdownx": r"narrative/markdown_extensions|site/fragments",
     "pydantic": r"settings/.*|core/cache|review/model",
     "pydantic_core": r"settings/.*|formats/json_files",
+    "openpyxl": r"formats/tables/excel",
     "zstandard": r"formats/files",
     "compression": r"formats/files",
     "google_crc32c": r"formats/tfrecord",

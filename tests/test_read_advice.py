@@ -125,7 +125,7 @@ def test_a_store_that_cannot_be_read_is_told(tmp_path: Path) -> None:
         ),
         (
             'data/s/b.db: the database is of no program that is known: it has the table "t". '
-            "Those of MLflow and Trackio are read; of others export a table as CSV, and read that."
+            "Select its rows with query: in source.yml, as in query: SELECT * FROM t."
         ),
         "data/s/c.sqlite: it is no SQLite database. Copy it again from where the run wrote it.",
     ]

@@ -45,7 +45,11 @@ TABLE_ENDINGS: Final = {
     ".ndjson": "jsonl",
     ".json": "json",
     ".parquet": "parquet",
+    ".xlsx": "xlsx",
 }
+# Settings and weights have these endings too: they are data where they are named, or where no table is.
+WEAK_ENDINGS: Final = {".yaml": "yaml", ".yml": "yaml", ".npz": "npz"}
+ARCHIVE_ENDINGS: Final = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst")
 COMPRESSIONS: Final = {".gz": "gzip", ".zst": "zstd"}
 BOM: Final = codecs.BOM_UTF8
 NOT_UTF8: Final = ("the line has bytes that are not UTF-8", "Save the file as UTF-8")
@@ -70,6 +74,20 @@ def split_ending(path: Path) -> tuple[str, str | None, str]:
     suffix = PurePosixPath(name).suffix
     kind = TABLE_ENDINGS.get(suffix.lower())
     return (name[: -len(suffix)] if kind else name), kind, compression
+
+
+def split_weak_ending(path: Path) -> tuple[str, str | None, str]:
+    """Return the same as ``split_ending`` where formats count that are often no data."""
+    name, kind, compression = split_ending(path)
+    suffix = PurePosixPath(name).suffix
+    weak = WEAK_ENDINGS.get(suffix.lower()) if kind is None else None
+    return (name.removesuffix(suffix), weak, compression) if weak else (name, kind, compression)
+
+
+def get_archive_ending(name: str) -> str:
+    """Return the ending of an archive's name, as written; empty if it is none."""
+    known = (ending for ending in ARCHIVE_ENDINGS if name.lower().endswith(ending))
+    return name[-max(map(len, known), default=0) or len(name) :]
 
 
 def natural_key(path: Path) -> list[tuple[tuple[int, int, str], ...]]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from msgspec import Struct
 
-from reportgen.formats.files import split_ending
+from reportgen.formats.files import split_ending, split_weak_ending
 from reportgen.formats.runs import Unit
 
 if TYPE_CHECKING:
@@ -112,6 +112,11 @@ def get_title(name: str) -> str:
 def is_unit_name(name: str) -> bool:
     """Return whether a file name is typical of a logger or harness, and not of a table."""
     return split_ending(Path(name))[1] is None and any(form.matches(name) for form in list_formats())
+
+
+def is_data_name(name: str) -> bool:
+    """Return whether a file of this name may hold data, of any format."""
+    return split_weak_ending(Path(name))[1] is not None or is_unit_name(name)
 
 
 def find_units(files: Sequence[Path], form: str | None = None, *, named: bool = False) -> FoundUnits:

@@ -56,6 +56,19 @@ class SqliteStore(Struct, frozen=True):
         while portion := cursor.fetchmany(_ROWS_AT_ONCE):
             yield from portion
 
+    def restrict(
+        self, authorize: Callable[..., int], is_exhausted: Callable[[], bool], instructions: int, longest: int
+    ) -> sqlite3.Connection:
+        """Return the connection with bounds for a statement of a user's.
+
+        ``authorize`` is SQLite's authorizer. ``is_exhausted`` is called after each number of ``instructions``
+        and ends a statement, and no cell may have more than ``longest`` bytes.
+        """
+        self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
+        self._connection.set_authorizer(authorize)
+        self._connection.set_progress_handler(is_exhausted, instructions)
+        return self._connection
+
     def name_column(self, table: str, name: str) -> str:
         """Return the column in SQL, or NULL if an older store does not have it."""
         return f'{table}."{name}"' if name in self.columns.get(table, ()) else "NULL"

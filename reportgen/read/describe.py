@@ -13,7 +13,7 @@ from reportgen.core.errors import Diagnostic, Diagnostics, Severity, Stage
 from reportgen.core.statements import Counts, DescribedEvaluation, DescribedRun, DescribedTotal, Description
 from reportgen.core.words import join_names
 from reportgen.formats.cells import NUMERIC
-from reportgen.formats.files import split_ending
+from reportgen.formats.files import split_weak_ending
 from reportgen.formats.messages import list_names
 from reportgen.formats.registry import find_format, find_units, get_title, load_reader
 from reportgen.formats.runs import LoggedRun, UnreadableError
@@ -50,6 +50,10 @@ _TITLES: Final = {
     "jsonl": "JSON Lines",
     "json": "JSON",
     "parquet": "Parquet",
+    "xlsx": "Excel",
+    "yaml": "YAML",
+    "npz": "NumPy arrays",
+    "sqlite": "a query of a database",
     "wandb-csv": "a chart that W&B exported as CSV",
 }
 _LINES: Final = frozenset((".jsonl", ".ndjson"))
@@ -141,13 +145,12 @@ def _describe_source(description: Description, request: SourceRequest, problems:
 _ACROSS: Final = {"series": "series", "benchmarks": "benchmark", "metrics": "metric"}
 
 
-def _describe_formats(layout: Layout, settings: SourceSettings) -> str:
+def _describe_formats(layout: Layout) -> str:
     """Describe the formats of the files and how they are packed."""
-    # Wide tables of totals are read from copies in another format.
-    copied = layout.totals is not None and settings.wide is not None
     titles: dict[str, None] = {}
     for file in layout.files:
-        form = split_ending(Path(file.path))[1] or file.format if copied else file.format
+        # Some tables are read from copies in another format.
+        form = split_weak_ending(Path(file.path))[1] or file.format if file.copy else file.format
         title = _TITLES.get(form, form)
         titles[f"{title} ({file.compression})" if file.compression else title] = None
     return join_names(list(titles))
@@ -191,7 +194,7 @@ def _describe_layout(description: Description, source: Source, root: Path) -> De
         description,
         kind=source.kind,
         format=layout.files[0].format,
-        title=_describe_formats(layout, settings),
+        title=_describe_formats(layout),
         shape=_describe_shape(layout, settings),
         read=tuple(file.path for file in source.files),
         size=sum(file.size for file in source.files),

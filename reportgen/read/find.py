@@ -15,9 +15,9 @@ from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
 from reportgen.core.words import suggest_name
-from reportgen.formats.files import natural_key, split_ending
+from reportgen.formats.files import natural_key, split_ending, split_weak_ending
 from reportgen.formats.messages import list_names, merge_problems
-from reportgen.formats.registry import is_unit_name
+from reportgen.formats.registry import is_data_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -81,7 +81,7 @@ def find_sources(
         names.setdefault(split_ending(file)[0], []).append(file)
     # Every folder with data somewhere below it is a source.
     walk = FolderWalk(data.parent, boundary, nested_sources=True, outward={} if outward is None else outward)
-    files = (file for file in walk.list_files(data) if split_ending(file)[1] or is_unit_name(file.name))
+    files = (file for file in walk.list_files(data) if is_data_name(file.name))
     for folder in sorted({parent for file in files for parent in file.parents}, key=natural_key):
         if folder != data and folder.is_relative_to(data):
             names.setdefault(folder.relative_to(data).as_posix(), []).append(folder)
@@ -113,6 +113,9 @@ def locate(
             near = [data / entry for entry in entries if entry.startswith(name)]
             found += [path for path in _list_files(near) if split_ending(path)[0] == name]
             found = found or [one for one in _list_files(near, of_units=True) if _name_source(one) == name]
+            # Whoever opens it says why it is not read.
+            others = (one for one in near if one.stem == name and one.suffix not in {"", ".dvc"})
+            found = found or [one for one in others if one.is_file() and one.name != SETTINGS][:1]
     if len(found) > 1:
         raise ReportError(_report_clash(name, found, project_root))
     if not found:
@@ -142,7 +145,7 @@ def make_location(path: Path, name: str, root: Path, boundary: Boundary | None =
 
 def _name_source(path: Path) -> str:
     """Return the name of a source that is one file, without its suffixes."""
-    name, kind, _ = split_ending(path)
+    name, kind, _ = split_weak_ending(path)
     return name if kind or name.startswith(_EVENTS) else path.stem
 
 
@@ -151,7 +154,8 @@ def _list_files(paths: Iterable[Path], *, of_units: bool = False) -> Iterator[Pa
     for path in paths:
         if path.name.startswith(".") or path.name.endswith(SETTINGS):
             continue
-        if (is_unit_name(path.name) if of_units else split_ending(path)[1]) and path.is_file():
+        is_table = split_ending(path)[1] is not None
+        if (is_data_name(path.name) and not is_table if of_units else is_table) and path.is_file():
             yield path
 
 
@@ -282,7 +286,7 @@ def choose_files(location: Location, settings: SourceSettings) -> ChosenFiles:
     paths = tuple(labels) if named else tuple(walk.list_files(location.path))
     _refuse_outward_links(walk.outward, location)
     # Files without read permission count if the user named them or their names look like data.
-    data = (path for path in paths if named or split_ending(path)[1] or is_unit_name(path.name))
+    data = (path for path in paths if named or is_data_name(path.name))
     unreadable = frozenset(path for path in data if not os.access(path, os.R_OK) and path.exists())
     return ChosenFiles(paths, labels, named, walk.skipped, unreadable)
 

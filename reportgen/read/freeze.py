@@ -32,6 +32,8 @@ _DONE: Final = frozenset(
     (
         "files",
         "format",
+        "sheet",
+        "query",
         "series_from",
         "seed_from",
         "run_from",

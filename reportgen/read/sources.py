@@ -19,9 +19,9 @@ from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity
 from reportgen.core.model import SourceFile
 from reportgen.core.repository import find_data_boundary
 from reportgen.core.words import format_count, join_names
-from reportgen.formats.files import hash_file, split_ending
+from reportgen.formats.files import hash_file, split_weak_ending
 from reportgen.formats.messages import list_names, merge_problems
-from reportgen.formats.registry import LOGGERS, find_format, find_units, get_title, is_unit_name, load_reader
+from reportgen.formats.registry import LOGGERS, find_format, find_units, get_title, is_data_name, load_reader
 from reportgen.formats.runs import UnreadableError
 from reportgen.read.check_repeats import find_series
 from reportgen.read.find import (
@@ -43,6 +43,7 @@ from reportgen.read.tables.check import (
     report_unread,
     warn_no_metrics,
 )
+from reportgen.read.tables.converted import convert_tables
 from reportgen.read.tables.layout import Survey, is_name_of, list_free_columns
 from reportgen.read.tables.mapped_json import map_tables
 from reportgen.read.tables.survey import hash_files, list_tables, survey
@@ -129,7 +130,7 @@ def open_path(
     if not path.exists():
         place = SourceLocation(str(path))
         raise ReportError(Diagnostic(place, "there is no such file or folder", "", Stage.DATA))
-    if path.is_file() and not (split_ending(path)[1] or is_unit_name(path.name)):
+    if path.is_file() and not is_data_name(path.name):
         message, advice = "its ending tells no format that reportgen reads", "Give it an ending such as .csv"
         raise ReportError(Diagnostic(locate_file(path, root), message, advice, Stage.DATA))
     return root, open_location(make_location(path, "", root), load_settings, hashes or hash_file)
@@ -183,7 +184,7 @@ def _read_units(request: SourceRequest) -> tuple[Source, ImportedRuns] | None:
     """Read what loggers or harnesses wrote among the files; unchanged units come from the cache."""
     location, settings, chosen = request.location, request.settings, request.chosen
     named = find_format(settings.format)
-    if settings.format and not named:
+    if (settings.format and not named) or settings.query:
         return None
     found = _find_readable_units(request)
     if named and not found.units:
@@ -192,7 +193,7 @@ def _read_units(request: SourceRequest) -> tuple[Source, ImportedRuns] | None:
         if other := _find_readable_units(unnamed).units:
             form = other[0].format
             advice = f"It has files of {get_title(form)}: say format: {form}, or leave format: out"
-        elif tables := sum(1 for path in chosen.paths if split_ending(path)[1]):
+        elif tables := sum(1 for path in chosen.paths if split_weak_ending(path)[1]):
             advice = f"It has {format_count(tables, 'table')}, read where format: is left out"
         else:
             message += f", called {join_names(named.patterns)}"
@@ -300,7 +301,8 @@ def _open_tables(request: SourceRequest) -> Source:
     location, settings, cache = request.location, request.settings, request.cache
     files = list_tables(location, settings, request.chosen)
     hashed = hash_files(location.root, files, request.hashes)
-    known = settings
+    converted = convert_tables(location, settings, files, hashed, cache or get_temporary_cache())
+    known, files = settings, converted.files
     if settings.format == "mapped":
         _check_names(location, settings)
         tables = map_tables(location, settings, files, hashed, cache or get_temporary_cache())
@@ -324,7 +326,7 @@ def _open_tables(request: SourceRequest) -> Source:
         if not found.layout.spread:
             _check_names(location, settings)
     named = report_file_names(location, known, found)
-    found = replace(found, warnings=(*found.warnings, *named))
+    found = replace(found, warnings=(*converted.warnings, *found.warnings, *named))
     return _make_source(location, settings, _set_series(known, found.layout.roles.series), hashed, found)
 
 

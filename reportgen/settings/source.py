@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-_Table: TypeAlias = Literal["csv", "wandb-csv", "tsv", "jsonl", "json", "parquet", "mapped"]
+_Table: TypeAlias = Literal[
+    "csv", "wandb-csv", "tsv", "jsonl", "json", "parquet", "mapped", "xlsx", "yaml", "npz"
+]
 _Tracker: TypeAlias = Literal["wandb", "tensorboard", "mlflow_sqlite", "mlflow_files", "trackio", "dvclive"]
 _Log: TypeAlias = Literal["trainer_state", "metrics_csv", "step_json", "console"]
 _Harness: TypeAlias = Literal[
@@ -132,6 +134,16 @@ class SourceSettings(Settings):
         "with (?P<name>...) is a regular expression, and its groups are columns.",
     )
     format: Format | None = Field(None, description="Read every file as this format, whatever its name.")
+    sheet: Name | None = Field(
+        None,
+        description="Excel files: the sheet to read, also with a range, as in Scores!B3:F20; the only one "
+        "that is filled if left out.",
+    )
+    query: Name | None = Field(
+        None,
+        description="An SQLite database of your own: the statement that selects the rows, as in SELECT step, "
+        "loss FROM logs.",
+    )
     series_from: Name | tuple[Name, ...] | None = Field(
         None,
         description="Runs of loggers and harnesses: what names the series: a key of their configuration, a "

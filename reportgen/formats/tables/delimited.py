@@ -14,6 +14,7 @@ import csv
 import io
 import re
 from collections import Counter
+from datetime import datetime, time
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -25,7 +26,7 @@ from reportgen.formats.cells import Kind, infer_kind, is_missing, is_number
 from reportgen.formats.files import NOT_UTF8, is_utf8
 from reportgen.formats.layout import FileLayout, Look, Row
 from reportgen.formats.messages import limit_problems, list_names
-from reportgen.formats.text_files import MOST_COLUMNS
+from reportgen.formats.text_files import LARGEST_DOCUMENT, MOST_COLUMNS, format_mebibytes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -127,6 +128,7 @@ _QUOTE: Final = '"'
 # Each further word costs time in readers that parse millions of numbers.
 _NOTHING: Final = ("", "null", "None", "NA")
 _LINE_END: Final = re.compile(r"[\r\n]")
+_CONTROL: Final = re.compile(r"[\t\r\n]+")
 # A cell may hold a whole document; the default limit of Python's reader is 128 kB.
 csv.field_size_limit(16 << 20)
 
@@ -261,6 +263,31 @@ def _find_torn_line(
         return last
     cut_number = not is_missing(row[-1]) and not is_number(row[-1])
     return last if cut_number and infer_kind(row[-1] for row in cells[:-1] if row) is Kind.NUMBER else None
+
+
+def write_separated(content: Content, rows: Iterable[Iterable[object]]) -> str:
+    """Return rows, the names of columns first, as tab-separated text with a line for each.
+
+    Raises ``ReportError`` beyond 256 MiB.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter="\t", lineterminator="\n")
+    for row in rows:
+        writer.writerow([_write_cell(cell) for cell in row])
+        if text.tell() > LARGEST_DOCUMENT:
+            message = f"the table is more than {format_mebibytes(LARGEST_DOCUMENT)} as text"
+            raise content.make_error(message, "Write Parquet, which is read without loading it")
+    return text.getvalue()
+
+
+def _write_cell(cell: object) -> str:
+    """Return a value as text on one line; times and truth values as other formats write them."""
+    if cell is None or isinstance(cell, bool):
+        return {None: "", True: "true", False: "false"}[cell]
+    if isinstance(cell, datetime):
+        return str(cell.date()) if cell.time() == time() else cell.isoformat(" ", "milliseconds")
+    text = cell.decode(errors="replace") if isinstance(cell, bytes) else str(cell)
+    return _CONTROL.sub(" ", text)
 
 
 def read_grid(content: Content, form: str) -> Iterator[tuple[int, list[str]]]:

@@ -57,7 +57,7 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
             raise content.make_error("the file is empty", "Remove it or write it again") from None
         raise make_json_error(content, error, "Write it again") from None
     listed = isinstance(table, list) and all(isinstance(item, dict) for item in table)
-    records = table if listed else _build_records(content, table)
+    records = table if listed else build_records(content, table)
     if not any(records):
         raise content.make_error("the file has no rows", "Remove it or write it again")
     skip = len(BOM) if data.startswith(BOM) else 0
@@ -129,7 +129,7 @@ def _read_objects(
         return
     text = content.decode_text(content.read_all())
     if file.variant != _RECORDS:
-        yield from ((None, item) for item in _build_records(content, json.loads(text)))
+        yield from ((None, item) for item in build_records(content, json.loads(text)))
         return
     decoder = json.JSONDecoder()
     end, line, counted = text.index("[") + 1, 1, 0
@@ -193,7 +193,7 @@ def _look_at_records(
     return Look(file, cells, exhaustive and len(sample) == count)
 
 
-def _build_records(content: Content, table: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - whatever JSON holds
+def build_records(content: Content, table: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - whatever JSON holds
     """Return the rows of an object of columns."""
     if not isinstance(table, dict) or not all(isinstance(column, list) for column in table.values()):
         raise content.make_error("the file is neither a list of objects nor an object of lists", _ADVICE)

@@ -222,6 +222,22 @@ _SQLITE: Final = b"SQLite format 3\x00"
 # Tables of a study in every version of Optuna's storage (optuna/storages/_rdb/models.py).
 _OPTUNA: Final = frozenset(("studies", "trials", "trial_values"))
 _COPY: Final = "Copy it again from where the run wrote it"
+_PANDAS: Final = 'Write it as Parquet, as in pandas.{read}("{name}").to_parquet("{stem}.parquet")'
+_SHEET: Final = "Save it as .xlsx or CSV"
+_ARRAYS: Final = (
+    'Write its numbers with numpy.savez, as in numpy.savez("{stem}.npz", step=steps, loss=losses)'
+)
+# Kinds of files that are not read, by their suffix, and the next step.
+_UNREAD: Final = {
+    **dict.fromkeys((".h5", ".hdf5"), ("an HDF5 file", _PANDAS.replace("{read}", "read_hdf"))),
+    **dict.fromkeys((".pkl", ".pickle"), ("a pickle, which runs code as it is read", _ARRAYS)),
+    **dict.fromkeys((".pt", ".pth"), ("a file of PyTorch, which runs code as it is read", _ARRAYS)),
+    **dict.fromkeys((".feather", ".arrow"), ("an Arrow file", _PANDAS.replace("{read}", "read_feather"))),
+    **dict.fromkeys((".xls", ".xlsb"), ("an Excel file of an older or binary kind", _SHEET)),
+    ".ods": ("an OpenDocument sheet", _SHEET),
+    ".npy": ("a single NumPy array without a name", _ARRAYS),
+    ".mat": ("a file of MATLAB", _ARRAYS),
+}
 _BEGINNING, _MOST_ENDINGS = 1024, 6
 # The first line of a table in each format, as a regular expression.
 _TABLES: Final = (("jsonl", r"\{.*"), ("json", r"\[.*"), ("tsv", r".*\t.*"), ("csv", r".*,.*"))
@@ -235,6 +251,8 @@ def check_unknown_files(paths: Iterable[Path], root: Path) -> list[Diagnostic]:
         with problems.collecting():
             if _NAMES.fullmatch(path.name):
                 content.check()
+            if path.suffix.lower() in _UNREAD:
+                raise _explain_unread(content)
             if _DATABASE.fullmatch(path.name):
                 raise _explain_database(content)
     return problems.found
@@ -250,6 +268,8 @@ def explain_unknown_format(path: Path, root: Path) -> list[Diagnostic]:
             beginning = file.read(_BEGINNING)
         if _DATABASE.fullmatch(path.name) or beginning.startswith(_SQLITE):
             raise _explain_database(content)
+        if path.suffix.lower() in _UNREAD:
+            raise _explain_unread(content)
         message = "its ending tells no format, and no logger or harness that is known writes what it holds"
         if b"\0" in beginning:
             advice = "Export a table from it as CSV, or leave it out with files: in source.yml"
@@ -283,6 +303,13 @@ def list_endings(paths: Iterable[Path]) -> str:
     return join_names([f"{count:,} {ending}" for ending, count in count_endings(paths)], most=_MOST_ENDINGS)
 
 
+def _explain_unread(content: Content) -> ReportError:
+    """Return an error with what a file is that is not read, and what to write instead."""
+    kind, advice = _UNREAD[content.path.suffix.lower()]
+    names = {"name": content.path.name, "stem": content.path.stem}
+    return content.make_error(f"it is {kind}, and is not read", advice.format(**names))
+
+
 def _explain_database(content: Content) -> ReportError:
     """Return an error with what a file named like a database is: another program's, or damaged."""
     from reportgen.formats.runs import UnreadableError  # noqa: PLC0415 - seldom needed
@@ -307,7 +334,7 @@ def _explain_database(content: Content) -> ReportError:
         return content.make_error("the database has no tables yet", advice)
     named = f'the table "{tables[0]}"' if len(tables) == 1 else f"the tables {list_names(tables)}"
     message = f"the database is of no program that is known: it has {named}"
-    advice = "Those of MLflow and Trackio are read; of others export a table as CSV, and read that"
+    advice = f"Select its rows with query: in source.yml, as in query: SELECT * FROM {tables[0]}"  # noqa: S608 - shown
     return content.make_error(message, advice)
 
 

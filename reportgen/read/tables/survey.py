@@ -13,7 +13,7 @@ from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity
 from reportgen.core.model import SourceFile
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind, combine_kinds, infer_kind
-from reportgen.formats.files import COMPRESSIONS, split_ending
+from reportgen.formats.files import COMPRESSIONS, split_ending, split_weak_ending
 from reportgen.formats.layout import FileLayout
 from reportgen.formats.messages import list_names
 from reportgen.formats.sql import get_engine
@@ -34,6 +34,7 @@ from reportgen.read.tables.check import (
     report_no_data,
     report_unread,
 )
+from reportgen.read.tables.converted import SQLITE
 from reportgen.read.tables.layout import (
     Layout,
     Roles,
@@ -73,6 +74,8 @@ _SEPARATELY: Final = "For intervals, export the runs ungrouped, or put the folde
 def list_tables(location: Location, settings: SourceSettings, chosen: ChosenFiles) -> tuple[FileLayout, ...]:
     """Return the tables of a source, in reading order, without columns; raises if no format is known."""
     paths = [path for path in chosen.paths if chosen.named or split_ending(path)[1]]
+    # Settings and weights lie beside tables, and what is no table otherwise may be one where none is.
+    paths = paths or [path for path in chosen.paths if split_weak_ending(path)[1]]
     paths = [path for path in paths if path not in chosen.unreadable]
     if not paths and (lost := list(report_unread(chosen.skipped, chosen.unreadable, location.root))):
         raise ReportError(*(replace(one, severity=Severity.ERROR) for one in lost))
@@ -80,13 +83,15 @@ def list_tables(location: Location, settings: SourceSettings, chosen: ChosenFile
         if known := check_unknown_files(chosen.paths, location.root):
             raise ReportError(*known)
         raise ReportError(report_no_data(location.path, chosen.paths, location.root))
-    if settings.format is None:
+    if settings.format is None and not settings.query:
         unknown = (
-            explain_unknown_format(path, location.root) for path in paths if split_ending(path)[1] is None
+            explain_unknown_format(path, location.root)
+            for path in paths
+            if split_weak_ending(path)[1] is None
         )
         if problems := list(chain.from_iterable(unknown)):
             raise ReportError(*problems)
-    stems = [split_ending(path)[0] for path in paths]
+    stems = [split_weak_ending(path)[0] for path in paths]
     labels = stems
     if len(paths) == 1:
         labels = [settings.title or location.name]
@@ -96,7 +101,7 @@ def list_tables(location: Location, settings: SourceSettings, chosen: ChosenFile
     return tuple(
         FileLayout(
             locate_file(path, location.root).file,
-            settings.format or split_ending(path)[1] or "",
+            SQLITE if settings.query else settings.format or split_weak_ending(path)[1] or "",
             COMPRESSIONS.get(path.suffix.lower(), ""),
             given=tuple((name, (text,)) for name, text in chosen.get_labels(path).items()),
             label=label,

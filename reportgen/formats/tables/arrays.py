@@ -1,0 +1,121 @@
+"""NumPy archives (``.npz``) as tab-separated text: an array is a column, and its first axis are the rows.
+
+Format: "numpy.lib.format" in NumPy's documentation, versions 1.0 to 3.0, in a zip archive. Arrays of Python
+objects are pickles, which run code as they are read, so they are never read. Headers are parsed by NumPy, as
+literals of at most 10,000 characters; the size of an array is that of the member, whatever its header says.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections import Counter
+from tokenize import TokenError
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.lib import format as npy
+
+from reportgen.core.words import format_count
+from reportgen.formats.archive import open_archive
+from reportgen.formats.messages import list_names
+from reportgen.formats.runs import UnreadableError
+from reportgen.formats.tables.delimited import write_separated
+from reportgen.formats.text_files import MOST_COLUMNS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from reportgen.formats.archive import Archive
+    from reportgen.formats.files import Content
+
+
+_ROWS_AT_ONCE: Final = 20_000
+_KINDS: Final = frozenset("biufUSM")
+_TWO_AXES: Final = 2
+_ADVICE: Final = "Save it again with numpy.savez, from arrays of numbers of one length"
+
+
+def write_arrays(content: Content) -> tuple[str, tuple[str, ...]]:
+    """Return the arrays as tab-separated text, and a warning for each array that is left out.
+
+    An array of two axes is a column for each index of the second, ``results[0]`` and so on; one without an
+    axis is the same in every row. Raises ``ReportError`` if no array can be read.
+    """
+    content.check()
+    arrays: dict[str, np.ndarray[Any, Any]] = {}
+    left_out: dict[str, str] = {}
+    try:
+        with open_archive(content.path) as archive:
+            for name in sorted(archive.names):
+                try:
+                    arrays[name.removesuffix(".npy")] = _read_array(archive, name)
+                except ValueError as error:
+                    left_out[name.removesuffix(".npy")] = str(error)
+    except UnreadableError as error:
+        raise content.make_error(f"it is no .npz archive: {error.message}", error.next_step) from None
+    lengths = Counter(len(array) for array in arrays.values() if array.ndim)
+    rows = lengths.most_common(1)[0][0] if lengths else 1
+    columns: dict[str, np.ndarray[Any, Any]] = {}
+    for name, array in arrays.items():
+        if array.ndim and len(array) != rows:
+            left_out[name] = f"it has {format_count(len(array), 'row')} where others have {rows:,}"
+        elif array.ndim == _TWO_AXES:
+            if array.shape[1] > MOST_COLUMNS:
+                raise content.make_columns_error(array.shape[1])
+            columns |= {f"{name}[{index}]": array[:, index] for index in range(array.shape[1])}
+        else:
+            columns[name] = array if array.ndim else np.full(rows, array)
+    if not columns or not rows:
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
+        raise content.make_error(f"no array can be read{f' ({reasons})' if reasons else ''}", _ADVICE)
+    if len(columns) > MOST_COLUMNS:
+        raise content.make_columns_error(len(columns))
+    by_reason = {
+        reason: [name for name, one in left_out.items() if one == reason] for reason in left_out.values()
+    }
+    said = tuple(
+        f"the array {list_names(names)} is left out: {reason}" for reason, names in by_reason.items()
+    )
+    return write_separated(content, _iterate_rows(columns, rows)), said
+
+
+def _read_array(archive: Archive, name: str) -> np.ndarray[Any, Any]:
+    """Return an array of at most two axes, or raise ``ValueError`` with the reason why it is not read."""
+    data = archive.read(name)
+    file = io.BytesIO(data)
+    version = npy.read_magic(file)
+    read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    try:
+        with warnings.catch_warnings():
+            # Of headers as Python 2 wrote them.
+            warnings.simplefilter("ignore")
+            shape, is_fortran, dtype = read_header(file)
+    except (SyntaxError, TokenError, TypeError, LookupError, RecursionError, MemoryError) as error:
+        raise ValueError("its header is damaged") from error
+    if dtype.hasobject:
+        raise ValueError("it holds Python objects, which cannot be read without running code")
+    if dtype.names or dtype.kind not in _KINDS:
+        raise ValueError(f"it holds {dtype}, which is neither numbers nor words")
+    if len(shape) > _TWO_AXES:
+        raise ValueError(f"it has {len(shape)} axes, and at most {_TWO_AXES} are read")
+    count = 1
+    for length in shape:
+        count *= length
+    if count * dtype.itemsize != len(data) - file.tell() or not dtype.itemsize:
+        raise ValueError("its header does not fit its size")
+    array = np.frombuffer(data, dtype, count, file.tell()).reshape(shape, order="F" if is_fortran else "C")
+    # Raises for numbers that are no characters.
+    return np.array(array.tolist()) if dtype.kind == "U" else array
+
+
+def _iterate_rows(columns: Mapping[str, np.ndarray[Any, Any]], rows: int) -> Iterator[Sequence[object]]:
+    """Yield the names of the columns, then every row as texts."""
+    yield [" ".join(name.split()) for name in columns]
+    for begin in range(0, rows, _ROWS_AT_ONCE):
+        parts = [array[begin : begin + _ROWS_AT_ONCE] for array in columns.values()]
+        parts = [
+            np.char.decode(part, "utf-8", "replace") if part.dtype.kind == "S" else part for part in parts
+        ]
+        # NumPy writes the fewest digits that give the same number in the array's own precision.
+        yield from zip(*(part.astype(str).tolist() for part in parts), strict=True)

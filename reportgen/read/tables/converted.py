@@ -1,0 +1,155 @@
+"""Tables that are first written to the cache as text: sheets, YAML, NumPy arrays and queries of databases.
+
+What follows reads the copy as a table like any other, and names the original in messages.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from reportgen.core.errors import Diagnostic, Diagnostics, Severity, SourceLocation, Stage
+from reportgen.formats.files import WEAK_ENDINGS, split_weak_ending
+from reportgen.formats.json_files import iterate_cells
+from reportgen.formats.tables.arrays import write_arrays
+from reportgen.formats.tables.delimited import write_separated
+from reportgen.formats.tables.excel import write_sheet
+from reportgen.formats.tables.json_tables import as_text, build_records
+from reportgen.formats.tables.queries import write_query
+from reportgen.read.find import locate_file
+from reportgen.read.runs.stored import clean_text
+from reportgen.settings.text import MAX_CHARACTERS
+from reportgen.settings.yaml_tree import Origin, parse, to_values
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from reportgen.core.cache import Cache
+    from reportgen.core.model import SourceFile
+    from reportgen.formats.files import Content
+    from reportgen.formats.layout import FileLayout
+    from reportgen.read.find import Location
+    from reportgen.settings.source import SourceSettings
+
+
+SQLITE: Final = "sqlite"
+"""Format of a database that ``query:`` selects rows from."""
+_CONVERTED: Final = frozenset(("xlsx", SQLITE, *WEAK_ENDINGS.values()))
+
+
+class _Copy(Struct, frozen=True):
+    """A converted table: the format of its copy, the size of that in bytes, and warnings."""
+
+    format: str
+    size: int
+    warnings: tuple[str, ...] = ()
+
+
+class ConvertedTables(Struct, frozen=True):
+    """Tables with their rows in the cache, and warnings of what was left out."""
+
+    files: tuple[FileLayout, ...]
+    warnings: tuple[Diagnostic, ...]
+
+
+def convert_tables(
+    location: Location,
+    settings: SourceSettings,
+    files: Sequence[FileLayout],
+    hashed: Sequence[SourceFile],
+    cache: Cache,
+) -> ConvertedTables:
+    """Write the tables that are not read in place to the cache; raise a ``ReportError`` of all faults."""
+    problems = Diagnostics()
+    if settings.sheet and not any(file.format == "xlsx" for file in files):
+        message, advice = "sheet: is of Excel files, and there is none here", "Remove it"
+        problems.add([Diagnostic(location.place, message, advice, Stage.SETTINGS)])
+    tables: list[FileLayout] = []
+    warnings: list[Diagnostic] = []
+    for file, known in zip(files, hashed, strict=True):
+        form = file.format
+        if form == "mapped":
+            form = split_weak_ending(Path(file.path))[1] or form
+        if form not in _CONVERTED:
+            tables.append(file)
+            continue
+        with problems.collecting():
+            identity = repr((form, file.format, settings.sheet, settings.query))
+            key = cache.make_key("converted", file.path, known.sha256, identity)
+            name = "rows.json" if file.format == "mapped" else "rows.tsv"
+            path = Path(cache.get_text_path(key, name))
+            copy = cache.load(key, _Copy)
+            if copy is None or not path.is_file() or path.stat().st_size != copy.size:
+                text, said = _write_text(file.get_content(location.root), form, file.format, settings)
+                size = cache.put_text(key, name, clean_text(text) or "").size
+                copy = _Copy("mapped" if file.format == "mapped" else "tsv", size, said)
+                cache.store(key, copy)
+            place = SourceLocation(file.path)
+            warnings += [Diagnostic(place, one, "", Stage.DATA, Severity.WARNING) for one in copy.warnings]
+            stored = locate_file(path, location.root).file
+            tables.append(replace(file, format=copy.format, compression="", copy=stored))
+    problems.raise_errors()
+    return ConvertedTables(tuple(tables), tuple(warnings))
+
+
+def _write_text(
+    content: Content, form: str, target: str, settings: SourceSettings
+) -> tuple[str, tuple[str, ...]]:
+    """Return a table as text, tab-separated or, to be mapped, as JSON, and warnings."""
+    if form == "xlsx":
+        return write_sheet(content, settings.sheet), ()
+    if form == SQLITE:
+        return write_query(content, settings.query or ""), ()
+    if form == "npz":
+        return write_arrays(content)
+    values = _read_yaml(content)
+    return (json.dumps(values), ()) if target == "mapped" else (_write_records(content, values), ())
+
+
+def _read_yaml(content: Content) -> Any:  # noqa: ANN401 - whatever YAML holds
+    content.check()
+    text = content.decode_text(content.read_all()).replace("\r\n", "\n")
+    if len(text) > MAX_CHARACTERS:
+        message = f"the file has more than {MAX_CHARACTERS:,} characters"
+        raise content.make_error(message, "Write JSON Lines, which are read line by line, or Parquet")
+    tree = parse(text, Origin(content.name))
+    if tree is None:
+        raise content.make_error("the file holds nothing", "Remove it or write it again")
+    return to_values(tree)
+
+
+def _write_records(content: Content, values: object) -> str:
+    """Return records as tab-separated text, with a column for each key in order of first appearance."""
+    records = [
+        {" ".join(name.split()): as_text(cell) for name, cell in iterate_cells(record)}
+        for record in _list_records(content, values)
+    ]
+    names = tuple(dict.fromkeys(name for record in records for name in record if name))
+    if not names:
+        raise content.make_error("the file has no rows", "Remove it or write it again")
+    rows = ([record.get(name) for name in names] for record in records)
+    return write_separated(content, chain([names], rows))
+
+
+def _list_records(content: Content, values: object) -> Sequence[Mapping[str, Any]]:
+    """Return the rows that a value is: a list of them, columns, rows by the name of their series, or one."""
+    if isinstance(values, list) and values and all(isinstance(item, dict) for item in values):
+        return values
+    if isinstance(values, dict) and values:
+        inner = values.values()
+        if all(isinstance(item, dict) for item in inner):
+            return [{"series": name, **item} for name, item in values.items()]
+        if not any(isinstance(item, dict | list) for item in inner):
+            return [values]
+        if all(isinstance(item, list) for item in inner):
+            return build_records(content, values)
+    message = (
+        "the file is no list of rows, no mapping of columns and none of rows by the name of their series"
+    )
+    advice = "Say where its rows are with format: mapped, rows: and columns: in source.yml"
+    raise content.make_error(message, advice)
