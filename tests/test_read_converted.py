@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import io
+import json
 import sqlite3
 import zipfile
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+import duckdb
 import numpy as np
 import openpyxl
 import pytest
 from made_sources import Data
 from mutated_bytes import mutations
 
-from reportgen.core.errors import Diagnostics
+from reportgen.core.errors import Diagnostics, ReportError
 from reportgen.formats.tables import excel, queries
-from reportgen.read import TotalsTable
+from reportgen.read import TotalsTable, read_outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -345,3 +347,57 @@ def test_formats_that_are_not_read(tmp_path: Path, name: str, message: str) -> N
     folder.write(f"s/{name}", b"\x89HDF\r\n\x1a\n\0\0")
     assert message in alone.problems("s")[0]
     assert message in folder.problems("s")[0]
+
+
+SAMPLED = [
+    {"model": "A", "problem": "p1", "correct": [True, False], "tokens": [10, 20], "level": 1},
+    {"model": "A", "problem": "p2", "correct": [], "tokens": [], "level": 2},
+    {"model": "B", "problem": "p1", "correct": [True, True], "tokens": [30, 40], "level": 1},
+]
+
+
+def list_samples(data: Data) -> list[tuple[Any, ...]]:
+    """Series, problem, score, tokens and level of every answer of the source ``s``."""
+    table = read_outcomes(data.root, data.open("s"))
+    with table.reading():
+        rows = (
+            table.frame.to_native().order('"row"').project("series, problem, score, tokens, level").fetchall()
+        )
+    return [tuple(None if cell is None else str(cell) for cell in row) for row in rows]
+
+
+def list_problems(data: Data) -> list[str]:
+    """What is wrong with the source ``s``."""
+    with pytest.raises(ReportError) as caught:
+        data.open("s")
+    return [str(problem) for problem in caught.value.problems]
+
+
+@pytest.mark.parametrize("form", ["parquet", "json"])
+def test_lists_of_samples(tmp_path: Path, form: str) -> None:
+    """A problem with a list of scores has a sample for each; one without any has no score."""
+    data = Data(tmp_path)
+    if form == "json":
+        data.write("s.json", json.dumps({name: [row[name] for row in SAMPLED] for name in SAMPLED[0]}))
+    else:
+        data.write("rows.jsonl", "".join(f"{json.dumps(row)}\n" for row in SAMPLED))
+        duckdb.read_json(str(tmp_path / "data/rows.jsonl")).write_parquet(str(tmp_path / "data/s.parquet"))
+    assert data.warnings("s") == []
+    assert list_samples(data) == [
+        ("A", "p1", "1.0", "10.0", "1"),
+        ("A", "p1", "0.0", "20.0", "1"),
+        ("A", "p2", None, None, "2"),
+        ("B", "p1", "1.0", "30.0", "1"),
+        ("B", "p1", "1.0", "40.0", "1"),
+    ]
+
+
+def test_lists_of_samples_of_different_lengths(tmp_path: Path) -> None:
+    """Which tokens are whose cannot be known, so every such row is named."""
+    data = Data(tmp_path)
+    data.parquet(
+        "s.parquet", "SELECT 'A' model, 'p' || i problem, [1, 0] correct, range(i) tokens FROM range(4) t(i)"
+    )
+    advice = "Write an item for each sample into each of them."
+    message = 'data/s.parquet: the lists of "correct" and "tokens" have different lengths in row'
+    assert list_problems(data) == [f"{message} {row}. {advice}" for row in (0, 1, 3)]

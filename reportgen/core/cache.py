@@ -28,7 +28,7 @@ from reportgen.core import CACHE_DIR, __version__
 from reportgen.core.repository import find_checkout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 
 _Value = TypeVar("_Value")
@@ -231,6 +231,25 @@ class Cache:
         finally:
             fresh.unlink(missing_ok=True)
 
+    def write_folder(self, key: str, name: str, files: Iterable[tuple[str, bytes]]) -> Path:
+        """Write files, by their relative paths, as a folder of a key's value, and return its path.
+
+        An earlier folder is replaced. Raises ``OSError`` if a file cannot be written.
+        """
+        folder = Path(self.get_text_path(key, name))
+        fresh = Path(f"{folder}.{os.getpid()}")
+        try:
+            fresh.mkdir(parents=True, exist_ok=True)
+            for inner, data in files:
+                path = fresh / inner
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(data)
+            shutil.rmtree(folder, ignore_errors=True)
+            fresh.replace(folder)
+        finally:
+            shutil.rmtree(fresh, ignore_errors=True)
+        return folder
+
     def get_text_path(self, key: str, name: str) -> str:
         """Return the path of a named text or file of a key's value."""
         return f"{self._get_path(key)}.{name}"
@@ -239,7 +258,7 @@ class Cache:
         """Remove entries last used this long before the newest one, and return the number of files."""
         groups: dict[str, list[tuple[float, Path]]] = defaultdict(list)
         for path in self._folder.glob("??/*"):
-            if _ENTRY.fullmatch(path.name) and path.is_file():
+            if _ENTRY.fullmatch(path.name):
                 # A value and its texts are removed together.
                 groups[path.name.partition(".")[0]].append((path.stat().st_mtime, path))
         last = {name: max(used for used, _ in files) for name, files in groups.items()}
@@ -247,7 +266,10 @@ class Cache:
         stale = (name for name, used in last.items() if newest - used > unused_seconds)
         unused = [path for name in stale for _, path in groups[name]]
         for path in unused:
-            path.unlink(missing_ok=True)
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
         return len(unused)
 
     def prune_daily(self) -> None:

@@ -1,4 +1,4 @@
-"""Members of a zip archive, even a torn one, read into memory within limits; nothing is written to disk.
+"""Members of zip and tar archives, even of a torn zip, read into memory within limits, and not to disk.
 
 ZIP as in APPNOTE.TXT by PKWARE: methods 0 (stored), 8 (deflate) and 93 (Zstandard). Members are looked up by
 their exact name, so a name such as ``../x`` leads nowhere. Limits apply to what is actually unpacked, not to
@@ -6,18 +6,26 @@ the sizes in the archive: 128 MiB for a member, 2 GiB for everything, and for a 
 200 times its packed size (texts of real logs unpack to 5 to 40 times). Each member follows a local header
 with its name, method, checksum and sizes (4.3.7), and the list of members, the central directory (4.3.12), is
 at the end of the file; a torn copy has none, so it is rebuilt from the headers.
+
+Tar archives (POSIX pax, ustar and GNU), plain or packed by gzip or zstd, are read once from begin to end, for
+they have no list of members. The same limits apply, and only regular files count: links, devices and sparse
+files, whose holes take no room in the archive, are no members.
 """
 
 from __future__ import annotations
 
+import gzip
 import io
+import stat
 import struct
 import sys
+import tarfile
 import zipfile
 import zlib
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from io import BytesIO
-from typing import TYPE_CHECKING, Final, NoReturn
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Final, NoReturn, cast
 
 from reportgen.formats.files import ZstdError, open_zstd
 from reportgen.formats.runs import UnreadableError
@@ -30,7 +38,7 @@ from reportgen.formats.text_files import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
     from typing import IO
 
@@ -110,6 +118,13 @@ class Archive:
         self._file.seek(name + extra, io.SEEK_CUR)
         return open_zstd(BytesIO(self._file.read(min(info.compress_size, LARGEST_PART))))
 
+    def list_members(self) -> Iterator[tuple[str, int, bool]]:
+        """Yield the name, the stated size and whether it is a link of every member but folders."""
+        for name in sorted(self.names):
+            info = self._zip.getinfo(name)
+            if name and not name.endswith("/"):
+                yield name, info.file_size, stat.S_ISLNK(info.external_attr >> 16)
+
     def _refuse(self, name: str, limit: str) -> NoReturn:
         message = f"{name} in the archive unpacks to {limit}"
         raise UnreadableError(self.path, message, "Leave it out if it is not yours; log less if it is")
@@ -161,3 +176,100 @@ def repair_archive(file: IO[bytes]) -> tuple[BytesIO, int]:
     known = min(count, 0xFFFF)  # readers use the size of the directory
     ending = struct.pack("<4s4H2LH", _END, 0, 0, known, known, directory.tell(), begin, 0)
     return BytesIO(data[:begin] + directory.getvalue() + ending), count
+
+
+def read_members(
+    path: Path, is_selected: Callable[[str, int], bool], links: list[str]
+) -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of the selected files of a zip or tar archive; no name leads out of it.
+
+    ``is_selected`` is given a name and the size that the archive states. Links are not followed: their names
+    are added to ``links``. Raises ``UnreadableError`` for an archive that is damaged or beyond a limit, or
+    has a name that leads out of it.
+    """
+    if path.name.lower().endswith(".zip"):
+        with open_archive(path) as archive:
+            for name, size, is_link in archive.list_members():
+                inner = clean_member_name(path, name)
+                if is_link:
+                    links.append(inner)
+                elif inner and is_selected(inner, size):
+                    yield inner, archive.read(name)
+        return
+    refuse_pointer(path, read_head(path))
+    try:
+        with explain_os_errors(path), ExitStack() as opened:
+            stream = _TarStream(path, _open_packed(path, opened))
+            with tarfile.open(fileobj=stream, mode="r:") as tar:
+                for count, member in enumerate(tar):
+                    if count >= MOST_MEMBERS:
+                        message = f"the archive has more than {MOST_MEMBERS:,} members"
+                        raise UnreadableError(path, message, "Leave it out if it is not yours")
+                    inner = clean_member_name(path, member.name)
+                    if member.islnk() or member.issym():
+                        links.append(inner)
+                    elif (
+                        inner and member.isreg() and not member.issparse() and is_selected(inner, member.size)
+                    ):
+                        yield inner, stream.read_member(tar, member)
+    except (tarfile.TarError, RecursionError, *_DAMAGE) as error:
+        raise UnreadableError(path, "the archive is damaged or cut off", "Copy or write it again") from error
+
+
+def clean_member_name(path: Path, name: str) -> str:
+    """Return a name with forward slashes; raise ``UnreadableError`` if it leads out of the archive."""
+    posix = PurePosixPath(name.replace("\\", "/"))
+    if posix.is_absolute() or ".." in posix.parts or "\0" in name or posix.as_posix()[1:2] == ":":
+        message = f"the name {name!a} in the archive leads out of it"
+        raise UnreadableError(path, message, "Leave it out if it is not yours; otherwise pack it again")
+    return "" if posix.as_posix() == "." else posix.as_posix()
+
+
+def _open_packed(path: Path, opened: ExitStack) -> IO[bytes]:
+    """Open a tar archive decompressed."""
+    file = opened.enter_context(path.open("rb"))
+    name = path.name.lower()
+    if name.endswith((".gz", ".tgz")):
+        return cast("IO[bytes]", opened.enter_context(gzip.GzipFile(fileobj=file)))
+    return opened.enter_context(open_zstd(file)) if name.endswith(".zst") else file
+
+
+class _TarStream(io.RawIOBase):
+    """File that ``tarfile`` reads forwards, within limits for each read and for all of them."""
+
+    def __init__(self, path: Path, file: IO[bytes]) -> None:
+        super().__init__()
+        self._path, self._file, self._at = path, file, 0
+        self._size = max(path.stat().st_size, 1)
+
+    def seek(self, to: int, whence: int = io.SEEK_SET) -> int:
+        to += self._at if whence == io.SEEK_CUR else 0
+        while self._at < to and self.read(min(to - self._at, 1 << 20)):
+            pass
+        if self._at != to:
+            raise tarfile.ReadError("a member ends beyond the archive")
+        return to
+
+    def read(self, size: int = -1) -> bytes:
+        if size > LARGEST_PART:
+            self._refuse(f"a part of more than {format_mebibytes(LARGEST_PART)}")
+        data = self._file.read(size)
+        self._at += len(data)
+        if self._at > EXPANSION_COUNTS_FROM and self._at > MOST_EXPANSION * self._size:
+            self._refuse(f"more than {MOST_EXPANSION} times its size")
+        if self._at > LARGEST_TOTAL:
+            self._refuse(f"more than {LARGEST_TOTAL >> 30} GiB")
+        return data
+
+    def read_member(self, tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+        """Return the content of the member that was listed last."""
+        if member.size > LARGEST_PART:
+            self._refuse(f"more than {format_mebibytes(LARGEST_PART)} for {member.name}")
+        content = cast("IO[bytes]", tar.extractfile(member)).read()
+        if len(content) != member.size:
+            raise tarfile.ReadError("a member is cut off")
+        return content
+
+    def _refuse(self, limit: str) -> NoReturn:
+        message = f"the archive unpacks to {limit}"
+        raise UnreadableError(self._path, message, "Leave it out if it is not yours, or unpack it beforehand")

@@ -86,8 +86,8 @@ def split_weak_ending(path: Path) -> tuple[str, str | None, str]:
 
 def get_archive_ending(name: str) -> str:
     """Return the ending of an archive's name, as written; empty if it is none."""
-    known = (ending for ending in ARCHIVE_ENDINGS if name.lower().endswith(ending))
-    return name[-max(map(len, known), default=0) or len(name) :]
+    longest = max((len(one) for one in ARCHIVE_ENDINGS if name.lower().endswith(one)), default=0)
+    return name[-longest:] if 0 < longest < len(name) else ""
 
 
 def natural_key(path: Path) -> list[tuple[tuple[int, int, str], ...]]:

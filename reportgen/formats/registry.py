@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from msgspec import Struct
 
-from reportgen.formats.files import split_ending, split_weak_ending
+from reportgen.formats.files import get_archive_ending, split_ending, split_weak_ending
 from reportgen.formats.runs import Unit
 
 if TYPE_CHECKING:
@@ -116,7 +116,8 @@ def is_unit_name(name: str) -> bool:
 
 def is_data_name(name: str) -> bool:
     """Return whether a file of this name may hold data, of any format."""
-    return split_weak_ending(Path(name))[1] is not None or is_unit_name(name)
+    is_table = split_weak_ending(Path(name))[1] is not None
+    return is_table or is_unit_name(name) or bool(get_archive_ending(name))
 
 
 def find_units(files: Sequence[Path], form: str | None = None, *, named: bool = False) -> FoundUnits:

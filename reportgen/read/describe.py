@@ -90,7 +90,8 @@ def describe(path: Path, root: Path, name: str, context: DescribeContext) -> Des
         description = _describe_source(description, request, problems)
         read = set(description.read)
         paths = (path for path in request.chosen.paths if locate_file(path, root).file not in read)
-        description = replace(description, unread=tuple(count_endings(paths)))
+        if not request.unpacked:
+            description = replace(description, unread=tuple(count_endings(paths)))
         if not description.kind:
             description, findings = _describe_empty(description, request)
             problems.found[:0] = findings

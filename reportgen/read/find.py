@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
 from reportgen.core.words import suggest_name
-from reportgen.formats.files import natural_key, split_ending, split_weak_ending
+from reportgen.formats.files import get_archive_ending, natural_key, split_ending, split_weak_ending
 from reportgen.formats.messages import list_names, merge_problems
 from reportgen.formats.registry import is_data_name
 
@@ -43,11 +43,12 @@ class Location(Struct, frozen=True):
     root: Path  # base of the locations of problems
     settings: Path  # the ``source.yml``, whether there is one or not
     boundary: Boundary | None = None  # without one, links may lead anywhere
+    shown: SourceLocation | None = None  # the place of a source that was unpacked from there
 
     @property
     def place(self) -> SourceLocation:
         """Location of problems of the whole source: its settings, otherwise the file or folder."""
-        return locate_file(self.settings if self.has_settings else self.path, self.root)
+        return self.shown or locate_file(self.settings if self.has_settings else self.path, self.root)
 
     @property
     def has_settings(self) -> bool:
@@ -95,7 +96,7 @@ def find_sources(
 
 
 def list_entries(data: Path) -> list[str]:
-    """Return the names of everything directly in the data folder; empty if there is no such folder."""
+    """Return the names of all that is directly in the data folder; empty if there is no such folder."""
     return os.listdir(data) if data.is_dir() else []  # noqa: PTH208 - pathlib takes ten times as long
 
 
@@ -110,12 +111,11 @@ def locate(
         folder = data.joinpath(*parts)
         found = [folder] if folder.is_dir() else []
         if len(parts) == 1:
-            near = [data / entry for entry in entries if entry.startswith(name)]
+            near = [data / entry for entry in entries if entry.startswith(name) and (data / entry).exists()]
             found += [path for path in _list_files(near) if split_ending(path)[0] == name]
             found = found or [one for one in _list_files(near, of_units=True) if _name_source(one) == name]
-            # Whoever opens it says why it is not read.
-            others = (one for one in near if one.stem == name and one.suffix not in {"", ".dvc"})
-            found = found or [one for one in others if one.is_file() and one.name != SETTINGS][:1]
+            # Whoever opens any other file says why it is not read.
+            found = found or [at for at in near if (at.stem, at.suffix == ".dvc") == (name, False)][:1]
     if len(found) > 1:
         raise ReportError(_report_clash(name, found, project_root))
     if not found:
@@ -145,6 +145,8 @@ def make_location(path: Path, name: str, root: Path, boundary: Boundary | None =
 
 def _name_source(path: Path) -> str:
     """Return the name of a source that is one file, without its suffixes."""
+    if ending := get_archive_ending(path.name):
+        return path.name.removesuffix(ending)
     name, kind, _ = split_weak_ending(path)
     return name if kind or name.startswith(_EVENTS) else path.stem
 
@@ -154,8 +156,7 @@ def _list_files(paths: Iterable[Path], *, of_units: bool = False) -> Iterator[Pa
     for path in paths:
         if path.name.startswith(".") or path.name.endswith(SETTINGS):
             continue
-        is_table = split_ending(path)[1] is not None
-        if (is_data_name(path.name) and not is_table if of_units else is_table) and path.is_file():
+        if is_data_name(path.name) and bool(split_ending(path)[1]) is not of_units and path.is_file():
             yield path
 
 

@@ -43,11 +43,12 @@ from reportgen.read.tables.check import (
     report_unread,
     warn_no_metrics,
 )
-from reportgen.read.tables.converted import convert_tables
+from reportgen.read.tables.converted import convert_tables, split_samples
 from reportgen.read.tables.layout import Survey, is_name_of, list_free_columns
 from reportgen.read.tables.mapped_json import map_tables
 from reportgen.read.tables.survey import hash_files, list_tables, survey
 from reportgen.read.tables.wide import map_wide_tables
+from reportgen.read.unpacked import Unpacked, unpack_source
 from reportgen.settings.inputs import Source
 from reportgen.settings.source import SourceSettings
 
@@ -81,6 +82,7 @@ class SourceRequest(Struct, frozen=True):
     chosen: ChosenFiles
     hashes: Callable[[Path], str]
     cache: Cache | None
+    unpacked: Unpacked | None = None  # of an archive, which the location and the files are in
 
 
 def open_source(
@@ -157,7 +159,9 @@ def request_source(
     settings = SourceSettings()
     if location.has_settings:
         settings = load_settings(location.settings, locate_file(location.settings, location.root).file)
-    return SourceRequest(location, settings, choose_files(location, settings), hashes, cache)
+    unpacked = unpack_source(location, settings, hashes, cache or get_temporary_cache())
+    location = unpacked.location if unpacked else location
+    return SourceRequest(location, settings, choose_files(location, settings), hashes, cache, unpacked)
 
 
 def open_files(request: SourceRequest) -> tuple[Source, ImportedRuns | None]:
@@ -172,7 +176,10 @@ def open_files(request: SourceRequest) -> tuple[Source, ImportedRuns | None]:
         source, runs = _read_units(request) or (_open_tables(request), None)
         taken = {file for unit in runs.found.units for file in unit.files} if runs else ()
         lost = report_unread(chosen.skipped, chosen.unreadable.difference(taken), root)
-        return replace(source, warnings=(*lost, *source.warnings)), runs
+        source = replace(source, warnings=(*lost, *source.warnings))
+        if unpacked := request.unpacked:
+            source = replace(source, files=unpacked.files, warnings=(*unpacked.warnings, *source.warnings))
+        return source, runs
     known_places = {problem.location for problem in problems.found}
     lost = report_unread(chosen.skipped, chosen.unreadable, root)
     raise ReportError(
@@ -300,6 +307,8 @@ def _open_tables(request: SourceRequest) -> Source:
     """Open a source of tables, or of JSON files whose rows and columns the settings map."""
     location, settings, cache = request.location, request.settings, request.cache
     files = list_tables(location, settings, request.chosen)
+    if request.unpacked:
+        files = tuple(replace(file, copy=str(location.root / file.path)) for file in files)
     hashed = hash_files(location.root, files, request.hashes)
     converted = convert_tables(location, settings, files, hashed, cache or get_temporary_cache())
     known, files = settings, converted.files
@@ -323,6 +332,8 @@ def _open_tables(request: SourceRequest) -> Source:
         # A survey with warnings is not stored, so that they always come from the files.
         if cache and not stored and not found.warnings:
             cache.store(key, found)
+        if split := split_samples(location, found.layout, hashed, cache or get_temporary_cache()):
+            found = _survey_tables(location, split, settings)
         if not found.layout.spread:
             _check_names(location, settings)
     named = report_file_names(location, known, found)

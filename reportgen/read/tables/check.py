@@ -237,6 +237,13 @@ _UNREAD: Final = {
     ".ods": ("an OpenDocument sheet", _SHEET),
     ".npy": ("a single NumPy array without a name", _ARRAYS),
     ".mat": ("a file of MATLAB", _ARRAYS),
+    **dict.fromkeys(
+        (".zip", ".tar", ".tgz"),
+        ("an archive beside other files", "Unpack it, or make it a source of its own in the data folder"),
+    ),
+    **dict.fromkeys(
+        (".bz2", ".xz", ".7z", ".rar"), ("packed in a way that is not read", "Pack it as .zip or .tar.gz")
+    ),
 }
 _BEGINNING, _MOST_ENDINGS = 1024, 6
 # The first line of a table in each format, as a regular expression.

@@ -13,9 +13,14 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reportgen.core.errors import Diagnostic, Diagnostics, Severity, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
+from reportgen.formats import sql
 from reportgen.formats.files import WEAK_ENDINGS, split_weak_ending
 from reportgen.formats.json_files import iterate_cells
+from reportgen.formats.layout import Row
+from reportgen.formats.messages import list_names
+from reportgen.formats.sql import get_engine
+from reportgen.formats.tables import FORMATS
 from reportgen.formats.tables.arrays import write_arrays
 from reportgen.formats.tables.delimited import write_separated
 from reportgen.formats.tables.excel import write_sheet
@@ -23,6 +28,7 @@ from reportgen.formats.tables.json_tables import as_text, build_records
 from reportgen.formats.tables.queries import write_query
 from reportgen.read.find import locate_file
 from reportgen.read.runs.stored import clean_text
+from reportgen.read.tables.layout import OUTCOME_NAMES
 from reportgen.settings.text import MAX_CHARACTERS
 from reportgen.settings.yaml_tree import Origin, parse, to_values
 
@@ -34,6 +40,7 @@ if TYPE_CHECKING:
     from reportgen.formats.files import Content
     from reportgen.formats.layout import FileLayout
     from reportgen.read.find import Location
+    from reportgen.read.tables.layout import Layout
     from reportgen.settings.source import SourceSettings
 
 
@@ -153,3 +160,76 @@ def _list_records(content: Content, values: object) -> Sequence[Mapping[str, Any
     )
     advice = "Say where its rows are with format: mapped, rows: and columns: in source.yml"
     raise content.make_error(message, advice)
+
+
+# Parts of an answer that a list may hold for each sample.
+_OF_A_SAMPLE: Final = ("score", "answer", "tokens", "seconds", "cost")
+
+
+def split_samples(
+    location: Location, layout: Layout, hashed: Sequence[SourceFile], cache: Cache
+) -> tuple[FileLayout, ...] | None:
+    """Write tables of outcomes with a list of samples a problem as a row for each; None if there are none.
+
+    ``layout`` is that of the tables. A ``ReportError`` has the rows whose lists have different lengths.
+    """
+    roles = layout.outcomes
+    if roles is None or roles.sample is not None:
+        return None
+    # A list of numbers plays no part yet, since it is no number.
+    named = {name for part in _OF_A_SAMPLE for name in (*OUTCOME_NAMES[part], getattr(roles, part))}
+    problems = Diagnostics()
+    tables = []
+    for file, known in zip(layout.files, hashed, strict=True):
+        content = file.get_content(location.root)
+        names = (name for name in file.columns if name.casefold() in named or name in named)
+        lists = [name for name in names if _holds_lists(content, file, name)]
+        if roles.score not in lists:
+            return None
+        with problems.collecting():
+            key = cache.make_key("samples", file.path, known.sha256, repr((file, lists)))
+            path = Path(cache.get_text_path(key, "rows.parquet"))
+            if not path.exists():
+                _write_samples(content, file, lists, cache, key)
+            copy = locate_file(path, location.root).file
+            tables.append(replace(file, format="parquet", compression="", copy=copy, skip=0, keep=None))
+    problems.raise_errors()
+    return tuple(tables)
+
+
+def _holds_lists(content: Content, file: FileLayout, name: str) -> bool:
+    """Return whether the first filled cell of a column is a list."""
+    if file.format == "parquet":
+        return file.type_of(name).endswith("[]")
+    rows = FORMATS[file.format].read_rows(content, file, (name,))
+    cells = (row.cells.get(name) for row in rows if isinstance(row, Row))
+    return next((cell.startswith("[") for cell in cells if cell), False)
+
+
+def _write_samples(content: Content, file: FileLayout, lists: Sequence[str], cache: Cache, key: str) -> None:
+    scanned = FORMATS[file.format].scan([content.path], file, file.columns)
+    items = {name: f"k{file.columns.index(name)}" for name in lists}
+    for name, column in items.items():
+        cell = f"CAST({column} AS VARCHAR[])"
+        if file.format != "parquet":
+            parsed = f"from_json({column}, '[\"VARCHAR\"]')"
+            is_list = f"{column} LIKE '[%' AND json_valid({column})"
+            cell = f"CASE WHEN {is_list} THEN {parsed} ELSE [{column}] END"
+        # A problem without samples is one that has no score.
+        items[name] = f"CASE WHEN len({cell}) > 0 THEN {cell} ELSE [NULL] END"
+    lengths = " OR ".join(f"len({cell}) != len({items[lists[0]]})" for cell in items.values())
+    cursor = get_engine().open_cursor()
+    wrong = cursor.execute(f"SELECT row FROM ({scanned}) WHERE {lengths} ORDER BY row LIMIT 5").fetchall()  # noqa: S608
+    if wrong:
+        named = list_names(f'"{name}"' for name in lists)
+        advice = "Write an item for each sample into each of them"
+        message = f"the lists of {named} have different lengths"
+        raise ReportError(*(content.make_problem(f"{message} in row {row}", advice) for (row,) in wrong))
+    cells = [
+        f"{f'unnest({items[name]})' if name in items else f'k{index}'} AS {sql.quote_name(name)}"
+        for index, name in enumerate(file.columns)
+    ]
+    numbers = f"unnest(range(1, len({items[lists[0]]}) + 1)) AS sample"
+    with cache.write_file(key, "rows.parquet") as path:
+        select = f"SELECT {', '.join(cells)}, {numbers} FROM (FROM ({scanned}) ORDER BY row)"  # noqa: S608
+        cursor.execute(f"COPY ({select}) TO {sql.quote(str(path))} (FORMAT parquet)")

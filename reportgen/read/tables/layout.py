@@ -141,7 +141,7 @@ def get_layout(source: Source) -> Layout:
 INTERVAL_PARTS: Final = ("low", "high", "stderr", "std", "n")
 # Names that identify a role, the best first, in any case. If a model's answer is called prediction, a column
 # called answer has the right one.
-_OUTCOME_NAMES: Final[dict[str, tuple[str, ...]]] = {
+OUTCOME_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "problem": ("problem", "problem_id", "question_id", "task_id", "doc_id", "idx", "id"),
     "sample": ("sample", "sample_id", "attempt", "epoch"),
     "score": ("score", "correct", "is_correct", "acc", "reward"),
@@ -166,7 +166,7 @@ _COUNTED: Final = frozenset(("tokens", "seconds", "cost"))
 # Tables of any content may have one of these.
 _SAYS_LITTLE: Final = frozenset(("idx", "id"))
 # Columns of a frame of outcomes besides its free columns.
-_RESERVED: Final = frozenset((*_OUTCOME_NAMES, "series", "run", "seed", "row")) - {"cluster"}
+_RESERVED: Final = frozenset((*OUTCOME_NAMES, "series", "run", "seed", "row")) - {"cluster"}
 
 
 def add_settings(layout: Layout, names: Iterable[str]) -> Layout:
@@ -246,7 +246,7 @@ def resolve_column(name: str, layout: Layout) -> str | None:
     """Return the column of this name, otherwise the one with this role, or None."""
     column = find_column(name, tuple(layout.kinds))
     if column is None and name in {*_RESERVED, "cluster"} - {"row"}:
-        owner = layout.outcomes if name in _OUTCOME_NAMES else layout.roles
+        owner = layout.outcomes if name in OUTCOME_NAMES else layout.roles
         column = getattr(owner, name, None)
     return column
 
@@ -321,7 +321,7 @@ def detect_outcomes(
     if settings.form in {"long", "wide", "totals"} or (long and not requested):
         return None
     matched = match_columns(
-        _OUTCOME_NAMES,
+        OUTCOME_NAMES,
         kinds,
         mapped,
         taken=(roles.series, roles.run, roles.seed),

@@ -1,0 +1,161 @@
+"""Archives as sources: their members are unpacked into the cache once, and read from there like a folder.
+
+Members keep the archive in their names, as in ``data/runs.zip/seed1/log.csv``, since the cache has the same
+folders around them as the project has around the archive.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping  # noqa: TC003 - the schema of stored members needs it at run time
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from reportgen.core.errors import Diagnostic, ReportError, Severity, Stage
+from reportgen.core.model import SourceFile
+from reportgen.formats.archive import read_members
+from reportgen.formats.files import get_archive_ending
+from reportgen.formats.messages import list_names
+from reportgen.formats.registry import is_data_name
+from reportgen.formats.runs import UnreadableError
+from reportgen.formats.text_files import LARGEST_PART
+from reportgen.read.find import MOST_FILES, SETTINGS, locate_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from reportgen.core.cache import Cache
+    from reportgen.read.find import Location
+    from reportgen.settings.source import SourceSettings
+
+
+_FOLDER: Final = "unpacked"
+# What operating systems add.
+_FOREIGN: Final = frozenset(("__MACOSX", "Thumbs.db"))
+
+
+class _Members(Struct, frozen=True):
+    """Unpacked files with their sizes, and links among the members that look like data."""
+
+    sizes: Mapping[str, int]
+    links: tuple[str, ...]
+
+
+class Unpacked(Struct, frozen=True):
+    """A source whose members lie in the cache, its archives, and warnings of what was left out."""
+
+    location: Location
+    files: tuple[SourceFile, ...]
+    warnings: tuple[Diagnostic, ...]
+
+
+def unpack_source(
+    location: Location, settings: SourceSettings, hashes: Callable[[Path], str], cache: Cache
+) -> Unpacked | None:
+    """Unpack a source that is an archive, or a folder of nothing else; None for any other source.
+
+    Raises ``ReportError`` for archives that are damaged, hostile or beyond the limits.
+    """
+    archives = _list_archives(location.path)
+    if not archives:
+        return None
+    try:
+        files = tuple(
+            SourceFile(locate_file(path, location.root).file, path.stat().st_size, hashes(path))
+            for path in archives
+        )
+        patterns = settings.files if isinstance(settings.files, tuple) else (settings.files or "",)
+        key = cache.make_key("unpacked", repr([(file.path, file.sha256) for file in files]), repr(patterns))
+        root = Path(cache.get_text_path(key, _FOLDER))
+        members = cache.load(key, _Members)
+        if members is None or not _is_whole(root, members):
+            members = _Unpacking(archives, location, patterns).write(cache, key)
+    except UnreadableError as error:
+        place = locate_file(error.path, location.root)
+        raise ReportError(Diagnostic(place, error.message, error.next_step, Stage.DATA)) from None
+    except OSError as error:
+        message = f"the archive cannot be unpacked: {error.strerror or error}"
+        advice = "Unpack it beforehand, into a folder of the data folder"
+        raise ReportError(
+            Diagnostic(locate_file(archives[0], location.root), message, advice, Stage.DATA)
+        ) from None
+    warnings: tuple[Diagnostic, ...] = ()
+    if members.links:
+        message = f"links in the archive are not followed: {list_names(members.links)}"
+        warnings = (
+            Diagnostic(locate_file(archives[0], location.root), message, "", Stage.DATA, Severity.WARNING),
+        )
+    inner = root / _get_relative(location.path, location.root)
+    moved = replace(location, path=inner, root=root, boundary=None, shown=location.place)
+    return Unpacked(moved, files, warnings)
+
+
+def _list_archives(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path] if get_archive_ending(path.name) else []
+    with os.scandir(path) as entries:
+        visible = [one for one in entries if not one.name.startswith(".") and one.name != SETTINGS]
+        archives = [Path(one.path) for one in visible if one.is_file() and get_archive_ending(one.name)]
+        others = (one for one in visible if not get_archive_ending(one.name))
+        has_data = archives and any(one.is_dir() or is_data_name(one.name) for one in others)
+    return [] if has_data else sorted(archives)
+
+
+def _get_relative(path: Path, root: Path) -> str:
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
+
+
+def _is_whole(root: Path, members: _Members) -> bool:
+    try:
+        return all(os.stat(root / name).st_size == size for name, size in members.sizes.items())  # noqa: PTH116
+    except OSError:
+        return False
+
+
+class _Unpacking:
+    """Unpacking of the archives of a source into one folder of the cache."""
+
+    def __init__(self, archives: Sequence[Path], location: Location, patterns: Sequence[str]) -> None:
+        self._archives, self._location = archives, location
+        # The last part of a pattern has to fit some part of the path of whatever it matches.
+        last = [PurePosixPath(pattern).name for pattern in patterns if "(?P<" not in pattern]
+        self._parts = last if len(last) == len(patterns) and all(last) else ["*"]
+        self._sizes: dict[str, int] = {}
+        self._links: list[str] = []
+
+    def write(self, cache: Cache, key: str) -> _Members:
+        """Write the members and the list of them."""
+        cache.write_folder(key, _FOLDER, self._read())
+        links = tuple(name for name in self._links if is_data_name(PurePosixPath(name).name))
+        members = _Members(self._sizes, links)
+        cache.store(key, members)
+        return members
+
+    def _read(self) -> Iterator[tuple[str, bytes]]:
+        for archive in self._archives:
+            top = _get_relative(archive, self._location.root)
+            found = False
+            for name, data in read_members(archive, self._is_selected, self._links):
+                found = True
+                self._sizes[f"{top}/{name}"] = len(data)
+                if len(self._sizes) > MOST_FILES:
+                    message = f"the archive holds more than {MOST_FILES:,} files"
+                    raise UnreadableError(archive, message, "Name those to read with files: in source.yml")
+                yield f"{top}/{name}", data
+            if not found:
+                message = "the archive has no file that may be data"
+                if self._parts != ["*"]:
+                    message = "files: fits nothing in the archive"
+                raise UnreadableError(archive, message, "Look at what it holds")
+
+    def _is_selected(self, name: str, size: int) -> bool:
+        """Return whether a member may be read: neither hidden nor a large file of an unknown kind."""
+        parts = PurePosixPath(name).parts
+        if parts[-1] == SETTINGS or any(part.startswith(".") or part in _FOREIGN for part in parts):
+            return False
+        is_small = size <= LARGEST_PART or is_data_name(parts[-1])
+        return is_small and any(fnmatchcase(part, pattern) for part in parts for pattern in self._parts)
