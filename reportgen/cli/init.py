@@ -1,13 +1,24 @@
-"""The command that writes a new report, and the workflows of one."""
+"""The commands that write a new report, or its workflows, and that add data to one."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from msgspec import Struct
 
-from reportgen.cli.output import print_line, report_problems, warn
+from reportgen.cli.output import (
+    cache_dir_option,
+    config_option,
+    print_line,
+    print_problem,
+    report_problems,
+    warn,
+)
+
+if TYPE_CHECKING:
+    from reportgen.site.sources.adding import How
 
 
 @click.command()
@@ -102,3 +113,57 @@ def _write_init(
         click.echo("Comments appear, and the site, once the workflows are on the default branch.")
     if with_publish:
         click.echo(".github/PUBLISHING.md says which two clicks switch publishing on.")
+
+
+_HOW = {
+    "copy": "copied",
+    "link": "linked",
+    "freeze": "frozen into one Parquet file",
+    "stay": "left where they are",
+}
+
+
+@click.command()
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option(
+    "--as", "name", metavar="NAME", help="Its name in blocks; that of the file or folder if left out."
+)
+@click.option("--page", "with_page", is_flag=True, help="Write a page about it, and its line in nav:.")
+@click.option("--copy", "how", flag_value="copy", help="Copy the files that are read.")
+@click.option("--link", "how", flag_value="link", help="Link to them, so that they may grow.")
+@click.option("--freeze", "how", flag_value="freeze", help="Write them as one Parquet file.")
+@config_option
+@cache_dir_option
+def add(path: Path, name: str | None, how: How | None, config_file: Path, *, with_page: bool) -> None:
+    """Add PATH to the report: its data, their source.yml and, with --page, a page that shows them.
+
+    PATH is any file or folder that reportgen describe can read. Up to 50 MB are copied into data/NAME, and
+    what is larger is frozen, unless an option says otherwise; data in the data folder stay there. The page
+    has the block that describe suggests, and sentences whose numbers and claims are bound to the data.
+    Nothing is asked, and nothing that exists is overwritten; if anything cannot be written, nothing is.
+
+    \b
+    Examples:
+      reportgen add ~/experiments/run-7 --page
+      reportgen add results.xlsx --as leaderboard --page
+      reportgen add ~/sweep.zip --as ablations/width --freeze
+    """
+    from reportgen.draft.describing import suggest_block
+    from reportgen.site.describe import describe_amounts
+    from reportgen.site.sources.adding import add_data
+
+    with report_problems("nothing was written"):
+        added = add_data(path, config_file, name, how, with_page=with_page)
+    for problem in added.description.problems:
+        print_problem(problem)
+    for file in added.files:
+        print_line(f"  {file}")
+    click.echo()
+    amounts = next(iter(describe_amounts(added.description)), "")
+    print_line(f'Source "{added.name}": {amounts}, {_HOW[added.how]}')
+    if with_page:
+        click.echo("Next: reportgen serve")
+    elif block := suggest_block(added.description, name=added.name):
+        click.secho("To paste into a page", bold=True)
+        for line in block.splitlines():
+            print_line(line)

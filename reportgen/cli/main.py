@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reportgen.cli.archive import archive, cite, verify
-from reportgen.cli.init import init
+from reportgen.cli.init import add, init
 from reportgen.cli.output import (
     Column,
     cache_dir_option,
@@ -79,6 +79,7 @@ def cli(context: click.Context) -> None:
     Examples:
       reportgen describe ~/runs         what a file or folder holds
       reportgen init my-report          a small working report
+      reportgen add ~/runs --page       your data in it, with a page
       cd my-report && reportgen serve   look at it while you write
       reportgen build --strict          write site/, fail on any warning
       reportgen check                   hold every statement against the data
@@ -102,7 +103,7 @@ def run() -> int:
 
 
 for command in (
-    *(init, check, fix, facts, observations, plan, review, comment, pictures),
+    *(init, add, check, fix, facts, observations, plan, review, comment, pictures),
     *(archive, verify, cite, publish),
 ):
     cli.add_command(command)

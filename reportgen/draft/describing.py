@@ -119,9 +119,12 @@ def suggest_settings(description: Description) -> dict[str, str]:
     }
 
 
-def suggest_block(description: Description) -> str:
-    """Suggest a fenced block that shows the source, or an empty string if there is nothing to show."""
-    kind, body = "curve", {"source": description.name}
+def suggest_block(description: Description, *, name: str = "", figure: str = "") -> str:
+    """Suggest a fenced block that shows the source, or an empty string if there is nothing to show.
+
+    ``name`` is that of the source if it will be another, and ``figure`` an id for the block.
+    """
+    kind, body = "curve", {**({"id": figure} if figure else {}), "source": name or description.name}
     if description.kind in {"outcomes", "totals"}:
         kind = "scores"
         if len(description.benchmarks) > 1:

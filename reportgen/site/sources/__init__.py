@@ -1,0 +1,1 @@
+"""Sources that are added to a report."""

@@ -1,0 +1,222 @@
+"""``reportgen add``: data, settings, a page and its line in ``nav:``, or nothing at all."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from command_line import call
+from made_sources import LONG
+
+from reportgen.site.sources.adding import add_to_navigation
+
+if TYPE_CHECKING:
+    from subprocess import CompletedProcess
+
+CONFIG = """\
+site_name: Ours
+docs_dir: content
+theme: {name: reportgen}  # ours
+plugins: [search, reportgen]
+
+nav:
+    # Read this first.
+    -   Overview: index.md   # the front page
+    -   Guide:
+        -   Words: words.md
+markdown_extensions: [attr_list]
+"""
+ANSWERS = "model,problem,correct\n" + "".join(
+    f"{model},p{number},{int(number % step > 0)}\n"
+    for model, step in (("Elm", 2), ("Fir", 3))
+    for number in range(20)
+)
+TRACKERS = Path(__file__).parent / "data"
+
+
+def make_report(root: Path, config: str = CONFIG) -> Path:
+    """A report without any data, which has no ``data/`` either."""
+    report = root / "report"
+    (report / "content").mkdir(parents=True)
+    (report / "mkdocs.yml").write_text(config, encoding="utf-8")
+    for page in ("index.md", "words.md"):
+        (report / "content" / page).write_text("# Words\n", encoding="utf-8")
+    return report
+
+
+def list_tree(folder: Path) -> dict[str, bytes]:
+    """Every file and link below a folder."""
+    return {
+        path.relative_to(folder).as_posix(): str(path.readlink()).encode()
+        if path.is_symlink()
+        else path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_symlink() or path.is_file()
+    } | {path.relative_to(folder).as_posix(): b"" for path in folder.rglob("*") if path.is_dir()}
+
+
+def add(report: Path, *words: str) -> CompletedProcess[str]:
+    """Add in the folder of the report, with a cache of its own."""
+    return call(report, "add", *words, REPORTGEN_CACHE_DIR=str(report.parent / "cache"))
+
+
+def check(report: Path) -> dict[str, object]:
+    """What ``reportgen check`` says."""
+    done = call(report, "check", "--format", "json", REPORTGEN_CACHE_DIR=str(report.parent / "cache"))
+    found: dict[str, object] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sentences"),
+    [
+        ("long.csv", LONG, ["A ends at", "B ends at", '{claim="final(B) > final(A)"']),
+        ("answers.csv", ANSWERS, ["Elm scores", "Fir scores", '{claim="score(Fir) > score(Elm)"']),
+        ("scores.csv", "Model,AIME,MATH\nElm,51.2%,76.8%\nFir,48.0%,75.5%\n", ["Elm scores [51.2 %]"]),
+        ("one.csv", "step,loss\n1,3\n2,2\n", ["One ends below its start", 'claim="start(One) > final(One)"']),
+        ("odd.csv", 'model,step,loss\n"a_b[*]\'s",1,3\n"a_b[*]\'s",2,2\n', ["a\\_b(\\*)'s ends at"]),
+    ],
+)
+def test_a_page_that_checks(tmp_path: Path, name: str, text: str, sentences: list[str]) -> None:
+    """The page shows the source; its values and claims are bound, and hold."""
+    report, data = make_report(tmp_path), tmp_path / name
+    data.write_text(text, encoding="utf-8")
+    done = add(report, str(data), "--page")
+    assert done.returncode == 0, done.stderr
+    stem = data.stem
+    for file in (f"data/{name}", f"data/{stem}.source.yml", f"content/{stem}.md", "mkdocs.yml"):
+        assert f"  {file}\n" in done.stdout
+    assert (report / "data" / name).read_bytes() == data.read_bytes()
+    page = (report / "content" / f"{stem}.md").read_text(encoding="utf-8")
+    assert all(sentence in page for sentence in sentences), page
+    found = check(report)
+    assert (found["fails"], found["problems"]) == (False, [])
+    assert len(found["statements"] or []) >= 2  # type: ignore[arg-type]
+
+
+def test_the_navigation_keeps_its_words(tmp_path: Path) -> None:
+    """A line is added behind the last page; comments, spaces and line ends stay."""
+    report = make_report(tmp_path, CONFIG.replace("\n", "\r\n"))
+    (tmp_path / "runs.csv").write_text(LONG, encoding="utf-8")
+    (report / "mkdocs.yml").write_bytes(CONFIG.replace("\n", "\r\n").encode())
+    assert add(report, "../runs.csv", "--as", "our-runs", "--page").returncode == 0
+    lines = CONFIG.splitlines()
+    lines.insert(8, "    -   Our runs: our-runs.md")
+    assert (report / "mkdocs.yml").read_bytes() == ("\r\n".join(lines) + "\r\n").encode()
+
+
+@pytest.mark.parametrize(
+    ("nav", "expected"),
+    [
+        ("nav:\n- index.md", "nav:\n- index.md\n- New: new.md\n"),
+        ("nav: [index.md, {Words: words.md}]\n", "nav: [index.md, {Words: words.md}, {New: new.md}]\n"),
+        (
+            "nav:\n  - A:\n    - a.md\n  - B:\n    - b.md\nx: 1\n",
+            "nav:\n  - A:\n    - a.md\n  - B:\n    - b.md\n  - New: new.md\nx: 1\n",
+        ),
+        ("site_name: x\n", "site_name: x\n"),
+        ("nav:\n  - New: new.md\n", "nav:\n  - New: new.md\n"),
+    ],
+)
+def test_ways_to_write_a_navigation(nav: str, expected: str) -> None:
+    """With dashes, in brackets, of sections alone, or not at all."""
+    assert add_to_navigation(nav, "mkdocs.yml", "New", "new.md") == expected
+
+
+def test_folders_are_copied_as_far_as_they_are_read(tmp_path: Path) -> None:
+    """Runs of a logger with what lies beside them: weights stay where they are."""
+    report, runs = make_report(tmp_path), tmp_path / "Our runs!"
+    for seed in (1, 2):
+        (runs / f"seed{seed}").mkdir(parents=True)
+        (runs / f"seed{seed}/log.csv").write_text(f"step,loss\n1,{seed}\n2,0.5\n", encoding="utf-8")
+    (runs / "model.bin").write_bytes(b"\0" * 1000)
+    done = add(report, str(runs))
+    assert done.returncode == 0, done.stderr
+    assert set(list_tree(report / "data")) == {
+        *("Our-runs", "Our-runs/seed1", "Our-runs/seed1/log.csv", "Our-runs/seed2", "Our-runs/seed2/log.csv"),
+        "Our-runs/source.yml",
+    }
+    assert "To paste into a page\n```curve\nsource: Our-runs\n" in done.stdout
+    assert not (report / "content/Our-runs.md").exists()
+
+
+def test_an_archive_and_a_name_with_folders(tmp_path: Path) -> None:
+    """An archive is copied as it is; ``--as`` may name folders."""
+    report = make_report(tmp_path)
+    with zipfile.ZipFile(tmp_path / "runs.zip", "w") as packed:
+        packed.writestr("long.csv", LONG)
+    assert add(report, str(tmp_path / "runs.zip"), "--as", "sweeps/width", "--page").returncode == 0
+    assert (report / "data/sweeps/width/runs.zip").read_bytes() == (tmp_path / "runs.zip").read_bytes()
+    assert "Width: sweeps/width.md" in (report / "mkdocs.yml").read_text(encoding="utf-8")
+    assert check(report)["problems"] == []
+
+
+def test_frozen_linked_or_left(tmp_path: Path) -> None:
+    """By an option; data in the data folder stay there."""
+    report = make_report(tmp_path)
+    source = tmp_path / "long.csv"
+    source.write_text(LONG, encoding="utf-8")
+    assert add(report, str(source), "--freeze", "--as", "frozen", "--page").returncode == 0
+    assert {path.name for path in (report / "data/frozen").iterdir()} == {"data.parquet", "source.yml"}
+    shutil.copy(source, report / "data/there.csv")
+    assert "left where they are" in add(report, "data/there.csv", "--page").stdout
+    assert (report / "content/there.md").exists()
+    config = CONFIG.replace("reportgen]", "{reportgen: {follow_links: true}}]")
+    (report / "mkdocs.yml").write_text(config, encoding="utf-8")
+    assert add(report, str(source), "--link").returncode == 0
+    assert (report / "data/long.csv").readlink() == source
+
+
+def test_what_exists_is_never_overwritten(tmp_path: Path) -> None:
+    """Data, settings and pages that are there are all named, and nothing changes."""
+    report, source = make_report(tmp_path), tmp_path / "words.csv"
+    source.write_text(LONG, encoding="utf-8")
+    (report / "data").mkdir()
+    (report / "data/words.tsv").write_text("step\tloss\n1\t2\n", encoding="utf-8")
+    before = list_tree(report)
+    done = add(report, str(source), "--page")
+    assert done.returncode == 1
+    for file in ("content/words.md", "data/words.tsv"):
+        assert f"{file}: error: it exists already. Give the source another name with --as." in done.stderr
+    assert "nothing was written" in done.stderr
+    assert list_tree(report) == before
+
+
+@pytest.mark.parametrize(
+    ("config", "words", "message"),
+    [
+        (CONFIG, ["--as", "../out"], '"../out" is no name of a source'),
+        (CONFIG, ["--as", "/out"], '"/out" is no name of a source'),
+        (CONFIG, ["--as", ".hidden"], '".hidden" is no name of a source'),
+        (CONFIG, ["--link"], "a link to it would lead out of the repository"),
+        (
+            "nav: [\n  index.md,\n  words.md,\n]\nplugins: [reportgen]\ndocs_dir: content\nsite_name: x\n",
+            [],
+            "Add the page yourself: - Long: long.md",
+        ),
+        ("plugins: [reportgen]\ndocs_dir: content\n", [], "site_name"),
+    ],
+)
+def test_nothing_is_half_written(tmp_path: Path, config: str, words: list[str], message: str) -> None:
+    """Where the last step fails, what came before is taken back."""
+    report, source = make_report(tmp_path, config), tmp_path / "long.csv"
+    source.write_text(LONG, encoding="utf-8")
+    before = list_tree(report)
+    done = add(report, str(source), "--page", *words)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert list_tree(report) == before
+
+
+def test_data_that_cannot_be_read(tmp_path: Path) -> None:
+    """As ``describe`` says it, and nothing is written."""
+    report = make_report(tmp_path)
+    (tmp_path / "notes.txt").write_text("words\n", encoding="utf-8")
+    before = list_tree(report)
+    assert add(report, str(tmp_path / "notes.txt")).returncode == 1
+    assert add(report, str(tmp_path / "missing.csv")).returncode == 1
+    assert list_tree(report) == before
