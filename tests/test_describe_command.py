@@ -256,7 +256,29 @@ def test_the_data_folder_of_a_report_is_a_list_of_sources(tmp_path: Path) -> Non
     root = write_report(tmp_path / "report", {"data/deep/runs/a.csv": TABLE})
     said = told(root, "data")
     assert said.startswith("data – a folder of sources\n")
-    assert 'it holds "deep", "runs". Describe one' in said
+    assert re.search(r"^deep +CSV, a column for each metric ", said, re.MULTILINE)
+    assert re.search(r"^runs +CSV, ", said, re.MULTILINE)
+    assert "it holds 2 sources. Describe one" in said
+
+
+def test_a_folder_of_different_data_is_a_list_of_sources(tmp_path: Path) -> None:
+    """Tables that do not fit together, and folders of different loggers; one broken file is one line."""
+    write_file(tmp_path / "all/runs.csv", TABLE)
+    write_file(tmp_path / "all/answers.csv", "model,problem,correct\nA,p1,1\n")
+    write_file(tmp_path / "all/broken.json", "{")
+    said = known(tmp_path, "all")
+    assert [(one["name"], one["kind"]) for one in said["sources"]] == [
+        ("answers.csv", "outcomes"),
+        ("broken.json", ""),
+        ("runs.csv", "measurements"),
+    ]
+    assert said["sources"][1]["problem"].startswith("the file is not JSON")
+    assert [problem["severity"] for problem in said["problems"]] == ["warning"]
+    made(tmp_path / "two", "wandb")
+    made(tmp_path / "two", "trainer_state")
+    said = known(tmp_path, "two")
+    assert said["kind"] == "measurements"
+    assert [one["name"] for one in said["sources"]] == ["trainer_state", "wandb"]
 
 
 def test_steps_that_are_no_whole_numbers_keep_a_distance(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from made_projects import write_file, write_report
 from test_describe_command import known
 
 from reportgen.settings.loading import load_source_settings
-from reportgen.site.describe import TOOL
+from reportgen.site.sources.freezing import TOOL
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -226,7 +226,7 @@ def test_the_data_folder_described_names_links_that_lead_out(report: Path, outsi
     write_file(report / "data/runs/a.csv", RUNS)
     (report / "data/elsewhere").symlink_to(outside)
     told = CliRunner().invoke(cli, ["describe", str(report / "data")])
-    assert 'it holds "runs".' in told.output
+    assert "it holds 1 source." in told.output
     assert "data/elsewhere: warning: this link leads out of the repository" in told.output
     assert "deep" not in told.output
 

@@ -31,10 +31,10 @@ from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocat
 from reportgen.core.repository import find_data_boundary
 from reportgen.review.git import find_repository
 from reportgen.site.citation import CitedReport, find_cited_report, format_bibtex, format_cff, format_zenodo
-from reportgen.site.describe import SETTINGS, TABLE, TOOL, write_frozen
 from reportgen.site.manifest import check_unchanged, find_provenance
 from reportgen.site.manifest import read_record as read_last_record
 from reportgen.site.publishing import collect_warnings, load_configuration, publish
+from reportgen.site.sources.freezing import SETTINGS, TABLE, TOOL, write_frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

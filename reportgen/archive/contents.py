@@ -14,8 +14,9 @@ from msgspec import Struct
 
 from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
 from reportgen.core.repository import find_boundary
-from reportgen.site.describe import SETTINGS, format_bytes
+from reportgen.site.describe import format_bytes
 from reportgen.site.files import filter_shown, list_content_files
+from reportgen.site.sources.freezing import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

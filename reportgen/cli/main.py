@@ -238,9 +238,10 @@ def describe(path: Path, form: str) -> None:
     with report_problems("nothing can be told"):
         place = locate_data(path)
         if place.data_dir and place.path == place.root / place.data_dir:
-            description = describing.describe_data_folder(
-                place.path, place.root, place.data_dir, place.boundary
-            )
+            with show_reading(place.hashes) as hashes:
+                description = describing.describe_data_folder(
+                    place.root, place.data_dir, hashes, place.cache, place.boundary
+                )
         else:
             with show_reading(place.hashes) as hashes:
                 description = describing.describe_path(
@@ -362,7 +363,8 @@ def freeze(source: Path, folder: Path | None) -> None:
     """
     from reportgen.core.words import format_count
     from reportgen.draft.describing import freeze_source
-    from reportgen.site.describe import TOOL, format_bytes, locate_data, refuse_foreign, write_frozen
+    from reportgen.site.describe import format_bytes, locate_data
+    from reportgen.site.sources.freezing import TOOL, refuse_foreign, write_frozen
 
     with report_problems("nothing was written"):
         place = locate_data(source)

@@ -194,6 +194,21 @@ class DescribedTotal(Struct, frozen=True):
     n: int | None
 
 
+class DescribedSource(Struct, frozen=True):
+    """One of the sources in a folder, by a look at its files; without a ``title`` it cannot be read."""
+
+    name: str  # in blocks, or the name of the file or folder where there is no report
+    path: str
+    kind: str = ""  # as in ``Description``
+    title: str = ""
+    series: int = 0  # in a sample of the rows
+    metrics: int = 0
+    benchmarks: int = 0
+    files: int = 0
+    size: int = 0
+    problem: str = ""  # the first error
+
+
 class Counts(Struct, frozen=True):
     """Contents of the rows of a source."""
 
@@ -222,6 +237,7 @@ class Description(Struct, frozen=True):
     step_name: str = ""
     step_is_time: bool = False
     counts: Counts = field(default_factory=Counts)
+    sources: tuple[DescribedSource, ...] = ()  # those in a folder that is no source itself
     problems: tuple[Diagnostic, ...] = ()  # errors if it cannot be read, or what was irregular or guessed
     settings: Mapping[str, object] = field(default_factory=dict)  # suggested contents of ``source.yml``
     # Settings that merge series differing only in a number or seed into runs of one series.

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
 from reportgen.core.statements import Description
-from reportgen.core.words import format_count, quote_names
+from reportgen.core.words import format_count
 from reportgen.settings.loading import load_source_settings
 from reportgen.settings.yaml_tree import write_yaml
 
@@ -82,24 +82,36 @@ def count_rows(root: Path, files: Mapping[str, str], cache: Cache) -> dict[str, 
 
 
 def describe_data_folder(
-    path: Path, root: Path, data_dir: str, boundary: Boundary | None = None
+    root: Path, data_dir: str, hashes: Callable[[Path], str], cache: Cache | None, boundary: Boundary | None
 ) -> Description:
     """Describe the data folder of a report, which contains sources but is not one itself.
 
-    Raises ``ReportError`` if two sources have the same name.
+    ``data_dir`` is relative to ``root``; the others are as in ``describe_path``. Raises ``ReportError`` if
+    two sources have the same name.
     """
-    from reportgen.read import find_sources  # noqa: PLC0415 - imports the database
-    from reportgen.read.find import report_links  # noqa: PLC0415 - as above
+    from reportgen.read import find_sources, list_entries  # noqa: PLC0415 - imports the database
+    from reportgen.read.describe import DescribeContext, list_sources  # noqa: PLC0415 - as above
+    from reportgen.read.find import locate, report_links  # noqa: PLC0415 - as above
 
     outward: dict[Path, str] = {}
     found = find_sources(root, data_dir, boundary, outward)
     # Subfolders can be named too, but they are parts of a source.
     names = [name for name in found if "/" not in name]
-    message = f"it holds {quote_names(names, most=40)}" if names else "it holds no source yet"
+    entries = list_entries(root / data_dir)
+    paths = [(locate(root, data_dir, name, boundary, entries).path, name) for name in names]
+    sources = list_sources(paths, root, DescribeContext(load_source_settings, hashes, cache, boundary))
+    message = f"it holds {format_count(len(names), 'source')}" if names else "it holds no source yet"
     advice = f"Describe one of them, as in reportgen describe {data_dir}/{names[0]}" if names else ""
     problem = Diagnostic(SourceLocation(data_dir), message, advice, Stage.DATA, Severity.WARNING)
+    unread = [
+        Diagnostic(SourceLocation(one.path), one.problem, "", Stage.DATA, Severity.WARNING)
+        for one in sources
+        if one.problem
+    ]
     links = report_links(outward, root, Severity.WARNING)
-    return Description(data_dir, path.name, problems=(problem, *links))
+    return Description(
+        data_dir, PurePath(data_dir).name, sources=sources, problems=(problem, *unread, *links)
+    )
 
 
 def suggest_settings(description: Description) -> dict[str, str]:

@@ -10,12 +10,19 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, Diagnostics, Severity, Stage
-from reportgen.core.statements import Counts, DescribedEvaluation, DescribedRun, DescribedTotal, Description
+from reportgen.core.statements import (
+    Counts,
+    DescribedEvaluation,
+    DescribedRun,
+    DescribedSource,
+    DescribedTotal,
+    Description,
+)
 from reportgen.core.words import join_names
 from reportgen.formats.cells import NUMERIC
-from reportgen.formats.files import split_weak_ending
+from reportgen.formats.files import natural_key, split_weak_ending
 from reportgen.formats.messages import list_names
-from reportgen.formats.registry import find_format, find_units, get_title, load_reader
+from reportgen.formats.registry import find_format, find_units, get_title, is_data_name, load_reader
 from reportgen.formats.runs import LoggedRun, UnreadableError
 from reportgen.read.counts import count_answers, count_curves, find_likely_steps, likely_clusters, list_totals
 from reportgen.read.find import SETTINGS, locate_file, make_location
@@ -31,7 +38,7 @@ from reportgen.read.tables.layout import detect_totals, get_layout
 from reportgen.read.tables.survey import complete_layout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from reportgen.core.cache import Cache
     from reportgen.core.errors import SourceLocation
@@ -85,9 +92,10 @@ def describe(path: Path, root: Path, name: str, context: DescribeContext) -> Des
     description = Description(
         place.file, location.name, settings_file=own, has_settings=location.has_settings
     )
+    is_mixed = False
     with problems.collecting():
         request = request_source(location, context.load_settings, context.hashes, context.cache)
-        description = _describe_source(description, request, problems)
+        description, is_mixed = _describe_source(description, request, problems)
         read = set(description.read)
         paths = (path for path in request.chosen.paths if locate_file(path, root).file not in read)
         if not request.unpacked:
@@ -95,25 +103,77 @@ def describe(path: Path, root: Path, name: str, context: DescribeContext) -> Des
         if not description.kind:
             description, findings = _describe_empty(description, request)
             problems.found[:0] = findings
-    if not description.kind and path.is_dir():
-        nested = [file.parent.name for file in path.glob(f"*/{SETTINGS}")]
-        nested += [file.name.removesuffix(f".{SETTINGS}") for file in path.glob(f"*.{SETTINGS}")]
-        if nested:
-            message = f"the folder holds {len(nested)} sources of their own: {list_names(sorted(nested))}"
-            advice = "Describe one of them"
-            problems.add([_warn(place, message, advice)])
-    return replace(description, problems=tuple(problems.found))
+    description = replace(description, problems=tuple(problems.found))
+    # What a report calls a source is one.
+    if not name and path.is_dir() and not location.has_settings and (is_mixed or not description.kind):
+        return _add_sources(description, list_sources(_list_inner(path), root, context), place)
+    return description
+
+
+def _add_sources(
+    description: Description, sources: tuple[DescribedSource, ...], place: SourceLocation
+) -> Description:
+    """Add the sources in a folder, if there are several, and it is not just one in several formats."""
+    titles = [one.title for one in sources if one.title]
+    if len(titles) < 2 or (description.kind and len(set(titles)) < 2):  # noqa: PLR2004 - several
+        return description
+    if description.kind:
+        return replace(description, sources=sources)
+    problems = description.problems
+    reason = f"; as one source it cannot be read: {problems[0].message}" if problems else ""
+    message = f"the folder holds {len(sources)} sources of their own{reason}"
+    return replace(description, sources=sources, problems=(_warn(place, message, "Describe one of them"),))
+
+
+def _list_inner(folder: Path) -> list[tuple[Path, str]]:
+    """Return the folders and data files directly in a folder, with names for them, in natural order."""
+    inner = sorted((one for one in folder.iterdir() if not one.name.startswith(".")), key=natural_key)
+    data = [one for one in inner if one.is_dir() or (one.is_file() and is_data_name(one.name))]
+    return [(one, one.name) for one in data if not one.name.endswith(SETTINGS)]
+
+
+def list_sources(
+    entries: Iterable[tuple[Path, str]], root: Path, context: DescribeContext
+) -> tuple[DescribedSource, ...]:
+    """Describe files and folders, given with their names, as a source each, by a look at their files."""
+    sources = []
+    for path, name in entries:
+        problems = Diagnostics()
+        one = DescribedSource(name, locate_file(path, root).file)
+        with problems.collecting():
+            location = make_location(path, name, root, context.boundary)
+            request = request_source(location, context.load_settings, context.hashes, context.cache)
+            source, runs = open_files(request)
+            layout = get_layout(source)
+            shape = _describe_shape(layout, source.settings)
+            one = replace(
+                one,
+                kind=source.kind,
+                title=get_title(runs.found.units[0].format)
+                if runs
+                else f"{_describe_formats(layout)}, {shape}",
+                series=len(layout.series),
+                metrics=len(source.metrics) if source.kind == "measurements" else 0,
+                benchmarks=len(source.benchmarks),
+                files=len(source.files),
+                size=sum(file.size for file in source.files),
+            )
+        sources.append(replace(one, problem=problems.found[0].text if problems.found else ""))
+    return tuple(sources)
 
 
 def _warn(place: SourceLocation, message: str, advice: str = "") -> Diagnostic:
     return Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)
 
 
-def _describe_source(description: Description, request: SourceRequest, problems: Diagnostics) -> Description:
-    """Describe what can be read of a source; the rest is among the problems."""
-    cache, root = request.cache, request.location.root
+def _describe_source(
+    description: Description, request: SourceRequest, problems: Diagnostics
+) -> tuple[Description, bool]:
+    """Describe what can be read of a source, the rest is a problem; return whether formats differ."""
+    cache, root, is_mixed = request.cache, request.location.root, False
     with problems.collecting():
         source, runs = open_files(request)
+        is_mixed = runs is not None and bool(runs.found.left_out)
         problems.add(source.warnings)
         description = _describe_layout(description, source, root)
         columns = description.settings.get("columns")
@@ -140,7 +200,7 @@ def _describe_source(description: Description, request: SourceRequest, problems:
             read_measurements(root, source, repeated).check_repeats()
         if any(one.repeated for one in description.counts.evaluations):
             read_outcomes(root, source).check_repeats()
-    return description
+    return description, is_mixed
 
 
 _ACROSS: Final = {"series": "series", "benchmarks": "benchmark", "metrics": "metric"}

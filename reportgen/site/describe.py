@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
-from reportgen.core import __version__
 from reportgen.core.cache import Cache, FileHashes, cache_folder
 from reportgen.core.errors import Stage, make_error
 from reportgen.core.repository import find_data_boundary
 from reportgen.core.terminal import clean_json
 from reportgen.core.words import format_count, format_number, join_names
-from reportgen.settings.loading import load_source_settings, read_data_settings
+from reportgen.settings.loading import read_data_settings
 from reportgen.site.outputs import describe_diagnostic
 
 if TYPE_CHECKING:
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
         DescribedTotal,
         Description,
     )
-    from reportgen.draft.describing import FrozenSource
 
 
 NOTHING: Final = "–"
@@ -170,7 +168,7 @@ class Section(Struct, frozen=True):
 def make_sections(description: Description) -> tuple[Section, ...]:
     """Return the tables of a description, without empty ones."""
     counts = description.counts
-    sections: list[Section | None] = []
+    sections: list[Section | None] = [_list_sources(description)] if description.sources else []
     if counts.runs:
         sections += [_list_runs(description), _list_settings(description)]
     if counts.metrics and counts.runs:
@@ -180,6 +178,22 @@ def make_sections(description: Description) -> tuple[Section, ...]:
     if counts.totals:
         sections.append(_list_totals(description))
     return tuple(filter(None, sections))
+
+
+def _list_sources(description: Description) -> Section:
+    sources = description.sources
+    columns = [
+        ("source", [one.name for one in sources], True),
+        ("what it is", [one.title or "cannot be read" for one in sources], True),
+        ("series", [str(one.series) if one.title else NOTHING for one in sources], True),
+        ("metrics", [str(one.metrics) if one.metrics else NOTHING for one in sources], True),
+        ("benchmarks", [str(one.benchmarks) if one.benchmarks else NOTHING for one in sources], True),
+        ("files", [f"{one.files:,}" if one.title else NOTHING for one in sources], True),
+        ("size", [format_bytes(one.size) if one.title else NOTHING for one in sources], True),
+    ]
+    section = _make_section("Sources", "", columns, "source")
+    rows = tuple(zip(*(texts for _, texts, _ in columns), strict=True))
+    return replace(section, rows=rows, more="")
 
 
 def _list_runs(description: Description) -> Section:
@@ -259,8 +273,10 @@ def _list_evaluations(description: Description) -> Section:
 
 
 def _list_totals(description: Description) -> Section:
-    totals = description.counts.totals
-    several = len({(one.series, one.benchmark, one.metric) for one in totals}) < len(totals)
+    every = description.counts.totals
+    several = len({(one.series, one.benchmark, one.metric) for one in every}) < len(every)
+    # Leaderboards have many thousands.
+    totals = every[:_MOST_ROWS]
     errors = [format_value(one.stderr) for one in totals]
     problems = [NOTHING if one.n is None else f"{one.n:,}" for one in totals]
     columns = [
@@ -268,13 +284,13 @@ def _list_totals(description: Description) -> Section:
         _list_benchmarks(totals),
         ("metric", [one.metric for one in totals], True),
         ("score", [format_value(one.value) for one in totals], True),
-        ("standard error", errors, any(one.stderr is not None for one in totals)),
-        ("problems", problems, any(one.n is not None for one in totals)),
+        ("standard error", errors, any(one.stderr is not None for one in every)),
+        ("problems", problems, any(one.n is not None for one in every)),
     ]
     note = "as the harness reports them"
     if description.kind == "totals":
         note = f"as they are reported, {_describe_names(description)}"
-    return _make_section("Totals", note, columns, "total")
+    return _make_section("Totals", note, columns, "total", len(every))
 
 
 def _list_names(
@@ -298,11 +314,13 @@ def _describe_names(description: Description) -> str:
     return f"{series}, {seeds}" if series else seeds
 
 
-def _make_section(title: str, note: str, columns: Sequence[_Column], noun: str) -> Section:
-    """Make a table of the columns that are shown, cut after a maximum of rows."""
+def _make_section(
+    title: str, note: str, columns: Sequence[_Column], noun: str, count: int | None = None
+) -> Section:
+    """Make a table of the columns that are shown, cut after a maximum of rows; ``count`` is that of all."""
     shown = [(header, texts) for header, texts, is_shown in columns if is_shown]
     rows = tuple(zip(*(texts for _, texts in shown), strict=True))
-    left = len(rows) - _MOST_ROWS
+    left = (len(rows) if count is None else count) - _MOST_ROWS
     more = f"{format_count(left, f'more {noun}')}; --format json lists all." if left > 0 else ""
     return Section(title, note, tuple(header for header, _ in shown), rows[:_MOST_ROWS], more)
 
@@ -383,64 +401,3 @@ def locate_data(path: Path) -> DataPath:
     # The path itself may be a link: the user wants its target.
     boundary = None if follows_links else find_data_boundary(folder, data_dir).add(path)
     return DataPath(path, folder, name, data_dir, Cache(cache), FileHashes(cache), boundary)
-
-
-TABLE: Final = "data.parquet"
-SETTINGS: Final = "source.yml"
-# Both are written completely before either is moved into place.
-_PARTS: Final = (f".{TABLE}.part", f".{SETTINGS}.part")
-TOOL: Final = f"reportgen {__version__} freeze"
-
-
-class FrozenFiles(Struct, frozen=True):
-    """The files written, their size in bytes, and whether they replace earlier frozen files."""
-
-    files: tuple[Path, ...]
-    size: int
-    replaced: bool
-
-
-def refuse_foreign(folder: Path, source: Path) -> None:
-    """Raise a ReportError if a folder is a file, contains the source, or has files that were not frozen."""
-    whole = folder.resolve()
-    if whole == source.resolve() or whole in source.resolve().parents:
-        message = "the source itself lies there"
-    elif folder.exists() and not folder.is_dir():
-        message = "there is a file of this name"
-    elif folder.is_dir() and any(folder.iterdir()) and not _is_ours(folder):
-        message = "the folder holds files that reportgen freeze did not write"
-    else:
-        return
-    advice = "Name a folder that is empty or does not exist yet with --to"
-    raise make_error(str(folder), message, advice)
-
-
-def write_frozen(freezing: FrozenSource, folder: Path) -> FrozenFiles:
-    """Write a source into a folder; raise a ReportError with all problems, and then replace nothing."""
-    folder.mkdir(parents=True, exist_ok=True)
-    table, settings = folder / TABLE, folder / SETTINGS
-    parts = [folder / name for name in _PARTS]
-    replaced = table.exists()
-    try:
-        freezing.write(parts[0])
-        parts[1].write_text(freezing.settings, encoding="utf-8", newline="\n")
-        parts[0].replace(table)
-        parts[1].replace(settings)
-    finally:
-        for part in parts:
-            part.unlink(missing_ok=True)
-        if not any(folder.iterdir()):
-            folder.rmdir()
-    return FrozenFiles((table, settings), table.stat().st_size + settings.stat().st_size, replaced)
-
-
-def _is_ours(folder: Path) -> bool:
-    """Return whether all files were frozen before, or left by a killed freeze."""
-    left = {path.name for path in folder.iterdir()} - set(_PARTS)
-    settings = folder / SETTINGS
-    if left - {TABLE, SETTINGS} or (left and not settings.is_file()):
-        return False
-    if not left:
-        return True
-    tool = load_source_settings(settings, str(settings)).provenance.tool
-    return tool is not None and tool.startswith("reportgen ") and tool.endswith(" freeze")

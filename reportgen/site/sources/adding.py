@@ -24,7 +24,8 @@ from reportgen.settings.loading import read_project_settings
 from reportgen.settings.text import make_settings_problem, normalise_text, read_text
 from reportgen.settings.yaml_tree import Origin, parse, to_values, write_yaml
 from reportgen.site.checking import open_report
-from reportgen.site.describe import SETTINGS, TOOL, locate_data, write_frozen
+from reportgen.site.describe import locate_data
+from reportgen.site.sources.freezing import SETTINGS, TOOL, write_frozen
 
 if TYPE_CHECKING:
     from reportgen.core.repository import Boundary

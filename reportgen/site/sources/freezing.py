@@ -1,0 +1,77 @@
+"""Frozen sources on disk: one Parquet file and a ``source.yml``, replaced only by a later freezing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from reportgen.core import __version__
+from reportgen.core.errors import make_error
+from reportgen.settings.loading import load_source_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reportgen.draft.describing import FrozenSource
+
+
+TABLE: Final = "data.parquet"
+SETTINGS: Final = "source.yml"
+# Both are written completely before either is moved into place.
+_PARTS: Final = (f".{TABLE}.part", f".{SETTINGS}.part")
+TOOL: Final = f"reportgen {__version__} freeze"
+
+
+class FrozenFiles(Struct, frozen=True):
+    """The files written, their size in bytes, and whether they replace earlier frozen files."""
+
+    files: tuple[Path, ...]
+    size: int
+    replaced: bool
+
+
+def refuse_foreign(folder: Path, source: Path) -> None:
+    """Raise a ReportError if a folder is a file, contains the source, or has files that were not frozen."""
+    whole = folder.resolve()
+    if whole == source.resolve() or whole in source.resolve().parents:
+        message = "the source itself lies there"
+    elif folder.exists() and not folder.is_dir():
+        message = "there is a file of this name"
+    elif folder.is_dir() and any(folder.iterdir()) and not _is_ours(folder):
+        message = "the folder holds files that reportgen freeze did not write"
+    else:
+        return
+    advice = "Name a folder that is empty or does not exist yet with --to"
+    raise make_error(str(folder), message, advice)
+
+
+def write_frozen(freezing: FrozenSource, folder: Path) -> FrozenFiles:
+    """Write a source into a folder; raise a ReportError with all problems, and then replace nothing."""
+    folder.mkdir(parents=True, exist_ok=True)
+    table, settings = folder / TABLE, folder / SETTINGS
+    parts = [folder / name for name in _PARTS]
+    replaced = table.exists()
+    try:
+        freezing.write(parts[0])
+        parts[1].write_text(freezing.settings, encoding="utf-8", newline="\n")
+        parts[0].replace(table)
+        parts[1].replace(settings)
+    finally:
+        for part in parts:
+            part.unlink(missing_ok=True)
+        if not any(folder.iterdir()):
+            folder.rmdir()
+    return FrozenFiles((table, settings), table.stat().st_size + settings.stat().st_size, replaced)
+
+
+def _is_ours(folder: Path) -> bool:
+    """Return whether all files were frozen before, or left by a killed freeze."""
+    left = {path.name for path in folder.iterdir()} - set(_PARTS)
+    settings = folder / SETTINGS
+    if left - {TABLE, SETTINGS} or (left and not settings.is_file()):
+        return False
+    if not left:
+        return True
+    tool = load_source_settings(settings, str(settings)).provenance.tool
+    return tool is not None and tool.startswith("reportgen ") and tool.endswith(" freeze")
