@@ -47,7 +47,7 @@ def test_a_table_is_told_whole(tmp_path: Path) -> None:
     assert re.search(r"\nA +1 +2 +9 +0 to 50\n", said)
     assert re.search(r"\nloss +2 +8 +0 to 50, every 10 +1 +2\.5 +2 steps missing, 1 step repeated, ", said)
     assert "1 NaN, 1 infinite" in said
-    assert said.endswith("```curve\nsource: runs\nmetric: acc\n```\n")
+    assert said.endswith("```curve\nsource: runs\nmetric: acc\ntitle: Accuracy\n```\n")
     assert "source.yml" not in said
 
 

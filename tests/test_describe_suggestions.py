@@ -75,3 +75,43 @@ def test_for_the_example_data_as_it_was_left(tmp_path: Path, name: str) -> None:
     root = a_report(tmp_path / "report")
     shutil.copytree(ROOT / "data" / name, root / "data" / name, ignore=shutil.ignore_patterns("source.yml"))
     assert suggested(root, name)
+
+
+def test_many_single_runs_are_grouped_by_a_setting(tmp_path: Path) -> None:
+    """By one that has several runs of each value, and neither by a seed nor by what tells every run apart."""
+    root = a_report(tmp_path / "report")
+    for number in range(10):
+        folder = root / f"data/s/method-{'abcdefghij'[number]}"
+        write_file(folder / "metrics.csv", f"epoch,step,val_acc\n0,1,0.{number}\n0,2,0.{number + 1}\n")
+        write_file(
+            folder / "hparams.yaml", f"lr: {0.1 if number < 5 else 0.01}\nseed: {number}\nwidth: {number}\n"
+        )
+    assert suggested(root, "s")
+    page = (root / "content/index.md").read_text(encoding="utf-8")
+    assert "by: lr\ntitle: Validation accuracy\n" in page
+
+
+@pytest.mark.parametrize("column", ["date", "lr", "seed_number", "evaluation_date", "created_at"])
+def test_settings_and_dates_are_no_steps(tmp_path: Path, column: str) -> None:
+    """Though they go up from row to row."""
+    values = ["2026-11-01", "2026-11-02"] if "date" in column or "at" in column else ["0.1", "0.2"]
+    rows = "".join(f"{model},{value},0.5\n" for model in "AB" for value in values)
+    write_file(tmp_path / "s.csv", f"model,{column},acc\n{rows}")
+    told = describing.describe_path(tmp_path / "s.csv", tmp_path, "", FileHashes(tmp_path / "h"), None)
+    assert "columns" not in told.settings
+
+
+@pytest.mark.parametrize(
+    ("metric", "title"),
+    [
+        ("val_acc", "Validation accuracy"),
+        ("train/loss", "Training loss"),
+        ("pass@1", "Pass@1"),
+        ("net generation (GWh)", "Net generation (GWh)"),
+    ],
+)
+def test_titles_are_words(tmp_path: Path, metric: str, title: str) -> None:
+    """As a person writes them."""
+    write_file(tmp_path / "s.csv", f"step,{metric}\n1,0.5\n2,0.6\n")
+    told = describing.describe_path(tmp_path / "s.csv", tmp_path, "", FileHashes(tmp_path / "h"), None)
+    assert f"title: {title}\n" in describing.suggest_block(told)

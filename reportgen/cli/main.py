@@ -261,6 +261,9 @@ def describe(path: Path, form: str) -> None:
             where = f"{place.data_dir}/ of the report" if place.data_dir else where
             click.echo()
             _print_heading("To paste into a page", "" if place.name else f"after it was put into {where}")
+            if group := describing.suggest_group(description):
+                runs = f"by: {clean_text(group)} is a guess: it puts runs together that may differ in more"
+                click.secho(f"{runs}; without it each is a line of its own.", dim=True)
             click.echo(block, nl=False)
     sys.exit(1 if any(problem.severity == "error" for problem in description.problems) else 0)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import PurePath
@@ -43,6 +44,26 @@ _ASIDE: Final = re.compile(
 _DRAWN: Final = re.compile(r'^the run draws (?P<names>".+") over ".*"x: (?P<axis>[^"]+)" in a block')
 _QUOTED: Final = re.compile('"([^"]+)"')
 _WORDS: Final = re.compile(r"[^A-Za-z0-9@]+")
+# Words of metrics as a title writes them.
+_TITLE_WORDS: Final = {
+    "acc": "accuracy",
+    "dev": "development",
+    "eval": "evaluation",
+    "lr": "learning rate",
+    "nll": "negative log-likelihood",
+    "ppl": "perplexity",
+    "rew": "reward",
+    "train": "training",
+    "val": "validation",
+}
+_PLAIN_METRIC: Final = re.compile(r"[A-Za-z0-9@]+([_/.-][A-Za-z0-9@]+)*")
+# Settings that runs are compared by, the likeliest first.
+_COMPARED: Final = (
+    *("algo|algorithm|method|trainer", "model|model_name|arch|architecture", "optimizer|optimiser|optim"),
+    *("lr|learning_rate", "batch_size|loss|loss_fn", "width|depth|hidden_size|layers|n_layers|dim"),
+)
+# More lines than a reader tells apart, and as many groups as one does.
+_MANY_SERIES, _MOST_GROUPS = 8, 6
 
 
 def describe_path(
@@ -153,9 +174,38 @@ def suggest_block(description: Description, *, name: str = "", figure: str = "")
         axis = axes.pop() if len(axes) == 1 else ""
         if axis == "time" or any(one.name == axis and one.runs >= metric.runs for one in metrics):
             body["x"] = axis
+        if group := suggest_group(description):
+            body["by"] = group
+        body["title"] = _write_title(metric.name)
     else:
         return ""
     return f"```{kind}\n{write_yaml(body)}```\n"
+
+
+def suggest_group(description: Description) -> str:
+    """Return the setting to group by where there are more single runs than a figure shows well.
+
+    Every run has it, and every one of its few values has several runs; empty if there is none.
+    """
+    runs = [run for run in description.counts.runs if run.values]
+    if not _MANY_SERIES < len(runs) == len({run.series for run in runs}):
+        return ""
+    keys = [key for key in runs[0].config if all(key in run.config for run in runs)]
+    for names in _COMPARED:
+        for key in keys:
+            values = Counter(str(run.config[key]) for run in runs)
+            is_called = re.fullmatch(names, re.split("[./]", key)[-1], re.IGNORECASE)
+            if is_called and 1 < len(values) <= _MOST_GROUPS and min(values.values()) > 1:
+                return key
+    return ""
+
+
+def _write_title(metric: str) -> str:
+    """Return a metric in words: ``Validation accuracy`` for ``val_acc``; others as they are."""
+    words = metric
+    if _PLAIN_METRIC.fullmatch(metric):
+        words = " ".join(_TITLE_WORDS.get(word.lower(), word) for word in re.split("[_/.-]", metric))
+    return words[:1].upper() + words[1:]
 
 
 def choose_metric(metrics: tuple[DescribedMetric, ...]) -> DescribedMetric | None:

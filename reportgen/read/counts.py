@@ -96,14 +96,14 @@ FROM (SELECT {benchmark} AS benchmark, problem, {column} AS groups FROM measured
 """
 # Words in the name of a step column, the likeliest first.
 _STEPS: Final = (
-    *("steps?", "iters?|iterations?", "epochs?", "timesteps?", "times?|timestamps?", "dates?|days?"),
+    *("steps?", "iters?|iterations?", "epochs?", "timesteps?", "times?|timestamps?"),
     *("tokens?", "samples?|examples?", "rounds?", "generations?|gens?"),
 )
 # Settings, and the times of a run as a whole: neither increases within a run.
 _NO_STEPS: Final = re.compile(
     r"max|min|warmup|save|log|logging|eval|every|per|interval|freq|limit|patience|budget|size|horizon"
     r"|cfg|config|args|hparams|params|settings?|created?|creation|started?|start|begin|end|ended|finish(ed)?"
-    r"|modified|updated|submitted|queued|launched|runtime|duration|latency",
+    r"|modified|updated|submitted|queued|launched|runtime|duration|latency|dates?|days?|lr|rate|seed|temperature",
     re.IGNORECASE,
 )
 _WORD: Final = re.compile(r"[A-Za-z][a-z]*|[A-Z]+(?![a-z])")
