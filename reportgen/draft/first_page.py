@@ -65,6 +65,12 @@ def _write_sentences(subject: Subject, figure: str) -> Iterator[str]:
         words = format_fact_interval(fact, subject.scale).partition(" [")[0]
         verb = "ends at" if is_curves else "scores"
         yield f"- {_escape(fact.series[0])} {verb} {_bind(words, 'value', fact.call, figure)}."
+    # What a test has shown says more than two numbers.
+    shown = [fact for fact in known if fact.name == "better" and fact.value is True]
+    if shown:
+        first, second = map(_escape, shown[0].series)
+        yield f"\n{_bind(f'{first} is better than {second}', 'claim', shown[0].call, figure)}."
+        return
     pair, rest = named[:2], ("ends above", "scores higher than")[not is_curves]
     if len(named) == 1:
         pair += [fact for fact in known if fact.name == "start" and fact.series == named[0].series]

@@ -20,7 +20,7 @@ from reportgen.core.statements import (
 )
 from reportgen.core.words import join_names
 from reportgen.formats.cells import NUMERIC
-from reportgen.formats.files import natural_key, split_weak_ending
+from reportgen.formats.files import get_archive_ending, natural_key, split_weak_ending
 from reportgen.formats.messages import list_names
 from reportgen.formats.registry import find_format, find_units, get_title, is_data_name, load_reader
 from reportgen.formats.runs import LoggedRun, UnreadableError
@@ -34,6 +34,7 @@ from reportgen.read.runs.labels import split_seed
 from reportgen.read.runs.problems import find_method
 from reportgen.read.sources import open_files, request_source
 from reportgen.read.tables.check import count_endings
+from reportgen.read.tables.converted import SQLITE
 from reportgen.read.tables.layout import detect_totals, get_layout
 from reportgen.read.tables.survey import complete_layout
 
@@ -151,7 +152,7 @@ def list_sources(
                 kind=source.kind,
                 title=get_title(runs.found.units[0].format)
                 if runs
-                else f"{_describe_formats(layout)}, {shape}",
+                else f"{_describe_formats(layout, source.settings)}, {shape}",
                 series=len(layout.series),
                 metrics=len(source.metrics) if source.kind == "measurements" else 0,
                 benchmarks=len(source.benchmarks),
@@ -206,14 +207,18 @@ def _describe_source(
 _ACROSS: Final = {"series": "series", "benchmarks": "benchmark", "metrics": "metric"}
 
 
-def _describe_formats(layout: Layout) -> str:
+def _describe_formats(layout: Layout, settings: SourceSettings) -> str:
     """Describe the formats of the files and how they are packed."""
     titles: dict[str, None] = {}
     for file in layout.files:
+        path = Path(file.path)
         # Some tables are read from copies in another format.
-        form = split_weak_ending(Path(file.path))[1] or file.format if file.copy else file.format
+        copied = split_weak_ending(path)[1] or (SQLITE if settings.query else file.format)
+        form = copied if file.copy else file.format
         title = _TITLES.get(form, form)
-        titles[f"{title} ({file.compression})" if file.compression else title] = None
+        title = f"{title} ({file.compression})" if file.compression else title
+        is_packed = any(get_archive_ending(part) for part in path.parent.parts)
+        titles[f"{title} in an archive" if is_packed else title] = None
     return join_names(list(titles))
 
 
@@ -255,7 +260,7 @@ def _describe_layout(description: Description, source: Source, root: Path) -> De
         description,
         kind=source.kind,
         format=layout.files[0].format,
-        title=_describe_formats(layout),
+        title=_describe_formats(layout, source.settings),
         shape=_describe_shape(layout, settings),
         read=tuple(file.path for file in source.files),
         size=sum(file.size for file in source.files),

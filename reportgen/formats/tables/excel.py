@@ -35,6 +35,7 @@ MOST_CELLS: Final = 20_000_000
 _RANGE: Final = re.compile(
     r"(?P<sheet>.+)!\$?(?P<left>[A-Za-z]{1,3})\$?(?P<top>\d{1,7}):\$?(?P<right>[A-Za-z]{1,3})\$?(?P<bottom>\d{1,7})"
 )
+_FORMULA: Final = re.compile(rb"<f[ />]")
 # Enough rows to see whether a sheet is filled.
 _ROWS_OF_A_HEAD: Final = 1000
 _DAMAGE: Final = (
@@ -88,7 +89,9 @@ def _check_members(content: Content) -> bool:
                     )
                     advice = "Save it with a spreadsheet program, or leave it out with files:"
                     raise content.make_error(message, advice)
-                has_formulas = has_formulas or (name.startswith("xl/worksheets/") and b"<f" in data)
+                has_formulas = has_formulas or (
+                    name.startswith("xl/worksheets/") and bool(_FORMULA.search(data))
+                )
     except UnreadableError as error:
         raise content.make_error(f"it is no Excel file: {error.message}", error.next_step) from None
     return has_formulas
