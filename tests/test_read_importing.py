@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
 import os
@@ -631,7 +630,7 @@ def test_every_format_has_a_reader(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     forms = registry.list_formats()
     for form in forms:
-        reader = importlib.import_module(form.module)
+        reader = registry.load_reader(form)
         assert (reader.NAME, bool(reader.TITLE)) == (form.name, True)
         assert reader.find_units([]) == ()
         assert callable(reader.read)

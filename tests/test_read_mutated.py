@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[1]
 # Of each format the files that its writer left, or such as it leaves.
 FOLDERS = {
     **{path.name: path for path in KEPT.iterdir()},
+    **{path.name: path for path in (ROOT / "tests/shapes").iterdir() if path.is_dir()},
     "trainer_state": ROOT / "data/trainer-example",
     "metrics_csv": ROOT / "data/lightning-example",
     "step_json": ROOT / "data/verl-example",

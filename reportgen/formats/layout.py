@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -28,6 +29,10 @@ ROLE_NAMES: Final[dict[str, tuple[str, ...]]] = {
 }
 # Columns of names, which a sample must include even if they are numbers.
 NAME_COLUMNS: Final = frozenset((*ROLE_NAMES["series"], *ROLE_NAMES["metric"]))
+
+
+RUN_SETTINGS: Final = re.compile(r"(config|params|hparams|args|settings|hyperparameters)\.(json|ya?ml)")
+"""Names of files with the settings of a run, beside its tables."""
 
 
 class FileLayout(Struct, frozen=True):

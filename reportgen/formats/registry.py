@@ -32,6 +32,8 @@ class UnitFormat(Struct, frozen=True):
     # Whether it is left out, unless ``format:`` names it, if there are tables that it does not read: console
     # output repeats them, and answer lists may be their cells.
     weak: bool = False
+    # Whether files that a format above it reads are not of it.
+    rest: bool = False
 
     def matches(self, name: str) -> bool:
         """Return whether a file of this name may be of this format."""
@@ -51,8 +53,10 @@ class Reader(Protocol):
         """Yield the contents of a unit; raise ``UnreadableError`` if none of it can be read."""
 
 
-def _make_format(module: str, *patterns: str, name: str = "", weak: bool = False) -> UnitFormat:
-    return UnitFormat(name or module.rpartition(".")[2], f"reportgen.formats.{module}", patterns, weak)
+def _make_format(
+    module: str, *patterns: str, name: str = "", weak: bool = False, rest: bool = False
+) -> UnitFormat:
+    return UnitFormat(name or module.rpartition(".")[2], f"reportgen.formats.{module}", patterns, weak, rest)
 
 
 _DATABASES: Final = ("*.db", "*.sqlite", "*.sqlite3")
@@ -68,6 +72,8 @@ LOGGERS: tuple[UnitFormat, ...] = (
     _make_format("trackers.dvclive", "*.tsv", "metrics.json"),
     _make_format("trackers.metrics_csv", "*.csv", "*.tsv", "*.log", "*.txt"),
     _make_format("trackers.step_json", "*.jsonl", "*.ndjson", "*.json", "*.log"),
+    _make_format("logs.row_logs", "result.json", "progress.csv", name="ray"),
+    _make_format("logs.row_logs", "*.csv", "*.tsv", "*.jsonl", "*.ndjson", name="run_tables", rest=True),
     _make_format("trackers.console", "*.log", "*.txt", "*.out", "*.err", weak=True),
 )
 HARNESSES: tuple[UnitFormat, ...] = (
@@ -99,8 +105,9 @@ def find_format(name: str | None) -> UnitFormat | None:
 
 
 def load_reader(form: UnitFormat) -> Reader:
-    """Import and return the reader's module."""
-    return cast("Reader", importlib.import_module(form.module))
+    """Import and return the reader: a module, or one of its ``READERS``."""
+    module = importlib.import_module(form.module)
+    return cast("Reader", getattr(module, "READERS", {}).get(form.name, module))
 
 
 def get_title(name: str) -> str:
@@ -131,7 +138,9 @@ def find_units(files: Sequence[Path], form: str | None = None, *, named: bool = 
     for candidate in [find_format(form)] if form else list_formats():
         if candidate is None or not (form or any(candidate.matches(file.name) for file in files)):
             continue
-        units = load_reader(candidate).find_units(files)
+        taken = {file for units in found.values() for unit in units for file in unit.files}
+        own = [file for file in files if file not in taken] if candidate.rest else files
+        units = load_reader(candidate).find_units(own)
         used = {file for unit in units for file in unit.files}
         others = [file for file in files if file not in used]
         if (

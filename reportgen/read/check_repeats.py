@@ -103,10 +103,10 @@ def find_series(
     """Return the text column that must be the series, if none is known by name or set, and warnings.
 
     It is the only one that distinguishes rows of the same step, or that has one name in each run and several
-    overall; a table of several files has their names as series. If runs differ in something else, there is a
-    warning at ``place`` instead.
+    overall; files are runs where others have the same name, otherwise their names are the series. If runs
+    differ in something else, or words change within one, there is a warning at ``place`` instead.
     """
-    known = layout.roles.series or layout.spread or len(layout.files) > 1 or settings.repeat
+    known, several = layout.roles.series or layout.spread or settings.repeat, len(layout.files) > 1
     repeatable = layout.outcomes or (layout.roles.step and layout.metrics and not layout.totals)
     if known or not repeatable:
         return None, ()
@@ -128,12 +128,27 @@ def find_series(
             alone = [names[0] for names in _find_distinguishing_columns(keys, texts) if len(names) == 1]
             alone = [name for name in alone if _is_comparable(name)] or alone
             return (alone[0] if len(alone) == 1 else None), ()
-        if has_runs:
-            found = _find_run_columns(keys, [name for name in texts if _is_comparable(name)])
-            if len(found) == 1:
-                return found[0], ()
-            return None, tuple(_warn_merged(keys, found, settings, place))
+        comparable = [name for name in texts if _is_comparable(name)]
+        if has_runs or several:
+            found = _find_run_columns(keys, comparable, shared=several)
+            merged = not several and len(found) != 1
+            warnings = tuple(_warn_merged(keys, found, settings, place)) if merged else ()
+            return (found[0] if len(found) == 1 else None), warnings
+        return None, tuple(_warn_joined(keys, comparable, place)) if layout.metrics else ()
     return None, ()
+
+
+def _warn_joined(keys: _RowKeys, columns: Sequence[str], place: SourceLocation) -> Iterator[Diagnostic]:
+    """Warn of columns with few names whose rows make one line, since none of them share a step."""
+    few = f"BETWEEN 2 AND least({_MOST_NAMES}, count(*) / 2) AND count(c{{0}}) = count(*)"
+    tests = [f"count(DISTINCT c{n}) {few.format(n)}" for n in range(len(columns))] or ["FALSE"]
+    cells = _join_cells(keys, columns)
+    (found,) = get_engine().fetch_rows(f"SELECT {', '.join(tests)} FROM {cells}")  # noqa: S608 - our own names
+    for name in compress(columns, found):
+        column = shorten(name, _LONGEST)
+        message = f'rows that differ in "{column}" are read as one run, since no two of them share a step'
+        advice = f"Set columns: {{series: {column}}} in source.yml to tell them apart, otherwise repeat: last"
+        yield Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)
 
 
 def _warn_merged(
@@ -190,23 +205,6 @@ def check_answers(root: Path, source: Source, layout: Layout, filters: Filters) 
     if found := _find_repeat(keys):
         problem = shorten(str(found.step).partition(chr(31))[0], _LONGEST)
         raise ReportError(_report_repeat(keys, found, f"problem {problem}", _OF_ANSWERS))
-
-
-def check_clusters(root: Path, layout: Layout, select: str) -> None:
-    """Refuse a problem in two clusters, at the first such row of a SELECT of a source's outcomes."""
-    found = get_engine().fetch_rows(
-        f'WITH named AS (SELECT problem, cluster, "row" AS place FROM ({select}) '  # noqa: S608 - our own names
-        "WHERE cluster IS NOT NULL), "
-        "firsts AS (SELECT problem, arg_min(cluster, place) AS first FROM named GROUP BY problem) "
-        "SELECT problem, first, cluster, place FROM named JOIN firsts USING (problem) "
-        "WHERE cluster <> first ORDER BY place LIMIT 1"
-    )
-    for problem, first, second, row in found:
-        path, line, _ = locate_row(root, layout, row)
-        clusters = f'in the cluster "{shorten(first, _LONGEST)}" and here in "{shorten(second, _LONGEST)}"'
-        message = f"problem {shorten(problem, _LONGEST)} is {clusters}"
-        advice = "Give each problem one cluster in all of its rows"
-        raise ReportError(Diagnostic(SourceLocation(path, line), message, advice, Stage.DATA))
 
 
 def _make_step_keys(

@@ -231,7 +231,9 @@ def _describe_shape(layout: Layout, settings: SourceSettings) -> str:
         return f"a column for each {across}" if across else "a row for each score of a benchmark"
     if layout.spread:
         return "a column for each run"
-    return "a row for each value" if layout.long else "a column for each metric"
+    if layout.long:
+        return "a column for each series" if settings.wide else "a row for each value"
+    return "a column for each metric"
 
 
 def _describe_layout(description: Description, source: Source, root: Path) -> Description:
@@ -250,7 +252,7 @@ def _describe_layout(description: Description, source: Source, root: Path) -> De
     series_by, seed_by = names_by[roles.series or ""], names_by[roles.seed or ""]
     if layout.spread:
         series_by, seed_by = "the columns", "the columns" if any(one.seed for one in spread) else ""
-    elif layout.totals and settings.wide:
+    elif (layout.totals or layout.long) and settings.wide:
         series_by = "the columns" if settings.wide == "series" else "the rows"
     elif not series_by and len(layout.files) > 1:
         series_by = "the names of files"
@@ -398,7 +400,8 @@ def _suggest_for_table(
         seeds = {"seed_from": "name"} if any(one.seed for one in runs) else {}
         return {"series_from": "name", **seeds}
     if layout.outcomes or layout.totals or layout.roles.step is not None:
-        return {"form": "wide", "wide": settings.wide} if settings.wide else {}
+        form = {} if layout.long else {"form": "wide"}
+        return {**form, "wide": settings.wide} if settings.wide else {}
     with Diagnostics().collecting():
         totals = settings.model_copy(update={"form": "totals"})
         found = detect_totals(layout.kinds, layout.roles, totals, place) if settings.form is None else None

@@ -17,9 +17,9 @@ from reportgen.core.words import join_names, quote_names
 from reportgen.formats import sql
 from reportgen.formats.sql import get_engine
 from reportgen.read import groups, measurements, outcomes
-from reportgen.read.check_repeats import check_answers, check_clusters, check_steps
+from reportgen.read.check_repeats import check_answers, check_steps
 from reportgen.read.groups import rank_label
-from reportgen.read.outcomes import TotalsTable, build_outcomes, plan_outcomes
+from reportgen.read.outcomes import TotalsTable, build_outcomes, check_clusters, plan_outcomes
 from reportgen.read.plan import MeasurementQuery, report_missing_series
 from reportgen.read.tables.check import explain_errors
 from reportgen.read.tables.rows import rename_texts

@@ -15,11 +15,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.core.comparisons import Outcomes, ReportedScore
-from reportgen.core.errors import Diagnostic, ReportError, Stage
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.formats import sql
 from reportgen.formats.messages import list_names
 from reportgen.formats.sql import get_engine
-from reportgen.read.check_repeats import check_answers, check_clusters
+from reportgen.read.check_repeats import check_answers
 from reportgen.read.plan import choose_series, report_missing, report_missing_series
 from reportgen.read.tables.check import NAMED, NUMBER, Check, explain_errors, explain_faults, find_wrong_cells
 from reportgen.read.tables.layout import (
@@ -29,8 +29,16 @@ from reportgen.read.tables.layout import (
     resolve_column,
     resolve_filters,
 )
-from reportgen.read.tables.rows import check_range, check_score, keep_series, select_files, select_names
+from reportgen.read.tables.rows import (
+    check_range,
+    check_score,
+    keep_series,
+    locate_row,
+    select_files,
+    select_names,
+)
 from reportgen.read.tables.survey import complete_layout
+from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -44,6 +52,7 @@ if TYPE_CHECKING:
 
 _TEXTS: Final = ("answer", "gold", "cluster")
 _NUMBERS: Final = ("tokens", "seconds", "cost")
+_LONGEST: Final = 40
 _UNKNOWN: Final = (-math.inf, math.inf)
 
 
@@ -116,6 +125,23 @@ def read_outcomes(
         check_repeats=partial(check_answers, project_root, source, query.layout, query.filters),
         check_clusters=partial(check_clusters, project_root, query.layout, statement),
     )
+
+
+def check_clusters(root: Path, layout: Layout, select: str) -> None:
+    """Refuse a problem in two clusters, at the first such row of a SELECT of a source's outcomes."""
+    found = get_engine().fetch_rows(
+        f'WITH named AS (SELECT problem, cluster, "row" AS place FROM ({select}) '  # noqa: S608 - our own names
+        "WHERE cluster IS NOT NULL), "
+        "firsts AS (SELECT problem, arg_min(cluster, place) AS first FROM named GROUP BY problem) "
+        "SELECT problem, first, cluster, place FROM named JOIN firsts USING (problem) "
+        "WHERE cluster <> first ORDER BY place LIMIT 1"
+    )
+    for problem, first, second, row in found:
+        path, line, _ = locate_row(root, layout, row)
+        clusters = f'in the cluster "{shorten(first, _LONGEST)}" and here in "{shorten(second, _LONGEST)}"'
+        message = f"problem {shorten(problem, _LONGEST)} is {clusters}"
+        advice = "Give each problem one cluster in all of its rows"
+        raise ReportError(Diagnostic(SourceLocation(path, line), message, advice, Stage.DATA))
 
 
 def plan_outcomes(

@@ -48,6 +48,7 @@ from reportgen.read.tables.layout import Survey, is_name_of, list_free_columns
 from reportgen.read.tables.mapped_json import map_tables
 from reportgen.read.tables.survey import hash_files, list_tables, survey
 from reportgen.read.tables.wide import map_wide_tables
+from reportgen.read.tables.wide_curves import map_wide_curves
 from reportgen.read.unpacked import Unpacked, unpack_source
 from reportgen.settings.inputs import Source
 from reportgen.settings.source import SourceSettings
@@ -336,6 +337,10 @@ def _open_tables(request: SourceRequest) -> Source:
             found = _survey_tables(location, split, settings)
         if not found.layout.spread:
             _check_names(location, settings)
+        if wide := map_wide_curves(location, settings, found.layout, hashed, cache or get_temporary_cache()):
+            known = wide.settings
+            found = _survey_tables(location, wide.files, known)
+            found = replace(found, warnings=(*wide.warnings, *found.warnings))
     named = report_file_names(location, known, found)
     found = replace(found, warnings=(*converted.warnings, *found.warnings, *named))
     return _make_source(location, settings, _set_series(known, found.layout.roles.series), hashed, found)

@@ -18,7 +18,7 @@ _Table: TypeAlias = Literal[
     "csv", "wandb-csv", "tsv", "jsonl", "json", "parquet", "mapped", "xlsx", "yaml", "npz"
 ]
 _Tracker: TypeAlias = Literal["wandb", "tensorboard", "mlflow_sqlite", "mlflow_files", "trackio", "dvclive"]
-_Log: TypeAlias = Literal["trainer_state", "metrics_csv", "step_json", "console"]
+_Log: TypeAlias = Literal["trainer_state", "metrics_csv", "step_json", "console", "ray", "run_tables"]
 _Harness: TypeAlias = Literal[
     "inspect", "lm_eval", "lighteval", "helm", "promptfoo", "mt_bench", "answer_lists"
 ]
@@ -171,8 +171,8 @@ class SourceSettings(Settings):
     )
     wide: Literal["series", "benchmarks", "metrics"] | None = Field(
         None,
-        description="What the columns of a wide table of totals are: series, benchmarks or metrics; told by "
-        "the name of the column beside them if left out.",
+        description="What the columns of a wide table are: series, benchmarks or metrics; if left out, as "
+        "their names or that of the column beside them show. A table with steps has series or metrics.",
     )
     interval: Literal["se", "ci95", "sd"] | None = Field(
         None,

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from reportgen.core.words import join_names
 from reportgen.formats.json_files import read_head_text
 from reportgen.formats.run_data import MetricsBuilder, parse_number_text, read_settings
 from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
 from reportgen.formats.text_files import Count, Decoder, check_filled, find_unfilled, is_unfilled
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
     import numpy.typing as npt
@@ -46,6 +47,8 @@ _NONE: Final = frozenset(("", "NA"))
 # From a table that went through a spreadsheet in much of Europe.
 _WITH_COMMA: Final = re.compile(r"[-+]?[0-9]*,[0-9]+(?:[eE][-+]?[0-9]+)?")
 _MANY: Final = 8192
+_OTHER_LENGTH: Final = " with another number of cells than the header: left out"
+_NO_ROWS: Final = "the file has a header and no rows, nothing was logged into it yet"
 
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
@@ -55,7 +58,7 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     for file in files:
         if file.suffix.lower() not in _ENDINGS:
             continue
-        columns, _ = _parse_header(read_head_text(file))
+        columns, _ = parse_header(read_head_text(file))
         one_run = _NAMES_A_RUN.isdisjoint(columns)
         with_settings = (file, settings[file.parent]) if file.parent in settings else (file,)
         # Lightning's own folder, whatever the file holds.
@@ -80,14 +83,15 @@ def _is_versioned(file: Path) -> bool:
     return _VERSION.fullmatch(file.parent.name) is not None
 
 
-def _parse_header(text: str) -> tuple[list[str], str]:
+def parse_header(text: str) -> tuple[list[str], str]:
     """Return the columns of a first line and their separator: the one that gives most columns."""
     line = text.partition("\n")[0].rstrip("\r")
     separator = max(",;\t", key=line.count)
-    return _split_cells(line, separator), separator
+    return split_cells(line, separator), separator
 
 
-def _split_cells(line: str, separator: str) -> list[str]:
+def split_cells(line: str, separator: str) -> list[str]:
+    """Return the cells of a line, which may be quoted."""
     if '"' not in line:
         return line.split(separator)
     try:
@@ -100,7 +104,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
     """Yield the run of a file."""
     path = unit.files[0]
     builder = MetricsBuilder(path, selected)
-    step_name, findings = _read_rows(path, builder)
+    step_name, findings = read_rows(path, builder)
     config: dict[str, Setting] = {}
     for file in unit.files[1:]:
         config, problems = read_settings(file)
@@ -112,19 +116,23 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
     yield LoggedRun(unit.path, name, "", group, config, builder.build(), step_name, tuple(findings))
 
 
-def _read_rows(path: Path, builder: MetricsBuilder) -> tuple[str, list[Finding]]:
-    """Return the name of the step and the irregularities; values are added to ``builder``."""
+def read_rows(
+    path: Path,
+    builder: MetricsBuilder,
+    step_names: Sequence[str] = (_STEP, _EPOCH),
+    is_metric: Callable[[str], bool] = bool,
+) -> tuple[str, list[Finding]]:
+    """Add the values of a table to ``builder``; return the name of the step and the irregularities.
+
+    The step is the first of ``step_names`` that the header has; raise ``UnreadableError`` if it has none.
+    """
     decoding = Decoder(path)
     lines = (line for number, line in decoding.read_lines() if line or number == 1)
-    header, separator = _parse_header(next(lines, ""))
-    step_name = next((name for name in (_STEP, _EPOCH) if name in header), "")
-    if not step_name:
-        check_filled(path)
-        advice = "Check that Lightning or Keras wrote this file"
-        raise UnreadableError(path, "its first line names no step and no epoch", advice, 1)
+    header, separator = parse_header(next(lines, ""))
+    step_name = next((name for name in step_names if name in header), "") or _refuse(path, step_names)
     step_column, count, commas, strange, without = header.index(step_name), 0, Count(), 0, 0
     # A stray quote affects only its own line.
-    rows = (_split_cells(line, separator) for line in lines)
+    rows = (split_cells(line, separator) for line in lines)
     while many := list(islice(rows, _MANY)):
         # Leave out rows of another length, and repeated headers.
         count += len(many)
@@ -136,23 +144,26 @@ def _read_rows(path: Path, builder: MetricsBuilder) -> tuple[str, list[Finding]]
         steps, stepped = _parse_numbers(columns[step_column], commas)
         without += len(steps) - int(np.count_nonzero(stepped))
         for column, (name, cells) in enumerate(zip(header, columns, strict=True)):
-            if column != step_column and name and builder.is_selected(name):
+            if column != step_column and name and is_metric(name) and builder.is_selected(name):
                 values, there = _parse_numbers(cells, commas)
                 builder.extend(name, steps[there], values[there])
                 if not there.all():
                     empty = sum(cell in _NONE for cell in cells)
                     builder.count_dropped(name, len(values) - int(np.count_nonzero(there)) - empty)
-    other = " with another number of cells than the header: left out"
-    findings = [
+    described = [
         *commas.describe(path, "value", "values", " with a decimal comma: read as decimals"),
-        *Count(strange).describe(path, "row", "rows", other),
+        *Count(strange).describe(path, "row", "rows", _OTHER_LENGTH),
         *Count(without).describe(path, "row", "rows", " without a step"),
         *decoding.list_findings(),
     ]
-    if not count and not findings:
-        message = "the file has a header and no rows, nothing was logged into it yet"
-        findings.append(Finding(path, message))
-    return step_name, findings
+    nothing = [] if count or described else [Finding(path, _NO_ROWS)]
+    return step_name, described + nothing
+
+
+def _refuse(path: Path, step_names: Sequence[str]) -> str:
+    check_filled(path)
+    names = join_names([f"no {name}" for name in step_names])
+    raise UnreadableError(path, f"its first line names {names}", "Check which program wrote this file", 1)
 
 
 def _parse_numbers(cells: Sequence[str], commas: Count) -> tuple[FloatArray, npt.NDArray[np.bool_]]:

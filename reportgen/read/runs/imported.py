@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 _SERIES: Final[tuple[Any, ...]] = ("name", "folder", "group", "model", ("folder", "name"), ("group", "name"))
 _SEEDS: Final = (None, "seed", "name", "folder")
 _PARTS: Final = ("sample", "answer", "gold", "tokens", "seconds")
+# Formats of tables, to which folds or other runs are often appended: what repeated steps are is left open.
+_OPEN_REPEATS: Final = frozenset(("metrics_csv", "run_tables"))
 _NO_STEP_NAME: Final = frozenset(("", "_step"))
 
 
@@ -243,7 +245,7 @@ def survey_runs(runs: ImportedRuns) -> Survey:
     gapless = frozenset(("series", "run", "metric"))
     series = tuple(dict.fromkeys(settings.rename.get(one.series, one.series) for one in names))
     # Loggers repeat steps after a resume, harnesses answers after a retry; CSV logs are not as clear.
-    repeat = "" if any(unit.unit.format == "metrics_csv" for unit in runs.units) else "last"
+    repeat = "" if any(unit.unit.format in _OPEN_REPEATS for unit in runs.units) else "last"
     layout = Layout(files, kinds, roles, False, {}, series, exhaustive=True, gapless=gapless, repeat=repeat)
     return _survey_kind(replace(layout, settings=tuple(map(list_settings, runs.candidates))), runs)
 

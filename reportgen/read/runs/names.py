@@ -244,13 +244,18 @@ def _read_labels(scheme: Labels, seeds: Labels, source: str, known: Differences)
     labels = [label or "" for label in scheme.values]
     parted = [split_seed(label) for label in labels]
     guessed = any(seed is not None for _, seed in parted)
-    short = None if guessed else split_short_seeds(labels)
-    if short and all(map(known.is_repeated, _group_equal(rest for rest, _ in short))):
-        found = tuple(seed for _, seed in short)
-        if not any(seeds.values):
-            seeds = Labels(found, "the names", guessed=True)
-        if found == seeds.values:
-            parted, guessed = short, True
+    # Some runs may be called seed1, and others s1.
+    rest = [index for index, (_, seed) in enumerate(parted) if seed is None]
+    if short := split_short_seeds([labels[index] for index in rest]):
+        both = list(parted)
+        for index, pair in zip(rest, short, strict=True):
+            both[index] = pair
+        found = tuple(seed for _, seed in both)
+        if all(map(known.is_repeated, _group_equal(name for name, _ in both))):
+            if not any(seeds.values) or (seeds.guessed and seeds.values == tuple(seed for _, seed in parted)):
+                seeds = Labels(found, "the names", guessed=True)
+            if found == seeds.values:
+                parted, guessed = both, True
     return Labels(tuple(rest or source for rest, _ in parted), scheme.by, guessed), seeds
 
 

@@ -146,9 +146,20 @@ def write_part(cache: Cache, key: str, name: str, columns: Columns, cells: Mappi
     cursor = get_engine().open_cursor()
     cursor.register("piece", columns)
     try:
+        return write_query(cache, key, name, f"SELECT {listed} FROM piece", cursor)  # noqa: S608 - quoted
+    finally:
+        cursor.unregister("piece")
+
+
+def write_query(
+    cache: Cache, key: str, name: str, select: str, cursor: duckdb.DuckDBPyConnection | None = None
+) -> int:
+    """Write the rows of a SELECT as a part of a unit; see ``write_part``."""
+    try:
         with cache.write_file(key, name) as path:
-            cursor.execute(f"COPY (SELECT {listed} FROM piece) TO {sql.quote(str(path))} (FORMAT parquet)")  # noqa: S608
-            size = path.stat().st_size
+            copy = f"COPY ({select}) TO {sql.quote(str(path))} (FORMAT parquet)"
+            (cursor or get_engine().open_cursor()).execute(copy)
+            return path.stat().st_size
     except (OSError, duckdb.IOException) as error:
         # Not a fault of the run, which would otherwise be left out as unreadable.
         failed = error if isinstance(error, OSError) else OSError(str(error))
@@ -157,9 +168,6 @@ def write_part(cache: Cache, key: str, name: str, columns: Columns, cells: Mappi
             failed = OSError(int(number[1]), os.strerror(int(number[1])))
         message = "the rows that were read cannot be kept"
         raise ReportError(diagnose_disk_error(failed, cache.get_text_path(key, name), message)) from error
-    finally:
-        cursor.unregister("piece")
-    return size
 
 
 def list_totals(runs: Iterable[StoredRun]) -> list[tuple[int, Total]]:

@@ -14,7 +14,7 @@ from reportgen.core.model import SourceFile
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind, combine_kinds, infer_kind
 from reportgen.formats.files import COMPRESSIONS, split_ending, split_weak_ending
-from reportgen.formats.layout import FileLayout
+from reportgen.formats.layout import RUN_SETTINGS, FileLayout
 from reportgen.formats.messages import list_names
 from reportgen.formats.sql import get_engine
 from reportgen.formats.tables import FORMATS, delimited, parquet
@@ -77,6 +77,8 @@ def list_tables(location: Location, settings: SourceSettings, chosen: ChosenFile
     # Settings and weights lie beside tables, and what is no table otherwise may be one where none is.
     paths = paths or [path for path in chosen.paths if split_weak_ending(path)[1]]
     paths = [path for path in paths if path not in chosen.unreadable]
+    if not chosen.named and (tables := [path for path in paths if not RUN_SETTINGS.fullmatch(path.name)]):
+        paths = tables
     if not paths and (lost := list(report_unread(chosen.skipped, chosen.unreadable, location.root))):
         raise ReportError(*(replace(one, severity=Severity.ERROR) for one in lost))
     if not paths:

@@ -1,0 +1,1 @@
+"""Logs of trainers that are tables of rows, and what trackers export."""

@@ -1,0 +1,211 @@
+"""Logs with a row for each step: trials of Ray, and tables with the settings of their run beside them.
+
+Schema of Ray: ray-project/ray, python/ray/tune/logger/json.py and csv.py write ``result.json``, JSON Lines
+with nested objects, and ``progress.csv`` with nested names joined by ``/`` into the folder of each trial,
+both with the same rows, and ``params.json``. python/ray/tune/result.py names what Tune adds to a row.
+
+A shape is described by names, see ``RowShape``; a further one is an entry of ``READERS``.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
+
+from reportgen.formats.cells import is_missing
+from reportgen.formats.json_files import JsonLines, as_mapping, as_word, iterate_cells, parse_beginning
+from reportgen.formats.layout import ROLE_NAMES, RUN_SETTINGS
+from reportgen.formats.run_data import MetricsBuilder, flatten, number_or_nan, parse_number, read_settings
+from reportgen.formats.runs import LoggedRun, Unit, UnreadableError
+from reportgen.formats.text_files import check_filled, read_head
+from reportgen.formats.trackers.metrics_csv import parse_header, read_rows, split_cells
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from reportgen.formats.run_data import Row
+    from reportgen.formats.runs import Finding, Setting
+
+
+# Headers of Ray name every setting, and its first row holds them.
+_HEAD: Final = 256 << 10
+_LINES: Final = frozenset((".jsonl", ".ndjson", ".json"))
+_TABLES: Final = frozenset((".csv", ".tsv", ".jsonl", ".ndjson"))
+_ROWS_AT_ONCE: Final = 2048
+# A table with one of these has several runs, an interval of its own, or answers.
+_OF_OTHER_TABLES: Final = frozenset(
+    name
+    for role in ("series", "run", "seed", "metric", "low", "high", "stderr", "std")
+    for name in ROLE_NAMES[role]
+) | {"problem", "problem_id", "question_id", "task_id"}
+_TIMES: Final = frozenset(("timestamp", "_timestamp", "time", "date", "datetime", "wall_time"))
+
+
+class RowShape(Struct, frozen=True):
+    """How the tables of a program are called, and what their columns are."""
+
+    files: tuple[str, ...] = ()  # names of its table, of which a folder's first is read; empty: any table
+    steps: tuple[str, ...] = ()  # names of the step, the first that a table has; empty: any usual name
+    ignored: re.Pattern[str] = re.compile(r"(?!)")  # columns that are no metrics
+    time: str = ""  # the column of times, in seconds since 1970
+    settings: re.Pattern[str] = RUN_SETTINGS  # names of the files with settings, in the folder or around it
+    needs_settings: bool = False  # whether tables without settings are left to others
+    trial: str = ""  # the column with the id of a trial, which the name of its folder repeats
+
+
+class RowLogs(Struct, frozen=True):
+    """Reader of one shape; see ``Reader`` in ``formats.registry``."""
+
+    NAME: str
+    TITLE: str
+    shape: RowShape
+
+    def find_units(self, files: Sequence[Path]) -> tuple[Unit, ...]:
+        """Return runs: a folder, or each of several tables of a folder that have metrics in common."""
+        settings = {file.parent: file for file in reversed(files) if self.shape.settings.fullmatch(file.name)}
+        if self.shape.needs_settings and not settings:
+            return ()
+        by_folder: dict[Path, dict[Path, frozenset[str]]] = defaultdict(dict)
+        for file in files:
+            if columns := self._find_metrics(file):
+                by_folder[file.parent][file] = columns
+        units = []
+        for folder, tables in by_folder.items():
+            around = next((settings[one] for one in (folder, *folder.parents) if one in settings), None)
+            more = (around,) if around else ()
+            if self.shape.files:
+                same = sorted(tables, key=lambda file: self.shape.files.index(file.name))
+                units.append(Unit(self.NAME, folder, (*same, *more)))
+            elif len({name for names in tables.values() for name in names}) == sum(map(len, tables.values())):
+                units.append(Unit(self.NAME, folder, (*tables, *more)))
+            else:
+                units += [Unit(self.NAME, file, (file, *more)) for file in tables]
+        with_settings = any(self.shape.settings.fullmatch(unit.files[-1].name) for unit in units)
+        return tuple(units) if with_settings or not self.shape.needs_settings else ()
+
+    def read(self, unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
+        """Yield the run of a folder or table."""
+        path = unit.files[0]
+        builder = MetricsBuilder(path, selected, timed=bool(self.shape.time))
+        config: dict[str, Setting] = {}
+        first: Mapping[str, Any] = {}
+        findings: list[Finding] = []
+        step_name = ""
+        for file in unit.files:
+            if self.shape.settings.fullmatch(file.name):
+                config, more = read_settings(file)
+                findings += more
+                continue
+            if self.shape.files and file != path:
+                continue  # the same rows in another form
+            step_name = self._find_step(_read_first_row(file)) or self._refuse(file)
+            if file.suffix in _LINES:
+                first, problems = self._read_lines(file, step_name, builder)
+            else:
+                first = _read_first_row(file)
+                _, problems = read_rows(file, builder, (step_name,), self._is_metric)
+            findings += problems
+        findings += builder.list_findings()
+        nested = {name.removeprefix("config/"): cell for name, cell in first.items() if "config/" in name[:7]}
+        config = config or flatten(as_mapping(first.get("config")) or nested)
+        name = unit.path.name.partition(f"_{as_word(first.get(self.shape.trial))}_")[0] if first else ""
+        name = name if self.shape.trial and name != unit.path.name else ""
+        # The folder of a trial is an id: it has the time and some of the settings.
+        id_, group = (unit.path.name, unit.path.parent.name) if name else ("", "")
+        yield LoggedRun(unit.path, name, id_, group, config, builder.build(), step_name, tuple(findings))
+
+    def _find_step(self, cells: Mapping[str, Any]) -> str:
+        if self.shape.steps:
+            return next((name for name in self.shape.steps if name in cells), "")
+        folded = {name.strip().casefold(): name for name in reversed(list(cells))}
+        return next((folded[name] for name in ROLE_NAMES["step"] if name in folded), "")
+
+    def _refuse(self, file: Path) -> str:
+        check_filled(file)
+        raise UnreadableError(file, "no column of it is a step", f"Check that it is of {self.TITLE}", 1)
+
+    def _find_metrics(self, file: Path) -> frozenset[str]:
+        """Return the metrics of a table of this shape; empty if it is none."""
+        if file.name not in self.shape.files if self.shape.files else file.suffix.lower() not in _TABLES:
+            return frozenset()
+        if self.shape.settings.fullmatch(file.name):
+            return frozenset()
+        cells = _read_first_row(file)
+        step = self._find_step(cells)
+        others = {name: cell for name, cell in cells.items() if name != step and self._is_metric(name)}
+        if not step or not others:
+            return frozenset()
+        if not self.shape.files:
+            folded = {name.strip().casefold() for name in cells}
+            others = {name: cell for name, cell in others.items() if name.casefold() not in _TIMES}
+            if folded & _OF_OTHER_TABLES or any(map(_is_word, others.values())):
+                return frozenset()
+        return frozenset(others)
+
+    def _is_metric(self, name: str) -> bool:
+        return not self.shape.ignored.fullmatch(name)
+
+    def _read_lines(
+        self, file: Path, step_name: str, builder: MetricsBuilder
+    ) -> tuple[dict[str, Any], list[Finding]]:
+        """Add the values of JSON Lines; return the first row, and the irregularities."""
+        lines, first = JsonLines(file), dict[str, Any]()
+        rows: list[Row] = []
+        for item in lines.read_objects():
+            first = first or item
+            cells = {name: cell for name, cell in item.items() if name != step_name and self._is_metric(name)}
+            time = 1000 * number_or_nan(item.get(self.shape.time)) if self.shape.time else math.nan
+            rows.append((number_or_nan(item.get(step_name)), time, cells))
+            if len(rows) == _ROWS_AT_ONCE:
+                builder.add_rows(rows)
+                rows = []
+        builder.add_rows(rows)
+        return first, list(lines.list_findings())
+
+
+def _is_word(cell: object) -> bool:
+    """Return whether a cell is a word, which may tell rows apart."""
+    return isinstance(cell, str) and not is_missing(cell) and parse_number(cell) is None
+
+
+def _read_first_row(file: Path) -> dict[str, Any]:
+    """Return the first row of a table by column, with a word if any row in its beginning has one there."""
+    lines = read_head(file, _HEAD).decode(errors="replace").split("\n")
+    if file.suffix.lower() in _LINES:
+        items = [parse_beginning(line) or {} for line in lines[:50] if line.startswith("{")]
+        rows = [dict(iterate_cells(item)) | {"config": item.get("config")} for item in items]
+        rows = [{name: cell for name, cell in row.items() if cell is not None} for row in rows]
+    else:
+        header, separator = parse_header(lines[0])
+        cells = (split_cells(line.rstrip("\r"), separator) for line in lines[1:50])
+        rows = [dict(zip(header, row, strict=False)) for row in cells if len(row) == len(header)]
+        rows = rows or [dict.fromkeys(header, "")]
+    first: dict[str, Any] = {}
+    for row in rows:
+        first |= {name: cell for name, cell in row.items() if name not in first or _is_word(cell)}
+    return first
+
+
+_RAY: Final = RowShape(
+    files=("result.json", "progress.csv"),
+    steps=("training_iteration",),
+    ignored=re.compile(
+        r"config|config/.*|experiment_(tag|id)|trial_id|date|timestamp|pid|hostname|node_ip|done"
+        r"|(time|timesteps|iterations)_since_restore|should_checkpoint|checkpoint_dir_name|hist_stats/.*"
+    ),
+    time="timestamp",
+    settings=re.compile(r"params\.json"),
+    trial="trial_id",
+)
+READERS: Final[Mapping[str, RowLogs]] = {
+    reader.NAME: reader
+    for reader in (
+        RowLogs("ray", "Ray Tune and RLlib", _RAY),
+        RowLogs("run_tables", "tables with settings beside them", RowShape(needs_settings=True)),
+    )
+}
