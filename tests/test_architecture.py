@@ -47,7 +47,8 @@ MAY_IMPORT = {
 
 # Each library of some weight, and the modules that may know it.
 LIBRARIES = {
-    "duckdb": r"formats/(sql|evaluations/lighteval|tables/parquet)|read/.*|statistics/curves/reduce.*",
+    "duckdb": r"formats/(sql|evaluations/lighteval|logs/neptune_export|tables/parquet)|read/.*"
+    r"|statistics/curves/reduce.*",
     "narwhals": r"core/(model|comparisons)|formats/sql|notebook/tables|read/.*|statistics/curves/reduce.*",
     "pandas": r"read/measurements|draft/blocks/charts|figures/author_charts|notebook/.*",
     "altair": r"figures/.*|notebook/.*",

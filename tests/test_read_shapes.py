@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
+from reportgen.formats.registry import find_units
 from reportgen.read import make_frame, open_path, read_measurements
 from reportgen.settings.loading import load_source_settings
 
@@ -59,3 +66,141 @@ def test_trials_of_ray_are_runs() -> None:
         *("learners/default_policy/total_loss", "num_env_steps_sampled_lifetime"),
         *("time_this_iter_s", "time_total_s"),
     }
+
+
+def test_episodes_of_stable_baselines_are_at_the_steps_so_far() -> None:
+    """Two environments in the order of time, as ``load_results`` and ``ts2xy`` put them."""
+    found = list_values(read_frame("stable_baselines", "r", "rollout/ep_rew_mean"))
+    expected = {}
+    for algo in ("a2c", "ppo"):
+        for seed in ("1", "2"):
+            folder = SHAPES / f"stable_baselines/{algo}_seed{seed}"
+            episodes = []
+            for file in folder.glob("*.monitor.csv"):
+                first, table = file.read_text("utf-8").split("\n", 1)
+                begin = json.loads(first[1:])["t_start"]
+                rows = csv.DictReader(io.StringIO(table))
+                episodes += [(begin + float(row["t"]), int(row["l"]), float(row["r"])) for row in rows]
+            steps = 0
+            for _, length, value in sorted(episodes):
+                steps += length
+                expected[algo, seed, "r", float(steps)] = value
+            for row in csv.DictReader(io.StringIO((folder / "progress.csv").read_text("utf-8"))):
+                key = (algo, seed, "rollout/ep_rew_mean", float(row["time/total_timesteps"]))
+                expected[key] = float(row["rollout/ep_rew_mean"])
+    assert found == expected
+    assert len(found) == 4 * (8 + 4)
+
+
+def test_histories_of_keras_count_epochs_from_0() -> None:
+    """As ``json.dump`` and as ``to_json`` of pandas write them."""
+    found = list_values(read_frame("keras_history"))
+    expected: dict[tuple[str, None, str, int], float] = {}
+    for file in (SHAPES / "keras_history").glob("*/*.json"):
+        for name, column in json.loads(file.read_text("utf-8")).items():
+            cells = column.values() if isinstance(column, dict) else column
+            expected |= {(file.parent.name, None, name, n): cell for n, cell in enumerate(cells)}
+    assert found == pytest.approx(expected, nan_ok=True)
+
+
+def test_final_results_of_the_trainer_are_readings_at_the_last_epoch() -> None:
+    """Whatever is in several files is read once; without training there is no epoch."""
+    found = list_values(read_frame("trainer_results"))
+    expected: dict[tuple[str, None, str, float], float] = {}
+    for file in (SHAPES / "trainer_results").rglob("*.json"):
+        document = json.loads(file.read_text("utf-8"))
+        epoch = document.pop("epoch", 0)
+        expected |= {(file.parent.name, None, name, epoch): value for name, value in document.items()}
+    assert found == expected
+
+
+def test_scalars_of_clearml() -> None:
+    """Title and series name the metric; what the machine did is left out."""
+    found = list_values(read_frame("clearml"))
+    expected: dict[tuple[str, None, str, float], float] = {}
+    for file in (SHAPES / "clearml").glob("*.json"):
+        for title, graphs in json.loads(file.read_text("utf-8")).items():
+            for series, graph in graphs.items():
+                for x, y in zip(graph["x"], graph["y"], strict=True):
+                    expected[file.stem, None, f"{title}/{series}", x] = y
+    machine = {key for key in expected if key[2].startswith(":monitor")}
+    assert len(machine) == 2
+    assert found == {key: value for key, value in expected.items() if key not in machine}
+
+
+def test_metrics_of_comet() -> None:
+    """Values are texts, and a metric without steps has epochs."""
+    found = list_values(read_frame("comet"))
+    expected = {}
+    for file in (SHAPES / "comet").glob("*.json"):
+        document = json.loads(file.read_text("utf-8"))
+        for row in document["metrics"] if isinstance(document, dict) else document:
+            step = row["epoch"] if row["step"] is None else row["step"]
+            expected[file.stem, None, row["metricName"], step] = float(row["metricValue"])
+    assert found == expected
+
+
+def test_runs_of_neptune() -> None:
+    """Steps may be decimals; parameters are settings, and the series has the one that differs."""
+    found = list_values(read_frame("neptune"))
+    expected: dict[tuple[str, str, str, float], float] = {}
+    for number, lr in ((1, 0.1), (2, 0.01)):
+        name, seed = f"base, config.lr={lr}", str(number)
+        expected |= {(name, seed, "metrics/loss", step): 2 / (step + 1) + lr for step in range(4)}
+        expected[name, seed, "metrics/acc", 1.5] = 0.5
+    assert found == pytest.approx(expected)
+    assert set(read_frame("neptune", "metrics/loss", by=("lr",))["series"]) == {"lr=0.1", "lr=0.01"}
+
+
+def test_trials_of_optuna_are_runs_of_a_study() -> None:
+    """Parameters are settings, categories by their names; infinities and NaN are as they were reported."""
+    frame = read_frame("optuna", "value", by=("optimizer", "lr"))
+    path = SHAPES / "optuna/study.db"
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as store:
+        values = dict(store.execute("SELECT trial_id - 1, value FROM trial_values"))
+        rates = dict(store.execute("SELECT trial_id - 1, param_value FROM trial_params WHERE param_id % 2"))
+        reports = store.execute("SELECT count(*) FROM trial_intermediate_values").fetchone()[0]
+    expected = {number: math.inf if value is None else value for number, value in values.items()}
+    assert dict(zip(frame["step"], frame["value"], strict=True)) == expected
+    groups = {
+        f"optimizer={name}, lr={rates[number]}"
+        for number, name in ((0, "adam"), (1, "adam"), (3, "sgd"), (5, "adam"))
+    }
+    assert set(frame["series"]) == {group.replace("optimizer=", "") for group in groups}
+    found = read_frame("optuna", "intermediate_value")
+    assert (len(found), set(found["series"]), found["value"].isna().sum()) == (reports, {"mnist"}, 1)
+
+
+def test_a_table_of_trials_is_a_study_too(tmp_path: Path) -> None:
+    """As ``trials_dataframe().to_csv()`` writes it, index included."""
+    text = (
+        ",number,value,datetime_start,datetime_complete,duration,params_lr,params_opt,state\n"
+        "0,0,0.25,2026-01-05 10:00:00,2026-01-05 10:00:30,0 days 00:00:30,0.1,adam,COMPLETE\n"
+        "1,1,0.5,2026-01-05 10:01:00,2026-01-05 10:01:30,0 days 00:00:30,0.01,sgd,COMPLETE\n"
+        "2,2,,2026-01-05 10:02:00,2026-01-05 10:02:30,0 days 00:00:30,0.01,sgd,FAIL\n"
+    )
+    (tmp_path / "mnist.csv").write_text(text, encoding="utf-8")
+    root, source = open_path(tmp_path, load_settings=load_source_settings)
+    frame = make_frame(read_measurements(root, source, ("value",), by=("lr",)))
+    rows = list(csv.DictReader(io.StringIO(text)))
+    expected = {f"lr={row['params_lr']}": float(row["value"]) for row in rows if row["value"]}
+    assert dict(zip(frame["series"], frame["value"], strict=True)) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("runs.json", '{"step": [0, 1], "loss": [2.0, 1.0]}'),
+        ("runs.json", '{"loss": [{"a": 1}], "b": []}'),
+        ("all_results.json", '{"results": {"mmlu": {"acc": 0.5}}}'),
+        ("metrics.json", '{"a": {"b": {"c": 1}}}'),
+        ("progress.csv", "step,loss\n0,1\n"),
+        ("monitor.csv", "r,l,t\n1,2,3\n"),
+    ],
+)
+def test_what_only_looks_like_it_is_not_taken(tmp_path: Path, name: str, text: str) -> None:
+    """Other files may be called so, or have such keys."""
+    file = tmp_path / name
+    file.write_text(text, encoding="utf-8")
+    forms = ("ray", "stable_baselines", "keras_history", "trainer_results", "clearml", "comet", "optuna")
+    assert [form for form in forms if find_units([file], form).units] == []

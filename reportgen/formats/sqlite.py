@@ -88,20 +88,24 @@ class SqliteStore(Struct, frozen=True):
 
 
 def find_stores(
-    form: str, files: Sequence[Path], columns: Collection[str], is_usual: Callable[[Path], bool]
+    form: str,
+    files: Sequence[Path],
+    columns: Collection[str],
+    is_usual: Callable[[Path], bool],
+    table: str = "metrics",
 ) -> tuple[Unit, ...]:
-    """Return a unit for each database with these columns in ``metrics``, or with a usual name if damaged."""
+    """Return a unit for each database with these columns in a table, or with a usual name if damaged."""
     units = []
     for file in files:
         beginning = text_files.read_head(file, text_files.HEAD) if file.suffix.lower() in SUFFIXES else b""
         own: frozenset[str] | None = None if beginning else frozenset()
         if beginning.startswith(_HEADER):
             with suppress(UnreadableError), _open_in_place(file) as store:
-                own = store.columns.get("metrics", frozenset())
+                own = store.columns.get(table, frozenset())
             if own is None or (not own and _find_sidecars(file)):
                 # A new store has its tables only in the -wal, or is being written to.
                 with suppress(UnreadableError), open_store(file) as store:
-                    own = store.columns.get("metrics", frozenset())
+                    own = store.columns.get(table, frozenset())
         if is_usual(file) if own is None else own >= set(columns):
             units.append(Unit(form, file, (file, *_find_sidecars(file))))
     return tuple(units)

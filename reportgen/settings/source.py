@@ -19,10 +19,13 @@ _Table: TypeAlias = Literal[
 ]
 _Tracker: TypeAlias = Literal["wandb", "tensorboard", "mlflow_sqlite", "mlflow_files", "trackio", "dvclive"]
 _Log: TypeAlias = Literal["trainer_state", "metrics_csv", "step_json", "console", "ray", "run_tables"]
+_Export: TypeAlias = Literal[
+    "stable_baselines", "optuna", "trainer_results", "keras_history", "clearml", "comet", "neptune"
+]
 _Harness: TypeAlias = Literal[
     "inspect", "lm_eval", "lighteval", "helm", "promptfoo", "mt_bench", "answer_lists"
 ]
-Format: TypeAlias = Literal[_Table, _Tracker, _Log, _Harness]
+Format: TypeAlias = Literal[_Table, _Tracker, _Log, _Export, _Harness]
 
 
 class Columns(Settings):

@@ -106,6 +106,10 @@ def name_imported_runs(
 ) -> ImportedRuns:
     """Name the runs of units given in natural order; raises if settings have unknown names."""
     candidates = _make_candidates(location, chosen, units)
+    form = find_format(found.units[0].format)
+    # Some formats say what a series is.
+    usual = getattr(load_reader(form), "SERIES_FROM", None) if form and not settings.series_from else None
+    stated = settings.model_copy(update={"series_from": usual}) if usual else settings
     series = settings.series_from or ()
     requested = [("series_from", name) for name in ((series,) if isinstance(series, str) else series)]
     requested += [("seed_from", settings.seed_from or ""), ("run_from", settings.run_from or "")]
@@ -116,7 +120,7 @@ def name_imported_runs(
             problems.append(Diagnostic(location.place, f'{key}: no run has "{name}"', advice, Stage.DATA))
     if problems:
         raise ReportError(*problems)
-    naming = name_runs(candidates, settings, settings.title or location.name)
+    naming = name_runs(candidates, stated, settings.title or location.name)
     # Units with parts of one run are in the order of time.
     owner = [index for index, unit in enumerate(units) for _ in unit.stored.runs]
     order = list(range(len(units)))
@@ -127,7 +131,7 @@ def name_imported_runs(
     if order != sorted(order):
         units = [units[index] for index in order]
         candidates = _make_candidates(location, chosen, units)
-        naming = name_runs(candidates, settings, settings.title or location.name)
+        naming = name_runs(candidates, stated, settings.title or location.name)
     return ImportedRuns(location, settings, found, tuple(units), candidates, naming)
 
 

@@ -124,7 +124,7 @@ class Candidate(Struct, frozen=True):
     def plain_path(self) -> str:
         """Path without the parts that a logger made from ids or start times."""
         id_ = self.run.id
-        made = {id_, f"run-{id_}", f"run-{id_}.wandb"} if id_ else set()
+        made = {id_, f"run-{id_}", f"run-{id_}.wandb", f"{id_}_part_0.parquet"} if id_ else set()
         parts = PurePosixPath(self.path).parts
         return "/".join(part for part in parts if part not in made and not _MADE.fullmatch(part))
 

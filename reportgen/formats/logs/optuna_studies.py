@@ -1,0 +1,158 @@
+"""Studies of Optuna: each trial is a run, with its parameters as settings and its values.
+
+Schema: optuna/optuna, optuna/storages/_rdb/models.py: tables ``studies``, ``study_directions``, ``trials``,
+``trial_params``, ``trial_values`` and ``trial_intermediate_values``. Before version 2.4 the value was in
+``trials``; since version 3 a type beside a value marks infinities and NaN, which are NULL. A categorical
+parameter is the index into the choices of its distribution. optuna/study/_dataframe.py,
+``Study.trials_dataframe()``: columns ``number``, ``value`` or ``values_0``, ``params_NAME`` and ``state``.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+from reportgen.formats.json_files import as_list, as_mapping, parse_object, read_head_text
+from reportgen.formats.run_data import MetricsBuilder, parse_number_text, parse_time
+from reportgen.formats.runs import LoggedRun, Unit
+from reportgen.formats.sqlite import find_stores, open_store
+from reportgen.formats.text_files import Count, Decoder
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from reportgen.formats.runs import Setting
+    from reportgen.formats.sqlite import SqliteStore
+
+
+NAME: Final = "optuna"
+TITLE: Final = "studies of Optuna"
+SERIES_FROM: Final = "name"
+"""A study is a series: its trials are points of one search."""
+
+_COLUMNS: Final = {"trial_id", "number", "study_id", "state"}
+_VALUE: Final = "value"
+_INTERMEDIATE: Final = "intermediate_value"
+_INFINITIES: Final = {"INF_POS": math.inf, "INF_NEG": -math.inf, "NAN": math.nan}
+
+
+def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
+    """Return databases with trials, and tables of trials."""
+    stores = find_stores(NAME, files, _COLUMNS, lambda file: "optuna" in file.name.lower(), table="trials")
+    tables = (file for file in files if file.suffix.lower() == ".csv" and _is_table(read_head_text(file)))
+    return (*stores, *(Unit(NAME, file, (file,)) for file in tables))
+
+
+def _is_table(text: str) -> bool:
+    names = {name.strip('"\r') for name in text.partition("\n")[0].split(",")}
+    valued = bool(names & {_VALUE, "values_0"})
+    return valued and {"number", "state"} <= names and any(name.startswith("params_") for name in names)
+
+
+def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
+    """Yield every trial: a value for each objective at the number of the trial, and its reports by step."""
+    if unit.path.suffix.lower() == ".csv":
+        yield from _read_table(unit.path, selected)
+        return
+    with open_store(unit.path) as store:
+        store.check_columns("trials", _COLUMNS, "study of Optuna")
+        directions = _list_directions(store)
+        named = [store.name_column("trials", name) for name in (_VALUE, "datetime_complete")]
+        columns = ", ".join(["trial_id, number, trials.study_id, study_name, state", *named])
+        order = "FROM trials JOIN studies USING (study_id) ORDER BY trials.study_id, number"
+        trials = list(store.select(f"SELECT {columns} {order}"))
+        for trial, number, study, name, state, value, end in trials:
+            builder = MetricsBuilder(unit.path, selected, timed=True)
+            time = parse_time(end)
+            if value is not None:
+                builder.add_cell(_VALUE, number, value, math.nan if time is None else time)
+            _add_values(store, trial, number, builder, math.nan if time is None else time)
+            config = {**_read_params(store, trial), **directions.get(study, {}), "state": str(state)}
+            id_ = f"{name} {number}"
+            found = (*builder.list_findings(), *store.list_findings())
+            yield LoggedRun(unit.path, str(name), id_, "", config, builder.build(), "step", found)
+
+
+def _list_directions(store: SqliteStore) -> dict[int, dict[str, Setting]]:
+    """Return whether each study minimises or maximises; studies with several objectives have none."""
+    if "direction" not in store.columns.get("study_directions", ()):
+        return {}
+    found: dict[int, dict[str, Setting]] = {}
+    for study, direction in store.select("SELECT study_id, min(direction) FROM study_directions GROUP BY 1"):
+        found[study] = {"direction": str(direction).lower()}
+    return found
+
+
+def _add_values(store: SqliteStore, trial: int, number: float, builder: MetricsBuilder, time: float) -> None:
+    """Add the values of all objectives, and those that the trial reported on the way."""
+    if "objective" in store.columns.get("trial_values", ()):
+        kind = store.name_column("trial_values", "value_type")
+        query = f"SELECT objective, value, {kind} FROM trial_values WHERE trial_id = ? ORDER BY 1"  # noqa: S608
+        rows = list(store.select(query, (trial,)))
+        for objective, value, type_ in rows:
+            name = _VALUE if len(rows) == 1 else f"values_{objective}"
+            builder.add_cell(name, number, _INFINITIES.get(type_, value), time)
+    if _INTERMEDIATE in store.columns.get("trial_intermediate_values", ()):
+        kind = store.name_column("trial_intermediate_values", "intermediate_value_type")
+        query = (
+            f"SELECT step, intermediate_value, {kind} FROM trial_intermediate_values "  # noqa: S608 - our names
+            "WHERE trial_id = ? ORDER BY step"
+        )
+        for step, value, type_ in store.select(query, (trial,)):
+            builder.add_cell(_INTERMEDIATE, step, _INFINITIES.get(type_, value))
+
+
+def _read_params(store: SqliteStore, trial: int) -> dict[str, Setting]:
+    if "param_name" not in store.columns.get("trial_params", ()):
+        return {}
+    columns = "param_name, param_value, distribution_json"
+    query = f"SELECT {columns} FROM trial_params WHERE trial_id = ? ORDER BY param_id"  # noqa: S608 - our own
+    params: dict[str, Setting] = {}
+    for name, value, distribution in store.select(query, (trial,)):
+        choices = as_list(
+            as_mapping((parse_object(str(distribution)) or {}).get("attributes")).get("choices")
+        )
+        if value is not None:
+            chosen = choices[int(value)] if choices and 0 <= value < len(choices) else value
+            params[str(name)] = chosen if isinstance(chosen, str | int | float) else str(chosen)
+    return params
+
+
+def _read_table(path: Path, selected: Collection[str] | None) -> Iterator[LoggedRun]:
+    """Yield the trials of a table that ``trials_dataframe`` made."""
+    decoding, strange = Decoder(path), Count()
+    reader = csv.reader(line.replace("\r", "") for _, line in decoding.read_lines())
+    header = next(reader, [])
+    runs = []
+    for cells in reader:
+        row = dict(zip(header, cells, strict=False))
+        number = parse_number_text(row.get("number", ""))
+        if len(cells) != len(header) or number is None:
+            strange.add(None)
+            continue
+        runs.append(_build_run(path, row, number, selected))
+    message = " with another number of cells than the header, or without a number: left out"
+    findings = (*strange.describe(path, "row", "rows", message), *decoding.list_findings())
+    for index, (config, builder) in enumerate(runs):
+        found = findings if not index else ()
+        yield LoggedRun(
+            path, path.stem, f"{path.stem} {index}", "", config, builder.build(), "step", tuple(found)
+        )
+
+
+def _build_run(
+    path: Path, row: Mapping[str, str], number: float, selected: Collection[str] | None
+) -> tuple[dict[str, Setting], MetricsBuilder]:
+    builder = MetricsBuilder(path, selected, timed=True)
+    time = parse_time(row.get("datetime_complete"))
+    config: dict[str, Setting] = {"state": row.get("state", "")}
+    for name, cell in row.items():
+        if (name == _VALUE or name.startswith("values_")) and cell:
+            builder.add_cell(name, number, cell, math.nan if time is None else time)
+        for part in ("params_", "user_attrs_"):
+            if name.startswith(part) and cell:
+                parsed: Any = parse_number_text(cell)
+                config[name.removeprefix(part)] = cell if parsed is None else parsed
+    return config, builder
