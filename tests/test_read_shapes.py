@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reportgen.formats.registry import find_units
-from reportgen.read import make_frame, open_path, read_measurements
+from reportgen.formats.registry import find_format, find_units, load_reader
+from reportgen.formats.runs import Evaluation
+from reportgen.read import TotalsTable, make_frame, open_path, read_measurements, read_outcomes
 from reportgen.settings.loading import load_source_settings
+from reportgen.statistics.problem_scores import group_problem_scores
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -204,3 +206,72 @@ def test_what_only_looks_like_it_is_not_taken(tmp_path: Path, name: str, text: s
     file.write_text(text, encoding="utf-8")
     forms = ("ray", "stable_baselines", "keras_history", "trainer_results", "clearml", "comet", "optuna")
     assert [form for form in forms if find_units([file], form).units] == []
+
+
+def read_totals(path: Path) -> dict[tuple[str, str, str], float]:
+    """Totals by series, benchmark and metric, whichever is drawn."""
+    (unit, *units) = find_units(sorted(one for one in path.rglob("*") if one.is_file())).units
+    form = find_format(unit.format)
+    assert form is not None
+    runs = [run for one in (unit, *units) for run in load_reader(form).read(one)]
+    evaluations = [run for run in runs if isinstance(run, Evaluation)]
+    assert len(evaluations) == len(runs)
+    return {
+        (one.model, one.benchmark, total.metric): total.value for one in evaluations for total in one.totals
+    }
+
+
+def test_totals_of_simple_evals() -> None:
+    """Evaluation and model are in the name of the file; standard deviations are no scores."""
+    expected = {}
+    for file in (SHAPES / "simple_evals").iterdir():
+        name, _, rest = file.stem.partition("_")
+        for metric, value in json.loads(file.read_text("utf-8")).items():
+            if not metric.endswith(":std") and metric != "chars":
+                expected[rest.partition("_")[0], name, metric] = value
+    assert read_totals(SHAPES / "simple_evals") == expected
+    root, source = open_shape("simple_evals")
+    assert (source.kind, source.benchmarks) == ("totals", ("drop", "mmlu"))
+    assert [one.value for one in TotalsTable(root, source).get_scores("mmlu")] == [0.52, 0.66]
+
+
+def test_totals_of_bigcode() -> None:
+    """A task is a benchmark; the configuration names model and sampling."""
+    expected: dict[tuple[str, str, str], float] = {}
+    for file in (SHAPES / "bigcode").rglob("*.json"):
+        document = json.loads(file.read_text("utf-8"))
+        config = document.pop("config")
+        for task, metrics in document.items():
+            expected |= {(config["model"], task, name): value for name, value in metrics.items()}
+    assert read_totals(SHAPES / "bigcode") == expected
+    protocol = open_shape("bigcode")[1].settings.protocol
+    assert (protocol.samples, protocol.temperature, protocol.top_p) == (20, 0.2, 0.95)
+
+
+def test_answers_and_summaries_of_opencompass() -> None:
+    """Details are answers; a summary alone has the totals in percent, as it is written."""
+    root, source = open_shape("opencompass")
+    found = group_problem_scores(read_outcomes(root, source))
+    expected = {}
+    for file in (SHAPES / "opencompass").rglob("*.json"):
+        details = json.loads(file.read_text("utf-8"))["details"]
+        expected[file.parent.name] = [float(one["correct"]) for one in details.values()]
+    assert dict(zip(found.series, found.mean.tolist(), strict=True)) == expected
+    assert source.warnings == ()
+    summary = SHAPES / "opencompass/20260105_100000/summary"
+    shares = {name: 100 * sum(scores) / len(scores) for name, scores in expected.items()}
+    assert read_totals(summary) == {
+        (name, "sums", "accuracy"): pytest.approx(share) for name, share in shares.items()
+    }
+
+
+def test_attempts_of_matharena() -> None:
+    """A folder is a model on a competition, and each attempt a sample."""
+    root, source = open_shape("matharena")
+    found = group_problem_scores(read_outcomes(root, source))
+    expected: dict[str, list[float]] = {}
+    for file in sorted((SHAPES / "matharena").rglob("*.json")):
+        document = json.loads(file.read_text("utf-8"))
+        expected.setdefault(f"example/{file.parent.name}", []).append(document["pass_at_1"])
+    assert dict(zip(found.series, found.mean.tolist(), strict=True)) == expected
+    assert (source.benchmarks, source.slices, source.warnings) == (("aime_2025",), ("type",), ())

@@ -90,6 +90,10 @@ HARNESSES: tuple[UnitFormat, ...] = (
     _make_format("evaluations.helm", "run_spec.json", "stats.json", "per_instance_stats.json"),
     _make_format("evaluations.promptfoo", "*.json", "*.jsonl", "*.ndjson"),
     _make_format("evaluations.mt_bench", "*.jsonl", "*.ndjson"),
+    _make_format("evaluations.matharena", "*.json"),
+    _make_format("evaluations.flat_results", "*.json", name="simple_evals"),
+    _make_format("evaluations.flat_results", "*.json", name="bigcode"),
+    _make_format("evaluations.flat_results", "*.json", "summary_*.csv", name="opencompass"),
     _make_format("evaluations.answer_lists", "*.json", "*.jsonl", "*.ndjson", weak=True),
 )
 
@@ -165,5 +169,8 @@ def find_units(files: Sequence[Path], form: str | None = None, *, named: bool = 
     weak = {candidate.name for candidate in list_formats() if candidate.weak}
     most = max(len(units) for name, units in found.items() if name not in weak or weak.issuperset(found))
     first = next(name for name, units in found.items() if 2 * len(units) >= most)
-    left_out = tuple((name, len(units)) for name, units in found.items() if name != first)
+    # A weak format may read the same files.
+    used = {file for unit in found[first] for file in unit.files}
+    repeated = {name for name in weak & {*found} if {unit.files[0] for unit in found[name]} <= used}
+    left_out = tuple((name, len(units)) for name, units in found.items() if name not in {first, *repeated})
     return FoundUnits(found[first], left_out)

@@ -25,7 +25,8 @@ _Export: TypeAlias = Literal[
 _Harness: TypeAlias = Literal[
     "inspect", "lm_eval", "lighteval", "helm", "promptfoo", "mt_bench", "answer_lists"
 ]
-Format: TypeAlias = Literal[_Table, _Tracker, _Log, _Export, _Harness]
+_Results: TypeAlias = Literal["matharena", "simple_evals", "bigcode", "opencompass"]
+Format: TypeAlias = Literal[_Table, _Tracker, _Log, _Export, _Harness, _Results]
 
 
 class Columns(Settings):

@@ -1,0 +1,254 @@
+"""Results of harnesses that are objects of scores: simple-evals, OpenCompass, the bigcode evaluation harness.
+
+Schemas:
+
+- openai/simple-evals, simple_evals.py: ``EVAL_MODEL.json``, newer ones with a date, and a flat object in it:
+  ``score``, further metrics, and their standard deviations over problems, ``score:std``.
+- open-compass/opencompass, opencompass/summarizers/default.py: ``results/MODEL/DATASET.json``, a flat object
+  of metrics, most of them in percent, and ``details`` with an entry for each problem, in a list or by its
+  number; ``summary/summary_TIME.csv`` has the columns ``dataset``, ``version``, ``metric``, ``mode`` and one
+  for each model.
+- bigcode-project/bigcode-evaluation-harness, main.py: an object of metrics by task, with ``config`` in it.
+
+A shape is described by how its files are recognised and by a function that lists its evaluations; a further
+one is an entry of ``READERS``.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Iterator, Sequence  # noqa: TC003 - types of the fields of a Struct
+from pathlib import Path  # noqa: TC003 - as above
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from reportgen.formats.cells import is_missing
+from reportgen.formats.evaluations.scores import (
+    add_to_first,
+    build_protocol,
+    check_totals,
+    find_seed,
+    make_findings,
+    parse_score,
+    parse_total,
+)
+from reportgen.formats.json_files import (
+    as_answer,
+    as_list,
+    as_mapping,
+    as_word,
+    read_head_text,
+    read_json_object,
+)
+from reportgen.formats.run_data import parse_number
+from reportgen.formats.runs import Evaluation, ScoredAnswer, Total, Unit, UnreadableError
+from reportgen.formats.text_files import Decoder
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from reportgen.formats.runs import Finding
+
+
+class ResultsShape(Struct, frozen=True):
+    """How the files of a harness are recognised, and what is in one."""
+
+    choose: Callable[[Sequence[Path]], list[Path]]
+    read: Callable[[Path], tuple[list[Evaluation], Sequence[Finding]]]
+    # Whether a file says again what others say, or has what is not read.
+    repeats: Callable[[Path], bool] = lambda _: False
+
+
+class ResultsReader(Struct, frozen=True):
+    """Reader of one harness; see ``Reader`` in ``formats.registry``."""
+
+    NAME: str
+    TITLE: str
+    shape: ResultsShape
+
+    def find_units(self, files: Sequence[Path]) -> tuple[Unit, ...]:
+        """Return one unit for each file of results."""
+        chosen = self.shape.choose(files)
+        others = tuple(file for file in files if file not in chosen and self.shape.repeats(file))
+        more = (others, *[()] * len(chosen))
+        return tuple(Unit(self.NAME, file, (file, *rest)) for file, rest in zip(chosen, more, strict=False))
+
+    def read(self, unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evaluation]:  # noqa: ARG002
+        """Yield the evaluations of a file; there are few scores, so all are read."""
+        path = unit.files[0]
+        evaluations, findings = self.shape.read(path)
+        if not any(one.totals or one.answers for one in evaluations):
+            raise UnreadableError(path, "there is no score in it", f"Check that it is of {self.TITLE}")
+        yield from add_to_first(evaluations, findings)
+
+
+def _make_evaluation(path: Path, model: str, benchmark: str, protocol: Mapping[str, object]) -> Evaluation:
+    return Evaluation(path, model, benchmark, "", None, build_protocol(protocol), (), ())
+
+
+def _list_totals(metrics: Mapping[str, Any]) -> tuple[tuple[Total, ...], list[str]]:
+    """Return the metrics that are numbers as totals, and irregularities."""
+    totals, messages = [], list[str]()
+    for name, cell in metrics.items():
+        if isinstance(cell, bool | dict | list) or (isinstance(cell, str) and parse_number(cell) is None):
+            continue
+        total, problems = parse_total(name, cell)
+        totals += [total] if total else []
+        messages += problems
+    return tuple(totals), messages
+
+
+# simple-evals: its evaluations by the names that they have in the names of files.
+_SIMPLE: Final = re.compile(
+    r"(?P<eval>simpleqa|mmlu|math|gpqa|mgsm|drop|humaneval|browsecomp|healthbench(?:_hard|_consensus|_meta)?)"
+    r"_(?P<model>.+?)(?:_(?P<date>\d{8}_\d{6}))?(?:_DEBUG)?\.json"
+)
+_SIMPLE_SCORE: Final = re.compile(r'\{[^{}]*"score"\s*:\s*-?[\d.]')
+_CHARACTERS: Final = "chars"
+
+
+def _choose_simple(files: Sequence[Path]) -> list[Path]:
+    named = (file for file in files if _SIMPLE.fullmatch(file.name))
+    return [file for file in named if _SIMPLE_SCORE.match(read_head_text(file).lstrip())]
+
+
+def _read_simple(path: Path) -> tuple[list[Evaluation], Sequence[Finding]]:
+    document, findings = read_json_object(path)
+    match = _SIMPLE.fullmatch(path.name)
+    parts = match.groupdict() if match else {}
+    own = {name: cell for name, cell in document.items() if ":" not in name and name != _CHARACTERS}
+    totals, messages = _list_totals({"score": own.pop("score", None), **own})
+    date = parts.get("date") or ""
+    day = f"{date[:4]}-{date[4:6]}-{date[6:8]}" if date else ""
+    protocol = {"harness": "simple-evals", "date": day}
+    one = _make_evaluation(path, parts.get("model") or path.stem, parts.get("eval") or "", protocol)
+    return [replace(one, run=date, totals=totals, findings=tuple(make_findings(path, messages)))], findings
+
+
+# The bigcode evaluation harness.
+_BIGCODE: Final = re.compile(r'\s*\{\s*"(?!config")[^"]+"\s*:\s*\{\s*"[^"]+"\s*:\s*-?[\d.]')
+_BIGCODE_CONFIG: Final = re.compile(r'"config"\s*:\s*\{[^{}]*"(?:n_samples|do_sample|model)"\s*:', re.DOTALL)
+
+
+def _choose_bigcode(files: Sequence[Path]) -> list[Path]:
+    texts = ((file, read_head_text(file)) for file in files if file.suffix == ".json")
+    return [file for file, text in texts if _BIGCODE.match(text) and _BIGCODE_CONFIG.search(text)]
+
+
+def _read_bigcode(path: Path) -> tuple[list[Evaluation], Sequence[Finding]]:
+    document, findings = read_json_object(path)
+    config = as_mapping(document.get("config"))
+    protocol = {
+        "harness": "bigcode-evaluation-harness",
+        "samples": config.get("n_samples"),
+        "temperature": config.get("temperature") if config.get("do_sample", True) else 0.0,
+        "top_p": config.get("top_p"),
+        "max_tokens": config.get("max_length_generation"),
+        "prompt": config.get("prompt"),
+        "limit": config.get("limit"),
+    }
+    model = as_word(config.get("model")) or path.parent.name
+    evaluations = []
+    for task, metrics in document.items():
+        if task != "config":
+            totals, messages = _list_totals(as_mapping(metrics))
+            one = _make_evaluation(path, model, task, protocol)
+            found = tuple(make_findings(path, messages, task))
+            evaluations.append(
+                replace(one, seed=find_seed(config.get("seed")), totals=totals, findings=found)
+            )
+    return evaluations, findings
+
+
+# OpenCompass.
+_RESULTS, _DETAILS = "results", "details"
+_FLAT: Final = re.compile(r'\s*\{\s*"(?:(?!train_|eval_|epoch)[^"]+"\s*:\s*-?\d|details"\s*:\s*[\[{])')
+_COLUMNS: Final = ("dataset", "version", "metric", "mode")
+_SCORED: Final = ("correct", "is_correct", "cascade_correct", "score")
+_PERCENT: Final = 100.0
+
+
+def _choose_opencompass(files: Sequence[Path]) -> list[Path]:
+    """Return the files of datasets, or the summaries if there are none."""
+    inside = (file for file in files if file.suffix == ".json" and file.parent.parent.name == _RESULTS)
+    own = [
+        file for file in inside if not file.stem.endswith("_results") and _FLAT.match(read_head_text(file))
+    ]
+    summaries = (file for file in files if file.name.startswith("summary_") and file.suffix == ".csv")
+    return own or [file for file in summaries if _is_summary(file)]
+
+
+def _repeats_opencompass(file: Path) -> bool:
+    return file.parent.name == "summary" or file.parent.parent.name == "predictions"
+
+
+def _is_summary(file: Path) -> bool:
+    return tuple(read_head_text(file).partition("\n")[0].strip().split(",")[:4]) == _COLUMNS
+
+
+def _read_opencompass(path: Path) -> tuple[list[Evaluation], Sequence[Finding]]:
+    if path.suffix == ".csv":
+        return _read_summary(path)
+    document, findings = read_json_object(path)
+    details = document.pop(_DETAILS, None)
+    answers = tuple(_list_answers(details))
+    totals, messages = _list_totals(document)
+    if answers:
+        # Answers are right or wrong, and accuracies are in percent.
+        totals = tuple(replace(one, value=one.value / _PERCENT) for one in totals if one.metric == "accuracy")
+        messages += check_totals(answers, [("", one) for one in totals])
+    model, run = path.parent.name, path.parent.parent.parent.name
+    one = _make_evaluation(path, model, path.stem, {"harness": "OpenCompass"})
+    found = tuple(make_findings(path, messages))
+    return [replace(one, run=run, answers=answers, totals=totals, findings=found)], findings
+
+
+def _list_answers(details: object) -> Iterator[ScoredAnswer]:
+    """Yield the answers of problems that say whether they are right; others have predictions alone."""
+    entries = dict(enumerate(details)) if isinstance(details, list) else as_mapping(details)
+    for problem, entry in entries.items():
+        item = as_mapping(entry)
+        cell = next((item[name] for name in _SCORED if name in item), None)
+        answer, gold = (
+            next((as_answer(item[name]) for name in names if name in item), None)
+            for names in (("pred", "prediction", "predictions"), ("answer", "gold", "references", "refr"))
+        )
+        for sample, score in enumerate(as_list(cell) or [cell]):
+            if parse_score(score) is not None:
+                yield ScoredAnswer(
+                    as_word(problem), parse_score(score), str(sample), answer=answer, gold=gold
+                )
+
+
+def _read_summary(path: Path) -> tuple[list[Evaluation], Sequence[Finding]]:
+    """Return the evaluations of all models; a dataset that was not evaluated is a dash."""
+    decoding = Decoder(path)
+    rows = csv.reader(line.replace("\r", "") for _, line in decoding.read_lines())
+    header = next(rows, [])
+    evaluations = []
+    for row in rows:
+        cells = dict(zip(header, row, strict=False))
+        for model in header[len(_COLUMNS) :]:
+            cell = cells.get(model, "-")
+            if is_missing(cell) or cell == "-":
+                continue
+            total, messages = parse_total(cells["metric"], cell)
+            protocol = {"harness": "OpenCompass", "prompt": cells["version"], "mode": cells["mode"]}
+            one = _make_evaluation(path, model, cells["dataset"], protocol)
+            found = tuple(make_findings(path, messages, cells["dataset"]))
+            evaluations.append(replace(one, totals=(total,) if total else (), findings=found))
+    return evaluations, list(decoding.list_findings())
+
+
+_OPENCOMPASS: Final = ResultsShape(_choose_opencompass, _read_opencompass, _repeats_opencompass)
+_SHAPES: Final = {
+    "simple_evals": ("results of simple-evals", ResultsShape(_choose_simple, _read_simple)),
+    "bigcode": ("results of the bigcode evaluation harness", ResultsShape(_choose_bigcode, _read_bigcode)),
+    "opencompass": ("results of OpenCompass", _OPENCOMPASS),
+}
+READERS: Final[Mapping[str, ResultsReader]] = {
+    name: ResultsReader(name, title, shape) for name, (title, shape) in _SHAPES.items()
+}
