@@ -84,6 +84,8 @@ def gather_sources(
                 entries = list_entries(project.root / project.settings.data_dir)
             with opening_problems[name].collecting():
                 sources[name] = open_project_source(project, name, hashes, cache, entries)
+                if curves := sources[name].checkpoints:
+                    sources[curves.name] = curves
                 opening_problems[name].add(sources[name].warnings)
         # A missing source is reported wherever it is named; an ``of`` may have meant a figure.
         found = opening_problems[name].found
@@ -191,7 +193,7 @@ def fit_pages(pages: tuple[Page, ...], sources: Mapping[str, Source]) -> tuple[P
     """Adapt pages to their sources, as far as these could be opened.
 
     Pages generated for benchmarks show scores if their source contains scores, and patterns of metrics in
-    blocks become the metrics that they match.
+    blocks become the metrics that they match. Blocks that draw curves of evaluations show their checkpoints.
     """
 
     def fit(page: Page) -> Page:
@@ -199,12 +201,20 @@ def fit_pages(pages: tuple[Page, ...], sources: Mapping[str, Source]) -> tuple[P
         source = sources.get(benchmark.source_name) if benchmark else None
         if source is not None and source.kind != "measurements":
             page = generate_for_scores(page, totals=source.kind == "totals")
-        blocks = tuple(
-            replace(block, settings=_choose_metrics(block, page, sources)) for block in page.blocks
-        )
+        shown = (_show_checkpoints(block, page, sources) for block in page.blocks)
+        blocks = tuple(replace(block, settings=_choose_metrics(block, page, sources)) for block in shown)
         return page if blocks == page.blocks else replace(page, blocks=blocks)
 
     return tuple(map(fit, pages))
+
+
+def _show_checkpoints(block: Block, page: Page, sources: Mapping[str, Source]) -> Block:
+    """Return a block that draws curves of an evaluation with the curves of its checkpoints as its source."""
+    names = list_block_sources(block, page)
+    source = sources.get(names[0]) if len(names) == 1 else None
+    if not isinstance(block.settings, DataSettings) or source is None or source.checkpoints is None:
+        return block
+    return replace(block, settings=block.settings.model_copy(update={"source": source.checkpoints.name}))
 
 
 def _choose_metrics(block: Block, page: Page, sources: Mapping[str, Source]) -> BlockSettings:

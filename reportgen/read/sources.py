@@ -32,6 +32,7 @@ from reportgen.read.find import (
     make_location,
     refuse_outward_source,
 )
+from reportgen.read.runs.checkpoints import map_checkpoints, name_checkpoints
 from reportgen.read.runs.file_names import report_file_names
 from reportgen.read.runs.imported import ImportedUnit, complete_settings, name_imported_runs, survey_runs
 from reportgen.read.runs.problems import report_imports
@@ -219,10 +220,24 @@ def _read_units(request: SourceRequest) -> tuple[Source, ImportedRuns] | None:
     if selective and not known | {settings.rename_metrics.get(name, name) for name in known} >= requested:
         units, unreadable = _read_all(found.units, None, request)
     runs = name_imported_runs(location, settings, chosen, found, units)
+    runs = replace(runs, naming=name_checkpoints(runs.candidates, runs.naming))
     completed, warnings = complete_settings(runs), (*unreadable, *report_imports(runs, chosen))
     surveyed = check_setting_names(replace(survey_runs(runs), warnings=warnings), completed, location.place)
     files = tuple(dict.fromkeys(file for unit in units for file in unit.files))
-    return _make_source(location, settings, completed, files, surveyed), runs
+    source = _make_source(location, settings, completed, files, surveyed)
+    return replace(source, checkpoints=_open_checkpoints(source, runs, request)), runs
+
+
+def _open_checkpoints(source: Source, runs: ImportedRuns, request: SourceRequest) -> Source | None:
+    """Open the scores of checkpoints as curves, under a name of their own; return None without any."""
+    location, settings = request.location, request.settings
+    cache = request.cache or get_temporary_cache()
+    curves = map_checkpoints(runs, cache) if source.kind != "measurements" else None
+    if curves is None:
+        return None
+    apart = replace(location, name=f"{location.name} (checkpoints)")
+    found = survey(location.root, curves.files, curves.settings, location.place)
+    return _make_source(apart, settings, curves.settings, source.files, found)
 
 
 def _find_readable_units(request: SourceRequest) -> FoundUnits:

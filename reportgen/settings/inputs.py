@@ -45,6 +45,8 @@ class Source(Struct, frozen=True):
     lower_is_better: tuple[str, ...] = ()
     slices: tuple[str, ...] = ()  # columns of outcomes without a role, which can be sliced by
     score_range: tuple[float, float] = (0.0, 1.0)  # lowest and highest possible score of outcomes
+    # Its evaluations of checkpoints as curves over the step of training, if it has such.
+    checkpoints: Source | None = None
     parts: tuple[SourcePart, ...] = ()  # of several sources shown together; empty for a source of its own
 
 

@@ -179,7 +179,7 @@ def list_scores(run: StoredRun) -> tuple[str, ...]:
     return tuple(run.metrics) or tuple(dict.fromkeys(total.metric for total in run.totals))
 
 
-def _name_benchmark(run: StoredRun, metric: str, chosen: Mapping[str, tuple[str, ...]]) -> str | None:
+def name_benchmark(run: StoredRun, metric: str, chosen: Mapping[str, tuple[str, ...]]) -> str | None:
     """Return the name of a benchmark by one of its scores, or None if that is not chosen."""
     taken = chosen.get(run.benchmark, ())
     if metric not in taken:
@@ -269,13 +269,13 @@ def _list_files(runs: ImportedRuns, given: Mapping[str, tuple[Text, ...]]) -> It
             if evaluated and answered:
                 if part.run is None:
                     continue
-                benchmarks = (_name_benchmark(stored[part.run], part.metric, chosen),)
+                benchmarks = (name_benchmark(stored[part.run], part.metric, chosen),)
                 if None in benchmarks:
                     continue
             elif evaluated:
                 totals = list_totals(stored)
                 owners = [run for run, _ in totals]
-                benchmarks = tuple(_name_benchmark(stored[run], one.metric, chosen) for run, one in totals)
+                benchmarks = tuple(name_benchmark(stored[run], one.metric, chosen) for run, one in totals)
                 # Totals of metrics that were not chosen have no metric.
                 pairs = zip(benchmarks, totals, strict=True)
                 metrics = tuple(None if name is None else total.metric for name, (_, total) in pairs)
@@ -324,7 +324,7 @@ def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:
         # As the harness says or, if it does not, by the name of the metric.
         is_lower = guess_direction(total.metric) is Direction.LOWER
         is_lower = is_lower if total.higher_is_better is None else not total.higher_is_better
-        if is_lower and (benchmark := _name_benchmark(run, total.metric, chosen)) is not None:
+        if is_lower and (benchmark := name_benchmark(run, total.metric, chosen)) is not None:
             lower.add(benchmark)
     metrics = tuple(dict.fromkeys(total.metric for one in runs.candidates for total in one.run.totals))
     layout = replace(layout, totals=totals, lower_is_better=tuple(sorted(lower)))

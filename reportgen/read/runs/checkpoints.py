@@ -1,0 +1,225 @@
+"""Evaluations of checkpoints as curves: the score of each benchmark over the step of training.
+
+The step is the group ``step`` of ``files:``, what the evaluation says of its checkpoint or revision, or a
+number after ``checkpoint``, ``step`` and the like in the model's name, the folders or the file name. A score
+has the standard error of its problems or, without answers, that of the harness; of a share of right answers
+without one it is that of a binomial, ``sqrt(p (1 - p) / n)``.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+
+from reportgen.formats import sql
+from reportgen.formats.evaluations.scores import is_accuracy
+from reportgen.formats.layout import FileLayout
+from reportgen.formats.sql import get_engine
+from reportgen.read.find import locate_file
+from reportgen.read.runs.imported import name_benchmark
+from reportgen.read.runs.labels import get_value, split_seed
+from reportgen.read.runs.stored import name_part, write_part
+from reportgen.settings.source import Columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from reportgen.core.cache import Cache
+    from reportgen.formats.runs import Total
+    from reportgen.read.runs.imported import ImportedRuns
+    from reportgen.read.runs.labels import Candidate
+    from reportgen.read.runs.names import Naming
+    from reportgen.settings.source import SourceSettings
+
+
+_STEP: Final = re.compile(
+    r"(?<![A-Za-z0-9])(?:tmp-)?(?:checkpoint|chkpt|ckpt|global[_-]?step|steps?|iteration|iter|epoch)"
+    r"[-_=. ]?(?P<number>\d+)(?P<unit>[kKmM]?)(?![A-Za-z0-9]|\.\d)",
+    re.IGNORECASE,
+)
+_UNITS: Final = {"": 1, "k": 1_000, "m": 1_000_000}
+_BETWEEN: Final = " /_-.,;:=+@"
+_TEXTS: Final = ("step", "checkpoint", "revision")
+_FEWEST: Final = 2
+_COLUMNS: Final = ("series", "run", "seed", "metric")
+
+
+class Reading(Struct, frozen=True):
+    """Score of a checkpoint: its value with standard error and number of problems, None if unknown."""
+
+    series: str
+    seed: str | None
+    step: float
+    metric: str
+    value: float
+    stderr: float | None
+    n: int | None
+
+
+class CheckpointCurves(Struct, frozen=True):
+    """A table of readings in the cache, and the settings to read it."""
+
+    files: tuple[FileLayout, ...]
+    settings: SourceSettings
+
+
+def _split_step(text: str) -> tuple[str, float | None]:
+    """Return a text without the last step in it, and that step."""
+    found = list(_STEP.finditer(text))
+    if not found:
+        return text, None
+    left, right = text[: found[-1].start()].rstrip(_BETWEEN), text[found[-1].end() :].lstrip(_BETWEEN)
+    step = float(found[-1]["number"]) * _UNITS[found[-1]["unit"].lower()]
+    return "/".join(filter(None, (left, right))), step
+
+
+def _find_step(candidate: Candidate, series: str) -> tuple[str, float | None]:
+    """Return the name of the training and the step of a checkpoint; None if nothing says it."""
+    label = candidate.labels.get("step")
+    rest, step = _split_step(series)
+    for name in _TEXTS:
+        text = candidate.run.protocol.get(name) or (get_value(candidate, name) if name != "step" else None)
+        if step is None and text:
+            step = _parse(text) or _split_step(text)[1]
+    step = _split_step(candidate.path)[1] if step is None else step
+    return rest, step if label is None else _parse(label)
+
+
+def _parse(text: str) -> float | None:
+    return float(text) if text.isascii() and text.isdecimal() else None
+
+
+def name_checkpoints(candidates: Sequence[Candidate], naming: Naming) -> Naming:
+    """Return a naming in which checkpoints that only their folders tell apart are series of their own."""
+    steps = [_find_step(one, name.series)[1] for one, name in zip(candidates, naming.names, strict=True)]
+    together: dict[tuple[str, str, str | None], set[float | None]] = defaultdict(set)
+    keys = [
+        (name.series, one.run.benchmark, name.seed)
+        for one, name in zip(candidates, naming.names, strict=True)
+    ]
+    for one, key, step in zip(candidates, keys, steps, strict=True):
+        if one.run.evaluated and _split_step(key[0])[1] is None:
+            together[key].add(step)
+    several = {key for key, found in together.items() if len(found - {None}) >= _FEWEST}
+    if not several:
+        return naming
+    names = tuple(
+        replace(name, series=f"{name.series}, step {step:.0f}")
+        if key in several and step is not None
+        else name
+        for name, key, step in zip(naming.names, keys, steps, strict=True)
+    )
+    groups = [
+        tuple(index for index in group if names[index].series == names[group[0]].series)
+        for group in naming.indistinct
+    ]
+    return replace(naming, names=names, indistinct=tuple(group for group in groups if len(group) > 1))
+
+
+def map_checkpoints(runs: ImportedRuns, cache: Cache) -> CheckpointCurves | None:
+    """Write the readings of checkpoints to the cache; return None if no training has several."""
+    readings = list(_list_readings(runs))
+    steps: dict[tuple[str, str | None, str], set[float]] = defaultdict(set)
+    for one in readings:
+        steps[one.series, one.seed, one.metric].add(one.step)
+    if not any(len(found) >= _FEWEST for found in steps.values()):
+        return None
+    columns = {
+        "series": np.array([one.series for one in readings], object),
+        "run": np.array([one.seed or "" for one in readings], object),
+        "seed": np.array([one.seed for one in readings], object),
+        "metric": np.array([one.metric for one in readings], object),
+        "step": np.array([one.step for one in readings]),
+        "value": np.array([one.value for one in readings]),
+        "stderr": np.array([one.stderr for one in readings], float),
+        "n": np.array([one.n for one in readings], float),
+    }
+    cells = {
+        name: f"CAST({name} AS VARCHAR)"
+        if name in _COLUMNS
+        else f"CASE WHEN isnan({name}) THEN NULL ELSE {name} END"
+        for name in columns
+    }
+    location = runs.location
+    key, name = cache.make_key("checkpoints", location.name, repr(readings)), name_part(0)
+    path = Path(cache.get_text_path(key, name))
+    if not path.exists():
+        write_part(cache, key, name, columns, cells)
+    copy = locate_file(path, location.root).file
+    file = FileLayout(runs.units[0].files[0].path, "parquet", "", copy=copy, label=location.name)
+    update = {
+        "form": "long",
+        "columns": Columns(),
+        "filter": {},
+        "rename": {},
+        "files": None,
+        "metrics": None,
+        "repeat": "last",
+    }
+    return CheckpointCurves((file,), runs.settings.model_copy(update=update))
+
+
+def _list_readings(runs: ImportedRuns) -> Iterator[Reading]:
+    """Yield the scores of all checkpoints that pass the filter of the source."""
+    chosen, settings = runs.chosen, runs.settings
+    answered = _summarise_answers(runs)
+    for index, (candidate, name) in enumerate(zip(runs.candidates, runs.naming.names, strict=True)):
+        run = candidate.run
+        rest, step = _find_step(candidate, name.series)
+        if not run.evaluated or step is None or not _passes(candidate, settings):
+            continue
+        series, seed = split_seed(rest)
+        # The seed of training is in the name; that of the configuration is of the sampling.
+        shown = settings.rename.get(rest, settings.rename.get(series, series)) or runs.location.name
+        totals = {total.metric: total for total in run.totals}
+        for metric in chosen.get(run.benchmark, ()):
+            benchmark = name_benchmark(run, metric, chosen) or metric or "score"
+            found = answered.get((index, metric)) or _read_total(totals.get(metric))
+            if found is not None:
+                yield Reading(shown, seed or name.seed, step, benchmark, *found)
+
+
+def _passes(candidate: Candidate, settings: SourceSettings) -> bool:
+    """Return whether an evaluation has the values that ``filter:`` names."""
+    for name, accepted in settings.filter.items():
+        cells = accepted if isinstance(accepted, tuple) else (accepted,)
+        if get_value(candidate, name) not in {str(cell) for cell in cells}:
+            return False
+    return True
+
+
+def _read_total(total: Total | None) -> tuple[float, float | None, int | None] | None:
+    """Return value, standard error and n of a total; None without one."""
+    if total is None:
+        return None
+    stderr = total.stderr
+    if stderr is None and total.n and is_accuracy(total.metric) and 0 <= total.value <= 1:
+        stderr = math.sqrt(total.value * (1 - total.value) / total.n)
+    return total.value, stderr, total.n
+
+
+def _summarise_answers(
+    runs: ImportedRuns,
+) -> Mapping[tuple[int, str], tuple[float, float | None, int | None]]:
+    """Return the mean over problems of each evaluation and metric, its standard error, and their number."""
+    keys: list[tuple[int, str]] = []
+    selects: list[str] = []
+    for unit, indices in runs.iterate_units():
+        for part, path in zip(unit.stored.parts, unit.parts, strict=True):
+            if part.run is not None and "problem" in part.columns:
+                file = sql.quote(str(runs.location.root / path))
+                means = f"SELECT problem, avg(score) AS mean FROM read_parquet({file}) GROUP BY problem"  # noqa: S608
+                selects.append(
+                    f"SELECT {len(keys)}, avg(mean), stddev_samp(mean) / sqrt(count(mean)), count(mean) "  # noqa: S608
+                    f"FROM ({means})"
+                )
+                keys.append((indices[part.run], part.metric))
+    found = get_engine().fetch_rows(" UNION ALL ".join(selects)) if selects else []
+    return {keys[index]: (mean, stderr, n) for index, mean, stderr, n in found if mean is not None}
