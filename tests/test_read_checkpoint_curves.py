@@ -171,3 +171,14 @@ def test_a_source_without_checkpoints_says_what_to_write(tmp_path: Path) -> None
     root = write_report(tmp_path, {"content/index.md": "# S\n\n```curve\nsource: s\nmetric: sums\n```\n"})
     write_lm_eval(root / "data/s/a", "00", [0, 1], "pretrained=org/base")
     assert any('a curve block draws measurements, and "s" holds scores' in one for one in problems(root))
+
+
+def test_equal_scores_have_no_band(tmp_path: Path) -> None:
+    """An error of 0 would say that nothing is uncertain."""
+    data = Data(tmp_path)
+    for number, (step, right) in enumerate({100: [0, 0, 0], 200: [0, 1, 1]}.items()):
+        name = f"pretrained=out/checkpoint-{step}"
+        write_lm_eval(tmp_path / f"data/s/{number}", f"{number:02}", right, name)
+    errors = dict(read_curve(data)[["step", "stderr"]].to_numpy())
+    assert math.isnan(errors[100])
+    assert errors[200] == pytest.approx(stdev([0, 1, 1]) / math.sqrt(3))

@@ -76,6 +76,10 @@ def test_a_table_that_names_its_runs_is_read_as_a_table(tmp_path: Path) -> None:
     data.write("s/config.json", '{"lr": 0.1}')
     assert data.open("s").kind == "measurements"
     assert described(data).series == ("A", "B")
+    (warning,) = data.warnings("s")
+    assert "the settings in config.json are left out" in warning
+    data.write("s/source.yml", "files: runs.csv\n")
+    assert data.warnings("s") == []
 
 
 def test_repeated_steps_of_a_table_with_settings_are_an_error(tmp_path: Path) -> None:

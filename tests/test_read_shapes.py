@@ -196,6 +196,7 @@ def test_a_table_of_trials_is_a_study_too(tmp_path: Path) -> None:
         ("runs.json", '{"loss": [{"a": 1}], "b": []}'),
         ("all_results.json", '{"results": {"mmlu": {"acc": 0.5}}}'),
         ("metrics.json", '{"a": {"b": {"c": 1}}}'),
+        ("results.json", '{"results": {"sums": {"name": "sums", "acc,none": 0.5}}}'),
         ("progress.csv", "step,loss\n0,1\n"),
         ("monitor.csv", "r,l,t\n1,2,3\n"),
     ],

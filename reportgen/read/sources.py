@@ -42,6 +42,7 @@ from reportgen.read.tables.check import (
     find_unmatched_names,
     list_endings,
     report_unread,
+    report_unused_settings,
     warn_no_metrics,
 )
 from reportgen.read.tables.converted import convert_tables, split_samples
@@ -356,8 +357,9 @@ def _open_tables(request: SourceRequest) -> Source:
             known = wide.settings
             found = _survey_tables(location, wide.files, known)
             found = replace(found, warnings=(*wide.warnings, *found.warnings))
-    named = report_file_names(location, known, found)
-    found = replace(found, warnings=(*converted.warnings, *found.warnings, *named))
+    unused = report_unused_settings(request.chosen.paths, [file.path for file in files], location.place)
+    more = (*report_file_names(location, known, found), *(() if request.chosen.named else unused))
+    found = replace(found, warnings=(*converted.warnings, *found.warnings, *more))
     return _make_source(location, settings, _set_series(known, found.layout.roles.series), hashed, found)
 
 

@@ -141,7 +141,10 @@ _HISTORY: Final = re.compile(rf'\s*\{{(?=.*"loss{_NUMBERS})\s*"[^"]+{_NUMBERS}',
 _OF_TABLES: Final = re.compile(
     r'"(?:step|steps|global_step|_step|iteration|iter|epoch|x|model|seed|run)"\s*:', re.IGNORECASE
 )
-_SCALARS: Final = re.compile(r'\s*\{\s*"[^"]*"\s*:\s*\{\s*"[^"]*"\s*:\s*\{\s*"(?:name|x|y)"\s*:\s*["\[]')
+_SCALARS: Final = re.compile(
+    r'\s*\{(?=.*"[xy]"\s*:\s*\[)\s*"[^"]*"\s*:\s*\{\s*"[^"]*"\s*:\s*\{\s*"(?:name|x|y)"\s*:\s*["\[]',
+    re.DOTALL,
+)
 _METRICS: Final = re.compile(r'\s*(?:\{\s*"metrics"\s*:\s*)?\[\s*\{[^{}]*"metricName"\s*:')
 _FLAT: Final = re.compile(r'\s*\{\s*"(?:epoch|eval_|train_|predict_|test_|total_flos)[^"]*"\s*:\s*[-\d."]')
 

@@ -21,6 +21,7 @@ from reportgen.formats.json_files import JsonLines, as_mapping, as_word, iterate
 from reportgen.formats.layout import ROLE_NAMES, RUN_SETTINGS
 from reportgen.formats.run_data import MetricsBuilder, flatten, number_or_nan, parse_number, read_settings
 from reportgen.formats.runs import LoggedRun, Unit, UnreadableError
+from reportgen.formats.tables.delimited import is_chart
 from reportgen.formats.text_files import check_filled, read_head
 from reportgen.formats.trackers.metrics_csv import parse_header, read_rows, split_cells
 
@@ -143,7 +144,8 @@ class RowLogs(Struct, frozen=True):
         if not self.shape.files:
             folded = {name.strip().casefold() for name in cells}
             others = {name: cell for name, cell in others.items() if name.casefold() not in _TIMES}
-            if folded & _OF_OTHER_TABLES or any(map(_is_word, others.values())):
+            charted = file.suffix.lower() == ".csv" and is_chart(tuple(cells))
+            if charted or folded & _OF_OTHER_TABLES or any(map(_is_word, others.values())):
                 return frozenset()
         return frozenset(others)
 

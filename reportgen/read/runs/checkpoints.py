@@ -183,7 +183,9 @@ def _list_readings(runs: ImportedRuns) -> Iterator[Reading]:
             benchmark = name_benchmark(run, metric, chosen) or metric or "score"
             found = answered.get((index, metric)) or _read_total(totals.get(metric))
             if found is not None:
-                yield Reading(shown, seed or name.seed, step, benchmark, *found)
+                value, stderr, n = found
+                # Where all problems have one score, a band of zero width would suggest certainty.
+                yield Reading(shown, seed or name.seed, step, benchmark, value, stderr or None, n)
 
 
 def _passes(candidate: Candidate, settings: SourceSettings) -> bool:

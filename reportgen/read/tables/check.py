@@ -16,6 +16,7 @@ from reportgen.core.words import join_names
 from reportgen.formats import sql
 from reportgen.formats.cells import NUMERIC, Kind, is_missing, is_number, is_time
 from reportgen.formats.files import Content
+from reportgen.formats.layout import RUN_SETTINGS
 from reportgen.formats.messages import limit_problems, list_names, merge_problems, suggest_names
 from reportgen.formats.tables import FORMATS, delimited
 from reportgen.read.find import locate_file
@@ -287,6 +288,19 @@ def explain_unknown_format(path: Path, root: Path) -> list[Diagnostic]:
         advice = f"If it is a table, say {kind} in source.yml; otherwise leave it out with files:"
         raise content.make_error(f'{message}: it begins with "{shorten(line, _LONGEST)}"', advice)
     return problems.found
+
+
+def report_unused_settings(
+    paths: Iterable[Path], used: Iterable[str], place: SourceLocation
+) -> Iterator[Diagnostic]:
+    """Yield a warning of files with settings of runs, if the tables hold several runs or name them."""
+    read = {Path(path).name for path in used}
+    left = [path for path in paths if RUN_SETTINGS.fullmatch(path.name) and path.name not in read]
+    if left:
+        names = list_names(dict.fromkeys(path.name for path in left))
+        message = f"the settings in {names} are left out, since the tables are not of one run each"
+        advice = "Put them into columns of the tables, or leave the files out with files: in source.yml"
+        yield Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)
 
 
 def report_no_data(folder: Path, paths: Iterable[Path], root: Path) -> Diagnostic:
