@@ -111,11 +111,12 @@ def _read_params(store: SqliteStore, trial: int) -> dict[str, Setting]:
     query = f"SELECT {columns} FROM trial_params WHERE trial_id = ? ORDER BY param_id"  # noqa: S608 - our own
     params: dict[str, Setting] = {}
     for name, value, distribution in store.select(query, (trial,)):
-        choices = as_list(
-            as_mapping((parse_object(str(distribution)) or {}).get("attributes")).get("choices")
-        )
+        described = parse_object(str(distribution)) or {}
+        choices = as_list(as_mapping(described.get("attributes")).get("choices"))
         if value is not None:
-            chosen = choices[int(value)] if choices and 0 <= value < len(choices) else value
+            whole = str(described.get("name")).startswith("Int") and float(value).is_integer()
+            chosen = int(value) if whole else value
+            chosen = choices[int(value)] if choices and 0 <= value < len(choices) else chosen
             params[str(name)] = chosen if isinstance(chosen, str | int | float) else str(chosen)
     return params
 
