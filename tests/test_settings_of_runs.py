@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import shutil
 import statistics
 from collections import defaultdict
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from command_line import run
 from made_projects import write_report
 from test_report import drafted, figure, problems
 
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
     from reportgen.core.model import Figure
 
+MKDOCS = "site_name: Runs\ndocs_dir: content\ntheme: {name: reportgen}\nplugins: [reportgen]\n"
+TABLE = "# Runs\n\n```table\nsource: logs\nmetric: loss\nby: BY\ncolumns: [final]\n```\n"
 CASE = Path(__file__).parent / "cases" / "settings"
 DATA = Path(__file__).parents[1] / "data"
 CASE_TEXT = (CASE / "data/runs.csv").read_text("utf-8")
@@ -145,3 +149,49 @@ def test_a_setting_that_is_not_there_or_does_not_fit_is_refused(tmp_path: Path) 
     for said, (_, expected) in zip(found, blocks, strict=True):
         assert said.startswith("content/index.md:")
         assert expected in said
+
+
+def test_a_table_shows_each_setting_in_which_runs_differ(tmp_path: Path) -> None:
+    """With ``by: "*"``: no seeds and no names, and the results of runs that share all of them."""
+    configs = {
+        f"{optimizer}-{lr}-{seed}": {"optim": {"name": optimizer, "lr": lr}, "seed": seed, "data": "same"}
+        for optimizer, lr in (("adam", 0.1), ("adam", 0.01), ("sgd", 0.1))
+        for seed in (1, 2)
+    }
+    lasts = {name: 0.5 + 0.01 * number for number, name in enumerate(configs)}
+    files = {"mkdocs.yml": MKDOCS, "content/index.md": TABLE.replace("BY", '"*"')}
+    for name, config in configs.items():
+        files[f"data/logs/{name}/config.json"] = json.dumps(config)
+        files[f"data/logs/{name}/log.csv"] = f"step,loss\n0,1\n1,{lasts[name]}\n"
+    root = write_report(tmp_path / "report", files)
+    assert run(root, "build").returncode == 0
+    rows = list(csv.DictReader((root / "site/figures/index/loss.csv").read_text("utf-8").splitlines()))
+    assert [*rows[0]] == ["series", "optim.name", "optim.lr", "runs", "final"]
+    found = {(row["optim.name"], row["optim.lr"]): row for row in rows}
+    assert {key: row["runs"] for key, row in found.items()} == {
+        ("adam", "0.1"): "2",
+        ("adam", "0.01"): "2",
+        ("sgd", "0.1"): "2",
+    }
+    for (optimizer, lr), row in found.items():
+        mean = statistics.fmean(lasts[f"{optimizer}-{lr}-{seed}"] for seed in (1, 2))
+        assert float(row["final"].partition(" ")[0]) == pytest.approx(mean, abs=0.001)
+
+
+@pytest.mark.parametrize(
+    ("by", "said"),
+    [
+        ('"data*"', '"data*" matches no setting in which runs differ of source "logs"'),
+        ('["*", "!seed"]', '"!seed" leaves out no setting in which runs differ of source "logs"'),
+    ],
+)
+def test_a_pattern_without_a_setting_is_an_error(by: str, said: str, tmp_path: Path) -> None:
+    """With the settings that there are."""
+    files = {"mkdocs.yml": MKDOCS, "content/index.md": TABLE.replace("BY", by)}
+    for seed, lr in ((1, 0.1), (2, 0.2)):
+        files[f"data/logs/{seed}/config.json"] = json.dumps({"lr": lr, "seed": seed, "data": "same"})
+        files[f"data/logs/{seed}/log.csv"] = "step,loss\n0,1\n1,0.5\n"
+    done = run(write_report(tmp_path / "report", files), "build")
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert 'It has "lr"' in done.stderr

@@ -52,7 +52,7 @@ class Measurements(Struct, frozen=True):
     # Series in order of first appearance in a sample: late series of a large file may be missing.
     order: tuple[str, ...]
     colours: Mapping[str, str] = field(default_factory=dict)  # setting of each series that gives its colour
-    settings: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)  # of each group of runs
+    settings: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)  # of each group of runs
     notes: tuple[str, ...] = ()  # sentences about rows that were selected, grouped and computed
     # Call it before drawing over x: raises a ``ReportError`` if x goes back, or some runs do not have it.
     check_x: Callable[[], None] = field(default=lambda: None)

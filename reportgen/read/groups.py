@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, field
 
 from reportgen.core.errors import Diagnostic, ReportError, Stage
+from reportgen.core.patterns import choose_names, explain_unmatched, is_pattern
 from reportgen.core.words import format_count, join_names
 from reportgen.formats import sql
 from reportgen.formats.sql import get_engine
+from reportgen.read.runs.labels import is_experiment_setting
 from reportgen.read.tables.layout import add_settings, get_layout, resolve_column
 from reportgen.read.tables.rows import select_files
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from reportgen.read.tables.layout import Layout
     from reportgen.read.tables.rows import Rows
     from reportgen.settings.inputs import Source
 
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 # Texts that say nothing without the name of their setting.
 _BARE: Final = ("true", "false", "none", "null", "nan", "")
 _LARGEST_WHOLE: Final = "1e15"
+_OF_ONE_RUN: Final = frozenset(("folder", "group", "id"))
 _MOST_VALUES: Final = 12
 _MOST_NAMES: Final = 6
 
@@ -35,7 +39,7 @@ class Groups(Struct, frozen=True):
     order: tuple[str, ...] = ()
     colours: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    values: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)  # of each group
+    values: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)  # of each group, by setting
 
 
 class GroupColumns(Struct, frozen=True):
@@ -86,14 +90,14 @@ class GroupColumns(Struct, frozen=True):
         )
         colours: dict[str, str] = {}
         members: dict[str, dict[str, None]] = {}
-        values: dict[str, tuple[str | None, ...]] = {}
+        values: dict[str, dict[str, str | None]] = {}
         for series, run, labels, own, cells in rows:
             for names, found in ((self.by, labels), (self.colour, own)):
                 if len(found) > 1:
                     raise ReportError(_explain_change(source, names, series, run, sorted(found)))
             group = labels[0] if self.by else series
             members.setdefault(group, {})[series] = None
-            values.setdefault(group, tuple(cells))
+            values.setdefault(group, dict(zip(self.by, cells, strict=True)))
             if self.colour and colours.setdefault(group, own[0]) != own[0]:
                 (name,) = self.colour
                 message = f'"{group}" has runs with {join_names(sorted([colours[group], own[0]]))}'
@@ -109,6 +113,28 @@ class GroupColumns(Struct, frozen=True):
         note = (f"Grouped by {join_names(list(self.by))}{more}.",) if self.by else ()
         by_colour = sorted(colours.items(), key=lambda pair: rank_label(pair[1]))
         return Groups(tuple(ordered), dict(by_colour), note, values)
+
+
+def expand_settings(names: Sequence[str], layout: Layout, source: Source) -> tuple[str, ...]:
+    """Replace patterns by the settings that they match and in which runs differ, except seeds and paths.
+
+    Raises a ``ReportError`` if a pattern matches none.
+    """
+    if not any(map(is_pattern, names)):
+        return tuple(names)
+    settings = dict.fromkeys(name for run in layout.settings for name in run if is_experiment_setting(name))
+    known = [name for name in settings if len({run.get(name) for run in layout.settings}) > 1]
+    known = [name for name in known if name not in _OF_ONE_RUN]
+    known += [name for name in names if not is_pattern(name) and name not in known]
+    chosen = choose_names(names, known)
+    what, owner = "setting in which runs differ", f'source "{source.name}"'
+    problems = [
+        Diagnostic(source.location, *explain_unmatched(text, what, known, owner), Stage.DATA)
+        for text in chosen.unmatched
+    ]
+    if problems:
+        raise ReportError(*problems)
+    return chosen.names
 
 
 def _label_setting(name: str, cell: str) -> str:

@@ -197,6 +197,7 @@ def _draw_table(planned: PlannedBlock, settings: TableSettings, inputs: DrawInpu
         better=tuple(better),
         leads=tuple(leads),
         facts=facts,
+        runs_with=answers.get_curves(planned.curves[0]).settings if settings.by else None,
     )
 
 

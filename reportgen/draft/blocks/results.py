@@ -74,7 +74,7 @@ class CurveResult(Struct, frozen=True):
     step_is_time: bool
     colours: Mapping[str, str] = field(default_factory=dict)  # what colours each series, if not itself
     notes: tuple[str, ...] = ()  # sentences about rows that were selected, grouped and computed
-    settings: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)  # of each group of runs
+    settings: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)  # of each group of runs
 
 
 class _ReadCurves(Struct, frozen=True):
@@ -86,7 +86,7 @@ class _ReadCurves(Struct, frozen=True):
     series: tuple[str, ...] | None
     colours: Mapping[str, str]
     notes: tuple[str, ...]
-    settings: Mapping[str, tuple[str | None, ...]]
+    settings: Mapping[str, Mapping[str, str | None]]
 
 
 class ResultsStore:

@@ -51,7 +51,7 @@ def _make_point(curve: Curve, result: CurveResult, settings: SweepSettings, *, h
     from reportgen.statistics.curves.mean_curves import average_runs, measure_runs  # noqa: PLC0415 - only where something is computed
 
     values = measure_runs(curve, settings.value, higher_is_better=higher)
-    text = result.settings[curve.series][0] or ""
+    text = next(iter(result.settings[curve.series].values())) or ""
     # The first part of the group's name is x, which may have commas of its own.
     rest = ", ".join(curve.series.split(", ")[1 + text.count(", ") :])
     return SweepPoint(

@@ -69,8 +69,11 @@ def build_result_table(
     better: tuple[bool | None, ...],
     leads: tuple[Lead, ...],
     facts: Sequence[Mapping[tuple[str, str], Fact]] = (),
+    runs_with: Mapping[str, Mapping[str, str | None]] | None = None,
 ) -> ResultTable:
     """Build a table with a row for each series: the number of runs, then the chosen statistics by metric.
+
+    ``runs_with`` has the settings of each series; several have a column each, since the name joins them.
 
     ``metrics`` pairs names with the endings of the series. For each metric, ``better`` says whether larger is
     better (None if unknown or neither), ``leads`` which series the test finds better than all others, and
@@ -83,7 +86,9 @@ def build_result_table(
             metrics, better, leads, facts or [{}] * len(metrics), strict=True
         )
     ]
-    header = ["series", "runs"]
+    names = dict.fromkeys(name for values in (runs_with or {}).values() for name in values)
+    apart = [*names] if len(names) > 1 else []
+    header = ["series", *apart, "runs"]
     for metric in shown:
         heads = [metric.write_head(column, context) for column in columns]
         header += [f"{metric.name}: {head}" if several else head for head in heads]
@@ -91,7 +96,9 @@ def build_result_table(
     for name in _order_series(settings.order, shown):
         own = [next((end for end in metric.endings if end.series == name), None) for metric in shown]
         runs = max((ending.runs for ending in own if ending), default=0)
-        cells = [Cell(name), Cell(str(runs), float(runs))]
+        values = (runs_with or {}).get(name, {})
+        cells = [Cell(name), *(_build_setting_cell(values.get(key)) for key in apart)]
+        cells.append(Cell(str(runs), float(runs)))
         for ending, metric in zip(own, shown, strict=True):
             cells += [_build_cell(ending, column, metric, context) for column in columns]
         rows.append(tuple(cells))
@@ -103,6 +110,13 @@ def build_result_table(
         caption=_write_caption(settings, shown, context),
         csv=write_table_csv(header, [[cell.text for cell in row] for row in rows]),
     )
+
+
+def _build_setting_cell(text: str | None) -> Cell:
+    try:
+        return Cell("none") if text is None else Cell(text, float(text))
+    except ValueError:
+        return Cell(text or "")
 
 
 def _order_series(order: str, metrics: Sequence[_Metric]) -> list[str]:
