@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import statistics
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+import pytest
 from made_projects import write_report
 from test_report import drafted, problems
 
@@ -107,3 +109,18 @@ def test_what_is_no_setting_is_refused(tmp_path: Path) -> None:
     for said, (_, expected) in zip(found, blocks, strict=True):
         assert said.startswith("content/index.md:")
         assert expected in said
+
+
+def test_bars_begin_at_zero_and_end_at_the_mean(tmp_path: Path) -> None:
+    """In a row for each value, also of numbers, with the interval over it."""
+    drawn, _ = draft_sweep(tmp_path, "x: lr\nfilter: {optimizer: sgd}\nmark: bar")
+    picture, points = str(drawn.inline_svg), drawn.numbers["points"]
+    bars = re.findall(r'<rect x="([\d.]+)%" y="\d+" width="([\d.]+)%"', picture)
+    dots = re.findall(r'<circle cx="([\d.]+)%" cy="\d+" r="5.5"', picture)
+    assert len(bars) == len(dots) == len(points) > 1
+    for (x, width), dot in zip(bars, dots, strict=True):
+        assert float(x) + float(width) == pytest.approx(float(dot), abs=0.01)
+    widths = [float(width) / point["mean"] for (_, width), point in zip(bars, points, strict=True)]
+    assert widths == pytest.approx([widths[0]] * len(points), rel=1e-3)
+    layers = {layer["name"]: layer for layer in json.loads(str(drawn.spec))["layer"]}
+    assert layers["bars"]["encoding"]["x"]["field"] == "zero"

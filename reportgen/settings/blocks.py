@@ -226,6 +226,7 @@ class SweepSettings(DataSettings):
     x_scale: Literal["linear", "log"] | None = Field(
         None, description="linear or log; log where the values span a factor of 10 if left out."
     )
+    mark: Literal["dot", "bar"] = Field("dot", description="dot, or bar for a bar from 0 in each row.")
     y_title: Name | None = Field(None, description="Title of the y axis; value and metric if left out.")
     format: ValueFormat = Field("number", description=FORMAT)
     height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")

@@ -52,7 +52,7 @@ class Sweep(Struct, frozen=True):
 
 
 def draw_sweep(block_id: str, settings: SweepSettings, sweep: Sweep, context: DrawContext) -> Stack:
-    """Draw a sweep over numbers as lines, over words as rows, and a table with the id ``<id>-table``."""
+    """Draw a sweep over numbers as lines, over words or as bars in rows, and a table ``<id>-table``."""
     words = _SweepWords(settings, sweep, context)
     text = FigureText(
         id=block_id,
@@ -65,7 +65,8 @@ def draw_sweep(block_id: str, settings: SweepSettings, sweep: Sweep, context: Dr
         numbers=words.collect_numbers(),
         band=name_band(sweep.curve_set) if sweep.curve_set else "",
     )
-    figure = _draw_lines(sweep.curve_set, words, text) if sweep.curve_set else _draw_rows(words, text)
+    lines = sweep.curve_set if settings.mark == "dot" else None
+    figure = _draw_lines(lines, words, text) if lines else _draw_rows(words, text)
     return Stack(block_id, words.title, "", (figure, words.build_table(f"{block_id}-table")), "")
 
 
@@ -83,6 +84,10 @@ class _SweepWords(Struct, frozen=True):
     def write(self, estimate: Estimate) -> str:
         """Write an estimate as the block says."""
         return format_estimate(estimate, percent=self.settings.format == "percent")
+
+    @property
+    def mark(self) -> str:
+        return "bar" if self.settings.mark == "bar" else "point"
 
     @property
     def title(self) -> str:
@@ -121,9 +126,9 @@ class _SweepWords(Struct, frozen=True):
         level = f"{self.sweep.level * 100:g} %"
         sentences = (
             self.settings.caption or "",
-            f"Each point is the mean over the runs with that {self.settings.x}; each small dot is a run."
+            f"Each {self.mark} is the mean over the runs with that {self.settings.x}; each small dot is a run."
             if several
-            else f"Each point is one run with that {self.settings.x}.",
+            else f"Each {self.mark} is one run with that {self.settings.x}.",
             f"Interval: {level} confidence interval of the mean across runs (Student t)."
             if several
             else "No interval: it needs at least 2 runs.",
@@ -211,11 +216,16 @@ def _draw_rows(words: _SweepWords, text: FigureText) -> Figure:
     sweep, points = words.sweep, words.sweep.points
     ends = [end for one in points for end in (one.estimate.low, one.estimate.high) if end is not None]
     ends += [value for point in points for value in point.values]
+    is_bar = words.settings.mark == "bar"
+    ends += [0.0] if is_bar else []
     axis = make_linear_axis(words.measured, min(ends), max(ends), count=5, pad=0.04)
     if words.settings.format == "percent":
         axis = use_percent(axis)
     slots = pick_slots(tuple(point.group for point in points), words.context.slots)
-    rows = [_make_row(point, axis, slots[point.group], words.write(point.estimate)) for point in points]
+    rows = [
+        _make_row(point, axis, slots[point.group], words.write(point.estimate), bar=is_bar)
+        for point in points
+    ]
     read = [(point.group, words.write(point.estimate)) for point in points]
     table = Table((words.settings.x, words.measured), tuple(read))
     records = ((point.text, point.line, value) for point in points for value in point.values)
@@ -223,7 +233,7 @@ def _draw_rows(words: _SweepWords, text: FigureText) -> Figure:
     return draw_dot_plot(rows, axis, text, table=table, csv=csv)
 
 
-def _make_row(point: SweepPoint, axis: Axis, slot: int | None, value: str) -> Row:
+def _make_row(point: SweepPoint, axis: Axis, slot: int | None, value: str, *, bar: bool) -> Row:
     estimate, several = point.estimate, len(point.values) > 1
     return Row(
         name=point.group,
@@ -233,5 +243,6 @@ def _make_row(point: SweepPoint, axis: Axis, slot: int | None, value: str) -> Ro
         low=estimate.low,
         high=estimate.high,
         tip=(point.group, value, format_count(len(point.values), "run")),
+        bar=bar,
         dots=tuple(RowDot(one, (point.group, format_value(axis, one))) for one in point.values if several),
     )

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 SHIFT = 7
 """Pixels by which the style sheet moves a row's dots down if its name is above them."""
 _ROW, _ROW_WITH_DOTS, _ROW_WITH_BEFORE = 36, 52, 50
-_BELOW = 14
+_BELOW, _BAR = 14, 16
 _CENTRE = 18
 _HEAD, _GAP = 22, 6
 _LINE = 15
@@ -64,6 +64,7 @@ _SHADE = {"type": "rect", "color": "var(--rg-muted)", "opacity": 0.08}
 _HEADING = {"type": "text", "align": "left", "dx": 4, "dy": -10, "color": "var(--rg-muted)"}
 _RULE = {"type": "rule", "color": "var(--rg-muted)"}
 _INTERVAL = {"type": "rule", "strokeWidth": 2}
+_BAR_MARK = {"type": "bar", "opacity": 0.3, "height": _BAR}
 _POINT = {"type": "point", "size": 80, "strokeWidth": 2, "opacity": 1}
 _DOT = {"type": "circle", "size": 30, "opacity": 0.65, "yOffset": _DOTS_AT}
 
@@ -99,6 +100,7 @@ class Row(Struct, frozen=True):
     hollow: bool = False  # draw a hollow dot even with an interval
     full: bool = False  # draw a full dot even without an interval
     before: Before | None = None  # the earlier value, above it in hollow grey
+    bar: bool = False  # draw a bar from 0 to the value, behind the interval
 
 
 def draw_dot_plot(
@@ -271,6 +273,7 @@ def _draw_marks(row: Row, axis: Axis, middle: int, layout: Layout) -> Iterator[s
         middle += _BELOW
     if row.value is not None:
         after = _draw_dot(axis, (row.value, row.low, row.high), middle, ink, hollow=hollow)
+        after = f"{_draw_bar(axis, row.value, middle, ink)}{after}" if row.bar else after
         mark = f"{mark}{after}" if before else after
     marks = [(row.tip, mark)]
     # Lane of each dot, so that dots with close values do not overlap.
@@ -287,6 +290,14 @@ def _draw_marks(row: Row, axis: Axis, middle: int, layout: Layout) -> Iterator[s
         lines = "&#10;".join(escape_text(" ".join(line.split())) for line in tip)
         data = f'data-rg-tip="{lines}"{_write_series_attribute(row)}'
         yield f'<g class="rg-mark rg-drawn" {data}>{drawn}</g>' if layout == "page" else drawn
+
+
+def _draw_bar(axis: Axis, value: float, middle: int, ink: str) -> str:
+    left, right = sorted((position(axis, 0), position(axis, value)))
+    width = f"{100 * (right - left):.3f}%"
+    start = format_position(axis, min(0, value))
+    place = f'x="{start}" y="{middle - _BAR // 2}" width="{width}" height="{_BAR}"'
+    return f'<rect {place} fill="{ink}" fill-opacity=".3"/>'
 
 
 def _draw_dot(
@@ -323,6 +334,7 @@ def write_rows_spec(
             "group": row.group,
             "head": band.word if index == 0 else "",
             "shaded": band.shaded,
+            **({"zero": 0} if row.bar else {}),
         }
         for band in _list_bands(rows)
         for index, row in enumerate(band.rows)
@@ -366,6 +378,11 @@ def _make_layers(rows: Sequence[Row], axis: Axis, rule: float | None) -> list[di
         layer("shades", _SHADE, "datum.shaded", x={"value": 0}, x2={"value": "width"}, y=y),
         layer("heads", _HEADING, x={"value": 0}, y=y, text={"field": "head"}),
         *([layer("rule", _RULE, x=x | {"datum": rule})] if rule is not None else []),
+        *(
+            [layer("bars", _BAR_MARK, x={**value, "field": "zero"}, x2={"field": "value"}, y=y, color=ink)]
+            if any(row.bar for row in rows)
+            else []
+        ),
         layer("intervals", _INTERVAL, "isValid(datum.low)", x=low, x2={"field": "high"}, y=y, color=ink),
         layer("points", _POINT, "isValid(datum.value)", x=value, y=y, stroke=ink, fill=fill, tooltip=tip),
     ]
