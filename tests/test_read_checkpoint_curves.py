@@ -11,6 +11,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from made_evaluations import lm_eval_results, lm_eval_rows, write, write_lines
 from made_projects import write_report
@@ -19,12 +20,14 @@ from test_read_inspect import archive, header, members, sample
 from test_report import drafted, figure, problems
 
 from reportgen.read import make_frame, read_measurements, read_outcomes
+from reportgen.statistics.intervals import estimate_over_problems
 from reportgen.statistics.problem_scores import group_problem_scores
 
 if TYPE_CHECKING:
     import pandas as pd
 
 DATA = Path(__file__).parents[1] / "data"
+T_OF_SEVEN = 2.364624251592785  # 97.5 % of Student's t with 7 degrees of freedom
 RIGHT = {500: [0, 1, 0, 0], 1000: [0, 1, 1, 0], 1500: [1, 1, 1, 0]}
 
 
@@ -173,12 +176,24 @@ def test_a_source_without_checkpoints_says_what_to_write(tmp_path: Path) -> None
     assert any('a curve block draws measurements, and "s" holds scores' in one for one in problems(root))
 
 
-def test_equal_scores_have_no_band(tmp_path: Path) -> None:
-    """An error of 0 would say that nothing is uncertain."""
-    data = Data(tmp_path)
-    for number, (step, right) in enumerate({100: [0, 0, 0], 200: [0, 1, 1]}.items()):
+@pytest.mark.parametrize("right", [[0, 1, 1, 1, 0, 1, 1, 1], [1, 1, 1, 1]])
+def test_the_band_is_an_interval_over_problems(tmp_path: Path, right: list[int]) -> None:
+    """Within 0 and 1, and not of zero width where all answers are right; close to that of a scores block."""
+    page = "# Small\n\n```curve\nid: one\nsource: s\nmetric: sums\n```\n"
+    root = write_report(tmp_path, {"content/index.md": page})
+    for number, (step, own) in enumerate({100: [0, 1, 0, 0, 1, 0], 200: right}.items()):
         name = f"pretrained=out/checkpoint-{step}"
-        write_lm_eval(tmp_path / f"data/s/{number}", f"{number:02}", right, name)
-    errors = dict(read_curve(data)[["step", "stderr"]].to_numpy())
-    assert math.isnan(errors[100])
-    assert errors[200] == pytest.approx(stdev([0, 1, 1]) / math.sqrt(3))
+        write_lm_eval(root / f"data/s/{number}", f"{number:02}", own, name)
+    drawn = figure(drafted(root).shown["index.md", "one"])
+    row = list(csv.DictReader(io.StringIO(str(drawn.csv))))[1]
+    share, n = fmean(right), len(right)
+    if share == 1:
+        ends = [share - (1 - 0.025 ** (1 / n)), 1.0]
+    else:
+        half = T_OF_SEVEN * stdev(right) / math.sqrt(n) / (share * (1 - share))
+        logit = math.log(share / (1 - share))
+        ends = [1 / (1 + math.exp(-one)) for one in (logit - half, logit + half)]
+    assert [float(row["low"]), float(row["high"])] == pytest.approx(ends, abs=1e-6)
+    exact = estimate_over_problems(np.array(right, float), (0.0, 1.0), 0.95)
+    assert [exact.low, exact.high] == pytest.approx(ends, abs=0.02)
+    assert "interval of each score for problems like these" in drawn.caption

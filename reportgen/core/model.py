@@ -48,7 +48,8 @@ class Measurements(Struct, frozen=True):
     frame: nw.LazyFrame[Any]
     step_name: str  # the column used as ``step``, for the axis title
     step_is_time: bool  # whether ``step`` is milliseconds since 1970 UTC
-    given_interval: str | None  # "low and high", "minimum and maximum", "stderr", "std and n"
+    # "low and high", "minimum and maximum", "stderr", "std and n", "standard errors of scores"
+    given_interval: str | None
     # Series in order of first appearance in a sample: late series of a large file may be missing.
     order: tuple[str, ...]
     colours: Mapping[str, str] = field(default_factory=dict)  # setting of each series that gives its colour
@@ -75,7 +76,8 @@ class Estimate(Struct, frozen=True):
 class GivenInterval(Struct, frozen=True):
     """Intervals given by the input at each step of a run, or NaN at steps without one.
 
-    Either ``low`` and ``high``, or ``stderr`` with or without ``n``, its number of runs. A bin has the means
+    Either ``low`` and ``high``, or ``stderr`` with or without ``n``, its number of runs, or all four: a score
+    over ``n`` problems, which ``low`` and ``high`` bound. A bin has the means
     over its steps, and the smallest ``n``: intervals of neighbouring steps are not independent, so averaging
     does not narrow them.
     """

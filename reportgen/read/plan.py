@@ -42,11 +42,13 @@ if TYPE_CHECKING:
     from reportgen.settings.inputs import Source
 
 
+_SCORES: Final = "standard errors of scores"
 # Each form of an interval: the parts that it needs, and the columns of the frame that it fills.
 _WAYS: Final = {
     "low and high": ({"low", "high"}, ("low", "high")),
     "stderr": ({"stderr"}, ("stderr", "n")),
     "std and n": ({"std", "n"}, ("stderr", "n")),
+    _SCORES: ({"bounds"}, ("low", "high", "stderr", "n")),
 }
 # The range of the values that one value aggregates.
 _EXTREMES: Final = "minimum and maximum"
@@ -116,6 +118,8 @@ class Plan(Struct, frozen=True):
         parts = [set(interval) for interval in self.intervals.values()]
         if self.layout.spread and any(parts):
             return _EXTREMES
+        if self.layout.bounds and any(parts):
+            return _SCORES
         return next((way for way, (needed, _) in _WAYS.items() if any(needed <= had for had in parts)), None)
 
     @property
@@ -401,6 +405,8 @@ def _select_interval(rows: Rows, plan: Plan, interval: Mapping[str, str]) -> dic
     if "stderr" not in parts and {"std", "n"} <= set(parts):
         # The standard error of a mean over n.
         parts["stderr"] = f"{parts['std']} / sqrt(nullif({parts['n']}, 0))"
+    if bounds := plan.layout.bounds:
+        parts |= {"low": f"{bounds[0]!r}::DOUBLE", "high": f"{bounds[1]!r}::DOUBLE"}
     return {part: parts.get(part, _NULL) for part in plan.interval_columns}
 
 

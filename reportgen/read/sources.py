@@ -233,11 +233,12 @@ def _open_checkpoints(source: Source, runs: ImportedRuns, request: SourceRequest
     """Open the scores of checkpoints as curves, under a name of their own; return None without any."""
     location, settings = request.location, request.settings
     cache = request.cache or get_temporary_cache()
-    curves = map_checkpoints(runs, cache) if source.kind != "measurements" else None
+    curves = map_checkpoints(runs, source.score_range, cache) if source.kind != "measurements" else None
     if curves is None:
         return None
     apart = replace(location, name=f"{location.name} (checkpoints)")
     found = survey(location.root, curves.files, curves.settings, location.place)
+    found = replace(found, layout=replace(found.layout, bounds=curves.bounds))
     return _make_source(apart, settings, curves.settings, source.files, found)
 
 

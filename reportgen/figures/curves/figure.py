@@ -58,6 +58,9 @@ _BANDS = {
 }
 _GIVEN_BANDS = {
     "low and high": "interval given by the input (low and high)",
+    "standard errors of scores": (
+        "{level} interval of each score for problems like these (Student's t on the logit scale)"
+    ),
     "minimum and maximum": (
         "from the smallest to the largest of the values that a point stands for, as given by the input"
     ),
@@ -238,6 +241,7 @@ def _describe_band(curve_set: CurveSet) -> list[str]:
     level = _format_level(curve_set)
     computed = f"{level} confidence interval computed from the input's {curve_set.given_interval}"
     by_input = _GIVEN_BANDS.get(curve_set.given_interval or "", f"{computed}, at each step by itself")
+    by_input = by_input.replace("{level}", level)
     if len(given) == len(curve_set.curves):
         return [f"Band: {by_input}."]
     if curve_set.band == "none":

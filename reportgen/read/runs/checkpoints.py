@@ -48,7 +48,6 @@ _UNITS: Final = {"": 1, "k": 1_000, "m": 1_000_000}
 _BETWEEN: Final = " /_-.,;:=+@"
 _TEXTS: Final = ("step", "checkpoint", "revision")
 _FEWEST: Final = 2
-_COLUMNS: Final = ("series", "run", "seed", "metric")
 
 
 class Reading(Struct, frozen=True):
@@ -64,10 +63,11 @@ class Reading(Struct, frozen=True):
 
 
 class CheckpointCurves(Struct, frozen=True):
-    """A table of readings in the cache, and the settings to read it."""
+    """A table of readings in the cache, the settings to read it, and the range of scores if it is known."""
 
     files: tuple[FileLayout, ...]
     settings: SourceSettings
+    bounds: tuple[float, float] | None
 
 
 def _split_step(text: str) -> tuple[str, float | None]:
@@ -123,30 +123,24 @@ def name_checkpoints(candidates: Sequence[Candidate], naming: Naming) -> Naming:
     return replace(naming, names=names, indistinct=tuple(group for group in groups if len(group) > 1))
 
 
-def map_checkpoints(runs: ImportedRuns, cache: Cache) -> CheckpointCurves | None:
-    """Write the readings of checkpoints to the cache; return None if no training has several."""
+def map_checkpoints(runs: ImportedRuns, ends: tuple[float, float], cache: Cache) -> CheckpointCurves | None:
+    """Write the readings of checkpoints to the cache; return None if no training has several.
+
+    ``ends`` are the lowest and highest possible score, unless totals are on another scale.
+    """
     readings = list(_list_readings(runs))
     steps: dict[tuple[str, str | None, str], set[float]] = defaultdict(set)
     for one in readings:
         steps[one.series, one.seed, one.metric].add(one.step)
     if not any(len(found) >= _FEWEST for found in steps.values()):
         return None
-    columns = {
-        "series": np.array([one.series for one in readings], object),
-        "run": np.array([one.seed or "" for one in readings], object),
-        "seed": np.array([one.seed for one in readings], object),
-        "metric": np.array([one.metric for one in readings], object),
-        "step": np.array([one.step for one in readings]),
-        "value": np.array([one.value for one in readings]),
-        "stderr": np.array([one.stderr for one in readings], float),
-        "n": np.array([one.n for one in readings], float),
-    }
-    cells = {
-        name: f"CAST({name} AS VARCHAR)"
-        if name in _COLUMNS
-        else f"CASE WHEN isnan({name}) THEN NULL ELSE {name} END"
-        for name in columns
-    }
+    words = {name: [getattr(one, name) for one in readings] for name in ("series", "seed", "metric")}
+    numbers = {name: [getattr(one, name) for one in readings] for name in ("step", "value", "stderr", "n")}
+    words["run"] = [one.seed or "" for one in readings]
+    columns = {name: np.array(cells, object) for name, cells in words.items()}
+    columns |= {name: np.array(cells, float) for name, cells in numbers.items()}
+    cells = {name: f"CAST({name} AS VARCHAR)" for name in words}
+    cells |= {name: f"CASE WHEN NOT isnan({name}) THEN {name} END" for name in numbers}
     location = runs.location
     key, name = cache.make_key("checkpoints", location.name, repr(readings)), name_part(0)
     path = Path(cache.get_text_path(key, name))
@@ -163,7 +157,8 @@ def map_checkpoints(runs: ImportedRuns, cache: Cache) -> CheckpointCurves | None
         "metrics": None,
         "repeat": "last",
     }
-    return CheckpointCurves((file,), runs.settings.model_copy(update=update))
+    bounds = ends if all(ends[0] <= one.value <= ends[1] for one in readings) else None
+    return CheckpointCurves((file,), runs.settings.model_copy(update=update), bounds)
 
 
 def _list_readings(runs: ImportedRuns) -> Iterator[Reading]:
@@ -183,9 +178,7 @@ def _list_readings(runs: ImportedRuns) -> Iterator[Reading]:
             benchmark = name_benchmark(run, metric, chosen) or metric or "score"
             found = answered.get((index, metric)) or _read_total(totals.get(metric))
             if found is not None:
-                value, stderr, n = found
-                # Where all problems have one score, a band of zero width would suggest certainty.
-                yield Reading(shown, seed or name.seed, step, benchmark, value, stderr or None, n)
+                yield Reading(shown, seed or name.seed, step, benchmark, *found)
 
 
 def _passes(candidate: Candidate, settings: SourceSettings) -> bool:

@@ -113,6 +113,8 @@ class Layout(Struct, frozen=True):
     # The settings of each run of a logger or harness, by name; columns for those that a query names are made
     # by ``add_settings``.
     settings: tuple[Mapping[str, str], ...] = ()
+    # The lowest and highest possible value, if values are scores with the standard error over n problems.
+    bounds: tuple[float, float] | None = None
     # Columns that name the series together, that of ``roles`` first; empty if one column does.
     series_parts: tuple[str, ...] = ()
 

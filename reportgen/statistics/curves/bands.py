@@ -27,6 +27,8 @@ _PART_OF_STEPS = 8
 _MOST_CORRELATED = 0.99
 _MANTISSA = 2.0**32
 _FEWEST_RUNS = 2
+# Beyond this exponent odds are at the end of the range.
+_LARGEST_EXPONENT = 700.0
 
 
 class Noise(NamedTuple):
@@ -223,7 +225,8 @@ def get_given_band(values: FloatArray, given: GivenInterval, level: float) -> tu
     """Return the interval given by the input at each step, or NaN if it gives none.
 
     A standard error becomes an interval at ``level``: by Student's t with n - 1 degrees of freedom if the
-    input gives n, otherwise by the normal distribution.
+    input gives n, otherwise by the normal distribution; of a score between two ends by
+    ``_find_score_ends``.
     """
     if given.stderr is None:
         none = np.full_like(values, np.nan)
@@ -232,9 +235,34 @@ def get_given_band(values: FloatArray, given: GivenInterval, level: float) -> tu
         quantile = np.full_like(values, t_quantile((1 + level) / 2, math.inf))
         if given.n is not None:
             quantile = np.where(np.isfinite(given.n), _t_quantile(given.n, level), quantile)
-        low, high = values - quantile * given.stderr, values + quantile * given.stderr
+        half = quantile * given.stderr
+        low, high = values - half, values + half
+        if given.low is not None and given.high is not None and given.n is not None:
+            low, high = _find_score_ends(values, half, given.n, (given.low, given.high), level)
     known = np.isfinite(low) & np.isfinite(high)
     return np.where(known, low, np.nan), np.where(known, high, np.nan)
+
+
+def _find_score_ends(
+    values: FloatArray, half: FloatArray, n: FloatArray, ends: tuple[FloatArray, FloatArray], level: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the ends of the interval of each mean score over n problems, which ``ends`` bound.
+
+    With u the share of the range and h the half width by t, it is logit(u) ± h/(u (1 - u)), transformed back,
+    as in ``intervals.estimate_over_problems``, which has the problems and corrects one end by them. Without a
+    spread it is ``intervals.make_unseen_interval``: n problems of one score leave a share of
+    1 - ((1 - level)/2)^(1/n) unseen.
+    """
+    width = ends[1] - ends[0]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        share = (values - ends[0]) / width
+        factor = np.exp(np.minimum(half / width / (share * (1 - share)), _LARGEST_EXPONENT))
+        low = ends[0] + width * share / (share + (1 - share) * factor)
+        high = ends[0] + width * share * factor / (share * factor + 1 - share)
+        unseen = 1 - ((1 - level) / 2) ** (1 / n)
+    equal = ~(half > 0) & np.isfinite(n)
+    low = np.where(equal, values - unseen * (values - ends[0]), low)
+    return low, np.where(equal, values + unseen * (ends[1] - values), high)
 
 
 def _find_ends(
