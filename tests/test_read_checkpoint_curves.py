@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from command_line import call
 from made_evaluations import lm_eval_results, lm_eval_rows, write, write_lines
 from made_projects import write_report
 from made_sources import Data
@@ -197,3 +198,12 @@ def test_the_band_is_an_interval_over_problems(tmp_path: Path, right: list[int])
     exact = estimate_over_problems(np.array(right, float), (0.0, 1.0), 0.95)
     assert [exact.low, exact.high] == pytest.approx(ends, abs=0.02)
     assert "interval of each score for problems like these" in drawn.caption
+
+
+def test_describe_offers_the_curve(tmp_path: Path) -> None:
+    """Beside the block of scores."""
+    data = Data(tmp_path)
+    write_checkpoints(tmp_path / "data/s", "model")
+    done = call(data.root, "describe", "data/s")
+    assert "```scores\nsource: s\n```" in done.stdout
+    assert "```curve\nsource: s\nmetric: sums\n```" in done.stdout

@@ -232,6 +232,7 @@ class Description(Struct, frozen=True):
     unread: tuple[tuple[str, int], ...] = ()  # extensions and counts of files not read, most frequent first
     series: tuple[str, ...] = ()  # in order of first appearance
     benchmarks: tuple[str, ...] = ()  # of outcomes and totals, as named in blocks; empty if none is named
+    checkpoints: str = ""  # the first metric of evaluations of checkpoints, which are a curve; empty without
     series_by: str = ""  # how series were found, as words after "by"; empty if not known
     seed_by: str = ""
     step_name: str = ""

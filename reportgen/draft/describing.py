@@ -155,7 +155,8 @@ def suggest_settings(description: Description) -> dict[str, str]:
 def suggest_block(description: Description, *, name: str = "", figure: str = "") -> str:
     """Suggest a fenced block that shows the source, or an empty string if there is nothing to show.
 
-    ``name`` is that of the source if it will be another, and ``figure`` an id for the block.
+    Evaluations of checkpoints have a second one, with their scores over the step. ``name`` is that of the
+    source if it will be another, and ``figure`` an id for the first block.
     """
     kind, body = "curve", {**({"id": figure} if figure else {}), "source": name or description.name}
     if description.kind in {"outcomes", "totals"}:
@@ -179,7 +180,9 @@ def suggest_block(description: Description, *, name: str = "", figure: str = "")
         body["title"] = _write_title(metric.name)
     else:
         return ""
-    return f"```{kind}\n{write_yaml(body)}```\n"
+    curve = {"source": name or description.name, "metric": description.checkpoints}
+    more = f"\n```curve\n{write_yaml(curve)}```\n" if description.checkpoints else ""
+    return f"```{kind}\n{write_yaml(body)}```\n{more}"
 
 
 def suggest_group(description: Description) -> str:

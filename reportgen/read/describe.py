@@ -268,6 +268,7 @@ def _describe_layout(description: Description, source: Source, root: Path) -> De
         size=sum(file.size for file in source.files),
         series=layout.series,
         benchmarks=source.benchmarks,
+        checkpoints=source.checkpoints.metrics[0] if source.checkpoints else "",
         series_by=series_by,
         seed_by=seed_by,
         step_name="step" if step == "_step" else step,
