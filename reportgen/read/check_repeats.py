@@ -108,7 +108,8 @@ def find_series(
     """
     known, several = layout.roles.series or layout.spread or settings.repeat, len(layout.files) > 1
     repeatable = layout.outcomes or (layout.roles.step and layout.metrics and not layout.totals)
-    if known or not repeatable:
+    # Without need, large folders are not read to open them.
+    if known or not repeatable or (several and _count_bytes(root, layout) > _SMALL):
         return None, ()
     texts = _list_free_columns(layout, {Kind.TEXT})
     if layout.outcomes:
