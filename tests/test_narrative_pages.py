@@ -9,6 +9,7 @@ import pytest
 from reportgen.core.errors import Diagnostics, ReportError, SourceLocation
 from reportgen.narrative.pages import find_headings, make_slug, read_page, read_pages
 from reportgen.settings.blocks import CurveSettings
+from reportgen.settings.report import Project, ProjectSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -209,7 +210,7 @@ def test_pages_are_read_from_their_folder(tmp_path: Path) -> None:
     (tmp_path / "content" / "index.md").write_text("# Home\n", encoding="utf-8")
     (tmp_path / "content" / "guide" / "a.md").write_bytes("\ufeff# Über\r\n\r\n```curve\r\n```\r\n".encode())
     problems = Diagnostics()
-    pages = read_pages(tmp_path, "content", ["guide/a.md", "index.md"], problems)
+    pages = read_pages(Project(tmp_path, "content", ("guide/a.md", "index.md"), ProjectSettings()), problems)
     assert not problems.found
     assert [(page.path, page.file, page.title) for page in pages] == [
         ("guide/a.md", "content/guide/a.md", "Über"),
@@ -222,7 +223,7 @@ def test_problems_of_all_pages_come_together(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_bytes(b"# Title\n\ngr\xfc\xdfe\n")
     (tmp_path / "b.md").write_text(curve("smoth: 1"))
     problems = Diagnostics()
-    pages = read_pages(tmp_path, ".", ["a.md", "b.md", "c.md"], problems)
+    pages = read_pages(Project(tmp_path, ".", ("a.md", "b.md", "c.md"), ProjectSettings()), problems)
     assert [(page.path, page.blocks) for page in pages] == [("b.md", ())]
     said = [str(problem) for problem in problems.found]
     assert said[0].startswith("a.md:3: this is not UTF-8: byte 0xfc stands where a character should")
@@ -234,7 +235,7 @@ def test_a_mistake_hides_nothing_but_itself(tmp_path: Path) -> None:
     """The blocks beside a faulty one are read, so that their own problems are found in the same round."""
     (tmp_path / "a.md").write_text(curve("smoth: 1") + "\n" + curve("source: runs"))
     problems = Diagnostics()
-    (page,) = read_pages(tmp_path, ".", ["a.md"], problems)
+    (page,) = read_pages(Project(tmp_path, ".", ("a.md",), ProjectSettings()), problems)
     assert [block.settings for block in page.blocks] == [CurveSettings(source="runs")]
     assert len(problems.found) == 1
 
@@ -243,7 +244,7 @@ def test_blocks_of_a_page_with_faulty_front_matter_are_left_out(tmp_path: Path) 
     """They may lean on its benchmark, and would be told to name a source although they need none."""
     (tmp_path / "a.md").write_text("---\nbenchmark: {nam: AIME}\n---\n\n" + curve("smooth: 0.5"))
     problems = Diagnostics()
-    (page,) = read_pages(tmp_path, ".", ["a.md"], problems)
+    (page,) = read_pages(Project(tmp_path, ".", ("a.md",), ProjectSettings()), problems)
     assert page.blocks == ()
     assert all(problem.location.line == 2 for problem in problems.found)
 

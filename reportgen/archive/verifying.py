@@ -130,7 +130,7 @@ def _check_statements(path: Path, _python: Path | None) -> _Finding:
         _leave_out_code(folder / content / page)
     settings = settings.model_copy(update={"allow_code": False, "follow_links": False})
     scratch = make_temporary_folder(folder)
-    project = Project(folder, content, pages, settings)
+    project = Project(folder, content, pages, settings, macros=True)
     drafted = draft(project, Cache(scratch), FileHashes(scratch))
     now = {
         (path, one.number): describe_statement(one)

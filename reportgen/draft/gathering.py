@@ -60,8 +60,7 @@ if TYPE_CHECKING:
 
 def gather_pages(project: Project, problems: Diagnostics) -> tuple[Page, ...]:
     """Read the author's pages, then generate those of benchmarks without one."""
-    untrusted = project.settings.untrusted
-    pages = read_pages(project.root, project.content_dir, project.page_paths, problems, untrusted=untrusted)
+    pages = read_pages(project, problems)
     with problems.collecting():
         pages += generate_pages(project.settings.benchmarks, pages)
     return pages

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation, Stage
 from reportgen.narrative.markup import find_bindings, find_conflict_marks, find_fences, strip_bindings
+from reportgen.narrative.templates import expand_page, list_variables, split_front_matter
 from reportgen.settings.inputs import Block, Page
 from reportgen.settings.loading import load_block, load_front_matter
 from reportgen.settings.report import FrontMatter
@@ -25,11 +26,10 @@ from reportgen.settings.text import normalise_text, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from reportgen.narrative.markup import Fence
     from reportgen.settings.block_base import BlockSettings
-    from reportgen.settings.report import Benchmark
+    from reportgen.settings.report import Benchmark, Project
 
 
 _LONGEST_ID: Final = 60
@@ -107,35 +107,32 @@ def _fold_to_ascii(words: str) -> str:
     return unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode("ascii")
 
 
-# The pattern of MkDocs (mkdocs/utils/meta.py), which strips front matter before it renders the page.
-_FRONT_MATTER: Final = re.compile(r"---[ \t]*\n(.*?\n)(?:\.{3}|---)[ \t]*\n", re.DOTALL)
-# A page may also begin with a rule, so the next line must be a key as people write them.
-_OPENED: Final = re.compile(r"---[ \t]*\n\s*[a-z][\w-]*:(?:\s|\Z)")
-_KEY: Final = re.compile(r"""^(?:[^\s#'"-][^\n]*|"[^\n]*"|'[^\n]*')?:(?:\s|$)""", re.MULTILINE)
-
-
 # Landmarks of the theme, whose links a figure with the same id would take.
 _RESERVED: Final = frozenset({"content", "navigation", "search-results", "toc", "toc-title"})
 
 
-def read_pages(
-    root: Path, content_dir: str, paths: Sequence[str], problems: Diagnostics, *, untrusted: bool = False
-) -> tuple[Page, ...]:
+def read_pages(project: Project, problems: Diagnostics) -> tuple[Page, ...]:
     """Read a report's Markdown files, adding the problems of every page to ``problems``.
 
-    ``paths`` are relative to ``content_dir``, which is relative to ``root``; in an ``untrusted`` report raw
-    HTML is a problem too. Blocks that have a problem and files that cannot be read are left out.
+    In an ``untrusted`` report raw HTML is a problem too. Blocks that have a problem and files that cannot be
+    read are left out. A file with ``for:`` becomes several pages.
     """
-    pages = []
-    for path in paths:
-        file = str(PurePosixPath(content_dir) / path)
+    pages: list[Page] = []
+    given = list_variables(project.settings.variables)
+    for path in project.page_paths:
+        file = str(PurePosixPath(project.content_dir) / path)
         with problems.collecting():
-            text = read_text(root / content_dir / path, file, Stage.NARRATIVE)
-            pages.append(_parse_page(path, text, file, problems))
-            if untrusted:
+            text = read_text(project.root / project.content_dir / path, file, Stage.NARRATIVE)
+            for one in expand_page(path, text, file, given, others=project.macros):
+                if one.template and one.path in project.page_paths:
+                    message = f"for makes a page {one.path}, and there is such a file"
+                    raise ReportError(Diagnostic(SourceLocation(file, 1), message, "Rename one of them"))
+                page = _parse_page(one.path, one.text, file, problems)
+                pages.append(replace(page, variables=one.variables, template=one.template))
+            if project.settings.untrusted:
                 from reportgen.narrative.markdown_extensions import find_raw_html  # noqa: PLC0415 - few reports need it
 
-                _, body, first_line = _split(text, file)
+                _, body, first_line = split_front_matter(text, file)
                 problems.add(find_raw_html(body, file, first_line))
     return tuple(pages)
 
@@ -159,7 +156,7 @@ def _parse_page(path: str, text: str, file: str, problems: Diagnostics) -> Page:
     text = normalise_text(text)
     if marks := find_conflict_marks(text, file):
         raise ReportError(*marks)
-    front_text, body, first_line = _split(text, file)
+    front_text, body, first_line = split_front_matter(text, file)
     front_matter: FrontMatter | None = None
     with problems.collecting():
         front_matter = load_front_matter(front_text, file)
@@ -190,24 +187,6 @@ def _parse_page(path: str, text: str, file: str, problems: Diagnostics) -> Page:
     first = next((heading.words for heading in find_headings(outline) if heading.level == 1), "")
     title = front_matter.title or first or (words.capitalize() if words.lower() == words else words)
     return Page(path, file, title, front_matter, blocks, text, bindings=bindings)
-
-
-def _split(text: str, file: str) -> tuple[str, str, int]:
-    """Return the front matter, the Markdown after it, and the line at which that begins.
-
-    Raises:
-        ReportError: the front matter has no end.
-    """
-    match = _FRONT_MATTER.match(text)
-    if match is None and _OPENED.match(text):
-        message = "the front matter that begins here has no end"
-        step = "End it with a line of three dashes, and begin the text on the next line"
-        raise ReportError(Diagnostic(SourceLocation(file, 1), message, step))
-    if match is None or not _KEY.search(match[1]):
-        # MkDocs does not read two rules with words between them as front matter either.
-        return "", text, 1
-    body = text[match.end() :].lstrip("\n")
-    return match[1], body, text.count("\n", 0, len(text) - len(body)) + 1
 
 
 def _make_ids(

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct, field
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from reportgen.core.errors import Diagnostic, SourceLocation
     from reportgen.core.model import SourceFile
     from reportgen.core.statements import Binding
@@ -71,3 +73,5 @@ class Page(Struct, frozen=True):
     text: str
     generated: bool = False
     bindings: tuple[Binding, ...] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)  # by dotted name
+    template: str = ""  # path of the file that several pages are made of; empty for a page of its own

@@ -14,7 +14,7 @@ from reportgen.settings.source import SourceSettings
 from reportgen.settings.text import make_settings_problem, normalise_text, read_text
 from reportgen.settings.validation_errors import validate_tree
 from reportgen.settings.vega_lite import split_specification
-from reportgen.settings.yaml_tree import Node, Origin, from_value, parse
+from reportgen.settings.yaml_tree import Node, Origin, from_value, parse, to_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -123,6 +123,9 @@ def read_project_settings(path: Path, name: str) -> tuple[str, ProjectSettings]:
     folder, options = root.entries.get("docs_dir") if root else None, _find_plugin_options(text, name)
     empty = Node(SourceLocation(name, 1), "mapping")
     settings = validate_tree(ProjectSettings, options or empty, f"the {PLUGIN} plugin")
+    extra = root.entries.get("extra") if root else None
+    if extra is not None and extra.kind == "mapping":
+        settings = settings.model_copy(update={"variables": to_values(extra) | settings.variables})
     return folder.text if folder and folder.kind == "scalar" else "docs", settings
 
 

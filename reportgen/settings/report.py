@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from msgspec import Struct
 from pydantic import ConfigDict, Field, PrivateAttr, StringConstraints, field_validator, model_validator
@@ -150,6 +150,9 @@ class ProjectSettings(Settings):
         default_factory=dict, description="Series name: its place in the palette, 1 to 8."
     )
     colours: Colours = Field(default_factory=dict, description=COLOURS)
+    variables: dict[str, Any] = Field(
+        default_factory=dict, description="Values that pages write as {{ name }}; also those of extra:."
+    )
     citation: Citation | None = Field(None, description="How the report is cited: authors, licence, DOI.")
     feed_id: Annotated[str, StringConstraints(pattern=_TAG, max_length=200)] | None = Field(
         None,
@@ -172,3 +175,4 @@ class Project(Struct, frozen=True):
     content_dir: str  # relative to root
     page_paths: tuple[str, ...]  # Markdown files below content_dir, in the order of the report
     settings: ProjectSettings
+    macros: bool = False  # whether another plugin replaces what is left between {{ and }}

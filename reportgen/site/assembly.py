@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from reportgen.core.statements import Statement
     from reportgen.draft.report import Report
     from reportgen.narrative.binding_syntax import Candidate
-    from reportgen.settings.inputs import Source
+    from reportgen.settings.inputs import Page, Source
     from reportgen.site.citation import CitedReport
     from reportgen.site.manifest import LastBuild
     from reportgen.site.reuse.pages import PageStore
@@ -256,6 +256,10 @@ class Assembly:
         note = render_fragment("changed_note.html", **given, since=added.name)
         given |= {"path": path, "title": title, "review": get_relative_url(f"{self._review}.html", page.url)}
         return note, render_fragment("what_changed.html", **given, link=link)
+
+    def get_page(self, path: str) -> Page | None:
+        """Return a drafted page by its path below the content folder."""
+        return self._pages.get(path)
 
     def make_page_context(self, path: str, url: str) -> dict[str, Any]:
         """Return the context of a page's template."""

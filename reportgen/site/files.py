@@ -264,7 +264,9 @@ def make_project(config: MkDocsConfig, root: Path, settings: ProjectSettings) ->
     paths = [file.src_uri for file in files.documentation_pages()]
     # Pages in ``nav`` of ``mkdocs.yml`` come first, in its order.
     listed = (path for path in _list_nav(config.nav) if path in paths)
-    return Project(root, name, tuple(dict.fromkeys((*listed, *paths))), settings)
+    settings = settings.model_copy(update={"variables": {**config.extra, **settings.variables}})
+    pages = tuple(dict.fromkeys((*listed, *paths)))
+    return Project(root, name, pages, settings, macros="macros" in config.plugins)
 
 
 def warn_of_omitted_pages(config: MkDocsConfig) -> None:

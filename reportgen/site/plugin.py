@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from jinja2 import Environment, StrictUndefined, Template, Undefined
 from mkdocs.config.config_options import ExtraScriptValue
 from mkdocs.exceptions import PluginError
-from mkdocs.plugins import BasePlugin, event_priority
+from mkdocs.plugins import BasePlugin, CombinedEvent, event_priority
 
 from reportgen.core.cache import Cache, FileHashes, cache_folder
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage, make_error
 from reportgen.core.terminal import clean_text
 from reportgen.narrative.markdown_extensions import BindingsExtension
+from reportgen.narrative.templates import replace_variables
 from reportgen.settings.loading import load_project
 from reportgen.site.assembly import Additions, Assembly
 from reportgen.site.citation import find_cited_report
@@ -100,6 +101,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self._spans = BindingsExtension()
         self._env: Environment | None = None
         self._content = self._reading = ""
+        self._others = False  # whether another plugin replaces names that we do not know
         self._unsafe: list[Diagnostic] = []
 
     def load_config(
@@ -169,7 +171,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         for problem in report.problems:
             self._warn(problem)
         self.report = report
-        self._content, self._unsafe = project.content_dir, []
+        self._content, self._unsafe, self._others = project.content_dir, [], project.macros
         scripts = None
         if self.settings.untrusted:
             scripts = read_inline_scripts(ASSETS, searching="search" in config.plugins)
@@ -239,7 +241,9 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
     def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
         """Add generated pages, figure files and our assets, once a language has its pages (-100)."""
         for page in self._assembly.report.pages:
-            if page.generated:
+            if page.template and (written := files.get_file_from_path(page.template)):
+                files.remove(written)
+            if page.generated or page.template:
                 files.append(make_page(config, page.path, page.text))
         taken = {file.dest_uri for file in files}
         fonts = config.theme.name != "reportgen"
@@ -279,7 +283,16 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             self._env.undefined = StrictUndefined
         return output
 
-    def on_page_markdown(self, markdown: str, *, page: Page, **_: object) -> str:
+    @event_priority(100)
+    def _replace_variables(self, /, markdown: str, *, page: Page, **_: object) -> str:
+        """Replace variables as the draft did, before another plugin finds names that it does not know."""
+        drafted = self._assembly.get_page(page.file.src_uri)
+        if drafted is None or drafted.template:
+            return markdown
+        place, others = SourceLocation(drafted.file), self._others
+        return replace_variables(markdown, drafted.variables, place, others=others)
+
+    def _enter_page(self, /, markdown: str, *, page: Page, **_: object) -> str:
         """Store the page of the next fences."""
         self._reading = f"{self._content}/{page.file.src_uri}"
         fences = self._assembly.fences
@@ -287,6 +300,8 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         if not (self._store and self._store.restore(page, markdown)):
             fences.enter_page(page.file.src_uri, markdown)
         return markdown
+
+    on_page_markdown = CombinedEvent(_replace_variables, _enter_page)
 
     def on_page_content(self, html: str, *, page: Page, files: Files, **_: object) -> str:
         """Insert what we say under a page's title and at its end, and let links find its figures."""

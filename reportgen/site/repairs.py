@@ -162,7 +162,10 @@ def _quote_name(file: str) -> str:
 
 
 def plan_repairs(root: Path, statements: Iterable[Statement]) -> tuple[PageRepair, ...]:
-    """Plan the repairs of every page; raise a ReportError if one is not as the draft read it."""
+    """Plan the repairs of every page without variables.
+
+    Raises a ReportError if one is not as the draft read it.
+    """
     pages = []
     for file, several in find_repairs(statements).items():
         path = root / file
@@ -171,7 +174,8 @@ def plan_repairs(root: Path, statements: Iterable[Statement]) -> tuple[PageRepai
         except OSError as error:
             message = f"this page cannot be read ({error.strerror or type(error).__name__})"
             raise make_error(file, message, "", Stage.NARRATIVE) from error
-        pages.append(PageRepair(file, path, original, apply_repairs(original, several), len(several)))
+        if b"{{" not in original:  # with variables, what was read is not what is written
+            pages.append(PageRepair(file, path, original, apply_repairs(original, several), len(several)))
     return tuple(pages)
 
 

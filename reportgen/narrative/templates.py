@@ -1,0 +1,220 @@
+"""Variables in pages, and several pages from one file.
+
+``{{ name }}`` stands for a value of the front matter or of ``mkdocs.yml``, and ``for:`` in the front matter
+makes a page for each value of a list. Only names are replaced: nothing is computed or run. Values are single
+lines, so that every line stays where it is in the file. Code that is not one of our blocks is left alone.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from itertools import product
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, field
+
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation
+from reportgen.core.words import quote_names, suggest_name
+from reportgen.settings.blocks import BLOCKS
+from reportgen.settings.text import normalise_text
+from reportgen.settings.yaml_tree import Origin, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from reportgen.settings.yaml_tree import Node
+
+
+# The pattern of MkDocs (mkdocs/utils/meta.py), which strips front matter before it renders the page.
+_FRONT_MATTER: Final = re.compile(r"---[ \t]*\n(.*?\n)(?:\.{3}|---)[ \t]*\n", re.DOTALL)
+# A page may also begin with a rule, so the next line must be a key as people write them.
+_OPENED: Final = re.compile(r"---[ \t]*\n\s*[a-z][\w-]*:(?:\s|\Z)")
+_KEY: Final = re.compile(r"""^(?:[^\s#'"-][^\n]*|"[^\n]*"|'[^\n]*')?:(?:\s|$)""", re.MULTILINE)
+_FOR: Final = re.compile(r"^for[ \t]*:", re.MULTILINE)
+
+# An escaped or foreign mark, a piece of inline code, or a name between marks.
+_MARKS: Final = re.compile(
+    r"(?P<code>(?<!`)(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))|(?P<escape>\\)?(?<!\$)\{\{(?P<inner>[^{}\n]*)\}\}"
+)
+_NAME: Final = re.compile(r"[^\W\d][\w-]*(?:\.[\w-]+)*")
+_FENCE: Final = re.compile(r"[> \t]*(?P<marks>`{3,}|~{3,}) *(?:\{ *\.?|\.)?(?P<word>[\w-]*)")
+_MOST_PAGES: Final = 500
+
+
+class ExpandedPage(Struct, frozen=True):
+    """The text of a page with its variables replaced."""
+
+    path: str
+    text: str
+    variables: Mapping[str, str] = field(default_factory=dict)
+    template: str = ""  # path of the file that several pages are made of; empty for a page of its own
+
+
+def split_front_matter(text: str, file: str) -> tuple[str, str, int]:
+    """Return the front matter, the Markdown after it, and the line at which that begins.
+
+    Raises:
+        ReportError: the front matter has no end.
+    """
+    match = _FRONT_MATTER.match(text)
+    if match is None and _OPENED.match(text):
+        message = "the front matter that begins here has no end"
+        step = "End it with a line of three dashes, and begin the text on the next line"
+        raise ReportError(Diagnostic(SourceLocation(file, 1), message, step))
+    if match is None or not _KEY.search(match[1]):
+        # MkDocs does not read two rules with words between them as front matter either.
+        return "", text, 1
+    body = text[match.end() :].lstrip("\n")
+    return match[1], body, text.count("\n", 0, len(text) - len(body)) + 1
+
+
+def list_variables(value: object, name: str = "") -> dict[str, str]:
+    """Return the values of one line in a tree, by their dotted names; lists and longer texts are left out."""
+    if isinstance(value, dict):
+        found: dict[str, str] = {}
+        for key, item in value.items():
+            found |= list_variables(item, f"{name}.{key}" if name else str(key))
+        return found
+    if isinstance(value, bool):
+        return {name: str(value).lower()}
+    text = str(value).strip() if isinstance(value, str | int | float) else "\n"
+    return {} if "\n" in text else {name: text}
+
+
+def _list_node_variables(node: Node, name: str = "") -> dict[str, str]:
+    """Return the same of a YAML tree, with numbers as they are written."""
+    if node.kind == "mapping":
+        found: dict[str, str] = {}
+        for key, item in node.entries.items():
+            found |= _list_node_variables(item, f"{name}.{key}" if name else key)
+        return found
+    text = node.text.strip() if node.kind == "scalar" and node.value is not None else "\n"
+    return {} if "\n" in text else {name: text}
+
+
+def replace_variables(
+    text: str, variables: Mapping[str, str], place: SourceLocation, *, others: bool = False
+) -> str:
+    """Replace ``{{ name }}`` outside of code; ``place`` is the first line of the text.
+
+    With ``others``, another plugin replaces what is left: unknown names are not an error.
+
+    Raises:
+        ReportError: every name that is unknown, and everything between marks that is no name.
+    """
+    if "{{" not in text:
+        return text
+    problems: list[Diagnostic] = []
+    lines, closing, foreign = text.split("\n"), "", False
+    for number, line in enumerate(lines):
+        fence, bare = _FENCE.match(line), line.strip("> \t")
+        if closing and bare.startswith(closing) and not bare.strip(closing[0]):
+            closing, foreign = "", False
+        elif not closing and fence and "`" not in line[fence.end() :]:
+            closing, foreign = fence["marks"], fence["word"] not in BLOCKS
+        elif "{{" in line and not foreign:
+            here = SourceLocation(place.file, (place.line or 1) + number)
+            lines[number] = _replace_in_line(line, variables, here, problems, others=others)
+    if problems:
+        raise ReportError(*problems)
+    return "\n".join(lines)
+
+
+def _replace_in_line(
+    line: str, variables: Mapping[str, str], here: SourceLocation, problems: list[Diagnostic], *, others: bool
+) -> str:
+    def write(match: re.Match[str]) -> str:
+        if match["code"] is not None:
+            return match[0]
+        if match["escape"]:
+            return match[0] if others else match[0][1:]
+        name = match["inner"].strip()
+        if name in variables:
+            return variables[name]
+        if not others:
+            place = SourceLocation(here.file, here.line, match.start() + 1)
+            problems.append(_explain_unknown(name, variables, place))
+        return match[0]
+
+    return _MARKS.sub(write, line)
+
+
+def _explain_unknown(name: str, variables: Mapping[str, str], place: SourceLocation) -> Diagnostic:
+    if not _NAME.fullmatch(name):
+        message = f'"{name}" is no name of a variable, and nothing is computed between {{{{ and }}}}'
+        return Diagnostic(place, message, "Write a name, or put a backslash in front to show it as it is")
+    known = list(variables)
+    there = f"There are {quote_names(known)}" if known else "Define it in the front matter, or under extra:"
+    return Diagnostic(place, f'there is no variable "{name}"', f"{suggest_name(name, known)}{there}")
+
+
+def expand_page(
+    path: str, text: str, file: str, given: Mapping[str, str], *, others: bool = False
+) -> tuple[ExpandedPage, ...]:
+    """Return a page with its variables replaced, or each page that its ``for:`` makes of it.
+
+    ``given`` are the variables of the report, before which those of the page go. ``others`` is as in
+    ``replace_variables``.
+
+    Raises:
+        ReportError: every unknown variable, or what is wrong with ``for:``.
+    """
+    text = normalise_text(text)
+    front, body, first_line = split_front_matter(text, file)
+    if "{{" not in text and not _FOR.search(front):
+        return (ExpandedPage(path, text),)
+    head = text[: len(text) - len(body)]
+    node = parse(_MARKS.sub(lambda match: "x" * len(match[0]), front), Origin(file, first_line=2))
+    looped = node.entries.get("for") if node else None
+    pages = []
+    for own in _list_combinations(looped) if looped else ({},):
+        known = {**given, **own}
+        changed = replace_variables(head, known, SourceLocation(file, 1), others=others)
+        tree = parse(split_front_matter(changed + body, file)[0], Origin(file, first_line=2))
+        variables = known | (_list_node_variables(tree) if tree else {}) | own
+        variables = {name: value for name, value in variables.items() if not name.startswith("for.")}
+        place = SourceLocation(file, first_line)
+        whole = changed + replace_variables(body, variables, place, others=others)
+        name = _name_page(path, own) if looped else path
+        pages.append(ExpandedPage(name, whole, variables, path if looped else ""))
+    _check_names([page.path for page in pages], looped)
+    return tuple(pages)
+
+
+def _list_combinations(looped: Node) -> Iterator[dict[str, str]]:
+    """Yield the variables of each page: every combination of a value of each list."""
+    lists: list[list[dict[str, str]]] = []
+    for key, values in looped.entries.items() if looped.kind == "mapping" else ():
+        if values.kind == "list" and values.items:
+            lists.append([_list_node_variables(item, key) for item in values.items])
+    if not lists or len(lists) != len(looped.entries) or not all(all(values) for values in lists):
+        step = "Write it as in for: {benchmark: [AIME, HMMT]}"
+        raise ReportError(Diagnostic(looped.place, "for takes names, each with a list of values", step))
+    combinations = product(*lists)
+    for number, parts in enumerate(combinations):
+        if number == _MOST_PAGES:
+            message = f"for makes more than {_MOST_PAGES} pages of this file"
+            raise ReportError(Diagnostic(looped.place, message, "Make the lists shorter"))
+        yield {name: value for part in parts for name, value in part.items()}
+
+
+def _name_page(path: str, own: Mapping[str, str]) -> str:
+    """Return ``scores-aime.md`` for ``scores.md``: beside the file, so that its links stay right."""
+    firsts = {name.partition(".")[0]: value for name, value in reversed(list(own.items()))}
+    words = "-".join(firsts[name] for name in reversed(firsts))
+    folded = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode("ascii").lower()
+    slug = re.sub(r"[^a-z0-9]+", "-", folded).strip("-") or "page"
+    page = PurePosixPath(path)
+    stem = "" if page.stem.lower() in {"index", "readme"} else f"{page.stem}-"
+    return str(page.with_name(f"{stem}{slug}.md"))
+
+
+def _check_names(paths: list[str], looped: Node | None) -> None:
+    twice = [path for path in dict.fromkeys(paths) if paths.count(path) > 1]
+    if twice and looped:
+        message = f"for makes two pages {twice[0]}"
+        raise ReportError(
+            Diagnostic(looped.place, message, "Make the first values differ in a letter or a digit")
+        )

@@ -1,0 +1,152 @@
+"""Variables in pages, and pages that ``for:`` makes of one file: what is replaced, and lines of mistakes."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from command_line import call, run
+from made_projects import write_report
+
+from reportgen.core.errors import ReportError, SourceLocation
+from reportgen.narrative.templates import expand_page, list_variables, replace_variables
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HERE = SourceLocation("a.md", 10)
+RUNS = "series,step,loss\n" + "".join(f"A,{n},{1 / (n + 1)}\n" for n in range(5))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("by {{ team }}.", "by Lab."),
+        ("{{team}} {{  team  }}", "Lab Lab"),
+        ("see {{ links.code }}", "see https://x.org"),
+        (r"\{{ team }}", "{{ team }}"),
+        ("`{{ team }}` and ``a ` {{ team }}``", "`{{ team }}` and ``a ` {{ team }}``"),
+        ("${{ secrets.X }}", "${{ secrets.X }}"),
+        ("```yaml\n{{ no }}\n```\n{{ team }}", "```yaml\n{{ no }}\n```\nLab"),
+        ("```curve\nsource: {{ team }}\n```\n{{ team }}", "```curve\nsource: Lab\n```\nLab"),
+        ("````md\n```curve\n{{ no }}\n```\n````\n{{ team }}", "````md\n```curve\n{{ no }}\n```\n````\nLab"),
+        ("~~~\n{{ no }}\n```\n~~~\n{{ team }}", "~~~\n{{ no }}\n```\n~~~\nLab"),
+    ],
+)
+def test_names_are_replaced_outside_of_code(text: str, expected: str) -> None:
+    """In prose and in our blocks; other code, and what is escaped or meant for GitHub, stays."""
+    assert replace_variables(text, {"team": "Lab", "links.code": "https://x.org"}, HERE) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a\n{{ tean }}", 'a.md:11:1: there is no variable "tean". Did you mean "team"? There are "team".'),
+        ("{{ team|upper }}", '"team|upper" is no name of a variable, and nothing is computed'),
+        ("{{ team() }}", "is no name of a variable"),
+        ("{{ __import__('os') }}", "is no name of a variable"),
+    ],
+)
+def test_what_is_no_variable_has_its_line(text: str, said: str) -> None:
+    """With the nearest name; nothing is ever run. Another plugin may know it."""
+    with pytest.raises(ReportError) as error:
+        replace_variables(text, {"team": "Lab"}, HERE)
+    assert said in str(error.value.problems[0])
+    assert replace_variables(text, {"team": "Lab"}, HERE, others=True) == text
+
+
+def test_values_of_one_line_are_variables() -> None:
+    """Mappings have dotted names; lists and longer texts are no variables."""
+    value = {"a": 1, "b": {"c": True, "d": "x\ny"}, "e": [1], "f": None}
+    assert list_variables(value) == {"a": "1", "b.c": "true"}
+
+
+def test_the_page_goes_before_the_report_and_numbers_stay_as_written() -> None:
+    """0.60 is not 0.6."""
+    (page,) = expand_page(
+        "a.md", "---\nlevel: 0.60\nteam: Own\n---\n{{ level }} {{ team }}\n", "a.md", {"team": "Lab"}
+    )
+    assert page.text.endswith("0.60 Own\n")
+
+
+def test_for_makes_a_page_of_each_combination() -> None:
+    """Beside the file, named after the values; the text has its lines."""
+    text = "---\nfor: {size: [7B, 70B], data: [A b]}\n---\n\n# {{ data }} {{ size }}\n"
+    pages = expand_page("guide/scores.md", text, "content/guide/scores.md", {})
+    assert [page.path for page in pages] == ["guide/scores-7b-a-b.md", "guide/scores-70b-a-b.md"]
+    assert [page.text.split("\n")[4] for page in pages] == ["# A b 7B", "# A b 70B"]
+    assert {page.template for page in pages} == {"guide/scores.md"}
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("for: [A, B]", "for takes names, each with a list of values"),
+        ("for: {x: []}", "for takes names, each with a list of values"),
+        ("for: {x: one}", "for takes names, each with a list of values"),
+        ("for: {x: [a, A]}", "for makes two pages p-a.md"),
+        ("for: {x: [" + ", ".join(map(str, range(501))) + "]}", "for makes more than 500 pages"),
+    ],
+)
+def test_mistakes_in_for(written: str, said: str) -> None:
+    """At its line."""
+    with pytest.raises(ReportError) as error:
+        expand_page("p.md", f"---\ntitle: t\n{written}\n---\n{{{{ x }}}}\n", "p.md", {})
+    (problem,) = error.value.problems
+    assert (said in problem.message, problem.location.line) == (True, 3)
+
+
+@pytest.mark.parametrize(
+    ("metric", "line", "said"),
+    [
+        ("los", 5, '"los" is not a metric'),
+        ("loss", 10, 'There is no series "B"'),
+        ("{{ m }}", 7, 'variable "m"'),
+    ],
+)
+def test_mistakes_in_a_made_page_have_the_line_of_the_file(
+    tmp_path: Path, metric: str, line: int, said: str
+) -> None:
+    """Of a block, of a statement and of a variable, however many pages are made of it."""
+    page = "---\nfor: {s: [A, B]}\n---\n\n```curve\nsource: runs\n"
+    page += f'metric: {metric}\n```\n\n[0.2]{{value="final({{{{ s }}}})"}}\n'
+    files = {"data/runs.csv": RUNS, "content/p.md": page, "content/index.md": "# Home\n"}
+    report = write_report(tmp_path / "r", files)
+    problems = json.loads(call(report, "check", "--format", "json").stdout)["problems"]
+    assert {(one["file"], one["line"]) for one in problems} == {("content/p.md", line)}
+    assert any(said in one["message"] for one in problems)
+
+
+def test_a_build_follows_a_changed_variable_and_template(tmp_path: Path) -> None:
+    """Also where the last build is known and pages are reused."""
+    settings = "site_name: t\ndocs_dir: content\nextra: {team: Lab}\nplugins: [reportgen]\n"
+    files = {
+        "mkdocs.yml": settings,
+        "data/runs.csv": RUNS,
+        "content/index.md": "# Of {{ team }}\n",
+        "content/p.md": "---\nfor: {s: [A, B]}\n---\n# Page {{ s }} of {{ team }}\n",
+    }
+    report = write_report(tmp_path / "r", files)
+    assert run(report, "build").returncode == 0
+    (report / "mkdocs.yml").write_text(settings.replace("Lab", "Group"))
+    assert run(report, "build").returncode == 0
+    assert "Of Group" in (report / "site/index.html").read_text()
+    assert "Page B of Group" in (report / "site/p-b/index.html").read_text()
+    (report / "content/p.md").write_text("---\nfor: {s: [B, C]}\n---\n# Sheet {{ s }}\n")
+    assert run(report, "build").returncode == 0
+    assert "Sheet B" in (report / "site/p-b/index.html").read_text()
+    assert (report / "site/p-c").is_dir()
+    assert not (report / "site/p-a").exists()
+    assert not (report / "site/p").exists()
+
+
+def test_fix_leaves_pages_with_variables_alone(tmp_path: Path) -> None:
+    """Their text is not that of the file; what does not hold is listed."""
+    page = "---\nx: 1\n---\n{{ x }}\n\n```curve\nid: l\nsource: runs\nmetric: loss\n```\n\n"
+    page += '[0.9]{value="final(A)" of="l"}\n'
+    report = write_report(tmp_path / "r", {"data/runs.csv": RUNS, "content/index.md": page})
+    before = (report / "content/index.md").read_bytes()
+    done = call(report, "fix", "--write")
+    assert "content/index.md:12" in done.stdout + done.stderr
+    assert (report / "content/index.md").read_bytes() == before
