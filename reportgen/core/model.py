@@ -358,6 +358,7 @@ class ScoreRequest(Struct, frozen=True):
     level: float
     higher_is_better: bool
     family_blocks: int = 1  # number of blocks of the page in the same family of comparisons
+    by: tuple[str, ...] = ()  # settings or columns whose values are the series
 
 
 Request: TypeAlias = CurveRequest | ScoreRequest

@@ -298,6 +298,10 @@ def _make_score_requests(
 
 def _check_source(block: Block, settings: OutcomeSettings, source: Source) -> None:
     """Refuse a source without scores, totals if answers are needed, and unknown columns to slice by."""
+    if settings.by and (source.kind == "totals" or source.parts):
+        what = "holds totals only" if source.kind == "totals" else "is several sources"
+        message = f'by groups runs by their settings, and "{source.name}" {what}'
+        raise ReportError(Diagnostic(block.location, message, "Name one source with answers to problems"))
     if source.kind == "measurements":
         message = f'a {block.kind} block shows scores of problems, and "{source.name}" has none'
         step = "Its data need a column problem and a column score; where they are called otherwise, say so "
@@ -358,6 +362,7 @@ def _make_score_request(
         metric=settings.metric if isinstance(settings, MetricSettings) else "mean",
         level=settings.level,
         higher_is_better=(part or "") not in source.lower_is_better if better is None else better,
+        by=(settings.by,) if isinstance(settings.by, str) else settings.by or (),
     )
 
 

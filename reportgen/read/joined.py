@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 import narwhals as nw
 from msgspec.structs import replace
@@ -171,14 +171,16 @@ def read_outcomes(
     benchmark: str | None = None,
     series: tuple[str, ...] | None = None,
     where: _Where | None = None,
+    by: tuple[str, ...] = (),
 ) -> Outcomes:
     """Return the outcomes of a source, or of several joined ones, as a lazy table.
 
     See ``outcomes.read_outcomes``, which this is for a source of its own. Of joined sources, problems of one
-    name are one problem.
+    name are one problem, and there are no groups.
     """
     if not source.parts:
-        return outcomes.read_outcomes(project_root, source, benchmark=benchmark, series=series, where=where)
+        chosen: dict[str, Any] = {"benchmark": benchmark, "series": series, "where": where, "by": by}
+        return outcomes.read_outcomes(project_root, source, **chosen)
     planned = _plan_parts(
         source,
         series,
@@ -191,12 +193,9 @@ def read_outcomes(
     names = ("run", "seed", "problem", "sample", "score", *sorted(has), *slices)
     columns = {name: sql.quote_name(name) for name in names}
     statements = [build_outcomes(project_root, query) for query in queries]
-    faults = [partial(query.list_faults, project_root) for query in queries]
-    reading = _make_reading(project_root, source, faults)
+    reading = _make_reading(project_root, source, [partial(one.list_faults, project_root) for one in queries])
     parts = enumerate(zip(planned, statements, strict=True))
-    selects = [
-        _select_part(index * _SOURCE_ROWS, part.names, one, columns) for index, ((part, _), one) in parts
-    ]
+    selects = [_select_part(n * _SOURCE_ROWS, part.names, one, columns) for n, ((part, _), one) in parts]
     with reading():
         relation = get_engine().open_cursor().sql(" UNION ALL ".join(selects))
     return Outcomes(

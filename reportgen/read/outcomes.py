@@ -11,7 +11,7 @@ from itertools import chain, repeat
 from typing import TYPE_CHECKING, Final
 
 import narwhals as nw
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reportgen.core.comparisons import Outcomes, ReportedScore
@@ -20,6 +20,7 @@ from reportgen.formats import sql
 from reportgen.formats.messages import list_names
 from reportgen.formats.sql import get_engine
 from reportgen.read.check_repeats import check_answers
+from reportgen.read.groups import GroupColumns
 from reportgen.read.plan import choose_series, report_missing, report_missing_series
 from reportgen.read.tables.check import NAMED, NUMBER, Check, explain_errors, explain_faults, find_wrong_cells
 from reportgen.read.tables.layout import (
@@ -65,6 +66,7 @@ class OutcomeQuery(Struct, frozen=True):
     benchmark: str | None
     series: tuple[str, ...] | None
     filters: Filters
+    groups: GroupColumns = field(default_factory=GroupColumns)
 
     @property
     def given(self) -> dict[str, str]:
@@ -93,8 +95,12 @@ def read_outcomes(
     benchmark: str | None = None,
     series: tuple[str, ...] | None = None,
     where: Mapping[str, CellValue | tuple[CellValue, ...]] | None = None,
+    by: tuple[str, ...] = (),
 ) -> Outcomes:
     """Return the outcomes of a source as a lazy table; nothing is read before it is collected.
+
+    With ``by``, the values of these columns or settings are the series, in their order, and runs of several
+    series stay apart; which values there are is read at once.
 
     Only rows of one ``benchmark`` and some ``series``, in this order, and with the values of ``where`` in
     their columns are read, after the source's own filter. Collect the frame inside ``outcomes.reading()``,
@@ -109,14 +115,15 @@ def read_outcomes(
     Raises:
         ReportError: the source has no outcomes, or no such benchmark, series or column.
     """
-    query = plan_outcomes(project_root, source, benchmark, series, where or {})
+    query = plan_outcomes(project_root, source, benchmark, series, where or {}, by=by)
     reading = partial(explain_errors, project_root, source.location, partial(query.list_faults, project_root))
     statement = build_outcomes(project_root, query)
     with reading():
         relation = get_engine().open_cursor().sql(statement)
+        order = query.groups.find_groups(_select_cells(project_root, query), source).order
     return Outcomes(
         frame=nw.from_native(relation).lazy(),
-        order=query.layout.series if query.series is None else query.series,
+        order=order or (query.layout.series if query.series is None else query.series),
         has=frozenset(query.given),
         slices=query.slices,
         lowest=source.score_range[0],
@@ -150,6 +157,8 @@ def plan_outcomes(
     benchmark: str | None,
     series: tuple[str, ...] | None,
     where: Mapping[str, CellValue | tuple[CellValue, ...]],
+    *,
+    by: tuple[str, ...] = (),
 ) -> OutcomeQuery:
     """Plan the outcomes of one source; raise ``ReportError`` as ``read_outcomes``."""
     layout = get_layout(source)
@@ -166,15 +175,17 @@ def plan_outcomes(
         raise ReportError(Diagnostic(source.location, message, advice, Stage.DATA))
     if not layout.exhaustive and not set(series or ()) <= set(layout.series):
         layout = complete_layout(root, source)
-    layout = add_settings(layout, where or ())
-    problems = list(find_unknown_names(source, layout, benchmark, series, where))
+    layout = add_settings(layout, (*where, *by))
+    named = {**dict.fromkeys(by, ""), **where}
+    problems = list(find_unknown_names(source, layout, benchmark, series, named))
     if problems:
         raise ReportError(*problems)
     filters = {**source.settings.filter, **where}
+    groups = GroupColumns({name: resolve_column(name, layout) or name for name in by})
     picked = tuple((resolve_column(name, layout) or name, cell) for name, cell in filters.items())
     if benchmark is not None:
         picked += ((roles.benchmark or "", benchmark),)
-    return OutcomeQuery(source, layout, roles, benchmark, choose_series(series, layout), picked)
+    return OutcomeQuery(source, layout, roles, benchmark, choose_series(series, layout), picked, groups)
 
 
 def find_unknown_names(
@@ -196,8 +207,8 @@ def find_unknown_names(
 
 def build_outcomes(root: Path, query: OutcomeQuery) -> str:
     """Return the SELECT with the columns of ``Outcomes.frame``."""
-    table = select_files(root, query.layout, lambda rows: _list_cells(rows, query), query.filters)
-    table = keep_series(table, query.series)
+    table = _select_cells(root, query)
+    table = query.groups.regroup(table) if query.groups.by else table
     problem = "CASE WHEN problem IS NULL THEN error('a row has no problem') ELSE problem END"
     if query.benchmark is None and len(query.layout.benchmarks) > 1:
         problem = f"benchmark || ' / ' || {problem}"
@@ -222,6 +233,12 @@ def build_outcomes(root: Path, query: OutcomeQuery) -> str:
     return f"SELECT * REPLACE ({replaced}) FROM ({table})"  # noqa: S608 - quoted
 
 
+def _select_cells(root: Path, query: OutcomeQuery) -> str:
+    """Return the SELECT of the rows that count, with the columns that group them."""
+    table = select_files(root, query.layout, lambda rows: _list_cells(rows, query), query.filters)
+    return keep_series(table, query.series)
+
+
 def _list_cells(rows: Rows, query: OutcomeQuery) -> dict[str, str]:
     """Return the frame's columns as the files have them, with NUL in texts replaced for pages."""
     roles, source = query.roles, query.source
@@ -237,7 +254,7 @@ def _list_cells(rows: Rows, query: OutcomeQuery) -> dict[str, str]:
     cells |= {name: _replace_nul(rows.as_text(name)) for name in list_free_columns(query.layout)}
     if roles.benchmark:
         cells["benchmark"] = rows.as_text(roles.benchmark)
-    return cells
+    return cells | query.groups.select(rows)
 
 
 def _replace_nul(cell: str) -> str:

@@ -43,6 +43,9 @@ class OutcomeSettings(BlockSettings):
     series: tuple[Name, ...] | None = Field(None, description="Only these series, in this order.")
     filter: dict[str, CellValue | tuple[CellValue, ...]] = Field(default_factory=dict, description=FILTER)
     colours: Colours = Field(default_factory=dict, description=COLOURS)
+    by: Name | Annotated[tuple[Name, ...], Field(min_length=1)] | None = Field(
+        None, description="Setting or column, or several, whose values are the series instead."
+    )
     level: Annotated[float, Field(gt=0, lt=1)] = Field(0.95, description="The confidence level.")
     higher_is_better: bool | None = Field(
         None, description="Whether a larger score is better; the benchmark's if left out."

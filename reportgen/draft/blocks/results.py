@@ -406,8 +406,14 @@ class ResultsStore:
         def read() -> Outcomes:
             from reportgen.read import read_outcomes  # noqa: PLC0415 - imports the database
 
-            where, series = dict(request.where), request.series
-            return read_outcomes(self._root, source, benchmark=request.benchmark, series=series, where=where)
+            return read_outcomes(
+                self._root,
+                source,
+                benchmark=request.benchmark,
+                series=request.series,
+                where=dict(request.where),
+                by=request.by,
+            )
 
         with relocate_errors(source.location, place), place_score_errors(place):
             return group(self._compute_once("outcomes", _select_score_rows(request), read))

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from reportgen.core.comparisons import ScoresError
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
-from reportgen.core.words import quote_names, suggest_name
+from reportgen.core.words import join_names, quote_names, suggest_name
 from reportgen.draft.blocks.draw_inputs import list_notes
 from reportgen.draft.blocks.results import place_score_errors
 from reportgen.figures.plot import ScoreContext
@@ -80,7 +80,7 @@ def make_score_context(
         highest=scores.highest,
         protocol=tuple(_list_protocols(source, scores, name)),
         score_name=name,
-        notes=list_notes(source),
+        notes=(*([f"Grouped by {join_names(request.by)}."] if request.by else []), *list_notes(source)),
     )
 
 
