@@ -126,7 +126,7 @@ def test_old_names_are_warned_of(tmp_path: Path) -> None:
     assert report.statements["index.md"][0].judgement.truth is Truth.HOLDS
     assert str(problem) == (
         'content/index.md:8:20: "tied" is an old name of a fact. Write unclear(a, b), or '
-        "equivalent(a, b, margin) for two that are equal within a margin."
+        "equivalent(a, b, margin) for two that are equal within a margin. [old-name-fact]"
     )
     assert problem.severity is Severity.WARNING
 

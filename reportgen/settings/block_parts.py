@@ -7,7 +7,7 @@ import re
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
 from reportgen.core.words import parse_moment, suggest_name
 from reportgen.settings.base import Name, Number, Settings
@@ -126,7 +126,10 @@ def _check_column(text: str) -> str:
     return " ".join(split_column(text)).strip()
 
 
-Column = Annotated[str, AfterValidator(_check_column)]
+_COLUMN_PATTERN = r"^(final|peak|best|mean|sd|std|n|at .+|last [1-9]\d*|best by .+|(steps to|time to|to) .+)$"
+Column = Annotated[
+    str, AfterValidator(_check_column), WithJsonSchema({"type": "string", "pattern": _COLUMN_PATTERN})
+]
 """A column of a ``table`` block, as ``split_column`` reads it."""
 
 
