@@ -16,6 +16,7 @@ from reportgen.formats.cells import Kind
 from reportgen.formats.sql import fetch_frame, get_engine
 from reportgen.read.check_repeats import check_steps
 from reportgen.read.derived import check_derived, check_x, derive
+from reportgen.read.groups import expand_settings
 from reportgen.read.plan import build_rows, plan_measurements, select_rows
 from reportgen.read.tables.check import explain_errors, explain_faults, find_faults
 from reportgen.read.tables.layout import get_layout, resolve_filters
@@ -88,6 +89,7 @@ def read_table(project_root: Path, source: Source, query: MeasurementQuery) -> M
 
 def plan_table(root: Path, source: Source, query: MeasurementQuery) -> PlannedTable:
     """Plan the measurements of one source; raise ``ReportError`` as ``joined.read_measurements``."""
+    query = replace(query, by=expand_settings(query.by, get_layout(source), source))
     axis = find_x(source, query.x, query.x_formula)
     read = axis.add_inputs(query.formula.names if query.formula else query.metrics, get_layout(source))
     plan = _plan_rows(root, source, replace(query, metrics=read, x=axis.reads))

@@ -20,7 +20,7 @@ from reportgen.formats import sql
 from reportgen.formats.messages import list_names
 from reportgen.formats.sql import get_engine
 from reportgen.read.check_repeats import check_answers
-from reportgen.read.groups import GroupColumns
+from reportgen.read.groups import GroupColumns, expand_settings
 from reportgen.read.plan import choose_series, report_missing, report_missing_series
 from reportgen.read.tables.check import NAMED, NUMBER, Check, explain_errors, explain_faults, find_wrong_cells
 from reportgen.read.tables.layout import (
@@ -175,6 +175,7 @@ def plan_outcomes(
         raise ReportError(Diagnostic(source.location, message, advice, Stage.DATA))
     if not layout.exhaustive and not set(series or ()) <= set(layout.series):
         layout = complete_layout(root, source)
+    by = expand_settings(by, layout, source)
     layout = add_settings(layout, (*where, *by))
     named = {**dict.fromkeys(by, ""), **where}
     problems = list(find_unknown_names(source, layout, benchmark, series, named))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.patterns import choose_names, explain_unmatched, is_pattern
@@ -13,7 +12,7 @@ from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.messages import list_names, suggest_names
 from reportgen.read.derived import make_name_formula, replace_x
-from reportgen.read.groups import GroupColumns, expand_settings
+from reportgen.read.groups import GroupColumns
 from reportgen.read.tables.layout import (
     INTERVAL_PARTS,
     add_settings,
@@ -153,7 +152,6 @@ class Plan(Struct, frozen=True):
 
 def plan_measurements(root: Path, source: Source, query: MeasurementQuery) -> Plan:
     """Find the columns that a query needs, or raise a ``ReportError`` with every unknown name."""
-    query = replace(query, by=expand_settings(query.by, get_layout(source), source))
     layout = add_settings(get_layout(source), query.settings)
     problems = list(_check_names(source, layout, query))
     if not layout.exhaustive and (problems or any(map(is_pattern, query.series or ()))):

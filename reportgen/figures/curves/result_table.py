@@ -94,14 +94,9 @@ def build_result_table(
         header += [f"{metric.name}: {head}" if several else head for head in heads]
     rows = []
     for name in _order_series(settings.order, shown):
-        own = [next((end for end in metric.endings if end.series == name), None) for metric in shown]
-        runs = max((ending.runs for ending in own if ending), default=0)
         values = (runs_with or {}).get(name, {})
-        cells = [Cell(name), *(_build_setting_cell(values.get(key)) for key in apart)]
-        cells.append(Cell(str(runs), float(runs)))
-        for ending, metric in zip(own, shown, strict=True):
-            cells += [_build_cell(ending, column, metric, context) for column in columns]
-        rows.append(tuple(cells))
+        with_settings = [Cell(name), *(_build_setting_cell(values.get(key)) for key in apart)]
+        rows.append((*with_settings, *_build_row(name, columns, shown, context)))
     return ResultTable(
         id=block_id,
         title=settings.title or (metrics[0][0] if not several else "Results"),
@@ -110,6 +105,18 @@ def build_result_table(
         caption=_write_caption(settings, shown, context),
         csv=write_table_csv(header, [[cell.text for cell in row] for row in rows]),
     )
+
+
+def _build_row(
+    name: str, columns: Sequence[str], metrics: Sequence[_Metric], context: DrawContext
+) -> list[Cell]:
+    """Build the cells of a series behind its name: the number of runs, and its statistics."""
+    own = [next((end for end in metric.endings if end.series == name), None) for metric in metrics]
+    runs = max((ending.runs for ending in own if ending), default=0)
+    cells = [Cell(str(runs), float(runs))]
+    for ending, metric in zip(own, metrics, strict=True):
+        cells += [_build_cell(ending, column, metric, context) for column in columns]
+    return cells
 
 
 def _build_setting_cell(text: str | None) -> Cell:

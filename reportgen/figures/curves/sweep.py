@@ -126,7 +126,7 @@ class _SweepWords(Struct, frozen=True):
         level = f"{self.sweep.level * 100:g} %"
         sentences = (
             self.settings.caption or "",
-            f"Each {self.mark} is the mean over the runs with that {self.settings.x}; each small dot is a run."
+            f"Each {self.mark} is the mean over runs with that {self.settings.x}; each small dot is a run."
             if several
             else f"Each {self.mark} is one run with that {self.settings.x}.",
             f"Interval: {level} confidence interval of the mean across runs (Student t)."
