@@ -16,6 +16,7 @@ from made_sources import LONG, Data
 from reportgen.core.cache import Cache
 from reportgen.core.errors import ReportError
 from reportgen.formats import registry
+from reportgen.formats.files import WEAK_ENDINGS
 from reportgen.formats.tables import FORMATS
 from reportgen.read import (
     find,
@@ -634,7 +635,8 @@ def test_every_format_has_a_reader(monkeypatch: pytest.MonkeyPatch) -> None:
         assert (reader.NAME, bool(reader.TITLE)) == (form.name, True)
         assert reader.find_units([]) == ()
         assert callable(reader.read)
-    assert {*FORMATS, "mapped", *(form.name for form in forms)} == set(get_args(Format))
+    converted = {"xlsx", *WEAK_ENDINGS.values()}
+    assert {*FORMATS, *converted, "mapped", *(form.name for form in forms)} == set(get_args(Format))
     assert len({form.name for form in forms}) == len(forms)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping  # noqa: TC003 - the schema of stored members needs it at run time
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
@@ -97,12 +98,14 @@ def unpack_source(
 def _list_archives(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path] if get_archive_ending(path.name) else []
-    with os.scandir(path) as entries:
+    archives: list[Path] = []
+    # A folder that cannot be opened is reported by whoever looks for its files.
+    with suppress(OSError), os.scandir(path) as entries:
         visible = [one for one in entries if not one.name.startswith(".") and one.name != SETTINGS]
-        archives = [Path(one.path) for one in visible if one.is_file() and get_archive_ending(one.name)]
-        others = (one for one in visible if not get_archive_ending(one.name))
-        has_data = archives and any(one.is_dir() or is_data_name(one.name) for one in others)
-    return [] if has_data else sorted(archives)
+        others = [one for one in visible if not get_archive_ending(one.name)]
+        if not any(is_data_name(one.name) or one.is_dir() for one in others):
+            archives = [Path(one.path) for one in visible if get_archive_ending(one.name) and one.is_file()]
+    return sorted(archives)
 
 
 def _get_relative(path: Path, root: Path) -> str:
