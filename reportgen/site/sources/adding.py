@@ -75,11 +75,10 @@ def add_data(
     root = config_file.absolute().parent
     content, settings = read_project_settings(config_file, config_file.name)
     place = locate_data(path)
-    description = describe_path(
-        place.path, place.root, place.name, place.hashes, place.cache, boundary=place.boundary
-    )
-    if errors := [one for one in description.problems if one.severity is Severity.ERROR]:
-        raise ReportError(*errors)
+    description = _describe(place, place.name)
+    # What is suggested for source.yml may be all that is missing.
+    if not description.kind or not description.settings:
+        _raise_errors(description)
     if not description.kind:
         advice = "Name one of them, or a folder with runs or tables"
         raise make_error(str(path), "it holds no data of its own", advice, Stage.DATA)
@@ -94,10 +93,21 @@ def add_data(
         _refuse_outward(find_data_boundary(root, settings.data_dir), place.path)
     with ExitStack() as undo:
         written = _put_data(place, description, target, how, undo)
+        description = _describe(locate_data(target.data), target.name)
+        _raise_errors(description)
         if page:
-            written += _put_page(config_file, page, target, undo)
+            written += _put_page(config_file, page, target, description, undo)
         undo.pop_all()
     return Addition(target.name, how, tuple(_show(one, root) for one in written), description)
+
+
+def _describe(place: DataPath, name: str) -> Description:
+    return describe_path(place.path, place.root, name, place.hashes, place.cache, boundary=place.boundary)
+
+
+def _raise_errors(description: Description) -> None:
+    if errors := [one for one in description.problems if one.severity is Severity.ERROR]:
+        raise ReportError(*errors)
 
 
 def _make_target(place: DataPath, description: Description, name: str, how: How, data_dir: Path) -> _Target:
@@ -203,10 +213,11 @@ def _copy(place: DataPath, description: Description, target: _Target) -> None:
         _remove(fresh)
 
 
-def _put_page(config_file: Path, page: Path, target: _Target, undo: ExitStack) -> list[Path]:
+def _put_page(
+    config_file: Path, page: Path, target: _Target, description: Description, undo: ExitStack
+) -> list[Path]:
     """Write the page and its line in ``nav:``, and return what is new."""
     report = open_report(config_file)
-    description = describe_path(target.data, report.project.root, target.name, report.hashes, report.cache)
     text = write_first_page(report.project, description, target.title, report.cache, report.hashes)
     _make_folder(page.parent, undo)
     undo.callback(_remove, page)
