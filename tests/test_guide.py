@@ -204,3 +204,20 @@ def test_the_notebook_page_runs_in_a_kernel() -> None:
     assert not any(before)
     assert "estimate" in frame[0]["text/html"]
     assert "vega-lite" in chart[0]["text/html"]
+
+
+RECIPE_CASES = sorted((Path(__file__).parent / "cases").glob("recipe-*"))
+
+
+def test_recipes_are_those_of_the_cases() -> None:
+    """What a recipe says to write is what a case has that is built, word for word."""
+    written = [
+        path.read_text("utf-8")
+        for case in RECIPE_CASES
+        for path in case.rglob("*")
+        if path.suffix in {".md", ".yml", ".yaml"} and "expected" not in path.parts
+    ]
+    shown = re.findall(r"^(`{3,4})(?:yaml|markdown)\n(.*?)^\1$", PAGES["recipes"], re.MULTILINE | re.DOTALL)
+    assert len(shown) > len(RECIPE_CASES) - 3
+    for _, text in shown:
+        assert any(text in one for one in written), text

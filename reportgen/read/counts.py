@@ -124,9 +124,10 @@ SELECT {sums} FROM runs
 def count_rows(path: Path, name: str) -> int | None:
     """Return the number of rows of a table file; None for a file of another kind, or with faults."""
     _, form, compression = split_ending(path)
-    if form is None:
+    table = FORMATS.get(form or "")
+    if table is None or form is None:
         return None
-    content, table = Content(path, name, compression), FORMATS[form]
+    content = Content(path, name, compression)
     # Faults in files that a report reads stop its build; here, the file may be no table in spite of its name.
     with Diagnostics().collecting(), suppress(duckdb.Error):
         file = table.look(content, form, (), whole=False).file
