@@ -126,3 +126,21 @@ def test_statements_are_not_accepted(tmp_path: Path) -> None:
         if "0.9" in one and "error" in one
     ]
     assert not line.endswith("]")
+
+
+def test_the_page_of_problems_lists_warnings_and_what_is_accepted(tmp_path: Path) -> None:
+    """With reasons; each page links to it, and there is none where nothing is wrong."""
+    stale = PAGE.replace("metric: loss", "metric: loss\naccept: [no-such-warning, long ago]")
+    root = make_report(tmp_path, settings=f"accept: [{ID}, it was <stopped>]\n", page=stale)
+    assert run(root, "build").returncode == 0
+    page = (root / "site/problems.html").read_text("utf-8")
+    assert "the last line is torn off and was left out" in page
+    assert "Accepted: it was &lt;stopped&gt;" in page
+    assert "no-such-warning" in page
+    assert '<a href="problems.html">Problems of this report</a>' in (root / "site/index.html").read_text(
+        "utf-8"
+    )
+    clean = write_report(tmp_path / "clean", {})
+    assert run(clean, "build").returncode == 0
+    assert not (clean / "site/problems.html").exists()
+    assert "problems.html" not in (clean / "site/index.html").read_text("utf-8")

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from reportgen.core.cache import CachedText
     from reportgen.core.model import Shown
     from reportgen.core.statements import Statement
+    from reportgen.draft.accepting import AcceptedWarning
     from reportgen.draft.report import Report
     from reportgen.narrative.binding_syntax import Candidate
     from reportgen.settings.inputs import Page, Source
@@ -63,6 +64,10 @@ if TYPE_CHECKING:
     from reportgen.site.manifest import LastBuild
     from reportgen.site.reuse.pages import PageStore
     from reportgen.site.worker import BackgroundJobs
+
+
+def _describe_accepted(one: AcceptedWarning) -> dict[str, str]:
+    return {"place": str(one.problem.location), "text": one.problem.text, "reason": one.reason}
 
 
 def _describe_source(source: Source) -> dict[str, Any]:
@@ -158,6 +163,7 @@ class Assembly:
             "date": self._provenance.date,
             "all_sources": [_describe_source(source) for source in report.list_sources()],
             "sources": [],
+            "has_problems": bool(report.problems or report.accepted),
             **dict.fromkeys(("og_image", "description", "published"), ""),
         }
         self._pages = {page.path: page for page in report.pages}
@@ -261,6 +267,12 @@ class Assembly:
         """Return a drafted page by its path below the content folder."""
         return self._pages.get(path)
 
+    def make_site_context(self) -> dict[str, Any]:
+        """Return the context of templates that are no pages, with every problem of the report."""
+        problems = [{"place": str(one.location), "text": one.text} for one in self.report.problems]
+        accepted = [_describe_accepted(one) for one in self.report.accepted]
+        return self.context | {"problems": problems, "all_accepted": accepted}
+
     def make_page_context(self, path: str, url: str) -> dict[str, Any]:
         """Return the context of a page's template."""
         page = self._pages.get(path)
@@ -274,7 +286,7 @@ class Assembly:
         opened = [self.report.sources[name] for name in list_page_sources(page)]
         sources = [_describe_source(source) for source in opened]
         accepted = [
-            {"place": str(one.problem.location), "text": one.problem.text, "reason": one.reason}
+            _describe_accepted(one)
             for one in self.report.accepted
             if one.problem.location.file == page.file
             or any(replace(one.problem, id="") in source.warnings for source in opened)

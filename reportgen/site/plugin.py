@@ -277,11 +277,12 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             template.environment.undefined = Undefined
         return template
 
-    def on_post_template(self, output: str, **_: object) -> str:
-        """Refuse undefined names again."""
+    def on_post_template(self, output: str, *, template_name: str, **_: object) -> str:
+        """Refuse undefined names again, and leave out the page of problems where there are none."""
         if self._env:
             self._env.undefined = StrictUndefined
-        return output
+        is_empty = template_name == "problems.html" and not self._assembly.context["has_problems"]
+        return "" if is_empty else output
 
     @event_priority(100)
     def _replace_variables(self, /, markdown: str, *, page: Page, **_: object) -> str:
@@ -330,7 +331,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
 
     def on_template_context(self, context: TemplateContext, **_: object) -> TemplateContext:
         """Add the site to our theme's context, on pages without Markdown such as 404."""
-        context["rg"] = self._assembly.context  # type: ignore[typeddict-unknown-key]
+        context["rg"] = self._assembly.make_site_context()  # type: ignore[typeddict-unknown-key]
         return context
 
     @event_priority(-100)
