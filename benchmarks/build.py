@@ -4,7 +4,7 @@
 
 For each number of pages: a cold build, one where nothing changed, one after the data of a single page
 changed, one after its words changed, and the largest process' memory. For each number of pages of text, which
-have no figures: the same but for data. ``--help`` is held against an empty Python. Ratios are what
+have no figures: the same but for data. ``--help`` is compared with an empty Python. Ratios are what
 counts, each of two commands run one after the other; seconds depend on the machine and on what else it
 does.
 """

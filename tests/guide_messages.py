@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 _SECTION = re.compile(r"^## What goes wrong\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
-_GUESS = re.compile(r"^> (series were told apart .*\n(?:> .*\n)*)", re.MULTILINE)
+_GUESS = re.compile(r"^> (series were distinguished .*\n(?:> .*\n)*)", re.MULTILINE)
 _QUOTE = re.compile(r"(?<![*\w])\*(?![*\s])(.+?)(?<![*\s])\*(?![*\w])")
 
 

@@ -111,7 +111,7 @@ def test_words_that_nobody_checked_never_look_checked() -> None:
     assert html.count("rg-bound") == 1
     assert "and 0.9." in html
     (problem,) = find_unmatched(bound, "content/a.md")
-    assert str(problem).startswith('content/a.md: "0.9" was not held against the data')
+    assert str(problem).startswith('content/a.md: "0.9" was not checked')
 
 
 def test_a_statement_that_the_page_does_not_show_is_told() -> None:

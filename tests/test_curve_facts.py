@@ -373,7 +373,7 @@ def test_band_width() -> None:
     assert two(band="sd").fact("band_width", ("MEL", 0.0)).value == pytest.approx(0.04)
     assert subject(curve("A", [1.0, 2.0])).fact("band_width", ("A", 0.0)).reason == "1 run of A"
     none = subject(curve("A", [1.0, 2.0], runs=3), band="none")
-    assert none.fact("band_width", ("A", 0.0)).reason == "no band is asked for"
+    assert none.fact("band_width", ("A", 0.0)).reason == "the block has no band"
 
 
 def test_band_width_beside_a_missing_end() -> None:

@@ -174,7 +174,7 @@ def test_seeds_guessed_from_names_are_settled(tmp_path: Path) -> None:
     said = known(tmp_path, made(tmp_path, "trainer_state"))
     assert [(one["series"], one["seed"]) for one in said["runs"]] == [("small", "1"), ("small", "2")]
     assert said["suggested"]["source.yml"].startswith("series_from: ")
-    assert any("told apart by" in one["message"] for one in said["problems"])
+    assert any("distinguished by" in one["message"] for one in said["problems"])
     (tmp_path / "trainer_state" / "source.yml").write_text(said["suggested"]["source.yml"])
     assert known(tmp_path, "trainer_state")["problems"] == []
 

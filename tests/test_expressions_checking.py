@@ -210,7 +210,7 @@ def test_what_is_wrong_is_told_with_what_to_write(
             "peak_step(MEL) > 20240501",
             DATED,
             "20240501",
-            "what stands beside it is a date",
+            "the other side is a date",
             "Write the date in quotes",
         ),
         ("7 < peak_step(MEL) - peak_step(GRPO)", DATED, "7", "is a stretch of time", "Hold dates against"),

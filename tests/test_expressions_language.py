@@ -125,7 +125,7 @@ def test_text_becomes_the_tree_that_is_meant(text: str, tree: str) -> None:
         ("a.b().c", 5, 2, '".c" is neither', "Put a name"),
         ("1e999", 0, 5, "This number is too large", "below 1e308"),
         ("9" * 400, 0, 400, "This number is too large", "below 1e308"),
-        ("0.00001e-999", 0, 12, "too small to be told from 0", "Write 0"),
+        ("0.00001e-999", 0, 12, "too small to distinguish from 0", "Write 0"),
     ],
 )
 def test_text_that_is_no_expression_is_told_with_its_place(

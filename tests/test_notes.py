@@ -72,7 +72,7 @@ def test_a_source_of_one_file_keeps_its_line() -> None:
 @pytest.mark.parametrize("place", ["data/le", "data/le/source.yml"])
 def test_the_whole_source_has_its_name(place: str) -> None:
     """Its settings and its folder are the same to readers."""
-    guessed = "series were told apart by their folders: A and B"
+    guessed = "series were distinguished by their folders: A and B"
     assert notes(Diagnostic(SourceLocation(place), guessed), place=place) == (f"le: {guessed}.",)
 
 

@@ -117,7 +117,7 @@ def test_names_tell_series_and_seed(tmp_path: Path) -> None:
     ]
     assert data.warnings("chart") == [
         (
-            "data/chart.csv: series were told apart by their names, and seeds by the names: ppo and base. "
+            "data/chart.csv: series were distinguished by their names, and seeds by the names: ppo and base. "
             "Settle it with series_from: name and seed_from: name in source.yml."
         )
     ]

@@ -57,7 +57,7 @@ def test_nothing_but_names_is_told(form: str, tmp_path: Path) -> None:
     _, source = open_path(unpacked(form, tmp_path), load_settings=load_source_settings)
     series_by, seeds_by = LOGGERS[form]
     assert [problem.message for problem in source.warnings] == [
-        f"series were told apart by their {series_by}, and seeds by {seeds_by}: base and wide"
+        f"series were distinguished by their {series_by}, and seeds by {seeds_by}: base and wide"
     ]
 
 

@@ -439,7 +439,7 @@ class _Checker:
             if plain.plain and scale.step_is_time and measured.quantity in {Quantity.STEP, Quantity.STEPS}:
                 what = describe_quantity(measured.quantity, scale)
                 here = shorten(self.get_text(tree))
-                message = f'"{here}" is a plain number, and what stands beside it is {what}'
+                message = f'"{here}" is a plain number, and the other side is {what}'
                 date = measured.quantity is Quantity.STEP
                 return make_fault(tree, message, DATE_STEP if date else "Hold dates against each other")
             if plain.plain and plain.percent and scale.percent and of_metric:

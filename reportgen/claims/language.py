@@ -132,7 +132,7 @@ def tokenize(text: str) -> tuple[Token, ...]:
                 if math.isinf(value):
                     faults.append(Fault(*place, "This number is too large", "Write one below 1e308"))
                 if value == 0 and re.search("[1-9]", re.split("[eE]", part)[0]):
-                    faults.append(Fault(*place, "This number is too small to be told from 0", "Write 0"))
+                    faults.append(Fault(*place, "This number is too small to distinguish from 0", "Write 0"))
                 tokens.append(Token(TokenKind.NUMBER, part, *place))
             case _:
                 faults.append(Fault(*place, *_explain_foreign(match)))

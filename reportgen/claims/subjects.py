@@ -274,7 +274,7 @@ class CurveSubject(Struct, frozen=True, eq=False, dict=True):
         elif curve.given:
             reason = f"no interval of {curve.series} is given there"
         elif self.curve_set.band == "none":
-            reason = "no band is asked for"
+            reason = "the block has no band"
         else:
             reason = f"1 run of {curve.series}" if n == 1 else f"all runs of {curve.series} are equal there"
         return replace(question, reason=reason, step=step, n=n)

@@ -235,7 +235,7 @@ def describe(path: Path, form: str) -> None:
     from reportgen.draft import describing
     from reportgen.site.describe import format_json, locate_data
 
-    with report_problems("nothing can be told"):
+    with report_problems("nothing is described"):
         place = locate_data(path)
         if place.data_dir and place.path == place.root / place.data_dir:
             with show_reading(place.hashes) as hashes:

@@ -76,7 +76,7 @@ def check(config_file: Path, form: str) -> None:
     with report_problems("no statement was checked"), show_progress() as advance:
         result = checking.check(config_file, progress=advance)
     errors = format_count(sum(finding.fails for finding in result.findings), "problem")
-    summary = f"{errors}; no statement was held against the data."
+    summary = f"{errors}; no statement was checked."
     summary = checking.describe_counts(result.statements) if result.is_whole else summary
     if form == "text":
         _print_check(result)
@@ -247,7 +247,7 @@ def facts(sources: tuple[str, ...], metric: str | None, benchmark: str | None, c
     from reportgen.core.words import format_count
     from reportgen.settings.base import name_joined
 
-    with report_problems("no facts can be told"):
+    with report_problems("no facts are listed"):
         subject = _open_question(config_file, sources, metric, benchmark).get_subject()
         known: dict[str, list[Fact]] = {}
         for fact in collect_facts(subject):

@@ -63,7 +63,7 @@ class DataSettings(BlockSettings):
     higher_is_better: bool | None = Field(
         None,
         description="Whether a larger value is better; if left out as the benchmark says of its metric, "
-        "otherwise told by the metric's name.",
+        "otherwise inferred from the metric's name.",
     )
 
 

@@ -60,11 +60,11 @@ class Benchmark(Settings):
         "out.",
     )
     baseline: Name | None = Field(
-        None, description="For outcomes: the series that the others are held against."
+        None, description="For outcomes: the series that the others are compared with."
     )
     page: Name | None = Field(None, description="Path of its page below content/; generated if left out.")
     higher_is_better: bool | None = Field(
-        None, description="Whether a larger value is better; told by the metric's name if left out."
+        None, description="Whether a larger value is better; inferred from the metric's name if left out."
     )
     description: str | None = Field(None, description="One sentence about it.")
     date: str | None = Field(None, description="When it was measured.")

@@ -99,7 +99,7 @@ class ComparisonSettings(ComparedSettings):
         (), description="These benchmarks of the source, side by side; all if it has several."
     )
     baseline: Name | None = Field(
-        None, description="The series that the others are held against; the benchmark's if left out."
+        None, description="The series that the others are compared with; the benchmark's if left out."
     )
 
     def list_sources(self) -> tuple[str, ...]:

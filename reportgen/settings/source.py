@@ -199,7 +199,7 @@ class SourceSettings(Settings):
     lower_is_better: bool | tuple[Name, ...] | None = Field(
         None,
         description="Totals: whether a smaller score is better: true, or the benchmarks on which it is; "
-        "told by the harness or the metric's name if left out.",
+        "inferred from the harness or the metric's name if left out.",
     )
     protocol: Protocol = Field(
         default_factory=Protocol, description="Outcomes and totals: how they were measured, for all series."

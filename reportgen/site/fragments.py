@@ -391,7 +391,7 @@ def find_unmatched(bound: BoundMarks, file: str) -> Iterator[Diagnostic]:
         step = "Look for a missing extension in mkdocs.yml, such as admonition or pymdownx.tabbed"
         yield Diagnostic(statement.binding.location, message, step, Stage.SITE, Severity.WARNING)
     for one in bound.unchecked:
-        message = f'"{one.words}" was not held against the data: it came into the page after the draft'
+        message = f'"{one.words}" was not checked: it came into the page after the draft'
         step = "Write it into the page itself, not by another plugin or extension"
         yield Diagnostic(SourceLocation(file), message, step, Stage.SITE, Severity.WARNING)
 

@@ -79,7 +79,7 @@ def draw_across(  # noqa: PLR0917 - the block's id and settings, then what it sh
         words = describe_power(name, powers.get(name), own, together="comparisons", reported=reported)
         power.append(isolate(words))
     sentences = (settings.caption or "", *_list_sentences(across, powers, contexts, context, found or {}))
-    against = f"held against {across.baseline}" if across.baseline else "no baseline to hold them against"
+    against = f"compared with {across.baseline}" if across.baseline else "no baseline to compare with"
     answer, table = _write_answer(across, order, context), _build_table(block_id, across, order, context)
     return Stack(
         id=block_id,
@@ -112,7 +112,7 @@ def _write_answer(across: AcrossBenchmarks, order: list[int], context: ScoreCont
         if compared:
             verdicts.append(f"{name}: {describe_verdicts(compared)}.")
     if not verdicts:
-        return f"Nothing can be held against {baseline}: see the reasons in the table."
+        return f"Nothing can be compared with {baseline}: see the reasons in the table."
     return f"Against {baseline}, whose average cannot be compared. {' '.join(verdicts)}"
 
 

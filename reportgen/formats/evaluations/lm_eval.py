@@ -366,7 +366,7 @@ def _check_results(
         messages.append(f"the answers are to {count}, the scores over {limited_to:,}")
     repeats = parse_count(task.get("repeats")) or 1
     if repeats > 1 and answers:
-        times = f"each problem was asked {repeats:,} times"
+        times = f"each problem was answered {repeats:,} times"
         messages.append(f"{times}, and each answer here is what a filter made of these")
     messages += scores.check_totals(answers, [(total.metric, total) for total in totals], repeats=repeats)
     # Without answers only scores are checked, which are in the results.

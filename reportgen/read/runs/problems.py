@@ -135,7 +135,7 @@ def _report_names(runs: ImportedRuns) -> Iterator[Diagnostic]:
     series = dict.fromkeys(name.series for name in naming.names)
     if naming.guessed:
         seeds = f", and seeds by {naming.seed_by}" if naming.seed_by else ""
-        message = f"series were told apart by {naming.series_by}{seeds}: {list_names(series)}"
+        message = f"series were distinguished by {naming.series_by}{seeds}: {list_names(series)}"
         advice = "Settle it with series_from: and seed_from:, or with files: and groups, in source.yml"
         yield Diagnostic(place, message, advice, Stage.DATA)
     yield from _report_indistinct(runs)

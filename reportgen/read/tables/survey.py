@@ -421,7 +421,7 @@ def _list_warnings(looks: Sequence[Look], naming: Naming, place: SourceLocation)
     if naming.guessed:
         series = list_names(dict.fromkeys(name.series for name in naming.names))
         seeds = f", and seeds by {naming.seed_by}" if naming.seed_by else ""
-        message = f"series were told apart by {naming.series_by}{seeds}: {series}"
+        message = f"series were distinguished by {naming.series_by}{seeds}: {series}"
         seed = " and seed_from: name" if naming.seed_by else ""
         advice = f"Settle it with series_from: name{seed} in source.yml"
         yield Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)

@@ -1,4 +1,4 @@
-"""What a block shows in two drafts, read and held against each other, series by series."""
+"""What a block shows in two drafts, read and compared with each other, series by series."""
 
 from __future__ import annotations
 
