@@ -81,6 +81,11 @@ class Binding(Struct, frozen=True):
     start: int  # offsets of the words in the page's text, without the brackets
     end: int
 
+    @property
+    def in_notebook(self) -> bool:
+        """Whether it is in a cell of a notebook, where nothing is repaired."""
+        return ".ipynb" in self.location.file
+
 
 class Judgement(Struct, frozen=True):
     """Judgement of a binding by the data, as formatted text."""

@@ -301,7 +301,8 @@ def list_warnings(statement: Statement) -> Iterator[Diagnostic]:
         step = "Take fails= away"
     elif binding.kind == "value":
         said = f'"{binding.words}" but {judgement.found}'
-        step = f'"reportgen fix" writes "{judgement.repaired}"' if judgement.repaired else ""
+        written = "In Jupyter, write" if binding.in_notebook else '"reportgen fix" writes'
+        step = f'{written} "{judgement.repaired}"' if judgement.repaired else ""
     else:
         said = f'"{binding.words}" is not so: {judgement.found}'
         step = "Rewrite the sentence, or say with fails= why it fails"

@@ -10,13 +10,14 @@ import re
 import unicodedata
 from itertools import chain, count, pairwise
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import yaml
 from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation, Stage
+from reportgen.narrative import notebooks
 from reportgen.narrative.markup import find_bindings, find_conflict_marks, find_fences, strip_bindings
 from reportgen.narrative.templates import expand_page, list_variables, split_front_matter
 from reportgen.settings.inputs import Block, Page
@@ -27,12 +28,17 @@ from reportgen.settings.text import normalise_text, read_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from reportgen.core.statements import Binding
     from reportgen.narrative.markup import Fence
     from reportgen.settings.block_base import BlockSettings
     from reportgen.settings.report import Benchmark, Project
 
 
+_Loaded: TypeAlias = "tuple[Fence, BlockSettings]"
+
 _LONGEST_ID: Final = 60
+_BETWEEN: Final = "\n\n"
+"""Between two cells of a notebook."""
 
 _FENCE: Final = re.compile(r"[> \t]*(`{3,}|~{3,})(.*)")
 _COMMENT_ENDS: Final = re.compile("-->")
@@ -112,7 +118,7 @@ _RESERVED: Final = frozenset({"content", "navigation", "search-results", "toc", 
 
 
 def read_pages(project: Project, problems: Diagnostics) -> tuple[Page, ...]:
-    """Read a report's Markdown files, adding the problems of every page to ``problems``.
+    """Read a report's Markdown files and notebooks, adding the problems of every page to ``problems``.
 
     In an ``untrusted`` report raw HTML is a problem too. Blocks that have a problem and files that cannot be
     read are left out. A file with ``for:`` becomes several pages.
@@ -121,8 +127,13 @@ def read_pages(project: Project, problems: Diagnostics) -> tuple[Page, ...]:
     given = list_variables(project.settings.variables)
     for path in project.page_paths:
         file = str(PurePosixPath(project.content_dir) / path)
+        place = project.root / project.content_dir / path
         with problems.collecting():
-            text = read_text(project.root / project.content_dir / path, file, Stage.NARRATIVE)
+            if notebooks.is_notebook(path):
+                text = read_text(place, file, Stage.NARRATIVE, notebooks.LARGEST)
+                pages.append(_parse_notebook(path, text, file, problems))
+                continue
+            text = read_text(place, file, Stage.NARRATIVE)
             for one in expand_page(path, text, file, given, others=project.macros):
                 if one.template and one.path in project.page_paths:
                     message = f"for makes a page {one.path}, and there is such a file"
@@ -164,34 +175,82 @@ def _parse_page(path: str, text: str, file: str, problems: Diagnostics) -> Page:
     outline = strip_bindings(body)
     blocks: tuple[Block, ...] = ()
     with problems.collecting():
-        loaded: list[tuple[Fence, BlockSettings]] = []
-        for fence in find_fences(body, file, first_line):
-            if fence.shown:
-                with problems.collecting():
-                    place = SourceLocation(file, fence.line, fence.column)
-                    loaded.append((fence, load_block(fence.kind, fence.body, place)))
+        loaded = _load_blocks(body, file, first_line, problems)
         # Only ids of blocks can clash with those of headings.
         headings = find_headings(outline) if loaded else ()
         lines = {heading.id: first_line + heading.line for heading in headings}
-        blocks = tuple(
-            Block(fence.kind, name, settings, SourceLocation(file, fence.line), fence.body)
-            for name, (fence, settings) in zip(_make_ids(loaded, file, lines), loaded, strict=True)
-        )
+        blocks = _make_blocks(loaded, file, lines)
     if front_matter is None:
         # Without valid front matter, settings that blocks omit are unknown, so none is reported as missing.
         front_matter, blocks, bindings = FrontMatter(), (), ()
-    # The title that MkDocs makes from the file name, but an index page is named after its folder.
-    page = PurePosixPath(path)
-    name = (page.parent.name or "Home") if page.stem.lower() in {"index", "readme"} else page.stem
-    words = re.sub("[-_]", " ", name)
-    first = next((heading.words for heading in find_headings(outline) if heading.level == 1), "")
-    title = front_matter.title or first or (words.capitalize() if words.lower() == words else words)
+    title = front_matter.title or _make_title(path, [outline])
     return Page(path, file, title, front_matter, blocks, text, bindings=bindings)
 
 
-def _make_ids(
-    blocks: Sequence[tuple[Fence, BlockSettings]], file: str, headings: Mapping[str, int]
-) -> list[str]:
+def _load_blocks(text: str, file: str, first_line: int, problems: Diagnostics) -> list[_Loaded]:
+    """Return the blocks of a text; raise a ReportError if a fence is wrong."""
+    loaded: list[_Loaded] = []
+    for fence in find_fences(text, file, first_line):
+        if fence.shown:
+            with problems.collecting():
+                place = SourceLocation(file, fence.line, fence.column)
+                loaded.append((fence, load_block(fence.kind, fence.body, place)))
+    return loaded
+
+
+def _make_blocks(loaded: Sequence[_Loaded], file: str, headings: Mapping[str, int]) -> tuple[Block, ...]:
+    return tuple(
+        Block(fence.kind, name, settings, SourceLocation(file, fence.line), fence.body)
+        for name, (fence, settings) in zip(_make_ids(loaded, file, headings), loaded, strict=True)
+    )
+
+
+def _make_title(path: str, outlines: Sequence[str]) -> str:
+    """Return the title that MkDocs makes of a page, but an index page is named after its folder."""
+    page = PurePosixPath(path)
+    name = (page.parent.name or "Home") if page.stem.lower() in {"index", "readme"} else page.stem
+    words = re.sub("[-_]", " ", name)
+    headings = chain.from_iterable(map(find_headings, outlines))
+    first = next((heading.words for heading in headings if heading.level == 1), "")
+    return first or (words.capitalize() if words.lower() == words else words)
+
+
+def _parse_notebook(path: str, text: str, file: str, problems: Diagnostics) -> Page:
+    """Parse a notebook: a page whose text is that of its Markdown cells, without front matter."""
+    cells = notebooks.read_cells(text, file)
+    outlines = [strip_bindings(cell.text) for cell in cells]
+    loaded: list[_Loaded] = []
+    places: list[SourceLocation] = []
+    bindings: list[Binding] = []
+    headings: dict[str, int] = {}
+    offset = 0
+    for cell, outline in zip(cells, outlines, strict=True):
+        found = Diagnostics()
+        bindings += (
+            replace(
+                one,
+                location=cell.locate(one.location),
+                expression_location=cell.locate(one.expression_location),
+            )
+            for one in find_bindings(cell.text, cell.file, cell.first_line, offset, found)
+        )
+        with found.collecting():
+            own = _load_blocks(cell.text, cell.file, cell.first_line, found)
+            loaded += own
+            places += [SourceLocation(cell.file, fence.line) for fence, _ in own]
+        problems.add(replace(one, location=cell.locate(one.location)) for one in found.found)
+        for heading in find_headings(outline):
+            headings.setdefault(heading.id, cell.first_line + heading.line)
+        offset += len(cell.text) + len(_BETWEEN)
+    blocks: tuple[Block, ...] = ()
+    with problems.collecting():
+        made = zip(_make_blocks(loaded, file, headings), places, strict=True)
+        blocks = tuple(replace(block, location=place) for block, place in made)
+    joined, title = _BETWEEN.join(cell.text for cell in cells), _make_title(path, outlines)
+    return Page(path, file, title, FrontMatter(), blocks, joined, bindings=tuple(bindings))
+
+
+def _make_ids(blocks: Sequence[_Loaded], file: str, headings: Mapping[str, int]) -> list[str]:
     """Return the id of each block of a page: ``id:`` if given, otherwise the slug of its title or similar.
 
     A slug that is taken gets ``-2``, ``-3``. Case is ignored, since the ids become file names.

@@ -30,14 +30,14 @@ def make_settings_problem(place: SourceLocation, message: str, next_step: str) -
     return Diagnostic(place, message, next_step, Stage.SETTINGS)
 
 
-def make_size_problem(file: str, stage: Stage) -> Diagnostic:
-    """The problem of a page or a settings file of more than ``LARGEST`` bytes."""
+def make_size_problem(file: str, stage: Stage, largest: int = LARGEST) -> Diagnostic:
+    """The problem of a page or a settings file of more than ``largest`` bytes."""
     page = stage is Stage.NARRATIVE
     step = "Split it into several pages" if page else "Keep data in files of the data folder"
-    return Diagnostic(SourceLocation(file), f"this file is larger than {LARGEST >> 20} MiB", step, stage)
+    return Diagnostic(SourceLocation(file), f"this file is larger than {largest >> 20} MiB", step, stage)
 
 
-def read_text(path: Path, file: str, stage: Stage) -> str:
+def read_text(path: Path, file: str, stage: Stage, largest: int = LARGEST) -> str:
     """Read a file that has to be UTF-8; ``file`` is its name relative to the project.
 
     Raises:
@@ -45,12 +45,12 @@ def read_text(path: Path, file: str, stage: Stage) -> str:
     """
     try:
         with path.open("rb") as opened:
-            data = opened.read(LARGEST + 1)
+            data = opened.read(largest + 1)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise make_error(file, f"this file cannot be read ({reason})", stage=stage) from error
-    if len(data) > LARGEST:
-        raise ReportError(make_size_problem(file, stage))
+    if len(data) > largest:
+        raise ReportError(make_size_problem(file, stage, largest))
     try:
         return normalise_text(data.decode("utf-8"))
     except UnicodeDecodeError as error:

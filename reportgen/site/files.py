@@ -6,20 +6,23 @@ import json
 import logging
 import os
 import stat
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from markdown.extensions import Extension
 from mkdocs.structure.files import File, InclusionLevel, get_files, set_exclusions
+from mkdocs.structure.pages import Page
 from msgspec import Struct, field
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage, make_error
 from reportgen.core.repository import Boundary, find_boundary
+from reportgen.narrative.notebooks import replace_cells
 from reportgen.settings.report import Project
 from reportgen.site.manifest import link
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from markdown import Markdown
     from mkdocs.config.defaults import MkDocsConfig
@@ -57,6 +60,27 @@ def iterate_languages(config: MkDocsConfig) -> Iterator[str]:
 
 def _find_i18n(config: MkDocsConfig) -> Any:  # noqa: ANN401 - it brings no types
     return config.plugins.get("i18n")
+
+
+JUPYTER: Final = "mkdocs-jupyter"
+
+
+def render_cells(page: Page, texts: Mapping[int, str], config: MkDocsConfig, files: Files) -> str:
+    """Return the content of a page that mkdocs-jupyter rendered, with some cells converted by MkDocs.
+
+    ``texts`` has these Markdown cells by their index. Everything else on the page stays as it is.
+    """
+    contents = {}
+    links = page.links_to_anchors = {}
+    for index, text in texts.items():
+        # A page of its own, as each cell is to Jupyter: the notebook keeps its title and contents.
+        cell = copy(page)
+        cell.markdown = text
+        Page.render(cell, config, files)
+        contents[index] = cell.content or ""
+        for file, anchors in (cell.links_to_anchors or {}).items():
+            links.setdefault(file, {}).update(anchors)
+    return replace_cells(page.content or "", contents)
 
 
 def refuse_foreign_folder(site: Path, root: Path) -> None:
@@ -257,11 +281,14 @@ def make_project(config: MkDocsConfig, root: Path, settings: ProjectSettings) ->
         from reportgen.site.security import refuse_unsafe  # noqa: PLC0415 - few reports need it
 
         refuse_unsafe(config, filter_shown(files), name)
-    plugin = _find_i18n(config)
+    jupyter, plugin = config.plugins.get(JUPYTER), _find_i18n(config)
+    if jupyter is not None:
+        files = jupyter.on_files(files, config=config)  # makes pages of notebooks  # type: ignore[attr-defined]
     if plugin is not None and plugin.current_language is not None:
         files = plugin.on_files(files, config=config)
     set_exclusions(files, config)
-    paths = [file.src_uri for file in files.documentation_pages()]
+    # A script that mkdocs-jupyter shows as a notebook has no Markdown to read.
+    paths = [file.src_uri for file in files.documentation_pages() if not file.src_uri.endswith(".py")]
     # Pages in ``nav`` of ``mkdocs.yml`` come first, in its order.
     listed = (path for path in _list_nav(config.nav) if path in paths)
     settings = settings.model_copy(update={"variables": {**config.extra, **settings.variables}})

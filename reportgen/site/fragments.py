@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections import defaultdict
 from html import escape, unescape
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import markupsafe
@@ -178,11 +179,11 @@ class Fences:
         # No author can have written this by chance or on purpose.
         self._salts[page] = hashlib.sha256(markdown.encode("utf-8", "replace")).hexdigest()[:16]
 
-    def enter_page(self, page: str, markdown: str) -> None:
-        """Start a page that is converted; the next fences are its own."""
+    def enter_page(self, page: str, *texts: str) -> None:
+        """Start a page that is converted, or several texts of it; the next fences are its own."""
         self._page = page
-        self.set_salt(page, markdown)
-        self._fences = iter(find_fences(markdown, page))
+        self.set_salt(page, "".join(texts))
+        self._fences = chain.from_iterable(find_fences(text, page) for text in texts)
         drafted = self._pages.get(page)
         self._ids = iter([block.id for block in drafted.blocks] if drafted else [])
 

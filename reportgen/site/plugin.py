@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,20 +17,26 @@ from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin, CombinedEvent, event_priority
 
 from reportgen.core.cache import Cache, FileHashes, cache_folder
-from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage, make_error
+from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage, make_error
 from reportgen.core.terminal import clean_text
+from reportgen.narrative.binding_syntax import has_binding_marks
 from reportgen.narrative.markdown_extensions import BindingsExtension
+from reportgen.narrative.markup import find_fences
+from reportgen.narrative.notebooks import LARGEST, count_cells, is_notebook, read_cells
 from reportgen.narrative.templates import replace_variables
 from reportgen.settings.loading import load_project
+from reportgen.settings.text import read_text
 from reportgen.site.assembly import Additions, Assembly
 from reportgen.site.citation import find_cited_report
 from reportgen.site.files import (
+    JUPYTER,
     BoundedSnippets,
     find_language_folder,
     make_file,
     make_page,
     make_project,
     refuse_foreign_folder,
+    render_cells,
     warn_of_omitted_pages,
 )
 from reportgen.site.fragments import make_custom_fences
@@ -284,11 +291,41 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         is_empty = template_name == "problems.html" and not self._assembly.context["has_problems"]
         return "" if is_empty else output
 
+    @event_priority(-100)
+    def on_pre_page(self, page: Page, *, config: MkDocsConfig, **_: object) -> Page:
+        """Convert cells of a notebook ourselves, once mkdocs-jupyter has said how to render it (0)."""
+        if JUPYTER in config.plugins and is_notebook(page.file.src_uri):
+            page.render = partial(self._render_notebook, page, page.render)  # type: ignore[method-assign]
+        return page
+
+    def _render_notebook(
+        self, page: Page, convert: Callable[..., None], config: MkDocsConfig, files: Files
+    ) -> None:
+        """Let mkdocs-jupyter render a notebook, then replace its cells that show something of ours."""
+        convert(config, files)
+        source = read_text(Path(page.file.abs_src_path or ""), self._reading, Stage.NARRATIVE, LARGEST)
+        cells = read_cells(source, self._reading)
+        texts = {
+            index: cell.text
+            for index, cell in enumerate(cells)
+            if has_binding_marks(cell.text) or find_fences(cell.text, cell.file)
+        }
+        shown = count_cells(page.content or "")
+        if texts and shown != len(cells):
+            cause = f"the page has {shown} Markdown cells and the notebook {len(cells)}"
+            message = f"no block or bound value is shown in this notebook: {cause}"
+            step = "Look for tags that remove cells, and take them from Markdown cells"
+            problem = Diagnostic(SourceLocation(self._reading), message, step, Stage.SITE, Severity.WARNING)
+            self._warn(problem)
+        elif texts:
+            self._assembly.fences.enter_page(page.file.src_uri, *texts.values())
+            page.content = render_cells(page, texts, config, files)
+
     @event_priority(100)
     def _replace_variables(self, /, markdown: str, *, page: Page, **_: object) -> str:
         """Replace variables as the draft did, before another plugin finds names that it does not know."""
         drafted = self._assembly.get_page(page.file.src_uri)
-        if drafted is None or drafted.template:
+        if drafted is None or drafted.template or is_notebook(drafted.path):
             return markdown
         place, others = SourceLocation(drafted.file), self._others
         return replace_variables(markdown, drafted.variables, place, others=others)
@@ -298,6 +335,8 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self._reading = f"{self._content}/{page.file.src_uri}"
         fences = self._assembly.fences
         fences.set_salt(page.file.src_uri, markdown)
+        if is_notebook(page.file.src_uri):  # JSON; its cells are Markdown
+            return markdown
         if not (self._store and self._store.restore(page, markdown)):
             fences.enter_page(page.file.src_uri, markdown)
         return markdown

@@ -42,10 +42,15 @@ class Repair(Struct, frozen=True, order=True):
 
 
 def find_repairs(statements: Iterable[Statement]) -> dict[str, tuple[Repair, ...]]:
-    """Find values to replace, never claims, by file relative to the project and in text order."""
+    """Find values to replace, by file relative to the project and in text order.
+
+    Claims are left to their author, and so are notebooks, which Jupyter may have open.
+    """
     repairs: dict[str, set[Repair]] = {}
     for statement in statements:
         binding, judgement = statement.binding, statement.judgement
+        if binding.in_notebook:
+            continue
         if binding.kind == "value" and judgement.truth is Truth.FAILS and judgement.repaired:
             repair = Repair(binding.start, binding.end, binding.words, judgement.repaired, binding.location)
             repairs.setdefault(binding.location.file, set()).add(repair)

@@ -144,7 +144,8 @@ def judge_statement(planned: PlannedStatement, inputs: DrawInputs) -> Judgement:
         if position < 0:
             return binding.location
         column = (start.column or 1) - 1
-        line = planned.page.text.split("\n")[(start.line or 1) - 1]
+        # The lines of a notebook are not those of its text.
+        line = "".join(planned.page.text.split("\n")[(start.line or 1) - 1 :][:1])
         before = line[column : column + position] if start.line else ""
         same_line = before == binding.expression[:position]
         return replace(start, column=column + 1 + position) if same_line else start

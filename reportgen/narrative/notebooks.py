@@ -1,0 +1,156 @@
+"""Jupyter notebooks as pages: their Markdown cells, and these cells in what mkdocs-jupyter renders.
+
+Notebooks are read as nbformat 4 describes them; nothing of Jupyter is needed. Each cell is Markdown of its
+own, as in Jupyter, so that nothing that is left open in one cell affects the next.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from reportgen.core.errors import SourceLocation, make_error
+from reportgen.settings.text import normalise_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+SUFFIX: Final = ".ipynb"
+LARGEST: Final = 256 << 20
+"""Bytes of a notebook, whose outputs can hold pictures and tables."""
+
+# Strings, each with the colon of a key, and brackets; what else JSON has does not matter here.
+_TOKEN: Final = re.compile(r'("(?:[^"\\]++|\\.)*+")(\s*:)?|[{}\[\]]')
+_CELLS: Final = ["", '"cells"']
+# One character of a string: two escapes of a pair, a line break that counts as one, an escape, or itself.
+_CHARACTER: Final = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\r\\n|\\u.{4}|\\.|.", re.DOTALL)
+
+
+class Cell(Struct, frozen=True):
+    """A Markdown cell of a notebook.
+
+    Its text begins at ``first_line`` of ``file``, which names the cell too if the notebook does not have each
+    line of the text on a line of its own. ``rows`` are these lines: the column at which each begins, and its
+    text as JSON has it.
+    """
+
+    text: str
+    file: str
+    first_line: int
+    rows: tuple[tuple[int, str], ...] = ()
+
+    def locate(self, place: SourceLocation) -> SourceLocation:
+        """Return a location in the cell with the column of the notebook's line, in which JSON escapes."""
+        index = (place.line or 0) - self.first_line
+        if place.column is None or not 0 <= index < len(self.rows):
+            return place
+        start, raw = self.rows[index]
+        before = _CHARACTER.findall(raw)[: place.column - 1]
+        return replace(place, column=start + len("".join(before)))
+
+
+def is_notebook(path: str) -> bool:
+    """Return whether a page is written as a notebook."""
+    return path.endswith(SUFFIX)
+
+
+def read_cells(text: str, file: str) -> tuple[Cell, ...]:
+    """Return the Markdown cells of a notebook; none if it is older than nbformat 4.
+
+    Raises:
+        ReportError: the text is not JSON.
+    """
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError) as error:
+        line = error.lineno if isinstance(error, json.JSONDecodeError) else None
+        message, step = "this notebook is not JSON", "Open it in Jupyter and save it again"
+        raise make_error(SourceLocation(file, line), message, step) from error
+    starts = [0, *(match.end() for match in re.finditer("\n", text))]
+    cells = []
+    for number, (kind, source) in enumerate(_iterate_sources(text), 1):
+        if kind != '"markdown"':
+            continue
+        lines = [str(json.loads(f'"{raw}"', strict=False)) for _, raw in source]
+        # Halves of characters cannot be written to a page.
+        content = normalise_text("".join(lines)).encode("utf-8", "replace").decode()
+        places = [bisect_right(starts, offset) for offset, _ in source]
+        if lines and _has_own_lines(lines, places):
+            columns = (
+                offset - starts[line - 1] + 1 for line, (offset, _) in zip(places, source, strict=True)
+            )
+            rows = zip(columns, (raw for _, raw in source), strict=True)
+            cells.append(Cell(content, file, places[0], tuple(rows)))
+        else:
+            cells.append(Cell(content, f"{file}:cell {number}", 1))
+    return tuple(cells)
+
+
+def _has_own_lines(lines: Sequence[str], places: Sequence[int]) -> bool:
+    """Return whether the strings of a source are its lines, each on the next line of the notebook."""
+    whole = all(line.find("\n") == len(line) - 1 for line in lines[:-1]) and "\n" not in lines[-1][:-1]
+    return whole and list(places) == list(range(places[0], places[0] + len(places)))
+
+
+def _iterate_sources(text: str) -> Iterator[tuple[str, list[tuple[int, str]]]]:
+    """Yield the kind of each cell, in quotes, and the strings of its source without quotes, with offsets."""
+    path: list[str] = []  # the key of each object and list that is open
+    key = kind = ""
+    source: list[tuple[int, str]] = []
+    for token in _TOKEN.finditer(text):
+        word = token[0]
+        if word in {"{", "["}:
+            path.append(key)
+            key = ""
+        elif word in {"}", "]"}:
+            path.pop()
+            key = ""
+            if path == _CELLS:
+                yield kind, source
+                kind, source = "", []
+        elif token[2]:
+            key = token[1]
+        elif path == [*_CELLS, "", '"source"'] or (path == [*_CELLS, ""] and key == '"source"'):
+            source.append((token.start() + 1, word[1:-1]))
+        elif path == [*_CELLS, ""] and key == '"cell_type"':
+            kind = word
+
+
+# ---- cells on a page
+
+# A Markdown cell of nbconvert's template "lab", from which mkdocs-jupyter's is derived.
+_OUTPUT: Final = re.compile(r'<div\b[^>]*\bclass="[^"]*\bjp-MarkdownOutput\b[^"]*"[^>]*>')
+_DIV: Final = re.compile(r"<(/?)div\b")
+
+
+def count_cells(html: str) -> int:
+    """Return the number of Markdown cells in a rendered notebook."""
+    return len(_OUTPUT.findall(html))
+
+
+def replace_cells(html: str, contents: Mapping[int, str]) -> str:
+    """Replace the contents of Markdown cells, numbered from 0, in a rendered notebook."""
+    parts, end = [], 0
+    for number, match in enumerate(_OUTPUT.finditer(html)):
+        if number in contents:
+            parts += [html[end : match.end()], "\n", contents[number], "\n"]
+            end = _find_end(html, match.end())
+    return "".join([*parts, html[end:]])
+
+
+def _find_end(html: str, start: int) -> int:
+    """Return the offset of the tag that closes the element that is open at an offset.
+
+    nbconvert parses what it has rendered and writes it anew, so every element is closed.
+    """
+    depth = 1
+    for tag in _DIV.finditer(html, start):
+        depth += -1 if tag[1] else 1
+        if not depth:
+            return tag.start()
+    return len(html)
