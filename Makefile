@@ -5,7 +5,7 @@ PYTHON ?= $(shell for p in python3.14 python3.13 python3.12 python3.11 python3 p
 VENV := .venv
 # What writes the files that the readers read; nothing else needs it.
 WRITERS := .venv-writers
-# And what validates the metadata of archives.
+# And what validates the metadata of archives, and other plugins of MkDocs.
 VALIDATORS := .venv-validators
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input

@@ -3,45 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-import sysconfig
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from made_archives import REPORT, commit, git
 from made_projects import write_report
 
-from writers.test_validators import VALIDATORS
-from writers.writing import OFFLINE, TESTS
+from writers.neighbours import run_python
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-WHO = {
-    "AUTHOR_NAME": "A",
-    "AUTHOR_EMAIL": "a@example.org",
-    "COMMITTER_NAME": "A",
-    "COMMITTER_EMAIL": "a@b.org",
-}
+    from pathlib import Path
 
 
 def run_mike(root: Path, *words: str) -> None:
-    """A command of mike in the environment of reportgen, where it is not installed."""
-    mike = next((VALIDATORS.parent / "lib").glob("python*/site-packages"))
-    # reportgen first: the environment that mike is in has older versions of what both need.
-    places = (TESTS.parent, sysconfig.get_path("purelib"), mike)
-    environment: Mapping[str, str] = {
-        **os.environ,
-        **OFFLINE,
-        **{f"GIT_{name}": value for name, value in WHO.items()},
-        "HOME": str(root.parent),
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": os.pathsep.join(map(str, places)),
-    }
-    command = [sys.executable, "-c", "from mike.driver import main; main()", *words]
-    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
+    """A command of mike, which has to succeed."""
+    done = run_python(root, "-c", "from mike.driver import main; main()", *words)
     assert done.returncode == 0, done.stderr
 
 

@@ -1,0 +1,174 @@
+"""Small sites of reportgen and another plugin of MkDocs, the real one, in either order."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from made_archives import commit, git
+from made_notebooks import find_place, write_notebook
+from made_projects import PAGE, write_report
+
+from writers.neighbours import run_python
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SETTINGS = "site_name: Small\ndocs_dir: content\ntheme: {theme}\nplugins:\n  - search\n"
+OURS = "  - reportgen:\n      benchmarks: [{name: Generated, source: runs}]\n"
+
+
+@pytest.fixture(params=["first", "last"])
+def order(request: pytest.FixtureRequest) -> str:
+    """Whether our plugin is listed before the other or behind it."""
+    return str(request.param)
+
+
+def write_site(
+    root: Path, order: str, other: str, files: dict[str, str | bytes | None], theme: str = "reportgen"
+) -> Path:
+    """Write a report with another plugin."""
+    plugins = [OURS, f"  - {other}\n"]
+    listed = "".join(plugins if order == "first" else plugins[::-1])
+    return write_report(root, {"mkdocs.yml": SETTINGS.format(theme=theme) + listed, **files})
+
+
+def list_warnings(stderr: str) -> list[str]:
+    """What MkDocs warns of."""
+    return [line.partition("-")[2].strip() for line in stderr.splitlines() if line.startswith("WARNING")]
+
+
+def build(root: Path, *words: str) -> dict[str, str]:
+    """Build a site, which has to succeed without a warning, and return its pages."""
+    done = run_python(root, "-m", "mkdocs", "build", *words)
+    assert (done.returncode, list_warnings(done.stderr)) == (0, [])
+    site = root / "site"
+    return {
+        path.relative_to(site).as_posix(): path.read_text("utf-8") for path in sorted(site.rglob("*.html"))
+    }
+
+
+def test_awesome_pages_orders_the_pages(order: str, tmp_path: Path) -> None:
+    """The file .pages names and orders them, generated ones included; each page has its figures."""
+    files: dict[str, str | bytes | None] = {
+        "content/a.md": PAGE.replace("Small", "First"),
+        "content/b.md": PAGE.replace("Small", "Second"),
+        "content/.pages": "nav:\n  - index.md\n  - Renamed: b.md\n  - ...\n",
+    }
+    pages = build(write_site(tmp_path, order, "awesome-pages", files), "--strict")
+    shown = re.findall(r'<a [^>]*href="([^"]*)"[^>]*>([^<]*)</a>', pages["index.html"])
+    links = {"b/": "Renamed", "a/": "First", "generated/": "Generated"}
+    listed = [(link, words) for link, words in dict(shown).items() if link in links]
+    assert listed == list(links.items())
+    assert all(pages[f"{name}/index.html"].count('<figure class="rg-figure') == 1 for name in ("a", "b"))
+    assert '<figure class="rg-figure' in pages["generated/index.html"]
+
+
+def test_git_revision_date_is_that_of_the_commit(order: str, tmp_path: Path) -> None:
+    """Each page has the date of its last commit, and its figures; what a block shows stays as it is."""
+    said = "\nRevised on {{ git_revision_date_localized }}.\n"
+    other = "git-revision-date-localized:\n      type: iso_date\n      timezone: UTC"
+    root = write_site(tmp_path / "report", order, other, {"content/index.md": PAGE + said})
+    git(commit(root), "status")
+    pages = build(root)
+    assert "Revised on <span" in pages["index.html"]
+    assert re.search(r"Revised on <span[^>]*>(?:<[^>]*>)*2026-11-20<", pages["index.html"])
+    assert pages["index.html"].count('<figure class="rg-figure') == 1
+    assert '<figure class="rg-figure' in pages["generated/index.html"]
+
+
+TEXT = 'Results end at [0.72]{value="final(GRPO)" of="runs"}.\n\nSee [home](index.md).\n'
+FIGURE = "## Accuracy\n\n```curve\nsource: runs\ntitle: In a notebook\n```\n"
+CODE = ("print('```curve')",)
+PLAIN = "## Only words\n\n*As Jupyter has it*, $a_b + c_d$."
+
+
+def write_cells(tmp_path: Path, order: str, *cells: str | tuple[str], theme: str = "reportgen") -> Path:
+    """Write a site with a notebook, to which its front page links."""
+    files: dict[str, str | bytes | None] = {
+        "content/index.md": "# Home\n\nSee [the notebook](notes.ipynb).\n",
+        "content/notes.ipynb": write_notebook(*cells),
+    }
+    return write_site(tmp_path, order, "mkdocs-jupyter", files, theme)
+
+
+@pytest.mark.parametrize("theme", ["reportgen", "material"])
+def test_cells_of_notebooks_have_figures_and_values(theme: str, order: str, tmp_path: Path) -> None:
+    """Where they stand between code cells and their outputs, which stay as they are."""
+    root = write_cells(tmp_path, order, "# Notes\n\n" + TEXT, CODE, FIGURE, PLAIN, theme=theme)
+    done = run_python(root, "-m", "reportgen", "check")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("1 statement: 1 holds\n")
+    pages = build(root, "--strict")
+    page = pages["notes/index.html"]
+    assert page.count('<figure class="rg-figure') == 1
+    assert (root / "site/figures/notes/in-a-notebook.svg").is_file()
+    bound = re.search(r'<a class="rg-bound rg-holds"[^>]*>0.72</a>', page)
+    assert bound
+    assert '{value="' not in page
+    assert 'See <a href="../">home</a>' in page
+    parts = ("rg-bound", "'```curve'", "of the code", "rg-figure", "<em>As Jupyter has it</em>, $a_b + c_d$.")
+    assert sorted(parts, key=page.index) == list(parts)
+    assert 'href="notes/"' in pages["index.html"]
+    index = (root / "site/search/search_index.json").read_text("utf-8")
+    assert "In a notebook. At the last step, 10" in index
+    # The policy of our theme allows no more than without notebooks.
+    for line in re.findall(r'<meta http-equiv="Content-Security-Policy"[^>]*>', page):
+        assert line in pages["index.html"]
+
+
+def test_a_notebook_without_anything_of_ours_stays_as_it_was(order: str, tmp_path: Path) -> None:
+    """Byte for byte what mkdocs-jupyter makes of its cells."""
+    cells = ("# Notes\n\n" + PLAIN, CODE, "* a list\n* of [home](index.md)")
+    ours = build(write_cells(tmp_path / "ours", order, *cells, theme="mkdocs"))["notes/index.html"]
+    root = write_cells(tmp_path / "theirs", order, *cells, theme="mkdocs")
+    settings = root / "mkdocs.yml"
+    settings.write_text(settings.read_text("utf-8").replace(OURS, ""), "utf-8")
+    start, end = '<div class="jupyter-wrapper">', "<!-- jupyter-wrapper -->"
+    theirs = build(root)["notes/index.html"]
+    assert ours.partition(start)[2].partition(end)[0] == theirs.partition(start)[2].partition(end)[0] != ""
+
+
+def test_what_is_wrong_in_a_notebook_has_its_place(order: str, tmp_path: Path) -> None:
+    """A value that is wrong is a warning, a misspelt block an error; fix never writes to a notebook."""
+    wrong = TEXT.replace("0.72", "0.99")
+    root = write_cells(tmp_path, order, "# Notes\n\n" + wrong, CODE, FIGURE)
+    notebook = root / "content/notes.ipynb"
+    text = notebook.read_text("utf-8")
+    place = ":".join(map(str, ("content/notes.ipynb", *find_place(text, ["[0.99]"]))))
+    done = run_python(root, "-m", "mkdocs", "build")
+    assert done.returncode == 0
+    said = f'{place}: "0.99" but final(GRPO) = 0.72 [0.47, 0.97] at step 10. In Jupyter, write "0.72".'
+    assert list_warnings(done.stderr) == [said]
+    fixed = run_python(root, "-m", "reportgen", "fix", "--write")
+    assert (fixed.returncode, fixed.stdout) == (0, "")
+    assert said.partition(": ")[2] in fixed.stderr
+    assert notebook.read_text("utf-8") == text
+    notebook.write_text(text.replace("```curve\\n", "```curv\\n"), "utf-8")
+    line = find_place(text, ["of the code", "```curve\\n"])[0]
+    checked = run_python(root, "-m", "reportgen", "check")
+    assert checked.returncode == 1
+    assert f'content/notes.ipynb:{line}: error: there is no block called "curv"' in checked.stdout
+    failed = run_python(root, "-m", "mkdocs", "build")
+    assert failed.returncode == 1
+    assert f'content/notes.ipynb:{line}: there is no block called "curv"' in failed.stderr
+
+
+def test_cells_that_are_removed_are_said(tmp_path: Path) -> None:
+    """A tag that removes Markdown cells: the page as mkdocs-jupyter makes it, and a warning."""
+    root = write_cells(tmp_path, "first", "# Notes\n\n" + TEXT, "Gone.", FIGURE)
+    settings, notebook = root / "mkdocs.yml", root / "content/notes.ipynb"
+    tags = "  - mkdocs-jupyter:\n      remove_tag_config: {remove_cell_tags: [gone]}\n"
+    settings.write_text(settings.read_text("utf-8").replace("  - mkdocs-jupyter\n", tags), "utf-8")
+    text = notebook.read_text("utf-8")
+    start = text.index('"metadata": {}', text.index("cell-2"))
+    tagged = text[start:].replace('"metadata": {}', '"metadata": {"tags": ["gone"]}', 1)
+    notebook.write_text(text[:start] + tagged, "utf-8")
+    done = run_python(root, "-m", "mkdocs", "build")
+    assert done.returncode == 0
+    cause = "the page has 2 Markdown cells and the notebook 3"
+    assert f"content/notes.ipynb: no block or bound value is shown in this notebook: {cause}" in done.stderr
+    page = (root / "site/notes/index.html").read_text("utf-8")
+    assert "Gone." not in page
+    assert '{value="final(GRPO)"' in page.replace("&quot;", '"')
