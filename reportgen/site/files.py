@@ -7,6 +7,7 @@ import logging
 import os
 import stat
 from copy import copy
+from html import escape, unescape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,18 +18,23 @@ from msgspec import Struct, field
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage, make_error
 from reportgen.core.repository import Boundary, find_boundary
+from reportgen.narrative.binding_syntax import has_binding_marks
+from reportgen.narrative.markup import strip_bindings
 from reportgen.narrative.notebooks import replace_cells
+from reportgen.narrative.pages import find_headings
 from reportgen.settings.report import Project
 from reportgen.site.manifest import link
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from markdown import Markdown
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
+    from mkdocs.structure.toc import AnchorLink
 
     from reportgen.core.cache import CachedText
+    from reportgen.narrative.pages import Heading
     from reportgen.settings.report import ProjectSettings
 
 
@@ -80,7 +86,24 @@ def render_cells(page: Page, texts: Mapping[int, str], config: MkDocsConfig, fil
         contents[index] = cell.content or ""
         for file, anchors in (cell.links_to_anchors or {}).items():
             links.setdefault(file, {}).update(anchors)
+    if heading := _strip_heading(page.title or ""):
+        page.title = heading.words
+    _strip_headings(page.toc)
     return replace_cells(page.content or "", contents)
+
+
+def _strip_heading(words: str) -> Heading | None:
+    """Return a heading as MkDocs converts it if mkdocs-jupyter left a bound value in its words."""
+    text = unescape(words)
+    return next(find_headings(strip_bindings(f"# {text}")), None) if has_binding_marks(text) else None
+
+
+def _strip_headings(entries: Iterable[AnchorLink]) -> None:
+    """Replace bound values in a table of contents by their words, and anchors by those of the headings."""
+    for entry in entries:
+        if heading := _strip_heading(entry.title):
+            entry.title, entry.id = escape(heading.words), heading.id
+        _strip_headings(entry.children)
 
 
 def refuse_foreign_folder(site: Path, root: Path) -> None:
