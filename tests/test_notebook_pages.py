@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from made_notebooks import find_place, make_notebook, write_notebook
+from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostics
-from reportgen.narrative.notebooks import count_cells, read_cells, replace_cells
+from reportgen.narrative.notebooks import match_cells, read_cells, replace_cells
 from reportgen.narrative.pages import read_pages
+from reportgen.settings.report import Project, ProjectSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +30,7 @@ def read(tmp_path: Path, text: str) -> tuple[Page | None, tuple[Diagnostic, ...]
     (tmp_path / "content").mkdir(exist_ok=True)
     (tmp_path / "content" / "a.ipynb").write_bytes(text.encode())
     problems = Diagnostics()
-    pages = read_pages(tmp_path, "content", ("a.ipynb",), problems)
+    pages = read_pages(Project(tmp_path, "content", ("a.ipynb",), ProjectSettings()), problems)
     return next(iter(pages), None), problems.in_order()
 
 
@@ -121,6 +123,19 @@ def test_a_cell_is_replaced_where_it_stands() -> None:
     cell = '<div class="jp-Cell"><div class="jp-RenderedMarkdown jp-MarkdownOutput">{}</div></div>\n'
     nested = "<div><div>old</div>&lt;/div&gt;</div>"
     page = cell.format("first") + "<pre>code</pre>" + cell.format(nested) + cell.format("last")
-    assert count_cells(page) == 3
-    replaced = replace_cells(page, {1: "<p>new</p>"})
+    replaced = replace_cells(page, (0, 1, 2), {1: "<p>new</p>"})
     assert replaced == page.replace(nested, "\n<p>new</p>\n")
+    assert replace_cells(page, (0, 4, 5), {1: "no", 4: "<p>new</p>"}) == replaced
+
+
+def test_cells_are_matched_by_their_ids() -> None:
+    """Without ids, or with one twice, all cells have to be there."""
+    cells = read_cells(write_notebook("One", CODE, "Two", "Three"), "a.ipynb")
+    assert [cell.id for cell in cells] == ["cell-1", "cell-3", "cell-4"]
+    output = '<div id="cell-id={}"><div class="jp-MarkdownOutput"></div></div>'
+    page = output.format("cell-1") + output.format("cell-4")
+    assert match_cells(page, cells) == (0, 2)
+    assert match_cells(page + page, cells) == ()
+    older = [replace(cell, id="") for cell in cells]
+    assert match_cells(page, older) == ()
+    assert match_cells('<div class="jp-MarkdownOutput"></div>' * 3, older) == (0, 1, 2)

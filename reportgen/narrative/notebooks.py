@@ -40,6 +40,7 @@ class Cell(Struct, frozen=True):
     """
 
     text: str
+    id: str  # empty before nbformat 4.5
     file: str
     first_line: int
     rows: tuple[tuple[int, str], ...] = ()
@@ -73,7 +74,7 @@ def read_cells(text: str, file: str) -> tuple[Cell, ...]:
         raise make_error(SourceLocation(file, line), message, step) from error
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
     cells = []
-    for number, (kind, source) in enumerate(_iterate_sources(text), 1):
+    for number, (kind, name, source) in enumerate(_iterate_sources(text), 1):
         if kind != '"markdown"':
             continue
         lines = [str(json.loads(f'"{raw}"', strict=False)) for _, raw in source]
@@ -85,9 +86,9 @@ def read_cells(text: str, file: str) -> tuple[Cell, ...]:
                 offset - starts[line - 1] + 1 for line, (offset, _) in zip(places, source, strict=True)
             )
             rows = zip(columns, (raw for _, raw in source), strict=True)
-            cells.append(Cell(content, file, places[0], tuple(rows)))
+            cells.append(Cell(content, name, file, places[0], tuple(rows)))
         else:
-            cells.append(Cell(content, f"{file}:cell {number}", 1))
+            cells.append(Cell(content, name, f"{file}:cell {number}", 1))
     return tuple(cells)
 
 
@@ -97,10 +98,10 @@ def _has_own_lines(lines: Sequence[str], places: Sequence[int]) -> bool:
     return whole and list(places) == list(range(places[0], places[0] + len(places)))
 
 
-def _iterate_sources(text: str) -> Iterator[tuple[str, list[tuple[int, str]]]]:
-    """Yield the kind of each cell, in quotes, and the strings of its source without quotes, with offsets."""
+def _iterate_sources(text: str) -> Iterator[tuple[str, str, list[tuple[int, str]]]]:
+    """Yield kind and id of each cell and the strings of its source, with offsets, as JSON has them."""
     path: list[str] = []  # the key of each object and list that is open
-    key = kind = ""
+    key = kind = name = ""
     source: list[tuple[int, str]] = []
     for token in _TOKEN.finditer(text):
         word = token[0]
@@ -111,34 +112,47 @@ def _iterate_sources(text: str) -> Iterator[tuple[str, list[tuple[int, str]]]]:
             path.pop()
             key = ""
             if path == _CELLS:
-                yield kind, source
-                kind, source = "", []
+                yield kind, name, source
+                kind, name, source = "", "", []
         elif token[2]:
             key = token[1]
         elif path == [*_CELLS, "", '"source"'] or (path == [*_CELLS, ""] and key == '"source"'):
             source.append((token.start() + 1, word[1:-1]))
         elif path == [*_CELLS, ""] and key == '"cell_type"':
             kind = word
+        elif path == [*_CELLS, ""] and key == '"id"':
+            name = word[1:-1]
 
 
 # ---- cells on a page
 
-# A Markdown cell of nbconvert's template "lab", from which mkdocs-jupyter's is derived.
+# A Markdown cell of nbconvert's template "lab", from which mkdocs-jupyter's is derived; the id of any cell.
 _OUTPUT: Final = re.compile(r'<div\b[^>]*\bclass="[^"]*\bjp-MarkdownOutput\b[^"]*"[^>]*>')
+_ID: Final = re.compile(r'\bid="cell-id=([^"]*)"')
 _DIV: Final = re.compile(r"<(/?)div\b")
 
 
-def count_cells(html: str) -> int:
-    """Return the number of Markdown cells in a rendered notebook."""
-    return len(_OUTPUT.findall(html))
+def match_cells(html: str, cells: Sequence[Cell]) -> tuple[int, ...]:
+    """Return the index of each Markdown cell that a rendered notebook shows, in order.
+
+    Tags may remove cells; if these have no ids, it is unclear which, and the result is empty.
+    """
+    outputs = [match.start() for match in _OUTPUT.finditer(html)]
+    ids = [(match.start(), match[1]) for match in _ID.finditer(html)]
+    before = (bisect_right(ids, output, key=lambda pair: pair[0]) - 1 for output in outputs)
+    names = [ids[index][1] if index >= 0 else "" for index in before]
+    indexes = {cell.id: index for index, cell in enumerate(cells) if cell.id}
+    if len(indexes) == len(cells) and len(set(names)) == len(names) and indexes.keys() >= {*names}:
+        return tuple(indexes[name] for name in names)
+    return tuple(range(len(cells))) if len(outputs) == len(cells) else ()
 
 
-def replace_cells(html: str, contents: Mapping[int, str]) -> str:
-    """Replace the contents of Markdown cells, numbered from 0, in a rendered notebook."""
+def replace_cells(html: str, shown: Sequence[int], contents: Mapping[int, str]) -> str:
+    """Replace the contents of Markdown cells, by index, in a rendered notebook that shows some."""
     parts, end = [], 0
-    for number, match in enumerate(_OUTPUT.finditer(html)):
-        if number in contents:
-            parts += [html[end : match.end()], "\n", contents[number], "\n"]
+    for index, match in zip(shown, _OUTPUT.finditer(html), strict=True):
+        if index in contents:
+            parts += [html[end : match.end()], "\n", contents[index], "\n"]
             end = _find_end(html, match.end())
     return "".join([*parts, html[end:]])
 

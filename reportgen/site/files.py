@@ -26,7 +26,7 @@ from reportgen.settings.report import Project
 from reportgen.site.manifest import link
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from markdown import Markdown
     from mkdocs.config.defaults import MkDocsConfig
@@ -71,10 +71,13 @@ def _find_i18n(config: MkDocsConfig) -> Any:  # noqa: ANN401 - it brings no type
 JUPYTER: Final = "mkdocs-jupyter"
 
 
-def render_cells(page: Page, texts: Mapping[int, str], config: MkDocsConfig, files: Files) -> str:
+def render_cells(
+    page: Page, shown: Sequence[int], texts: Mapping[int, str], config: MkDocsConfig, files: Files
+) -> str:
     """Return the content of a page that mkdocs-jupyter rendered, with some cells converted by MkDocs.
 
-    ``texts`` has these Markdown cells by their index. Everything else on the page stays as it is.
+    ``texts`` has these Markdown cells by their index, ``shown`` all that the page shows. Everything else on
+    the page stays as it is.
     """
     contents = {}
     links = page.links_to_anchors = {}
@@ -89,7 +92,7 @@ def render_cells(page: Page, texts: Mapping[int, str], config: MkDocsConfig, fil
     if heading := _strip_heading(page.title or ""):
         page.title = heading.words
     _strip_headings(page.toc)
-    return replace_cells(page.content or "", contents)
+    return replace_cells(page.content or "", shown, contents)
 
 
 def _strip_heading(words: str) -> Heading | None:

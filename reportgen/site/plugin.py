@@ -22,7 +22,7 @@ from reportgen.core.terminal import clean_text
 from reportgen.narrative.binding_syntax import has_binding_marks
 from reportgen.narrative.markdown_extensions import BindingsExtension
 from reportgen.narrative.markup import find_fences
-from reportgen.narrative.notebooks import LARGEST, count_cells, is_notebook, read_cells
+from reportgen.narrative.notebooks import LARGEST, is_notebook, match_cells, read_cells
 from reportgen.narrative.templates import replace_variables
 from reportgen.settings.loading import load_project
 from reportgen.settings.text import read_text
@@ -310,16 +310,15 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             for index, cell in enumerate(cells)
             if has_binding_marks(cell.text) or find_fences(cell.text, cell.file)
         }
-        shown = count_cells(page.content or "")
-        if texts and shown != len(cells):
-            cause = f"the page has {shown} Markdown cells and the notebook {len(cells)}"
-            message = f"no block or bound value is shown in this notebook: {cause}"
-            step = "Look for tags that remove cells, and take them from Markdown cells"
+        shown = match_cells(page.content or "", cells)
+        if not texts.keys() <= {*shown}:
+            message = "no block or bound value is shown in this notebook: its page leaves out Markdown cells"
+            step = "Remove the tags that remove these cells"
             problem = Diagnostic(SourceLocation(self._reading), message, step, Stage.SITE, Severity.WARNING)
             self._warn(problem)
         elif texts:
             self._assembly.fences.enter_page(page.file.src_uri, *texts.values())
-            page.content = render_cells(page, texts, config, files)
+            page.content = render_cells(page, shown, texts, config, files)
 
     @event_priority(100)
     def _replace_variables(self, /, markdown: str, *, page: Page, **_: object) -> str:
