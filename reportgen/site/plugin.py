@@ -303,6 +303,9 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
     ) -> None:
         """Let mkdocs-jupyter render a notebook, then replace its cells that show something of ours."""
         convert(config, files)
+        path = page.file.src_uri
+        if not any(one.path == path and (one.blocks or one.bindings) for one in self.report.pages):
+            return
         source = read_text(Path(page.file.abs_src_path or ""), self._reading, Stage.NARRATIVE, LARGEST)
         cells = read_cells(source, self._reading)
         texts = {
@@ -316,8 +319,8 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             step = "Remove the tags that remove these cells"
             problem = Diagnostic(SourceLocation(self._reading), message, step, Stage.SITE, Severity.WARNING)
             self._warn(problem)
-        elif texts:
-            self._assembly.fences.enter_page(page.file.src_uri, *texts.values())
+        else:
+            self._assembly.fences.enter_page(path, *texts.values())
             page.content = render_cells(page, shown, texts, config, files)
 
     @event_priority(100)
