@@ -219,8 +219,13 @@ def compile_view(specification: str) -> str:
             axis["format"] = {"signal": f"{name}_format"}
             if name == "y":
                 axis["titleX"] = {"signal": "y_title_x"}
+    notes = {ANNOTATIONS}
+    notes.update(one["name"] for one in vega["data"] if one.get("source") in notes)
     for mark in vega["marks"]:
         _set_clip_signal(mark)
+        if mark["from"].get("data") in notes:
+            # Rows lie inside the plot; rings around points at its edge are shown whole.
+            mark.pop("clip", None)
     signals = (*_SCALE_SIGNALS.values(), *_AXIS_SIGNALS, "keys", "margins", "clip")
     vega["signals"] = [{"name": name} for name in dict.fromkeys(signals)]
     return write_compact_json(vega)

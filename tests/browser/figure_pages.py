@@ -186,6 +186,7 @@ def write_site(folder: Path) -> None:
     write_page(folder, "points", points())
     write_page(folder, "marked", marked())
     write_page(folder, "dense", dense())
+    write_page(folder, "cut", cut())
     write_page(folder, "many", many(), points())
     write_page(folder, "log", log_axes())
     write_page(folder, "time", over_time())
@@ -237,6 +238,17 @@ def dense() -> Figure:
         "dense",
         curve_set(*(curve(name, steps, *_runs(n, 5, 150), half=0.02) for n, name in enumerate("ABCDE"))),
     )
+
+
+def cut() -> Figure:
+    """Two series of which the y axis shows a part, with rings on its upper and lower edge."""
+    upper = curve("upper", range(0, 60, 10), [0.9, 1.0, 1.0, 1.2, 0.95, 0.9])
+    lower = curve("lower", range(0, 60, 10), [0.5, 0.6, 0.7, 0.5, 0.3, 0.52])
+    notes = (
+        Annotation(x=20, text="at the top", series="upper"),
+        Annotation(x=30, text="at the foot", series="lower"),
+    )
+    return figure("cut", curve_set(upper, lower), y_domain=(0.5, 1.0), annotations=notes)
 
 
 def many() -> Figure:

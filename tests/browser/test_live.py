@@ -22,6 +22,7 @@ PAGES = {
     "points": ("points",),
     "marked": ("marked",),
     "dense": ("dense",),
+    "cut": ("cut",),
     "many": ("many", "points"),
     "log": ("log",),
     "time": ("time",),
@@ -135,6 +136,17 @@ def test_nothing_moves(tabs: Tabs, name: str, width: int) -> None:
         for was, now in zip(still[one], alive, strict=True):
             assert now[1:] == pytest.approx(was[1:], abs=1), was[0]
     assert tab.evaluate("[document.documentElement.scrollHeight, scrollY]") == before
+
+
+def test_rings_on_the_edge_of_the_plot_are_whole(tabs: Tabs) -> None:
+    """Lines end at the edge, rings do not: alive as they were when still, zoomed too."""
+    figure = wake(tabs.open("cut", script=NO_IDLE), "cut")
+    rings = figure.locator(".rg-live .mark-symbol path[stroke]")
+    clipped = "all => all.map(one => Boolean(one.closest('[clip-path]')))"
+    assert rings.evaluate_all(clipped) == [False, False]
+    assert figure.locator(".rg-live .lines_marks path").evaluate_all(clipped) == [True, True]
+    drag(figure, 0.3, 0.9)
+    assert rings.evaluate_all(clipped) == [False, False]
 
 
 def test_comes_alive_when_idle_and_only_near_the_window(tabs: Tabs) -> None:
