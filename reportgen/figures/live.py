@@ -58,6 +58,7 @@ _SCALE_SIGNALS = {
 }
 _AXIS_SIGNALS = ("x_title", "x_ticks", "x_format", "y_title", "y_title_x", "y_ticks", "y_format")
 _INSIDE = "inrange(datum.step, x_domain) && inrange(datum.value, y_domain) ? 1 : 0"
+_FADING = "datum.faded ? 0.25 : 1"
 _LARGEST_WHOLE = 2**53
 
 
@@ -226,6 +227,7 @@ def compile_view(specification: str) -> str:
         if mark["from"].get("data") in notes:
             # Rows lie inside the plot; rings around points at its edge are shown whole.
             mark.pop("clip", None)
+            mark["encode"]["update"]["opacity"] = {"signal": _FADING}
     signals = (*_SCALE_SIGNALS.values(), *_AXIS_SIGNALS, "keys", "margins", "clip")
     vega["signals"] = [{"name": name} for name in dict.fromkeys(signals)]
     return write_compact_json(vega)
@@ -261,8 +263,7 @@ def build_payload(plot: Plot, *, band_name: str) -> dict[str, Any]:
     decimals = max(0, 5 - math.floor(math.log10(high - low)))
     series = [_build_series(plot, line, steps, decimals, unit) for line in plot.lines]
     references, annotations = (
-        [{"x": mark.x, "y": mark.y, "text": mark.text} | _list_label_fields(mark) for mark in marks]
-        for marks in (plot.references, plot.annotations)
+        [_list_mark_fields(mark) for mark in marks] for marks in (plot.references, plot.annotations)
     )
     return {
         "x": _build_axis(plot.x),
@@ -279,6 +280,11 @@ def build_payload(plot: Plot, *, band_name: str) -> dict[str, Any]:
         "references": references,
         "annotations": annotations,
     }
+
+
+def _list_mark_fields(mark: Mark) -> dict[str, Any]:
+    row: dict[str, Any] = {"x": mark.x, "y": mark.y, "text": mark.text}
+    return row | ({"series": mark.series} if mark.series else {}) | _list_label_fields(mark)
 
 
 class _Steps:

@@ -65,7 +65,7 @@ class Label(Struct, frozen=True):
 
 
 class Mark(Struct, frozen=True):
-    """A reference line (``x`` or ``y``) or an annotation (``x`` and ``y``, with its series' slot).
+    """A reference line (``x`` or ``y``) or an annotation (``x`` and ``y``, with its series and slot).
 
     ``label`` is None for a horizontal line, whose text has a fixed place, and if there is no room.
     """
@@ -74,6 +74,7 @@ class Mark(Struct, frozen=True):
     x: float | None = None
     y: float | None = None
     slot: int | None = None
+    series: str | None = None
     label: Label | None = None
 
 

@@ -352,6 +352,23 @@ def test_names_stand_over_the_words_they_replace(tabs: Tabs) -> None:
     assert row["y"] + row["height"] <= plot["y"] + 12
 
 
+def test_annotations_fade_with_their_series(tabs: Tabs) -> None:
+    """Ring and words of a series that steps back are as faint as its line; words about all series are not."""
+    figure = wake(tabs.open("marked"), "marked")
+    opacity = "all => Object.fromEntries(all.map(a => [a.textContent, a.getAttribute('opacity') ?? '1']))"
+    words = figure.locator(".rg-live .mark-text text")
+    figure.get_by_role("button", name="MEL", exact=True).click()
+    shown: dict[str, str] = words.evaluate_all(opacity)
+    assert {text for text, value in shown.items() if value == "0.25"} == {"widest gap 0.02", "crossing"} | {
+        text for text in shown if text.startswith("plateau")
+    }
+    rings = figure.locator(".rg-live .mark-symbol path[stroke]")
+    faint = "all => all.filter(one => one.getAttribute('opacity') === '0.25').length"
+    assert [rings.count(), rings.evaluate_all(faint)] == [6, 3]
+    figure.get_by_role("button", name="MEL", exact=True).click()
+    assert set(words.evaluate_all(opacity).values()) == {"1"}
+
+
 def test_legend_row_isolates(tabs: Tabs) -> None:
     """Where names do not fit at the line ends the row above the plot does the same."""
     figure = wake(tabs.open("many"), "many")

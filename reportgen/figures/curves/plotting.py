@@ -280,7 +280,7 @@ def _place_note(note: Annotation, lines: Mapping[str, SeriesLine]) -> Mark | Non
     steps, values = line.steps[known], line.values[known]
     if not steps.size or not steps[0] <= note.x <= steps[-1]:
         return None
-    return Mark(note.text, note.x, float(np.interp(note.x, steps, values)), line.slot)
+    return Mark(note.text, note.x, float(np.interp(note.x, steps, values)), line.slot, line.name)
 
 
 def _find_lone_points(lines: Iterable[SeriesLine], axes: tuple[Axis, Axis]) -> Iterator[Mark]:
@@ -290,7 +290,7 @@ def _find_lone_points(lines: Iterable[SeriesLine], axes: tuple[Axis, Axis]) -> I
         if known.size == 1:
             step, value = float(line.steps[known[0]]), float(line.values[known[0]])
             if _is_inside(axes[0], step) and _is_inside(axes[1], value):
-                yield Mark(line.name, step, value, line.slot)
+                yield Mark(line.name, step, value, line.slot, line.name)
 
 
 def _is_inside(axis: Axis, value: float) -> bool:

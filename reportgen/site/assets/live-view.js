@@ -153,9 +153,10 @@
       const rows = (given) =>
         given
           .filter((mark) => shown(x, mark.x) && shown(y, mark.y))
-          .map(({ x: step, y: value, short, ...mark }) => {
+          .map(({ x: step, y: value, short, series, ...mark }) => {
             const text = (room.narrow && short) || mark.text;
-            return { ...mark, step, value, text };
+            const faded = series !== undefined && !this.group.shows(series);
+            return { ...mark, step, value, text, faded };
           });
       const [references, annotations] = [rows(payload.references), rows(payload.annotations)];
       if (y === payload.y && room.height === payload.height) return { references, annotations };
