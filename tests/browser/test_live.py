@@ -386,7 +386,7 @@ def test_drag_zooms_and_tooltip_works_there(tabs: Tabs) -> None:
     whole = x_labels(figure)
     expect(tool(figure, "Reset zoom")).to_be_hidden()
     drag(figure, 0.2, 0.4)
-    expect(said(figure)).to_have_text(re.compile(r"Zoomed to 298 to 596"))
+    expect(said(figure)).to_have_text(re.compile(r"Zoomed: step 298 to 596"))
     labels = [int(label) for label in x_labels(figure)]
     assert labels[0] >= 298
     assert labels[-1] <= 596
@@ -408,7 +408,7 @@ def test_zoom_by_button_and_key(tabs: Tabs) -> None:
     surface.focus()
     tab.keyboard.press("End")
     tab.keyboard.press("+")
-    expect(said(figure)).to_have_text("Zoomed to 105 to 140")
+    expect(said(figure)).to_have_text("Zoomed: training step 70 to 140")
     assert figure.get_by_role("button", name="GRPO").is_visible()
     tab.keyboard.press("Escape")
     expect(said(figure)).to_have_text("Showing the whole range")
@@ -416,6 +416,23 @@ def test_zoom_by_button_and_key(tabs: Tabs) -> None:
     tool(figure, "Reset zoom").click()
     expect(said(figure)).to_have_text("Showing the whole range")
     expect(surface).to_be_focused()
+
+
+@pytest.mark.parametrize(
+    ("end", "zoomed"),
+    [("Home", ["0 to 70", "0 to 35", "0 to 70"]), ("End", ["70 to 140", "105 to 140", "70 to 140"])],
+)
+def test_minus_undoes_plus_at_either_end(tabs: Tabs, end: str, zoomed: list[str]) -> None:
+    """Each minus shows twice as much again, until the whole range is back."""
+    tab = tabs.open("points")
+    figure = wake(tab, "points")
+    figure.locator(".rg-surface").focus()
+    tab.keyboard.press(end)
+    for key, words in zip("++-", zoomed, strict=True):
+        tab.keyboard.press(key)
+        expect(said(figure)).to_have_text(f"Zoomed: training step {words}")
+    tab.keyboard.press("-")
+    expect(said(figure)).to_have_text("Showing the whole range")
 
 
 @pytest.mark.parametrize("name", ["log", "time"])

@@ -61,7 +61,7 @@ def test_curves_are_alive(tabs: Tabs, *, from_server: bool) -> None:
     point_at(figure, 0.5)
     assert [row[0] for row in tooltip_rows(figure)[1:]] == ["MEL", "GRPO"]
     drag(figure, 0.2, 0.6)
-    expect(said(figure)).to_have_text(re.compile("Zoomed to"))
+    expect(said(figure)).to_have_text(re.compile("Zoomed: "))
     tool(figure, "Reset zoom").click()
     figure.locator(".rg-legend").get_by_role("button", name="MEL").click()
     expect(said(figure)).to_have_text("Showing MEL")

@@ -227,6 +227,13 @@
     return symbol ? `${title} = ${words}` : `${title} ${words}`;
   }
 
-  const axes = { fraction, valueOf, within, nearest, freshTicks, reader, placeWords };
+  /** The same inside a sentence: the title's capital goes, unless it is a word of capitals. */
+  function placeInSentence(axis, words) {
+    const plain = /^.\p{Lowercase}/u.test(axis.title);
+    const title = plain ? axis.title[0].toLowerCase() + axis.title.slice(1) : axis.title;
+    return placeWords({ ...axis, title }, words);
+  }
+
+  const axes = { fraction, valueOf, within, nearest, freshTicks, reader, placeWords, placeInSentence };
   Object.assign(live, { Data, ...axes, withoutOverlap, spread });
 })(window.reportgenLive);

@@ -235,15 +235,16 @@
       this.readOut();
     }
 
+    /** Show a part of the axis that is ``factor`` times as wide, around the step; at an end it is moved inside. */
     zoomBy(factor) {
       const { plot } = this;
       const whole = plot.payload.x;
       const centre = live.fraction(whole, this.step ?? live.valueOf(plot.x, 0.5));
       const [from, to] = plot.x.domain.map((end) => live.fraction(whole, end));
-      const half = Math.max(0.005, ((to - from) / 2) * factor);
-      const ends = [Math.max(0, centre - half), Math.min(1, centre + half)];
-      const all = ends[0] === 0 && ends[1] === 1;
-      plot.group.zoom(all ? null : ends.map((end) => live.valueOf(whole, end)));
+      const wide = Math.min(1, Math.max(0.01, (to - from) * factor));
+      const start = Math.max(0, Math.min(centre - wide / 2, 1 - wide));
+      const all = wide > 1 - 1e-9;
+      plot.group.zoom(all ? null : [start, start + wide].map((end) => live.valueOf(whole, end)));
     }
 
     readOut() {

@@ -73,13 +73,6 @@
     return shown.length < 2 ? shown.join("") : `${shown.slice(0, -1).join(", ")} and ${shown.at(-1)}`;
   }
 
-  /** An axis inside a sentence: its capital goes, unless it is a word of capitals. */
-  function inSentence(axis) {
-    const { title } = axis;
-    const plain = /^.\p{Lowercase}/u.test(title);
-    return { ...axis, title: plain ? title[0].toLowerCase() + title.slice(1) : title };
-  }
-
   // ---- curves --------------------------------------------------------------------------------------
 
   /** The state of one plot; it ends as soon as the reader shows something else. */
@@ -136,7 +129,7 @@
     sentence(names, range) {
       const { plot } = this;
       const { point } = this.now;
-      const place = (words) => live.placeWords(inSentence(plot.payload.x), words);
+      const place = (words) => live.placeInSentence(plot.payload.x, words);
       const shown = [names.length && listing(names), range && place(range.map(plot.readX).join(" to "))];
       const what = shown.filter(Boolean).join(", ");
       const said = point && `${isolated(point.one.name)} ${plot.said(point.value)}`;

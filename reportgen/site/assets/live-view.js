@@ -250,7 +250,8 @@
       this.domain = domain;
       this.refresh();
       const [first] = this.plots;
-      first.say(domain ? `Zoomed to ${domain.map(first.readX).join(" to ")}` : "Showing the whole range");
+      const place = () => live.placeInSentence(first.payload.x, domain.map(first.readX).join(" to "));
+      first.say(domain ? `Zoomed: ${place()}` : "Showing the whole range");
     }
 
     refresh() {
