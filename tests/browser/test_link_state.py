@@ -151,6 +151,8 @@ def test_one_state_follows_another(tabs: Tabs) -> None:
         "points~mark=@MEL",
         "points~series=%E0%A4%A",
         "points~~=~x~series~mark",
+        "points~y=cubic~band=0~runs=0",
+        "points~y=linear~band=1~runs=~y",
         "nowhere~series=MEL",
         "%E0%A4%A~series=MEL",
     ],
@@ -197,12 +199,54 @@ def test_the_link_button_copies_what_is_shown(tabs: Tabs) -> None:
     tool(figure, "Copy a link to this figure").click()
     expect(tool(figure, "Copy a link to this figure")).to_have_attribute("data-words", "Link copied")
     copied = tab.evaluate("copied")
-    assert re.search(r"dense\.html#dense~series=B,D~x=\d+(\.\d+)?\.\.\d+(\.\d+)?$", copied)
+    assert re.search(r"dense\.html#dense~series=B,D~x=\d+0\.\.\d+0$", copied)
     other = tabs.open("dense", served=True, fragment=f"#{copied.partition('#')[2]}")
     again = figure_of(other, "dense")
     expect(line(again)).to_contain_text("Showing B and D, step")
     assert x_labels(again) == zoomed
     assert faded(again) == 3
+
+
+def test_a_link_keeps_what_the_toolbar_switches(tabs: Tabs) -> None:
+    """Log axis, bands and runs are as they were; everything comes back, in the buttons too."""
+    tab = tabs.open("dense", served=True, script=SAVED)
+    figure = wake(tab, "dense")
+    switches = ("Logarithmic y axis", "A thin line for each run", "95 % CI")
+    for words in switches:
+        tool(figure, words).click()
+    tool(figure, "Copy a link to this figure").click()
+    expect(tool(figure, "Copy a link to this figure")).to_have_attribute("data-words", "Link copied")
+    state = tab.evaluate("copied").partition("#")[2]
+    assert state == "dense~y=log~band=0~runs=0"
+    again = figure_of(tabs.open("dense", served=True, fragment=f"#{state}"), "dense")
+    expect(line(again)).to_have_text("Showing a logarithmic y axis, no bands, no single runs.")
+    pressed = [tool(again, words).get_attribute("aria-pressed") for words in switches]
+    assert pressed == ["true", "false", "false"]
+    expect(again.locator(".rg-live .runs_marks path")).to_have_count(0)
+    tool(again, "Show everything").click()
+    expect(again.locator(".rg-live .runs_marks path")).to_have_count(25)
+    pressed = [tool(again, words).get_attribute("aria-pressed") for words in switches]
+    assert pressed == ["false", "true", "true"]
+
+
+def test_a_link_to_a_log_axis_may_ask_for_a_linear_one(tabs: Tabs) -> None:
+    """What the author chose needs no words, what the reader chose does; a switch ends the state."""
+    figure = figure_of(tabs.open("log", fragment="#log~y=linear"), "log")
+    expect(line(figure)).to_have_text("Showing a linear y axis.")
+    expect(tool(figure, "Logarithmic y axis")).to_have_attribute("aria-pressed", "false")
+    tool(figure, "Logarithmic y axis").click()
+    expect(figure.locator(".rg-state")).to_have_count(0)
+    assert fragment(figure.page) == "#log"
+
+
+def test_a_copied_range_ends_at_steps_of_the_data(tabs: Tabs) -> None:
+    """Where a drag ends between two steps, the link names those that it shows."""
+    tab = tabs.open("points", served=True, script=SAVED)
+    figure = wake(tab, "points")
+    drag(figure, 0.4, 0.9)
+    tool(figure, "Copy a link to this figure").click()
+    expect(tool(figure, "Copy a link to this figure")).to_have_attribute("data-words", "Link copied")
+    assert tab.evaluate("copied").endswith("#points~x=60..120")
 
 
 def test_a_link_to_a_whole_figure_names_nothing_else(tabs: Tabs) -> None:

@@ -1,12 +1,15 @@
 /* A state of a figure that the address names: FIGURE~series=A,B~x=100..140~mark=120@A, as
-   write_link_state in reportgen/figures/live.py writes it. The series are shown alone, the steps with some room, the
-   point with a ring and its value in words. What the figure does not have is passed over. */
+   write_link_state in reportgen/figures/live.py writes it, and what the toolbar switches: ~y=log (or linear), ~band=0
+   and ~runs=0. The series are shown alone, the steps with some room, the point with a ring and its value in words.
+   What the figure does not have is passed over. */
 (function (live) {
   "use strict";
 
   const { make } = live;
   const ROOM = 0.1; // of the range named, shown on either side of it
   const AROUND = 0.05; // of the whole axis, shown on either side of a single step
+  const SCALES = ["linear", "log"];
+  const PARTS = ["band", "runs"]; // what a link can hide
   const states = new Map(); // by figure
 
   // ---- reading -------------------------------------------------------------------------------------
@@ -32,6 +35,10 @@
       series: (said.get("series") ?? "").split(",").filter(Boolean).map(decoded),
       x: ends.length === 2 && ends[0] <= ends[1] ? ends : null,
       mark: name !== undefined && Number.isFinite(number(step)) ? [number(step), decoded(name)] : null,
+      shown: {
+        ...(SCALES.includes(said.get("y")) && { log: said.get("y") === "log" }),
+        ...Object.fromEntries(PARTS.filter((part) => said.get(part) === "0").map((part) => [part, false])),
+      },
     };
   }
 
@@ -46,13 +53,17 @@
     return ends[0] === 0 && ends[1] === 1 ? null : ends.map((end) => live.valueOf(axis, end));
   }
 
-  /** The range that is shown as this part of an axis. */
-  function withoutRoom(axis, domain) {
+  /** The range that is shown as this part of an axis: between steps of the data, as far as it has several. */
+  function withoutRoom(axis, domain, steps) {
     const [from, to] = domain.map((step) => live.fraction(axis, step));
     const sides = (from > 0) + (to < 1);
     const room = (ROOM * (to - from)) / (1 + sides * ROOM);
     const ends = [from > 0 ? from + room : 0, to < 1 ? to - room : 1];
-    return ends.map((end) => live.valueOf(axis, end));
+    const given = ends.map((end) => live.valueOf(axis, end));
+    const near = ends.map((end) => steps[live.nearest(axis, steps, end)]);
+    if (near[0] === near[1]) return short(given);
+    const [first, last] = short(given);
+    return [from > 0 ? near[0] : first, to < 1 ? near[1] : last];
   }
 
   /** Steps with no more digits than can be told apart. */
@@ -101,20 +112,33 @@
     }
 
     /** Show what a link names, as far as this figure has it. */
-    show({ series, x, mark }) {
+    show({ series, x, mark, shown: wanted }) {
       const { group, payload } = this.plot;
       const known = group.names.filter((name) => series.includes(name));
       const chosen = known.length && known.length < group.names.length ? new Set(known) : null;
       const domain = x && withRoom(payload.x, x);
       const point = mark && this.reading(...mark);
-      if (!known.length && !domain && !point) return this.clear();
-      this.now = { chosen, domain, point };
-      Object.assign(group, { chosen, domain });
-      group.refresh();
+      const changes = this.changes(wanted);
+      if (!known.length && !domain && !point && !changes.length) return this.clear();
+      const shown = { ...live.SHOWN, ...Object.fromEntries(changes) };
+      this.now = { chosen, domain, shown, point };
+      Object.assign(group, { chosen, domain, shown });
+      group.refresh("means", "runs");
       this.plot.pointer.pointAll(point?.step ?? null);
       this.words.textContent = this.sentence(known, domain && x);
       this.plot.box.after(this.line);
       this.plot.say(this.words.textContent);
+    }
+
+    /** What of these switches changes one of the plots. */
+    changes(wanted) {
+      const { plots } = this.plot.group;
+      const has = {
+        log: ({ data, payload }) => data.positive && (payload.y.scale === "log") !== wanted.log,
+        band: ({ data }) => data.hasBand,
+        runs: ({ data }) => data.hasRuns,
+      };
+      return Object.entries(wanted).filter(([name]) => plots.some(has[name]));
     }
 
     /** A point of a series, read out; null where the series has none. */
@@ -130,7 +154,14 @@
       const { plot } = this;
       const { point } = this.now;
       const place = (words) => live.placeInSentence(plot.payload.x, words);
-      const shown = [names.length && listing(names), range && place(range.map(plot.readX).join(" to "))];
+      const { log, band, runs } = this.now.shown;
+      const shown = [
+        names.length && listing(names),
+        range && place(range.map(plot.readX).join(" to ")),
+        log !== null && `${log ? "a logarithmic" : "a linear"} y axis`,
+        !band && "no bands",
+        !runs && "no single runs",
+      ];
       const what = shown.filter(Boolean).join(", ");
       const said = point && `${isolated(point.one.name)} ${plot.said(point.value)}`;
       const marked = point && `Marked: ${said} at ${place(plot.readX(point.step))}.`;
@@ -141,7 +172,7 @@
       const { now, plot } = this;
       if (!now) return;
       const { group, room, x, y } = plot;
-      if (group.chosen !== now.chosen || group.domain !== now.domain) return this.leave();
+      if (["chosen", "domain", "shown"].some((part) => group[part] !== now[part])) return this.leave();
       const { point } = now;
       this.ring.hidden = !point || !live.within(x, point.step) || !live.within(y, point.value);
       if (this.ring.hidden) return;
@@ -162,8 +193,8 @@
     clear() {
       if (!this.now) return;
       this.leave();
-      Object.assign(this.plot.group, { chosen: null, domain: null });
-      this.plot.group.refresh();
+      Object.assign(this.plot.group, { chosen: null, domain: null, shown: live.SHOWN });
+      this.plot.group.refresh("means", "runs");
       this.plot.pointer.pointAll(null);
       this.plot.say("Showing everything");
     }
@@ -174,11 +205,18 @@
   }
 
   /** What a plot shows now, for a link. */
-  function stateOf({ figure, group, payload }) {
+  function stateOf({ figure, group, payload, data, visible, log }) {
+    const { runs, band } = group.shown;
+    const shown = [
+      log !== (payload.y.scale === "log") && ["y", log ? "log" : "linear"],
+      data.hasBand && !band && ["band", 0],
+      data.hasRuns && !runs && ["runs", 0],
+    ];
     return {
       series: group.chosen ? group.names.filter((name) => group.shows(name)) : [],
-      x: group.domain && short(withoutRoom(payload.x, group.domain)),
+      x: group.domain && withoutRoom(payload.x, group.domain, data.stepsOf(visible)),
       mark: states.get(figure)?.now?.point ?? null,
+      shown: shown.filter(Boolean),
     };
   }
 

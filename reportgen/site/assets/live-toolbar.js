@@ -69,12 +69,14 @@
     return encodeURIComponent(text.toWellFormed?.() ?? text).replaceAll("~", "%7E");
   }
 
-  /** The fragment of a link to a state of a figure, as reportgen/figures/live.py writes it. */
-  function writeState(figure, { series = [], x = null, mark = null }) {
+  /** The fragment of a link to a state of a figure, as reportgen/figures/live.py writes it, with what the toolbar
+      switches: ``shown`` are names with "log", "linear" or "0". */
+  function writeState(figure, { series = [], x = null, mark = null, shown = [] }) {
     const parts = [encoded(figure.id)];
     if (series.length) parts.push(`series=${series.map(encoded).join(",")}`);
     if (x) parts.push(`x=${x.join("..")}`);
     if (mark) parts.push(`mark=${mark.step}@${encoded(mark.one.name)}`);
+    parts.push(...shown.map((pair) => pair.join("=")));
     return parts.join("~");
   }
 

@@ -5,15 +5,12 @@
   const { make, toolButton } = live;
   const EDGE = 16; // pixels around a saved picture
 
-  /** A button that switches something of a plot on and off. */
-  function toggle(plot, face, words, name, change) {
-    const button = toolButton(face, words, () => {
-      plot[name] = !plot[name];
-      button.setAttribute("aria-pressed", plot[name]);
-      change();
-    });
-    button.setAttribute("aria-pressed", plot[name]);
-    return button;
+  /** A button that switches something of a group on and off, and shows what ``plot``, one of it, has. */
+  function toggle(plot, name, words) {
+    const button = toolButton(name, words, () => plot.group.show({ [name]: !plot[name] }));
+    const show = () => button.setAttribute("aria-pressed", plot[name]);
+    show();
+    return { button, show };
   }
 
   function addTools(plot) {
@@ -24,10 +21,12 @@
       plot.surface.focus({ preventScroll: true });
     });
     const bar = live.makeBar(reset);
-    const offer = (there, ...rest) => there && bar.append(toggle(plot, ...rest));
-    offer(data.positive, "log", "Logarithmic y axis", "log", () => plot.draw());
-    offer(data.hasRuns, "runs", "A thin line for each run", "runs", () => plot.refresh("runs"));
-    offer(data.hasBand, "band", payload.band || "Band", "band", () => plot.refresh("means"));
+    const toggles = [
+      data.positive && toggle(plot, "log", "Logarithmic y axis"),
+      data.hasRuns && toggle(plot, "runs", "A thin line for each run"),
+      data.hasBand && toggle(plot, "band", payload.band || "Band"),
+    ].filter(Boolean);
+    bar.append(...toggles.map(({ button }) => button));
     const state = () => live.stateOf(plot);
     if (figure.requestFullscreen) bar.append(live.fullScreenButton(figure, (full) => fit(plot, full)));
     const view = () => exportView(plot);
@@ -36,6 +35,7 @@
     plot.box.append(bar);
     plot.onRefresh = () => {
       reset.hidden = !plot.group.domain;
+      toggles.forEach(({ show }) => show());
       placeLegend(plot);
     };
     plot.onRefresh();

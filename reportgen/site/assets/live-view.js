@@ -52,8 +52,6 @@
       this.surface = this.box.querySelector(".rg-surface");
       this.payload = JSON.parse(figure.querySelector(".rg-payload").textContent);
       this.data = new live.Data(this.payload);
-      this.runs = this.band = true;
-      this.log = this.payload.y.scale === "log";
       this.readX = live.reader(this.payload.x);
       this.readY = live.reader(this.payload.y);
     }
@@ -61,6 +59,20 @@
     /** A value in words, with the unit of its axis. */
     said(value) {
       return `${this.readY(value)}${this.payload.y.unit ?? ""}`;
+    }
+
+    get runs() {
+      return this.group.shown.runs;
+    }
+
+    get band() {
+      return this.group.shown.band;
+    }
+
+    /** Whether the y axis is a log axis: the author's choice, or the reader's where the values allow it. */
+    get log() {
+      const given = this.payload.y.scale === "log";
+      return this.data.positive ? (this.group.shown.log ?? given) : given;
     }
 
     get visible() {
@@ -179,6 +191,7 @@
     /** Build the view; a change between linear and log builds it again. */
     async draw() {
       this.room = this.measure();
+      this.drawn = this.log;
       const spec = this.specification(this.room, Plot.ink);
       const host = addHost(this.box);
       const view = makeView(spec, host);
@@ -198,6 +211,7 @@
     /** Show the state as it is now; ``names`` are the data sets that changed. */
     refresh(...names) {
       if (!this.view) return;
+      if (this.drawn !== this.log) return void this.draw();
       this.room = this.measure();
       const data = this.datasets(this.room);
       const signals = this.signals(this.room, Plot.ink);
@@ -217,12 +231,16 @@
     }
   }
 
+  /** What the toolbar switches: a log y axis (null: as the author says), and what is drawn beside the lines. */
+  const SHOWN = { log: null, runs: true, band: true };
+
   /** Figures that share what is shown: panels, or one figure alone. */
   class Group {
     constructor(root) {
       this.root = root;
       this.domain = null; // the x that are shown, null for all
       this.chosen = null; // names of the series that stand out, null for all
+      this.shown = SHOWN;
       this.plots = [];
     }
 
@@ -254,8 +272,14 @@
       first.say(domain ? `Zoomed: ${place()}` : "Showing the whole range");
     }
 
-    refresh() {
-      this.plots.forEach((plot) => plot.refresh());
+    /** Switch something that the toolbar switches. */
+    show(changes) {
+      this.shown = { ...this.shown, ...changes };
+      this.refresh("means", "runs");
+    }
+
+    refresh(...names) {
+      this.plots.forEach((plot) => plot.refresh(...names));
     }
   }
 
@@ -308,5 +332,5 @@
     live.addLegend(group);
   }
 
-  Object.assign(live, { enliven, makeView, compiled, Plot });
+  Object.assign(live, { enliven, makeView, compiled, Plot, SHOWN });
 })(window.reportgenLive);
