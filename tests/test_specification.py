@@ -13,6 +13,7 @@ import pytest
 from made_figures import HOSTILE, context, curve, curve_set, figure, spec, wave
 
 from reportgen.figures.live import compile_view
+from reportgen.figures.number_format import format_d3
 from reportgen.figures.render import compile_to_vega, render_vega_lite
 
 if TYPE_CHECKING:
@@ -173,8 +174,14 @@ def test_the_payload_gives_the_numbers_back() -> None:
         for name, values in (("y", source.values), ("low", source.low), ("high", source.high)):
             assert line[name] == pytest.approx(values.tolist(), abs=1e-4 * (high - low))
         for run, wanted in zip(line["runs"], source.runs, strict=True):
-            levels = [sum(run["q"][: i + 1]) * payload["run_unit"] + low for i in range(len(run["q"]))]
+            start, unit = payload["run_from"], payload["run_unit"]
+            levels = [sum(run["q"][: i + 1]) * unit + start for i in range(len(run["q"]))]
             assert levels == pytest.approx(wanted.values.tolist(), abs=1e-3 * (high - low))
+            assert payload["run_exact"]
+            read = payload["y"]["read"]
+            assert [format_d3(level, read) for level in levels] == [
+                format_d3(value, read) for value in wanted.values.tolist()
+            ]
 
 
 def steps_of(column: Any) -> list[float]:  # noqa: ANN401 - a list, or a rule

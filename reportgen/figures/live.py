@@ -43,10 +43,11 @@ _CSV = {
     MEANS: {"type": "csv", "parse": dict.fromkeys(("step", "value", "low", "high", "raw"), "number")},
     RUNS: {"type": "csv", "parse": {"step": "number", "value": "number", "run": "string"}},
 }
-# Run lines have no tooltips, so a thousandth of the y range, under half a pixel, is precise enough.
+# A thousandth of the y range is under half a pixel.
 _RUN_LEVELS = 1024
 # Limit for values far outside the plot, in these levels.
 _FARTHEST = 2**40
+_HALF = 0.5 + 1e-9  # a half that floats made a little smaller is rounded up, too
 _NO_DIFFERENCE = 1e-6
 _SCALE_SIGNALS = {
     "x": "x_domain",
@@ -254,14 +255,15 @@ def build_payload(plot: Plot, *, band_name: str) -> dict[str, Any]:
     """Build the signals and columns of a plot for ``site/assets/live.js``.
 
     ``xs`` holds each column of steps once, even ones as start, step and count. Means and intervals are
-    rounded to a hundred-thousandth of the y range; runs are stored as differences, rounded to a thousandth. A
-    gap is null.
+    rounded to a hundred-thousandth of the y range; runs are stored as differences, rounded to a thousandth or
+    finer (``run_from``, ``run_unit``). If ``run_exact``, they read as the values themselves. A gap is null.
     """
     steps = _Steps()
     low, high = plot.y.domain
-    unit = (high - low) / _RUN_LEVELS
+    read = count_decimals(plot.y)
+    start, unit = _choose_run_levels(low, high, read)
     decimals = max(0, 5 - math.floor(math.log10(high - low)))
-    series = [_build_series(plot, line, steps, decimals, unit) for line in plot.lines]
+    series = [_build_series(plot, line, steps, decimals, (start, unit)) for line in plot.lines]
     references, annotations = (
         [_list_mark_fields(mark) for mark in marks] for marks in (plot.references, plot.annotations)
     )
@@ -275,7 +277,9 @@ def build_payload(plot: Plot, *, band_name: str) -> dict[str, Any]:
         "band": band_name,
         "series": series,
         "xs": steps.columns,
+        "run_from": start,
         "run_unit": unit,
+        "run_exact": read is not None,
         "ends": [{"text": end.text, "y": end.y} for end in plot.ends],
         "references": references,
         "annotations": annotations,
@@ -285,6 +289,19 @@ def build_payload(plot: Plot, *, band_name: str) -> dict[str, Any]:
 def _list_mark_fields(mark: Mark) -> dict[str, Any]:
     row: dict[str, Any] = {"x": mark.x, "y": mark.y, "text": mark.text}
     return row | ({"series": mark.series} if mark.series else {}) | _list_label_fields(mark)
+
+
+def _choose_run_levels(low: float, high: float, read: int | None) -> tuple[float, float]:
+    """Return the start and the distance of the levels that values of runs are rounded to.
+
+    If values are read with ``read`` decimal places, an odd number of levels stands for one of the last: then
+    rounding twice reads as rounding once.
+    """
+    unit = (high - low) / _RUN_LEVELS
+    if read is None:
+        return low, unit
+    place = 10.0**-read
+    return math.floor(low / place) * place, place / (2 * math.ceil((place / unit - 1) / 2) + 1)
 
 
 class _Steps:
@@ -307,7 +324,9 @@ class _Steps:
         return self._known[key]
 
 
-def _build_series(plot: Plot, line: SeriesLine, steps: _Steps, decimals: int, unit: float) -> dict[str, Any]:
+def _build_series(
+    plot: Plot, line: SeriesLine, steps: _Steps, decimals: int, levels: tuple[float, float]
+) -> dict[str, Any]:
     n = line.n.tolist()
     read = count_decimals(plot.y)
     row: dict[str, Any] = {
@@ -327,12 +346,12 @@ def _build_series(plot: Plot, line: SeriesLine, steps: _Steps, decimals: int, un
     if line.raw is not None:
         row["raw"] = round_values(line.raw, decimals, read)
     for run in line.runs:
-        # ``q`` holds differences of (value - start of the y domain) / ``run_unit``, rounded; a gap is null.
+        # ``q`` holds differences of (value - ``run_from``) / ``run_unit``, rounded; a gap is null.
         known = np.isfinite(run.values)
         with np.errstate(over="ignore"):
-            heights = (run.values[known] - plot.y.domain[0]) / unit
-            levels = np.rint(heights.clip(-_FARTHEST, _FARTHEST)).astype(np.int64)
-        rest = iter(np.diff(levels, prepend=0).tolist())
+            heights = (run.values[known] - levels[0]) / levels[1]
+            whole = np.floor(heights.clip(-_FARTHEST, _FARTHEST) + _HALF).astype(np.int64)
+        rest = iter(np.diff(whole, prepend=0).tolist())
         differences = [next(rest) if here else None for here in known.tolist()]
         row.setdefault("runs", []).append({"name": run.name, "x": steps.add(run.steps), "q": differences})
     return row

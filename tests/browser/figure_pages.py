@@ -236,7 +236,7 @@ def dense() -> Figure:
     steps = range(0, 1500, 10)
     return figure(
         "dense",
-        curve_set(*(curve(name, steps, *_runs(n, 5, 150), half=0.02) for n, name in enumerate("ABCDE"))),
+        curve_set(*(curve(name, steps, *make_runs(n, 5, 150), half=0.02) for n, name in enumerate("ABCDE"))),
     )
 
 
@@ -254,7 +254,7 @@ def cut() -> Figure:
 def many() -> Figure:
     """Twelve series: a legend row, and some of them grey."""
     names = [f"method {n}" for n in range(1, 13)]
-    lines = (curve(name, range(80), *_runs(n, 1, 80)) for n, name in enumerate(names))
+    lines = (curve(name, range(80), *make_runs(n, 1, 80)) for n, name in enumerate(names))
     return figure("many", curve_set(*lines))
 
 
@@ -262,7 +262,7 @@ def log_axes() -> Figure:
     """Two series over two log axes."""
     steps = np.geomspace(1, 10_000, 40).tolist()
     lines = (
-        curve(name, steps, *(np.exp(-6 * run) for run in _runs(n, 3, 40))) for n, name in enumerate("AB")
+        curve(name, steps, *(np.exp(-6 * run) for run in make_runs(n, 3, 40))) for n, name in enumerate("AB")
     )
     return figure("log", curve_set(*lines, metric="loss", band="none"), x_scale="log", y_scale="log")
 
@@ -309,11 +309,11 @@ def results() -> ResultTable:
 
 
 def _metric(name: str) -> CurveSet:
-    lines = (curve(series, range(0, 35, 5), *_runs(n, 2, 7)) for n, series in enumerate(("one", "two")))
+    lines = (curve(series, range(0, 35, 5), *make_runs(n, 2, 7)) for n, series in enumerate(("one", "two")))
     return curve_set(*lines, metric=name, band="none")
 
 
-def _runs(series: int, runs: int, steps: int) -> FloatArray:
+def make_runs(series: int, runs: int, steps: int) -> FloatArray:
     """Runs that rise and level off, positive, the same at each call."""
     noise = np.random.default_rng([series, runs, steps]).normal(0, 0.01, (runs, steps))
     rise = 1 - np.exp(-4 * (1 + series / 5) * np.linspace(0, 1, steps))

@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
-from browser.figure_pages import HOSTILE
+from browser.figure_pages import HOSTILE, make_runs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,6 +84,13 @@ def tooltip_rows(figure: Locator) -> list[list[str]]:
     expect(tooltip).to_be_visible()
     rows = tooltip.evaluate("t => [...t.children].map(r => [...r.children].map(c => c.textContent))")
     return [[cell for cell in row if cell] for row in rows]
+
+
+def names_in_tooltip(figure: Locator) -> list[str]:
+    """The series that the tooltip lists."""
+    expect(figure.locator(".rg-tooltip")).to_be_visible()
+    rows = figure.locator(".rg-tooltip-row:not(.rg-of-run, .rg-difference) > .rg-name")
+    return rows.all_text_contents()
 
 
 def x_labels(figure: Locator) -> list[str]:
@@ -272,16 +279,121 @@ def test_touch_shows_the_tooltip(tabs: Tabs) -> None:
     expect(figure.locator(".rg-tooltip")).to_be_hidden()
 
 
+def test_two_series_have_a_difference(tabs: Tabs) -> None:
+    """First minus second, whichever is larger, with an interval where both have one."""
+    tab = tabs.open("points")
+    figure = wake(tab, "points")
+    point_at(figure, 120 / 140)
+    assert tooltip_rows(figure)[1:] == [["MEL", "0.840"], ["GRPO", "0.820"], ["−", "difference", "−0.020"]]
+    figure = wake(tabs.open("dense"), "dense")
+    point_at(figure, 0.5)
+    expect(figure.locator(".rg-difference")).to_have_count(0)
+    figure.get_by_role("button", name="B", exact=True).click()
+    figure.get_by_role("button", name="D", exact=True).click(modifiers=["Shift"])
+    point_at(figure, 0.5)
+    values = {row[0]: float(row[1]) for row in tooltip_rows(figure) if row[0] in "BD"}
+    _, words, value, interval = tooltip_rows(figure)[-1]
+    assert words == "difference"
+    assert float(value.replace("−", "-")) == pytest.approx(values["B"] - values["D"], abs=0.0011)
+    low, high = (float(end.replace("−", "-")) for end in interval.strip("[]").split(", "))
+    assert high - low == pytest.approx(2 * 0.02 * 2**0.5, abs=0.0021)
+
+
+def test_single_runs_are_read(tabs: Tabs) -> None:
+    """The run whose thin line is under the pointer has name and value; a series alone has all of its runs."""
+    tab = tabs.open("dense")
+    figure = wake(tab, "dense")
+    lines = figure.locator(".rg-tooltip-row.rg-of-run")
+    figure.get_by_role("button", name="E", exact=True).click()
+    point_at(figure, 0.5, 0.02)
+    runs = make_runs(4, 5, 150)[:, 74]
+    shown = [row for row in tooltip_rows(figure) if row[0].startswith("run ")]
+    order = sorted(range(5), key=lambda n: -runs[n])
+    assert shown == [[f"run E-{n}", f"{runs[n]:.3f}"] for n in order]
+    figure.get_by_role("button", name="E", exact=True).click()
+    point_at(figure, 0.5, 0.02)
+    expect(lines).to_have_count(0)
+    place = """(p, x) => { for (let n = 0; n < 600; n++) {
+      const at = p.getPointAtLength(n * p.getTotalLength() / 600);
+      if (at.x >= x) return at.y; } }"""
+    box = figure.locator(".rg-surface").bounding_box()
+    assert box
+    last = figure.locator(".rg-live .runs_marks path").last
+    point_at(figure, 0.5, last.evaluate(place, 0.497 * box["width"]) / box["height"])
+    expect(lines).to_have_count(1)
+    tool(figure, "A thin line for each run").click()
+    point_at(figure, 0.5, 0.5)
+    expect(lines).to_have_count(0)
+
+
+def test_long_names_keep_their_end(tabs: Tabs) -> None:
+    """What tells series apart is not cut: the middle goes, and the whole name stays in the text."""
+    figure = wake(tabs.open("hostile", width=390), "hostile")
+    point_at(figure, 0.5)
+    cut = figure.locator(".rg-tooltip .rg-cut").filter(has_text="xxxx")
+    expect(cut).to_have_text("x" * 500)
+    end, tip = (one.bounding_box() for one in (cut.locator("span").last, figure.locator(".rg-tooltip")))
+    assert end
+    assert tip
+    assert end["width"] > 40
+    assert end["x"] + end["width"] < tip["x"] + tip["width"]
+
+
+def test_a_drag_is_not_covered_and_selects_no_words(tabs: Tabs) -> None:
+    """The tooltip steps aside while the range is dragged over, and a double click marks nothing."""
+    figure = wake(tabs.open("dense"), "dense")
+    point_at(figure, 0.3)
+    figure.page.mouse.down()
+    point_at(figure, 0.5)
+    expect(figure.locator(".rg-brush")).to_be_visible()
+    expect(figure.locator(".rg-tooltip")).to_be_hidden()
+    figure.page.mouse.up()
+    point_at(figure, 0.5)
+    expect(figure.locator(".rg-tooltip")).to_be_visible()
+    box = figure.locator(".rg-surface").bounding_box()
+    assert box
+    figure.page.mouse.dblclick(box["x"] + 200, box["y"] + 100)
+    assert figure.page.evaluate("String(getSelection())") == ""
+
+
+def test_a_tap_never_widens_the_document(tabs: Tabs) -> None:
+    """At the left end of a long-named figure, the tooltip is laid out inside from the first tap on."""
+    tab = tabs.open("hostile", width=390, touch=True)
+    figure = wake(tab, "hostile")
+    box = figure.locator(".rg-surface").bounding_box()
+    assert box
+    for across in (0.9, 0.02, 0.5):
+        tab.touchscreen.tap(box["x"] + across * box["width"], box["y"] + 100)
+        expect(figure.locator(".rg-tooltip")).to_be_visible()
+        assert tab.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_a_tooltip_of_the_keyboard_leaves_the_dots_free(tabs: Tabs) -> None:
+    """It stands at the end of the plot that is farther from the values read."""
+    tab = tabs.open("points")
+    figure = wake(tab, "points")
+    figure.locator(".rg-surface").focus()
+    for key, above in (("End", False), ("Home", True)):
+        tab.keyboard.press(key)
+        tip = figure.locator(".rg-tooltip").bounding_box()
+        dots = [dot.bounding_box() for dot in figure.locator(".rg-dot:visible").all()]
+        assert tip
+        assert dots
+        for dot in dots:
+            assert dot
+            assert (tip["y"] + tip["height"] < dot["y"]) if above else (tip["y"] > dot["y"] + dot["height"])
+
+
 def test_keyboard_reads_values_out(tabs: Tabs) -> None:
     """Arrows step through x and series, and each reading is announced."""
     tab = tabs.open("points")
     figure = wake(tab, "points")
     figure.locator(".rg-surface").focus()
     tab.keyboard.press("ArrowRight")
-    expect(said(figure)).to_have_text("Training step 0: GRPO 0.740, MEL 0.740")
+    expect(said(figure)).to_have_text("Training step 0: GRPO 0.740, MEL 0.740, difference 0.000")
     tab.keyboard.press("End")
     tab.keyboard.press("ArrowLeft")
-    expect(said(figure)).to_have_text("Training step 120: MEL 0.840, GRPO 0.820")
+    expect(said(figure)).to_have_text("Training step 120: MEL 0.840, GRPO 0.820, difference −0.020")
     tab.keyboard.press("ArrowDown")
     expect(said(figure)).to_have_text("Training step 120: GRPO 0.820")
     tab.keyboard.press("Home")
@@ -324,7 +436,7 @@ def test_names_at_the_line_ends_isolate(tabs: Tabs) -> None:
     assert sum("color-mix" in stroke for stroke in strokes) == 4
     key.nth(2).click(modifiers=["Shift"])
     point_at(figure, 0.5)
-    assert sorted(row[0] for row in tooltip_rows(figure)[1:]) == ["B", "C"]
+    assert sorted(names_in_tooltip(figure)) == ["B", "C"]
     key.nth(2).click(modifiers=["Shift"])
     key.nth(1).click()
     expect(said(figure)).to_have_text("Showing all series")
@@ -587,7 +699,7 @@ def test_panels_share_pointer_zoom_and_choice(tabs: Tabs) -> None:
     legend.get_by_role("button", name="two").click()
     point_at(first, 0.5)
     for panel in (first, *others):
-        assert [row[0] for row in tooltip_rows(panel)[1:]] == ["two"]
+        assert names_in_tooltip(panel) == ["two"]
     drag(first, 0.0, 0.5)
     for panel in (first, *others):
         expect(tool(panel, "Reset zoom")).to_be_visible()

@@ -336,6 +336,9 @@ def draw_plot_figure(plot: Plot, curve_set: CurveSet, text: FigureText, context:
     rows = csv if curve_set.curves[0].key is None else write_curves_csv(curve_set, by_line=True)
     spec = build_spec(plot, curve_set, rows, chart_spec, title=text.title, subtitle=how)
     columns = build_payload(plot, band_name=text.band) | {"view": name_view(chart_spec)}
+    # Lines of several metrics have no difference; intervals make one of a difference only if runs do.
+    columns["differences"] = all(curve.key is None for curve in curve_set.curves)
+    columns["independent"] = curve_set.band == "ci" and all(len(curve.runs) > 1 for curve in curve_set.curves)
     has = (" rg-has-ends" if plot.ends else "") + (" rg-has-symbols" if plot.symbols else "")
     return Figure(
         id=text.id,

@@ -11,11 +11,11 @@
     return Array.isArray(x) ? x : Array.from({ length: x.count }, (_, i) => x.from + i * x.by);
   }
 
-  /** Values of a run: differences in units of a thousandth of the y range. */
+  /** Values of a run: differences in units of a thousandth of the y range, or less. */
   function runValues(run, payload) {
     let level = 0;
     return run.q.map((step) =>
-      step === null ? null : payload.y.domain[0] + (level += step) * payload.run_unit,
+      step === null ? null : payload.run_from + (level += step) * payload.run_unit,
     );
   }
 
@@ -35,8 +35,15 @@
         slot: slotOf(given.colour),
         steps: columns[given.x],
         at: indexes[given.x],
-        runs: (given.runs ?? []).map((run) => ({ steps: columns[run.x], values: runValues(run, payload) })),
+        runs: (given.runs ?? []).map((run) => ({
+          name: run.name,
+          steps: columns[run.x],
+          values: runValues(run, payload),
+        })),
       }));
+      this.exact = payload.run_exact; // whether values of runs read as the data's own
+      this.comparable = payload.differences; // whether all series are of one metric
+      this.independent = payload.independent; // whether bands are confidence intervals over runs
       this.hasRuns = this.series.some((one) => one.runs.length);
       this.hasBand = this.series.some((one) => one.low);
       const shown = ({ y, raw, runs }) => [...y, ...(raw ?? []), ...runs.flatMap((run) => run.values)];
@@ -94,6 +101,27 @@
         return { one, value, low, high, raw, n: Array.isArray(one.n) ? one.n[i] : one.n };
       });
       return rows.sort((a, b) => (a.value === null) - (b.value === null) || b.value - a.value);
+    }
+
+    /** Runs of a series that have a value at a step, largest first, where these can be read. */
+    runsAt(one, step) {
+      if (!this.exact) return [];
+      const found = one.runs.map(({ name, steps, values }) => [name, values[steps.indexOf(step)] ?? null]);
+      const known = found.filter(([, value]) => value !== null).sort(([, a], [, b]) => b - a);
+      return known.map(([name, value]) => ({ one, name, value }));
+    }
+
+    /** The first of two series minus the second at a step; null for other numbers of series. Its interval is that of
+        Zou and Donner (2008), of the two intervals: the distances of their ends, squared and added. */
+    difference(series, step) {
+      if (series.length !== 2 || !this.comparable) return null;
+      const [a, b] = series.map((one) => this.readings([one], step)[0]);
+      if (a.value === null || b.value === null) return null;
+      const value = a.value - b.value;
+      const known = this.independent && [a, b].every(({ low, n }) => low !== null && n > 1);
+      const low = known ? value - Math.hypot(a.value - a.low, b.high - b.value) : null;
+      const high = known ? value + Math.hypot(a.high - a.value, b.value - b.low) : null;
+      return { series, value, low, high };
     }
 
     /** A series' value at ``step``: its own, the one between its neighbours, or null outside its range. */

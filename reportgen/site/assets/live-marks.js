@@ -258,7 +258,8 @@
       const x = place.left + place.width / 2 - width / 2 - box.left;
       const y = (above > 0 ? above : place.bottom + APART) - box.top;
       const inside = Math.max(0, Math.min(x, box.width - width));
-      tooltip.style.transform = `translate(${Math.round(inside)}px, ${Math.round(y)}px)`;
+      tooltip.style.left = `${Math.round(inside)}px`;
+      tooltip.style.top = `${Math.round(y)}px`;
     }
 
     key(event) {

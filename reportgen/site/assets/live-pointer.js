@@ -5,18 +5,36 @@
   const { make } = live;
   const APART = 14; // pixels between rule and tooltip
   const DRAG = 5; // pixels before a press becomes a drag
+  const TOP = -Infinity; // above everything
+  const NEAR = 8; // pixels between pointer and thin line that still mean this run
+  const MOST = 10; // runs that a tooltip lists
+  const [LONG, TAIL] = [20, 10]; // letters of names that may be cut, and of what is left of their end
   const STRIDES = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity };
   const ZOOMS = { "+": 0.5, "=": 0.5, "-": 2, "_": 2 };
 
+  /** A name; where it is long, its end, which tells series apart, is kept and its middle is cut. */
   function nameOf(series) {
-    const name = make("span", "rg-name", series);
+    const cut = series.length > LONG && /^[\x20-\x7e\xa0-\u024f]+$/.test(series) ? series.length - TAIL : 0;
+    const name = make("span", cut ? "rg-name rg-cut" : "rg-name", cut ? undefined : series);
+    if (cut) name.append(make("span", "rg-head", series.slice(0, cut)), make("span", "", series.slice(cut)));
     name.dir = "auto";
     return name;
+  }
+
+  /** Stand a tooltip at a place of its box. Not by a transform: the document would stay as wide as the layout
+      made it in which the tooltip was measured. */
+  function stand(element, x, y) {
+    element.style.left = `${x}px`;
+    element.style.top = `${y}px`;
   }
 
   /** Stand an element at a place of its box, without a style attribute. */
   function put(element, x, y) {
     element.style.transform = `translate(${x}px, ${y}px)`;
+  }
+
+  function swatchOf({ slot, line }) {
+    return make("span", `rg-swatch rg-slot-${slot}${line === undefined ? "" : ` rg-line-${line}`}`);
   }
 
   class Pointer {
@@ -88,6 +106,7 @@
 
     stretch(x) {
       this.to = x;
+      this.plot.surface.classList.add("rg-dragged");
       this.brush.hidden = false;
       this.brush.style.width = `${Math.abs(x - this.from)}px`;
       put(this.brush, Math.min(x, this.from), 0);
@@ -102,6 +121,7 @@
     }
 
     stopDrag() {
+      this.plot.surface.classList.remove("rg-dragged");
       this.brush.hidden = true;
       this.from = this.to = undefined;
     }
@@ -109,7 +129,8 @@
     pointAt(part, y, kind) {
       const steps = this.steps();
       if (!steps.length) return this.pointAll(null);
-      this.pointAll(steps[live.nearest(this.plot.x, steps, part)], kind === "touch" ? null : y);
+      // A finger would cover what stands beside it.
+      this.pointAll(steps[live.nearest(this.plot.x, steps, part)], kind === "touch" ? TOP : y);
     }
 
     /** Show the same step in every figure of the group. */
@@ -131,7 +152,7 @@
       put(this.rule, x, 0);
       const known = readings.filter(({ value }) => value !== null);
       const heights = known.map(({ one, value }) => this.putDot(one, x, value));
-      this.fill(readings);
+      this.fill(readings, y);
       this.putTooltip(x, y, heights);
     }
 
@@ -145,7 +166,7 @@
       return y;
     }
 
-    fill(readings) {
+    fill(readings, y) {
       const { plot } = this;
       const counts = new Set(readings.filter(({ value }) => value !== null).map(({ n }) => n));
       const shared = counts.size === 1 ? [...counts][0] : null;
@@ -155,7 +176,44 @@
       const title = make("span", "rg-name", live.placeWords(plot.x, plot.readX(this.step)));
       title.dir = "auto";
       head.append(title, make("span", "", how));
-      this.tooltip.replaceChildren(head, ...readings.map((reading) => this.row(reading, shared === null)));
+      const runs = this.runsRead(y);
+      const rows = readings.flatMap((reading) => [
+        this.row(reading, shared === null),
+        ...runs.filter(({ one }) => one === reading.one).map(({ name, value }) => this.runRow(name, value)),
+      ]);
+      const difference = plot.data.difference(plot.visible, this.step);
+      this.tooltip.replaceChildren(head, ...rows, ...(difference ? [this.differenceRow(difference)] : []));
+    }
+
+    /** Runs at this step: all of a series that is alone, otherwise the one whose thin line is under the pointer. */
+    runsRead(y) {
+      const { plot } = this;
+      if (!plot.runs) return [];
+      const runs = plot.visible.flatMap((one) => plot.data.runsAt(one, this.step));
+      if (plot.visible.length === 1 && runs.length <= MOST) return runs;
+      const away = ({ value }) => Math.abs((1 - live.fraction(plot.y, value)) * plot.room.height - y);
+      const near = y === null ? [] : runs.filter((run) => away(run) <= NEAR);
+      return near.sort((a, b) => away(a) - away(b)).slice(0, 1);
+    }
+
+    runRow(name, value) {
+      const row = make("div", "rg-tooltip-row rg-of-run");
+      row.append(nameOf(`run ${name}`), make("span", "rg-value", this.plot.said(value)));
+      return row;
+    }
+
+    differenceRow({ series, value, low, high }) {
+      const { plot } = this;
+      const row = make("div", "rg-tooltip-row rg-difference");
+      const [first, second] = series.map(swatchOf);
+      const minus = make("span", "", "\u2212");
+      minus.setAttribute("aria-hidden", "true");
+      row.append(first, minus, second, make("span", "rg-name", "difference"));
+      row.append(make("span", "rg-value", `${value > 0 ? "+" : ""}${plot.said(value)}`));
+      if (plot.band && low !== null) {
+        row.append(make("span", "rg-interval", `[${plot.readY(low)}, ${plot.readY(high)}]`));
+      }
+      return row;
     }
 
     row({ one, value, low, high, raw, n }, withCount) {
@@ -163,8 +221,7 @@
       const row = make("div", "rg-tooltip-row");
       row.classList.toggle("rg-spoken", one === this.spoken);
       row.classList.toggle("rg-missing", value === null);
-      const line = one.line === undefined ? "" : ` rg-line-${one.line}`;
-      row.append(make("span", `rg-swatch rg-slot-${one.slot}${line}`), nameOf(one.name));
+      row.append(swatchOf(one), nameOf(one.name));
       if (value === null) row.append(make("span", "rg-value", "no value"));
       else {
         row.append(make("span", "rg-value", plot.said(value)));
@@ -184,15 +241,17 @@
       const { margins } = plot.payload;
       const after = x + APART + width <= right;
       const before = x - APART - width >= left;
-      let top = y === null ? 4 : y - height / 2;
+      const [high, low] = [Math.min(...heights), Math.max(...heights)];
+      // From the keyboard: where it is farther from the dots.
+      const end = high > plot.room.height - low ? 4 : plot.room.height - 4 - height;
+      let top = y === null ? end : y - height / 2;
       if (!after && !before) {
-        const [high, low] = [Math.min(...heights), Math.max(...heights)];
         top = high > plot.room.height - low ? high - APART - height : low + APART;
       }
       const start = after ? x + APART : before ? x - APART - width : x - width / 2;
       const inside = (place, from, to) => Math.round(Math.max(from, Math.min(place, to)));
       const lowest = plot.room.height + margins.bottom - height;
-      put(tooltip, inside(start, left, right - width), inside(top, -margins.top, lowest));
+      stand(tooltip, inside(start, left, right - width), inside(top, -margins.top, lowest));
     }
 
     edges() {
@@ -258,6 +317,8 @@
         return `${one.name} ${plot.said(value)}${interval}`;
       });
       const place = live.placeWords(plot.x, plot.readX(this.step));
+      const difference = !this.spoken && plot.data.difference(plot.visible, this.step);
+      if (difference) words.push(`difference ${plot.said(difference.value)}`);
       this.say(`${place}: ${words.filter(Boolean).join(", ")}`);
     }
 
@@ -295,7 +356,7 @@
       );
       const { left, top, right } = box.getBoundingClientRect();
       const room = right - left - tooltip.offsetWidth;
-      put(tooltip, Math.max(0, Math.min(event.clientX - left + APART, room)), event.clientY - top + APART);
+      stand(tooltip, Math.max(0, Math.min(event.clientX - left + APART, room)), event.clientY - top + APART);
     };
   }
 
