@@ -102,6 +102,15 @@ def x_labels(figure: Locator) -> list[str]:
     return [word for _, word in words]
 
 
+def y_labels(figure: Locator) -> list[str]:
+    """The words at the ticks of the live y axis, from below."""
+    axes = figure.locator(".rg-live .role-axis").filter(has=figure.page.locator(".role-axis-label"))
+    words = axes.last.locator(".role-axis-label text").evaluate_all(
+        "ws => ws.map(w => [w.getBoundingClientRect().top, w.textContent]).sort((a, b) => b[0] - a[0])"
+    )
+    return [word for _, word in words]
+
+
 def tool(figure: Locator, words: str) -> Locator:
     """A button of the toolbar."""
     return figure.get_by_role("button", name=words, exact=True)
@@ -528,6 +537,52 @@ def test_zoom_by_button_and_key(tabs: Tabs) -> None:
     tool(figure, "Reset zoom").click()
     expect(said(figure)).to_have_text("Showing the whole range")
     expect(surface).to_be_focused()
+
+
+def test_zooming_fits_y_to_the_lines_shown(tabs: Tabs) -> None:
+    """The plateau fills the plot, of the series shown only; a button shows the whole axis."""
+    tab = tabs.open("dense")
+    figure = wake(tab, "dense")
+    whole = y_labels(figure)
+    drag(figure, 0.6, 0.9)
+    fitted = y_labels(figure)
+    assert fitted != whole
+    assert len(fitted) > 2
+    heights = """paths => { const tops = paths.map(p => p.getBoundingClientRect());
+      return Math.max(...tops.map(t => t.bottom)) - Math.min(...tops.map(t => t.top)); }"""
+    surface = figure.locator(".rg-surface").bounding_box()
+    assert surface
+    point_at(figure, 0.5)
+    dots = [dot.bounding_box() for dot in figure.locator(".rg-dot:visible").all()]
+    assert len(dots) == 5
+    spread = max(dot["y"] for dot in dots if dot) - min(dot["y"] for dot in dots if dot)
+    assert spread > 0.15 * surface["height"]
+    assert figure.locator(".rg-live .bands_marks path").evaluate_all(heights) > 0.5 * surface["height"]
+    tool(figure, "y: fit, change to whole").click()
+    expect(said(figure)).to_have_text("The y axis is whole")
+    assert y_labels(figure) == whole
+    tool(figure, "y: whole, change to fit").click()
+    assert y_labels(figure) == fitted
+    figure.get_by_role("button", name="A", exact=True).click()
+    assert y_labels(figure) != fitted
+    tab.keyboard.press("Tab")
+    tool(figure, "Reset zoom").click()
+    assert y_labels(figure) == whole
+    expect(figure.get_by_role("button", name="y: fit")).to_be_hidden()
+
+
+def test_y_is_fitted_on_a_log_axis_and_never_beyond_the_authors(tabs: Tabs) -> None:
+    """A cut of the author's stays one, and factors are fitted as factors."""
+    figure = wake(tabs.open("log"), "log")
+    whole = y_labels(figure)
+    drag(figure, 0.7, 0.95)
+    assert y_labels(figure) != whole
+    assert len(y_labels(figure)) > 1
+    figure = wake(tabs.open("cut"), "cut")
+    drag(figure, 0.5, 0.99)
+    values = [float(word) for word in y_labels(figure)]
+    assert min(values) >= 0.5
+    assert max(values) <= 1.0
 
 
 @pytest.mark.parametrize(

@@ -124,6 +124,17 @@
       return { series, value, low, high };
     }
 
+    /** Values of a series on a part of the x axis, with those of its lines at both ends of it. */
+    valuesInside(one, axis, band, runs) {
+      const [low, high] = axis.domain;
+      const inside = (steps, values) => (values ?? []).filter((_, i) => steps[i] >= low && steps[i] <= high);
+      const parts = [one.y, ...(band ? [one.low, one.high] : [])].map((values) => inside(one.steps, values));
+      const thin = runs ? one.runs.map((run) => inside(run.steps, run.values)) : [];
+      const ends = axis.domain.map((step) => this.valueAt(one, step, axis));
+      if (one.steps.findLast((_, i) => one.y[i] !== null) < low) return [];
+      return [...parts, ...thin, ends].flat().filter((value) => value !== null);
+    }
+
     /** A series' value at ``step``: its own, the one between its neighbours, or null outside its range. */
     valueAt(one, step, axis) {
       let before = null;
@@ -201,7 +212,10 @@
       const plain = domain[1] > 1e5 || domain[0] < 1e-3 ? "~e" : ",.6~f";
       if (ticks.length > 1) return { ticks, format: percent ?? plain };
     }
-    const ticks = vega.scale(scale === "time" ? "utc" : "linear")().domain(domain).ticks(count);
+    const linear = vega.scale(scale === "time" ? "utc" : "linear")().domain(domain);
+    let ticks = linear.ticks(count);
+    // One tick is no axis.
+    for (let more = count + 1; ticks.length < 2 && more < count + 8; more++) ticks = linear.ticks(more);
     const own = format?.startsWith("~") && scale !== "time" ? format : null;
     return { ticks: ticks.map(Number), format: percent ?? own };
   }

@@ -1,6 +1,6 @@
 /* A state of a figure that the address names: FIGURE~series=A,B~x=100..140~mark=120@A, as
-   write_link_state in reportgen/figures/live.py writes it, and what the toolbar switches: ~y=log (or linear), ~band=0
-   and ~runs=0. The series are shown alone, the steps with some room, the point with a ring and its value in words.
+   write_link_state in reportgen/figures/live.py writes it, and what the toolbar switches: ~y=log (or linear), ~band=0,
+   ~runs=0 and ~fit=0 (y is not fitted to the lines). The series are shown alone, the steps with some room, the point with a ring and its value in words.
    What the figure does not have is passed over. */
 (function (live) {
   "use strict";
@@ -9,7 +9,7 @@
   const ROOM = 0.1; // of the range named, shown on either side of it
   const AROUND = 0.05; // of the whole axis, shown on either side of a single step
   const SCALES = ["linear", "log"];
-  const PARTS = ["band", "runs"]; // what a link can hide
+  const PARTS = ["band", "runs", "fit"]; // what a link can hide
   const states = new Map(); // by figure
 
   // ---- reading -------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@
       const chosen = known.length && known.length < group.names.length ? new Set(known) : null;
       const domain = x && withRoom(payload.x, x);
       const point = mark && this.reading(...mark);
-      const changes = this.changes(wanted);
+      const changes = this.changes(wanted, domain);
       if (!known.length && !domain && !point && !changes.length) return this.clear();
       const shown = { ...live.SHOWN, ...Object.fromEntries(changes) };
       this.now = { chosen, domain, shown, point };
@@ -131,12 +131,13 @@
     }
 
     /** What of these switches changes one of the plots. */
-    changes(wanted) {
+    changes(wanted, domain) {
       const { plots } = this.plot.group;
       const has = {
         log: ({ data, payload }) => data.positive && (payload.y.scale === "log") !== wanted.log,
         band: ({ data }) => data.hasBand,
         runs: ({ data }) => data.hasRuns,
+        fit: () => Boolean(domain),
       };
       return Object.entries(wanted).filter(([name]) => plots.some(has[name]));
     }
@@ -154,11 +155,12 @@
       const { plot } = this;
       const { point } = this.now;
       const place = (words) => live.placeInSentence(plot.payload.x, words);
-      const { log, band, runs } = this.now.shown;
+      const { log, band, runs, fit } = this.now.shown;
       const shown = [
         names.length && listing(names),
         range && place(range.map(plot.readX).join(" to ")),
         log !== null && `${log ? "a logarithmic" : "a linear"} y axis`,
+        !fit && "the whole y axis",
         !band && "no bands",
         !runs && "no single runs",
       ];
@@ -206,11 +208,12 @@
 
   /** What a plot shows now, for a link. */
   function stateOf({ figure, group, payload, data, visible, log }) {
-    const { runs, band } = group.shown;
+    const { runs, band, fit } = group.shown;
     const shown = [
       log !== (payload.y.scale === "log") && ["y", log ? "log" : "linear"],
       data.hasBand && !band && ["band", 0],
       data.hasRuns && !runs && ["runs", 0],
+      group.domain && !fit && ["fit", 0],
     ];
     return {
       series: group.chosen ? group.names.filter((name) => group.shows(name)) : [],

@@ -13,6 +13,21 @@
     return { button, show };
   }
 
+  /** Switches between a y axis that fits the lines shown and the whole one, and says which it is. */
+  function fitButton({ group }) {
+    const button = toolButton("", "", () => {
+      group.show({ fit: !group.shown.fit });
+      group.plots[0].say(group.shown.fit ? "The y axis fits the lines shown" : "The y axis is whole");
+    });
+    const show = () => {
+      const { fit } = group.shown;
+      button.textContent = fit ? "y: fit" : "y: whole";
+      button.setAttribute("aria-label", `${button.textContent}, change to ${fit ? "whole" : "fit"}`);
+      button.dataset.words = fit ? "Show the whole y axis" : "Fit the y axis to the lines shown";
+    };
+    return { button, show };
+  }
+
   function addTools(plot) {
     const { figure, data, payload } = plot;
     const reset = toolButton("Reset zoom", "", () => {
@@ -20,7 +35,8 @@
       plot.group.zoom(null);
       plot.surface.focus({ preventScroll: true });
     });
-    const bar = live.makeBar(reset);
+    const fits = fitButton(plot);
+    const bar = live.makeBar(reset, fits.button);
     const toggles = [
       data.positive && toggle(plot, "log", "Logarithmic y axis"),
       data.hasRuns && toggle(plot, "runs", "A thin line for each run"),
@@ -34,7 +50,8 @@
     bar.append(live.citeMenu(figure, plot.say, state, async () => (await view()).toSVG()));
     plot.box.append(bar);
     plot.onRefresh = () => {
-      reset.hidden = !plot.group.domain;
+      reset.hidden = fits.button.hidden = !plot.group.domain;
+      fits.show();
       toggles.forEach(({ show }) => show());
       placeLegend(plot);
     };

@@ -4,6 +4,9 @@
 
   const FADED = "25%";
   const LINE = 16; // pixels between names at the line ends
+  const LETTER = 7; // pixels of a digit at a tick, on average
+  const ROOM = 0.06; // of the values that y is fitted to, above and below them
+  const FLAT = 1e-6; // of the y axis, under which values are one
   const FOLLOW_AXES = ["ends", "references", "annotations"];
 
   /** Nothing is ever loaded; links of an author's chart may lead elsewhere. */
@@ -52,6 +55,7 @@
       this.surface = this.box.querySelector(".rg-surface");
       this.payload = JSON.parse(figure.querySelector(".rg-payload").textContent);
       this.data = new live.Data(this.payload);
+      this.y = this.payload.y;
       this.readX = live.reader(this.payload.x);
       this.readY = live.reader(this.payload.y);
     }
@@ -84,8 +88,28 @@
       return { ...this.payload.x, domain: this.group.domain ?? this.payload.x.domain };
     }
 
-    /** The y axis as it is now: the reader may have asked for a log axis. */
-    get y() {
+    /** The y axis to show now: of all values, or while x is zoomed fitted to the lines shown. */
+    chooseY() {
+      const whole = this.wholeY();
+      return this.group.domain && this.group.shown.fit ? this.fitted(whole) : whole;
+    }
+
+    /** The part of an axis that has every line, band and thin line shown in it, with some room. */
+    fitted(whole) {
+      const values = this.visible.flatMap((one) => this.data.valuesInside(one, this.x, this.band, this.runs));
+      const parts = values.map((value) => live.fraction(whole, value)).filter(Number.isFinite);
+      if (!parts.length) return whole;
+      const low = Math.max(0, parts.reduce((a, b) => Math.min(a, b)));
+      const high = Math.min(1, parts.reduce((a, b) => Math.max(a, b)));
+      if (high < low) return whole;
+      const room = high - low > FLAT ? ROOM * (high - low) : 2 * ROOM;
+      const ends = [Math.max(0, low - room), Math.min(1, high + room)];
+      if (ends[0] === 0 && ends[1] === 1) return whole;
+      return { ...whole, domain: ends.map((end) => live.valueOf(whole, end)) };
+    }
+
+    /** The whole y axis: the reader may have asked for a log axis. */
+    wholeY() {
       const { y } = this.payload;
       if (this.log === (y.scale === "log")) return y;
       const values = this.data.values;
@@ -97,6 +121,12 @@
       }
       const room = (high - low) / 25 || Math.abs(low) / 10 || 1;
       return { ...y, scale: "linear", domain: [low - room, high + room] };
+    }
+
+    /** Choose the y axis, and measure what is there for it. */
+    settle() {
+      this.y = this.chooseY();
+      this.room = this.measure();
     }
 
     /** The room there is: fractions of a pixel count, or the live view would stand beside the still one. */
@@ -126,7 +156,7 @@
       const { payload: given, x, y } = this;
       const series = this.data.series;
       const xAxis = this.group.domain ? live.freshTicks(x, Math.max(2, width / 90)) : x;
-      const yAxis = y === given.y ? y : live.freshTicks(y, Math.max(2, height / 60));
+      const yAxis = y === given.y ? y : this.yTicks(height);
       return {
         x_domain: x.domain,
         x_ticks: narrow && xAxis === x ? x.ticks.filter((_, i) => i % 2 === 0) : xAxis.ticks,
@@ -144,6 +174,20 @@
         margins: narrow ? { ...given.margins, right: 16 } : given.margins,
         clip: given.clip || Boolean(this.group.domain) || y !== given.y,
       };
+    }
+
+    /** Ticks of a y axis that the reader chose: fewer where their words would not fit beside the plot. */
+    yTicks(height) {
+      const { y, payload } = this;
+      const fits = ({ ticks, format }) => {
+        const write = vega.scale("linear")().domain(y.domain).tickFormat(ticks.length, format);
+        return ticks.every((tick) => write(tick).length * LETTER <= payload.margins.left);
+      };
+      for (let count = Math.max(3, Math.round(height / 60)); count > 2; count--) {
+        const axis = live.freshTicks(y, count);
+        if (fits(axis)) return axis;
+      }
+      return live.freshTicks(y, 2);
     }
 
     /** The view's data sets, of which a shape has only some. */
@@ -190,7 +234,7 @@
 
     /** Build the view; a change between linear and log builds it again. */
     async draw() {
-      this.room = this.measure();
+      this.settle();
       this.drawn = this.log;
       const spec = this.specification(this.room, Plot.ink);
       const host = addHost(this.box);
@@ -212,7 +256,7 @@
     refresh(...names) {
       if (!this.view) return;
       if (this.drawn !== this.log) return void this.draw();
-      this.room = this.measure();
+      this.settle();
       const data = this.datasets(this.room);
       const signals = this.signals(this.room, Plot.ink);
       for (const [name, value] of Object.entries(signals)) this.view.signal(name, value);
@@ -231,8 +275,9 @@
     }
   }
 
-  /** What the toolbar switches: a log y axis (null: as the author says), and what is drawn beside the lines. */
-  const SHOWN = { log: null, runs: true, band: true };
+  /** What the toolbar switches: a log y axis (null: as the author says), what is drawn beside the lines, and whether y
+      fits the lines while x is zoomed. */
+  const SHOWN = { log: null, runs: true, band: true, fit: true };
 
   /** Figures that share what is shown: panels, or one figure alone. */
   class Group {
