@@ -293,6 +293,26 @@ def test_a_panel_can_be_named(tabs: Tabs) -> None:
     assert fragment(tab) == "#diag-1~mark=15@one"
 
 
+def test_a_link_to_panels_keeps_what_they_show(tabs: Tabs) -> None:
+    """One button copies the state of all panels; leaving the state leaves it everywhere."""
+    tab = tabs.open("panels", served=True, script=SAVED)
+    wake(tab, "diag-2")
+    shared = tab.locator("#diag > .rg-toolbar")
+    tool(shared, "Logarithmic y axis").click()
+    drag(figure_of(tab, "diag-2"), 0.3, 0.7)
+    tool(shared, "Copy a link to these panels").click()
+    expect(tool(shared, "Copy a link to these panels")).to_have_attribute("data-words", "Link copied")
+    state = tab.evaluate("copied").partition("#")[2]
+    assert state == "diag~x=10..20~y=log"
+    again = tabs.open("panels", served=True, fragment=f"#{state}")
+    expect(line(figure_of(again, "diag-1"))).to_have_text("Showing step 10 to 20, a logarithmic y axis.")
+    shared = again.locator("#diag > .rg-toolbar")
+    expect(tool(shared, "Logarithmic y axis")).to_have_attribute("aria-pressed", "true")
+    tool(again.locator("#diag"), "Show everything").click()
+    expect(tool(shared, "Logarithmic y axis")).to_have_attribute("aria-pressed", "false")
+    assert fragment(again) == "#diag"
+
+
 def test_steps_on_other_axes_can_be_named(tabs: Tabs) -> None:
     """A log axis has its room in factors, and times are milliseconds."""
     tab = tabs.open("log", fragment="#log~x=10..100~mark=1@A")

@@ -744,22 +744,65 @@ def test_print_shows_the_still_picture(tabs: Tabs) -> None:
 
 
 def test_panels_share_pointer_zoom_and_choice(tabs: Tabs) -> None:
-    """One legend and one pointer for all panels; what is zoomed or isolated in one is so in all."""
+    """One legend, toolbar and pointer for all panels; what is zoomed or isolated in one is so in all."""
     tab = tabs.open("panels")
     first, *others = (wake(tab, f"diag-{n}") for n in (1, 2, 3))
     point_at(first, 0.5)
-    for panel in (first, *others):
-        assert tooltip_rows(panel)[0][0] == "step 15"
+    assert tooltip_rows(first)[0][0] == "step 15"
     legend = tab.locator("#diag > .rg-legend")
     legend.get_by_role("button", name="two").click()
     point_at(first, 0.5)
-    for panel in (first, *others):
-        assert names_in_tooltip(panel) == ["two"]
+    assert names_in_tooltip(first) == ["two"]
+    for panel in others:
+        expect(panel.locator(".rg-tooltip")).to_be_hidden()
+        expect(panel.locator(".rg-at-rule:visible")).to_have_count(1)
     drag(first, 0.0, 0.5)
+    reset = tool(tab.locator("#diag > .rg-toolbar"), "Reset zoom")
     for panel in (first, *others):
-        expect(tool(panel, "Reset zoom")).to_be_visible()
-    tool(others[0], "Reset zoom").click()
-    expect(tool(first, "Reset zoom")).to_be_hidden()
+        expect(panel).to_have_class(re.compile("rg-is-zoomed"))
+        assert len(x_labels(panel)) > 1
+        expect(tool(panel, "Reset zoom")).to_have_count(0)
+    reset.click()
+    for panel in (first, *others):
+        expect(panel).not_to_have_class(re.compile("rg-is-zoomed"))
+    expect(reset).to_be_hidden()
+
+
+def test_panels_that_are_not_read_have_values_at_the_rule(tabs: Tabs) -> None:
+    """The box stands in the panel under the pointer; in the others the values stand inside, none over another."""
+    tab = tabs.open("panels")
+    panels = [wake(tab, f"diag-{n}") for n in (1, 2, 3)]
+    for across in (0.02, 0.5, 0.98):
+        point_at(panels[1], across)
+        expect(panels[1].locator(".rg-tooltip")).to_be_visible()
+        rows = [row for row in tooltip_rows(panels[1])[1:] if row[0] in {"one", "two"}]
+        for panel in (panels[0], panels[2]):
+            values = panel.locator(".rg-at-rule:visible")
+            assert sorted(values.all_text_contents()) == sorted(row[1] for row in rows)
+            plot = panel.locator(".rg-surface").bounding_box()
+            boxes = sorted((box for one in values.all() if (box := one.bounding_box())), key=lambda b: b["y"])
+            assert plot
+            for box in boxes:
+                assert plot["x"] <= box["x"]
+                assert box["x"] + box["width"] <= plot["x"] + plot["width"]
+            assert boxes[0]["y"] + boxes[0]["height"] <= boxes[1]["y"] + 1
+    tab.mouse.move(1, 1)
+    expect(tab.locator(".rg-at-rule:visible")).to_have_count(0)
+
+
+def test_no_toolbar_covers_the_titles_of_panels(tabs: Tabs) -> None:
+    """Zoomed, with the pointer in a panel: axis titles and the legend stay free."""
+    tab = tabs.open("panels")
+    panels = [wake(tab, f"diag-{n}") for n in (1, 2, 3)]
+    drag(panels[0], 0.2, 0.8)
+    point_at(panels[0], 0.5)
+    words = ".rg-live .role-axis-title text, #diag > .rg-legend .rg-series, #diag > .rg-title, .rg-subtitle"
+    hidden = """all => all.filter(one => { const { left, right, top, bottom } = one.getBoundingClientRect();
+      return [...document.querySelectorAll(".rg-toolbar")].map(bar => bar.getBoundingClientRect()).some(bar =>
+        left < bar.right && bar.left < right && top < bar.bottom && bar.top < bottom); })
+      .map(one => one.textContent)"""
+    assert tab.locator("#diag").locator(words).count() > 6
+    assert tab.locator("#diag").locator(words).evaluate_all(hidden) == []
 
 
 def test_panels_line_up(tabs: Tabs) -> None:

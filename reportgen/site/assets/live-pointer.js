@@ -4,6 +4,7 @@
 
   const { make } = live;
   const APART = 14; // pixels between rule and tooltip
+  const LINE = 16; // pixels between values at the rule
   const DRAG = 5; // pixels before a press becomes a drag
   const TOP = -Infinity; // above everything
   const NEAR = 8; // pixels between pointer and thin line that still mean this run
@@ -48,7 +49,9 @@
       this.said = make("div", "rg-unseen");
       this.said.setAttribute("role", "status");
       this.dots = plot.data.series.map(({ slot }) => make("div", `rg-dot rg-slot-${slot}`));
-      const parts = [this.rule, this.brush, ...this.dots, this.tooltip];
+      this.values = plot.data.series.map(({ slot }) => make("div", `rg-at-rule rg-slot-${slot}`));
+      this.place = make("div", "rg-at-rule rg-slot-muted");
+      const parts = [this.rule, this.brush, ...this.dots, ...this.values, this.place, this.tooltip];
       parts.forEach((part) => (part.hidden = true));
       plot.surface.append(...parts);
       plot.box.append(this.said);
@@ -84,13 +87,13 @@
     }
 
     /** Where a pointer stands in the plot, in pixels. */
-    place(event) {
+    locate(event) {
       const { left, top, width } = this.plot.surface.getBoundingClientRect();
       return { x: Math.min(width, Math.max(0, event.clientX - left)), y: event.clientY - top };
     }
 
     moved(event) {
-      const { x, y } = this.place(event);
+      const { x, y } = this.locate(event);
       if (this.from !== undefined && Math.abs(x - this.from) > DRAG) this.stretch(x);
       cancelAnimationFrame(this.frame);
       this.frame = requestAnimationFrame(() => this.pointAt(x / this.plot.room.width, y, event.pointerType));
@@ -99,7 +102,7 @@
     pressed(event) {
       if (event.pointerType === "touch") this.moved(event);
       else if (event.button === 0) {
-        this.from = this.place(event).x;
+        this.from = this.locate(event).x;
         this.plot.surface.setPointerCapture(event.pointerId);
       }
     }
@@ -135,7 +138,10 @@
 
     /** Show the same step in every figure of the group. */
     pointAll(step, y = null) {
-      for (const { pointer } of this.plot.group.plots) pointer.point(step, pointer === this ? y : null);
+      for (const { pointer } of this.plot.group.plots) {
+        pointer.reads = pointer === this;
+        pointer.point(step, pointer === this ? y : null);
+      }
     }
 
     /** Show a step, or what this figure has nearest to it; null shows none. */
@@ -144,16 +150,33 @@
       const steps = this.steps();
       const none = step === null || !steps.length;
       this.step = none ? null : steps[live.nearest(plot.x, steps, live.fraction(plot.x, step))];
-      this.rule.hidden = this.tooltip.hidden = none;
-      this.dots.forEach((dot) => (dot.hidden = true));
+      this.rule.hidden = none;
+      [...this.dots, ...this.values, this.place].forEach((part) => (part.hidden = true));
+      this.tooltip.hidden = none || !this.reads;
       if (none) return;
       const readings = plot.data.readings(plot.visible, this.step);
       const x = live.fraction(plot.x, this.step) * plot.room.width;
       put(this.rule, x, 0);
       const known = readings.filter(({ value }) => value !== null);
       const heights = known.map(({ one, value }) => this.putDot(one, x, value));
+      if (!this.reads) return this.putValues(x, known, heights, this.step === step);
       this.fill(readings, y);
       this.putTooltip(x, y, heights);
+    }
+
+    /** In the panels beside the one that is read: values at the rule, and the step where it is another one. */
+    putValues(x, known, heights, same) {
+      const { plot } = this;
+      const { width, height } = plot.room;
+      const beside = (element, words, y) => {
+        element.textContent = words;
+        element.hidden = false;
+        element.classList.toggle("rg-before", x > width / 2);
+        put(element, x, y);
+      };
+      const places = live.spread(heights, LINE, height);
+      known.forEach(({ one, value }, i) => beside(this.values[Number(one.key)], plot.said(value), places[i]));
+      if (!same) beside(this.place, live.placeWords(plot.x, plot.readX(this.step)), height - LINE / 2);
     }
 
     putDot(one, x, value) {

@@ -126,7 +126,9 @@
       group.refresh("means", "runs");
       this.plot.pointer.pointAll(point?.step ?? null);
       this.words.textContent = this.sentence(known, domain && x);
-      this.plot.box.after(this.line);
+      // The rows of panels line up: none is left for it between plot and caption.
+      if (group.root === this.plot.figure) this.plot.box.after(this.line);
+      else this.plot.figure.querySelector(".rg-caption").prepend(this.line);
       this.plot.say(this.words.textContent);
     }
 
@@ -188,7 +190,7 @@
       this.now = null;
       this.ring.hidden = true;
       this.line.remove();
-      live.forgetState(this.plot.figure);
+      [this.plot.figure, this.plot.group.root].forEach(live.forgetState);
     }
 
     /** Show everything again. */
@@ -207,12 +209,13 @@
   }
 
   /** What a plot shows now, for a link. */
-  function stateOf({ figure, group, payload, data, visible, log }) {
-    const { runs, band, fit } = group.shown;
+  function stateOf({ figure, group, payload, data, visible }) {
+    const { log, runs, band, fit } = group.shown;
+    const some = (has) => group.plots.some(has);
     const shown = [
-      log !== (payload.y.scale === "log") && ["y", log ? "log" : "linear"],
-      data.hasBand && !band && ["band", 0],
-      data.hasRuns && !runs && ["runs", 0],
+      some((plot) => plot.log !== (plot.payload.y.scale === "log")) && ["y", log ? "log" : "linear"],
+      some((plot) => plot.data.hasBand) && !band && ["band", 0],
+      some((plot) => plot.data.hasRuns) && !runs && ["runs", 0],
       group.domain && !fit && ["fit", 0],
     ];
     return {

@@ -88,8 +88,8 @@
   }
 
   /** Copies a link to the figure as it is shown; ``state`` says how. */
-  function linkButton(figure, say, state = () => ({})) {
-    return toolButton("link", "Copy a link to this figure", async (button) => {
+  function linkButton(figure, say, state = () => ({}), words = "Copy a link to this figure") {
+    return toolButton("link", words, async (button) => {
       const address = `${location.href.split("#")[0]}#${writeState(figure, state())}`;
       tell(button, (await copy(address)) ? "Link copied" : address, say);
     });

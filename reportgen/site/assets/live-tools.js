@@ -5,16 +5,15 @@
   const { make, toolButton } = live;
   const EDGE = 16; // pixels around a saved picture
 
-  /** A button that switches something of a group on and off, and shows what ``plot``, one of it, has. */
-  function toggle(plot, name, words) {
-    const button = toolButton(name, words, () => plot.group.show({ [name]: !plot[name] }));
-    const show = () => button.setAttribute("aria-pressed", plot[name]);
-    show();
-    return { button, show };
+  /** A button that switches something of a group on and off; ``plots`` are those that have it. */
+  function toggle(group, plots, name, words) {
+    const on = () => plots.every((plot) => plot[name]);
+    const button = toolButton(name, words, () => group.show({ [name]: !on() }));
+    return { button, show: () => button.setAttribute("aria-pressed", on()) };
   }
 
   /** Switches between a y axis that fits the lines shown and the whole one, and says which it is. */
-  function fitButton({ group }) {
+  function fitButton(group) {
     const button = toolButton("", "", () => {
       group.show({ fit: !group.shown.fit });
       group.plots[0].say(group.shown.fit ? "The y axis fits the lines shown" : "The y axis is whole");
@@ -28,34 +27,60 @@
     return { button, show };
   }
 
-  function addTools(plot) {
-    const { figure, data, payload } = plot;
+  /** What shows a group in another way: buttons, and a function that brings them up to date. */
+  function groupTools(group) {
+    const [first] = group.plots;
     const reset = toolButton("Reset zoom", "", () => {
       live.clearStates();
-      plot.group.zoom(null);
-      plot.surface.focus({ preventScroll: true });
+      group.zoom(null);
+      first.surface.focus({ preventScroll: true });
     });
-    const fits = fitButton(plot);
-    const bar = live.makeBar(reset, fits.button);
-    const toggles = [
-      data.positive && toggle(plot, "log", "Logarithmic y axis"),
-      data.hasRuns && toggle(plot, "runs", "A thin line for each run"),
-      data.hasBand && toggle(plot, "band", payload.band || "Band"),
-    ].filter(Boolean);
-    bar.append(...toggles.map(({ button }) => button));
-    const state = () => live.stateOf(plot);
-    if (figure.requestFullscreen) bar.append(live.fullScreenButton(figure, (full) => fit(plot, full)));
-    const view = () => exportView(plot);
-    bar.append(saveTool(figure, view, plot.say), live.linkButton(figure, plot.say, state));
-    bar.append(live.citeMenu(figure, plot.say, state, async () => (await view()).toSVG()));
-    plot.box.append(bar);
-    plot.onRefresh = () => {
-      reset.hidden = fits.button.hidden = !plot.group.domain;
-      fits.show();
-      toggles.forEach(({ show }) => show());
-      placeLegend(plot);
+    const fits = fitButton(group);
+    const offer = (has, name, words) => {
+      const plots = group.plots.filter(({ data }) => data[has]);
+      return plots.length ? [toggle(group, plots, name, words)] : [];
     };
-    plot.onRefresh();
+    const switches = [
+      fits,
+      ...offer("positive", "log", "Logarithmic y axis"),
+      ...offer("hasRuns", "runs", "A thin line for each run"),
+      ...offer("hasBand", "band", group.plots.find(({ data }) => data.hasBand)?.payload.band || "Band"),
+    ];
+    const show = () => {
+      reset.hidden = fits.button.hidden = !group.domain;
+      switches.forEach((one) => one.show());
+    };
+    return { buttons: [reset, ...switches.map(({ button }) => button)], show };
+  }
+
+  /** Toolbars of a group: one over panels, and at each panel what takes it away. */
+  function addTools(group) {
+    const { root, plots } = group;
+    const tools = groupTools(group);
+    const alone = root === plots[0].figure;
+    if (!alone) {
+      const state = () => ({ ...live.stateOf(plots[0]), mark: null });
+      const link = live.linkButton(root, plots[0].say, state, "Copy a link to these panels");
+      const bar = live.makeBar(...tools.buttons, link);
+      bar.setAttribute("aria-label", "Tools of these panels");
+      root.prepend(bar);
+    }
+    for (const plot of plots) {
+      const { figure, say } = plot;
+      const state = () => live.stateOf(plot);
+      const view = () => exportView(plot);
+      const bar = live.makeBar(...(alone ? tools.buttons : []));
+      if (figure.requestFullscreen) bar.append(live.fullScreenButton(figure, (full) => fit(plot, full)));
+      bar.append(saveTool(figure, view, say), live.linkButton(figure, say, state));
+      bar.append(live.citeMenu(figure, say, state, async () => (await view()).toSVG()));
+      if (alone) plot.box.append(bar);
+      else figure.append(bar);
+      plot.onRefresh = () => {
+        tools.show();
+        placeLegend(plot);
+      };
+      plot.onRefresh();
+    }
   }
 
   /** Give a plot the height that the screen leaves it below the title, or its own height again. */

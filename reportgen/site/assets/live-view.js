@@ -155,7 +155,7 @@
     signals({ width, height, narrow }, ink) {
       const { payload: given, x, y } = this;
       const series = this.data.series;
-      const xAxis = this.group.domain ? live.freshTicks(x, Math.max(2, width / 90)) : x;
+      const xAxis = this.group.domain ? live.freshTicks(x, Math.max(3, width / 90)) : x;
       const yAxis = y === given.y ? y : this.yTicks(height);
       return {
         x_domain: x.domain,
@@ -368,9 +368,9 @@
     const group = new Group(unit);
     group.plots = figures.map((figure) => new Plot(figure, group));
     await Promise.all(group.plots.map((plot) => plot.draw()));
+    group.plots.forEach(live.addPointer);
+    live.addTools(group);
     for (const plot of group.plots) {
-      live.addPointer(plot);
-      live.addTools(plot);
       live.addState(plot);
       new ResizeObserver(() => plot.resized()).observe(plot.box);
     }
