@@ -769,7 +769,7 @@ def test_panels_share_pointer_zoom_and_choice(tabs: Tabs) -> None:
 
 
 def test_panels_that_are_not_read_have_values_at_the_rule(tabs: Tabs) -> None:
-    """The box stands in the panel under the pointer; in the others the values stand inside, none over another."""
+    """The box stands in the panel under the pointer; in the others values stand inside, none over another."""
     tab = tabs.open("panels")
     panels = [wake(tab, f"diag-{n}") for n in (1, 2, 3)]
     for across in (0.02, 0.5, 0.98):
