@@ -7,11 +7,14 @@
 
   // ---- theme ----
   var themes = { auto: "as the system", light: "light", dark: "dark" };
-  var order = Object.keys(themes);
+  var dark = window.matchMedia("(prefers-color-scheme: dark)");
   var themeButton = document.querySelector(".rg-theme-button");
 
+  // First the colours that are not shown, then those of the system, then as the system again.
   function nextTheme() {
-    return order[(order.indexOf(root.dataset.theme) + 1) % order.length];
+    var shown = dark.matches ? "dark" : "light";
+    var other = dark.matches ? "light" : "dark";
+    return { auto: other, [other]: shown, [shown]: "auto" }[root.dataset.theme];
   }
 
   function nameTheme() {
@@ -22,6 +25,7 @@
 
   if (themeButton) {
     nameTheme();
+    dark.addEventListener("change", nameTheme);
     themeButton.addEventListener("click", function () {
       root.dataset.theme = nextTheme();
       nameTheme();
@@ -108,6 +112,43 @@
   markScrollers();
   window.addEventListener("resize", markScrollers);
   window.addEventListener("load", markScrollers);
+
+  // ---- code: a button copies it; where the clipboard is closed, what it was made of is selected ----
+  function copyCode(code, tell) {
+    var selection = window.getSelection();
+    function copySelected() {
+      selection.selectAllChildren(code);
+      tell(document.execCommand("copy") ? "Copied" : "Press Ctrl+C or \u2318C");
+    }
+    if (!navigator.clipboard) return copySelected();
+    navigator.clipboard.writeText(code.textContent).then(function () {
+      tell("Copied");
+    }, copySelected);
+  }
+
+  document.querySelectorAll(".rg-prose pre:has(> code)").forEach(function (block) {
+    var box = document.createElement("div");
+    box.className = "rg-code";
+    block.before(box);
+    var button = document.createElement("button");
+    button.type = "button";
+    button.className = "rg-copy-code";
+    button.textContent = "Copy";
+    button.setAttribute("aria-label", "Copy this code");
+    var said = document.createElement("span");
+    said.className = "rg-unseen";
+    said.setAttribute("role", "status");
+    button.addEventListener("click", function () {
+      copyCode(block.querySelector("code"), function (words) {
+        button.textContent = said.textContent = words;
+        setTimeout(function () {
+          button.textContent = "Copy";
+          said.textContent = "";
+        }, 1600);
+      });
+    });
+    box.append(block, button, said);
+  });
 
   // ---- task lists: the box says what it means ----
   document.querySelectorAll(".task-list-item input").forEach(function (box) {

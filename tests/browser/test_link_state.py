@@ -405,5 +405,10 @@ def test_rows_of_scores_can_be_named(browser: Browser, scores_site: Site) -> Non
     tool(figure, "Show all series").click()
     expect(tab.locator(".rg-faded")).to_have_count(0)
     assert fragment(tab) == "#scores"
+    expect(figure).not_to_have_class(re.compile("rg-pointed-out"))
+    follow(tab, write_link_state("scores", NAMES))
+    expect(figure).to_have_class(re.compile("rg-pointed-out"))
+    expect(said(figure)).to_have_text("Showing all series")
+    expect(tab.locator("tr.rg-chosen")).to_have_count(0)
     tabs.close()
     assert tabs.complaints == []

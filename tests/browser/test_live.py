@@ -862,7 +862,7 @@ def test_authors_chart_is_alive(tabs: Tabs, width: int) -> None:
 
 
 def test_result_table_sorts(tabs: Tabs) -> None:
-    """Numbers start with the largest, words with the first, what is missing comes last either way."""
+    """Numbers start with the largest, words with the first, what is missing comes last; then as at first."""
     tab = tabs.open("results")
     table = tab.locator("table.rg-sortable")
     first = table.locator("tbody th")
@@ -876,6 +876,28 @@ def test_result_table_sorts(tabs: Tabs) -> None:
         assert first.all_text_contents() == order
         expect(table.get_by_role("columnheader", name=words)).to_have_attribute("aria-sort", state)
     expect(table.locator("[aria-sort]")).to_have_count(1)
+    for words, presses in (("series", 2), ("mean", 3)):
+        for _ in range(presses):
+            table.get_by_role("button", name=words).click()
+        assert first.all_text_contents() == ["GRPO", "MEL", "PPO"]
+        expect(table.locator("[aria-sort]")).to_have_count(0)
+
+
+def test_fingers_hit_buttons(tabs: Tabs) -> None:
+    """On a touch screen a button answers 36 pixels high and 32 wide, though its picture is smaller."""
+    tab = tabs.open("dense", width=390, touch=True)
+    figure = wake(tab, "dense")
+    expect(figure.locator(".rg-toolbar")).to_have_css("opacity", "1")
+    hit = """button => { const { left, right, top, bottom, width } = button.getBoundingClientRect();
+      const [x, y] = [(left + right) / 2, (top + bottom) / 2];
+      const over = dy => button.contains(document.elementFromPoint(x, y + dy));
+      return [width, over(-17), over(17)]; }"""
+    for button in figure.locator(".rg-toolbar .rg-tool").all():
+        if button.is_visible():
+            width, above, below = button.evaluate(hit)
+            assert width >= 32
+            assert above
+            assert below
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

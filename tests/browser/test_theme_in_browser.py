@@ -201,7 +201,7 @@ def test_measured_and_drawn_text_agree(opener: Opener, weight: Weight) -> None:
 
 
 def test_the_chosen_theme_stays(opener: Opener) -> None:
-    """One button goes round: as the system, light, dark; the choice is there before the next page paints."""
+    """One button goes round, first to other colours; the choice is there before the next page paints."""
     tab = opener.open("", dark=True)
     button = tab.get_by_role("button", name=re.compile("^Colours: "))
     ground = "getComputedStyle(document.body).backgroundColor"
@@ -219,12 +219,46 @@ def test_the_chosen_theme_stays(opener: Opener) -> None:
     assert tab.evaluate(ground) == dark
 
 
+@pytest.mark.parametrize(("dark", "first"), [(False, "dark"), (True, "light")])
+def test_the_first_press_changes_the_colours(opener: Opener, *, dark: bool, first: str) -> None:
+    """From "as the system" to what is not shown, then to what the system has, and back."""
+    tab = opener.open("", dark=dark)
+    ground = "getComputedStyle(document.body).backgroundColor"
+    system = tab.evaluate(ground)
+    button = tab.get_by_role("button", name=re.compile("^Colours: "))
+    seen = []
+    for _ in range(3):
+        button.click()
+        seen.append((tab.evaluate("document.documentElement.dataset.theme"), tab.evaluate(ground) == system))
+    other = "light" if first == "dark" else "dark"
+    assert seen == [(first, False), (other, True), ("auto", True)]
+
+
+@pytest.mark.parametrize("clipboard", [True, False])
+def test_code_is_copied(opener: Opener, *, clipboard: bool) -> None:
+    """By keyboard too; where the clipboard is closed the code is selected for the old way."""
+    taken = "{ writeText: async (text) => { window.copied = text; } }" if clipboard else "undefined"
+    script = f"Object.defineProperty(navigator, 'clipboard', {{ value: {taken} }});"
+    script += "document.execCommand = () => { window.copied = String(getSelection()); return true; };"
+    tab = opener.open("guide/elements/", script=script)
+    button = tab.get_by_role("button", name="Copy this code").first
+    button.focus()
+    expect(button).to_have_css("opacity", "1")
+    tab.keyboard.press("Enter")
+    expect(button).to_have_text("Copied")
+    expect(tab.locator(".rg-code").first.get_by_role("status")).to_have_text("Copied")
+    code = tab.locator(".rg-code code").first.text_content() or ""
+    assert tab.evaluate("copied").strip() == code.strip() != ""
+    expect(button).to_have_text("Copy")
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 1280
+
+
 def test_the_theme_can_be_changed_where_storage_is_refused(opener: Opener) -> None:
     """A browser that keeps nothing still changes the page at hand."""
     refuse = "Object.defineProperty(window, 'localStorage', { get() { throw new Error('refused') } })"
     tab = opener.open("", script=refuse)
     tab.get_by_role("button", name=re.compile("^Colours: ")).click()
-    assert tab.evaluate("document.documentElement.dataset.theme") == "light"
+    assert tab.evaluate("document.documentElement.dataset.theme") == "dark"
 
 
 # ---- search ----------------------------------------------------------------------------------------

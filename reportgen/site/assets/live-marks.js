@@ -289,10 +289,10 @@
       this.figure.classList.toggle("rg-is-zoomed", chosen !== null);
     }
 
-    /** Show only those of these series that are there; without one of them nothing changes. */
+    /** Show only those of these series that are there; all of them, or none, are no choice. */
     showOnly(names) {
       const known = this.marks.series.filter((name) => names.includes(name));
-      if (known.length) this.block.show(new Set(known), this);
+      if (known.length) this.block.show(known.length < this.marks.series.length ? new Set(known) : null, this);
     }
 
     say(words) {

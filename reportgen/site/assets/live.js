@@ -22,6 +22,7 @@
     "plus and minus zoom, Escape shows everything again.";
   const MARK_HINT =
     "Arrow keys read the marks one by one, Enter shows a series alone, Escape shows everything again.";
+  const SHOWN_FOR = 2400; // milliseconds
   const CITED = ["live-toolbar.js", "live-cite.js"];
   const live = (window.reportgenLive = {});
   const awake = new WeakMap(); // what each unit that was woken promised
@@ -72,7 +73,15 @@
     if (parts.length && !document.getElementById(address)) named.scrollIntoView();
     if (figure.matches(".rg-of-marks")) await load(parts.length ? [...MARK_PARTS, "live-state.js"] : []);
     else await wake(figure.closest(".rg-panels") ?? figure);
-    if (parts.length && location.hash.slice(1) === address) live.showState?.(figure, parts);
+    if (!parts.length || location.hash.slice(1) !== address) return;
+    live.showState?.(figure, parts);
+    pointOut(whole ? named : figure);
+  }
+
+  /** Frame what a link shows for a moment: where it names all series, nothing else would be seen to happen. */
+  function pointOut(figure) {
+    figure.classList.add("rg-pointed-out");
+    setTimeout(() => figure.classList.remove("rg-pointed-out"), SHOWN_FOR);
   }
 
   /** What lies over the plot: it takes the pointer and the keyboard, and names the figure. */
@@ -180,7 +189,8 @@
     body.append(...keyed.map(([, row]) => row));
   }
 
-  /** Heads become buttons: numbers start with the largest, words with the first. */
+  /** Heads become buttons: numbers start with the largest, words with the first; the third press brings the first
+      order back. */
   function makeSortable(table) {
     const heads = [...table.tHead.rows[0].cells];
     heads.forEach((head, column) => {
@@ -192,11 +202,12 @@
       const rows = [...table.tBodies[0].rows];
       button.addEventListener("click", () => {
         const numeric = rows.some((row) => row.cells[column].dataset.value !== undefined);
-        const now = head.getAttribute("aria-sort");
-        const next = now ? now === "descending" : !numeric;
+        const orders = numeric ? ["descending", "ascending"] : ["ascending", "descending"];
+        const next = orders[orders.indexOf(head.getAttribute("aria-sort")) + 1];
         heads.forEach((other) => other.removeAttribute("aria-sort"));
-        head.setAttribute("aria-sort", next ? "ascending" : "descending");
-        sortRows(table, column, next ? 1 : -1);
+        if (!next) return table.tBodies[0].append(...rows);
+        head.setAttribute("aria-sort", next);
+        sortRows(table, column, next === "ascending" ? 1 : -1);
       });
     });
   }
