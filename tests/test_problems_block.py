@@ -159,6 +159,8 @@ def test_the_browser_finds_cells_by_place() -> None:
     assert box.get("height") == str(PITCH * len(data["series"]))
     assert data["problems"] == ["p00000", "p00001", "p00002", "p00003"]
     assert data["samples"][1] == [2, 0, 2, 2]
+    assert data["right"] == [[2, 1, 1, 0], [2, 0, 0, 0]]
+    assert "right" not in json.loads(str(picture(block(matrix(SOME / 2))).payload))
     assert data["tags"][0] == "on average 100.0 %"
     assert data["words"] == ["100.0 %", "50.0 %", "0.0 %"]
     assert data["score"][0][0] == 0

@@ -333,3 +333,4 @@ class ProblemGrid(Struct, frozen=True, eq=False):
     difficulty: FloatArray  # mean score over the series that have the problem, shape (problems,)
     # Problems that only one series ever got right, and that series; empty unless scores are binary.
     solved_by_one: tuple[tuple[str, str], ...]
+    right: IntArray | None = None  # right samples over all runs; None unless scores are binary

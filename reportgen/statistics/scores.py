@@ -274,6 +274,7 @@ def build_problem_grid(problem_scores: ProblemScores, *, higher_is_better: bool 
             for column in order.tolist()
             if all(problem_scores.binary) and alone[column]
         ),
+        right=right[:, order] if all(problem_scores.binary) and higher_is_better else None,
     )
 
 

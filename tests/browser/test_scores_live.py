@@ -165,15 +165,15 @@ def test_pointer_reads_cells(tabs: Tabs) -> None:
     problem, hard, score = tip(figure)
     assert problem.startswith("p000")
     assert hard
-    assert score == f"{NAMES[1]}: 100.0 % of 4 samples"
+    assert score == f"{NAMES[1]}: 100.0 %, 4 of 4 samples right"
     tab.mouse.move(*cell(figure, 3, 39))
-    assert tip(figure)[2] == "Tiny: 0.0 % of 4 samples"
+    assert tip(figure)[2] == "Tiny: 0.0 %, 0 of 4 samples right"
     tab.mouse.move(1, 1)
     said = figure.get_by_role("status")
     figure.locator(".rg-surface").focus()
     tab.keyboard.press("ArrowRight")
     tab.keyboard.press("End")
-    expect(said).to_contain_text("Large: 0.0 % of 4 samples")
+    expect(said).to_contain_text("Large: 0.0 %, 0 of 4 samples right")
     data = json.loads(figure.locator("> .rg-heat-data").text_content() or "")
     tab.mouse.move(*cell(figure, 0, data["score"][0].index(None)))
     assert tip(figure)[2] == "Large: no answer"
@@ -325,7 +325,7 @@ def test_full_screen_and_link(tabs: Tabs) -> None:
     figure.get_by_role("button", name="Full screen").click()
     expect(figure.get_by_role("button", name="Leave full screen")).to_be_attached()
     tab.mouse.move(*cell(figure, 3, 39))
-    assert tip(figure)[2] == "Tiny: 0.0 % of 4 samples"
+    assert tip(figure)[2] == "Tiny: 0.0 %, 0 of 4 samples right"
     tab.evaluate("document.exitFullscreen()")
     expect(figure.get_by_role("button", name="Full screen")).to_be_attached()
 

@@ -142,6 +142,7 @@ class HeatMap(Struct, frozen=True, eq=False):
     columns: tuple[str, ...]  # the problem of each column, or the range of problems that share it
     score: FloatArray  # shape (series, columns), in the unit of the input; NaN without an answer
     samples: IntArray  # same shape; 0 for missing problems
+    right: IntArray | None  # same shape: right samples; None unless scores are binary
     level: IntArray  # same shape: colour level, 0 is the lowest score; -1 for missing problems
     difficulty: FloatArray  # shape (columns,), mean over the series that have the problem
     shared: int  # problems per column; the last column may have fewer
@@ -155,8 +156,9 @@ class HeatMap(Struct, frozen=True, eq=False):
     def build_payload(self, context: ScoreContext) -> dict[str, Any]:
         """Build the data for naming a cell in the browser; read by ``site/assets/live-marks.js``.
 
-        ``score`` and ``samples`` are lists by series; ``tags`` holds the difficulty of each problem. A score
-        is an index into the texts in ``words``, null if missing, so that no script rounds numbers.
+        ``score``, ``samples`` and ``right``, which only binary scores have, are lists by series; ``tags``
+        holds the difficulty of each problem. A score is an index into the texts in ``words``, null if
+        missing, so that no script rounds numbers.
         """
         places: dict[str, int] = {}
         scores = [
@@ -176,7 +178,7 @@ class HeatMap(Struct, frozen=True, eq=False):
             "score": scores,
             "samples": self.samples.tolist(),
             "words": list(places),
-        }
+        } | ({} if self.right is None else {"right": self.right.tolist()})
 
     def draw_body(self, context: ScoreContext, *, alive: bool) -> str:
         """Draw the elements of the fluid picture; with ``alive``, a page can isolate a series."""
@@ -310,6 +312,7 @@ def build_heat_map(grid: ProblemGrid, context: ScoreContext) -> HeatMap:
         columns=tuple(g[0] if len(g) == 1 else f"{g[0]} to {g[-1]} ({len(g)} problems)" for g in groups),
         score=score,
         samples=np.add.reduceat(grid.samples, starts, axis=1),
+        right=None if grid.right is None else np.add.reduceat(grid.right, starts, axis=1),
         level=np.where(np.isfinite(score), level, -1).astype(np.int64),
         difficulty=average(grid.difficulty),
         shared=shared,

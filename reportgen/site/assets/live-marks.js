@@ -107,10 +107,11 @@
     }
 
     lines([series, problem]) {
-      const { score, samples, problems, tags } = this.data;
+      const { score, samples, right, problems, tags } = this.data;
       const place = score[series][problem];
-      const count = samples[series][problem];
-      const words = place === null ? "no answer" : `${this.data.words[place]} of ${plural(count, "sample")}`;
+      const many = plural(samples[series][problem], "sample");
+      const count = right ? `, ${right[series][problem]} of ${many} right` : ` of ${many}`;
+      const words = place === null ? "no answer" : `${this.data.words[place]}${count}`;
       return [problems[problem], tags[problem], `${this.series[series]}: ${words}`];
     }
 
