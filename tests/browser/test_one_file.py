@@ -131,7 +131,7 @@ def test_the_list_of_pages_stays_in_view(tabs: Tabs) -> None:
     expect(tab.locator("#training-diagnostics h1")).to_be_in_viewport()
     expect(tab.get_by_role("navigation", name="Pages").get_by_role("link", name="AIME")).to_be_in_viewport()
     tab.get_by_role("button", name=re.compile("Colours")).click()
-    expect(tab.locator("html")).to_have_attribute("data-theme", "light")
+    expect(tab.locator("html")).to_have_attribute("data-theme", "dark")
 
 
 @pytest.mark.parametrize("name", ["report", "still"])
