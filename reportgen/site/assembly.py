@@ -171,8 +171,8 @@ class Assembly:
         self._jobs, self._last_build, self._seen = jobs, last_build, seen
         self._cited, self._feed_id = cited, feed_id
         self._views: dict[str, str] = {}
-        self._additions, self._review = additions, "review"
-        self._serving, self._all_sources = serving, repr(self.context["all_sources"])
+        self._additions, self._review, self._serving = additions, "review", serving
+        self._all_sources = repr(self.context["all_sources"])
 
     def list_files(
         self, assets: str, taken: set[str], *, fonts: bool
