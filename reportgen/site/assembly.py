@@ -168,10 +168,9 @@ class Assembly:
         }
         self._pages = {page.path: page for page in report.pages}
         self._addresses: Mapping[str, str] = {}
-        self._jobs, self._last_build, self._seen = jobs, last_build, seen
-        self._cited, self._feed_id = cited, feed_id
+        self._jobs, self._last_build, self._seen, self._cited = jobs, last_build, seen, cited
+        self._feed_id, self._serving, self._additions, self._review = feed_id, serving, additions, "review"
         self._views: dict[str, str] = {}
-        self._additions, self._review, self._serving = additions, "review", serving
         self._all_sources = repr(self.context["all_sources"])
 
     def list_files(
