@@ -81,7 +81,7 @@ def test_scores_take_colours_too(tmp_path: Path) -> None:
     [
         ("{D: blue}", 'colours names "D", and this block does not show it'),
         ("{A: bleu}", '"bleu" is no colour of the palette. Did you mean "blue"?'),
-        ('{A: "#ff0000"}', '"#ff0000" is no colour of the palette. The colours, which can be told apart'),
+        ('{A: "#ff0000"}', '"#ff0000" is no colour of the palette. The colours, which can be distinguished'),
     ],
 )
 def test_what_is_no_colour(tmp_path: Path, colours: str, said: str) -> None:

@@ -140,7 +140,7 @@ def add(path: Path, name: str | None, how: How | None, config_file: Path, *, wit
     PATH is any file or folder that reportgen describe can read. Up to 50 MB are copied into data/NAME, and
     what is larger is frozen, unless an option says otherwise; data in the data folder stay there. The page
     has the block that describe suggests, and sentences whose numbers and claims are bound to the data.
-    Nothing is asked, and nothing that exists is overwritten; if anything cannot be written, nothing is.
+    It asks no questions and overwrites nothing; if anything cannot be written, nothing is.
 
     \b
     Examples:

@@ -50,7 +50,7 @@ def _check_colour(name: str) -> str:
     if name.lower() in PALETTE:
         return name.lower()
     near = suggest_name(name.lower(), PALETTE)
-    there = f"The colours, which can be told apart in light and dark, are {', '.join(PALETTE)}"
+    there = f"The colours, which can be distinguished in light and dark, are {', '.join(PALETTE)}"
     raise ValueError(f'"{name}" is no colour of the palette. {near}{there}')
 
 
