@@ -18,8 +18,8 @@ from reportgen.figures.axis import position
 from reportgen.figures.curves.figure import draw_curve
 from reportgen.figures.curves.plotting import make_plot
 from reportgen.figures.labels import Obstacles, choose_places, list_places_at_line, list_places_at_point
-from reportgen.figures.live import build_payload
 from reportgen.figures.paths import PIXELS_WIDE, make_line_paths
+from reportgen.figures.payload import build_payload
 from reportgen.figures.picture import draw_body, draw_picture
 from reportgen.figures.plot import make_curve_spec
 from reportgen.figures.style import LABEL_SIZE, TICK_SIZE

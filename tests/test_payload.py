@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reportgen.figures.live import round_values
 from reportgen.figures.number_format import format_d3
+from reportgen.figures.payload import round_values
 
 _VALUES = st.lists(st.floats(-1000, 1000, allow_subnormal=False), min_size=1, max_size=20)
 

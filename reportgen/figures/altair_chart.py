@@ -11,9 +11,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
+from msgspec.structs import replace
 
 from reportgen.figures.axis import LOGS
-from reportgen.figures.live import ANNOTATIONS, DOMAIN, ENDS, MEANS, REFERENCES, RUNS
+from reportgen.figures.live import ANNOTATIONS, DOMAIN, ENDS, MEANS, REFERENCES, RIGHT, RUNS
 from reportgen.figures.paths import RUNS_ASIDE
 from reportgen.figures.style import LABEL_SIZE, TICK_SIZE
 
@@ -45,7 +46,21 @@ def write_chart_spec(shape: ChartShape) -> str:
     ``ends`` (``series, text, y`` in pixels), ``references`` (``step`` or ``value``, ``text``) and
     ``annotations`` (``step, value, text``); rows of the last two also place their text.
     """
-    on = _Encodings(shape)
+    specification = _write_side(shape)
+    if shape.right:
+        own = replace(shape, y_scale="linear", across=False, down=False, ends=False)
+        sides = (specification, _write_side(own, right=True))
+        specification["layer"] = [{"layer": side["layer"]} for side in sides]
+        specification["resolve"] = {"scale": {"y": "independent"}}
+    params = ({DOMAIN: [1, 2]} if shape.y_scale == "log" else {}) | ({RIGHT: []} if shape.right else {})
+    if params:
+        specification["params"] = [{"name": name, "value": value} for name, value in params.items()]
+    return json.dumps(specification)
+
+
+def _write_side(shape: ChartShape, *, right: bool = False) -> dict[str, Any]:
+    """Write the specification of what is on one y axis."""
+    on = _Encodings(shape, right=right)
     behind, front = _make_word_layers(shape, on)
     layers = [*behind, *_make_line_layers(shape, on), *front]
     axis = alt.AxisConfig(
@@ -62,19 +77,18 @@ def write_chart_spec(shape: ChartShape) -> str:
         background="transparent", font="var(--rg-font)", view=alt.ViewConfig(stroke=None), axis=axis
     )
     specification: dict[str, Any] = configured.to_dict(validate=False)
-    if shape.y_scale == "log":
-        specification["params"] = [{"name": DOMAIN, "value": [1, 2]}]
     # Altair moves data shared by all layers to the top level.
     shared = specification.pop("data", None)
     for layer in specification["layer"] if shared else ():
         layer["data"] = dict(shared)
-    return json.dumps(specification)
+    return specification
 
 
 class _Encodings:
     """Encoding channels shared by the layers, with explicit types (shorthands take ten times as long)."""
 
-    def __init__(self, shape: ChartShape) -> None:
+    def __init__(self, shape: ChartShape, *, right: bool) -> None:
+        self.two_axes, self.right = shape.right, right
         inks = alt.Scale(domain=["0"], range=["black"])
         kind: Any = "temporal" if shape.x_scale == "time" else "quantitative"
         self.x = alt.X(
@@ -92,17 +106,12 @@ class _Encodings:
                 titleBaseline="alphabetic",
             ),
         )
-        down = alt.Axis(
-            domain=False,
-            ticks=False,
-            labelPadding=8,
-            gridColor=GRID,
-            titleAngle=0,
-            titleAlign="left",
-            titleBaseline="alphabetic",
-            titleX=0,
-            titleY=-14,
-        )
+        title: dict[str, Any] = {"titleAngle": 0, "titleBaseline": "alphabetic", "titleX": 0, "titleY": -14}
+        ground: dict[str, Any] = {"ticks": False, "labelPadding": 8, "gridColor": GRID, "titleAlign": "left"}
+        if right:  # the grid is that of the left axis
+            ground = {"orient": "right", "grid": False, "tickColor": RULE, "tickSize": 5, "labelPadding": 4}
+            ground["titleAlign"] = "right"
+        down = alt.Axis(domain=False, **ground, **title)
         self.y, self.low, self.raw = (
             alt.Y(name, type="quantitative", scale=_make_scale(shape.y_scale), axis=down)
             for name in ("value", "low", "raw")
@@ -114,6 +123,13 @@ class _Encodings:
         self.dash = alt.StrokeDash("series", scale=dashes, **nominal)
         self.shape = alt.Shape("series", scale=shapes, **nominal)
 
+    def take(self, data: str, name: str) -> alt.Chart:
+        """Make a chart of the rows whose series are on this y axis; ``name`` is that of its layer."""
+        chart = alt.Chart(alt.NamedData(data), name=f"right_{name}" if self.right else name)
+        if not self.two_axes:
+            return chart
+        return chart.transform_filter(f"indexof({RIGHT}, datum.series) {'>=' if self.right else '<'} 0")
+
 
 def _make_scale(kind: ScaleKind) -> alt.Scale:
     types: dict[ScaleKind, dict[str, Any]] = {"log2": {"type": "log", "base": 2}, "time": {"type": "utc"}}
@@ -121,16 +137,13 @@ def _make_scale(kind: ScaleKind) -> alt.Scale:
 
 
 def _make_line_layers(shape: ChartShape, on: _Encodings) -> list[alt.Chart]:
-    means = alt.NamedData(MEANS)
     layers = []
     if shape.band and shape.whiskers:
-        band = _keep_positive(alt.Chart(means, name="bands"), shape, "high")
+        band = _keep_positive(on.take(MEANS, "bands"), shape, "high")
         band = band.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.5, **_CLIPPED)
         layers.append(band.encode(x=on.x, y=on.low, y2=alt.Y2("high"), color=on.color))
     elif shape.band:
-        band = _keep_positive(
-            alt.Chart(means, name="bands").mark_area(opacity=0.16, **_CLIPPED), shape, "high"
-        )
+        band = _keep_positive(on.take(MEANS, "bands").mark_area(opacity=0.16, **_CLIPPED), shape, "high")
         if shape.y_scale == "log":
             # A band that extends below the domain of a log axis starts at the bottom of the plot.
             foot = f"isValid(datum.low) && datum.low <= 0 ? {DOMAIN}[0] : datum.low"
@@ -138,7 +151,7 @@ def _make_line_layers(shape: ChartShape, on: _Encodings) -> list[alt.Chart]:
         layers.append(band.encode(x=on.x, y=on.low, y2=alt.Y2("high"), fill=on.fill))
     if shape.runs:
         run = alt.Detail("run", type="nominal")
-        thin = alt.Chart(alt.NamedData(RUNS), name="runs")
+        thin = on.take(RUNS, "runs")
         thin = _keep_positive(thin, shape, "value")
         if shape.whiskers:
             thin = thin.mark_point(
@@ -149,14 +162,14 @@ def _make_line_layers(shape: ChartShape, on: _Encodings) -> list[alt.Chart]:
             thin = thin.mark_line(strokeWidth=1, opacity=0.32, strokeJoin="round", **_CLIPPED)
             layers.append(thin.encode(x=on.x, y=on.y, color=on.color, detail=run))
     if shape.raw:
-        faint = alt.Chart(means, name="raw").mark_line(strokeWidth=1, opacity=0.4, **_CLIPPED)
+        faint = on.take(MEANS, "raw").mark_line(strokeWidth=1, opacity=0.4, **_CLIPPED)
         faint = _keep_positive(faint, shape, "raw")
         layers.append(faint.encode(x=on.x, y=on.raw, color=on.color))
-    line = alt.Chart(means, name="lines").mark_line(strokeWidth=2, strokeJoin="round", **_CLIPPED)
+    line = on.take(MEANS, "lines").mark_line(strokeWidth=2, strokeJoin="round", **_CLIPPED)
     line = _keep_positive(line, shape, "value")
     layers.append(line.encode(x=on.x, y=on.y, color=on.color, strokeDash=on.dash))
     if shape.symbols:
-        point = _keep_positive(alt.Chart(means, name="points"), shape, "value")
+        point = _keep_positive(on.take(MEANS, "points"), shape, "value")
         point = point.mark_point(filled=True, opacity=1, size=_SYMBOL_SIZE, **_CLIPPED)
         layers.append(point.encode(x=on.x, y=on.y, fill=on.fill, shape=on.shape))
     return layers
@@ -187,11 +200,13 @@ def _make_word_layers(shape: ChartShape, on: _Encodings) -> tuple[list[alt.Chart
         behind += [down.mark_rule(**line).encode(x=on.x), text.encode(x=on.x, y=alt.value(0), text=_TEXT)]
     if shape.annotations:
         base = alt.Chart(alt.NamedData(ANNOTATIONS)).encode(x=on.x, y=on.y)
+        if on.two_axes:
+            base = base.transform_filter("datum.right" if on.right else "!datum.right")
         ring = base.mark_point(shape="circle", size=144, stroke=INK, strokeWidth=1, opacity=1, **_CLIPPED)
         leader = base.transform_filter("isValid(datum.to)").encode(y2=alt.Y2("value"))
         ends = {"yOffset": _FROM_ROW["from"], "y2Offset": _FROM_ROW["to"]}
         leader = leader.mark_rule(**ends, color=MUTED, strokeWidth=1, aria=False)
-        text = base.properties(name="notes").transform_filter(_HAS_WORDS)
+        text = base.properties(name="right_notes" if on.right else "notes").transform_filter(_HAS_WORDS)
         front += [ring, leader, text.mark_text(color=INK, **_WORDS, **_PLACED).encode(text=_TEXT)]
     if shape.ends:
         text = alt.Chart(alt.NamedData(ENDS), name="ends").mark_text(

@@ -232,7 +232,7 @@ def place_labels(plot: Plot) -> Plot:
             room = max((1 - x) * WIDTHS[0] + _RIGHT_EDGE, x * WIDTHS[0] - _LEFT_EDGE) - _LINE_GAP
             short = cut_text(long, TICK_SIZE, 400, room)
             widths = (measure_text(short, TICK_SIZE), measure_text(long, TICK_SIZE))
-            y = None if mark.y is None else plot.find_pixel(mark.y)
+            y = None if mark.y is None else plot.find_pixel(mark.y, plot.get_y(mark))
             at_line = list_places_at_line(x, widths, plot.height)
             places = at_line if y is None else list_places_at_point(x, y, widths, plot.height)
             numbers.append(number)
@@ -267,10 +267,10 @@ def _collect_obstacles(plot: Plot) -> Obstacles:
             words.append(Box(0, (sides, sides), y + _ACROSS_TOP, y + _ACROSS_BOTTOM))
     for mark in plot.annotations:
         if mark.x is not None and mark.y is not None:
-            y = plot.find_pixel(mark.y)
+            y = plot.find_pixel(mark.y, plot.get_y(mark))
             rings.append(Box(position(plot.x, mark.x), ((-RING, RING),) * 2, y - RING, y + RING))
     for line in plot.lines:
-        across, down = positions(plot.x, line.steps), positions(plot.y, line.values)
+        across, down = positions(plot.x, line.steps), positions(plot.get_y(line), line.values)
         known = np.isfinite(across) & np.isfinite(down)
         if known.any():
             along = np.interp(grid, across[known], down[known], left=np.nan, right=np.nan)

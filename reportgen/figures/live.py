@@ -1,9 +1,9 @@
-"""Vega-Lite specification of a plot with its numbers as CSV, and the payload of its live view.
+"""Vega-Lite specification of a plot with its numbers as CSV, and the view that live figures share.
 
 A specification is that of the plot's shape, filled with text, colours and data. This needs no Altair, so a
 build with only known shapes does not import it. Signals (``x_domain``, ``x_ticks``, ``colours`` and so on)
-drive a live view, so that all figures of one shape share it; the payload holds the signals' values and the
-data.
+drive a live view, so that all figures of one shape share it; the ``payload`` holds the signals' values and
+the data.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from urllib.parse import quote
 import numpy as np
 from msgspec.structs import asdict
 
-from reportgen.figures.axis import count_decimals
 from reportgen.figures.paths import thin_together
 from reportgen.figures.picture import get_dash, get_symbol
-from reportgen.figures.style import SYMBOL_PATHS, get_colour, resolve
-from reportgen.figures.text import escape_field, escape_formula
+from reportgen.figures.plot import ON_THE_RIGHT
+from reportgen.figures.style import SYMBOL_PATHS, TICK_SIZE, get_colour, resolve
+from reportgen.figures.text import escape_field, escape_formula, measure_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,20 +35,17 @@ if TYPE_CHECKING:
 MEANS, RUNS, ENDS, REFERENCES, ANNOTATIONS = "means", "runs", "ends", "references", "annotations"
 DOMAIN = "y_domain"
 """Parameter that holds the y domain in charts with a log y axis."""
+RIGHT = "right_lines"
+"""Parameter that holds the series on the right y axis in charts that have one."""
 CURVE_COLUMNS = ("series", "metric", "step", "value", "low", "high", "n")
 
 _RUN_POINTS = 100
 _TITLE_ROOM = 56
+_WIDEST_ENTRY, _SWATCH_ROOM = 240, 48
 _CSV = {
     MEANS: {"type": "csv", "parse": dict.fromkeys(("step", "value", "low", "high", "raw"), "number")},
     RUNS: {"type": "csv", "parse": {"step": "number", "value": "number", "run": "string"}},
 }
-# A thousandth of the y range is under half a pixel.
-_RUN_LEVELS = 1024
-# Limit for values far outside the plot, in these levels.
-_FARTHEST = 2**40
-_HALF = 0.5 + 1e-9  # a half that floats made a little smaller is rounded up, too
-_NO_DIFFERENCE = 1e-6
 _SCALE_SIGNALS = {
     "x": "x_domain",
     "y": "y_domain",
@@ -58,7 +55,8 @@ _SCALE_SIGNALS = {
     "shape": "shapes",
 }
 _AXIS_SIGNALS = ("x_title", "x_ticks", "x_format", "y_title", "y_title_x", "y_ticks", "y_format")
-_INSIDE = "inrange(datum.step, x_domain) && inrange(datum.value, y_domain) ? 1 : 0"
+_RIGHT_SIGNALS = (RIGHT, *(f"right_{part}" for part in ("domain", "title", "title_x", "ticks", "format")))
+_INSIDE = "inrange(datum.step, x_domain) && inrange(datum.value, {axis}_domain) ? 1 : 0"
 _FADING = "datum.faded ? 0.25 : 1"
 _LARGEST_WHOLE = 2**53
 
@@ -126,11 +124,19 @@ def build_spec(
     """
     keys = {line.name: escape_formula(line.name) for line in plot.lines}
     spec: dict[str, Any] = json.loads(resolve(chart_spec))
-    _fill_layers(spec["layer"], plot, [keys[line.name] for line in plot.lines])
+    sides = [side["layer"] for side in spec["layer"]] if plot.right else [spec["layer"]]
+    for layers, y, title_x in zip(
+        sides, (plot.y, plot.right or plot.y), (-plot.margins.left, plot.margins.right), strict=False
+    ):
+        _fill_layers(layers, plot, [keys[line.name] for line in plot.lines], (y, title_x))
     spec["height"] = plot.height
-    if plot.y.scale == "log":
-        spec["params"] = [{"name": DOMAIN, "value": list(plot.y.domain)}]
-    spec["padding"] = asdict(plot.margins) | {"top": plot.margins.top + _TITLE_ROOM}
+    values = {DOMAIN: list(plot.y.domain), RIGHT: [keys[line.name] for line in plot.lines if line.right]}
+    for parameter in spec.get("params", ()):
+        parameter["value"] = values[parameter["name"]]
+    widest = max(measure_text(line.label, TICK_SIZE) for line in plot.lines)
+    legend_room = 0 if plot.ends else math.ceil(min(_WIDEST_ENTRY, widest)) + _SWATCH_ROOM
+    more = {"top": plot.margins.top + _TITLE_ROOM, "right": plot.margins.right + legend_room}
+    spec["padding"] = asdict(plot.margins) | more
     spec["title"] = {"text": title, "subtitle": subtitle, "anchor": "start", "frame": "bounds", "offset": 30}
     spec["background"] = resolve("var(--rg-bg)")
     datasets: dict[str, Any] = {MEANS: csv}
@@ -141,33 +147,36 @@ def build_spec(
     for name, marks in ((REFERENCES, plot.references), (ANNOTATIONS, plot.annotations)):
         if marks:
             datasets[name] = [
-                {"step": m.x, "value": m.y, "text": m.text} | _list_label_fields(m) for m in marks
+                {"step": m.x, "value": m.y, "text": m.text} | list_label_fields(m) for m in marks
             ]
     spec["datasets"] = datasets
     return spec
 
 
-def _fill_layers(layers: list[dict[str, Any]], plot: Plot, keys: list[str]) -> None:
-    """Fill a plot's titles, domains and colours into the layers; ``keys`` are its series in the rows."""
+def _fill_layers(layers: list[dict[str, Any]], plot: Plot, keys: list[str], down: tuple[Axis, int]) -> None:
+    """Fill a plot's titles, domains and colours into the layers.
+
+    ``keys`` are its series in the rows, ``down`` the y axis of these layers and the x of its title in pixels.
+    """
     inks = {"domain": keys, "range": [resolve(get_colour(line.slot)) for line in plot.lines]}
     scales = {
         "color": inks,
         "fill": inks,
-        "strokeDash": {"domain": keys, "range": [_list_dash(plot, line) for line in plot.lines]},
+        "strokeDash": {"domain": keys, "range": [list_dash(plot, line) for line in plot.lines]},
         "shape": {"domain": keys, "range": [SYMBOL_PATHS[get_symbol(line)] for line in plot.lines]},
         "x": {"domain": list(plot.x.domain)},
-        "y": {"domain": list(plot.y.domain)},
+        "y": {"domain": list(down[0].domain)},
     }
     for layer in layers:
         for channel, encoding in layer["encoding"].items():
             if channel in scales and encoding.get("scale") is not None:
                 encoding["scale"].update(scales[channel])
             if channel in {"x", "y"} and encoding.get("axis"):
-                axis = plot.x if channel == "x" else plot.y
+                axis = plot.x if channel == "x" else down[0]
                 words = {"title": axis.title, "values": list(axis.ticks), "format": axis.format}
-                encoding["axis"].update(words | ({"titleX": -plot.margins.left} if channel == "y" else {}))
+                encoding["axis"].update(words | ({"titleX": down[1]} if channel == "y" else {}))
         layer["data"] |= {"format": _CSV[layer["data"]["name"]]} if layer["data"]["name"] in _CSV else {}
-        if layer.get("name") == "lines":
+        if layer.get("name") in {"lines", "right_lines"}:
             # Tooltips at points, and a legend unless there are names at the line ends.
             layer["mark"]["point"] = {"filled": True, "opacity": 0, "size": 80}
             layer["encoding"]["tooltip"] = [
@@ -176,24 +185,42 @@ def _fill_layers(layers: list[dict[str, Any]], plot: Plot, keys: list[str]) -> N
                 if name != "metric"
             ]
             if not plot.ends:
-                layer["encoding"]["color"]["legend"] = {"orient": "right", "title": None, "labelLimit": 240}
+                layer["encoding"]["color"]["legend"] = _make_legend(plot)
+        if not plot.ends:
+            # A channel without a legend takes that of the others away.
+            for channel in ("color", "fill"):
+                if layer["encoding"].get(channel, {}).get("legend", "") is None:
+                    del layer["encoding"][channel]["legend"]
 
 
-def _list_dash(plot: Plot, line: SeriesLine) -> list[float]:
+def _make_legend(plot: Plot) -> dict[str, Any]:
+    # Symbols are paths in pixels, see ``altair_chart``.
+    size = {"symbolSize": 4} if plot.symbols else {"symbolType": "stroke", "symbolStrokeWidth": 2}
+    legend: dict[str, Any] = {"orient": "right", "title": None, "labelLimit": _WIDEST_ENTRY, **size}
+    legend["symbolOpacity"] = 1
+    if plot.right:
+        said = f"indexof({RIGHT}, datum.label) < 0 ? datum.label : datum.label + '{ON_THE_RIGHT}'"
+        legend |= {"labelExpr": said, "offset": plot.margins.right}
+    return legend
+
+
+def list_dash(plot: Plot, line: SeriesLine) -> list[float]:
+    """Return the lengths of a line's dashes and gaps in pixels."""
     return list(get_dash(plot, line)) or [1, 0]
 
 
-def _list_label_fields(mark: Mark) -> dict[str, Any]:
-    """Return a mark's label as fields of its row: ``text, short, align, dx, dy, from, to``.
+def list_label_fields(mark: Mark) -> dict[str, Any]:
+    """Return a mark's axis and label as fields of its row: ``right, text, short, align, dx, dy, from, to``.
 
+    ``right`` is only there if it is true.
     ``short`` is omitted if equal to ``text``, and ``from`` and ``to`` without a leader. A label that does not
     fit and a horizontal line have no fields.
     """
-    label = mark.label
+    label, where = mark.label, {"right": True} if mark.right else {}
     if label is None:
-        return {}
+        return where
     align = {"start": "left", "middle": "center", "end": "right"}[label.anchor]
-    row: dict[str, Any] = {"text": label.text, "align": align, "dx": label.dx, "dy": label.dy}
+    row: dict[str, Any] = where | {"text": label.text, "align": align, "dx": label.dx, "dy": label.dy}
     row |= {"short": label.short} if label.short != label.text else {}
     return row | (dict(zip(("from", "to"), label.leader, strict=True)) if label.leader else {})
 
@@ -202,15 +229,18 @@ def compile_view(specification: str) -> str:
     """Compile a Vega-Lite specification (JSON) to Vega, with its variable parts as signals."""
     from reportgen.figures.render import compile_to_vega  # noqa: PLC0415 - starts an engine
 
-    vega = compile_to_vega(json.loads(specification))
+    text = write_compact_json(compile_to_vega(json.loads(specification)))
+    for number, name in enumerate(("y", "right")):
+        text = text.replace(f'"layer_{number}_y"', f'"{name}"')
+    vega = json.loads(text)
     vega.pop("$schema")
     vega["padding"] = {"signal": "margins"}
     for scale in vega["scales"]:
-        signal = {"signal": _SCALE_SIGNALS[scale["name"]]}
-        if scale["name"] in {"x", "y"}:
-            scale["domain"] = signal
+        name = scale["name"]
+        if name in {"x", "y", "right"}:
+            scale["domain"] = {"signal": f"{name}_domain"}
         else:
-            scale["domain"], scale["range"] = {"signal": "keys"}, signal
+            scale["domain"], scale["range"] = {"signal": "keys"}, {"signal": _SCALE_SIGNALS[name]}
     for axis in vega["axes"]:
         name = axis["scale"]
         # Vega shifts axes by half a pixel and rounds ticks to whole pixels; the static picture does not.
@@ -219,8 +249,8 @@ def compile_view(specification: str) -> str:
         if not axis.get("grid"):
             axis["title"] = {"signal": f"{name}_title"}
             axis["format"] = {"signal": f"{name}_format"}
-            if name == "y":
-                axis["titleX"] = {"signal": "y_title_x"}
+            if name != "x":
+                axis["titleX"] = {"signal": f"{name}_title_x"}
     notes = {ANNOTATIONS}
     notes.update(one["name"] for one in vega["data"] if one.get("source") in notes)
     for mark in vega["marks"]:
@@ -229,16 +259,18 @@ def compile_view(specification: str) -> str:
             # Rows lie inside the plot; rings around points at its edge are shown whole.
             mark.pop("clip", None)
             mark["encode"]["update"]["opacity"] = {"signal": _FADING}
-    signals = (*_SCALE_SIGNALS.values(), *_AXIS_SIGNALS, "keys", "margins", "clip")
+    at_right = _RIGHT_SIGNALS if any(scale["name"] == "right" for scale in vega["scales"]) else ()
+    signals = (*_SCALE_SIGNALS.values(), *_AXIS_SIGNALS, "keys", "margins", "clip", *at_right)
     vega["signals"] = [{"name": name} for name in dict.fromkeys(signals)]
     return write_compact_json(vega)
 
 
 def _set_clip_signal(mark: dict[str, Any]) -> None:
-    if mark["name"] == "points_marks":
+    if mark["name"] in {"points_marks", "right_points_marks"}:
         # Show symbols at the edge of the plot whole, and none beyond it.
         del mark["clip"]
-        mark["encode"]["update"]["opacity"] = {"signal": _INSIDE}
+        axis = "y" if mark["name"] == "points_marks" else "right"
+        mark["encode"]["update"]["opacity"] = {"signal": _INSIDE.format(axis=axis)}
     elif mark.get("clip"):
         mark["clip"] = {"signal": "clip"}
     for inner in mark.get("marks", ()):
@@ -249,147 +281,6 @@ def _set_clip_signal(mark: dict[str, Any]) -> None:
 def name_view(specification: str) -> str:
     """Return a short name of the view compiled from a Vega-Lite specification."""
     return hashlib.sha256(specification.encode()).hexdigest()[:12]
-
-
-def build_payload(plot: Plot, *, band_name: str) -> dict[str, Any]:
-    """Build the signals and columns of a plot for ``site/assets/live.js``.
-
-    ``xs`` holds each column of steps once, even ones as start, step and count. Means and intervals are
-    rounded to a hundred-thousandth of the y range; runs are stored as differences, rounded to a thousandth or
-    finer (``run_from``, ``run_unit``). If ``run_exact``, they read as the values themselves. A gap is null.
-    """
-    steps = _Steps()
-    low, high = plot.y.domain
-    read = count_decimals(plot.y)
-    start, unit = _choose_run_levels(low, high, read)
-    decimals = max(0, 5 - math.floor(math.log10(high - low)))
-    series = [_build_series(plot, line, steps, decimals, (start, unit)) for line in plot.lines]
-    references, annotations = (
-        [_list_mark_fields(mark) for mark in marks] for marks in (plot.references, plot.annotations)
-    )
-    return {
-        "x": _build_axis(plot.x),
-        "y": _build_axis(plot.y),
-        "margins": asdict(plot.margins),
-        "height": plot.height,
-        "clip": plot.clip,
-        "symbols": plot.symbols,
-        "band": band_name,
-        "series": series,
-        "xs": steps.columns,
-        "run_from": start,
-        "run_unit": unit,
-        "run_exact": read is not None,
-        "ends": [{"text": end.text, "y": end.y} for end in plot.ends],
-        "references": references,
-        "annotations": annotations,
-    }
-
-
-def _list_mark_fields(mark: Mark) -> dict[str, Any]:
-    row: dict[str, Any] = {"x": mark.x, "y": mark.y, "text": mark.text}
-    return row | ({"series": mark.series} if mark.series else {}) | _list_label_fields(mark)
-
-
-def _choose_run_levels(low: float, high: float, read: int | None) -> tuple[float, float]:
-    """Return the start and the distance of the levels that values of runs are rounded to.
-
-    If values are read with ``read`` decimal places, an odd number of levels stands for one of the last: then
-    rounding twice reads as rounding once.
-    """
-    unit = (high - low) / _RUN_LEVELS
-    if read is None:
-        return low, unit
-    place = 10.0**-read
-    return math.floor(low / place) * place, place / (2 * math.ceil((place / unit - 1) / 2) + 1)
-
-
-class _Steps:
-    """Columns of steps, without duplicates; evenly spaced integers as start, step and count."""
-
-    def __init__(self) -> None:
-        self.columns: list[Any] = []
-        self._known: dict[bytes, int] = {}
-
-    def add(self, steps: FloatArray) -> int:
-        key = steps.tobytes()
-        if key not in self._known:
-            self._known[key] = len(self.columns)
-            column: Any = [_shorten_whole(step) for step in steps.tolist()]
-            if steps.size >= 3:  # noqa: PLR2004 - two numbers are shorter than their rule
-                start, by = float(steps[0]), float(steps[1] - steps[0])
-                if by.is_integer() and start.is_integer() and (np.diff(steps) == by).all():
-                    column = {"from": column[0], "by": _shorten_whole(by), "count": len(column)}
-            self.columns.append(column)
-        return self._known[key]
-
-
-def _build_series(
-    plot: Plot, line: SeriesLine, steps: _Steps, decimals: int, levels: tuple[float, float]
-) -> dict[str, Any]:
-    n = line.n.tolist()
-    read = count_decimals(plot.y)
-    row: dict[str, Any] = {
-        "name": line.name,
-        "colour": get_colour(line.slot),
-        "muted": line.slot is None,
-        "dash": _list_dash(plot, line),
-        "shape": SYMBOL_PATHS[get_symbol(line)],
-        "x": steps.add(line.steps),
-        "y": round_values(line.values, decimals, read),
-        "n": n[0] if n and len(set(n)) == 1 else n,
-    }
-    if line.dash is not None:
-        row["line"] = line.dash
-    if np.isfinite(line.low).any():
-        row["low"], row["high"] = (round_values(end, decimals, read) for end in (line.low, line.high))
-    if line.raw is not None:
-        row["raw"] = round_values(line.raw, decimals, read)
-    for run in line.runs:
-        # ``q`` holds differences of (value - ``run_from``) / ``run_unit``, rounded; a gap is null.
-        known = np.isfinite(run.values)
-        with np.errstate(over="ignore"):
-            heights = (run.values[known] - levels[0]) / levels[1]
-            whole = np.floor(heights.clip(-_FARTHEST, _FARTHEST) + _HALF).astype(np.int64)
-        rest = iter(np.diff(whole, prepend=0).tolist())
-        differences = [next(rest) if here else None for here in known.tolist()]
-        row.setdefault("runs", []).append({"name": run.name, "x": steps.add(run.steps), "q": differences})
-    return row
-
-
-def _build_axis(axis: Axis) -> dict[str, Any]:
-    how = ({"unit": axis.unit} if axis.unit else {}) | ({"symbol": True} if axis.symbol else {})
-    return how | {
-        "title": axis.title,
-        "scale": axis.scale,
-        "domain": list(axis.domain),
-        "ticks": list(axis.ticks),
-        "format": axis.format,
-        "read": axis.read_format,
-    }
-
-
-def round_values(values: FloatArray, decimals: int, read: int | None = None) -> list[float | None]:
-    """Return values as a list, rounded to ``decimals`` places; NaN becomes None.
-
-    A value that rounding would put halfway between two numbers of ``read`` places is not rounded: rounded
-    twice, it could differ from the data table.
-    """
-    short = np.round(values, decimals)
-    if read is not None and read < decimals:
-        halves = short * (2 * 10.0**read)
-        nearest = np.rint(halves)
-        middle = (np.abs(halves - nearest) < _NO_DIFFERENCE) & (nearest % 2 == 1)
-        short = np.where(middle, values, short)
-    numbers: list[float] = short.tolist()
-    if np.isfinite(values).all():
-        return list(numbers)
-    return [number if math.isfinite(number) else None for number in numbers]
-
-
-def _shorten_whole(number: float) -> float:
-    """Convert an integral float to an int, which is shorter in JSON."""
-    return int(number) if number.is_integer() and abs(number) < 1e15 else number  # noqa: PLR2004 - exact below
 
 
 def write_link_state(

@@ -157,28 +157,29 @@ def positions(axis: Axis, values: FloatArray) -> FloatArray:
 def make_line_paths(plot: Plot, width: int = PIXELS_WIDE) -> tuple[LinePaths, ...]:
     """Make the path data of a plot's lines, in order, for a fluid picture or one ``width`` pixels wide."""
 
-    def place(steps: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def place(y_axis: Axis, steps: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         # Steps that a log axis cannot show are dropped, such values become NaN.
         x = positions(plot.x, steps) * (width * UNITS_A_PIXEL)
         shown = np.isfinite(x)
-        return x[shown], (1 - positions(plot.y, values[..., shown])) * (plot.height * UNITS_A_PIXEL)
+        return x[shown], (1 - positions(y_axis, values[..., shown])) * (plot.height * UNITS_A_PIXEL)
 
     paths = []
     for line in plot.lines:
-        x, y = place(line.steps, line.values)
+        axis = plot.get_y(line)
+        x, y = place(axis, line.steps, line.values)
         band = runs = ""
         if plot.band != "none" and np.isfinite(line.low).any():
             # A band that extends below the domain of a log axis starts at the bottom of the plot.
-            low = np.where(line.low <= 0, plot.y.domain[0], line.low) if plot.y.scale == "log" else line.low
+            low = np.where(line.low <= 0, axis.domain[0], line.low) if axis.scale == "log" else line.low
             write = write_whisker_path if plot.whiskers else write_band_path
-            band = write(x, *(place(line.steps, end)[1] for end in (low, line.high)))
+            band = write(x, *(place(axis, line.steps, end)[1] for end in (low, line.high)))
         steps = line.runs[0].steps if line.runs else line.steps
         if (
             not plot.whiskers
             and line.runs
             and all(run.steps is steps or np.array_equal(run.steps, steps) for run in line.runs)
         ):
-            across, down = place(steps, np.stack([run.values for run in line.runs]))
+            across, down = place(axis, steps, np.stack([run.values for run in line.runs]))
             if across.size > _RUN_POINTS and np.isfinite(down).all() and is_even(across):
                 # Thin and write runs with the same even steps together.
                 thinned = np.stack(thin_rows(across, down, _RUN_POINTS), axis=2)
@@ -189,8 +190,8 @@ def make_line_paths(plot: Plot, width: int = PIXELS_WIDE) -> tuple[LinePaths, ..
                 runs = "".join(parts).replace(" -", "-")
         if not runs:
             aside = RUNS_ASIDE * UNITS_A_PIXEL if plot.whiskers else 0
-            placed = ((x + aside, y) for x, y in (place(run.steps, run.values) for run in line.runs))
+            placed = ((x + aside, y) for x, y in (place(axis, run.steps, run.values) for run in line.runs))
             runs = "".join(write_line_path(*thin(*run, _RUN_POINTS)) for run in placed)
-        raw = "" if line.raw is None else write_line_path(*thin(*place(line.steps, line.raw)))
+        raw = "" if line.raw is None else write_line_path(*thin(*place(axis, line.steps, line.raw)))
         paths.append(LinePaths(band, runs, raw, write_line_path(*thin(x, y))))
     return tuple(paths)

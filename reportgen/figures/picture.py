@@ -120,6 +120,16 @@ class _Drawing(Struct, frozen=True):
                 yield f'<g class="rg-reference"><line x1="{x}" x2="{x}" y2="{self.plot.height}" {line}/>'
                 yield f"{self.draw_label(mark, x, 0, 'var(--rg-muted)')}</g>"
 
+    def draw_right_axis(self, axis: Axis) -> Iterator[str]:
+        """Draw ticks, labels and title of the right y axis, which has no grid."""
+        yield '<svg class="rg-right-axis" x="100%" overflow="visible" fill="var(--rg-muted)">'
+        for tick, label in zip(axis.ticks, axis.labels, strict=True):
+            y = self.format_pixel(tick, axis)
+            yield f'<line x2="5" y1="{y}" y2="{y}" stroke="var(--rg-rule)"/>'
+            yield f'<text x="9" y="{y}" dy="4">{escape_text(label)}</text>'
+        yield f'<text x="{self.plot.margins.right}" y="-14" text-anchor="end" fill="var(--rg-text)">'
+        yield f"{escape_text(axis.title)}</text></svg>"
+
     def draw_lines(self, paths: tuple[LinePaths, ...]) -> Iterator[str]:
         """Draw bands, runs, means and symbols; strokes are in drawing units unless fluid."""
         stretch = ' preserveAspectRatio="none"' if self.fluid else ""
@@ -131,7 +141,7 @@ class _Drawing(Struct, frozen=True):
         )
         ordered = sorted(
             zip(self.plot.lines, paths, strict=True),
-            key=lambda pair: (_BEHIND.index(pair[0].look), pair[0].slot is not None),
+            key=lambda pair: (_BEHIND.index(pair[0].look), pair[0].right, pair[0].slot is not None),
         )
         if has_before(self.plot):
             # A band would tint the line of the other state.
@@ -147,9 +157,10 @@ class _Drawing(Struct, frozen=True):
             name = f"{self.plot.id}-symbol-{number}"
             yield f'<g class="rg-symbols" fill="{get_colour(line.slot)}"><defs><path id="{name}" '
             yield f'd="{SYMBOL_PATHS[get_symbol(line)]}"/></defs>'
+            axis = self.plot.get_y(line)
             for step, value in zip(line.steps.tolist(), line.values.tolist(), strict=True):
-                if 0 <= position(self.plot.x, step) <= 1 and 0 <= position(self.plot.y, value) <= 1:
-                    place = f'x="{format_position(self.plot.x, step)}" y="{self.format_pixel(value)}"'
+                if 0 <= position(self.plot.x, step) <= 1 and 0 <= position(axis, value) <= 1:
+                    place = f'x="{format_position(self.plot.x, step)}" y="{self.format_pixel(value, axis)}"'
                     yield f'<use href="#{name}" {place}/>'
             yield "</g>"
 
@@ -190,7 +201,7 @@ class _Drawing(Struct, frozen=True):
         for mark in self.plot.annotations:
             if mark.x is None or mark.y is None:
                 continue
-            x, y = format_position(self.plot.x, mark.x), self.plot.find_pixel(mark.y)
+            x, y = format_position(self.plot.x, mark.x), self.plot.find_pixel(mark.y, self.plot.get_y(mark))
             yield f'<g class="rg-annotation"><svg x="{x}" y="{y:.4g}" overflow="visible">'
             yield '<path d="M-6 0a6 6 0 1 0 12 0a6 6 0 1 0-12 0z" fill="none" stroke="var(--rg-text)"/></svg>'
             if mark.label and mark.label.leader:
@@ -217,14 +228,15 @@ class _Drawing(Struct, frozen=True):
         words = "".join(f"<text{which} {at}>{escape_text(text)}</text>" for which, text in both)
         return f"<title>{escape_text(mark.text)}</title>{words}"
 
-    def format_pixel(self, value: float) -> str:
-        return f"{self.plot.find_pixel(value):.4g}"
+    def format_pixel(self, value: float, axis: Axis | None = None) -> str:
+        return f"{self.plot.find_pixel(value, axis):.4g}"
 
 
 def draw_body(plot: Plot, paths: tuple[LinePaths, ...], *, fluid: bool, width: int = PIXELS_WIDE) -> str:
     """Draw the elements of the picture, fluid or ``width`` pixels wide, as the paths are."""
     drawing, axis = _Drawing(plot, fluid, width), draw_x_axis(plot.x, plot.height)
-    return "".join([*drawing.draw_ground(), *drawing.draw_lines(paths), *axis, *drawing.draw_names()])
+    right = drawing.draw_right_axis(plot.right) if plot.right else ()
+    return "".join([*drawing.draw_ground(), *right, *drawing.draw_lines(paths), *axis, *drawing.draw_names()])
 
 
 def has_before(plot: Plot) -> bool:
@@ -327,7 +339,7 @@ def _draw_legend(plot: Plot, y: float, width: float, edge: int) -> tuple[list[st
     for line in plot.lines:
         if line.look == "before":
             continue
-        name = cut_text(line.name, LABEL_SIZE, 400, width - 2 * edge - 40)
+        name = cut_text(line.label, LABEL_SIZE, 400, width - 2 * edge - 40)
         wide = 34 + measure_text(name, LABEL_SIZE) + 18
         if x + wide > width - edge and x > edge:
             x, rows = float(edge), rows + 1

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 Anchor: TypeAlias = Literal["start", "middle", "end"]
 Look: TypeAlias = Literal["full", "pale", "before"]
 """How a line is drawn: as ever; faint, as nothing of it changed; grey and dashed, behind what it became."""
+ON_THE_RIGHT = " (right)"
+"""What the name of a line on the right axis ends in where no axis is near; ``live-data.js`` writes it too."""
 
 
 class RunLine(Struct, frozen=True):
@@ -51,6 +53,12 @@ class SeriesLine(Struct, frozen=True):
     raw: FloatArray | None = None
     look: Look = "full"
     dash: int | None = None  # index of its dash and symbol; those of its slot if None
+    right: bool = False  # whether its values are on the right y axis
+
+    @property
+    def label(self) -> str:
+        """Its name in a legend, which says so if its axis is the right one."""
+        return f"{self.name}{ON_THE_RIGHT}" if self.right else self.name
 
 
 class Label(Struct, frozen=True):
@@ -76,6 +84,7 @@ class Mark(Struct, frozen=True):
     slot: int | None = None
     series: str | None = None
     label: Label | None = None
+    right: bool = False  # whether ``y`` is on the right axis
 
 
 class EndLabel(Struct, frozen=True):
@@ -115,10 +124,15 @@ class Plot(Struct, frozen=True):
     references: tuple[Mark, ...] = ()
     annotations: tuple[Mark, ...] = ()
     ends: tuple[EndLabel, ...] = ()
+    right: Axis | None = None  # a second y axis; lines on it say so
 
-    def find_pixel(self, value: float) -> float:
-        """Return the distance of a value from the top of the plot in pixels."""
-        return (1 - position(self.y, value)) * self.height
+    def get_y(self, part: SeriesLine | Mark) -> Axis:
+        """Return the y axis of a line or mark."""
+        return self.right if part.right and self.right else self.y
+
+    def find_pixel(self, value: float, axis: Axis | None = None) -> float:
+        """Return the distance of a value from the top of the plot in pixels; of the left axis by default."""
+        return (1 - position(axis or self.y, value)) * self.height
 
 
 class ChartShape(Struct, frozen=True):
@@ -135,6 +149,7 @@ class ChartShape(Struct, frozen=True):
     annotations: bool
     ends: bool
     whiskers: bool = False
+    right: bool = False
 
 
 def get_shape(plot: Plot) -> ChartShape:
@@ -151,6 +166,7 @@ def get_shape(plot: Plot) -> ChartShape:
         annotations=bool(plot.annotations),
         ends=bool(plot.ends),
         whiskers=plot.whiskers,
+        right=plot.right is not None,
     )
 
 
@@ -182,12 +198,20 @@ class DrawContext(SourceContext, frozen=True, kw_only=True):
         return find_direction(metric, *settings, self.higher_is_better if ranks else None, ranks=ranks)
 
 
+class RightAxis(Struct, frozen=True):
+    """The metrics on the right y axis, its title, and the direction that they share as in ``PlotSpec``."""
+
+    metrics: tuple[str, ...]
+    title: str
+    higher_is_better: bool | None
+
+
 class PlotSpec(Struct, frozen=True, kw_only=True):
     """Specification of one plot.
 
     ``marked`` are annotations from data or claims, most important first: those outside the plot are dropped,
     while an author's annotation outside it is an error. ``higher_is_better`` is None if unknown, or if
-    neither is.
+    neither is. Where there is a right y axis, this, all of y and reference lines are about the left one.
     """
 
     id: str
@@ -211,6 +235,7 @@ class PlotSpec(Struct, frozen=True, kw_only=True):
     references: tuple[ReferenceLine, ...] = ()
     annotations: tuple[Annotation, ...] = ()
     marked: tuple[Annotation, ...] = ()
+    right: RightAxis | None = None
 
 
 def make_curve_spec(

@@ -20,9 +20,9 @@ from reportgen.draft.blocks.sweep import draw_sweep_block
 from reportgen.figures.author_charts import draw_author_figure
 from reportgen.figures.curves.figure import draw_curve, draw_panels
 from reportgen.figures.curves.result_table import build_result_table, make_column_call
-from reportgen.figures.curves.several_metrics import check_one_axis, draw_keyed_lines, name_y_axis
+from reportgen.figures.curves.several_metrics import check_axes, draw_keyed_lines, name_y_axis
 from reportgen.figures.live import write_compact_json
-from reportgen.figures.plot import make_curve_spec, make_panel_specs
+from reportgen.figures.plot import RightAxis, make_curve_spec, make_panel_specs
 from reportgen.figures.render import draw_chart
 from reportgen.figures.style import fix_slots
 from reportgen.narrative.requests import list_joined, make_requests
@@ -151,17 +151,22 @@ def _draw_curve(planned: PlannedBlock, settings: CurveSettings, inputs: DrawInpu
     curve_sets = tuple(result.curve_set for result in results)
     marked = mark_points(planned, settings, inputs)
     context = _make_context(planned, inputs)
-    if len(curve_sets) == 1 and not settings.colour:
+    if len(curve_sets) == 1 and not settings.colour and not settings.axis:
         spec = make_curve_spec(planned.block.id, settings, curve_sets[0].metric, context, marked)
         y_title = settings.y_title or _add_unit(planned.curves[0], inputs)
         return draw_curve(curve_sets[0], replace(spec, y_title=y_title), context)
     metrics = [one.metric for one in curve_sets]
     colours = {series: colour for result in results for series, colour in result.colours.items()}
-    ways = [context.resolve_direction(metric, settings.higher_is_better) for metric in metrics]
-    better = check_one_axis(metrics, ways, context)
+    ways = {metric: context.resolve_direction(metric, settings.higher_is_better) for metric in metrics}
+    better, better_at_right = check_axes(ways, settings.axis, context)
     spec = make_curve_spec(planned.block.id, settings, join_names(metrics), context, marked)
-    y_title = settings.y_title or name_y_axis([_add_unit(request, inputs) for request in planned.curves])
-    spec = replace(spec, y_title=y_title, higher_is_better=better)
+    titles: dict[bool, list[str]] = {False: [], True: []}
+    for request in planned.curves:
+        titles[request.metric in settings.axis].append(_add_unit(request, inputs))
+    y_title = settings.y_title or name_y_axis(titles[False])
+    at_right = tuple(metric for metric in metrics if metric in settings.axis)
+    right = RightAxis(at_right, name_y_axis(titles[True]), better_at_right) if at_right else None
+    spec = replace(spec, y_title=y_title, higher_is_better=better, right=right)
     return draw_keyed_lines(curve_sets, spec, context, colours, settings.colour or "series")
 
 

@@ -27,8 +27,9 @@ from reportgen.figures.curves.key_results import (
 )
 from reportgen.figures.curves.plotting import align_margins, get_unsmoothed, make_plot
 from reportgen.figures.labels import describe_unplaced
-from reportgen.figures.live import build_payload, build_spec, name_view, write_compact_json, write_curves_csv
+from reportgen.figures.live import build_spec, name_view, write_compact_json, write_curves_csv
 from reportgen.figures.paths import make_line_paths
+from reportgen.figures.payload import build_payload
 from reportgen.figures.picture import draw_file, draw_picture
 from reportgen.figures.plot import FigureText, describe_source, get_shape, join_caption
 from reportgen.figures.text import isolate_names
@@ -339,7 +340,8 @@ def draw_plot_figure(plot: Plot, curve_set: CurveSet, text: FigureText, context:
     # Lines of several metrics have no difference; intervals make one of a difference only if runs do.
     columns["differences"] = all(curve.key is None for curve in curve_set.curves)
     columns["independent"] = curve_set.band == "ci" and all(len(curve.runs) > 1 for curve in curve_set.curves)
-    has = (" rg-has-ends" if plot.ends else "") + (" rg-has-symbols" if plot.symbols else "")
+    classes = {"rg-has-ends": plot.ends, "rg-has-symbols": plot.symbols, "rg-has-right": plot.right}
+    has = "".join(f" {name}" for name, there in classes.items() if there)
     return Figure(
         id=text.id,
         kind=text.kind,
@@ -355,7 +357,7 @@ def draw_plot_figure(plot: Plot, curve_set: CurveSet, text: FigureText, context:
         view=chart_spec,
         payload=write_compact_json(columns),
         numbers=text.numbers,
-        legend=tuple((line.name, line.slot) for line in plot.lines),
+        legend=tuple((line.label, line.slot) for line in plot.lines),
         dashes=tuple(line.dash for line in plot.lines if line.dash is not None),
         plot_class=f"rg-left-{plot.margins.left} rg-right-{plot.margins.right}{has}",
     )
@@ -369,8 +371,8 @@ def _build_table(plot: Plot) -> Table:
     if shown[-1] != steps[-1]:
         shown = np.append(shown, steps[-1])
     columns = [list(map(make_reader(plot.x), shown.tolist()))]
-    read, unit = make_reader(plot.y), plot.y.unit
     for line in plot.lines:
+        read, unit = make_reader(plot.get_y(line)), plot.get_y(line).unit
         place = np.searchsorted(line.steps, shown).clip(max=line.steps.size - 1)
         there = (line.steps[place] == shown) & np.isfinite(line.values[place])
         numbers = (part[place].tolist() for part in (line.values, line.low, line.high))

@@ -10,6 +10,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostics, ReportError
+from reportgen.core.words import join_names
 from reportgen.figures.axis import (
     DAY,
     LOGS,
@@ -21,12 +22,12 @@ from reportgen.figures.axis import (
     position,
     use_percent,
 )
-from reportgen.figures.labels import place_labels
+from reportgen.figures.labels import WIDTHS, place_labels
 from reportgen.figures.number_format import choose_step_format, format_d3
 from reportgen.figures.paths import PIXELS_WIDE
 from reportgen.figures.plot import EndLabel, Margins, Mark, Plot, RunLine, SeriesLine, make_diagnostic
 from reportgen.figures.style import LABEL_SIZE, TICK_SIZE, pick_slots
-from reportgen.figures.text import measure_text
+from reportgen.figures.text import cut_text, measure_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -46,6 +47,7 @@ _TALL = 260
 _SETTINGS_PAD = 0.03
 _LARGEST_SHARE = 10.0
 _TICK_COUNTS, _LABEL_GAP = (7, 5, 4, 3, 2), 14
+_TITLE_GAP = 16
 
 
 def make_plot(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Plot:
@@ -56,40 +58,59 @@ def make_plot(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Plot
     """
     if not any(np.isfinite(curve.values).any() for curve in curve_set.curves):
         raise ReportError(make_diagnostic(context, f'"{spec.metric}" has no value that could be drawn'))
-    curves = sort_curves(curve_set.curves, spec.order, lower_first=spec.higher_is_better is False)
+    curves = _sort_by_axis(curve_set.curves, spec)
     keys = {curve.series: curve.key.colour if curve.key else curve.series for curve in curves}
     _check_lines(keys, spec, context)
     slots = _pick_line_slots(keys, spec, context)
-    lines = []
-    for curve in curves:
-        few = len(curve.runs) <= _MOST_RUN_LINES if spec.runs is None else spec.runs
-        runs = [
-            RunLine(run.run, run.steps, run.values if run.smoothed is None else run.smoothed)
-            for run in (curve.runs if len(curve.runs) > 1 and few else ())
-        ]
-        band, name = (curve.values, curve.low, curve.high, curve.n), curve.series
-        dash = curve.key.dash if curve.key else None
-        lines.append(SeriesLine(name, slots[name], curve.steps, *band, tuple(runs), curve.raw, dash=dash))
-    x, y = _make_x_axis(lines, spec, context), _make_y_axis(lines, spec, context)
-    references, annotations = _make_marks(lines, spec, (x, y), context)
-    ends = place_end_labels(lines, y, spec.height)
+    lines = [_make_line(curve, slots[curve.series], spec) for curve in curves]
+    x, (y, right_axis) = _make_x_axis(lines, spec, context), _make_y_axes(lines, spec, context)
+    axes = (x, y, right_axis or y)
+    references, annotations = _make_marks(lines, spec, axes, context)
+    # The labels of a right axis are where names at line ends would be.
+    ends = () if right_axis else place_end_labels(lines, y, spec.height)
     symbols = spec.whiskers or all(np.isfinite(line.values).sum() <= _MOST_SYMBOLS for line in lines)
     plot = Plot(
         id=spec.id,
         x=x,
         y=y,
         lines=tuple(lines),
-        margins=compute_margins(y, ends),
+        margins=compute_margins(y, ends, right_axis),
         height=spec.height,
         symbols=symbols,
         clip=bool(spec.x_domain or spec.y_domain or spec.y_scale == "log"),
         whiskers=spec.whiskers,
         band=curve_set.band if any(np.isfinite(line.low).any() for line in lines) else "none",
         references=references,
-        annotations=annotations if symbols else (*_find_lone_points(lines, (x, y)), *annotations),
+        annotations=annotations if symbols else (*_find_lone_points(lines, axes), *annotations),
         ends=ends,
+        right=right_axis,
     )
     return place_labels(plot)
+
+
+def _make_line(curve: Curve, slot: int | None, spec: PlotSpec) -> SeriesLine:
+    few = len(curve.runs) <= _MOST_RUN_LINES if spec.runs is None else spec.runs
+    runs = tuple(
+        RunLine(run.run, run.steps, run.values if run.smoothed is None else run.smoothed)
+        for run in (curve.runs if len(curve.runs) > 1 and few else ())
+    )
+    band, dash = (curve.values, curve.low, curve.high, curve.n), curve.key.dash if curve.key else None
+    right = _is_right(curve, spec)
+    return SeriesLine(curve.series, slot, curve.steps, *band, runs, curve.raw, dash=dash, right=right)
+
+
+def _is_right(curve: Curve, spec: PlotSpec) -> bool:
+    return bool(spec.right and curve.key and curve.key.metric in spec.right.metrics)
+
+
+def _sort_by_axis(curves: tuple[Curve, ...], spec: PlotSpec) -> tuple[Curve, ...]:
+    """Sort the curves of each y axis by themselves, since values of two axes are not compared."""
+    left = tuple(curve for curve in curves if not _is_right(curve, spec))
+    ordered = sort_curves(left, spec.order, lower_first=spec.higher_is_better is False)
+    if spec.right is None:
+        return ordered
+    right = tuple(curve for curve in curves if _is_right(curve, spec))
+    return ordered + sort_curves(right, spec.order, lower_first=spec.right.higher_is_better is False)
 
 
 def _check_lines(keys: Mapping[str, str], spec: PlotSpec, context: DrawContext) -> None:
@@ -204,6 +225,26 @@ def fit_axis(make_axis: Callable[[int], Axis], width: int = PIXELS_WIDE) -> Axis
     return axis
 
 
+def _make_y_axes(
+    lines: Sequence[SeriesLine], spec: PlotSpec, context: DrawContext
+) -> tuple[Axis, Axis | None]:
+    """Make the left y axis, and the right one if there is one, with titles that do not overlap."""
+    left = _make_y_axis([line for line in lines if not line.right], spec, context)
+    if spec.right is None:
+        return left, None
+    plain = {"y_domain": None, "y_scale": "linear", "references": ()}
+    own = replace(spec, metric=join_names(spec.right.metrics), y_title=spec.right.title, **plain)
+    right = _make_y_axis([line for line in lines if line.right], own, context)
+    margins = compute_margins(left, (), right)
+    room = WIDTHS[0] + margins.left + margins.right - _TITLE_GAP
+    widths = [measure_text(axis.title, TICK_SIZE) for axis in (left, right)]
+    most = [max(room / 2, room - width) for width in reversed(widths)]
+    titles = [
+        cut_text(axis.title, TICK_SIZE, 400, width) for axis, width in zip((left, right), most, strict=True)
+    ]
+    return replace(left, title=titles[0]), replace(right, title=titles[1])
+
+
 def _make_y_axis(lines: Sequence[SeriesLine], spec: PlotSpec, context: DrawContext) -> Axis:
     parts = [part for line in lines for part in (line.values, line.low, line.high)]
     parts += [run.values for line in lines for run in line.runs]
@@ -212,7 +253,8 @@ def _make_y_axis(lines: Sequence[SeriesLine], spec: PlotSpec, context: DrawConte
     values = np.concatenate(parts)
     values = values[np.isfinite(values) & ((values > 0) | (spec.y_scale != "log"))]
     if not values.size and spec.y_domain is None:
-        message = f'"{spec.metric}" has no value above 0, so a log axis cannot show it'
+        why = "above 0, so a log axis cannot show it" if spec.y_scale == "log" else "that could be drawn"
+        message = f'"{spec.metric}" has no value {why}'
         raise ReportError(make_diagnostic(context, message))
     low, high = spec.y_domain or (float(values.min()), float(values.max()))
     if spec.y_scale == "log":
@@ -236,10 +278,11 @@ def _check_positive(low: float, high: float, axis: str, context: DrawContext) ->
 
 
 def _make_marks(
-    lines: Sequence[SeriesLine], spec: PlotSpec, axes: tuple[Axis, Axis], context: DrawContext
+    lines: Sequence[SeriesLine], spec: PlotSpec, axes: tuple[Axis, Axis, Axis], context: DrawContext
 ) -> tuple[tuple[Mark, ...], tuple[Mark, ...]]:
     """Place reference lines and annotations; an annotation without a series becomes a labelled line.
 
+    ``axes`` are x, y, and the y axis of lines on the right.
     Automatic annotations (``spec.marked``) outside the plot are dropped. Raises a ``ReportError`` for each
     line or annotation of the author's that is outside its curve or the plot.
     """
@@ -255,7 +298,7 @@ def _make_marks(
         else:
             (references if mark.y is None else notes).append(mark)
     for mark in (*references, *notes):
-        for name, axis, value in (("x", axes[0], mark.x), ("y", axes[1], mark.y)):
+        for name, axis, value in (("x", axes[0], mark.x), ("y", axes[1 + mark.right], mark.y)):
             if value is not None and not _is_inside(axis, value):
                 what = f'"{mark.text}"' if mark.text else f"the reference line at {value:g}"
                 ends = f"runs from {axis.domain[0]:g} to {axis.domain[1]:g}"
@@ -264,7 +307,11 @@ def _make_marks(
     problems.raise_errors()
     for note in spec.marked:
         mark = _place_note(note, by_name)
-        if mark and _is_inside(axes[0], note.x) and (mark.y is None or _is_inside(axes[1], mark.y)):
+        if (
+            mark
+            and _is_inside(axes[0], note.x)
+            and (mark.y is None or _is_inside(axes[1 + mark.right], mark.y))
+        ):
             (references if mark.y is None else notes).append(mark)
     return tuple(dict.fromkeys(references)), tuple(dict.fromkeys(notes))
 
@@ -280,28 +327,35 @@ def _place_note(note: Annotation, lines: Mapping[str, SeriesLine]) -> Mark | Non
     steps, values = line.steps[known], line.values[known]
     if not steps.size or not steps[0] <= note.x <= steps[-1]:
         return None
-    return Mark(note.text, note.x, float(np.interp(note.x, steps, values)), line.slot, line.name)
+    value = float(np.interp(note.x, steps, values))
+    return Mark(note.text, note.x, value, line.slot, line.name, right=line.right)
 
 
-def _find_lone_points(lines: Iterable[SeriesLine], axes: tuple[Axis, Axis]) -> Iterator[Mark]:
+def _find_lone_points(lines: Iterable[SeriesLine], axes: tuple[Axis, Axis, Axis]) -> Iterator[Mark]:
     """Mark each series with a single point by a labelled ring, since its line cannot be seen."""
     for line in lines:
         known = np.flatnonzero(np.isfinite(line.values))
         if known.size == 1:
             step, value = float(line.steps[known[0]]), float(line.values[known[0]])
-            if _is_inside(axes[0], step) and _is_inside(axes[1], value):
-                yield Mark(line.name, step, value, line.slot, line.name)
+            if _is_inside(axes[0], step) and _is_inside(axes[1 + line.right], value):
+                yield Mark(line.label, step, value, line.slot, line.name, right=line.right)
 
 
 def _is_inside(axis: Axis, value: float) -> bool:
     return -_ROUNDING <= position(axis, value) <= 1 + _ROUNDING
 
 
-def compute_margins(y: Axis, ends: Sequence[EndLabel]) -> Margins:
-    """Compute the margins for tick labels (left), titles (top, bottom) and line-end labels (right)."""
-    left = max((measure_text(label, TICK_SIZE) for label in y.labels), default=0) + 12
+def compute_margins(y: Axis, ends: Sequence[EndLabel], right_axis: Axis | None = None) -> Margins:
+    """Compute the margins for tick labels (left), titles (top, bottom), line-end labels or ticks (right)."""
+    left, ticks = (
+        max((measure_text(label, TICK_SIZE) for label in axis.labels), default=0) + 12 if axis else 0
+        for axis in (y, right_axis)
+    )
     right = max((measure_text(end.text, LABEL_SIZE, 600) for end in ends), default=0) + 18 if ends else 16
-    return Margins(top=28, right=math.ceil(right / 8) * 8, bottom=44, left=math.ceil(left / 8) * 8)
+    right = max(right, ticks)
+    # The title at the right is below the toolbar.
+    top = 44 if right_axis else 28
+    return Margins(top=top, right=math.ceil(right / 8) * 8, bottom=44, left=math.ceil(left / 8) * 8)
 
 
 def place_end_labels(lines: Sequence[SeriesLine], y: Axis, height: int) -> tuple[EndLabel, ...]:

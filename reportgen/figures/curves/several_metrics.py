@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from reportgen.core.errors import ReportError
 from reportgen.core.model import CurveSet, Lead, LineKey
-from reportgen.core.words import join_names
+from reportgen.core.words import join_names, quote_names, suggest_name
 from reportgen.figures.curves.figure import (
     ONE_RUN_EACH,
     collect_numbers,
@@ -27,7 +27,7 @@ from reportgen.figures.plot import FigureText, describe_source, make_diagnostic
 from reportgen.figures.style import DASH_WORDS, DASHES, SHAPE_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from reportgen.core.model import Figure
     from reportgen.figures.plot import DrawContext, Plot, PlotSpec
@@ -94,23 +94,50 @@ def list_series(curve_sets: Sequence[CurveSet]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(curve.series for one in curve_sets for curve in one.curves))
 
 
-def check_one_axis(
-    metrics: Sequence[str], directions: Sequence[bool | None], context: DrawContext
-) -> bool | None:
-    """Return the direction that the metrics share; raise a ``ReportError`` unless they fit on one y axis."""
-    if len(metrics) > len(DASHES):
-        said = f"one plot shows {len(DASHES)} metrics at most, and these are {len(metrics)}"
+def check_axes(
+    directions: Mapping[str, bool | None], right: Collection[str], context: DrawContext
+) -> tuple[bool | None, bool | None]:
+    """Return the directions that the metrics of the left and of the right y axis share.
+
+    ``directions`` are those of all metrics, ``right`` the metrics of the right axis. Raises a ``ReportError``
+    if there are too many metrics, one of the right axis is unknown, the left axis has none, or metrics do not
+    fit on their axis.
+    """
+    if len(directions) > len(DASHES):
+        said = f"one plot shows {len(DASHES)} metrics at most, and these are {len(directions)}"
         raise ReportError(make_diagnostic(context, said, "Write a panels block, or name fewer"))
-    step = "Draw them side by side in a panels block: where lines on two y axes cross means nothing"
+    if unknown := [name for name in right if name not in directions]:
+        problems = (f'axis names "{name}", which is not a metric of this figure' for name in unknown)
+        steps = (f"{suggest_name(name, directions)}It has {quote_names([*directions])}" for name in unknown)
+        raise ReportError(*(make_diagnostic(context, *pair) for pair in zip(problems, steps, strict=True)))
+    if right and len(right) == len(directions):
+        said = "axis puts every metric on the right y axis, and none is left for the left one"
+        raise ReportError(
+            make_diagnostic(context, said, "Leave out axis, or the metrics that stay at the left")
+        )
+    left, other = (
+        {name: way for name, way in directions.items() if (name in right) is is_right}
+        for is_right in (False, True)
+    )
+    return _check_one_axis(left, context), _check_one_axis(other, context) if other else None
+
+
+def _check_one_axis(directions: Mapping[str, bool | None], context: DrawContext) -> bool | None:
+    """Return the direction that the metrics share; raise a ``ReportError`` unless they fit on one y axis."""
+    metrics = list(directions)
+    step = (
+        "Draw them side by side in a panels block, since where lines on two y axes cross means nothing, "
+        f'or write axis: {{"{metrics[-1]}": right}}'
+    )
     units = {metric: match[1] if (match := _UNIT.search(metric)) else "" for metric in metrics}
     if len(Counter(units.values())) > 1:
         said = ", ".join(f'"{name}" in {unit or "no unit"}' for name, unit in units.items())
         raise ReportError(make_diagnostic(context, f"metrics of different units on one y axis: {said}", step))
-    ways = {way: name for name, way in zip(metrics, directions, strict=True) if way is not None}
+    ways = {way: name for name, way in directions.items() if way is not None}
     if len(ways) > 1:
         said = " and ".join(f'of "{name}" {_WAYS[way]} is better' for way, name in ways.items())
         raise ReportError(make_diagnostic(context, f"metrics that do not fit on one y axis: {said}", step))
-    return next(iter(ways)) if ways and None not in directions else None
+    return next(iter(ways)) if ways and None not in directions.values() else None
 
 
 def name_y_axis(metrics: Sequence[str]) -> str:
@@ -141,8 +168,12 @@ def draw_keyed_lines(
     """
     merged = merge_curve_sets(curve_sets, colours)
     plot = make_plot(merged, spec, context)
-    specs = [replace(spec, metric=one.metric) for one in curve_sets]
-    leads = {one.metric: get_lead(one, lowest=spec.higher_is_better is False) for one in curve_sets}
+    specs = [_make_metric_spec(one.metric, spec) for one in curve_sets]
+    spec = _join_axes(spec)
+    leads = {
+        one.metric: get_lead(one, lowest=own.higher_is_better is False)
+        for one, own in zip(curve_sets, specs, strict=True)
+    }
     leaders = {metric: lead.series if lead.tested else None for metric, lead in leads.items()}
     keys = [(curve.series, curve.key) for curve in merged.curves if curve.key]
     lines = [
@@ -152,7 +183,7 @@ def draw_keyed_lines(
         id=spec.id,
         kind=spec.kind,
         title=spec.title,
-        subtitle=write_subtitle(merged, replace(spec, metric=_describe_lines(curve_sets, plot, colour))),
+        subtitle=write_subtitle(merged, replace(spec, metric=_describe_lines(specs, merged, plot, colour))),
         caption=" ".join(filter(None, (write_caption(merged, spec, context), describe_unplaced(plot)))),
         summary=_write_summaries(curve_sets, specs, plot),
         source=describe_source(context),
@@ -162,20 +193,45 @@ def draw_keyed_lines(
     return draw_plot_figure(plot, merged, text, context)
 
 
-def _describe_lines(curve_sets: Sequence[CurveSet], plot: Plot, colour: str) -> str:
-    """Say what colour, dash and symbol stand for."""
-    if len(curve_sets) == 1:
+def _make_metric_spec(metric: str, spec: PlotSpec) -> PlotSpec:
+    """Make the plot of one of the metrics, whose direction is that of its axis."""
+    if spec.right and metric in spec.right.metrics:
+        return replace(spec, metric=metric, higher_is_better=spec.right.higher_is_better)
+    return replace(spec, metric=metric, right=None)
+
+
+def _join_axes(spec: PlotSpec) -> PlotSpec:
+    """Make the plot of both axes: its caption says which metrics are on the right one."""
+    if spec.right is None:
+        return spec
+    shared = spec.higher_is_better if spec.higher_is_better is spec.right.higher_is_better else None
+    said = f"Right axis: {join_names(spec.right.metrics)}."
+    return replace(spec, higher_is_better=shared, caption=" ".join(filter(None, (spec.caption, said))))
+
+
+def _describe_lines(specs: Sequence[PlotSpec], merged: CurveSet, plot: Plot, colour: str) -> str:
+    """Say what colour, dash and symbol stand for, and which metrics are on the right axis."""
+    if len(specs) == 1:
         repeated = any(line.dash for line in plot.lines)
         dashes = ", dash: series of one colour" if repeated else ""
-        return f"{curve_sets[0].metric}, colour: {colour}{dashes}"
-    looks = zip(DASH_WORDS, SHAPE_WORDS, curve_sets, strict=False)
-    words = [f"{dash}{f' with {shape}' if plot.symbols else ''}: {one.metric}" for dash, shape, one in looks]
-    return ", ".join([f"colour: {colour}", *words] if len(list_series(curve_sets)) > 1 else words)
+        return f"{specs[0].metric}, colour: {colour}{dashes}"
+    mixed = len({one.higher_is_better for one in specs}) > 1
+    words = []
+    for dash, shape, one in zip(DASH_WORDS, SHAPE_WORDS, specs, strict=False):
+        lower = "lower is better" if mixed and one.higher_is_better is False else ""
+        aside = "; ".join(filter(None, ("right axis" if one.right else "", lower)))
+        look = f"{dash} with {shape}" if plot.symbols else dash
+        words.append(f"{look}: {one.metric}{f' ({aside})' if aside else ''}")
+    several = len({curve.key.series for curve in merged.curves if curve.key}) > 1
+    return ", ".join([f"colour: {colour}", *words] if several else words)
 
 
 def _write_summaries(curve_sets: Sequence[CurveSet], specs: Sequence[PlotSpec], plot: Plot) -> str:
     """Summarize each metric by itself, since values of different metrics are not ranked."""
-    texts = [write_summary(one, plot, spec) for one, spec in zip(curve_sets, specs, strict=True)]
+    texts = [
+        write_summary(one, replace(plot, y=plot.right) if spec.right and plot.right else plot, spec)
+        for one, spec in zip(curve_sets, specs, strict=True)
+    ]
     last = ONE_RUN_EACH if all(text.endswith(ONE_RUN_EACH) for text in texts) else ""
     if len(texts) == 1:
         return texts[0]

@@ -11,12 +11,10 @@
     return Array.isArray(x) ? x : Array.from({ length: x.count }, (_, i) => x.from + i * x.by);
   }
 
-  /** Values of a run: differences in units of a thousandth of the y range, or less. */
-  function runValues(run, payload) {
+  /** Values of a run: differences in units of a thousandth of the range of its y axis, or less. */
+  function runValues(run, { run_from: from, run_unit: unit }) {
     let level = 0;
-    return run.q.map((step) =>
-      step === null ? null : payload.run_from + (level += step) * payload.run_unit,
-    );
+    return run.q.map((step) => (step === null ? null : from + (level += step) * unit));
   }
 
   /** The palette slot, from 0, of a colour like var(--rg-series-1); "muted" for the grey. */
@@ -29,17 +27,22 @@
     constructor(payload) {
       const columns = payload.xs.map(column);
       const indexes = columns.map((steps) => new Map(steps.map((step, i) => [step, i])));
+      const runsOf = (given) => {
+        const levels = given.right ? payload.right : payload;
+        return (given.runs ?? []).map((run) => ({
+          name: run.name,
+          steps: columns[run.x],
+          values: runValues(run, levels),
+        }));
+      };
       this.series = payload.series.map((given, number) => ({
         ...given,
         key: String(number),
+        label: given.right ? `${given.name} (right)` : given.name, // as ON_THE_RIGHT in plot.py
         slot: slotOf(given.colour),
         steps: columns[given.x],
         at: indexes[given.x],
-        runs: (given.runs ?? []).map((run) => ({
-          name: run.name,
-          steps: columns[run.x],
-          values: runValues(run, payload),
-        })),
+        runs: runsOf(given),
       }));
       this.exact = payload.run_exact; // whether values of runs read as the data's own
       this.comparable = payload.differences; // whether all series are of one metric
@@ -47,7 +50,8 @@
       this.hasRuns = this.series.some((one) => one.runs.length);
       this.hasBand = this.series.some((one) => one.low);
       const shown = ({ y, raw, runs }) => [...y, ...(raw ?? []), ...runs.flatMap((run) => run.values)];
-      this.values = this.series.flatMap(shown).filter((value) => value !== null);
+      const left = this.series.filter((one) => !one.right); // the right axis is never logarithmic
+      this.values = left.flatMap(shown).filter((value) => value !== null);
       this.positive = this.values.length > 0 && this.values.every((value) => value > 0);
     }
 
@@ -58,14 +62,15 @@
 
     /** Rows of the view's data sets; values that a log axis cannot hold end at ``floor``. */
     means(band, floor) {
-      const held = (value) => (band && value != null ? Math.max(value, floor) : null);
+      const held = (one, value) =>
+        band && value != null ? Math.max(value, one.right ? -Infinity : floor) : null;
       return this.backToFront.flatMap((one) =>
         one.steps.map((step, i) => ({
           series: one.key,
           step,
           value: one.y[i],
-          low: held(one.low?.[i]),
-          high: held(one.high?.[i]),
+          low: held(one, one.low?.[i]),
+          high: held(one, one.high?.[i]),
           raw: one.raw?.[i] ?? null,
         })),
       );
@@ -91,7 +96,8 @@
       return [...steps].sort((a, b) => a - b);
     }
 
-    /** What these series say at a step, largest value first; those without a value there come last. */
+    /** What these series say at a step, largest value first, those of the right axis behind the others, which
+        they are not compared with; those without a value there come last. */
     readings(series, step) {
       const rows = series.map((one) => {
         const i = one.at.get(step);
@@ -100,7 +106,9 @@
         const [low, high, raw] = [one.low, one.high, one.raw].map((part) => part?.[i] ?? null);
         return { one, value, low, high, raw, n: Array.isArray(one.n) ? one.n[i] : one.n };
       });
-      return rows.sort((a, b) => (a.value === null) - (b.value === null) || b.value - a.value);
+      const side = ({ one }) => Number(Boolean(one.right));
+      const missing = ({ value }) => Number(value === null);
+      return rows.sort((a, b) => missing(a) - missing(b) || side(a) - side(b) || b.value - a.value);
     }
 
     /** Runs of a series that have a value at a step, largest first, where these can be read. */
@@ -239,7 +247,7 @@
 
   /** Rows of marks, without the words that would now lie on others: the places of label_places.py hold for
       any width, but not for another height or kind of y axis. */
-  function withoutOverlap(rows, x, y, { width, height }) {
+  function withoutOverlap(rows, x, axisOf, { width, height }) {
     const taken = [];
     return rows.map((row) => {
       if (!row.align) return row;
@@ -247,7 +255,7 @@
       const before = { left: 0, center: wide / 2, right: wide }[row.align];
       const left = fraction(x, row.step) * width + row.dx - before;
       const right = left + wide;
-      const foot = (row.value === null ? 0 : (1 - fraction(y, row.value)) * height) + row.dy;
+      const foot = (row.value === null ? 0 : (1 - fraction(axisOf(row), row.value)) * height) + row.dy;
       const near = taken.filter((one) => Math.abs(one.foot - foot) < ROW);
       if (near.some((one) => one.left < right && left < one.right)) {
         const { align, from, to, ...mark } = row;

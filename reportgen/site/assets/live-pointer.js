@@ -175,13 +175,13 @@
         put(element, x, y);
       };
       const places = live.spread(heights, LINE, height);
-      known.forEach(({ one, value }, i) => beside(this.values[Number(one.key)], plot.said(value), places[i]));
+      known.forEach(({ one, value }, i) => beside(this.values[Number(one.key)], plot.said(value, one), places[i]));
       if (!same) beside(this.place, live.placeWords(plot.x, plot.readX(this.step)), height - LINE / 2);
     }
 
     putDot(one, x, value) {
       const dot = this.dots[Number(one.key)];
-      const up = live.fraction(this.plot.y, value);
+      const up = live.fraction(this.plot.axisOf(one), value);
       const y = (1 - up) * this.plot.room.height;
       dot.hidden = !(up >= 0 && up <= 1);
       dot.classList.toggle("rg-spoken", one === this.spoken);
@@ -202,7 +202,7 @@
       const runs = this.runsRead(y);
       const rows = readings.flatMap((reading) => [
         this.row(reading, shared === null),
-        ...runs.filter(({ one }) => one === reading.one).map(({ name, value }) => this.runRow(name, value)),
+        ...runs.filter(({ one }) => one === reading.one).map((run) => this.runRow(run)),
       ]);
       const difference = plot.data.difference(plot.visible, this.step);
       this.tooltip.replaceChildren(head, ...rows, ...(difference ? [this.differenceRow(difference)] : []));
@@ -214,14 +214,15 @@
       if (!plot.runs) return [];
       const runs = plot.visible.flatMap((one) => plot.data.runsAt(one, this.step));
       if (plot.visible.length === 1 && runs.length <= MOST) return runs;
-      const away = ({ value }) => Math.abs((1 - live.fraction(plot.y, value)) * plot.room.height - y);
+      const away = ({ one, value }) =>
+        Math.abs((1 - live.fraction(plot.axisOf(one), value)) * plot.room.height - y);
       const near = y === null ? [] : runs.filter((run) => away(run) <= NEAR);
       return near.sort((a, b) => away(a) - away(b)).slice(0, 1);
     }
 
-    runRow(name, value) {
+    runRow({ one, name, value }) {
       const row = make("div", "rg-tooltip-row rg-of-run");
-      row.append(nameOf(`run ${name}`), make("span", "rg-value", this.plot.said(value)));
+      row.append(nameOf(`run ${name}`), make("span", "rg-value", this.plot.said(value, one)));
       return row;
     }
 
@@ -232,9 +233,10 @@
       const minus = make("span", "", "\u2212");
       minus.setAttribute("aria-hidden", "true");
       row.append(first, minus, second, make("span", "rg-name", "difference"));
-      row.append(make("span", "rg-value", `${value > 0 ? "+" : ""}${plot.said(value)}`));
+      row.append(make("span", "rg-value", `${value > 0 ? "+" : ""}${plot.said(value, series[0])}`));
       if (plot.band && low !== null) {
-        row.append(make("span", "rg-interval", `[${plot.readY(low)}, ${plot.readY(high)}]`));
+        const ends = [low, high].map((end) => plot.read(end, series[0]));
+        row.append(make("span", "rg-interval", `[${ends.join(", ")}]`));
       }
       return row;
     }
@@ -244,13 +246,13 @@
       const row = make("div", "rg-tooltip-row");
       row.classList.toggle("rg-spoken", one === this.spoken);
       row.classList.toggle("rg-missing", value === null);
-      row.append(swatchOf(one), nameOf(one.name));
+      row.append(swatchOf(one), nameOf(one.label));
       if (value === null) row.append(make("span", "rg-value", "no value"));
       else {
-        row.append(make("span", "rg-value", plot.said(value)));
+        row.append(make("span", "rg-value", plot.said(value, one)));
         const aside = (words) => row.append(make("span", "rg-interval", words));
-        if (plot.band && low !== null) aside(`[${plot.readY(low)}, ${plot.readY(high)}]`);
-        if (raw !== null) aside(`unsmoothed ${plot.readY(raw)}`);
+        if (plot.band && low !== null) aside(`[${plot.read(low, one)}, ${plot.read(high, one)}]`);
+        if (raw !== null) aside(`unsmoothed ${plot.read(raw, one)}`);
         if (withCount && n > 1) aside(`n = ${n}`);
       }
       return row;
@@ -335,13 +337,14 @@
       const readings = plot.data.readings(plot.visible, this.step);
       const shown = this.spoken ? readings.filter(({ one }) => one === this.spoken) : readings;
       const words = shown.map(({ one, value, low, high }) => {
-        if (value === null) return this.spoken ? `${one.name} has no value` : "";
-        const interval = this.spoken && low !== null ? ` from ${plot.readY(low)} to ${plot.readY(high)}` : "";
-        return `${one.name} ${plot.said(value)}${interval}`;
+        if (value === null) return this.spoken ? `${one.label} has no value` : "";
+        const ends = [low, high].map((end) => end !== null && plot.read(end, one));
+        const interval = this.spoken && low !== null ? ` from ${ends.join(" to ")}` : "";
+        return `${one.label} ${plot.said(value, one)}${interval}`;
       });
       const place = live.placeWords(plot.x, plot.readX(this.step));
       const difference = !this.spoken && plot.data.difference(plot.visible, this.step);
-      if (difference) words.push(`difference ${plot.said(difference.value)}`);
+      if (difference) words.push(`difference ${plot.said(difference.value, difference.series[0])}`);
       this.say(`${place}: ${words.filter(Boolean).join(", ")}`);
     }
 

@@ -167,7 +167,7 @@
         !runs && "no single runs",
       ];
       const what = shown.filter(Boolean).join(", ");
-      const said = point && `${isolated(point.one.name)} ${plot.said(point.value)}`;
+      const said = point && `${isolated(point.one.name)} ${plot.said(point.value, point.one)}`;
       const marked = point && `Marked: ${said} at ${place(plot.readX(point.step))}.`;
       return [what && `Showing ${what}.`, marked].filter(Boolean).join(" ");
     }
@@ -175,9 +175,10 @@
     redrawn() {
       const { now, plot } = this;
       if (!now) return;
-      const { group, room, x, y } = plot;
+      const { group, room, x } = plot;
       if (["chosen", "domain", "shown"].some((part) => group[part] !== now[part])) return this.leave();
       const { point } = now;
+      const y = point && plot.axisOf(point.one);
       this.ring.hidden = !point || !live.within(x, point.step) || !live.within(y, point.value);
       if (this.ring.hidden) return;
       this.ring.className = `rg-state-ring rg-slot-${point.one.slot}`;

@@ -42,7 +42,7 @@
     };
     const switches = [
       fits,
-      ...offer("positive", "log", "Logarithmic y axis"),
+      ...offer("positive", "log", first.payload.right ? "Logarithmic left axis" : "Logarithmic y axis"),
       ...offer("hasRuns", "runs", "A thin line for each run"),
       ...offer("hasBand", "band", group.plots.find(({ data }) => data.hasBand)?.payload.band || "Band"),
     ];
@@ -235,11 +235,11 @@
       const ruler = document.createElement("canvas").getContext("2d");
       ruler.font = `13px ${tokenValue(plot.figure, "--rg-font")}`;
       let x = width;
-      for (const { name, colour, dash, shape } of plot.visible) {
-        const wide = Math.min(width, ruler.measureText(name).width + 48);
+      for (const { label, colour, dash, shape } of plot.visible) {
+        const wide = Math.min(width, ruler.measureText(label).width + 48);
         if (x + wide > width) [x, y] = [0, y + 22];
         swatches.push({ x, y: y - 4, stroke: colour, strokeDash: dash, shape });
-        words.push(word(name, x + 30, y, { limit: wide - 30 }));
+        words.push(word(label, x + 30, y, { limit: wide - 30 }));
         x += wide;
       }
     }

@@ -58,11 +58,21 @@
       this.y = this.payload.y;
       this.readX = live.reader(this.payload.x);
       this.readY = live.reader(this.payload.y);
+      this.readRight = this.payload.right && live.reader(this.payload.right);
     }
 
-    /** A value in words, with the unit of its axis. */
-    said(value) {
-      return `${this.readY(value)}${this.payload.y.unit ?? ""}`;
+    /** The y axis of a series or mark, as it is now. */
+    axisOf({ right }) {
+      return right ? this.payload.right : this.y;
+    }
+
+    /** A value of a series in words, and with the unit of its axis. */
+    read(value, { right }) {
+      return right ? this.readRight(value) : this.readY(value);
+    }
+
+    said(value, one) {
+      return `${this.read(value, one)}${this.axisOf(one).unit ?? ""}`;
     }
 
     get runs() {
@@ -96,7 +106,8 @@
 
     /** The part of an axis that has every line, band and thin line shown in it, with some room. */
     fitted(whole) {
-      const values = this.visible.flatMap((one) => this.data.valuesInside(one, this.x, this.band, this.runs));
+      const left = this.visible.filter((one) => !one.right); // the right axis stays whole
+      const values = left.flatMap((one) => this.data.valuesInside(one, this.x, this.band, this.runs));
       const parts = values.map((value) => live.fraction(whole, value)).filter(Number.isFinite);
       if (!parts.length) return whole;
       const low = Math.max(0, parts.reduce((a, b) => Math.min(a, b)));
@@ -144,7 +155,7 @@
       const found = payload.ends.flatMap(({ text }) => {
         const line = this.data.series.find((one) => one.name === text);
         const value = this.data.valueAt(line, x.domain[1], x);
-        return value === null ? [] : [{ text, at: (1 - live.fraction(y, value)) * height }];
+        return value === null ? [] : [{ text, at: (1 - live.fraction(this.axisOf(line), value)) * height }];
       });
       const wanted = found.map(({ at }) => Math.min(height, Math.max(0, at)));
       const places = live.spread(wanted, LINE, height);
@@ -157,7 +168,17 @@
       const series = this.data.series;
       const xAxis = this.group.domain ? live.freshTicks(x, Math.max(3, width / 90)) : x;
       const yAxis = y === given.y ? y : this.yTicks(height);
+      const { right } = given;
+      const atRight = right && {
+        right_domain: right.domain,
+        right_ticks: right.ticks,
+        right_format: right.format,
+        right_title: right.title,
+        right_title_x: given.margins.right,
+        right_lines: series.filter((one) => one.right).map((one) => one.key),
+      };
       return {
+        ...atRight,
         x_domain: x.domain,
         x_ticks: narrow && xAxis === x ? x.ticks.filter((_, i) => i % 2 === 0) : xAxis.ticks,
         x_format: xAxis.format,
@@ -171,7 +192,7 @@
         colours: series.map((one) => ink(one.colour, !this.group.shows(one.name))),
         dashes: series.map((one) => one.dash),
         shapes: series.map((one) => one.shape),
-        margins: narrow ? { ...given.margins, right: 16 } : given.margins,
+        margins: narrow && !right ? { ...given.margins, right: 16 } : given.margins,
         clip: given.clip || Boolean(this.group.domain) || y !== given.y,
       };
     }
@@ -208,7 +229,7 @@
       const shown = (axis, value) => value === null || live.within(axis, value);
       const rows = (given) =>
         given
-          .filter((mark) => shown(x, mark.x) && shown(y, mark.y))
+          .filter((mark) => shown(x, mark.x) && shown(this.axisOf(mark), mark.y))
           .map(({ x: step, y: value, short, series, ...mark }) => {
             const text = (room.narrow && short) || mark.text;
             const faded = series !== undefined && !this.group.shows(series);
@@ -216,7 +237,7 @@
           });
       const [references, annotations] = [rows(payload.references), rows(payload.annotations)];
       if (y === payload.y && room.height === payload.height) return { references, annotations };
-      const kept = live.withoutOverlap([...references, ...annotations], x, y, room);
+      const kept = live.withoutOverlap([...references, ...annotations], x, (row) => this.axisOf(row), room);
       return { references: kept.slice(0, references.length), annotations: kept.slice(references.length) };
     }
 
