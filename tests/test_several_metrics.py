@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import statistics
 from collections import defaultdict
 from pathlib import Path
@@ -13,6 +14,7 @@ from made_projects import write_report
 from test_report import drafted, figure, problems
 
 from reportgen.core.cache import Cache
+from reportgen.figures.render import render_vega_lite
 from reportgen.review.compare import compare_reports
 from reportgen.review.model import Origin
 from reportgen.review.snapshot import take_snapshot
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CASE = Path(__file__).parent / "cases" / "several-metrics"
+TWO_AXES = CASE.with_name("two-y-axes")
 RUNS = "method,step,train/loss,eval/loss,eval/acc,wind (m/s)\n" + "".join(
     f"{method},{step},{2 - step / 10},{2.5 - step / 10},{step / 10},{step}\n"
     for method in ("base", "base-old", "ours")
@@ -36,10 +39,10 @@ def list_rows(name: str) -> Iterator[tuple[tuple[str, str, float], float]]:
         yield (row["series"], row["metric"], float(row["step"])), float(row["value"])
 
 
-def read_means() -> dict[tuple[str, str, float], float]:
+def read_means(case: Path = CASE) -> dict[tuple[str, str, float], float]:
     """The mean over seeds at each step, from the raw file."""
     values = defaultdict(list)
-    for row in csv.DictReader((CASE / "data/runs.csv").read_text("utf-8").splitlines()):
+    for row in csv.DictReader((case / "data/runs.csv").read_text("utf-8").splitlines()):
         for metric in list(row)[3:]:
             values[row["method"], metric, float(row["step"])].append(float(row[metric]))
     return {key: statistics.fmean(numbers) for key, numbers in values.items()}
@@ -56,6 +59,65 @@ def test_each_line_is_the_mean_of_its_metric() -> None:
         drawn = dict(list_rows(name))
         assert drawn.keys() == {key for key in means if key[0] in series and key[1] in metrics}
         assert all(abs(value - means[key]) < 1e-9 for key, value in drawn.items())
+
+
+def find_ticks(svg: str, place: str) -> list[tuple[float, float]]:
+    """The values of the ticks of a y axis and their pixels; ``place`` is the x of their labels."""
+    return [
+        (float(label), float(y))
+        for y, label in re.findall(rf'<text x="{place}" y="([\d.]+)" dy="4">([\d.]+)</text>', svg)
+    ]
+
+
+def test_each_metric_is_drawn_on_its_own_axis() -> None:
+    """The symbols of the case are where the ticks of their axis put the means of the raw file."""
+    means = read_means(TWO_AXES)
+    svg = (TWO_AXES / "expected/figures/index/loss-and-accuracy.svg").read_text("utf-8")
+    for number, metric, place in ((0, "train/loss", "-8"), (1, "eval/accuracy", "9")):
+        (first, low), *_, (last, high) = find_ticks(svg, place)
+        drawn = re.findall(
+            rf'<use href="#loss-and-accuracy-symbol-{number}" x="([\d.]+)%" y="([\d.]+)"/>', svg
+        )
+        assert len(drawn) == 11
+        for step, y in drawn:
+            value = first + (float(y) - low) / (high - low) * (last - first)
+            assert abs(value - means["ours", metric, float(step)]) < 0.01
+
+
+def test_words_of_two_axes_keep_the_metrics_apart() -> None:
+    """Each metric has its own direction, leader and numbers; the CSV file is as without ``axis``."""
+    report = json.loads((TWO_AXES / "expected/report.json").read_text("utf-8"))
+    (both,) = [one for page in report["pages"] for one in page["figures"] if one["id"] == "both"]
+    assert both["numbers"]["leaders"] == dict.fromkeys(("train/loss", "eval/loss", "eval/accuracy"), "ours")
+    assert both["numbers"]["higher_is_better"] is None
+    page = (TWO_AXES / "expected/pages/index.html").read_text("utf-8")
+    assert "dotted with triangles: eval/accuracy (right axis)" in page
+    assert "solid with circles: train/loss (lower is better)" in page
+    assert "Right axis: eval/accuracy." in page
+    header = (TWO_AXES / "expected/figures/index/both.csv").read_text("utf-8").splitlines()[0]
+    assert header == "series,metric,step,value,low,high,n,raw"
+
+
+def test_vega_draws_both_axes(tmp_path: Path) -> None:
+    """The specification has ticks of both axes, the lines of each on its own, and a legend."""
+    block = "id: one\nsource: runs\nmetric: [eval/loss, eval/acc]\naxis: {eval/acc: right}"
+    page = f"# Small\n\n```curve\n{block}\n```\n"
+    root = write_report(tmp_path, {"content/index.md": page, "data/runs.csv": RUNS})
+    made = figure(drafted(root).shown["index.md", "one"])
+    spec = json.loads(str(made.spec))
+    assert [len(side["layer"]) for side in spec["layer"]] == [2, 2]
+    svg = render_vega_lite(spec)
+    for word in (
+        "0.1",
+        "0.4",
+        "2.2",
+        "2.4",
+        "eval/acc",
+        "eval/loss",
+        "ours · eval/acc (right)",
+        "ours · eval/loss",
+    ):
+        assert f">{word}</text>" in svg, word
 
 
 def test_the_report_names_lines_by_series_and_metric() -> None:
@@ -116,7 +178,18 @@ def test_what_does_not_fit_or_matches_nothing_is_refused(tmp_path: Path) -> None
         ),
         ('metric: eval/loss\nseries: ["!*"]', '!* together leave out all series of source "runs"'),
         ("metric: [eval/loss, eval/acc]", "metrics that do not fit on one y axis: of"),
+        ("metric: [eval/loss, eval/acc]", 'or write axis: {"eval/acc": right}'),
         ("metric: [eval/acc, wind (m/s)]", "metrics of different units on one y axis:"),
+        (
+            "metric: [eval/loss, eval/acc]\naxis: {eval/ac: right}",
+            'axis names "eval/ac", which is not a metric of this figure. Did you mean "eval/acc"?',
+        ),
+        ("metric: eval/loss\naxis: {eval/loss: right}", "axis puts every metric on the right y axis"),
+        (
+            "metric: [eval/loss, eval/acc, wind (m/s)]\naxis: {eval/acc: right, wind (m/s): right}",
+            "metrics of different units on one y axis:",
+        ),
+        ("metric: [eval/loss, eval/acc]\naxis: {eval/acc: left}", "axis"),
         ('metric: ["*/loss"]\nhighlight: [mine]', '"mine" is not a series of this figure'),
     ]
     page = "".join(

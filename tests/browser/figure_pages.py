@@ -15,8 +15,9 @@ from reportgen.core.model import Cell, Curve, CurveSet, ResultTable, Run
 from reportgen.figures.altair_chart import write_chart_spec
 from reportgen.figures.author_charts import draw_author_figure
 from reportgen.figures.curves.figure import draw_curve, draw_panels
+from reportgen.figures.curves.several_metrics import draw_keyed_lines
 from reportgen.figures.live import compile_view, name_view, write_compact_json
-from reportgen.figures.plot import DrawContext, PlotSpec
+from reportgen.figures.plot import DrawContext, PlotSpec, RightAxis
 from reportgen.figures.render import compile_to_vega
 from reportgen.figures.style import assign_slots
 from reportgen.settings.block_parts import Annotation, ReferenceLine
@@ -189,6 +190,7 @@ def write_site(folder: Path) -> None:
     write_page(folder, "cut", cut())
     write_page(folder, "many", many(), points())
     write_page(folder, "log", log_axes())
+    write_page(folder, "two-axes", two_axes())
     write_page(folder, "time", over_time())
     write_page(
         folder, "panels", diagnostics("diag", *(_metric(name) for name in ("accuracy", "entropy", "kl")))
@@ -265,6 +267,25 @@ def log_axes() -> Figure:
         curve(name, steps, *(np.exp(-6 * run) for run in make_runs(n, 3, 40))) for n, name in enumerate("AB")
     )
     return figure("log", curve_set(*lines, metric="loss", band="none"), x_scale="log", y_scale="log")
+
+
+def two_axes() -> Figure:
+    """Losses of two series on the left axis, accuracies below 1 of the same runs on the right one."""
+    steps = range(0, 110, 10)
+    rises = {name: _runs(n, 3, 11) for n, name in enumerate(("one", "two"))}
+    losses = (curve(name, steps, *(3 - 2.5 * run for run in rise), half=0.1) for name, rise in rises.items())
+    accuracies = (curve(name, steps, *rise, half=0.02) for name, rise in rises.items())
+    sets = (curve_set(*losses, metric="loss"), curve_set(*accuracies, metric="accuracy"))
+    spec = wanted(
+        "two-axes",
+        "loss and accuracy",
+        y_title="loss",
+        higher_is_better=False,
+        annotations=(Annotation(x=50, text="half of it", series="two · accuracy"),),
+        references=(ReferenceLine(y=1.5, label="teacher"),),
+        right=RightAxis(("accuracy",), "accuracy", higher_is_better=True),
+    )
+    return draw_keyed_lines(sets, spec, context(*sets), {}, "series")
 
 
 def over_time() -> Figure:

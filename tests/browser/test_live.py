@@ -25,6 +25,7 @@ PAGES = {
     "cut": ("cut",),
     "many": ("many", "points"),
     "log": ("log",),
+    "two-axes": ("two-axes",),
     "time": ("time",),
     "panels": ("diag-1", "diag-2", "diag-3"),
     "hostile": ("hostile",),
@@ -39,7 +40,8 @@ PLACES = """(figure, live) => {
     .filter((node) => box(node).width > 0)
     .map((node) => [node.textContent, ...place(node)])
     .sort((a, b) => a[0].localeCompare(b[0]) || a[1] - b[1] || a[2] - b[2]);
-  const lines = all(shown, ".rg-line, .rg-grid line", ".lines_marks path, .role-axis-grid line");
+  const alive = ".lines_marks path, .right_lines_marks path, .role-axis-grid line";
+  const lines = all(shown, ".rg-line, .rg-grid line", alive);
   const around = [...figure.querySelectorAll(".rg-title, .rg-subtitle, .rg-plot, .rg-summary, .rg-data")];
   const rows = [...lines, ...around].map((node) => [node.localName === "line" ? "grid" : "", ...place(node)]);
   return [...words, ...rows.sort((a, b) => a[0].localeCompare(b[0]))];
