@@ -272,7 +272,7 @@ def log_axes() -> Figure:
 def two_axes() -> Figure:
     """Losses of two series on the left axis, accuracies below 1 of the same runs on the right one."""
     steps = range(0, 110, 10)
-    rises = {name: _runs(n, 3, 11) for n, name in enumerate(("one", "two"))}
+    rises = {name: make_runs(n, 3, 11) for n, name in enumerate(("one", "two"))}
     losses = (curve(name, steps, *(3 - 2.5 * run for run in rise), half=0.1) for name, rise in rises.items())
     accuracies = (curve(name, steps, *rise, half=0.02) for name, rise in rises.items())
     sets = (curve_set(*losses, metric="loss"), curve_set(*accuracies, metric="accuracy"))
