@@ -119,17 +119,16 @@ def check_axes(
         {name: way for name, way in directions.items() if (name in right) is is_right}
         for is_right in (False, True)
     )
-    return _check_one_axis(left, context), _check_one_axis(other, context) if other else None
+    step = "Draw them side by side in a panels block"
+    if not right:
+        own = f'axis: {{"{[*directions][-1]}": right}}'
+        step += f", since where lines on two y axes cross means nothing, or write {own}"
+    return _check_one_axis(left, step, context), _check_one_axis(other, step, context)
 
 
-def _check_one_axis(directions: Mapping[str, bool | None], context: DrawContext) -> bool | None:
+def _check_one_axis(directions: Mapping[str, bool | None], step: str, context: DrawContext) -> bool | None:
     """Return the direction that the metrics share; raise a ``ReportError`` unless they fit on one y axis."""
-    metrics = list(directions)
-    step = (
-        "Draw them side by side in a panels block, since where lines on two y axes cross means nothing, "
-        f'or write axis: {{"{metrics[-1]}": right}}'
-    )
-    units = {metric: match[1] if (match := _UNIT.search(metric)) else "" for metric in metrics}
+    units = {metric: match[1] if (match := _UNIT.search(metric)) else "" for metric in directions}
     if len(Counter(units.values())) > 1:
         said = ", ".join(f'"{name}" in {unit or "no unit"}' for name, unit in units.items())
         raise ReportError(make_diagnostic(context, f"metrics of different units on one y axis: {said}", step))
