@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import Locator, expect
 
+from browser.test_link_state import ring_place
 from browser.test_live import drag, point_at, said, save, tool, tooltip_rows, wake
 
 if TYPE_CHECKING:
@@ -67,6 +68,17 @@ def test_dots_are_at_the_heights_of_their_axes(tabs: Tabs) -> None:
         assert dot
         height = (1 - (one["y"][5] - low) / (high - low)) * surface["height"]
         assert dot["y"] + dot["height"] / 2 - surface["y"] == pytest.approx(height, abs=1.5)
+
+
+def test_a_marked_point_is_on_the_axis_of_its_line(tabs: Tabs) -> None:
+    """A link to a point of the right axis has its ring at that value, and its words say it."""
+    tab = tabs.open("two-axes", fragment="#two-axes~mark=50@two%20·%20accuracy")
+    figure = wake(tab, "two-axes")
+    payload = read_payload(figure)
+    low, high = payload["right"]["domain"]
+    (one,) = [row for row in payload["series"] if row["name"] == "two · accuracy"]
+    expect(figure.locator(".rg-state")).to_contain_text(f"{one['y'][5]:.3f}")
+    assert ring_place(figure)[1] == pytest.approx(1 - (one["y"][5] - low) / (high - low), abs=0.01)
 
 
 def test_a_log_axis_is_the_left_one(tabs: Tabs) -> None:
