@@ -42,16 +42,16 @@ def test_each_line_is_read_on_its_own_axis(tabs: Tabs) -> None:
     head, *rows = tooltip_rows(figure)
     assert head == ["step 50", "95 % CI, n = 3"]
     assert sorted(row[0] for row in rows[:2]) == NAMES["loss"]
-    assert sorted(row[0] for row in rows[2:]) == NAMES["right"]
-    values = {row[0]: float(row[1]) for row in rows}
+    assert sorted(" ".join(row[:2]) for row in rows[2:]) == NAMES["right"]
+    values = {" ".join(row[:-2]): float(row[-2]) for row in rows}
     for name in ("one", "two"):
         # The losses of the page are 3 - 2.5 times the accuracies.
         expected = 3 - 2.5 * values[f"{name} · accuracy (right)"]
         assert values[f"{name} · loss"] == pytest.approx(expected, abs=0.01)
-    for name, value, interval in rows:
-        half = 0.02 if "right" in name else 0.1
-        low, high = (float(end) for end in interval.strip("[]").split(", "))
-        assert (low, high) == pytest.approx((float(value) - half, float(value) + half), abs=0.011)
+    for row in rows:
+        value, half = float(row[-2]), 0.02 if "(right)" in row else 0.1
+        low, high = (float(end) for end in row[-1].strip("[]").split(", "))
+        assert (low, high) == pytest.approx((value - half, value + half), abs=0.011)
 
 
 def test_dots_are_at_the_heights_of_their_axes(tabs: Tabs) -> None:

@@ -246,7 +246,8 @@
       const row = make("div", "rg-tooltip-row");
       row.classList.toggle("rg-spoken", one === this.spoken);
       row.classList.toggle("rg-missing", value === null);
-      row.append(swatchOf(one), nameOf(one.label));
+      row.append(swatchOf(one), nameOf(one.name));
+      if (one.right) row.append(make("span", "rg-interval", "(right)")); // not cut, as a long name may be
       if (value === null) row.append(make("span", "rg-value", "no value"));
       else {
         row.append(make("span", "rg-value", plot.said(value, one)));
