@@ -32,6 +32,7 @@ RUNS = "series,step,loss\n" + "".join(f"A,{n},{1 / (n + 1)}\n" for n in range(5)
         ("```curve\nsource: {{ team }}\n```\n{{ team }}", "```curve\nsource: Lab\n```\nLab"),
         ("````md\n```curve\n{{ no }}\n```\n````\n{{ team }}", "````md\n```curve\n{{ no }}\n```\n````\nLab"),
         ("~~~\n{{ no }}\n```\n~~~\n{{ team }}", "~~~\n{{ no }}\n```\n~~~\nLab"),
+        ("$x^{{2}}_{{i}} \\hat{{y}}$ {{7*7}} v{{team}}", "$x^{{2}}_{{i}} \\hat{{y}}$ {{7*7}} vLab"),
     ],
 )
 def test_names_are_replaced_outside_of_code(text: str, expected: str) -> None:

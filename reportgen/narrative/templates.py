@@ -39,6 +39,8 @@ _MARKS: Final = re.compile(
     r"(?P<code>(?<!`)(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))|(?P<escape>\\)?(?<!\$)\{\{(?P<inner>[^{}\n]*)\}\}"
 )
 _NAME: Final = re.compile(r"[^\W\d][\w-]*(?:\.[\w-]+)*")
+# What is before double braces in LaTeX, and seldom before a variable.
+_GLUED: Final = re.compile(r"[\w^}\\]$")
 _FENCE: Final = re.compile(r"[> \t]*(?P<marks>`{3,}|~{3,}) *(?:\{ *\.?|\.)?(?P<word>[\w-]*)")
 _MOST_PAGES: Final = 500
 
@@ -133,12 +135,19 @@ def _replace_in_line(
         name = match["inner"].strip()
         if name in variables:
             return variables[name]
-        if not others:
+        if not others and not _is_foreign(match):
             place = SourceLocation(here.file, here.line, match.start() + 1)
             problems.append(_explain_unknown(name, variables, place))
         return match[0]
 
     return _MARKS.sub(write, line)
+
+
+def _is_foreign(match: re.Match[str]) -> bool:
+    """Return whether double braces are of another language, such as those of LaTeX in ``x^{{2}}``."""
+    inner, before = match["inner"], match.string[: match.start()]
+    is_name = _NAME.fullmatch(inner) is not None
+    return inner == inner.strip() and (not is_name or _GLUED.search(before) is not None)
 
 
 def _explain_unknown(name: str, variables: Mapping[str, str], place: SourceLocation) -> Diagnostic:

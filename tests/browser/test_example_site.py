@@ -254,7 +254,8 @@ def test_a_figure_is_read_by_keyboard_alone(tabs: Tabs) -> None:
     expect(figure).to_have_class(ALIVE_CLASS)
     tab.keyboard.press("End")
     tab.keyboard.press("ArrowLeft")
-    expect(figure.get_by_role("status")).to_have_text("Training step 120: MEL 0.840, GRPO 0.820")
+    said = "Training step 120: MEL 0.840, GRPO 0.820, difference \u22120.020"
+    expect(figure.get_by_role("status")).to_have_text(said)
     tab.keyboard.press("Escape")
     expect(figure.locator(".rg-rule")).to_be_hidden()
 
