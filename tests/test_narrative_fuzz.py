@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from reportgen.core.errors import ReportError, SourceLocation
-from reportgen.narrative.pages import read_page
+from reportgen.core.errors import Diagnostics, ReportError, SourceLocation
+from reportgen.narrative.pages import read_page, read_pages
 from reportgen.settings.blocks import BLOCKS
 from reportgen.settings.loading import (
     load_block,
@@ -19,6 +19,7 @@ from reportgen.settings.loading import (
     load_source_settings,
     make_schemas,
 )
+from reportgen.settings.report import Project, ProjectSettings
 
 CONTENT = sorted((Path(__file__).parents[1] / "content").rglob("*.md"))
 KEYS = sorted({key for part in make_schemas().values() for key in part.get("properties", {})})
@@ -147,4 +148,7 @@ def test_damaged_pages_give_pages_or_problems(cuts: tuple[int, list[tuple[float,
 @pytest.mark.parametrize("path", CONTENT, ids=lambda path: path.stem)
 def test_the_example_report_is_read(path: Path) -> None:
     """Every page of the example report is free of problems."""
-    assert read_page(path.name, path.read_text(encoding="utf-8"), f"content/{path.name}").title
+    problems = Diagnostics()
+    (page,) = read_pages(Project(path.parent, ".", (path.name,), ProjectSettings()), problems)
+    assert problems.in_order() == ()
+    assert page.title
