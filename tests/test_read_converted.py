@@ -210,10 +210,10 @@ def test_yaml_of_results(tmp_path: Path) -> None:
 
 
 def test_yaml_beside_tables_is_no_data(tmp_path: Path) -> None:
-    """Settings of a run lie beside its table; files: reads them all the same."""
+    """Notes lie beside a table; files: reads them all the same."""
     data = Data(tmp_path)
     data.write("s/log.csv", "step,loss\n1,0.5\n")
-    data.write("s/config.yaml", "lr: 0.1\n")
+    data.write("s/notes.yaml", "lr: 0.1\n")
     assert [file.path for file in data.open("s").files] == ["data/s/log.csv"]
     data.write("s/rows.yaml", "- {step: 2, loss: 0.25}\n")
     data.write("s/source.yml", "files: rows.yaml\n")

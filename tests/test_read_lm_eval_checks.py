@@ -77,7 +77,7 @@ def test_repeats_are_no_samples_with_scores(tmp_path: Path) -> None:
     assert "samples" not in one.protocol
     assert one.protocol["repeats"] == "64"
     assert messages(one) == [
-        "sums: each problem was asked 64 times, and each answer here is what a filter made of these"
+        "sums: each problem was answered 64 times, and each answer here is what a filter made of these"
     ]
 
 

@@ -67,6 +67,7 @@ def test_every_page_is_built(site: Path) -> None:
     built = {path.relative_to(site).as_posix() for path, _ in pages(site)}
     assert built == {
         "404.html",
+        "problems.html",
         "index.html",
         "math500/index.html",
         "guide/index.html",
