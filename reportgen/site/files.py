@@ -69,6 +69,8 @@ def _find_i18n(config: MkDocsConfig) -> Any:  # noqa: ANN401 - it brings no type
 
 
 JUPYTER: Final = "mkdocs-jupyter"
+# Plugins that replace names between double braces, too.
+_REPLACING: Final = ("macros", "git-revision-date-localized", "git-revision-date")
 
 
 def render_cells(
@@ -319,7 +321,7 @@ def make_project(config: MkDocsConfig, root: Path, settings: ProjectSettings) ->
     listed = (path for path in _list_nav(config.nav) if path in paths)
     settings = settings.model_copy(update={"variables": {**config.extra, **settings.variables}})
     pages = tuple(dict.fromkeys((*listed, *paths)))
-    return Project(root, name, pages, settings, macros="macros" in config.plugins)
+    return Project(root, name, pages, settings, macros=any(name in config.plugins for name in _REPLACING))
 
 
 def warn_of_omitted_pages(config: MkDocsConfig) -> None:
