@@ -382,7 +382,8 @@ def _render_checked_list(statements: Sequence[Statement], prefix: str) -> str:
                 "state": one.state,
             }
         )
-    return render_fragment("checked_statements.html", rows=rows, prefix=prefix) if rows else ""
+    words = format_count(len(rows), "statement")
+    return render_fragment("checked_statements.html", rows=rows, statements=words, prefix=prefix) if rows else ""
 
 
 def find_unmatched(bound: BoundMarks, file: str) -> Iterator[Diagnostic]:

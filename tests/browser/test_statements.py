@@ -165,15 +165,16 @@ def test_without_javascript_nothing_is_missing(tabs: Tabs) -> None:
     expect(tab.locator("#scores")).to_be_in_viewport()
 
 
-def test_print_keeps_the_list_and_hides_the_popover(tabs: Tabs) -> None:
-    """What stands on paper can be checked; a link to a figure on paper leads nowhere."""
+def test_print_folds_the_list_and_hides_the_popover(tabs: Tabs) -> None:
+    """Paper has the number of statements in one line, also where the list was unfolded."""
     tab = tabs.open("index")
     tab.locator("#statement-1").hover()
     expect(popover(tab)).to_be_visible()
     tab.emulate_media(media="print")
     expect(popover(tab)).to_be_hidden()
-    expect(tab.locator("#checked-1 .rg-data-say")).to_be_visible()
-    expect(tab.locator("#checked-1 .rg-show")).to_be_hidden()
+    expect(tab.locator(".rg-checked summary")).to_contain_text("5 statements compared with the data")
+    tab.goto(f"{tab.url}#checked-1")
+    expect(tab.locator("#checked-1")).to_be_hidden()
     expect(tab.locator(".rg-badge")).to_be_visible()
 
 
