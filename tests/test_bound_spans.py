@@ -72,10 +72,8 @@ def test_words_that_hold_are_a_discreet_link() -> None:
     """Nothing is added to the text but the link to the list, and a way back."""
     text = f"It is **[0.84]{PEAK}** now."
     html, _ = shown(text, stated(text))
-    assert (
-        'It is <strong><a class="rg-bound rg-holds" id="statement-1" href="#checked-1">0.84</a></strong> now.'
-        in html
-    )
+    link = '<a class="rg-bound rg-holds" id="statement-1" href="#checked-1" tabindex="-1">0.84</a>'
+    assert f"It is <strong>{link}</strong> now." in html
     (row,) = tree(html).iter("li")
     assert row.get("id") == "checked-1"
     assert [a.get("href") for a in row.iter("a")] == ["#statement-1", "#f~series=A1"]
@@ -100,7 +98,7 @@ def test_what_does_not_hold_says_so_in_words(
     """Right behind the words, for whoever sees no colours, prints or listens."""
     text = f"It is [so]{binding}."
     html, _ = shown(text, stated(text, truth, repaired=repaired))
-    assert f'<a class="rg-bound {kind}" id="statement-1" href="#checked-1">so</a>' in html
+    assert f'<a class="rg-bound {kind}" id="statement-1" href="#checked-1" tabindex="-1">so</a>' in html
     assert [words(one) for one in classed(tree(html), "rg-verdict")] == [said]
 
 

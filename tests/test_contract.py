@@ -122,7 +122,7 @@ def test_every_curve_says_what_it_is(pages: dict[str, ET.Element]) -> None:
     for folder, figure in figures(pages):
         if figure.get("data-kind") != "curve":
             continue
-        [notes] = classed(figure, "rg-notes")
+        notes, *_ = classed(figure, "rg-notes")
         said = words(notes)
         for word in ("and", "mooth", "Source"):
             assert word in said, (folder, word, said)

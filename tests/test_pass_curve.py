@@ -108,7 +108,9 @@ def test_the_words_name_estimator_interval_estimand_and_size() -> None:
     made = figure(TWO, caption="Own words.")
     assert made.title == "pass@k on AIME"
     assert made.subtitle == "unbiased pass@k, mean of 6 problems × 12 samples, band: 95 % CI"
-    assert made.caption.startswith("Own words. Each point is the mean over problems of pass@k")
+    assert made.caption.startswith(
+        "Own words. n = 6 problems × 12 samples. Source: made answers.\nEach point is the mean"
+    )
     for words in (
         "unbiased estimator 1 − C(n − c, k)/C(n, k)",
         "(Chen et al. 2021)",
@@ -224,7 +226,7 @@ def test_protocols_that_differ_are_flagged() -> None:
     protocol = (("A", (("temperature", "0.6"),)), ("B", (("temperature", "1"),)))
     made = figure(TWO, around={"protocol": protocol, "notes": ("A note.",), "approximate": "read off"})
     assert "Mixed protocols: temperature is 0.6 for A, 1 for B." in made.caption
-    assert made.caption.endswith("A note. Source: made answers (read off).")
+    assert made.caption.partition("\n")[0].endswith("A note. Source: made answers (read off).")
 
 
 def test_the_specification_is_valid_and_draws_the_csv() -> None:

@@ -100,7 +100,7 @@ def test_a_best_value_that_has_an_interval() -> None:
     [
         (Lead("MEL", tested=True), "At the end MEL leads (Welch's t over runs, Holm over all pairs)."),
         (Lead(None, tested=True), "At the end no clear winner (Welch's t over runs, Holm over all pairs)."),
-        (UNTESTED, "Best: the"),
+        (UNTESTED, "One run per series: no interval. Source: a source.\nBest: the"),
     ],
 )
 def test_the_caption_says_who_leads(lead: Lead, said: str) -> None:
@@ -194,9 +194,9 @@ def test_the_caption_says_what_stands_behind_the_sign() -> None:
         around={"approximate": "digitised", "notes": ("One file was empty.",)},
     )
     assert table.caption == (
-        "Three seeds. Best: the best value of the mean curve, picked by looking; it has no interval. "
-        "± is half the 90 % confidence interval across runs (Student t), at each step by itself. "
-        "Lower is better. One file was empty. Source: a source (digitised)."
+        "Three seeds. Lower is better. One file was empty. Source: a source (digitised).\n"
+        "Best: the best value of the mean curve, picked by looking; it has no interval. "
+        "± is half the 90 % confidence interval across runs (Student t), at each step by itself."
     )
 
 

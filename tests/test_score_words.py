@@ -168,7 +168,7 @@ def test_one_protocol_is_said_once() -> None:
     """And nothing is flagged."""
     alike = (("A", (("samples", "16"),)), ("B", (("samples", "16"),)))
     context = score_context("A", "B", protocol=alike)
-    assert list_protocol_notes(context) == ("Protocol: samples 16.",)
+    assert list_protocol_notes(context) == ((), ("Protocol: samples 16.",))
     assert find_protocol_differences(context) == {}
 
 
@@ -180,7 +180,7 @@ def test_mixed_protocols_are_flagged() -> None:
         "temperature": {"0.6": ["A"], "0.8": ["B"]},
         "grader": {"exact": ["A"], "not stated": ["B"]},
     }
-    (flagged,) = list_protocol_notes(context)
+    (flagged,), _ = list_protocol_notes(context)
     assert "temperature is 0.6 for A, 0.8 for B; grader is exact for A, not stated for B" in flagged
 
 
@@ -188,7 +188,7 @@ def test_a_date_is_told_and_mixes_no_protocols() -> None:
     """Answers of two days may have been measured alike."""
     dated = (("A", (("date", "2026-02-01"),)), ("B", (("date", "2026-02-02"),)))
     context = score_context("A", "B", protocol=dated)
-    assert list_protocol_notes(context) == ("The date is 2026-02-01 for A, 2026-02-02 for B.",)
+    assert list_protocol_notes(context)[0] == ("The date is 2026-02-01 for A, 2026-02-02 for B.",)
     assert find_protocol_differences(context) == {}
     assert find_protocol_differences(context, dated=True) == {
         "date": {"2026-02-01": ["A"], "2026-02-02": ["B"]}
@@ -204,7 +204,7 @@ def test_only_shown_series_mix_protocols() -> None:
 
 def test_no_protocol_says_nothing() -> None:
     """Where nothing is known of any series there is nothing to compare."""
-    assert list_protocol_notes(score_context("A"), ["A"]) == ()
+    assert list_protocol_notes(score_context("A"), ["A"]) == ((), ())
 
 
 @pytest.mark.parametrize("estimand", ["problems like these", "these problems"])

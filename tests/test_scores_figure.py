@@ -148,7 +148,7 @@ def test_the_caption_says_how_the_numbers_came_about() -> None:
     context = score_context(*NAMES, protocol=protocol, approximate="synthetic", notes=("A note.",))
     said = drawn(one, context, caption="The author's words.")[0].caption
     for part in (
-        "The author's words. Dot: mean score over 24 problems × 4 samples",
+        "Dot: mean score over 24 problems × 4 samples",
         "Line: 95 % interval for the score on other problems like these",
         "these (Student's t over problems on the logit scale).",
         "adjusted for 3 pairs tested together",

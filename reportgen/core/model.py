@@ -277,6 +277,14 @@ class ResultTable(Struct, frozen=True, tag=True):
     csv: str
 
 
+class Standing(Struct, frozen=True):
+    """Who leads at one point of a benchmark, as formatted text: the verdict and the leading values."""
+
+    label: str
+    verdict: str  # empty if nothing was tested and nothing is claimed
+    values: tuple[tuple[str, str], ...]  # series and value with interval, best first
+
+
 class BenchmarkResult(Struct, frozen=True):
     """Results on a benchmark as formatted text, for the head of its page and its card."""
 
@@ -288,6 +296,9 @@ class BenchmarkResult(Struct, frozen=True):
     facts: tuple[tuple[str, str], ...]  # label and text: at the end, best, runs, date, protocol
     spark: str  # a small SVG
     legend: tuple[tuple[str, int | None], ...]
+    standings: tuple[Standing, ...] = ()
+    title: str = ""  # of its page
+    date: str = ""
 
 
 class Overview(Struct, frozen=True):

@@ -352,10 +352,16 @@ def describe_source(context: SourceContext) -> str:
     return f"{context.source} ({context.approximate})" if context.approximate else context.source
 
 
-def join_caption(sentences: Iterable[str], context: SourceContext, names: Sequence[str] = ()) -> str:
-    """Join non-empty sentences, the notes on the source, and the source itself."""
-    source = f"Source: {describe_source(context)}."
-    return isolate_names(" ".join(filter(None, (*sentences, *context.notes, source))), names)
+def join_caption(
+    sentences: Iterable[str], context: SourceContext, names: Sequence[str] = (), how: Iterable[str] = ()
+) -> str:
+    """Join non-empty sentences, the notes on the source, and the source itself.
+
+    ``how`` are sentences on the method: a second line, which pages fold.
+    """
+    lines = (*sentences, *context.notes, f"Source: {describe_source(context)}."), how
+    joined = (" ".join(filter(None, line)).replace("\n", " ") for line in lines)
+    return isolate_names("\n".join(filter(None, joined)), names)
 
 
 def make_diagnostic(context: SourceContext, message: str, next_step: str = "") -> Diagnostic:

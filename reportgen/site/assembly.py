@@ -224,16 +224,15 @@ class Assembly:
         """
         path = page.file.src_uri
         result = self.report.benchmarks.get(path)
-        head = ""
+        dated = path in self._pages and self._pages[path].front_matter.date
+        marks = f"{DATE if dated else ''}{BADGE if self.report.statements.get(path) else ''}"
+        head = marks
         if result:
             description = self._pages[path].front_matter.description or ""
-            head = render_fragment("benchmark_head.html", benchmark=result, description=description)
+            given = {"benchmark": result, "description": description, "marks": marks}
+            head = render_fragment("benchmark_head.html", **given)
         note, section = self._render_changes(html, page, files)
-        html += section
-        if self.report.statements.get(path):
-            head, html = head + BADGE, html + CHECKED
-        if path in self._pages and self._pages[path].front_matter.date:
-            head = DATE + head
+        html += section + (CHECKED if BADGE in marks else "")
         head += note
         title_end = _TITLE_END.search(html)
         return html[: title_end.end()] + head + html[title_end.end() :] if title_end else head + html

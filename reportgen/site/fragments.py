@@ -240,7 +240,9 @@ def collect_search_text(shown: Shown) -> str:
         names = ", ".join(row[0].text for row in shown.rows)
         return f"{': '.join(filter(None, [shown.title, names]))}. {shown.caption}"
     if isinstance(shown, Overview):
-        return " ".join(f"{card.name}: {f'{card.leader} {card.score}'.strip()}." for card in shown.cards)
+        return " ".join(
+            f"{card.title or card.name}: {f'{card.leader} {card.score}'.strip()}." for card in shown.cards
+        )
     if isinstance(shown, Stack):
         parts = (part if isinstance(part, str) else collect_search_text(part) for part in shown.parts)
         return " ".join(filter(None, [f"{shown.title}.", shown.subtitle, *parts, shown.caption]))
@@ -342,7 +344,8 @@ def _link_words(words: str, statement: Statement, name: str, prefix: str, *, in_
     label = f' <span class="rg-verdict">({escape(verdict)})</span>' if verdict else ""
     if in_link:
         return f'<span class="rg-bound {kind}"{name} data-checked="{target}">{words}</span>{label}'
-    return f'<a class="rg-bound {kind}"{name} href="#{target}">{words}</a>{label}'
+    # Out of the Tab order until the list is unfolded: dozens of stops would stand before the next section.
+    return f'<a class="rg-bound {kind}"{name} href="#{target}" tabindex="-1">{words}</a>{label}'
 
 
 def _render_badge(statements: Sequence[Statement], prefix: str) -> str:
@@ -383,7 +386,9 @@ def _render_checked_list(statements: Sequence[Statement], prefix: str) -> str:
             }
         )
     words = format_count(len(rows), "statement")
-    return render_fragment("checked_statements.html", rows=rows, statements=words, prefix=prefix) if rows else ""
+    return (
+        render_fragment("checked_statements.html", rows=rows, statements=words, prefix=prefix) if rows else ""
+    )
 
 
 def find_unmatched(bound: BoundMarks, file: str) -> Iterator[Diagnostic]:

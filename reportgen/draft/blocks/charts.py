@@ -113,7 +113,7 @@ def _draw_author_chart(
         specification,
         {name: _convert_rows(frame) for name, frame in frames.items()},
         title=settings.title,
-        caption=" ".join(part for part in (settings.caption or "", source_words) if part),
+        caption=" ".join(part.replace("\n", " ") for part in (settings.caption or "", source_words) if part),
         summary=settings.summary,
         place=planned.block.location,
         draw=draw,

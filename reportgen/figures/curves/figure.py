@@ -229,12 +229,14 @@ def write_caption(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> 
         spec.caption or "",
         runs,
         *_describe_band(curve_set),
-        f"{chosen} among all." if any(curve.extremes is not None for curve in curves) else "",
         f"{smoothed}; the faint line is not smoothed." if curve_set.smooth else "Not smoothed.",
-        ("All runs share their steps." if curve_set.exact else aligned) if set(counts) != {1} else "",
         *_describe_dropped(curve_set),
     ]
-    return join_caption(sentences, context)
+    how = [
+        f"{chosen} among all." if any(curve.extremes is not None for curve in curves) else "",
+        ("All runs share their steps." if curve_set.exact else aligned) if set(counts) != {1} else "",
+    ]
+    return join_caption(sentences, context, how=how)
 
 
 def _describe_band(curve_set: CurveSet) -> list[str]:
@@ -303,7 +305,7 @@ def draw_panels(
     rows = zip(align_margins(plots), curve_sets, specs, strict=True)
     figures = tuple(_draw_figure(plot, curves, spec, context) for plot, curves, spec in rows)
     captions = {figure.caption for figure in figures}
-    words = [settings.caption or ""]
+    words = [(settings.caption or "").replace("\n", " ")]
     if len(figures) > 1 and len(captions) == 1:
         # A caption shared by all panels appears once, below them.
         words += captions
@@ -317,7 +319,7 @@ def _draw_figure(plot: Plot, curve_set: CurveSet, spec: PlotSpec, context: DrawC
         kind=spec.kind,
         title=spec.title,
         subtitle=write_subtitle(curve_set, spec),
-        caption=" ".join(filter(None, (write_caption(curve_set, spec, context), describe_unplaced(plot)))),
+        caption=" ".join(filter(None, (describe_unplaced(plot), write_caption(curve_set, spec, context)))),
         summary=write_summary(curve_set, plot, spec),
         source=describe_source(context),
         numbers=collect_numbers(curve_set, spec),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from reportgen.core.errors import Diagnostic, ReportError
-from reportgen.core.model import BenchmarkResult, Overview
+from reportgen.core.model import BenchmarkResult, Overview, Standing
 from reportgen.core.words import join_names, lower_axis_title
 from reportgen.figures.axis import format_value
 from reportgen.figures.curves.plotting import get_unsmoothed, make_plot
@@ -172,11 +172,6 @@ def summarize_benchmark(
         ("Protocol", benchmark.protocol or ""),
         ("Caution", context.approximate or ""),
     ]
-    strokes = []
-    for line in plot.lines:
-        x, y = positions(plot.x, line.steps), 1 - positions(plot.y, line.values)
-        data = write_line_path(*thin(x * SPARK_ACROSS, y * SPARK_DOWN, 120))
-        strokes.append(f'<path stroke="{get_colour(line.slot)}" {_THIN} d="{data}"/>')
     return BenchmarkResult(
         name=benchmark.name,
         page=page,
@@ -184,9 +179,44 @@ def summarize_benchmark(
         leader=leader,
         score=card if leader else f"{card[0].upper()}{card[1:]}",
         facts=tuple((label, text) for label, text in facts if text),
-        spark=draw_spark(f"{benchmark.name}: {plot.y.title} by {plot.x.title}", strokes, _ROUND),
+        spark=_draw_spark(benchmark.name, plot),
         legend=tuple((line.name, line.slot) for line in plot.lines),
+        standings=_list_standings(curve_set, plot, spec, label),
+        date=benchmark.date or "",
     )
+
+
+def _draw_spark(name: str, plot: Plot) -> str:
+    strokes = []
+    for line in plot.lines:
+        x, y = positions(plot.x, line.steps), 1 - positions(plot.y, line.values)
+        data = write_line_path(*thin(x * SPARK_ACROSS, y * SPARK_DOWN, 120))
+        strokes.append(f'<path stroke="{get_colour(line.slot)}" {_THIN} d="{data}"/>')
+    return draw_spark(f"{name}: {plot.y.title} by {plot.x.title}", strokes, _ROUND)
+
+
+def _list_standings(
+    curve_set: CurveSet, plot: Plot, spec: PlotSpec, best_label: str
+) -> tuple[Standing, Standing]:
+    """Return who leads at the end by the test, and the best values, which nothing tests."""
+    lowest, curves = spec.higher_is_better is False, list_known_curves(curve_set)
+    ends = rank_finals(curves, lowest=lowest)
+    leads = get_lead(curve_set, lowest=lowest).series == ends[0].series
+    verdict = "No clear winner" if spec.higher_is_better is not None else "No clear difference"
+    if len(ends) == 1:
+        verdict = ""
+    elif leads:
+        verdict = f"{ends[0].series} {'leads' if spec.higher_is_better is not None else 'is highest'}"
+    bests = [find_best(curve, lowest=lowest) for curve in curves]
+    bests.sort(key=lambda best: best.value if lowest else -best.value)
+    x, steps = lower_axis_title(plot.x.title), {end.step for end in ends}
+    at = f", {x} {format_value(plot.x, ends[0].step)}" if len(steps) == 1 else ""
+    final = tuple((end.series, read_out_estimate(plot, end)) for end in ends[:2])
+    best = tuple(
+        (one.series, f"{read_out_estimate(plot, one)} at {x} {format_value(plot.x, one.step)}")
+        for one in bests[:2]
+    )
+    return Standing(f"At the end{at}", verdict, final), Standing(best_label, "", best)
 
 
 def _describe_standing(curve_set: CurveSet, plot: Plot, spec: PlotSpec, what: str) -> tuple[str, str]:

@@ -207,13 +207,16 @@ def _write_caption(settings: TableSettings, metrics: list[_Metric], context: Dra
     sentences = (
         settings.caption or "",
         tested,
-        peak if Statistic.PEAK in settings.columns else "",
-        *_explain_columns(settings.columns, metrics),
-        how,
+        how if single else "",
         none if equal and not single else "",
         f"Lower is better{some}." if lower else "",
     )
-    return join_caption(sentences, context)
+    columns = (
+        peak if Statistic.PEAK in settings.columns else "",
+        *_explain_columns(settings.columns, metrics),
+        "" if single else how,
+    )
+    return join_caption(sentences, context, how=columns)
 
 
 def _build_fact_cell(fact: Fact, ending: Ending, metric: _Metric, context: DrawContext) -> Cell:

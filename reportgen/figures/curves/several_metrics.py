@@ -183,7 +183,7 @@ def draw_keyed_lines(
         kind=spec.kind,
         title=spec.title,
         subtitle=write_subtitle(merged, replace(spec, metric=_describe_lines(specs, merged, plot, colour))),
-        caption=" ".join(filter(None, (write_caption(merged, spec, context), describe_unplaced(plot)))),
+        caption=" ".join(filter(None, (describe_unplaced(plot), write_caption(merged, spec, context)))),
         summary=_write_summaries(curve_sets, specs, plot),
         source=describe_source(context),
         numbers=collect_numbers(merged, spec) | {"lines": lines, "leaders": leaders},

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from reportgen.core.comparisons import REPORTED, Verdict
 from reportgen.core.model import Cell, ResultTable, Stack
 from reportgen.core.words import format_count
-from reportgen.figures.plot import describe_source
+from reportgen.figures.plot import join_caption
 from reportgen.figures.scores.comparison import (
     FOUND_NOTE,
     PAIR_COLUMNS,
@@ -78,7 +78,11 @@ def draw_across(  # noqa: PLR0917 - the block's id and settings, then what it sh
         own = contexts.get(name, context)
         words = describe_power(name, powers.get(name), own, together="comparisons", reported=reported)
         power.append(isolate(words))
-    sentences = (settings.caption or "", *_list_sentences(across, powers, contexts, context, found or {}))
+    notes = dict.fromkeys(
+        note for one in contexts.values() for note in one.notes if note not in context.notes
+    )
+    sentences = (settings.caption or "", *_list_cautions(across, contexts, found or {}), *notes)
+    how = _list_methods(across, powers, contexts, context)
     against = f"compared with {across.baseline}" if across.baseline else "no baseline to compare with"
     answer, table = _write_answer(across, order, context), _build_table(block_id, across, order, context)
     return Stack(
@@ -86,7 +90,7 @@ def draw_across(  # noqa: PLR0917 - the block's id and settings, then what it sh
         title=settings.title or f"{format_count(len(across.benchmarks), 'benchmark')} side by side",
         subtitle=f"{name_metric(settings.metric, context)}, {against}",
         parts=(isolate(answer), table, *power),
-        caption=isolate(" ".join(filter(None, sentences))),
+        caption=join_caption(sentences, context, across.series, how),
     )
 
 
@@ -178,12 +182,11 @@ def _build_cell(cell: BenchmarkCell, across: AcrossBenchmarks, context: ScoreCon
     return Cell("\n".join(lines), score.estimate, mark)
 
 
-def _list_sentences(
+def _list_methods(
     across: AcrossBenchmarks,
     powers: Mapping[str, Power],
     contexts: Mapping[str, ScoreContext],
     context: ScoreContext,
-    found: Mapping[str, OutcomeNotes],
 ) -> Iterator[str]:
     """Describe scores, average and comparisons, and list notes on each benchmark."""
     cells = [cell for row in across.cells for cell in row]
@@ -201,10 +204,16 @@ def _list_sentences(
         yield from describe_comparisons(compared, context, "comparison")
         yield from list_reasons(compared)
     yield FOUND_NOTE if any(power.difference for power in powers.values()) else ""
+    for name in filter(contexts.__contains__, across.benchmarks):
+        yield from (f"{name}: {note}" for note in list_protocol_notes(contexts[name])[1])
+
+
+def _list_cautions(
+    across: AcrossBenchmarks, contexts: Mapping[str, ScoreContext], found: Mapping[str, OutcomeNotes]
+) -> Iterator[str]:
+    """List mixed protocols and notes on the outcomes of each benchmark."""
     for name in across.benchmarks:
         notes = list_found_notes(found[name], across.series) if name in found else ()
         # Only for series measured on this benchmark: the others have no protocol that could differ.
-        protocols = list_protocol_notes(contexts[name]) if name in contexts else ()
-        yield from (f"{name}: {note}" for note in (*notes, *protocols))
-    yield from dict.fromkeys(note for each in (context, *contexts.values()) for note in each.notes)
-    yield f"Source: {describe_source(context)}."
+        mixed = list_protocol_notes(contexts[name])[0] if name in contexts else ()
+        yield from (f"{name}: {note}" for note in (*notes, *mixed))

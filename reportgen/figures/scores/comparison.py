@@ -282,39 +282,40 @@ def draw_comparison(
         parts += [_draw_differences(f"{block_id}-differences", pairs, scored, context)]
     parts.append(isolate_names(describe_power(context.benchmark, scored.power, context), pairs.series))
     how: list[str] = []
+    shared = ""
     if scored.comparisons:
         counts = sorted({pair.shared for pair in scored.comparisons})
         who = "both" if len(scored.comparisons) == 1 else "every pair"
         shared = f"n = {counts[0]} problems shared by {who}."
         if len(counts) > 1:
             shared = f"n = {counts[0]} to {counts[-1]} problems shared by a pair; {_LEFT_OUT}"
-        how = [*describe_comparisons(scored.comparisons, context, "pair"), shared]
+        how += describe_comparisons(scored.comparisons, context, "pair")
         how += list_reasons(scored.comparisons)
         how.append(FOUND_NOTE if scored.power and scored.power.difference else "")
     notes = list_found_notes(scored.problems.notes, pairs.series)
-    sentences = [settings.caption or "", *how, *notes, *list_protocol_notes(context, pairs.series)]
+    mixed, protocol = list_protocol_notes(context, pairs.series)
+    how += protocol
+    sentences = [settings.caption or "", shared, *mixed, *notes]
     return Stack(
         id=block_id,
         title=settings.title or f"{context.benchmark}: who is better than whom",
         subtitle=f"{name_metric(settings.metric, context)}, paired by problem, every pair",
         parts=tuple(parts),
-        caption=join_caption(sentences, context, pairs.series),
+        caption=join_caption(sentences, context, pairs.series, how),
     )
 
 
 def _build_matrix(table_id: str, pairs: Pairs, scored: BenchmarkScores, context: ScoreContext) -> ResultTable:
-    """Build the matrix with verdict, difference, interval and adjusted p of each pair on separate lines."""
+    """Build the upper triangle with verdict, difference, interval and adjusted p on separate lines."""
     whole = len(pairs.series) <= MOST_WHOLE
     unit = "points" if is_percent(context) else "difference"
     rows = []
-    for row in pairs.series:
-        cells = [Cell(row)]
-        for column in pairs.series:
+    for place, row in enumerate(pairs.series[:-1]):
+        cells = [Cell(row), *[Cell("", None, "self")] * place]
+        for column in pairs.series[place + 1 :]:
             pair = pairs.by_pair.get((row, column))
             mark, lines = "missing", ["missing", "not compared"]
-            if row == column:
-                mark, lines = "self", ["–"]
-            elif pair and pair.difference is None:
+            if pair and pair.difference is None:
                 lines = ["missing", *wrap_cell(pair.reason or "no shared problem").split("\n")]
             elif pair:
                 mark = VERDICT_MARKS[pair.verdict]
@@ -330,9 +331,9 @@ def _build_matrix(table_id: str, pairs: Pairs, scored: BenchmarkScores, context:
     return ResultTable(
         id=table_id,
         title=f"Row minus column: verdict, {unit}{', interval, adjusted p' if whole else ''}",
-        header=("row minus column", *pairs.series),
+        header=("row minus column", *pairs.series[1:]),
         rows=tuple(rows),
-        caption=f"Best first. A row that says better throughout is better than all others.{elsewhere}",
+        caption=f"Best first.{elsewhere}",
         csv=write_pairs_csv(scored.comparisons),
     )
 

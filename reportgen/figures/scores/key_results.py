@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from reportgen.core.comparisons import TARGET_POWER, Verdict
-from reportgen.core.model import BenchmarkResult, Cell, ResultTable
+from reportgen.core.model import BenchmarkResult, Cell, ResultTable, Standing
 from reportgen.core.words import describe_chance, format_count, format_number, join_names
 from reportgen.figures.picture import SPARK_ACROSS, SPARK_DOWN, draw_spark
 from reportgen.figures.scores.wording import (
@@ -167,7 +167,7 @@ def build_slice_table(
         metric = join_names(list(dict.fromkeys(name_metric(score.metric, context) for score in known)))
         caption = (
             f"{metric[0].upper()}{metric[1:]} over the problems of a slice. Brackets: "
-            f"{describe_intervals(known)}. {format_count(len(values), 'slice')}, each by itself: nothing is "
+            f"{describe_intervals(known)}.\n{format_count(len(values), 'slice')}, each by itself: nothing is "
             "adjusted for many, and intervals that overlap do not say that series are alike."
         )
     records = (
@@ -239,6 +239,21 @@ def summarize_score_benchmark(
         facts=tuple((label, text) for label, text in facts if text),
         spark=_draw_spark(known, benchmark, context),
         legend=tuple((score.series, context.slots.get(score.series)) for score in known),
+        standings=(_describe_standing(known, scored, context),),
+        date=benchmark.date or "",
+    )
+
+
+def _describe_standing(known: list[Score], scored: BenchmarkScores, context: ScoreContext) -> Standing:
+    """Return the verdict of the test of all pairs, and the two best scores."""
+    sign = -1 if context.higher_is_better else 1
+    ranked = sorted(known, key=lambda score: sign * (score.estimate or 0.0))
+    alone = "" if len(known) == 1 else "No clear winner"
+    metric = name_metric(known[0].metric, context)
+    return Standing(
+        f"{metric[0].upper()}{metric[1:]} on {context.benchmark}",
+        f"{scored.lead.series} is better than all others" if scored.lead.series and alone else alone,
+        tuple((score.series, format_score_estimate(score, context)) for score in ranked[:2]),
     )
 
 

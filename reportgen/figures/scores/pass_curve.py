@@ -197,10 +197,16 @@ class _PassCurves(Struct, frozen=True):
         listed = [f"{score.series} {size}" for score, size in zip(firsts, sizes, strict=True)]
         several = any(score.runs > 1 for score in firsts)
         uneven = len({count for score in firsts for count in score.samples or ()}) > 1
+        mixed, shared = list_protocol_notes(self.context, names)
         sentences = [
             words or "",
-            _EACH_POINT,
             f"n = {sizes[0]}." if len(set(sizes)) == 1 else f"n: {join_names(listed, most=MOST_NAMES)}.",
+            f"Without a score, and not drawn: {join_names(missing, most=MOST_NAMES)}." if missing else "",
+            *mixed,
+            *(list_found_notes(problems.notes, requested) if problems else ()),
+        ]
+        how = [
+            _EACH_POINT,
             "Samples are those of a run; the runs of a series are averaged within a problem."
             if several
             else "",
@@ -209,11 +215,9 @@ class _PassCurves(Struct, frozen=True):
             "With one sample of some problem only pass@1 is known."
             if all(len(curve) == 1 for curve in self.curves)
             else "",
-            f"Without a score, and not drawn: {join_names(missing, most=MOST_NAMES)}." if missing else "",
-            *(list_found_notes(problems.notes, requested) if problems else ()),
-            *list_protocol_notes(self.context, names),
+            *shared,
         ]
-        return join_caption(sentences, self.context)
+        return join_caption(sentences, self.context, how=how)
 
     def describe_band(self) -> Iterator[str]:
         """Describe the methods and estimand of the intervals, and exceptions."""

@@ -98,10 +98,11 @@ def draw_problems(
     counts = np.count_nonzero(~np.isfinite(grid.score), axis=1).tolist()
     missing = [f"{name} {count}" for name, count in zip(grid.series, counts, strict=True) if count]
     names = join_names(missing, most=_MOST_NAMED)
+    mixed, how = list_protocol_notes(context, grid.series)
     sentences = (
         settings.caption or "",
         f"Missing, because there is no answer with a score (problems): {names}." if missing else "",
-        *list_protocol_notes(context, grid.series),
+        *mixed,
     )
     series = format_count(len(grid.series), "series", "series")
     return Stack(
@@ -109,7 +110,7 @@ def draw_problems(
         title=settings.title or f"{context.benchmark}: who solves what",
         subtitle=f"{format_count(len(grid.problems), 'problem')} by {series}",
         parts=tuple(parts),
-        caption=join_caption(sentences, context, grid.series),
+        caption=join_caption(sentences, context, grid.series, how),
     )
 
 

@@ -210,9 +210,9 @@ class _RunsFigure(Struct, frozen=True):
                 "(Student's t over runs), for the mean of other runs like these on these problems; how much "
                 "problems vary is not in it."
             )
-        sentences = [
-            words or "",
-            size,
+        mixed, shared = list_protocol_notes(self.context, [spread.series for spread in self.spreads])
+        sentences = [words or "", size, "" if self.context.higher_is_better else "Lower is better.", *mixed]
+        how = [
             "Small dot: the score of one run, on the problems that every run of its series answered.",
             line,
             explain_metric(self.spreads[0].metric) if self.spreads else "",
@@ -223,10 +223,9 @@ class _RunsFigure(Struct, frozen=True):
                 for spread in self.spreads
                 if spread.left_out
             ),
-            "" if self.context.higher_is_better else "Lower is better.",
-            *list_protocol_notes(self.context, [spread.series for spread in self.spreads]),
+            *shared,
         ]
-        return join_caption(sentences, self.context)
+        return join_caption(sentences, self.context, how=how)
 
 
 def _format_mean(spread: RunSpread, context: ScoreContext) -> str:

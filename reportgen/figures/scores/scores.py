@@ -202,25 +202,23 @@ class _ScoreFigure(Struct, frozen=True):
             if score.low is not None:
                 way = f"{describe_estimand(score)} ({describe_method(score.method)})"
                 ways.setdefault(way, []).append(score.series)
-        sentences = [words or ""]
+        how = []
         if self.shown:
             level = format_level(self.shown[0].level)
-            sentences += [self.describe_dots(), explain_metric(self.shown[0].metric)]
+            how += [self.describe_dots(), explain_metric(self.shown[0].metric)]
             # Several sentences if the intervals differ in method.
-            sentences += [
+            how += [
                 f"Line{f' of {join_names(those, most=MOST_NAMES)}' if len(ways) > 1 else ''}: "
                 f"{level} interval for {way}."
                 for way, those in ways.items()
             ] or ["No interval is known."]
-            sentences.append(self.describe_runs())
-        sentences += [
-            *group_reasons((score.series, score.reason) for score in self.shown),
-            self.describe_groups(),
-            "" if self.context.higher_is_better else "Lower is better.",
-            *list_protocol_notes(self.context, names),
-            *list_found_notes(self.scored.problems.notes, names),
-        ]
-        return join_caption(sentences, self.context)
+            how.append(self.describe_runs())
+        reasons = group_reasons((score.series, score.reason) for score in self.shown)
+        mixed, shared = list_protocol_notes(self.context, names)
+        how += [*reasons, self.describe_groups(), *shared]
+        lower = "" if self.context.higher_is_better else "Lower is better."
+        sentences = (words or "", lower, *mixed, *list_found_notes(self.scored.problems.notes, names))
+        return join_caption(sentences, self.context, how=how)
 
     def describe_dots(self) -> str:
         """Describe what dots show, and what is unknown about totals that are used as reported."""

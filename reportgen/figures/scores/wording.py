@@ -251,8 +251,10 @@ def find_protocol_differences(
     return {label: texts for label, texts in protocol if len(texts) > 1 and (dated or label != _DATE)}
 
 
-def list_protocol_notes(context: ScoreContext, series: Sequence[str] | None = None) -> tuple[str, ...]:
-    """Return the protocol that all series share, and a sentence on differences between those shown."""
+def list_protocol_notes(
+    context: ScoreContext, series: Sequence[str] | None = None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return sentences on differences in protocol between series, and one on what all of them share."""
     common: list[str] = []
     mixed: list[str] = []
     dates: list[str] = []
@@ -262,14 +264,10 @@ def list_protocol_notes(context: ScoreContext, series: Sequence[str] | None = No
         else:
             each = (f"{text} for {join_names(names, most=_NAMES)}" for text, names in texts.items())
             (dates if label == _DATE else mixed).append(f"{label} is {', '.join(each)}")
+    different = f"Mixed protocols: {'; '.join(mixed)}. Differences in score may come from these."
     return (
-        *([f"Protocol: {', '.join(common)}."] if common else []),
-        *(
-            [f"Mixed protocols: {'; '.join(mixed)}. Differences in score may come from these."]
-            if mixed
-            else []
-        ),
-        *(f"The {words}." for words in dates),
+        (*([different] if mixed else []), *(f"The {words}." for words in dates)),
+        (f"Protocol: {', '.join(common)}.",) if common else (),
     )
 
 

@@ -22,6 +22,10 @@
   let leaving = 0;
   let touched = false;
 
+  document.querySelector(".rg-checked > details")?.addEventListener("toggle", (event) => {
+    for (const bound of document.querySelectorAll("a.rg-bound")) bound.tabIndex = event.target.open ? 0 : -1;
+  });
+
   const boundAt = (target) => (target instanceof Element ? target.closest(".rg-bound") : null);
 
   /** The row of the list that is about some bound words. */
