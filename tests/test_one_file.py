@@ -85,7 +85,7 @@ def test_files_of_figures_are_linked_or_embedded(example: str, example_site: Pat
         for html in (example, write_one_file(example_site, links="embedded"))
     )
     assert linked[""].startswith("figures/math500/")
-    assert set(embedded) == {"scores.csv", "scores.svg", "scores.vl.json", "final-and-peak.csv"}
+    assert set(embedded) == {"scores.csv", "scores.svg", "scores.vl.json"}
     start, _, data = embedded["scores.csv"].partition(",")
     assert start == "data:text/csv;base64"
     assert base64.b64decode(data) == (example_site / "figures/math500/scores.csv").read_bytes()
