@@ -229,10 +229,11 @@ def write_caption(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> 
         spec.caption or "",
         runs,
         *_describe_band(curve_set),
-        f"{smoothed}; the faint line is not smoothed." if curve_set.smooth else "Not smoothed.",
+        f"{smoothed}; the faint line is not smoothed." if curve_set.smooth else "",
         *_describe_dropped(curve_set),
     ]
     how = [
+        "" if curve_set.smooth else "Not smoothed.",
         f"{chosen} among all." if any(curve.extremes is not None for curve in curves) else "",
         ("All runs share their steps." if curve_set.exact else aligned) if set(counts) != {1} else "",
     ]
