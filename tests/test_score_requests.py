@@ -22,7 +22,7 @@ from reportgen.settings.score_blocks import (
 from reportgen.settings.source import SourceSettings
 
 if TYPE_CHECKING:
-    from reportgen.settings.block_base import BlockSettings
+    from reportgen.settings.block_parts import BlockSettings
 
 
 def source(name: str, **more: Any) -> Source:  # noqa: ANN401 - fields of every type

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from reportgen.core.statements import Binding
     from reportgen.narrative.markup import Fence
-    from reportgen.settings.block_base import BlockSettings
+    from reportgen.settings.block_parts import BlockSettings
     from reportgen.settings.report import Benchmark, Project
 
 

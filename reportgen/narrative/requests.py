@@ -8,8 +8,14 @@ from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation
 from reportgen.core.model import CurveRequest, ScoreRequest
-from reportgen.core.patterns import choose_names, explain_unmatched, is_pattern, matches
-from reportgen.core.words import quote_names, suggest_name
+from reportgen.core.words import (
+    choose_names,
+    explain_unmatched,
+    is_pattern,
+    matches_pattern,
+    quote_names,
+    suggest_name,
+)
 from reportgen.settings.base import name_joined
 from reportgen.settings.blocks import CurveSettings, DataSettings, LineSettings, SweepSettings, TableSettings
 from reportgen.settings.score_blocks import (
@@ -223,7 +229,7 @@ def _find_series(pattern: str, source: Source) -> Iterator[str]:
     pairs = [pair for part in source.parts for pair in part.names.items()]
     exact = any(pattern in pair for pair in pairs)
     for pair in pairs:
-        if pattern in pair if exact else any(matches(pattern, name) for name in pair):
+        if pattern in pair if exact else any(matches_pattern(pattern, name) for name in pair):
             yield pair[1]
 
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, field
 
 from reportgen.core.errors import Diagnostic, ReportError, Stage
-from reportgen.core.patterns import choose_names, explain_unmatched, is_pattern
-from reportgen.core.words import format_count, join_names
+from reportgen.core.words import choose_names, explain_unmatched, format_count, is_pattern, join_names
 from reportgen.formats import sql
 from reportgen.formats.sql import get_engine
 from reportgen.read.runs.labels import is_experiment_setting

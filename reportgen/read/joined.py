@@ -12,8 +12,7 @@ from msgspec.structs import replace
 from reportgen.core.comparisons import Outcomes
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Stage, relocate_errors
 from reportgen.core.model import Measurements
-from reportgen.core.patterns import choose_names
-from reportgen.core.words import join_names, quote_names
+from reportgen.core.words import choose_names, join_names, quote_names
 from reportgen.formats import sql
 from reportgen.formats.sql import get_engine
 from reportgen.read import groups, measurements, outcomes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, field
 
 from reportgen.core.errors import Diagnostic, ReportError, Stage
-from reportgen.core.patterns import choose_names, explain_unmatched, is_pattern
+from reportgen.core.words import choose_names, explain_unmatched, is_pattern
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.messages import list_names, suggest_names

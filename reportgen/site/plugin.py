@@ -41,8 +41,7 @@ from reportgen.site.files import (
 )
 from reportgen.site.fragments import make_custom_fences
 from reportgen.site.manifest import check_build_date, fix_build_date, restore_build_date
-from reportgen.site.reuse.inputs import THEME, has_known_inputs
-from reportgen.site.reuse.pages import PageStore
+from reportgen.site.reuse.pages import THEME, PageStore, has_known_inputs
 from reportgen.site.security import POLICY, read_inline_scripts
 from reportgen.site.worker import BackgroundJobs
 

@@ -15,10 +15,9 @@ from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, Stage
 from reportgen.core.words import join_names, quote_names
-from reportgen.formats.cells import is_missing
+from reportgen.formats.cells import is_missing, parse_reported
 from reportgen.formats.layout import ROLE_NAMES
 from reportgen.formats.messages import limit_problems
-from reportgen.formats.reported_cells import parse_reported
 from reportgen.read.find import locate_file
 from reportgen.read.runs.stored import name_part, write_part
 from reportgen.read.tables.layout import get_series_parts
@@ -30,8 +29,8 @@ if TYPE_CHECKING:
 
     from reportgen.core.cache import Cache
     from reportgen.core.model import SourceFile
+    from reportgen.formats.cells import Reported
     from reportgen.formats.layout import FileLayout
-    from reportgen.formats.reported_cells import Reported
     from reportgen.read.find import Location
     from reportgen.read.tables.wide_grid import Across, Grid, ScoreColumn
     from reportgen.settings.source import SourceSettings
