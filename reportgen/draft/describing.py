@@ -252,7 +252,6 @@ def list_contents(root: Path, source: Source) -> tuple[str, ...]:
             "no standard error" if total.stderr is None else f"standard error {_format_number(total.stderr)}"
         )
         problems = f", {format_count(total.n, 'problem')}" if total.n is not None else ""
-        error = "no standard error" if total.stderr is None else error
         lines.append(f"{_name_run(total)}: {total.metric} {score}, {error}{problems}")
     runs, metrics = count_curves(root, source) if source.kind == "measurements" else ((), ())
     for run in runs:

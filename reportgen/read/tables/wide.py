@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, Stage
 from reportgen.core.words import join_names, quote_names
-from reportgen.formats.cells import is_missing, parse_reported
+from reportgen.formats.cells import is_missing, is_number, parse_reported
 from reportgen.formats.layout import ROLE_NAMES
 from reportgen.formats.messages import limit_problems
 from reportgen.read.find import locate_file
@@ -161,20 +161,12 @@ def _is_recognised(grid: Grid, settings: SourceSettings) -> bool:
         return False
     headings = {column.name.casefold() for column in grid.scores}
     written = [cells[column.index] for _, cells in grid.rows for column in grid.scores]
-    is_marked = any(parse_reported(cell) and not _is_plain(cell) for cell in written)
+    is_marked = any(parse_reported(cell) and not is_number(cell) for cell in written)
     named = [name for name in grid.labels if name.casefold() not in {"seed", "run"}]
     keys = [tuple(cells[index] for index in grid.labels.values()) for _, cells in grid.rows]
     is_single = len(set(keys)) == len(keys)
     is_other = headings & (_SETTINGS | _SCORES)
     return bool(named) and is_single and not is_other and (is_marked or len(grid.scores) > 1)
-
-
-def _is_plain(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
 
 
 def _is_empty(cell: str) -> bool:
