@@ -22,6 +22,7 @@ from reportgen.read.tables.check import explain_errors, explain_faults, find_fau
 from reportgen.read.tables.layout import get_layout, resolve_filters
 from reportgen.read.tables.rows import select_files, select_run, select_series
 from reportgen.read.x_axis import DerivedRows, find_x, place_rows
+from reportgen.settings.base import list_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -130,8 +131,7 @@ def _compute_rows(
 def _describe_filter(query: MeasurementQuery) -> Iterator[str]:
     """Yield a sentence about the rows that a block selects, if it does."""
     if query.where:
-        several = {name: cell if isinstance(cell, tuple) else (cell,) for name, cell in query.where.items()}
-        words = [f"{name} {' or '.join(map(str, cells))}" for name, cells in several.items()]
+        words = [f"{name} {' or '.join(map(str, list_cells(cell)))}" for name, cell in query.where.items()]
         yield f"Only rows with {join_names(words)}."
 
 

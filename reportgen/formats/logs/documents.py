@@ -121,11 +121,10 @@ def _list_clearml(document: object) -> Iterator[Value]:
 
 def _list_comet(document: object) -> Iterator[Value]:
     for item in map(as_mapping, as_list(as_mapping(document).get("metrics") or document)):
-        name, step = item.get("metricName"), parse_number(item.get("step"))
+        name, step = item.get("metricName"), number_or_nan(item.get("step"))
         if isinstance(name, str):
-            step = parse_number(item.get("epoch")) if step is None else step
-            time = number_or_nan(item.get("timestamp"))
-            yield name, math.nan if step is None else step, item.get("metricValue"), time
+            step = number_or_nan(item.get("epoch")) if math.isnan(step) else step
+            yield name, step, item.get("metricValue"), number_or_nan(item.get("timestamp"))
 
 
 _NUMBERS: Final = r'"\s*:\s*(?:\[\s*(?:-?[\d.]|NaN)|\{\s*"0"\s*:)'

@@ -98,11 +98,14 @@ class RowLogs(Struct, frozen=True, kw_only=True):
                 continue
             if self.files and file != path:
                 continue  # the same rows in another form
-            step_name = self._find_step(_read_first_row(file)) or self._refuse(file)
+            first = _read_first_row(file)
+            if not (step_name := self._find_step(first)):
+                check_filled(file)
+                advice = f"Check that it is of {self.TITLE}"
+                raise UnreadableError(file, "no column of it is a step", advice, 1)
             if file.suffix in _LINES:
                 first, problems = self._read_lines(file, step_name, builder)
             else:
-                first = _read_first_row(file)
                 _, problems = read_rows(file, builder, (step_name,), self._is_metric)
             findings += problems
         findings += builder.list_findings()
@@ -119,10 +122,6 @@ class RowLogs(Struct, frozen=True, kw_only=True):
             return next((name for name in self.steps if name in cells), "")
         folded = {name.strip().casefold(): name for name in reversed(list(cells))}
         return next((folded[name] for name in ROLE_NAMES["step"] if name in folded), "")
-
-    def _refuse(self, file: Path) -> str:
-        check_filled(file)
-        raise UnreadableError(file, "no column of it is a step", f"Check that it is of {self.TITLE}", 1)
 
     def _find_metrics(self, file: Path) -> frozenset[str]:
         """Return the metrics of a table of this kind; empty if it is none."""

@@ -22,6 +22,7 @@ from reportgen.read.find import locate_file
 from reportgen.read.runs.stored import name_part, write_part
 from reportgen.read.tables.layout import get_series_parts
 from reportgen.read.tables.wide_grid import UNNAMED, find_across, find_label, join_labels, read_grid
+from reportgen.settings.base import list_cells
 from reportgen.settings.source import Columns
 
 if TYPE_CHECKING:
@@ -169,15 +170,6 @@ def _is_recognised(grid: Grid, settings: SourceSettings) -> bool:
     return bool(named) and is_single and not is_other and (is_marked or len(grid.scores) > 1)
 
 
-def _is_empty(cell: str) -> bool:
-    return is_missing(cell) or cell.casefold() == "nan"
-
-
-def _is_in(cell: str, accepted: object) -> bool:
-    """Return whether a cell is a value of a filter, or one of several."""
-    return cell in {str(one) for one in (accepted if isinstance(accepted, tuple) else (accepted,))}
-
-
 def _find_only_label(grid: Grid) -> str | None:
     """Return the column of labels if there is one besides seed and run."""
     named = [name for name in grid.labels if name.casefold() not in {"seed", "run"}]
@@ -188,10 +180,12 @@ class _GridReader:
     """Reader of one grid into columns of totals."""
 
     def __init__(self, grid: Grid, settings: SourceSettings, location: Location) -> None:
-        filters = {grid.labels[name]: cell for name, cell in settings.filter.items() if name in grid.labels}
-        rows = tuple(
-            row for row in grid.rows if all(_is_in(row[1][at], cell) for at, cell in filters.items())
-        )
+        filters = {
+            grid.labels[name]: {*map(str, list_cells(cell))}
+            for name, cell in settings.filter.items()
+            if name in grid.labels
+        }
+        rows = tuple(row for row in grid.rows if all(row[1][at] in cells for at, cells in filters.items()))
         self._grid, self._settings, self._location = replace(grid, rows=rows), settings, location
         self.warnings: list[Diagnostic] = []
         self.across = find_across(self._grid, settings, _find_only_label(self._grid))
@@ -286,7 +280,8 @@ class _GridReader:
             for column in self._columns:
                 for index in (column.index, column.spread, column.count):
                     cell = cells[index] if index is not None else ""
-                    if not _is_empty(cell) and parse_reported(cell) is None:
+                    is_empty = is_missing(cell) or cell.casefold() == "nan"
+                    if not is_empty and parse_reported(cell) is None:
                         message = f'"{cell}" in column "{column.name}" is not a score'
                         step = "Write a number such as 75.5, 75.5 ± 0.4 or 75.5%, or leave the cell empty"
                         yield self._diagnose(message, step, line)
