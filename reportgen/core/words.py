@@ -74,7 +74,7 @@ def format_number(
     return _add_sign(text, signed=signed)
 
 
-def format_nonzero(value: float, *, decimals: int | None = None, signed: bool = False) -> str:
+def format_nonzero(value: float, *, decimals: int | None, signed: bool) -> str:
     """Format a difference like ``format_number``, never rounding a nonzero one to 0."""
     far = 10 * abs(value) + 10
     within = (0.0, far) if value > 0 else (-far, 0.0)

@@ -16,7 +16,7 @@ from reportgen.core.words import (
     quote_names,
     suggest_name,
 )
-from reportgen.settings.base import list_cells, name_joined
+from reportgen.settings.base import list_accepted, name_joined
 from reportgen.settings.blocks import CurveSettings, DataSettings, LineSettings, SweepSettings, TableSettings
 from reportgen.settings.score_blocks import (
     ComparedSettings,
@@ -237,7 +237,7 @@ def _list_conditions(
     settings: DataSettings | OutcomeSettings,
 ) -> tuple[tuple[str, tuple[CellValue, ...]], ...]:
     values = settings.filter.items()
-    return tuple((column, list_cells(value)) for column, value in values)
+    return tuple((column, list_accepted(value)) for column, value in values)
 
 
 def fill_defaults(settings: _Settings, benchmark: Benchmark | None) -> _Settings:

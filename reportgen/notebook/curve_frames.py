@@ -17,7 +17,7 @@ from reportgen.figures.live import CURVE_COLUMNS, build_spec, write_curves_csv
 from reportgen.figures.plot import DrawContext, get_shape, make_curve_spec
 from reportgen.figures.style import assign_slots
 from reportgen.notebook.tables import open_data
-from reportgen.settings.base import list_cells
+from reportgen.settings.base import list_accepted
 from reportgen.settings.blocks import CurveSettings
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def curves(
     import pandas as pd  # noqa: PLC0415 - slow to import
 
     table = open_data(data)
-    pairs = tuple((name, list_cells(cell)) for name, cell in (where or {}).items())
+    pairs = tuple((name, list_accepted(cell)) for name, cell in (where or {}).items())
     request = CurveRequest(table.source.name, "", x, series, pairs, max_points, smooth, band, level)
     curve_set = _compute(table, metric, request).curve_set
     parts = []
@@ -98,7 +98,7 @@ def draw(
     import altair as alt  # noqa: PLC0415 - slow to import
 
     table = open_data(data)
-    pairs = tuple((name, list_cells(cell)) for name, cell in (where or {}).items())
+    pairs = tuple((name, list_accepted(cell)) for name, cell in (where or {}).items())
     request = CurveRequest(table.source.name, "", x, series, pairs, 400, smooth, band, level)
     result = _compute(table, metric, request)
     curve_set, settings = result.curve_set, table.source.settings

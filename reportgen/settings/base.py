@@ -62,7 +62,7 @@ COLOURS = f"Series and their colours: {', '.join(PALETTE)}."
 CellValue: TypeAlias = str | int | float | bool
 
 
-def list_cells(accepted: CellValue | tuple[CellValue, ...]) -> tuple[CellValue, ...]:
+def list_accepted(accepted: CellValue | tuple[CellValue, ...]) -> tuple[CellValue, ...]:
     """Return the values that a filter accepts, which may be a single one."""
     return accepted if isinstance(accepted, tuple) else (accepted,)
 

@@ -26,7 +26,7 @@ from reportgen.read.find import locate_file
 from reportgen.read.runs.imported import name_benchmark
 from reportgen.read.runs.labels import get_value, split_seed
 from reportgen.read.runs.stored import name_part, write_part
-from reportgen.settings.base import list_cells
+from reportgen.settings.base import list_accepted
 from reportgen.settings.source import Columns
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def _list_readings(runs: ImportedRuns) -> Iterator[Reading]:
 def _passes(candidate: Candidate, settings: SourceSettings) -> bool:
     """Return whether an evaluation has the values that ``filter:`` names."""
     for name, accepted in settings.filter.items():
-        if get_value(candidate, name) not in {*map(str, list_cells(accepted))}:
+        if get_value(candidate, name) not in {*map(str, list_accepted(accepted))}:
             return False
     return True
 

@@ -22,7 +22,7 @@ from reportgen.read.find import locate_file
 from reportgen.read.runs.stored import name_part, write_part
 from reportgen.read.tables.layout import get_series_parts
 from reportgen.read.tables.wide_grid import UNNAMED, find_across, find_label, join_labels, read_grid
-from reportgen.settings.base import list_cells
+from reportgen.settings.base import list_accepted
 from reportgen.settings.source import Columns
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ class _GridReader:
 
     def __init__(self, grid: Grid, settings: SourceSettings, location: Location) -> None:
         filters = {
-            grid.labels[name]: {*map(str, list_cells(cell))}
+            grid.labels[name]: {*map(str, list_accepted(cell))}
             for name, cell in settings.filter.items()
             if name in grid.labels
         }
