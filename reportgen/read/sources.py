@@ -136,7 +136,7 @@ def open_path(
         place = SourceLocation(str(path))
         raise ReportError(Diagnostic(place, "there is no such file or folder", "", Stage.DATA))
     if path.is_file() and not is_data_name(path.name):
-        message, advice = "its ending tells no format that reportgen reads", "Give it an ending such as .csv"
+        message, advice = "its ending is of no format that reportgen reads", "Give it an ending such as .csv"
         raise ReportError(Diagnostic(locate_file(path, root), message, advice, Stage.DATA))
     return root, open_location(make_location(path, "", root), load_settings, hashes or hash_file)
 

@@ -278,7 +278,7 @@ def explain_unknown_format(path: Path, root: Path) -> list[Diagnostic]:
             raise _explain_database(content)
         if path.suffix.lower() in _UNREAD:
             raise _explain_unread(content)
-        message = "its ending tells no format, and no logger or harness that is known writes what it holds"
+        message = "its ending is of no known format, and no known logger or harness writes what it holds"
         if b"\0" in beginning:
             advice = "Export a table from it as CSV, or leave it out with files: in source.yml"
             raise content.make_error(f"{message}, which is no text", advice)
