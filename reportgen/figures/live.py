@@ -212,9 +212,8 @@ def list_dash(plot: Plot, line: SeriesLine) -> list[float]:
 def list_label_fields(mark: Mark) -> dict[str, Any]:
     """Return a mark's axis and label as fields of its row: ``right, text, short, align, dx, dy, from, to``.
 
-    ``right`` is only there if it is true.
-    ``short`` is omitted if equal to ``text``, and ``from`` and ``to`` without a leader. A label that does not
-    fit and a horizontal line have no fields.
+    ``right`` is omitted on the left axis, ``short`` if equal to ``text``, and ``from`` and ``to`` without a
+    leader. A label that does not fit and a horizontal line have no fields but ``right``.
     """
     label, where = mark.label, {"right": True} if mark.right else {}
     if label is None:
