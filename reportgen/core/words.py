@@ -287,34 +287,6 @@ _LONGEST = 100
 """Characters of a name that are compared, since the time for comparing is quadratic in the length."""
 
 
-def find_nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """Return the most similar known name, ignoring case, or an empty string; the first of equal ones.
-
-    ``cutoff`` is the required similarity: 0 for any name, 1 for the same letters.
-    """
-    return _match_nearest(name, tuple(known), cutoff)
-
-
-def suggest_name(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """Suggest the nearest name in a question followed by a space, or an empty string if there is none."""
-    near = find_nearest(name, known, cutoff)
-    return f'Did you mean "{near}"? ' if near else ""
-
-
-def quote_names(names: Sequence[str], most: int = 12) -> str:
-    """Quote and join the first ``most`` names, and count the others."""
-    shown = ", ".join(f'"{name}"' for name in names[:most])
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
-
-
-# A renamed series is looked up on many lines, and comparing it with all other names is slow.
-@lru_cache(maxsize=256)
-def _match_nearest(name: str, known: tuple[str, ...], cutoff: float) -> str:
-    by_small = {one.lower(): one for one in reversed(known)}
-    found = get_close_matches(name.lower()[:_LONGEST], list(by_small), n=1, cutoff=cutoff)
-    return by_small[found[0]] if found else ""
-
-
 _WILD = frozenset("*?")
 _NO_WILD = dict.fromkeys(map(ord, _WILD))
 
@@ -370,3 +342,31 @@ def explain_unmatched(pattern: str, what: str, known: Sequence[str], owner: str)
     near = suggest_name(plain.translate(_NO_WILD), known, cutoff=0.5)
     verb = "leaves out" if pattern.startswith("!") else "matches"
     return f'"{pattern}" {verb} no {what} of {owner}', f"{near}It has {quote_names(known) or 'none'}"
+
+
+def find_nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return the most similar known name, ignoring case, or an empty string; the first of equal ones.
+
+    ``cutoff`` is the required similarity: 0 for any name, 1 for the same letters.
+    """
+    return _match_nearest(name, tuple(known), cutoff)
+
+
+def suggest_name(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """Suggest the nearest name in a question followed by a space, or an empty string if there is none."""
+    near = find_nearest(name, known, cutoff)
+    return f'Did you mean "{near}"? ' if near else ""
+
+
+def quote_names(names: Sequence[str], most: int = 12) -> str:
+    """Quote and join the first ``most`` names, and count the others."""
+    shown = ", ".join(f'"{name}"' for name in names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+# A renamed series is looked up on many lines, and comparing it with all other names is slow.
+@lru_cache(maxsize=256)
+def _match_nearest(name: str, known: tuple[str, ...], cutoff: float) -> str:
+    by_small = {one.lower(): one for one in reversed(known)}
+    found = get_close_matches(name.lower()[:_LONGEST], list(by_small), n=1, cutoff=cutoff)
+    return by_small[found[0]] if found else ""
