@@ -35,6 +35,7 @@ _EXACT = Context(prec=1100)
 _ALPHA = 0.05
 _TENTH_OF_A_POINT = 0.001
 _MOST_DECIMALS = 6
+_FORMULA_MARKS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 # Denominators for probabilities in words; the smallest that is close enough is used.
 _ODDS = (2, 3, 4, 5, 10)
 _ROUNDED, _RARELY = 0.02, 0.025
@@ -370,3 +371,11 @@ def _match_nearest(name: str, known: tuple[str, ...], cutoff: float) -> str:
     by_small = {one.lower(): one for one in reversed(known)}
     found = get_close_matches(name.lower()[:_LONGEST], list(by_small), n=1, cutoff=cutoff)
     return by_small[found[0]] if found else ""
+
+
+def escape_formula(text: str) -> str:
+    """Prefix a name that a spreadsheet would run as a formula with an apostrophe.
+
+    The marks are those of OWASP's page on CSV injection, including their full-width forms.
+    """
+    return f"'{text}" if text.startswith(_FORMULA_MARKS) else text

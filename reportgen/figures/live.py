@@ -18,11 +18,12 @@ from urllib.parse import quote
 import numpy as np
 from msgspec.structs import asdict
 
+from reportgen.core.words import escape_formula
 from reportgen.figures.paths import thin_together
 from reportgen.figures.picture import get_dash, get_symbol
 from reportgen.figures.plot import ON_THE_RIGHT
 from reportgen.figures.style import SYMBOL_PATHS, TICK_SIZE, get_colour, resolve
-from reportgen.figures.text import escape_field, escape_formula, measure_text
+from reportgen.figures.text import escape_field, measure_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -90,7 +90,7 @@ def read_table(project_root: Path, source: Source, query: MeasurementQuery) -> M
 
 def plan_table(root: Path, source: Source, query: MeasurementQuery) -> PlannedTable:
     """Plan the measurements of one source; raise ``ReportError`` as ``joined.read_measurements``."""
-    query = replace(query, by=expand_settings(query.by, get_layout(source), source))
+    query = replace(query, by=expand_settings(root, query.by, get_layout(source), source))
     axis = find_x(source, query.x, query.x_formula)
     read = axis.add_inputs(query.formula.names if query.formula else query.metrics, get_layout(source))
     plan = _plan_rows(root, source, replace(query, metrics=read, x=axis.reads))
