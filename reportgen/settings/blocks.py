@@ -114,9 +114,10 @@ class CurveSettings(LineSettings):
     colour: Name | None = Field(
         None, description="Setting or column whose values give lines their colours, instead of the series."
     )
-    axis: dict[Name, Literal["right"]] = Field(
+    axis: Literal["right"] | dict[Name, Literal["right"]] = Field(
         default_factory=dict,
-        description="Metrics, of several, with a y axis of their own at the right: METRIC: right.",
+        description="Metrics, of several, with a y axis of their own at the right: METRIC: right; or right "
+        "for the last metric.",
     )
     y_title: Name | None = Field(None, description="Title of the y axis; the metric if left out.")
     y_domain: tuple[Number, Number] | None = Field(None, description="Lowest and highest y shown.")

@@ -158,15 +158,16 @@ def _draw_curve(planned: PlannedBlock, settings: CurveSettings, inputs: DrawInpu
         y_title = settings.y_title or _add_unit(planned.curves[0], inputs)
         return draw_curve(curve_sets[0], replace(spec, y_title=y_title), context)
     metrics = [one.metric for one in curve_sets]
+    axis = {metrics[-1]: "right"} if settings.axis == "right" else settings.axis
     colours = {series: colour for result in results for series, colour in result.colours.items()}
     ways = {metric: context.resolve_direction(metric, settings.higher_is_better) for metric in metrics}
-    better, better_at_right = check_axes(ways, settings.axis, context)
+    better, better_at_right = check_axes(ways, axis, context)
     spec = make_curve_spec(planned.block.id, settings, join_names(metrics), context, marked)
     titles: dict[bool, list[str]] = {False: [], True: []}
     for request in planned.curves:
-        titles[request.metric in settings.axis].append(_add_unit(request, inputs))
+        titles[request.metric in axis].append(_add_unit(request, inputs))
     y_title = settings.y_title or name_y_axis(titles[False])
-    at_right = tuple(metric for metric in metrics if metric in settings.axis)
+    at_right = tuple(metric for metric in metrics if metric in axis)
     right = RightAxis(at_right, name_y_axis(titles[True]), better_at_right) if at_right else None
     spec = replace(spec, y_title=y_title, higher_is_better=better, right=right)
     return draw_keyed_lines(curve_sets, spec, context, colours, settings.colour or "series")
