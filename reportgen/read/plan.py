@@ -228,7 +228,7 @@ def _check_names(source: Source, layout: Layout, query: MeasurementQuery) -> Ite
         )
         advice = "Name it in source.yml, as in columns: {step: NAME}, or as x: of the block"
         if not layout.long:
-            advice += "; a table of scores without steps is form: wide"
+            advice += "; a table of scores without steps is form: totals or form: wide"
         yield Diagnostic(source.location, message, advice, Stage.DATA)
 
 
