@@ -295,6 +295,42 @@ def test_the_example_report_agrees_with_itself(tmp_path: Path) -> None:
     assert "Consistent: " in text
 
 
+def test_the_frozen_example_report_can_be_built_again(tmp_path: Path) -> None:
+    """Frozen tables keep what runs were made with, which blocks filter, group and sweep by."""
+    path, settings = tmp_path / "frozen.zip", Path(__file__).parents[1] / "mkdocs.yml"
+    assert invoke("archive", "-f", settings, "--data", "frozen", "--to", path)[0] == 0
+    code, text = invoke("verify", path, "--level", "rebuild", "--python", sys.executable)
+    assert (code, text.splitlines()[-1]) == (0, "Built again: every figure is the same.")
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        "author-vega-lite",
+        "hostile-names",
+        "kinds-of-files",
+        "recipe-checkpoints",
+        "recipe-filter",
+        "recipe-page-for-each-benchmark",
+        "recipe-settings-beside-tables",
+        "templates",
+        "time-axis",
+        "wide-tables",
+    ],
+)
+@pytest.mark.parametrize("data", ["all", "frozen"])
+def test_archives_of_many_kinds_of_data_can_be_built_again(case: str, data: str, tmp_path: Path) -> None:
+    """Also where a source is one file with settings, has no step, or one page file makes several pages."""
+    root = shutil.copytree(Path(__file__).parent / "cases" / case, tmp_path / case)
+    git(root, "init", "--quiet")
+    git(root, "add", ".")
+    git(root, "commit", "--quiet", "-m", "Report")
+    packed = root / "packed.zip"
+    assert invoke("archive", "-f", root / "mkdocs.yml", "--data", data, "--to", packed)[0] == 0
+    code, text = invoke("verify", packed, "--level", "rebuild", "--python", sys.executable)
+    assert (code, text.splitlines()[-1]) == (0, "Built again: every figure is the same.")
+
+
 def test_statements_are_judged_again(packed: Path, tmp_path: Path) -> None:
     """A changed number in the data says which sentence is no longer true."""
     folder = unpack(packed, tmp_path / "there")

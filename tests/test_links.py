@@ -433,3 +433,17 @@ def test_no_tree_of_links_lets_anything_in(tmp_path: Path) -> None:
         site = (path for path in (report / "site").rglob("*") if path.is_file())
         assert not [path for path in site if LEAKED.encode() in path.read_bytes()], seed
     assert built > 2
+
+
+def test_a_link_to_a_missing_figure_is_reported_with_its_line_and_the_ids_there_are(tmp_path: Path) -> None:
+    """Ids of figures and headings count, on the same page and on others."""
+    links = "[here](#mine), [there](#mien), [on](two.md#curv)"
+    page = f"# Rows\n\n```curve\nid: mine\nsource: runs\n```\n\n{links}\n"
+    root = write_report(tmp_path, {"content/index.md": page, "content/two.md": "# Two\n"})
+    output = call(root, "build").output
+    assert (
+        'content/index.md:8: "#mien" leads to no figure or heading: index.md has no id "mien". '
+        'Did you mean "mine"? It has mine and rows' in output
+    ), output
+    assert 'two.md has no id "curv". It has two' in output
+    assert '"#mine"' not in output

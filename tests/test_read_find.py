@@ -145,7 +145,7 @@ def test_format_says_what_an_ending_does_not(tmp_path: Path) -> None:
     settings = data.write("s/source.yml", "files: metrics.log")
     assert data.problems("s") == [
         (
-            "data/s/metrics.log: its ending tells no format, and no logger or harness that is known writes "
+            "data/s/metrics.log: its ending is of no known format, and no known logger or harness writes "
             'what it holds: it begins with "{"step": 0, "loss": 1}". If it is a table, say format: jsonl '
             "in source.yml; otherwise leave it out with files:."
         )
@@ -206,7 +206,7 @@ def test_any_path_is_a_source_in_a_notebook(
     assert (root, source.files[0].path) == (tmp_path / "folder", "b.csv")
 
 
-@pytest.mark.parametrize(("name", "told"), [("gone.csv", "no such file"), ("a.txt", "tells no format")])
+@pytest.mark.parametrize(("name", "told"), [("gone.csv", "no such file"), ("a.txt", "of no known format")])
 def test_a_path_that_is_no_source_is_told(tmp_path: Path, name: str, told: str) -> None:
     """A missing path and a file of an unknown kind are errors in words."""
     (tmp_path / "a.txt").write_text("x")

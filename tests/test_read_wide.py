@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from made_sources import Data
 
 from reportgen.core.errors import ReportError
-from reportgen.formats.reported_cells import parse_reported
+from reportgen.formats.cells import parse_reported
 from reportgen.read import TotalsTable
 
 if TYPE_CHECKING:

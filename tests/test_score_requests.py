@@ -22,7 +22,7 @@ from reportgen.settings.score_blocks import (
 from reportgen.settings.source import SourceSettings
 
 if TYPE_CHECKING:
-    from reportgen.settings.block_base import BlockSettings
+    from reportgen.settings.block_parts import BlockSettings
 
 
 def source(name: str, **more: Any) -> Source:  # noqa: ANN401 - fields of every type
@@ -188,7 +188,7 @@ def test_a_comparison_on_a_benchmark_s_page_is_about_it() -> None:
             (
                 'a scores block shows scores of problems, and "curves" has none. Its data need a '
                 "column problem and a column score; where they are called otherwise, say so under columns in "
-                "its source.yml."
+                "its source.yml; a table of scores of whole benchmarks is form: totals there."
             ),
         ),
         (

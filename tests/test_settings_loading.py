@@ -23,7 +23,7 @@ from reportgen.settings.loading import load_block, load_front_matter, load_proje
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reportgen.settings.block_base import BlockSettings
+    from reportgen.settings.block_parts import BlockSettings
 
 FENCE = SourceLocation("content/aime.md", 30)
 

@@ -120,6 +120,18 @@ def test_vega_draws_both_axes(tmp_path: Path) -> None:
         assert f">{word}</text>" in svg, word
 
 
+def test_right_alone_moves_the_last_metric(tmp_path: Path) -> None:
+    """``axis: right`` is that of the last metric."""
+    block = "```curve\nid: {id}\nsource: runs\nmetric: [eval/loss, eval/acc]\naxis: {axis}\n```\n"
+    page = "# Small\n\n" + "\n".join(
+        block.format(id=name, axis=axis) for name, axis in (("one", "right"), ("two", "{eval/acc: right}"))
+    )
+    report = drafted(write_report(tmp_path, {"content/index.md": page, "data/runs.csv": RUNS}))
+    one, two = (figure(report.shown["index.md", name]) for name in ("one", "two"))
+    assert "Right axis: eval/acc." in one.caption
+    assert str(one.spec) == str(two.spec)
+
+
 def test_the_report_names_lines_by_series_and_metric() -> None:
     """``report.json`` says of each line which series and metric it is, and ranks each metric by itself."""
     report = json.loads((CASE / "expected/report.json").read_text("utf-8"))

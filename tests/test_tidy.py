@@ -14,8 +14,9 @@ from hypothesis.extra import numpy as hnp
 from made_figures import HOSTILE, curve, curve_set, wave
 from msgspec.structs import replace
 
+from reportgen.core.words import escape_formula
 from reportgen.figures.live import write_curves_csv, write_runs_csv
-from reportgen.figures.text import escape_field, escape_formula, write_table_csv
+from reportgen.figures.text import escape_field, write_table_csv
 
 if TYPE_CHECKING:
     from reportgen.core.model import CurveSet

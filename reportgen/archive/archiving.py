@@ -76,22 +76,28 @@ class _Archiving(Struct, frozen=True):
     is_modified: bool
     tree: str  # git's hash of the files of the commit, or empty
 
-    def list_data(self) -> Iterator[Member]:
+    def list_data(self, warn: Callable[[str], None]) -> Iterator[Member]:
         """List the data as the options ask for them."""
         if self.options.data == "all":
-            yield from list_data_files(self.root, self.record)
+            yield from list_data_files(self.root, self.record.sources)
         elif self.options.data == "frozen":
-            yield from self._freeze_data()
+            yield from self._freeze_data(warn)
 
-    def _freeze_data(self) -> Iterator[Member]:
-        """Freeze each source to a folder of its name, where blocks find it."""
-        from reportgen.draft.describing import freeze_source  # noqa: PLC0415 - imports the database
+    def _freeze_data(self, warn: Callable[[str], None]) -> Iterator[Member]:
+        """Freeze each source to a folder of its name, where blocks find it.
+
+        The files of a source that no table can replace are packed as they are.
+        """
+        from reportgen.draft.describing import find_source_path, freeze_source  # noqa: PLC0415 - imports the database
 
         hashes, cache = FileHashes(cache_folder(self.root)), Cache(cache_folder(self.root))
         boundary = find_data_boundary(self.root, self.data_dir)
         for source in self.record.sources:
-            place = self.root / source.place
-            path = place.parent if place.name == SETTINGS else place
+            if not source.can_freeze:
+                warn(f'the source "{source.name}" cannot be one table, so its files are packed as they are')
+                yield from list_data_files(self.root, [source])
+                continue
+            path = find_source_path(source.name, self.root, self.data_dir, boundary)
             frozen = freeze_source(path, self.root, TOOL, hashes, cache, boundary=boundary)
             folder = self.scratch / source.name
             write_frozen(frozen, folder)
@@ -128,7 +134,7 @@ class _Archiving(Struct, frozen=True):
         cite = f"\nCite it as\n\n{format_bibtex(self.cited)}" if self.cited else ""
         data = {
             "all": "data that the report reads",
-            "frozen": "data that the report reads, a table each",
+            "frozen": "data that the report reads, as one table a source where possible",
             "none": "",
         }[self.options.data]
         there = f"  data/                  {data}\n" if data else ""
@@ -200,7 +206,7 @@ def _archive(
     warn: Callable[[str], None],
 ) -> Packed:
     archiving = _open(config_file, _build(config_file, options, progress, warn), options)
-    data = [*archiving.list_data()]
+    data = [*archiving.list_data(warn)]
     members = [*list_project_files(archiving.config, archiving.root, archiving.record), *data]
     problems = [*check_members(members, archiving.root)]
     if not any(one.severity is Severity.ERROR for one in problems):

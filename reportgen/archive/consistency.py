@@ -14,6 +14,7 @@ from msgspec.structs import asdict
 from reportgen.archive import crate, intact, provenance
 from reportgen.archive.one_file import ONE_FILE
 from reportgen.core.errors import make_error
+from reportgen.core.words import escape_formula
 from reportgen.draft.origin import name_figure, read_metadata
 
 if TYPE_CHECKING:
@@ -159,8 +160,8 @@ def _pair_numbers(
     own = [
         row
         for row in rows
-        if row.get("series") == line.get("series", one["name"])
-        and row.get("metric") == line.get("metric", row.get("metric"))
+        if row.get("series") == escape_formula(line.get("series", one["name"]))
+        and ("metric" not in line or row.get("metric") == escape_formula(line["metric"]))
     ]
     if "score" in one:
         for name in ("score", "low", "high"):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from mkdocs.config.defaults import MkDocsConfig
 
-    from reportgen.archive.provenance import ReportRecord
+    from reportgen.archive.provenance import RecordedSource, ReportRecord
 
 
 class Member(Struct, frozen=True):
@@ -50,9 +50,9 @@ def list_project_files(config: MkDocsConfig, root: Path, record: ReportRecord) -
         yield Member(Path(os.path.relpath(path, root)).as_posix(), path)
 
 
-def list_data_files(root: Path, record: ReportRecord) -> Iterator[Member]:
-    """List the data files that the report reads, and the settings of their sources."""
-    for source in record.sources:
+def list_data_files(root: Path, sources: Iterable[RecordedSource]) -> Iterator[Member]:
+    """List the data files of sources that the report reads, and the sources' settings."""
+    for source in sources:
         if source.place.endswith(SETTINGS):
             yield Member(source.place, root / source.place)
         for path, sha256 in source.files.items():

@@ -27,11 +27,15 @@ _PACKAGE: Final = Path(__file__).parents[1]
 
 
 class RecordedSource(Struct, frozen=True):
-    """A source of a report: where it is set up, and the SHA-256 of its files, by path."""
+    """A source of a report: where it is set up, and the SHA-256 of its files, by path.
+
+    It cannot be frozen if no table holds all that the report reads of it.
+    """
 
     name: str
     place: str
     files: Mapping[str, str]
+    can_freeze: bool
 
 
 class ReportRecord(Struct, frozen=True):

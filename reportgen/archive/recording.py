@@ -15,6 +15,7 @@ from msgspec.structs import asdict
 from reportgen.archive.provenance import hash_table
 from reportgen.core.errors import Diagnostics
 from reportgen.core.model import CurveRequest, ResultTable
+from reportgen.draft.describing import can_freeze
 from reportgen.draft.drawing import plan_report
 from reportgen.draft.origin import find_origin
 from reportgen.settings.blocks import AltairSettings
@@ -41,14 +42,17 @@ def record_report(report: Report) -> bytes:
     # A draft that has problems is never returned.
     plan = plan_report(report.pages, report.sources, Diagnostics())
     blocks = (block.settings for page in report.pages for block in page.blocks)
+    checkpoints = {one.checkpoints.name for one in report.sources.values() if one.checkpoints}
     value = {
         "sources": [
             {
                 "name": source.name,
                 "place": source.location.file,
                 "files": {file.path: file.sha256 for file in source.files},
+                "can_freeze": can_freeze(source),
             }
             for source in report.list_sources()
+            if source.name not in checkpoints
         ],
         "code": [_get_code(settings) for settings in blocks if isinstance(settings, AltairSettings)],
         "figures": [one for planned in plan.blocks for one in _record_block(planned, report)],

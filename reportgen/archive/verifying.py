@@ -125,7 +125,8 @@ def _check_statements(path: Path, _python: Path | None) -> _Finding:
 
     folder, report = _unpack(path)
     content, settings = read_project_settings(folder / _CONFIG, _CONFIG)
-    pages = tuple(page["path"] for page in report["pages"] if not page["generated"])
+    written = (page.get("template", page["path"]) for page in report["pages"] if not page["generated"])
+    pages = tuple(dict.fromkeys(written))
     for page in pages:
         _leave_out_code(folder / content / page)
     settings = settings.model_copy(update={"allow_code": False, "follow_links": False})

@@ -130,8 +130,3 @@ def _join_units(sign: str, a: str | None, b: str | None, tree: Tree, faults: lis
     if sign == "*":
         return "·".join(filter(None, (a, b)))
     return "" if a == b else f"{a or '1'}/{b}" if b else a
-
-
-def describe_formula(name: str, formula: Formula) -> str:
-    """Return a sentence that says how a metric is computed."""
-    return f"{name} = {formula.text}, computed for each run at each step that has all of it."

@@ -61,8 +61,8 @@ def check(config_file: Path, form: str) -> None:
     """Hold every bound value and claim against the data, and write no site.
 
     Leaves with 1 if there is an error, or a statement that fails, that cannot be decided, or that was
-    expected to fail and holds. Other warnings are told and fail nothing here: build --strict fails on them,
-    and on what is seen only when pages are made, such as links that lead nowhere.
+    expected to fail and holds. Other warnings are printed and fail nothing here: build --strict fails on
+    them, and on what is seen only when pages are made, such as links that lead nowhere.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""Formatting of numbers, dates and names, with as many digits as the interval supports."""
+"""Formatting of numbers, dates and names, as precise as the interval supports, and patterns of names."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import re
 from datetime import UTC, datetime, timedelta
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ _EXACT = Context(prec=1100)
 _ALPHA = 0.05
 _TENTH_OF_A_POINT = 0.001
 _MOST_DECIMALS = 6
+_FORMULA_MARKS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 # Denominators for probabilities in words; the smallest that is close enough is used.
 _ODDS = (2, 3, 4, 5, 10)
 _ROUNDED, _RARELY = 0.02, 0.025
@@ -72,7 +75,7 @@ def format_number(
     return _add_sign(text, signed=signed)
 
 
-def format_nonzero(value: float, *, decimals: int | None = None, signed: bool = False) -> str:
+def format_nonzero(value: float, *, decimals: int | None, signed: bool) -> str:
     """Format a difference like ``format_number``, never rounding a nonzero one to 0."""
     far = 10 * abs(value) + 10
     within = (0.0, far) if value > 0 else (-far, 0.0)
@@ -285,6 +288,63 @@ _LONGEST = 100
 """Characters of a name that are compared, since the time for comparing is quadratic in the length."""
 
 
+_WILD = frozenset("*?")
+_NO_WILD = dict.fromkeys(map(ord, _WILD))
+
+
+class ChosenNames(Struct, frozen=True):
+    """The names that patterns choose, in their order, and the patterns that choose or exclude nothing."""
+
+    names: tuple[str, ...]
+    unmatched: tuple[str, ...]
+
+
+def is_pattern(text: str) -> bool:
+    """Return whether a text may choose several names or exclude some."""
+    return text.startswith("!") or not _WILD.isdisjoint(text)
+
+
+def matches_pattern(pattern: str, name: str) -> bool:
+    """Return whether a pattern without ``!`` chooses a name: ``*`` is any text, also with slashes."""
+    # Brackets are part of many names: "acc [%]" and "layers[0]".
+    return pattern == name or fnmatchcase(name, pattern.replace("[", "[[]"))
+
+
+def choose_names(patterns: Sequence[str], known: Sequence[str]) -> ChosenNames:
+    """Choose among known names: those that a pattern names or matches, without those behind ``!``.
+
+    A name that is written exactly comes before any other meaning of it. With exclusions alone all others are
+    chosen, in the order of ``known``; otherwise the order is that of the patterns.
+    """
+    excluding = {text: text[1:].strip() for text in patterns if text.startswith("!") and text not in known}
+    found = {
+        text: [text] if text in known else [name for name in known if matches_pattern(text, name)]
+        for text in patterns
+        if text not in excluding
+    }
+    gone = {
+        text: {name for name in known if matches_pattern(pattern, name)}
+        for text, pattern in excluding.items()
+    }
+    left_out = set().union(*gone.values())
+    chosen: Iterable[str] = known if not found else (name for names in found.values() for name in names)
+    return ChosenNames(
+        tuple(dict.fromkeys(name for name in chosen if name not in left_out)),
+        tuple(text for text in patterns if not (found.get(text) or gone.get(text))),
+    )
+
+
+def explain_unmatched(pattern: str, what: str, known: Sequence[str], owner: str) -> tuple[str, str]:
+    """Explain why a pattern chooses nothing, and the next step with the nearest name.
+
+    ``what`` is one of the named things, such as ``metric``, and ``owner`` where they are.
+    """
+    plain = pattern.removeprefix("!").strip()
+    near = suggest_name(plain.translate(_NO_WILD), known, cutoff=0.5)
+    verb = "leaves out" if pattern.startswith("!") else "matches"
+    return f'"{pattern}" {verb} no {what} of {owner}', f"{near}It has {quote_names(known) or 'none'}"
+
+
 def find_nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """Return the most similar known name, ignoring case, or an empty string; the first of equal ones.
 
@@ -311,3 +371,11 @@ def _match_nearest(name: str, known: tuple[str, ...], cutoff: float) -> str:
     by_small = {one.lower(): one for one in reversed(known)}
     found = get_close_matches(name.lower()[:_LONGEST], list(by_small), n=1, cutoff=cutoff)
     return by_small[found[0]] if found else ""
+
+
+def escape_formula(text: str) -> str:
+    """Prefix a name that a spreadsheet would run as a formula with an apostrophe.
+
+    The marks are those of OWASP's page on CSV injection, including their full-width forms.
+    """
+    return f"'{text}" if text.startswith(_FORMULA_MARKS) else text

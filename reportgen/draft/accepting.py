@@ -16,10 +16,10 @@ from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
 from reportgen.core.words import quote_names, suggest_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from reportgen.core.statements import Statement
-    from reportgen.settings.inputs import Block, Page, Source
+    from reportgen.settings.inputs import Page, Source
 
 
 _FEWEST_WORDS, _MOST_WORDS = 3, 6
@@ -54,14 +54,6 @@ class AcceptedWarning(Struct, frozen=True):
     reason: str
 
 
-class _Place(Struct, frozen=True):
-    """One ``accept`` with the warnings that it can be about."""
-
-    location: SourceLocation
-    entries: Mapping[str, str]  # reasons by id
-    is_about: Callable[[Diagnostic], bool]
-
-
 def accept_warnings(
     problems: Sequence[Diagnostic],
     pages: Sequence[Page],
@@ -82,39 +74,39 @@ def accept_warnings(
     ]
     accepted: dict[Diagnostic, AcceptedWarning] = {}
     stale: list[Diagnostic] = []
-    for place in _list_places(pages, sources):
-        near = [problem for problem in open_ if problem.id and place.is_about(replace(problem, id=""))]
-        for name, reason in place.entries.items():
+    warnings = [problem for problem in open_ if problem.id]
+    for place, entries, near in _list_places(pages, sources, warnings):
+        for name, reason in entries.items():
             found = [problem for problem in near if problem.id == name]
             accepted |= {problem: AcceptedWarning(problem, reason) for problem in found}
             if not found:
-                stale.append(_report_stale(place.location, name, near))
+                stale.append(_report_stale(place, name, near))
     remaining = (problem for problem in open_ if problem not in accepted)
     return tuple(dict.fromkeys((*remaining, *stale))), tuple(accepted.values())
 
 
-def _list_places(pages: Sequence[Page], sources: Mapping[str, Source]) -> Iterator[_Place]:
-    """Yield every ``accept`` of blocks, pages and sources, those of blocks first."""
+def _list_places(
+    pages: Sequence[Page], sources: Mapping[str, Source], warnings: Sequence[Diagnostic]
+) -> Iterator[tuple[SourceLocation, Mapping[str, str], list[Diagnostic]]]:
+    """Yield each ``accept`` of blocks, pages and sources: its place, reasons by id, and warnings there."""
     for page in pages:
+        on_page = [one for one in warnings if one.location.file == page.file]
         for block in page.blocks:
-            if block.settings.accept:
-                yield _Place(block.location, block.settings.accept, _is_in_block(page.file, block))
+            if entries := block.settings.accept:
+                first = block.location.line or 0
+                lines = range(first, first + block.body.count("\n") + 3)
+                yield block.location, entries, [one for one in on_page if one.location.line in lines]
     for page in pages:
         if entries := page.front_matter.accept:
-            yield _Place(SourceLocation(page.file, 1), entries, _is_in_file(page.file))
+            on_page = [one for one in warnings if one.location.file == page.file]
+            yield SourceLocation(page.file, 1), entries, on_page
     for source in sources.values():
-        if source.settings.accept and not source.parts:
-            yield _Place(source.location, source.settings.accept, frozenset(source.warnings).__contains__)
-
-
-def _is_in_file(file: str) -> Callable[[Diagnostic], bool]:
-    return lambda problem: problem.location.file == file
-
-
-def _is_in_block(file: str, block: Block) -> Callable[[Diagnostic], bool]:
-    first = block.location.line or 0
-    lines = range(first, first + block.body.count("\n") + 3)
-    return lambda problem: problem.location.file == file and problem.location.line in lines
+        if (entries := source.settings.accept) and not source.parts:
+            yield (
+                source.location,
+                entries,
+                [one for one in warnings if replace(one, id="") in source.warnings],
+            )
 
 
 def _report_stale(place: SourceLocation, name: str, near: Sequence[Diagnostic]) -> Diagnostic:

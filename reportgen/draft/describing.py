@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
 from reportgen.core.statements import Description
+from reportgen.core.terminal import clean_text
 from reportgen.core.words import format_count
 from reportgen.settings.loading import load_source_settings
 from reportgen.settings.yaml_tree import write_yaml
@@ -252,7 +253,6 @@ def list_contents(root: Path, source: Source) -> tuple[str, ...]:
             "no standard error" if total.stderr is None else f"standard error {_format_number(total.stderr)}"
         )
         problems = f", {format_count(total.n, 'problem')}" if total.n is not None else ""
-        error = "no standard error" if total.stderr is None else error
         lines.append(f"{_name_run(total)}: {total.metric} {score}, {error}{problems}")
     runs, metrics = count_curves(root, source) if source.kind == "measurements" else ((), ())
     for run in runs:
@@ -310,6 +310,26 @@ class FrozenSource(Struct, frozen=True):
         write_table(self.root, self.source, self.table, path)
 
 
+def can_freeze(source: Source) -> bool:
+    """Return whether a table can replace a source.
+
+    It cannot for evaluations of checkpoints, whose curves and scores are no one table, nor for rows without
+    a step that only an author's chart reads.
+    """
+    from reportgen.read.tables.layout import get_layout  # noqa: PLC0415 - imports the database
+
+    layout = get_layout(source)
+    is_read = source.kind != "measurements" or layout.spread or layout.roles.step is not None
+    return bool(is_read) and source.checkpoints is None
+
+
+def find_source_path(name: str, root: Path, data_dir: str, boundary: Boundary | None) -> Path:
+    """Return the file or folder of a source that blocks name."""
+    from reportgen.read.find import list_entries, locate  # noqa: PLC0415 - imports the database
+
+    return locate(root, data_dir, name, boundary, list_entries(root / data_dir)).path
+
+
 def freeze_source(
     path: Path,
     root: Path,
@@ -340,7 +360,8 @@ def freeze_source(
     said = source.settings.provenance
     # A source that is already frozen names its original files.
     files = said.files or {shorten(file.path): file.sha256 for file in source.files}
-    notes = {"found": list(list_notes(source)), "contents": list(list_contents(root, source))}
+    notes = {"found": list_notes(source), "contents": list_contents(root, source)}
     provenance = {**said.model_dump(exclude_none=True), "tool": tool, "files": files}
-    provenance |= {key: lines for key, lines in notes.items() if lines}
+    # Names in data may hold control characters, which no settings may.
+    provenance |= {key: [*map(clean_text, lines)] for key, lines in notes.items() if lines}
     return FrozenSource(root, source, table, write_yaml({**table.settings, "provenance": provenance}))

@@ -391,7 +391,7 @@ class WorkerShare:
             report_progress(page, block)
 
 
-def _run_at_once(work: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:  # noqa: ANN401 - as Elsewhere
+def _run_at_once(work: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:  # noqa: ANN401 - as elsewhere
     """Run in this process, for an empty plan or if no worker may be started."""
     result = work(*arguments)
     return lambda: result

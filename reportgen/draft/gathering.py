@@ -17,8 +17,7 @@ from reportgen.core.errors import (
     move_diagnostics,
 )
 from reportgen.core.model import CurveRequest, ScoreRequest
-from reportgen.core.patterns import choose_names, is_pattern
-from reportgen.core.words import join_names, quote_names, suggest_name
+from reportgen.core.words import choose_names, is_pattern, join_names, quote_names, suggest_name
 from reportgen.draft.blocks.draw_inputs import make_subject
 from reportgen.draft.blocks.observations import find_observations
 from reportgen.draft.blocks.results import (
@@ -52,8 +51,7 @@ if TYPE_CHECKING:
     from reportgen.core.cache import Cache, FileHashes
     from reportgen.core.model import Request, ResultTable
     from reportgen.core.statements import Observation
-    from reportgen.settings.block_base import BlockSettings
-    from reportgen.settings.block_parts import Metrics
+    from reportgen.settings.block_parts import BlockSettings, Metrics
     from reportgen.settings.inputs import Block, Page, Source
     from reportgen.settings.report import Project
 

@@ -18,11 +18,12 @@ from urllib.parse import quote
 import numpy as np
 from msgspec.structs import asdict
 
+from reportgen.core.words import escape_formula
 from reportgen.figures.paths import thin_together
 from reportgen.figures.picture import get_dash, get_symbol
 from reportgen.figures.plot import ON_THE_RIGHT
 from reportgen.figures.style import SYMBOL_PATHS, TICK_SIZE, get_colour, resolve
-from reportgen.figures.text import escape_field, escape_formula, measure_text
+from reportgen.figures.text import escape_field, measure_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -212,9 +213,8 @@ def list_dash(plot: Plot, line: SeriesLine) -> list[float]:
 def list_label_fields(mark: Mark) -> dict[str, Any]:
     """Return a mark's axis and label as fields of its row: ``right, text, short, align, dx, dy, from, to``.
 
-    ``right`` is only there if it is true.
-    ``short`` is omitted if equal to ``text``, and ``from`` and ``to`` without a leader. A label that does not
-    fit and a horizontal line have no fields.
+    ``right`` is omitted on the left axis, ``short`` if equal to ``text``, and ``from`` and ``to`` without a
+    leader. A label that does not fit and a horizontal line have no fields but ``right``.
     """
     label, where = mark.label, {"right": True} if mark.right else {}
     if label is None:

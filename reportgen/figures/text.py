@@ -12,6 +12,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from reportgen.core.words import escape_formula
 from reportgen.figures.style import LABEL_SIZE
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ NARROWEST = 296
 
 # Everything but the Char production of XML 1.0: an XML parser fails at any of these.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_FORMULA_MARKS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _BETWEEN = 28
 _MOST_LINES = 2
 _JOINT = re.compile(r"[^\s/_:,-]*[\s/_:,-]*")
@@ -54,14 +54,6 @@ def escape_field(text: str) -> str:
     if any(mark in text for mark in ',"\r\n'):
         return '"' + text.replace('"', '""') + '"'
     return text
-
-
-def escape_formula(text: str) -> str:
-    """Prefix a name that a spreadsheet would run as a formula with an apostrophe.
-
-    The marks are those of OWASP's page on CSV injection, including their full-width forms.
-    """
-    return f"'{text}" if text.startswith(_FORMULA_MARKS) else text
 
 
 def format_field(value: object) -> str:

@@ -211,7 +211,7 @@ class Content(Struct, frozen=True):
         """Return a problem of this file."""
         return Diagnostic(SourceLocation(self.name, line), message, next_step, Stage.DATA)
 
-    def make_warning(self, message: str, line: int | None = None) -> Diagnostic:
+    def make_warning(self, message: str, line: int | None) -> Diagnostic:
         """Return a warning about this file."""
         return Diagnostic(SourceLocation(self.name, line), message, "", Stage.DATA, Severity.WARNING)
 

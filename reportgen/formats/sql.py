@@ -16,6 +16,7 @@ import duckdb
 
 from reportgen.core.cache import make_temporary_folder
 from reportgen.formats.cells import MISSING, Kind
+from reportgen.settings.base import list_accepted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -118,7 +119,7 @@ def is_equal(expression: str, kind: str, cell: CellValue | tuple[CellValue, ...]
     """
     some: list[str] = []
     every: list[str] = []
-    for item in cell if isinstance(cell, tuple) else (cell,):
+    for item in list_accepted(cell):
         compared = parse_comparisons(item) if isinstance(item, str) else ()
         if compared:
             number = f"TRY_CAST({expression} AS DOUBLE)"

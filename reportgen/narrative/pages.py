@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from reportgen.core.statements import Binding
     from reportgen.narrative.markup import Fence
-    from reportgen.settings.block_base import BlockSettings
+    from reportgen.settings.block_parts import BlockSettings
     from reportgen.settings.report import Benchmark, Project
 
 
@@ -294,9 +294,7 @@ _MARKUP: Final = re.compile(r"[\\`*_{}\[\]#|~^$<>&]")
 _LINE_MARKUP: Final = re.compile(r"^(?:[-+=:!?/]|\d+[.)])")
 
 
-def generate_pages(
-    benchmarks: Sequence[Benchmark], pages: Sequence[Page], project_file: str = "mkdocs.yml"
-) -> tuple[Page, ...]:
+def generate_pages(benchmarks: Sequence[Benchmark], pages: Sequence[Page]) -> tuple[Page, ...]:
     """Generate a page for each declared benchmark without its own page.
 
     Its ``file`` is where the benchmark is declared, which is also the location of its blocks.
@@ -304,7 +302,7 @@ def generate_pages(
     Raises:
         ReportError: two benchmarks of one name, two pages at one address, or an address outside the report.
     """
-    declared = [(benchmark, project_file) for benchmark in benchmarks]
+    declared = [(benchmark, "mkdocs.yml") for benchmark in benchmarks]
     declared += [(benchmark, page.file) for page in pages for benchmark in page.front_matter.benchmarks]
     written = [(b, page.file) for page in pages if (b := page.front_matter.benchmark)]
     names = {benchmark.name for benchmark, _ in written}

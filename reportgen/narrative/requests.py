@@ -8,9 +8,15 @@ from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation
 from reportgen.core.model import CurveRequest, ScoreRequest
-from reportgen.core.patterns import choose_names, explain_unmatched, is_pattern, matches
-from reportgen.core.words import quote_names, suggest_name
-from reportgen.settings.base import name_joined
+from reportgen.core.words import (
+    choose_names,
+    explain_unmatched,
+    is_pattern,
+    matches_pattern,
+    quote_names,
+    suggest_name,
+)
+from reportgen.settings.base import list_accepted, name_joined
 from reportgen.settings.blocks import CurveSettings, DataSettings, LineSettings, SweepSettings, TableSettings
 from reportgen.settings.score_blocks import (
     ComparedSettings,
@@ -223,7 +229,7 @@ def _find_series(pattern: str, source: Source) -> Iterator[str]:
     pairs = [pair for part in source.parts for pair in part.names.items()]
     exact = any(pattern in pair for pair in pairs)
     for pair in pairs:
-        if pattern in pair if exact else any(matches(pattern, name) for name in pair):
+        if pattern in pair if exact else any(matches_pattern(pattern, name) for name in pair):
             yield pair[1]
 
 
@@ -231,7 +237,7 @@ def _list_conditions(
     settings: DataSettings | OutcomeSettings,
 ) -> tuple[tuple[str, tuple[CellValue, ...]], ...]:
     values = settings.filter.items()
-    return tuple((column, value if isinstance(value, tuple) else (value,)) for column, value in values)
+    return tuple((column, list_accepted(value)) for column, value in values)
 
 
 def fill_defaults(settings: _Settings, benchmark: Benchmark | None) -> _Settings:
@@ -305,7 +311,8 @@ def _check_source(block: Block, settings: OutcomeSettings, source: Source) -> No
     if source.kind == "measurements":
         message = f'a {block.kind} block shows scores of problems, and "{source.name}" has none'
         step = "Its data need a column problem and a column score; where they are called otherwise, say so "
-        raise ReportError(Diagnostic(block.location, message, f"{step}under columns in its source.yml"))
+        step += "under columns in its source.yml; a table of scores of whole benchmarks is form: totals there"
+        raise ReportError(Diagnostic(block.location, message, step))
     if source.kind == "totals":
         # Totals have one number per benchmark, without problems, samples and answers.
         step = "Let the harness write the answers, too, as with lm_eval --log_samples, or "

@@ -86,7 +86,7 @@ def list_variables(value: object, name: str = "") -> dict[str, str]:
 
 
 def _list_node_variables(node: Node, name: str = "") -> dict[str, str]:
-    """Return the same of a YAML tree, with numbers as they are written."""
+    """Return what ``list_variables`` does of a YAML tree, with numbers as they are written."""
     if node.kind == "mapping":
         found: dict[str, str] = {}
         for key, item in node.entries.items():
@@ -164,7 +164,7 @@ def expand_page(
 ) -> tuple[ExpandedPage, ...]:
     """Return a page with its variables replaced, or each page that its ``for:`` makes of it.
 
-    ``given`` are the variables of the report, before which those of the page go. ``others`` is as in
+    ``given`` are the variables of the report, which those of the page override. ``others`` is as in
     ``replace_variables``.
 
     Raises:

@@ -13,10 +13,11 @@ from reportgen.draft.blocks.results import CurveResult, ResultsStore
 from reportgen.figures.altair_chart import write_chart_spec
 from reportgen.figures.curves.figure import write_subtitle
 from reportgen.figures.curves.plotting import make_plot
-from reportgen.figures.live import build_spec, write_curves_csv
+from reportgen.figures.live import CURVE_COLUMNS, build_spec, write_curves_csv
 from reportgen.figures.plot import DrawContext, get_shape, make_curve_spec
 from reportgen.figures.style import assign_slots
 from reportgen.notebook.tables import open_data
+from reportgen.settings.base import list_accepted
 from reportgen.settings.blocks import CurveSettings
 
 if TYPE_CHECKING:
@@ -63,16 +64,16 @@ def curves(
     """
     import pandas as pd  # noqa: PLC0415 - slow to import
 
-    table, pairs = open_data(data), _list_conditions(where)
+    table = open_data(data)
+    pairs = tuple((name, list_accepted(cell)) for name, cell in (where or {}).items())
     request = CurveRequest(table.source.name, "", x, series, pairs, max_points, smooth, band, level)
     curve_set = _compute(table, metric, request).curve_set
-    columns = ("series", "metric", "step", "value", "low", "high", "n")
     parts = []
     for curve in curve_set.curves:
         arrays = (curve.steps, curve.values, curve.low, curve.high, curve.n)  # noqa: PD011 - a field of ours
         values = (curve.series, curve_set.metric, *arrays)
-        parts.append(pd.DataFrame(dict(zip(columns, values, strict=True)), columns=columns))
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+        parts.append(pd.DataFrame(dict(zip(CURVE_COLUMNS, values, strict=True))))
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=CURVE_COLUMNS)
 
 
 def draw(
@@ -96,7 +97,8 @@ def draw(
     """
     import altair as alt  # noqa: PLC0415 - slow to import
 
-    table, pairs = open_data(data), _list_conditions(where)
+    table = open_data(data)
+    pairs = tuple((name, list_accepted(cell)) for name, cell in (where or {}).items())
     request = CurveRequest(table.source.name, "", x, series, pairs, 400, smooth, band, level)
     result = _compute(table, metric, request)
     curve_set, settings = result.curve_set, table.source.settings
@@ -119,12 +121,6 @@ def draw(
     if not isinstance(chart, alt.LayerChart):
         raise TypeError(type(chart))
     return chart
-
-
-def _list_conditions(
-    where: Mapping[str, CellValue | tuple[CellValue, ...]] | None,
-) -> tuple[tuple[str, tuple[CellValue, ...]], ...]:
-    return tuple((k, v if isinstance(v, tuple) else (v,)) for k, v in (where or {}).items())
 
 
 def _compute(table: Table, metric: str | None, request: CurveRequest) -> CurveResult:

@@ -351,7 +351,7 @@ def _find_distinguishing_columns(
     return [tuple(columns[index] for index in indices) for indices in found]
 
 
-def _find_run_columns(keys: _RowKeys, columns: Sequence[str], *, shared: bool = False) -> list[str]:
+def _find_run_columns(keys: _RowKeys, columns: Sequence[str], *, shared: bool) -> list[str]:
     """Return the columns that have one name in each run, and not the same in all runs.
 
     If ``shared``, some runs must have the same name, as with a setting.

@@ -187,14 +187,12 @@ def _describe_source(
         if (series := source.settings.columns.series) and "series" not in stated and not description.settings:
             description = replace(description, settings={"columns": {**stated, "series": series}})
         # Counts of an unchanged source come from the cache.
-        key = cache.make_key("described source", source.digest) if cache else ""
-        stored = cache.load(key, Description) if cache else None
-        if stored:
+        key = cache.make_key("described source", source.digest)
+        if stored := cache.load(key, Description):
             description = replace(description, **{name: getattr(stored, name) for name in _STORED_FIELDS})
         else:
             description = _add_counts(description, source, runs, request)
-            if cache:
-                cache.store(key, description)
+            cache.store(key, description)
         # Refuse rows that repeat a step or a problem, as blocks do.
         repeated = tuple(metric.name for metric in description.counts.metrics if metric.repeated)
         if repeated:

@@ -10,11 +10,20 @@ from msgspec.structs import asdict
 
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind
+from reportgen.formats.layout import ROLE_NAMES
 from reportgen.formats.sql import get_engine
+from reportgen.read.groups import list_experiment_settings
 from reportgen.read.joined import read_measurements
 from reportgen.read.outcomes import get_score_names
 from reportgen.read.tables.check import explain_faults
-from reportgen.read.tables.layout import INTERVAL_PARTS, get_layout, resolve_column, resolve_filters
+from reportgen.read.tables.layout import (
+    INTERVAL_PARTS,
+    add_settings,
+    get_layout,
+    match_columns,
+    resolve_column,
+    resolve_filters,
+)
 from reportgen.read.tables.rows import select_files, select_run
 from reportgen.read.tables.survey import complete_layout
 
@@ -63,6 +72,8 @@ class FrozenTable(Struct, frozen=True):
 def freeze_table(root: Path, source: Source) -> FrozenTable:
     """Return a source as a table with the settings that still matter; raises if its files have faults."""
     layout = complete_layout(root, source)
+    # Blocks group, filter and colour by what a logger recorded of each run.
+    layout = add_settings(layout, list_experiment_settings(layout))
     stated = source.settings.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
     settings = {key: value for key, value in stated.items() if key not in _DONE and key != "provenance"}
     if layout.outcomes or layout.totals:
@@ -134,9 +145,13 @@ def _name_columns(layout: Layout) -> tuple[dict[str, str], dict[str, object]]:
             if getattr(layout.roles, part) is None:
                 names[mark] = part if part not in names else f"{part} of the file"
             played[part] = played[part] or mark
+    # The table has more columns than the files, and another of them may be known for a role.
+    found = match_columns(ROLE_NAMES, names.values(), {})
     # Answers without a known benchmark have no such column.
     columns: dict[str, object] = {
-        part: names[name] for part, name in played.items() if name in names and names[name] != part
+        part: names[name]
+        for part, name in played.items()
+        if name in names and (names[name] != part or found.get(part, part) != part)
     }
     if layout.series_parts:
         columns["series"] = [names[name] for name in layout.series_parts]

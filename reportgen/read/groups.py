@@ -6,15 +6,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
+from msgspec.structs import astuple
 
 from reportgen.core.errors import Diagnostic, ReportError, Stage
-from reportgen.core.patterns import choose_names, explain_unmatched, is_pattern
-from reportgen.core.words import format_count, join_names
+from reportgen.core.words import choose_names, explain_unmatched, format_count, is_pattern, join_names
 from reportgen.formats import sql
+from reportgen.formats.cells import Kind
 from reportgen.formats.sql import get_engine
 from reportgen.read.runs.labels import is_experiment_setting
 from reportgen.read.tables.layout import add_settings, get_layout, resolve_column
-from reportgen.read.tables.rows import select_files
+from reportgen.read.tables.rows import select_files, select_run, select_series
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -115,16 +116,49 @@ class GroupColumns(Struct, frozen=True):
         return Groups(tuple(ordered), dict(by_colour), note, values)
 
 
-def expand_settings(names: Sequence[str], layout: Layout, source: Source) -> tuple[str, ...]:
+def list_experiment_settings(layout: Layout) -> list[str]:
+    """Return the settings that a logger recorded of its runs, except seeds, names and paths."""
+    names = dict.fromkeys(name for run in layout.settings for name in run if is_experiment_setting(name))
+    return [name for name in names if name not in _OF_ONE_RUN]
+
+
+def _list_differing_columns(root: Path, layout: Layout, source: Source) -> list[str]:
+    """Return the columns of a table that are the same throughout each run and not in all runs."""
+    raw = {name for raws in layout.metrics.values() for name in raws}
+    taken = {*raw, *(name for roles in (layout.roles, layout.outcomes) if roles for name in astuple(roles))}
+    kinds = {name: kind for name, kind in layout.kinds.items() if name not in taken and kind is not Kind.TIME}
+    names = [name for name in kinds if is_experiment_setting(name)]
+    if not names:
+        return []
+
+    def list_cells(rows: Rows) -> dict[str, str]:
+        cells = {f"c{index}": rows.as_text(name) for index, name in enumerate(names)}
+        run = {"series": select_series(rows, layout, source.settings.rename), "run": select_run(rows, layout)}
+        return run | cells
+
+    def list_all(form: str) -> str:
+        return ", ".join(form.format(f"c{index}") for index in range(len(names)))
+
+    rows = select_files(root, layout, list_cells)
+    counts = list_all("count(DISTINCT {0}) AS n{0}, min({0}) AS {0}")
+    each = f"SELECT {counts} FROM ({rows}) GROUP BY series, run"  # noqa: S608 - quoted
+    found = f"SELECT {list_all('max(n{0}) = 1 AND count(DISTINCT {0}) > 1')} FROM ({each})"  # noqa: S608 - quoted
+    (fits,) = get_engine().fetch_rows(found)
+    return [name for name, fit in zip(names, fits, strict=True) if fit]
+
+
+def expand_settings(root: Path, names: Sequence[str], layout: Layout, source: Source) -> tuple[str, ...]:
     """Replace patterns by the settings that they match and in which runs differ, except seeds and paths.
 
     Raises a ``ReportError`` if a pattern matches none.
     """
     if not any(map(is_pattern, names)):
         return tuple(names)
-    settings = dict.fromkeys(name for run in layout.settings for name in run if is_experiment_setting(name))
-    known = [name for name in settings if len({run.get(name) for run in layout.settings}) > 1]
-    known = [name for name in known if name not in _OF_ONE_RUN]
+    if layout.settings:
+        settings = list_experiment_settings(layout)
+        known = [name for name in settings if len({run.get(name) for run in layout.settings}) > 1]
+    else:
+        known = _list_differing_columns(root, layout, source)
     known += [name for name in names if not is_pattern(name) and name not in known]
     chosen = choose_names(names, known)
     what, owner = "setting in which runs differ", f'source "{source.name}"'

@@ -12,8 +12,7 @@ from msgspec.structs import replace
 from reportgen.core.comparisons import Outcomes
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Stage, relocate_errors
 from reportgen.core.model import Measurements
-from reportgen.core.patterns import choose_names
-from reportgen.core.words import join_names, quote_names
+from reportgen.core.words import choose_names, join_names, quote_names
 from reportgen.formats import sql
 from reportgen.formats.sql import get_engine
 from reportgen.read import groups, measurements, outcomes
@@ -94,7 +93,15 @@ def _join_tables(root: Path, source: Source, query: MeasurementQuery) -> Measure
     tables = [table for _, table in planned]
     # Relative times are in the unit of the longest.
     longest = max(tables, key=lambda table: table.rows.unit).rows
-    names = [_name_groups(part, table) if query.by else part.names for part, table in planned]
+    names = [part.names for part, _ in planned]
+    order = _choose_joined(source, query.series)
+    if query.by:
+        names = [
+            {group: f"{group}, {part.source.name}" for group in table.groups.order} for part, table in planned
+        ]
+        # Groups of the same settings are in the order of their sources.
+        pairs = [pair for new in names for pair in new.items()]
+        order = tuple(name for _, name in sorted(pairs, key=lambda pair: rank_label(pair[0])))
     selects = _select_tables(planned, names, longest.unit)
     reading = _make_reading(root, source, [table.list_faults for table in tables])
     with reading():
@@ -106,7 +113,7 @@ def _join_tables(root: Path, source: Source, query: MeasurementQuery) -> Measure
         step_name=longest.title,
         step_is_time=longest.is_time,
         given_interval=next(filter(None, (table.plan.given_interval for table in tables)), None),
-        order=_order_groups(own) if query.by else _choose_joined(source, query.series),
+        order=order,
         colours=dict(sorted(colours.items(), key=lambda pair: rank_label(pair[1]))),
         settings={new[name]: cells for new, table in own for name, cells in table.groups.values.items()},
         notes=_join_notes(planned),
@@ -114,16 +121,6 @@ def _join_tables(root: Path, source: Source, query: MeasurementQuery) -> Measure
         reading=reading,
         check_repeats=partial(_run_all, [partial(check_steps, root, table.plan) for table in tables]),
     )
-
-
-def _name_groups(part: SourcePart, table: PlannedTable) -> dict[str, str]:
-    return {group: f"{group}, {part.source.name}" for group in table.groups.order}
-
-
-def _order_groups(named: Iterable[tuple[Mapping[str, str], PlannedTable]]) -> tuple[str, ...]:
-    """Order groups by their settings, and those of the same settings as their sources."""
-    pairs = [(group, names[group]) for names, table in named for group in table.groups.order]
-    return tuple(name for _, name in sorted(pairs, key=lambda pair: rank_label(pair[0])))
 
 
 def _select_tables(

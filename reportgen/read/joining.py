@@ -175,7 +175,7 @@ def _name_series(
 
 
 def _join_settings(parts: Sequence[SourcePart]) -> SourceSettings:
-    """Return what readers are told of the sources, with the protocol of each series."""
+    """Return the settings of joined sources: titles, cautions, and the protocol of each series."""
     sources = [part.source for part in parts]
     known = {one.settings.title or one.name: one.settings.approximate for one in sources}
     cautions = [f"{title}: {words}" for title, words in known.items() if words]

@@ -22,6 +22,7 @@ from reportgen.read.tables.check import explain_errors, explain_faults, find_fau
 from reportgen.read.tables.layout import get_layout, resolve_filters
 from reportgen.read.tables.rows import select_files, select_run, select_series
 from reportgen.read.x_axis import DerivedRows, find_x, place_rows
+from reportgen.settings.base import list_accepted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,7 +90,7 @@ def read_table(project_root: Path, source: Source, query: MeasurementQuery) -> M
 
 def plan_table(root: Path, source: Source, query: MeasurementQuery) -> PlannedTable:
     """Plan the measurements of one source; raise ``ReportError`` as ``joined.read_measurements``."""
-    query = replace(query, by=expand_settings(query.by, get_layout(source), source))
+    query = replace(query, by=expand_settings(root, query.by, get_layout(source), source))
     axis = find_x(source, query.x, query.x_formula)
     read = axis.add_inputs(query.formula.names if query.formula else query.metrics, get_layout(source))
     plan = _plan_rows(root, source, replace(query, metrics=read, x=axis.reads))
@@ -130,8 +131,7 @@ def _compute_rows(
 def _describe_filter(query: MeasurementQuery) -> Iterator[str]:
     """Yield a sentence about the rows that a block selects, if it does."""
     if query.where:
-        several = {name: cell if isinstance(cell, tuple) else (cell,) for name, cell in query.where.items()}
-        words = [f"{name} {' or '.join(map(str, cells))}" for name, cells in several.items()]
+        words = [f"{name} {' or '.join(map(str, list_accepted(cell)))}" for name, cell in query.where.items()]
         yield f"Only rows with {join_names(words)}."
 
 
@@ -181,12 +181,12 @@ def read_raw_frame(project_root: Path, source: Source) -> pd.DataFrame:
             return select_run(rows, layout)
         return rows.as_number(name) if name in numbers else rows.as_written(name)
 
-    def list_cells(rows: Rows) -> dict[str, str]:
+    def list_accepted(rows: Rows) -> dict[str, str]:
         cells = {f"c{index}": select_cell(rows, *pair) for index, pair in enumerate(columns.items())}
         return {**cells, "row": rows.get_position()}
 
     filters = resolve_filters(settings.filter, tuple(layout.kinds))
-    select = select_files(project_root, layout, list_cells, filters)
+    select = select_files(project_root, layout, list_accepted, filters)
     with explain_faults(project_root, source.location, layout.files, numbers):
         ordered = f"SELECT * EXCLUDE (row) FROM ({select}) ORDER BY row"  # noqa: S608 - quoted
         table: pd.DataFrame = get_engine().open_cursor().sql(ordered).df()

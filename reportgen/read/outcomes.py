@@ -175,7 +175,7 @@ def plan_outcomes(
         raise ReportError(Diagnostic(source.location, message, advice, Stage.DATA))
     if not layout.exhaustive and not set(series or ()) <= set(layout.series):
         layout = complete_layout(root, source)
-    by = expand_settings(by, layout, source)
+    by = expand_settings(root, by, layout, source)
     layout = add_settings(layout, (*where, *by))
     named = {**dict.fromkeys(by, ""), **where}
     problems = list(find_unknown_names(source, layout, benchmark, series, named))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, field
 
 from reportgen.core.errors import Diagnostic, ReportError, Stage
-from reportgen.core.patterns import choose_names, explain_unmatched, is_pattern
+from reportgen.core.words import choose_names, explain_unmatched, is_pattern
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.messages import list_names, suggest_names
@@ -228,7 +228,7 @@ def _check_names(source: Source, layout: Layout, query: MeasurementQuery) -> Ite
         )
         advice = "Name it in source.yml, as in columns: {step: NAME}, or as x: of the block"
         if not layout.long:
-            advice += "; a table of scores without steps is form: wide"
+            advice += "; a table of scores without steps is form: totals or form: wide"
         yield Diagnostic(source.location, message, advice, Stage.DATA)
 
 

@@ -84,7 +84,7 @@ class SourceRequest(Struct, frozen=True):
     settings: SourceSettings
     chosen: ChosenFiles
     hashes: Callable[[Path], str]
-    cache: Cache | None
+    cache: Cache
     unpacked: Unpacked | None = None  # of an archive, which the location and the files are in
 
 
@@ -136,7 +136,7 @@ def open_path(
         place = SourceLocation(str(path))
         raise ReportError(Diagnostic(place, "there is no such file or folder", "", Stage.DATA))
     if path.is_file() and not is_data_name(path.name):
-        message, advice = "its ending tells no format that reportgen reads", "Give it an ending such as .csv"
+        message, advice = "its ending is of no format that reportgen reads", "Give it an ending such as .csv"
         raise ReportError(Diagnostic(locate_file(path, root), message, advice, Stage.DATA))
     return root, open_location(make_location(path, "", root), load_settings, hashes or hash_file)
 
@@ -162,7 +162,8 @@ def request_source(
     settings = SourceSettings()
     if location.has_settings:
         settings = load_settings(location.settings, locate_file(location.settings, location.root).file)
-    unpacked = unpack_source(location, settings, hashes, cache or get_temporary_cache())
+    cache = cache or get_temporary_cache()
+    unpacked = unpack_source(location, settings, hashes, cache)
     location = unpacked.location if unpacked else location
     return SourceRequest(location, settings, choose_files(location, settings), hashes, cache, unpacked)
 
@@ -232,9 +233,9 @@ def _read_units(request: SourceRequest) -> tuple[Source, ImportedRuns] | None:
 def _open_checkpoints(source: Source, runs: ImportedRuns, request: SourceRequest) -> Source | None:
     """Open the scores of checkpoints as curves, under a name of their own; return None without any."""
     location, settings = request.location, request.settings
-    cache = request.cache or get_temporary_cache()
-    curves = map_checkpoints(runs, source.score_range, cache) if source.kind != "measurements" else None
-    if curves is None:
+    if source.kind == "measurements":
+        return None
+    if not (curves := map_checkpoints(runs, source.score_range, request.cache)):
         return None
     apart = replace(location, name=f"{location.name} (checkpoints)")
     found = survey(location.root, curves.files, curves.settings, location.place)
@@ -298,7 +299,7 @@ def _read_all(
 
 def _read_unit(unit: Unit, metrics: Collection[str] | None, request: SourceRequest) -> ImportedUnit:
     """Return a unit from the cache, or read it; may raise ``UnreadableError`` or ``OSError``."""
-    cache, root = request.cache or get_temporary_cache(), request.location.root
+    cache, root = request.cache, request.location.root
     stamps = [get_stamp(path) for path in unit.files]
     files = tuple(
         SourceFile(locate_file(path, root).file, size, request.hashes(path))
@@ -328,15 +329,15 @@ def _open_tables(request: SourceRequest) -> Source:
     if request.unpacked:
         files = tuple(replace(file, copy=str(location.root / file.path)) for file in files)
     hashed = hash_files(location.root, files, request.hashes)
-    converted = convert_tables(location, settings, files, hashed, cache or get_temporary_cache())
+    converted = convert_tables(location, settings, files, hashed, cache)
     known, files = settings, converted.files
     if settings.format == "mapped":
         _check_names(location, settings)
-        tables = map_tables(location, settings, files, hashed, cache or get_temporary_cache())
+        tables = map_tables(location, settings, files, hashed, cache)
         known = tables.settings
         found = _survey_tables(location, tables.files, known)
         found = replace(found, warnings=(*tables.warnings, *found.warnings))
-    elif wide := map_wide_tables(location, settings, files, hashed, cache or get_temporary_cache()):
+    elif wide := map_wide_tables(location, settings, files, hashed, cache):
         _check_names(location, settings)
         known, files = wide.settings, wide.files
         found = _survey_tables(location, files, known)
@@ -344,17 +345,17 @@ def _open_tables(request: SourceRequest) -> Source:
     else:
         # A survey depends on the files' content, how they are read, and ``source.yml``.
         read = ascii([*files, *(file.sha256 for file in hashed)])
-        key = cache.make_key("survey", read, settings.model_dump_json()) if cache else ""
-        stored = cache.load(key, Survey) if cache else None
+        key = cache.make_key("survey", read, settings.model_dump_json())
+        stored = cache.load(key, Survey)
         found = stored or _survey_tables(location, files, settings)
         # A survey with warnings is not stored, so that they always come from the files.
-        if cache and not stored and not found.warnings:
+        if not stored and not found.warnings:
             cache.store(key, found)
-        if split := split_samples(location, found.layout, hashed, cache or get_temporary_cache()):
+        if split := split_samples(location, found.layout, hashed, cache):
             found = _survey_tables(location, split, settings)
         if not found.layout.spread:
             _check_names(location, settings)
-        if wide := map_wide_curves(location, settings, found.layout, hashed, cache or get_temporary_cache()):
+        if wide := map_wide_curves(location, settings, found.layout, hashed, cache):
             known = wide.settings
             found = _survey_tables(location, wide.files, known)
             found = replace(found, warnings=(*wide.warnings, *found.warnings))

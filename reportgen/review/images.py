@@ -111,7 +111,7 @@ def _draw(figure: FigureChange, slots: Slots, states: str, ground: str) -> str:
     across = _ROOM - plot.margins.left - plot.margins.right
     body = draw_body(plot, make_line_paths(plot, across), fluid=False, width=across)
     body += chart.draw_marks(plot, state)
-    # Grey lines cannot be told apart, so the legend leaves them out.
+    # Grey lines cannot be distinguished, so the legend leaves them out.
     named = tuple(line for line in plot.lines if line.slot is not None)
     legend = replace(plot, lines=named, symbols=plot.symbols or state == "both")
     return draw_framed(body, plot.height, plot.margins, frame, plot=legend, across=across)

@@ -62,6 +62,11 @@ COLOURS = f"Series and their colours: {', '.join(PALETTE)}."
 CellValue: TypeAlias = str | int | float | bool
 
 
+def list_accepted(accepted: CellValue | tuple[CellValue, ...]) -> tuple[CellValue, ...]:
+    """Return the values that a filter accepts, which may be a single one."""
+    return accepted if isinstance(accepted, tuple) else (accepted,)
+
+
 def name_joined(names: Sequence[str]) -> str:
     """Return the name of sources that are shown together: ``ours + baseline``."""
     return " + ".join(names)

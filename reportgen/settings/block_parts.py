@@ -1,19 +1,27 @@
-"""Parts of the bodies of fenced blocks: choices, reference lines and annotations."""
+"""What fenced blocks have in common: their base, choices, reference lines and annotations."""
 
 from __future__ import annotations
 
 import math
 import re
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
 from reportgen.core.words import parse_moment, suggest_name
-from reportgen.settings.base import Name, Number, Settings
+from reportgen.settings.base import (
+    ACCEPT,
+    Accepted,
+    CellValue,
+    Name,
+    Number,
+    Settings,
+    refuse_repeated_source,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 Derived: TypeAlias = Annotated[dict[Name, Name], Field(min_length=1)]
 """Names of derived metrics and their formulas."""
@@ -30,12 +38,19 @@ def list_formulas(metrics: Metrics | None) -> dict[str, str]:
     return {name: formula for item in metrics for name, formula in list_formulas(item).items()}
 
 
-FILTER = (
-    "Only rows whose column or setting has this value, or one of these; also patterns such as qwen* and "
-    "!qwen*, and comparisons such as <= 1e-5."
-)
-
-
+RowFilter = Annotated[
+    dict[str, CellValue | tuple[CellValue, ...]],
+    Field(
+        description="Only rows whose column or setting has this value, or one of these; also patterns such "
+        "as qwen* and !qwen*, and comparisons such as <= 1e-5."
+    ),
+]
+ShownSeries = Annotated[tuple[Name, ...] | None, Field(description="Only these series, in this order.")]
+GroupedBy = Annotated[
+    Name | Annotated[tuple[Name, ...], Field(min_length=1)] | None,
+    Field(description="Setting or column, or several, whose values are the series instead."),
+]
+Level = Annotated[float, Field(gt=0, lt=1, description="The confidence level.")]
 ValueFormat: TypeAlias = Literal["number", "percent"]
 FORMAT = "How values are written: number, or percent, as in 84% for 0.84."
 PEAK = "Interval of the best value: none, or simultaneous, which allows for the choice of its step."
@@ -173,3 +188,55 @@ class Rule(StrEnum):
     INSTABILITY = "instability"
     UNCERTAIN_HERE = "uncertain here"
     PART_COMPANY = "part company"
+
+
+class BlockSettings(Settings):
+    """What every block may say."""
+
+    # Kind of data that the block draws; without a source it takes that of the page's benchmark.
+    data: ClassVar[Literal["", "curves", "scores"]] = ""
+    # Whether statements can refer to the block.
+    has_topics: ClassVar[bool] = False
+
+    id: Name | None = Field(
+        None,
+        pattern=r"^[A-Za-z][A-Za-z0-9_-]*$",
+        # Files are named after it, and file systems allow 255 characters with suffixes.
+        max_length=100,
+        description="The figure's id, for links; from the title if left out.",
+    )
+    title: Name | None = Field(None, description="What is shown.")
+    caption: str | None = Field(None, description="Words put before the caption that reportgen writes.")
+    accept: Accepted = Field(default_factory=dict, description=ACCEPT)
+
+    @model_validator(mode="after")
+    def _check_sources(self) -> BlockSettings:
+        refuse_repeated_source(self.list_sources())
+        return self
+
+    def list_sources(self) -> tuple[str, ...]:
+        """The sources that it names."""
+        source = getattr(self, "source", None) or ()
+        return (source,) if isinstance(source, str) else source
+
+    def list_formulas(self) -> dict[str, str]:
+        """The metrics that it names, each with its formula if it is derived, otherwise with an empty text."""
+        return list_formulas(getattr(self, "metric", None))
+
+    def list_metrics(self) -> tuple[str, ...]:
+        """The metrics that it names."""
+        return tuple(self.list_formulas())
+
+    def resolve_metrics(self, resolve: Callable[[Metrics], Metrics]) -> BlockSettings:
+        """The same block with each of its metrics, or patterns of metrics, replaced by what they choose."""
+        metric = getattr(self, "metric", None)
+        return self.model_copy(update={"metric": resolve(metric)}) if metric else self
+
+    def list_figures(self, block_id: str) -> tuple[str, ...]:
+        """The ids of its figures that statements can be about, its own first."""
+        return (block_id,) if self.has_topics else ()
+
+    def list_names(self) -> tuple[str, ...]:
+        """Names for a block without an id, best first."""
+        metrics = list_formulas(getattr(self, "metric", None)) if self.data == "curves" else ()
+        return (self.title or "", " ".join(metrics))

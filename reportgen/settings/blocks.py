@@ -7,21 +7,24 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from reportgen.settings.base import COLOURS, CellValue, Colours, Name, Number, Settings, Sources
-from reportgen.settings.block_base import BlockSettings
+from reportgen.settings.base import COLOURS, Colours, Name, Number, Settings, Sources
 from reportgen.settings.block_parts import (
     COLUMNS,
-    FILTER,
     FORMAT,
     PEAK,
     Annotation,
     Band,
+    BlockSettings,
     Column,
     Derived,
+    GroupedBy,
+    Level,
     Metrics,
     Peak,
     ReferenceLine,
+    RowFilter,
     Rule,
+    ShownSeries,
     ValueFormat,
     find_sources,
     list_formulas,
@@ -53,13 +56,11 @@ class DataSettings(BlockSettings):
         description="The column or metric used as x, tokens, samples, epochs, relative time, wall time, or "
         "FORMULA: NAME; the step if left out.",
     )
-    series: tuple[Name, ...] | None = Field(None, description="Only these series, in this order.")
-    filter: dict[str, CellValue | tuple[CellValue, ...]] = Field(default_factory=dict, description=FILTER)
+    series: ShownSeries = None
+    filter: RowFilter = Field(default_factory=dict)
     colours: Colours = Field(default_factory=dict, description=COLOURS)
-    by: Name | Annotated[tuple[Name, ...], Field(min_length=1)] | None = Field(
-        None, description="Setting or column, or several, whose values are the series instead."
-    )
-    level: Annotated[float, Field(gt=0, lt=1)] = Field(0.95, description="The confidence level.")
+    by: GroupedBy = None
+    level: Level = 0.95
     higher_is_better: bool | None = Field(
         None,
         description="Whether a larger value is better; if left out as the benchmark says of its metric, "
@@ -113,9 +114,10 @@ class CurveSettings(LineSettings):
     colour: Name | None = Field(
         None, description="Setting or column whose values give lines their colours, instead of the series."
     )
-    axis: dict[Name, Literal["right"]] = Field(
+    axis: Literal["right"] | dict[Name, Literal["right"]] = Field(
         default_factory=dict,
-        description="Metrics, of several, with a y axis of their own at the right: METRIC: right.",
+        description="Metrics, of several, with a y axis of their own at the right: METRIC: right; or right "
+        "for the last metric.",
     )
     y_title: Name | None = Field(None, description="Title of the y axis; the metric if left out.")
     y_domain: tuple[Number, Number] | None = Field(None, description="Lowest and highest y shown.")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from reportgen.core.errors import Diagnostic, SourceLocation
     from reportgen.core.model import SourceFile
     from reportgen.core.statements import Binding
-    from reportgen.settings.block_base import BlockSettings
+    from reportgen.settings.block_parts import BlockSettings
     from reportgen.settings.report import FrontMatter
     from reportgen.settings.source import SourceSettings
 

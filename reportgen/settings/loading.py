@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
     from pydantic_core import CoreSchema
 
-    from reportgen.settings.block_base import BlockSettings
+    from reportgen.settings.block_parts import BlockSettings
 
 
 _Declaring = TypeVar("_Declaring", FrontMatter, ProjectSettings)

@@ -7,9 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from reportgen.settings.base import COLOURS, CellValue, Colours, Name, Sources
-from reportgen.settings.block_base import BlockSettings
-from reportgen.settings.block_parts import FILTER
+from reportgen.settings.base import COLOURS, Colours, Name, Sources
+from reportgen.settings.block_parts import BlockSettings, GroupedBy, Level, RowFilter, ShownSeries
 
 _METRIC = r"^(mean|(avg@|pass@|maj@|pass\^)[1-9]\d{0,5})$"
 ScoreMetric = Annotated[str, StringConstraints(strip_whitespace=True, pattern=_METRIC)]
@@ -40,13 +39,11 @@ class OutcomeSettings(BlockSettings):
     benchmark: Name | None = Field(
         None, description="Only rows of this benchmark, where the data have a benchmark column."
     )
-    series: tuple[Name, ...] | None = Field(None, description="Only these series, in this order.")
-    filter: dict[str, CellValue | tuple[CellValue, ...]] = Field(default_factory=dict, description=FILTER)
+    series: ShownSeries = None
+    filter: RowFilter = Field(default_factory=dict)
     colours: Colours = Field(default_factory=dict, description=COLOURS)
-    by: Name | Annotated[tuple[Name, ...], Field(min_length=1)] | None = Field(
-        None, description="Setting or column, or several, whose values are the series instead."
-    )
-    level: Annotated[float, Field(gt=0, lt=1)] = Field(0.95, description="The confidence level.")
+    by: GroupedBy = None
+    level: Level = 0.95
     higher_is_better: bool | None = Field(
         None, description="Whether a larger score is better; the benchmark's if left out."
     )

@@ -78,7 +78,7 @@ def to_values(node: Node) -> Any:  # noqa: ANN401  # a tree of unknown values fo
     return [to_values(child) for child in node.items] if node.kind == "list" else node.value
 
 
-def from_value(value: object, place: SourceLocation, written: Node | None = None) -> Node:
+def from_value(value: object, place: SourceLocation, written: Node | None) -> Node:
     """A tree of values that MkDocs has parsed, with the places of ``written`` where it has the same parts.
 
     ``place`` is that of a node without a counterpart in ``written``, which is the same part of the file as

@@ -44,7 +44,7 @@ from reportgen.site.outputs import (
     list_figures,
     list_tables,
 )
-from reportgen.site.reuse.inputs import THEME, hash_templates
+from reportgen.site.reuse.pages import THEME, hash_templates
 from reportgen.site.security import POLICY, make_script_policy
 
 if TYPE_CHECKING:

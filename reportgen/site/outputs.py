@@ -112,10 +112,10 @@ def _describe_page(page: Page, report: Report) -> dict[str, Any]:
         (block.kind, None if page.generated else block.location.line, report.shown[page.path, block.id])
         for block in page.blocks
     ]
-    # The feed needs them of a dated page.
-    dated = pick(page.front_matter, "date", "description") if page.front_matter.date else {}
     return {
-        **dated,
+        # For feeds of dated pages, and for archives, whose content has the file that a page was made of.
+        **(pick(page.front_matter, "date", "description") if page.front_matter.date else {}),
+        **(pick(page, "template") if page.template else {}),
         **pick(page, "path", "title", "generated"),
         "benchmark": {"name": result.name, "facts": dict(result.facts)} if result else None,
         "figures": [

@@ -37,7 +37,7 @@ from reportgen.site.files import refuse_foreign_folder
 from reportgen.site.manifest import LastBuild
 from reportgen.site.outputs import list_figures
 from reportgen.site.plugin import ReportPlugin, find_problems
-from reportgen.site.reuse.inputs import has_known_inputs
+from reportgen.site.reuse.pages import has_known_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -110,7 +110,7 @@ def check_level(level: float) -> float:
 _QUANTILES = 1 << 16
 
 
-def draw_t(name: str, df: int, count: int, seed: int = 0) -> FloatArray:
+def draw_t(name: str, df: int, count: int, seed: int) -> FloatArray:
     """Draw ``count`` values of Student's t from a hash of seed and name, made of 65,536 normal quantiles."""
     normals = _normal_quantiles()[draw_places(f"{seed}\0{name}", (df + 1) * count).reshape(df + 1, count)]
     drawn: FloatArray = normals[0] / np.sqrt((normals[1:] ** 2).mean(axis=0))

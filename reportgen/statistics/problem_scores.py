@@ -52,10 +52,10 @@ def group_problem_scores(
 
 
 def group_problem_scores_by(
-    outcomes: Outcomes, column: str, *, where: Mapping[str, str] | None = None, answers: bool = False
+    outcomes: Outcomes, column: str, *, answers: bool = False
 ) -> dict[str, ProblemScores]:
     """Do the same as ``group_problem_scores`` for each value of a free column, in order of appearance."""
-    return _read_parts(outcomes, column, where or {}, answers=answers)
+    return _read_parts(outcomes, column, {}, answers=answers)
 
 
 class _Query(NamedTuple):

@@ -202,19 +202,12 @@ def _compute_interval(request: _Request, place: int, runs: RunVariance | None) -
     return estimate_over_problems(present, ends, level, units, runs)
 
 
-def score_slices(
-    parts: Mapping[str, ProblemScores],
-    metric: Metric | str = "mean",
-    k: int | None = None,
-    *,
-    estimand: Estimand | str = "problems like these",
-    level: float = 0.95,
-) -> dict[str, tuple[Score, ...]]:
-    """Score all series in each part; intervals are not adjusted for the number of parts."""
+def score_slices(parts: Mapping[str, ProblemScores], *, level: float = 0.95) -> dict[str, tuple[Score, ...]]:
+    """Return mean scores of all series in each part; intervals are not adjusted for the number of parts."""
     names = tuple(dict.fromkeys(series for part in parts.values() for series in part.series))
     slices = {}
     for value, part in parts.items():
-        own = {score.series: score for score in score_series(part, metric, k, estimand=estimand, level=level)}
+        own = {score.series: score for score in score_series(part, level=level)}
         slices[value] = tuple(
             own.get(name) or make_missing_score(name, level, f"no answers in {value}") for name in names
         )
@@ -225,7 +218,6 @@ def score_pass_at_k(
     problem_scores: ProblemScores,
     ks: Sequence[int] | None = None,
     *,
-    estimand: Estimand | str = "problems like these",
     level: float = 0.95,
 ) -> tuple[tuple[Score, ...], ...]:
     """Score pass@k of each series at ``ks``, up to the fewest samples of its problems."""
@@ -244,7 +236,7 @@ def score_pass_at_k(
         most = (find_sample_range(own.samples) or (0, 0))[0]
         powers = {2**power for power in range(most.bit_length())} | ({most} if most else set())
         chosen = sorted(powers if ks is None else {k for k in ks if k <= most})
-        scores = [score_series(own, "pass@k", k, estimand=estimand, level=level)[0] for k in chosen]
+        scores = [score_series(own, "pass@k", k, level=level)[0] for k in chosen]
         curves.append(tuple(scores))
     return tuple(curves)
 

@@ -1,4 +1,4 @@
-"""All kinds of blocks, and the drawing of curves, tables and author-defined charts."""
+"""All kinds of blocks, and the drawing of curves, tables, sweeps and author-defined charts."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ import math
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
-from reportgen.core.model import Figure, Observations, Panels, ResultTable, Stack
+from reportgen.core.model import Figure, Observations, Panels, ReducedMetric, ResultTable, Run, Stack
 from reportgen.core.words import join_names, quote_names, suggest_name
 from reportgen.draft.blocks.draw_inputs import SeriesColours, list_cautions
 from reportgen.draft.blocks.observations import draw_observations, mark_points, plan_curve, plan_observations
 from reportgen.draft.blocks.plan import PlannedBlock
-from reportgen.draft.blocks.sweep import draw_sweep_block
 from reportgen.figures.author_charts import draw_author_figure
 from reportgen.figures.curves.figure import draw_curve, draw_panels
 from reportgen.figures.curves.result_table import build_result_table, make_column_call
 from reportgen.figures.curves.several_metrics import check_axes, draw_keyed_lines, name_y_axis
+from reportgen.figures.curves.sweep import Sweep, SweepPoint, draw_sweep
 from reportgen.figures.live import write_compact_json
 from reportgen.figures.plot import RightAxis, make_curve_spec, make_panel_specs
 from reportgen.figures.render import draw_chart
@@ -35,11 +36,12 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from reportgen.core.model import CurveRequest, Shown
+    from reportgen.core.model import Curve, CurveRequest, CurveSet, Shown
     from reportgen.core.statements import Fact
     from reportgen.draft.blocks.draw_inputs import DrawInputs
+    from reportgen.draft.blocks.results import CurveResult
     from reportgen.figures.plot import DrawContext
-    from reportgen.settings.block_base import BlockSettings
+    from reportgen.settings.block_parts import BlockSettings
     from reportgen.settings.blocks import (
         AltairSettings,
         CurveSettings,
@@ -156,15 +158,16 @@ def _draw_curve(planned: PlannedBlock, settings: CurveSettings, inputs: DrawInpu
         y_title = settings.y_title or _add_unit(planned.curves[0], inputs)
         return draw_curve(curve_sets[0], replace(spec, y_title=y_title), context)
     metrics = [one.metric for one in curve_sets]
+    axis = {metrics[-1]: "right"} if settings.axis == "right" else settings.axis
     colours = {series: colour for result in results for series, colour in result.colours.items()}
     ways = {metric: context.resolve_direction(metric, settings.higher_is_better) for metric in metrics}
-    better, better_at_right = check_axes(ways, settings.axis, context)
+    better, better_at_right = check_axes(ways, axis, context)
     spec = make_curve_spec(planned.block.id, settings, join_names(metrics), context, marked)
     titles: dict[bool, list[str]] = {False: [], True: []}
     for request in planned.curves:
-        titles[request.metric in settings.axis].append(_add_unit(request, inputs))
+        titles[request.metric in axis].append(_add_unit(request, inputs))
     y_title = settings.y_title or name_y_axis(titles[False])
-    at_right = tuple(metric for metric in metrics if metric in settings.axis)
+    at_right = tuple(metric for metric in metrics if metric in axis)
     right = RightAxis(at_right, name_y_axis(titles[True]), better_at_right) if at_right else None
     spec = replace(spec, y_title=y_title, higher_is_better=better, right=right)
     return draw_keyed_lines(curve_sets, spec, context, colours, settings.colour or "series")
@@ -234,7 +237,65 @@ def _find_column_facts(
 
 
 def _draw_sweep(planned: PlannedBlock, settings: SweepSettings, inputs: DrawInputs) -> Stack:
-    return draw_sweep_block(planned, settings, inputs, _make_context(planned, inputs))
+    """Draw a ``sweep`` block; raise ``ReportError`` if runs lack the setting, or it has a single value."""
+    (request,), context = planned.curves, _make_context(planned, inputs)
+    result = inputs.answers.get_curves(request)
+    better = context.resolve_direction(request.metric, settings.higher_is_better)
+    points = [
+        _make_point(curve, result, settings, higher=better is not False) for curve in result.curve_set.curves
+    ]
+    message = ""
+    if missing := [point.group for point in points if not point.text]:
+        message = f'runs have no "{settings.x}": {", ".join(missing[:3])}'
+    elif len({point.text for point in points}) == 1:
+        message = f'all runs have the same "{settings.x}", {points[0].text}: there is nothing to compare'
+    if message:
+        step = "Leave such runs out with filter: or series:" if missing else "Name a setting that differs"
+        raise ReportError(Diagnostic(planned.block.location, message, step, Stage.FIGURE))
+    curve_set = None
+    if all(point.number is not None for point in points):
+        curve_set = _make_curves(request.metric, points, settings.level)
+    lead = result.curve_set.leads[int(better is False)]
+    sweep = Sweep(request.metric, tuple(points), curve_set, settings.level, lead, better)
+    return draw_sweep(planned.block.id, settings, sweep, context)
+
+
+def _make_point(curve: Curve, result: CurveResult, settings: SweepSettings, *, higher: bool) -> SweepPoint:
+    from reportgen.statistics.curves.mean_curves import average_runs, measure_runs  # noqa: PLC0415 - only where something is computed
+
+    values = measure_runs(curve, settings.value, higher_is_better=higher)
+    text = next(iter(result.settings[curve.series].values())) or ""
+    # The first part of the group's name is x, which may have commas of its own.
+    rest = ", ".join(curve.series.split(", ")[1 + text.count(", ") :])
+    return SweepPoint(
+        group=curve.series,
+        line=rest or result.curve_set.metric,
+        text=text,
+        number=_parse_number(text),
+        estimate=average_runs(values, settings.level),
+        values=values,
+    )
+
+
+def _parse_number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if np.isfinite(number) else None
+
+
+def _make_curves(metric: str, points: Sequence[SweepPoint], level: float) -> CurveSet:
+    """Return a curve for each line, with the settings as steps and each run at one of them."""
+    from reportgen.statistics.curves.mean_curves import compute_curves  # noqa: PLC0415 - as above
+
+    runs = [
+        Run(point.line, f"{point.group} {number}", None, np.array([point.number]), np.array([value]))
+        for point in sorted(points, key=lambda one: one.number or 0.0)
+        for number, value in enumerate(point.values, start=1)
+    ]
+    reduced = ReducedMetric(metric, tuple(runs), replaced=0, dropped=0, bins=None, given_interval=None)
+    return compute_curves(reduced, level=level)
 
 
 def _make_context(planned: PlannedBlock, inputs: DrawInputs) -> DrawContext:

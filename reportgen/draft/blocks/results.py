@@ -345,7 +345,7 @@ class ResultsStore:
             power=estimate_power(pairs, find_half_step(problems, request.metric)) if pairs else None,
         )
 
-    def plan_study(self, request: ScoreRequest, difference: float | None = None) -> Plan:
+    def plan_study(self, request: ScoreRequest, difference: float | None) -> Plan:
         """Estimate the power of other designs, with all pairs as the family.
 
         ``difference`` is the true one, in % points if scores go from 0 to 1. Raises as ``score_benchmark``.

@@ -87,9 +87,7 @@ def _read_at(curve: Curve, index: int) -> Reading:
     return Reading(curve.series, float(curve.steps[index]), float(get_unsmoothed(curve)[index]))
 
 
-def describe_checkpoints(
-    counts: Sequence[int], *, is_time: bool, binned: bool = False, most: str = "best"
-) -> str:
+def describe_checkpoints(counts: Sequence[int], *, is_time: bool, binned: bool = False, most: str) -> str:
     """Describe how many values the best was picked from: ``best of 14 checkpoints``.
 
     ``counts`` starts with the series in question. If others differ: ``best of 14 against best of 8
@@ -102,7 +100,7 @@ def describe_checkpoints(
     return f"{most} of {first:,}{against}{to} {noun}{'' if max(counts) == 1 else 's'}"
 
 
-def describe_pick(curve_set: CurveSet, plot: Plot, names: Sequence[str], *, most: str = "best") -> str:
+def describe_pick(curve_set: CurveSet, plot: Plot, names: Sequence[str], *, most: str) -> str:
     """Describe how many values the best was picked from, starting with the series in ``names``."""
     curves = sorted(list_known_curves(curve_set), key=lambda curve: curve.series not in names)
     ordered = [int(np.count_nonzero(np.isfinite(get_unsmoothed(curve)))) for curve in curves]

@@ -139,7 +139,7 @@ def draw_dot_plot(
     )
 
 
-def draw_rows(rows: Sequence[Row], axis: Axis, *, labelled_by: str, rule: float | None = None) -> str:
+def draw_rows(rows: Sequence[Row], axis: Axis, *, labelled_by: str, rule: float | None) -> str:
     """Draw the fluid picture for a page; ``labelled_by`` holds the ids of its title and summary."""
     return set_into_page(_draw_body(rows, axis, rule=rule, layout="page"), measure_rows(rows), labelled_by)
 

@@ -10,7 +10,7 @@ Schemas:
   for each model.
 - bigcode-project/bigcode-evaluation-harness, main.py: an object of metrics by task, with ``config`` in it.
 
-A shape is described by how its files are recognised and by a function that lists its evaluations; a further
+A harness is described by how its files are recognised and by a function that lists its evaluations; a further
 one is an entry of ``READERS``.
 """
 
@@ -53,33 +53,27 @@ if TYPE_CHECKING:
     from reportgen.formats.runs import Finding
 
 
-class ResultsShape(Struct, frozen=True):
-    """How the files of a harness are recognised, and what is in one."""
-
-    choose: Callable[[Sequence[Path]], list[Path]]
-    read: Callable[[Path], tuple[list[Evaluation], Sequence[Finding]]]
-    # Whether a file says again what others say, or has what is not read.
-    repeats: Callable[[Path], bool] = lambda _: False
-
-
 class ResultsReader(Struct, frozen=True):
     """Reader of one harness; see ``Reader`` in ``formats.registry``."""
 
     NAME: str
     TITLE: str
-    shape: ResultsShape
+    choose: Callable[[Sequence[Path]], list[Path]]
+    read_file: Callable[[Path], tuple[list[Evaluation], Sequence[Finding]]]
+    # Whether a file repeats what others say, or has what is not read.
+    repeats: Callable[[Path], bool] = lambda _: False
 
     def find_units(self, files: Sequence[Path]) -> tuple[Unit, ...]:
         """Return one unit for each file of results."""
-        chosen = self.shape.choose(files)
-        others = tuple(file for file in files if file not in chosen and self.shape.repeats(file))
+        chosen = self.choose(files)
+        others = tuple(file for file in files if file not in chosen and self.repeats(file))
         more = (others, *[()] * len(chosen))
         return tuple(Unit(self.NAME, file, (file, *rest)) for file, rest in zip(chosen, more, strict=False))
 
     def read(self, unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evaluation]:  # noqa: ARG002
         """Yield the evaluations of a file; there are few scores, so all are read."""
         path = unit.files[0]
-        evaluations, findings = self.shape.read(path)
+        evaluations, findings = self.read_file(path)
         if not any(one.totals or one.answers for one in evaluations):
             raise UnreadableError(path, "there is no score in it", f"Check that it is of {self.TITLE}")
         yield from add_to_first(evaluations, findings)
@@ -177,16 +171,9 @@ def _choose_opencompass(files: Sequence[Path]) -> list[Path]:
     own = [
         file for file in inside if not file.stem.endswith("_results") and _FLAT.match(read_head_text(file))
     ]
-    summaries = (file for file in files if file.name.startswith("summary_") and file.suffix == ".csv")
-    return own or [file for file in summaries if _is_summary(file)]
-
-
-def _repeats_opencompass(file: Path) -> bool:
-    return file.parent.name == "summary" or file.parent.parent.name == "predictions"
-
-
-def _is_summary(file: Path) -> bool:
-    return tuple(read_head_text(file).partition("\n")[0].strip().split(",")[:4]) == _COLUMNS
+    tables = [file for file in files if file.name.startswith("summary_") and file.suffix == ".csv"]
+    header = ",".join(_COLUMNS)
+    return own or [file for file in tables if read_head_text(file).startswith(header)]
 
 
 def _read_opencompass(path: Path) -> tuple[list[Evaluation], Sequence[Finding]]:
@@ -243,12 +230,18 @@ def _read_summary(path: Path) -> tuple[list[Evaluation], Sequence[Finding]]:
     return evaluations, list(decoding.list_findings())
 
 
-_OPENCOMPASS: Final = ResultsShape(_choose_opencompass, _read_opencompass, _repeats_opencompass)
-_SHAPES: Final = {
-    "simple_evals": ("results of simple-evals", ResultsShape(_choose_simple, _read_simple)),
-    "bigcode": ("results of the bigcode evaluation harness", ResultsShape(_choose_bigcode, _read_bigcode)),
-    "opencompass": ("results of OpenCompass", _OPENCOMPASS),
-}
 READERS: Final[Mapping[str, ResultsReader]] = {
-    name: ResultsReader(name, title, shape) for name, (title, shape) in _SHAPES.items()
+    reader.NAME: reader
+    for reader in (
+        ResultsReader("simple_evals", "results of simple-evals", _choose_simple, _read_simple),
+        ResultsReader("bigcode", "results of the bigcode evaluation harness", _choose_bigcode, _read_bigcode),
+        ResultsReader(
+            "opencompass",
+            "results of OpenCompass",
+            _choose_opencompass,
+            _read_opencompass,
+            # Summaries, and predictions without scores.
+            lambda file: file.parent.name == "summary" or file.parent.parent.name == "predictions",
+        ),
+    )
 }

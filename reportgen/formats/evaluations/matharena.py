@@ -65,7 +65,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     refused: list[UnreadableError] = []
     for file in unit.files:
         try:
-            document, problems = read_json_object(file, _shorten)
+            document, problems = read_json_object(file, _drop_long)
         except UnreadableError as error:
             refused.append(error)
             continue
@@ -77,7 +77,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     messages = [*warn_equal_answers(answers)]
     if lost := sum(answer.score is None for answer in answers):
         messages.append(f"{format_count(lost, 'attempt is', 'attempts are')} not graded: without a score")
-    model, competition = _name(unit.path)
+    model, competition = _name_parts(unit.path)
     findings += make_findings(unit.path, messages)
     evaluation = Evaluation(
         path=unit.path,
@@ -92,15 +92,15 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     yield from add_to_first([evaluation], findings)
 
 
-def _shorten(value: dict[str, Any]) -> dict[str, Any]:
+def _drop_long(value: dict[str, Any]) -> dict[str, Any]:
     return {key: part for key, part in value.items() if key not in _LONG}
 
 
-def _name(folder: Path) -> tuple[str, str]:
+def _name_parts(folder: Path) -> tuple[str, str]:
     """Return model and competition of ``outputs/aime/aime_2025/openai/o3``; both have one part or two."""
     parts = folder.absolute().parts
     below = parts[parts.index(_FOLDER) + 1 :] if _FOLDER in parts[:-1] else parts[-2:]
-    half = (len(below)) // 2
+    half = len(below) // 2
     return "/".join(below[half:]), below[half - 1] if half else ""
 
 

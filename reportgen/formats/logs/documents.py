@@ -45,30 +45,24 @@ _RESULTS: Final = ("all_results.json", "train_results.json", "eval_results.json"
 _MONITORED: Final = ":monitor:"
 
 
-class Document(Struct, frozen=True):
-    """A kind of document: how its file is called and begins, and the values in it."""
-
-    matches: Callable[[str], bool]  # whether a beginning is that of such a document
-    list_values: Callable[[Any], Iterator[Value]]
-    step_name: str
-    names: tuple[str, ...] = ()  # names of its files, of which a folder is one run; empty: any, each a run
-
-
 class DocumentReader(Struct, frozen=True):
     """Reader of one kind of document; see ``Reader`` in ``formats.registry``."""
 
     NAME: str
     TITLE: str
-    document: Document
+    beginning: re.Pattern[str]
+    list_values: Callable[[Any], Iterator[Value]]
+    step_name: str
+    names: tuple[str, ...] = ()  # names of its files, of which a folder is one run; empty: any, each a run
 
     def find_units(self, files: Sequence[Path]) -> tuple[Unit, ...]:
         """Return runs: a file, or a folder if the documents have names of their own."""
         settings = {file.parent: file for file in files if RUN_SETTINGS.fullmatch(file.name)}
         folders: dict[Path, list[Path]] = defaultdict(list)
         for file in files:
-            named = file.name in self.document.names if self.document.names else file.suffix == ".json"
-            if named and self.document.matches(read_head(file, _HEAD).decode(errors="replace")):
-                folders[file.parent if self.document.names else file].append(file)
+            named = file.name in self.names if self.names else file.suffix == ".json"
+            if named and self.beginning.match(read_head(file, _HEAD).decode(errors="replace")):
+                folders[file.parent if self.names else file].append(file)
         units = []
         for path, own in folders.items():
             folder = own[0].parent
@@ -90,7 +84,7 @@ class DocumentReader(Struct, frozen=True):
                 continue
             document, more = read_json(file)
             findings += more
-            values = [value for value in self.document.list_values(document) if value[0] not in seen]
+            values = [value for value in self.list_values(document) if value[0] not in seen]
             for name, step, cell, time in values:
                 builder.add_cell(name, step, cell, time)
             seen |= {name for name, *_ in values}
@@ -98,8 +92,7 @@ class DocumentReader(Struct, frozen=True):
             advice = f"Check that it is of {self.TITLE}"
             raise UnreadableError(unit.files[0], "there is no metric with values in it", advice)
         findings += builder.list_findings()
-        name = self.document.step_name
-        yield LoggedRun(unit.path, "", "", "", config, builder.build(), name, tuple(findings))
+        yield LoggedRun(unit.path, "", "", "", config, builder.build(), self.step_name, tuple(findings))
 
 
 def _list_keras(document: object) -> Iterator[Value]:
@@ -128,19 +121,16 @@ def _list_clearml(document: object) -> Iterator[Value]:
 
 def _list_comet(document: object) -> Iterator[Value]:
     for item in map(as_mapping, as_list(as_mapping(document).get("metrics") or document)):
-        name, step = item.get("metricName"), parse_number(item.get("step"))
+        name, step = item.get("metricName"), number_or_nan(item.get("step"))
         if isinstance(name, str):
-            step = parse_number(item.get("epoch")) if step is None else step
-            time = number_or_nan(item.get("timestamp"))
-            yield name, math.nan if step is None else step, item.get("metricValue"), time
+            step = number_or_nan(item.get("epoch")) if math.isnan(step) else step
+            yield name, step, item.get("metricValue"), number_or_nan(item.get("timestamp"))
 
 
 _NUMBERS: Final = r'"\s*:\s*(?:\[\s*(?:-?[\d.]|NaN)|\{\s*"0"\s*:)'
-_HISTORY: Final = re.compile(rf'\s*\{{(?=.*"loss{_NUMBERS})\s*"[^"]+{_NUMBERS}', re.DOTALL)
-# Other lists beside a loss belong to a table, which has a step.
-_OF_TABLES: Final = re.compile(
-    r'"(?:step|steps|global_step|_step|iteration|iter|epoch|x|model|seed|run)"\s*:', re.IGNORECASE
-)
+# Lists with a step, a run or a model are a table.
+_OF_TABLES: Final = r'"(?i:step|steps|global_step|_step|iteration|iter|epoch|x|model|seed|run)"\s*:'
+_HISTORY: Final = re.compile(rf'\s*\{{(?=.*"loss{_NUMBERS})(?!.*{_OF_TABLES})\s*"[^"]+{_NUMBERS}', re.DOTALL)
 _SCALARS: Final = re.compile(
     r'\s*\{(?=.*"[xy]"\s*:\s*\[)\s*"[^"]*"\s*:\s*\{\s*"[^"]*"\s*:\s*\{\s*"(?:name|x|y)"\s*:\s*["\[]',
     re.DOTALL,
@@ -148,23 +138,19 @@ _SCALARS: Final = re.compile(
 _METRICS: Final = re.compile(r'\s*(?:\{\s*"metrics"\s*:\s*)?\[\s*\{[^{}]*"metricName"\s*:')
 _FLAT: Final = re.compile(r'\s*\{\s*"(?:epoch|eval_|train_|predict_|test_|total_flos)[^"]*"\s*:\s*[-\d."]')
 
-_DOCUMENTS: Final = {
-    "keras_history": (
-        "histories of Keras",
-        Document(
-            lambda text: bool(_HISTORY.match(text)) and not _OF_TABLES.search(text), _list_keras, "epoch"
-        ),
-    ),
-    "trainer_results": (
-        "final results of the Hugging Face Trainer",
-        Document(lambda text: bool(_FLAT.match(text)), _list_results, "epoch", _RESULTS),
-    ),
-    "clearml": (
-        "scalars of ClearML",
-        Document(lambda text: bool(_SCALARS.match(text)), _list_clearml, "iteration"),
-    ),
-    "comet": ("metrics of Comet", Document(lambda text: bool(_METRICS.match(text)), _list_comet, "step")),
-}
 READERS: Final[Mapping[str, DocumentReader]] = {
-    name: DocumentReader(name, title, document) for name, (title, document) in _DOCUMENTS.items()
+    reader.NAME: reader
+    for reader in (
+        DocumentReader("keras_history", "histories of Keras", _HISTORY, _list_keras, "epoch"),
+        DocumentReader(
+            "trainer_results",
+            "final results of the Hugging Face Trainer",
+            _FLAT,
+            _list_results,
+            "epoch",
+            _RESULTS,
+        ),
+        DocumentReader("clearml", "scalars of ClearML", _SCALARS, _list_clearml, "iteration"),
+        DocumentReader("comet", "metrics of Comet", _METRICS, _list_comet, "step"),
+    )
 }

@@ -14,7 +14,7 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.formats.json_files import as_list, as_mapping, parse_object, read_head_text
-from reportgen.formats.run_data import MetricsBuilder, parse_number_text, parse_time
+from reportgen.formats.run_data import MetricsBuilder, number_or_nan, parse_number_text, parse_time
 from reportgen.formats.runs import LoggedRun, Unit
 from reportgen.formats.sqlite import find_stores, open_store
 from reportgen.formats.text_files import Count, Decoder
@@ -65,10 +65,10 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
         trials = list(store.select(f"SELECT {columns} {order}"))
         for trial, number, study, name, state, value, end in trials:
             builder = MetricsBuilder(unit.path, selected, timed=True)
-            time = parse_time(end)
+            time = number_or_nan(parse_time(end))
             if value is not None:
-                builder.add_cell(_VALUE, number, value, math.nan if time is None else time)
-            _add_values(store, trial, number, builder, math.nan if time is None else time)
+                builder.add_cell(_VALUE, number, value, time)
+            _add_values(store, trial, number, builder, time)
             config = {**_read_params(store, trial), **directions.get(study, {}), "state": str(state)}
             id_ = f"{name} {number}"
             found = (*builder.list_findings(), *store.list_findings())
@@ -147,11 +147,11 @@ def _build_run(
     path: Path, row: Mapping[str, str], number: float, selected: Collection[str] | None
 ) -> tuple[dict[str, Setting], MetricsBuilder]:
     builder = MetricsBuilder(path, selected, timed=True)
-    time = parse_time(row.get("datetime_complete"))
+    time = number_or_nan(parse_time(row.get("datetime_complete")))
     config: dict[str, Setting] = {"state": row.get("state", "")}
     for name, cell in row.items():
         if (name == _VALUE or name.startswith("values_")) and cell:
-            builder.add_cell(name, number, cell, math.nan if time is None else time)
+            builder.add_cell(name, number, cell, time)
         for part in ("params_", "user_attrs_"):
             if name.startswith(part) and cell:
                 parsed: Any = parse_number_text(cell)

@@ -4,7 +4,7 @@ Schema of Ray: ray-project/ray, python/ray/tune/logger/json.py and csv.py write 
 with nested objects, and ``progress.csv`` with nested names joined by ``/`` into the folder of each trial,
 both with the same rows, and ``params.json``. python/ray/tune/result.py names what Tune adds to a row.
 
-A shape is described by names, see ``RowShape``; a further one is an entry of ``READERS``.
+A program is described by names, see ``RowLogs``; a further one is an entry of ``READERS``.
 """
 
 from __future__ import annotations
@@ -47,9 +47,11 @@ _OF_OTHER_TABLES: Final = frozenset(
 _TIMES: Final = frozenset(("timestamp", "_timestamp", "time", "date", "datetime", "wall_time"))
 
 
-class RowShape(Struct, frozen=True):
-    """How the tables of a program are called, and what their columns are."""
+class RowLogs(Struct, frozen=True, kw_only=True):
+    """Reader of one kind of tables; see ``Reader`` in ``formats.registry``."""
 
+    NAME: str
+    TITLE: str
     files: tuple[str, ...] = ()  # names of its table, of which a folder's first is read; empty: any table
     steps: tuple[str, ...] = ()  # names of the step, the first that a table has; empty: any usual name
     ignored: re.Pattern[str] = re.compile(r"(?!)")  # columns that are no metrics
@@ -58,18 +60,10 @@ class RowShape(Struct, frozen=True):
     needs_settings: bool = False  # whether tables without settings are left to others
     trial: str = ""  # the column with the id of a trial, which the name of its folder repeats
 
-
-class RowLogs(Struct, frozen=True):
-    """Reader of one shape; see ``Reader`` in ``formats.registry``."""
-
-    NAME: str
-    TITLE: str
-    shape: RowShape
-
     def find_units(self, files: Sequence[Path]) -> tuple[Unit, ...]:
         """Return runs: a folder, or each of several tables of a folder that have metrics in common."""
-        settings = {file.parent: file for file in reversed(files) if self.shape.settings.fullmatch(file.name)}
-        if self.shape.needs_settings and not settings:
+        settings = {file.parent: file for file in reversed(files) if self.settings.fullmatch(file.name)}
+        if self.needs_settings and not settings:
             return ()
         by_folder: dict[Path, dict[Path, frozenset[str]]] = defaultdict(dict)
         for file in files:
@@ -79,69 +73,68 @@ class RowLogs(Struct, frozen=True):
         for folder, tables in by_folder.items():
             around = next((settings[one] for one in (folder, *folder.parents) if one in settings), None)
             more = (around,) if around else ()
-            if self.shape.files:
-                same = sorted(tables, key=lambda file: self.shape.files.index(file.name))
+            if self.files:
+                same = sorted(tables, key=lambda file: self.files.index(file.name))
                 units.append(Unit(self.NAME, folder, (*same, *more)))
             elif len({name for names in tables.values() for name in names}) == sum(map(len, tables.values())):
                 units.append(Unit(self.NAME, folder, (*tables, *more)))
             else:
                 units += [Unit(self.NAME, file, (file, *more)) for file in tables]
-        with_settings = any(self.shape.settings.fullmatch(unit.files[-1].name) for unit in units)
-        return tuple(units) if with_settings or not self.shape.needs_settings else ()
+        with_settings = any(self.settings.fullmatch(unit.files[-1].name) for unit in units)
+        return tuple(units) if with_settings or not self.needs_settings else ()
 
     def read(self, unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
         """Yield the run of a folder or table."""
         path = unit.files[0]
-        builder = MetricsBuilder(path, selected, timed=bool(self.shape.time))
+        builder = MetricsBuilder(path, selected, timed=bool(self.time))
         config: dict[str, Setting] = {}
         first: Mapping[str, Any] = {}
         findings: list[Finding] = []
         step_name = ""
         for file in unit.files:
-            if self.shape.settings.fullmatch(file.name):
+            if self.settings.fullmatch(file.name):
                 config, more = read_settings(file)
                 findings += more
                 continue
-            if self.shape.files and file != path:
+            if self.files and file != path:
                 continue  # the same rows in another form
-            step_name = self._find_step(_read_first_row(file)) or self._refuse(file)
+            first = _read_first_row(file)
+            if not (step_name := self._find_step(first)):
+                check_filled(file)
+                advice = f"Check that it is of {self.TITLE}"
+                raise UnreadableError(file, "no column of it is a step", advice, 1)
             if file.suffix in _LINES:
                 first, problems = self._read_lines(file, step_name, builder)
             else:
-                first = _read_first_row(file)
                 _, problems = read_rows(file, builder, (step_name,), self._is_metric)
             findings += problems
         findings += builder.list_findings()
         nested = {name.removeprefix("config/"): cell for name, cell in first.items() if "config/" in name[:7]}
         config = config or flatten(as_mapping(first.get("config")) or nested)
-        name = unit.path.name.partition(f"_{as_word(first.get(self.shape.trial))}_")[0] if first else ""
-        name = name if self.shape.trial and name != unit.path.name else ""
+        name = unit.path.name.partition(f"_{as_word(first.get(self.trial))}_")[0] if first else ""
+        name = name if self.trial and name != unit.path.name else ""
         # The folder of a trial is an id: it has the time and some of the settings.
         id_, group = (unit.path.name, unit.path.parent.name) if name else ("", "")
         yield LoggedRun(unit.path, name, id_, group, config, builder.build(), step_name, tuple(findings))
 
     def _find_step(self, cells: Mapping[str, Any]) -> str:
-        if self.shape.steps:
-            return next((name for name in self.shape.steps if name in cells), "")
+        if self.steps:
+            return next((name for name in self.steps if name in cells), "")
         folded = {name.strip().casefold(): name for name in reversed(list(cells))}
         return next((folded[name] for name in ROLE_NAMES["step"] if name in folded), "")
 
-    def _refuse(self, file: Path) -> str:
-        check_filled(file)
-        raise UnreadableError(file, "no column of it is a step", f"Check that it is of {self.TITLE}", 1)
-
     def _find_metrics(self, file: Path) -> frozenset[str]:
-        """Return the metrics of a table of this shape; empty if it is none."""
-        if file.name not in self.shape.files if self.shape.files else file.suffix.lower() not in _TABLES:
+        """Return the metrics of a table of this kind; empty if it is none."""
+        if file.name not in self.files if self.files else file.suffix.lower() not in _TABLES:
             return frozenset()
-        if self.shape.settings.fullmatch(file.name):
+        if self.settings.fullmatch(file.name):
             return frozenset()
         cells = _read_first_row(file)
         step = self._find_step(cells)
         others = {name: cell for name, cell in cells.items() if name != step and self._is_metric(name)}
         if not step or not others:
             return frozenset()
-        if not self.shape.files:
+        if not self.files:
             folded = {name.strip().casefold() for name in cells}
             others = {name: cell for name, cell in others.items() if name.casefold() not in _TIMES}
             charted = file.suffix.lower() == ".csv" and is_chart(tuple(cells))
@@ -150,7 +143,7 @@ class RowLogs(Struct, frozen=True):
         return frozenset(others)
 
     def _is_metric(self, name: str) -> bool:
-        return not self.shape.ignored.fullmatch(name)
+        return not self.ignored.fullmatch(name)
 
     def _read_lines(
         self, file: Path, step_name: str, builder: MetricsBuilder
@@ -161,7 +154,7 @@ class RowLogs(Struct, frozen=True):
         for item in lines.read_objects():
             first = first or item
             cells = {name: cell for name, cell in item.items() if name != step_name and self._is_metric(name)}
-            time = 1000 * number_or_nan(item.get(self.shape.time)) if self.shape.time else math.nan
+            time = 1000 * number_or_nan(item.get(self.time)) if self.time else math.nan
             rows.append((number_or_nan(item.get(step_name)), time, cells))
             if len(rows) == _ROWS_AT_ONCE:
                 builder.add_rows(rows)
@@ -193,7 +186,9 @@ def _read_first_row(file: Path) -> dict[str, Any]:
     return first
 
 
-_RAY: Final = RowShape(
+_RAY: Final = RowLogs(
+    NAME="ray",
+    TITLE="Ray Tune and RLlib",
     files=("result.json", "progress.csv"),
     steps=("training_iteration",),
     ignored=re.compile(
@@ -204,10 +199,5 @@ _RAY: Final = RowShape(
     settings=re.compile(r"params\.json"),
     trial="trial_id",
 )
-READERS: Final[Mapping[str, RowLogs]] = {
-    reader.NAME: reader
-    for reader in (
-        RowLogs("ray", "Ray Tune and RLlib", _RAY),
-        RowLogs("run_tables", "tables with settings beside them", RowShape(needs_settings=True)),
-    )
-}
+_RUN_TABLES: Final = RowLogs(NAME="run_tables", TITLE="tables with settings beside them", needs_settings=True)
+READERS: Final[Mapping[str, RowLogs]] = {reader.NAME: reader for reader in (_RAY, _RUN_TABLES)}

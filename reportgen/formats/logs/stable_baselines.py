@@ -71,8 +71,8 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
         elif file.name == _PROGRESS:
             findings += read_rows(file, builder, (_STEP,))[1]
         else:
-            header, rows, problems = _read_monitor(file)
-            config = {**({"env_id": header} if header else {}), **config}
+            environment, rows, problems = _read_monitor(file)
+            config = {**({"env_id": environment} if environment else {}), **config}
             episodes += rows
             findings += problems
     steps = 0.0

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 
 WANDB_CHART: Final = "wandb-csv"
-WANDB_CHART_TITLE: Final = "W&B chart export"
 TABLE_OF_RUNS: Final = "it is the table of runs that W&B exports: settings and last values, but no curves"
 RUNS_TABLE_ADVICE: Final = "Export the panel of a metric as CSV instead, or put the folders wandb/run-* here"
 _SEPARATOR: Final = " - "

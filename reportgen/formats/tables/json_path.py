@@ -71,7 +71,7 @@ class PathRow(Struct, frozen=True):
     around: tuple[PathRow, ...] = ()
 
 
-def parse_path(text: str, *, rows: bool = False) -> JsonPath:
+def parse_path(text: str, *, rows: bool) -> JsonPath:
     """Parse a path or raise ``PathError``; only that of ``rows`` may contain ``[*]``."""
     if _KEY.fullmatch(text) and not rows:
         return JsonPath(text, len(text) - 1, (), is_key=True)

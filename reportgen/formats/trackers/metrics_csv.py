@@ -129,7 +129,7 @@ def read_rows(
     decoding = Decoder(path)
     lines = (line for number, line in decoding.read_lines() if line or number == 1)
     header, separator = parse_header(next(lines, ""))
-    step_name = next((name for name in step_names if name in header), "") or _refuse(path, step_names)
+    step_name = _find_step(path, header, step_names)
     step_column, count, commas, strange, without = header.index(step_name), 0, Count(), 0, 0
     # A stray quote affects only its own line.
     rows = (split_cells(line, separator) for line in lines)
@@ -160,7 +160,10 @@ def read_rows(
     return step_name, described + nothing
 
 
-def _refuse(path: Path, step_names: Sequence[str]) -> str:
+def _find_step(path: Path, header: Sequence[str], step_names: Sequence[str]) -> str:
+    for name in step_names:
+        if name in header:
+            return name
     check_filled(path)
     names = join_names([f"no {name}" for name in step_names])
     raise UnreadableError(path, f"its first line names {names}", "Check which program wrote this file", 1)

@@ -26,6 +26,7 @@ from reportgen.read.find import locate_file
 from reportgen.read.runs.imported import name_benchmark
 from reportgen.read.runs.labels import get_value, split_seed
 from reportgen.read.runs.stored import name_part, write_part
+from reportgen.settings.base import list_accepted
 from reportgen.settings.source import Columns
 
 if TYPE_CHECKING:
@@ -168,7 +169,11 @@ def _list_readings(runs: ImportedRuns) -> Iterator[Reading]:
     for index, (candidate, name) in enumerate(zip(runs.candidates, runs.naming.names, strict=True)):
         run = candidate.run
         rest, step = _find_step(candidate, name.series)
-        if not run.evaluated or step is None or not _passes(candidate, settings):
+        passes = all(
+            get_value(candidate, key) in {*map(str, list_accepted(accepted))}
+            for key, accepted in settings.filter.items()
+        )
+        if not run.evaluated or step is None or not passes:
             continue
         series, seed = split_seed(rest)
         # The seed of training is in the name; that of the configuration is of the sampling.
@@ -179,15 +184,6 @@ def _list_readings(runs: ImportedRuns) -> Iterator[Reading]:
             found = answered.get((index, metric)) or _read_total(totals.get(metric))
             if found is not None:
                 yield Reading(shown, seed or name.seed, step, benchmark, *found)
-
-
-def _passes(candidate: Candidate, settings: SourceSettings) -> bool:
-    """Return whether an evaluation has the values that ``filter:`` names."""
-    for name, accepted in settings.filter.items():
-        cells = accepted if isinstance(accepted, tuple) else (accepted,)
-        if get_value(candidate, name) not in {str(cell) for cell in cells}:
-            return False
-    return True
 
 
 def _read_total(total: Total | None) -> tuple[float, float | None, int | None] | None:

@@ -35,6 +35,7 @@ from reportgen.read.tables.layout import (
     get_mapped_columns,
     select_metrics,
 )
+from reportgen.settings.base import list_accepted
 from reportgen.settings.source import Protocol, make_protocol
 
 if TYPE_CHECKING:
@@ -305,7 +306,7 @@ def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:
         return Survey(layout, metrics, ())
     chosen = runs.chosen
     cell = settings.filter.get("benchmark")
-    selected = None if cell is None else {str(one) for one in (cell if isinstance(cell, tuple) else (cell,))}
+    selected = None if cell is None else {*map(str, list_accepted(cell))}
     named = dict.fromkeys(name for file in layout.files for name in file.get_given("benchmark") or () if name)
     benchmarks = tuple(name for name in named if selected is None or name in selected)
     layout, column = replace(layout, benchmarks=benchmarks), "benchmark" if benchmarks else None

@@ -172,7 +172,7 @@ def warn_no_metrics(survey: Survey, place: SourceLocation) -> Iterator[Diagnosti
     texts = [f'"{name}"' for name, kind in rest.items() if kind is not Kind.EMPTY]
     empty = [f'"{name}"' for name, kind in rest.items() if kind is Kind.EMPTY]
     message = "no column holds the numbers of a metric"
-    advice = "Write numbers as 0.5, not as 0,5, and commas, semicolons or tabs between cells"
+    advice = "Write numbers as 0.5, not as 0,5, 50% or 1,000, and commas, semicolons or tabs between cells"
     if layout.long:
         message = f'no row names a metric: the column "{layout.roles.metric}" is empty'
         advice = "Fill it with what each value is of"
@@ -278,7 +278,7 @@ def explain_unknown_format(path: Path, root: Path) -> list[Diagnostic]:
             raise _explain_database(content)
         if path.suffix.lower() in _UNREAD:
             raise _explain_unread(content)
-        message = "its ending tells no format, and no logger or harness that is known writes what it holds"
+        message = "its ending is of no known format, and no known logger or harness writes what it holds"
         if b"\0" in beginning:
             advice = "Export a table from it as CSV, or leave it out with files: in source.yml"
             raise content.make_error(f"{message}, which is no text", advice)

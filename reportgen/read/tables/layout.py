@@ -245,11 +245,17 @@ def check_named_columns(
 
 
 def resolve_column(name: str, layout: Layout) -> str | None:
-    """Return the column of this name, otherwise the one with this role, or None."""
+    """Return the column of this name, otherwise the one with this role, or None.
+
+    A table of frozen runs has their settings as columns, and names them as ``add_settings`` does.
+    """
     column = find_column(name, tuple(layout.kinds))
     if column is None and name in {*_RESERVED, "cluster"} - {"row"}:
         owner = layout.outcomes if name in OUTCOME_NAMES else layout.roles
         column = getattr(owner, name, None)
+    if column is None and not layout.settings:
+        ends = [key for key in layout.kinds if key.endswith(f".{name}")]
+        column = ends[0] if len(ends) == 1 else None
     return column
 
 

@@ -15,14 +15,14 @@ from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, Stage
 from reportgen.core.words import join_names, quote_names
-from reportgen.formats.cells import is_missing
+from reportgen.formats.cells import is_missing, is_number, parse_reported
 from reportgen.formats.layout import ROLE_NAMES
 from reportgen.formats.messages import limit_problems
-from reportgen.formats.reported_cells import parse_reported
 from reportgen.read.find import locate_file
 from reportgen.read.runs.stored import name_part, write_part
 from reportgen.read.tables.layout import get_series_parts
 from reportgen.read.tables.wide_grid import UNNAMED, find_across, find_label, join_labels, read_grid
+from reportgen.settings.base import list_accepted
 from reportgen.settings.source import Columns
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from reportgen.core.cache import Cache
     from reportgen.core.model import SourceFile
+    from reportgen.formats.cells import Reported
     from reportgen.formats.layout import FileLayout
-    from reportgen.formats.reported_cells import Reported
     from reportgen.read.find import Location
     from reportgen.read.tables.wide_grid import Across, Grid, ScoreColumn
     from reportgen.settings.source import SourceSettings
@@ -162,29 +162,12 @@ def _is_recognised(grid: Grid, settings: SourceSettings) -> bool:
         return False
     headings = {column.name.casefold() for column in grid.scores}
     written = [cells[column.index] for _, cells in grid.rows for column in grid.scores]
-    is_marked = any(parse_reported(cell) and not _is_plain(cell) for cell in written)
+    is_marked = any(parse_reported(cell) and not is_number(cell) for cell in written)
     named = [name for name in grid.labels if name.casefold() not in {"seed", "run"}]
     keys = [tuple(cells[index] for index in grid.labels.values()) for _, cells in grid.rows]
     is_single = len(set(keys)) == len(keys)
     is_other = headings & (_SETTINGS | _SCORES)
     return bool(named) and is_single and not is_other and (is_marked or len(grid.scores) > 1)
-
-
-def _is_plain(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
-def _is_empty(cell: str) -> bool:
-    return is_missing(cell) or cell.casefold() == "nan"
-
-
-def _is_in(cell: str, accepted: object) -> bool:
-    """Return whether a cell is a value of a filter, or one of several."""
-    return cell in {str(one) for one in (accepted if isinstance(accepted, tuple) else (accepted,))}
 
 
 def _find_only_label(grid: Grid) -> str | None:
@@ -197,10 +180,12 @@ class _GridReader:
     """Reader of one grid into columns of totals."""
 
     def __init__(self, grid: Grid, settings: SourceSettings, location: Location) -> None:
-        filters = {grid.labels[name]: cell for name, cell in settings.filter.items() if name in grid.labels}
-        rows = tuple(
-            row for row in grid.rows if all(_is_in(row[1][at], cell) for at, cell in filters.items())
-        )
+        filters = {
+            grid.labels[name]: {*map(str, list_accepted(cell))}
+            for name, cell in settings.filter.items()
+            if name in grid.labels
+        }
+        rows = tuple(row for row in grid.rows if all(row[1][at] in cells for at, cells in filters.items()))
         self._grid, self._settings, self._location = replace(grid, rows=rows), settings, location
         self.warnings: list[Diagnostic] = []
         self.across = find_across(self._grid, settings, _find_only_label(self._grid))
@@ -295,7 +280,8 @@ class _GridReader:
             for column in self._columns:
                 for index in (column.index, column.spread, column.count):
                     cell = cells[index] if index is not None else ""
-                    if not _is_empty(cell) and parse_reported(cell) is None:
+                    is_empty = is_missing(cell) or cell.casefold() == "nan"
+                    if not is_empty and parse_reported(cell) is None:
                         message = f'"{cell}" in column "{column.name}" is not a score'
                         step = "Write a number such as 75.5, 75.5 ± 0.4 or 75.5%, or leave the cell empty"
                         yield self._diagnose(message, step, line)

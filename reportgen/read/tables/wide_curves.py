@@ -76,8 +76,12 @@ def map_wide_curves(
     named = {"series": "series", "metric": "metric", "value": "value", "step": roles.step}
     parts = settings.columns.model_copy(update=named | {"seed": "seed", "run": "run"})
     update: dict[str, object] = {"form": "long", "wide": "series", "columns": parts, "filter": {}}
-    warnings = () if stated else (_warn(location, names),)
-    return WideTables(tuple(tables), settings.model_copy(update=update), warnings)
+    warnings = []
+    if not stated:
+        message = f"the columns {list_names(names)} are read as series of one metric, going by their names"
+        advice = "Settle it with wide: series in source.yml, or say wide: metrics if each is a metric"
+        warnings.append(Diagnostic(location.place, message, advice, Stage.DATA, Severity.WARNING))
+    return WideTables(tuple(tables), settings.model_copy(update=update), tuple(warnings))
 
 
 def _are_series(names: Sequence[str], files: Iterable[FileLayout]) -> bool:
@@ -140,9 +144,3 @@ def _melt(
     filters = resolve_filters(settings.filter, tuple(layout.kinds))
     select = select_fields(rows, fields, filters)
     return f'SELECT * EXCLUDE ("row") FROM ({select}) WHERE value IS NOT NULL ORDER BY "row"'  # noqa: S608 - quoted
-
-
-def _warn(location: Location, names: Sequence[str]) -> Diagnostic:
-    message = f"the columns {list_names(names)} are read as series of one metric, going by their names"
-    advice = "Settle it with wide: series in source.yml, or say wide: metrics if each is a metric"
-    return Diagnostic(location.place, message, advice, Stage.DATA, Severity.WARNING)

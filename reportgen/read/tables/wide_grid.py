@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from msgspec import Struct
 
 from reportgen.core.errors import Diagnostic
-from reportgen.formats.cells import is_missing
+from reportgen.formats.cells import is_missing, parse_reported
 from reportgen.formats.layout import ROLE_NAMES
-from reportgen.formats.reported_cells import parse_reported
 from reportgen.formats.tables import FORMATS, delimited
 
 if TYPE_CHECKING:

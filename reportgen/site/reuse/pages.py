@@ -2,14 +2,17 @@
 
 What a page is made of is hashed into two keys: of its converted Markdown, and of its HTML, which also shows
 the navigation, the theme and the commit. Both results are in the user's cache, since nothing in a checkout or
-in the old site is trusted. They are only reused if everything that determines a site is known.
+in the old site is trusted. They are only reused if everything that determines a site is known: see
+``has_known_inputs``.
 """
 
 from __future__ import annotations
 
 import logging
+import re
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
+from importlib.resources import files as resource_files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -21,8 +24,7 @@ from msgspec.structs import replace
 
 from reportgen.core.cache import Cache, CachedText
 from reportgen.narrative.binding_syntax import Candidate  # noqa: TC001 - msgspec reads it
-from reportgen.site.manifest import describe_environment
-from reportgen.site.reuse.inputs import hash_templates
+from reportgen.site.manifest import SITE_URL, describe_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -280,3 +282,37 @@ def _describe_item(item: StructureItem) -> tuple[object, ...]:
         getattr(item, "url", None),
         [_describe_item(child) for child in getattr(item, "children", None) or ()],
     )
+
+
+THEME = Path(str(resource_files("reportgen.site_templates")))
+
+# The inputs of other plugins, of extensions that read files, and of settings that point elsewhere are
+# unknown: with one of these, every build is a full one.
+_KNOWN_PLUGINS = {"reportgen", "search", "material/search"}
+_KNOWN_EXTENSIONS = re.compile(r"[^.]+|(?:markdown\.extensions|material\.extensions|pymdownx)\..+")
+_READING_EXTENSIONS = {"pymdownx.snippets", "pymdownx.b64"}
+# What determines a site besides its files. The address that workflows set is known.
+_ADDRESS = rf"{SITE_URL}|\[{SITE_URL}, [\"'][^\"'\n]*[\"']\]"
+_FUNCTION = r"!!python/(?!name:(?:pymdownx|material)\.)"
+_OUTSIDE = re.compile(rf"!ENV\b(?! (?:{_ADDRESS})\s*$)|^\s*INHERIT\s*:|{_FUNCTION}", re.MULTILINE)
+
+
+def has_known_inputs(config: MkDocsConfig) -> bool:
+    """Return whether everything that determines the site is known."""
+    # Extensions of ours are objects.
+    listed: list[object] = [*config.markdown_extensions]
+    extensions = {name for name in listed if isinstance(name, str)}
+    text = Path(config.config_file_path or "mkdocs.yml").read_text(encoding="utf-8")
+    return (
+        set(config.plugins) <= _KNOWN_PLUGINS
+        and all(_KNOWN_EXTENSIONS.fullmatch(name) for name in extensions)
+        and not extensions & _READING_EXTENSIONS
+        and not _OUTSIDE.search(text)
+    )
+
+
+@cache
+def hash_templates() -> str:
+    """Return the SHA-256 (hex) of our theme's templates, which also determine a page."""
+    texts = [part for path in sorted(THEME.rglob("*.html")) for part in (str(path), path.read_bytes())]
+    return Cache.make_key(*texts)

@@ -11,7 +11,7 @@ import re
 import shutil
 from contextlib import ExitStack, suppress
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec import Struct
 
@@ -28,7 +28,6 @@ from reportgen.site.describe import locate_data
 from reportgen.site.sources.freezing import SETTINGS, TOOL, write_frozen
 
 if TYPE_CHECKING:
-    from reportgen.core.repository import Boundary
     from reportgen.core.statements import Description
     from reportgen.settings.yaml_tree import Node
     from reportgen.site.describe import DataPath
@@ -90,7 +89,11 @@ def add_data(
     page = root / content / f"{target.name}.md" if with_page else None
     _refuse_existing(root, target, page, how)
     if how == "link" and not settings.follow_links:
-        _refuse_outward(find_data_boundary(root, settings.data_dir), place.path)
+        boundary = find_data_boundary(root, settings.data_dir)
+        if boundary.resolve_outside(place.path):
+            message = "a link to it would lead out of the repository, and such links are not followed"
+            advice = "Leave --link out, or set follow_links: true for the reportgen plugin in mkdocs.yml"
+            raise make_error(str(place.path), message, advice)
     with ExitStack() as undo:
         written = _put_data(place, description, target, how, undo)
         description = _describe(locate_data(target.data), target.name)
@@ -158,13 +161,6 @@ def _refuse_existing(root: Path, target: _Target, page: Path | None, how: How) -
     ]
     if problems:
         raise ReportError(*problems)
-
-
-def _refuse_outward(boundary: Boundary, path: Path) -> None:
-    if boundary.resolve_outside(path):
-        message = "a link to it would lead out of the repository, and such links are not followed"
-        advice = "Leave --link out, or set follow_links: true for the reportgen plugin in mkdocs.yml"
-        raise make_error(str(path), message, advice)
 
 
 def _put_data(
@@ -288,8 +284,10 @@ def _parse_navigation(text: str, file: str) -> Node | None:
 
 def _insert_entry(text: str, navigation: Node, entry: str) -> str:
     """Return the text with an entry, in a line of its own or in brackets; empty if it has no place."""
-    pages = [index for index, item in enumerate(navigation.items) if not _is_section(item)]
-    index = pages[-1] if pages else len(navigation.items) - 1
+    index = len(navigation.items) - 1
+    for number, item in enumerate(navigation.items):
+        if not (item.kind == "mapping" and any(inner.kind == "list" for inner in item.entries.values())):
+            index = number  # not a section
     item = navigation.items[index]
     lines = text.splitlines(keepends=True)
     first = (item.place.line or 1) - 1
@@ -309,8 +307,3 @@ def _insert_entry(text: str, navigation: Node, entry: str) -> str:
         return ""
     lines[first] = f"{lines[first][:close].rstrip()}, {{{entry}}}{lines[first][close:]}"
     return "".join(lines)
-
-
-def _is_section(item: Node) -> bool:
-    values: Any = to_values(item)
-    return isinstance(values, dict) and any(isinstance(inner, list) for inner in values.values())

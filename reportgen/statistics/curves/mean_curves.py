@@ -197,7 +197,7 @@ def measure_runs(curve: Curve, value: str, *, higher_is_better: bool = True) -> 
     return tuple(float(run.values[-1]) for run in curve.runs)
 
 
-def average_runs(values: Sequence[float], level: float = 0.95) -> Estimate:
+def average_runs(values: Sequence[float], level: float) -> Estimate:
     """Return the mean of one number of each run, at least one, with its t interval across runs."""
     centre, low, high, n = compute_band(np.array(values)[:, None], "ci", level)
     return Estimate(float(centre[0]), _to_float(low[0]), _to_float(high[0]), int(n[0]))
