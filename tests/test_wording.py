@@ -301,9 +301,7 @@ def test_a_given_interval_beside_several_runs() -> None:
     """One series has its own interval, the other that across its runs: both are told."""
     mixed = curve_set(given_curves(1)[0], FIVE_RUNS.curves[1], given_interval="stderr", given_ignored=True)
     told = below(mixed)
-    assert (
-        "Band: 95% CI of the mean across runs (Student t), at each step by itself." in told
-    )
+    assert "Band: 95% CI of the mean across runs (Student t), at each step by itself." in told
     assert "a: 95% CI computed from the input's stderr, at each step by itself." in told
     assert "no band" not in told
     assert "Where a series has several runs, intervals that the input gives are not used." in told

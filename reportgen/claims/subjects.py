@@ -160,9 +160,7 @@ def _test_equivalence(
     difference = format_quantity_interval(one.difference, low, high, Quantity.DIFFERENCE, scale)
     limit = format_quantity(margin, Quantity.DIFFERENCE, scale, signed=False)
     where = "inside" if inside else "not inside"
-    return replace(
-        question, value=inside, note=f"difference {difference} at 90%, {where} ±{limit}, {behind}"
-    )
+    return replace(question, value=inside, note=f"difference {difference} at 90%, {where} ±{limit}, {behind}")
 
 
 # A mean of runs and the same mean computed at every step agree up to rounding.
