@@ -98,8 +98,8 @@ def _render_stack(
 ) -> str:
     """Render parts one below the other; a redundant title of a part is for screen readers only.
 
-    ``titled`` and ``inner`` are number and tag of the stack's title and of those of its parts. A stack without
-    a title gives its own to the first part.
+    ``titled`` and ``inner`` are number and tag of the stack's title and of those of its parts; without a
+    title of its own, a stack gives its number to the first part.
     """
     parts: list[dict[str, str]] = []
     for part in stack.parts:
