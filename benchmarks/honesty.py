@@ -6,7 +6,7 @@ At most 15 minutes on two cores; ``--quick`` takes about a tenth of the repetiti
 ``tests/simulated``: several laws of difficulty, tastes of models, skewed and failing seeds, autocorrelation,
 changing variance. ``--generators other`` takes laws that no test was calibrated with. Another seed, or the
 other generators, must give the same table within the error of the simulation; the number of processes has no
-influence. Each ± is half the width of a 95 % interval of the simulation.
+influence. Each ± is half the width of a 95% interval of the simulation.
 """
 
 from __future__ import annotations

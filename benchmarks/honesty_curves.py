@@ -30,7 +30,7 @@ def plan(setting: Setting) -> list[Row]:
     rows = []
     for noise in OTHERS if setting.is_other else (*NOISES, "accuracies"):
         tasks = [Task(cover, (setting, noise, *one, draws)) for one in product(_RUNS, _STEPS)]
-        must = "said in the guide" if noise in _SKEWED else "93–97 %, or more"
+        must = "said in the guide" if noise in _SKEWED else "93–97%, or more"
         what = f"{noise}: simultaneous band; peak: the mean at its step, the maximum (that step alone)"
         rows.append(Row(what, must, tasks, lambda cells: _describe(cells, draws)))
     return rows + _plan_leaders(setting) + [_plan_widths(setting)]
@@ -60,7 +60,7 @@ def _plan_leaders(setting: Setting) -> list[Row]:
     return [
         Row(
             f"{series} equal series, 2, 3 and 5 runs: one is said to lead ({noise})",
-            "≤ 5 %",
+            "≤ 5%",
             [Task(lead, (setting, noise, series, runs, times)) for runs in (2, 3, 5)],
             lambda shares: ", ".join(format_share(share * times, times) for share in shares) + " %",
         )
@@ -89,5 +89,5 @@ def measure_widths(setting: Setting, runs: int, draws: int) -> tuple[float, floa
 
 
 def _describe_widths(found: Sequence[tuple[float, float]]) -> str:
-    equal = " and ".join(f"{100 * share:.0f} %" for share, _ in found)
-    return f"{100 * max(share for _, share in found):.0f} % banded ({equal} are equal, and said so)"
+    equal = " and ".join(f"{100 * share:.0f}%" for share, _ in found)
+    return f"{100 * max(share for _, share in found):.0f}% banded ({equal} are equal, and said so)"

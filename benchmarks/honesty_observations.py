@@ -33,8 +33,8 @@ _LISTED = {1: tuple(LAWS), 5: (*LAWS, *WALKS)}
 _UNLISTED = {1: tuple(CHANGED), 5: (*CHANGED, *CHANGED_WALKS)}
 _OTHERS = {1: tuple(OTHERS), 5: (*OTHERS, *OTHER_WALKS)}
 _MUST = {
-    "usual": {"white": "≥ 90 %", "AR(.9)": "≥ 75 %"},
-    "other": {"white": "≥ 90 %", "Laplace": "≥ 90 %", "AR(2), waves": "≥ 75 %"},
+    "usual": {"white": "≥ 90%", "AR(.9)": "≥ 75%"},
+    "other": {"white": "≥ 90%", "Laplace": "≥ 90%", "AR(2), waves": "≥ 75%"},
 }
 _STRENGTH = {"white": 0.0, "AR(.9)": 0.9}  # noise whose law an observer can know
 _EVERY_PLANT = PLANTED | NARROW | OTHER_PLANTED
@@ -58,7 +58,7 @@ def _plan_false(setting: Setting) -> list[Row]:
             rows.append(
                 Row(
                     f"blocks with a false inference, {_count_runs(runs)}, {law}",
-                    "≤ 5 %",
+                    "≤ 5%",
                     [Task(count_false, (setting, law, n, runs, blocks)) for n in lengths],
                     lambda wrong, lengths=lengths: _describe(lengths, wrong, blocks),  # type: ignore[misc]
                 )
@@ -79,7 +79,7 @@ def count_false(setting: Setting, law: str, n: int, runs: int, blocks: int) -> i
 def _describe(lengths: Sequence[int], counts: Sequence[int], times: int) -> str:
     every = format_share(sum(counts), times * len(counts))
     shares = [f"{n}: {format_share(count, times)}" for n, count in zip(lengths, counts, strict=True)]
-    return f"{', '.join(shares)}; all: {every} %"
+    return f"{', '.join(shares)}; all: {every}%"
 
 
 def _plan_found(setting: Setting) -> list[Row]:

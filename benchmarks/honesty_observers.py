@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from reportgen.core.model import FloatArray
 
 _ANY_STRENGTH = (0.0, 0.2, 0.4, 0.55, 0.7, 0.8, 0.87, 0.92, 0.95, 0.97, 0.985)
-# The part of a block's 5 % for the course of one of two series, and for who leads, by the number of runs.
+# The part of a block's 5% for the course of one of two series, and for who leads, by the number of runs.
 _COURSE, _LEADS = {1: 0.05 * 0.75 / 2, 5: 0.05 * 0.55 / 2}, {1: 0.05 * 0.2, 5: 0.05 * 0.3}
 _DRAWS, _PLACES = 1000, 101
 _WIDTHS = (0.67, 1.0, 1.5, 2.25)  # relative

@@ -36,8 +36,8 @@ def _plan_laws(setting: Setting, laws: Laws) -> list[Row]:
 
     rows = [
         plan_row(
-            f", {name}: 95 % intervals hold the truth",
-            "93–97 %",
+            f", {name}: 95% intervals hold the truth",
+            "93–97%",
             draws,
             [(cover_runs, (one,), {}) for one in overlaps],
         )
@@ -45,7 +45,7 @@ def _plan_laws(setting: Setting, laws: Laws) -> list[Row]:
     ]
     for shift, overlap in ((0.0, Overlap(1, 0, 1)), (0.05, Overlap(2, 0, 2)), (0.05, Overlap(5, 0, 5))):
         calls = [(cover_items, (overlap, n), {"shift": shift}) for n in (30, 100)]
-        must = "93–97 %" if overlap.added == 1 else "93–99 %"
+        must = "93–97%" if overlap.added == 1 else "93–99%"
         rows.append(
             plan_row(f", {overlap.added} runs a side by item, 30 and 100 items", must, draws // 5, calls)
         )
@@ -53,8 +53,8 @@ def _plan_laws(setting: Setting, laws: Laws) -> list[Row]:
     apart = (Overlap(2, 0, 2), Overlap(1, 0, 1), Overlap(5, 0, 5))
     numbers = [(find_false_verdicts, (every,), {"numbers": 20})]
     scores = [(find_false_verdicts, (apart,), {"numbers": 20, "items": 30})]
-    rows.append(plan_row(", 20 numbers over runs, nothing changed: a verdict", "≤ 6 %", draws // 2, numbers))
-    rows.append(plan_row(", 20 scores on 30 items, nothing changed: a verdict", "≤ 6 %", draws // 10, scores))
+    rows.append(plan_row(", 20 numbers over runs, nothing changed: a verdict", "≤ 6%", draws // 2, numbers))
+    rows.append(plan_row(", 20 scores on 30 items, nothing changed: a verdict", "≤ 6%", draws // 10, scores))
     return rows
 
 

@@ -92,13 +92,13 @@ def plan(setting: Setting) -> list[Row]:
         _plan_methods(setting),
         Row(
             "any wrong verdict in a family",
-            "≤ 6 %",
+            "≤ 6%",
             [Task(count_wrong, (setting, one, apart, times)) for one in families for apart in (False, True)],
             lambda counts: _describe_counts(counts, times),
         ),
         Row(
             "power for a pair among 20 models, 15 problems × 4 samples",
-            "≥ 12 %",
+            "≥ 12%",
             [Task(count_found, (setting, families[0], times))],
             _describe_found,
         ),
@@ -122,7 +122,7 @@ def plan(setting: Setting) -> list[Row]:
         ),
         Row(
             "pass@k intervals cover, 147 cells",
-            "≥ 92 %, 93–97 % in nine of ten",
+            "≥ 92%, 93–97% in nine of ten",
             [
                 Task(cover, (setting, law, n, _INTERVAL_TIMES[setting.full]))
                 for law in laws
@@ -143,7 +143,7 @@ def _plan_methods(setting: Setting) -> Row:
     ]
     return Row(
         "equal methods of 3 and 5 seeds called different",
-        "≤ 6 %",
+        "≤ 6%",
         [Task(count_equal, (setting, field, times)) for field in fields],
         lambda counts: _describe_counts(counts, times),
     )
@@ -154,7 +154,7 @@ def _describe_counts(counts: Sequence[int], times: int) -> str:
     error = 100 * estimate_error(float(rates.max()) / 100, times)
     whole = 100 * estimate_error(float(rates.mean()) / 100, times * len(counts))
     return (
-        f"{rates.mean():.1f} ± {whole:.1f} % on average, {rates.max():.1f} ± {error:.1f} % at most "
+        f"{rates.mean():.1f} ± {whole:.1f}% on average, {rates.max():.1f} ± {error:.1f}% at most "
         f"of {len(counts)} × {times}"
     )
 
@@ -195,7 +195,7 @@ def count_found(setting: Setting, field: Field, times: int) -> tuple[list[float]
 def _describe_found(found: Sequence[tuple[list[float], list[float]]]) -> str:
     """Means over blocks; pairs of one block share its problems, so that blocks are what varies."""
     shares = [
-        f"{100 * np.mean(one):.1f} ± {196 * np.std(one, ddof=1) / len(one) ** 0.5:.1f} %" for one in found[0]
+        f"{100 * np.mean(one):.1f} ± {196 * np.std(one, ddof=1) / len(one) ** 0.5:.1f}%" for one in found[0]
     ]
     return f"{shares[0]} (Holm of t tests {shares[1]})"
 
@@ -264,6 +264,6 @@ def _describe_cells(cells: FloatArray, times: int) -> str:
     within = int(np.count_nonzero((cells >= 0.93) & (cells <= 0.97)))
     error = 100 * estimate_error(float(cells.min()), times)
     return (
-        f"{100 * cells.min():.1f} ± {error:.1f} % at least, {np.count_nonzero(cells < 0.92)} below 92; "
-        f"{within} of {cells.size} within 93 to 97 %, {np.count_nonzero(cells > 0.97)} above"
+        f"{100 * cells.min():.1f} ± {error:.1f}% at least, {np.count_nonzero(cells < 0.92)} below 92; "
+        f"{within} of {cells.size} within 93 to 97%, {np.count_nonzero(cells > 0.97)} above"
     )

@@ -52,7 +52,7 @@ class Setting(NamedTuple):
 
 
 def estimate_error(share: float, times: int) -> float:
-    """Return half the width of the 95 % interval of a share (Wilson 1927)."""
+    """Return half the width of the 95% interval of a share (Wilson 1927)."""
     square = _NORMAL**2 / times
     return _NORMAL / (1 + square) * math.sqrt(share * (1 - share) / times + square / 4 / times)
 

@@ -21,7 +21,7 @@ def main() -> None:
     """Run the command line, and end the process at once if it succeeds.
 
     A normal exit frees every object of the report one by one, which takes 0.2 s. Nearly all objects live
-    until the end, so garbage is collected less often than by default, which takes 5 % of a build's time.
+    until the end, so garbage is collected less often than by default, which takes 5% of a build's time.
     """
     try:
         # Standard streams have to work even if the caller closed them or no longer reads them: the engine

@@ -122,11 +122,11 @@ def test_scores_that_a_harness_reports_are_not_compared() -> None:
     given = {"total": [score_total(name, 0.5, 0.01, metric="acc", problems=0) for name in NAMES]}
     stack = block({"easy": BOTH["easy"]}, given=given)
     lines = cell(stack, "A", "total")
-    assert lines[0] == "50.0 % [48.0, 52.0]"
+    assert lines[0] == "50.0% [48.0, 52.0]"
     assert "as reported" in " ".join(lines[1:])
     assert "difference on total has to be to be found is not known" in " ".join(map(str, stack.parts))
     alone = block({"easy": BOTH["easy"]}, given=given, baseline=None)
-    assert cell(alone, "A", "total") == ["50.0 % [48.0, 52.0]", "as reported"]
+    assert cell(alone, "A", "total") == ["50.0% [48.0, 52.0]", "as reported"]
 
 
 def test_without_a_baseline_nothing_is_tested() -> None:
@@ -168,7 +168,7 @@ def test_the_caption_says_how_every_number_came_about() -> None:
     protocol = (("A", (("temperature", "0"),)), ("B", (("temperature", "1"),)))
     caption = block(BOTH, found=found, context={"protocol": protocol}).caption
     for said in (
-        "95 % interval of the score on other problems like these (Student's t over problems on the logit",
+        "95% CI of the score on other problems like these (Student's t over problems on the logit",
         "every benchmark counts once",
         "says nothing about other benchmarks",
         "two-sided test",

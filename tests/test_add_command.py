@@ -76,7 +76,7 @@ def check(report: Path) -> dict[str, object]:
     [
         ("long.csv", LONG, ["A ends at", "B ends at", '{claim="final(B) > final(A)"']),
         ("answers.csv", ANSWERS, ["Elm scores", "Fir scores", '{claim="score(Fir) > score(Elm)"']),
-        ("scores.csv", "Model,AIME,MATH\nElm,51.2%,76.8%\nFir,48.0%,75.5%\n", ["Elm scores [51.2 %]"]),
+        ("scores.csv", "Model,AIME,MATH\nElm,51.2%,76.8%\nFir,48.0%,75.5%\n", ["Elm scores [51.2%]"]),
         ("one.csv", "step,loss\n1,3\n2,2\n", ["One ends below its start", 'claim="start(One) > final(One)"']),
         ("tokens.csv", "model,tokens_seen,loss\nA,100,3\nA,200,2\n", ["A ends below its start"]),
         ("odd.csv", 'model,step,loss\n"a_b[*]\'s",1,3\n"a_b[*]\'s",2,2\n', ["a\\_b(\\*)'s ends at"]),

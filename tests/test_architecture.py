@@ -58,7 +58,7 @@ LIBRARIES = {
     r"|site/(assembly|citation|files|plugin|publishing|reuse/.*|security|serving)",
     "jinja2": r"site/(fragments|plugin|reuse/pages)",
     "markupsafe": r"site/fragments",
-    "markdown": r"narrative/markdown_extensions|site/files",
+    "markdown": r"narrative/(markdown_extensions|references)|site/files",
     "pymdownx": r"narrative/markdown_extensions|site/fragments",
     "pydantic": r"settings/.*|core/cache|review/model",
     "pydantic_core": r"settings/.*|formats/json_files",

@@ -114,9 +114,9 @@ def test_annotations_name_file_line_column_and_title() -> None:
 
 def test_an_annotation_says_no_more_than_is_known() -> None:
     """A problem of a whole file has neither line nor column."""
-    check = made(Diagnostic(SourceLocation("mkdocs.yml"), "a: b, 5 %", "", Stage.SETTINGS))
+    check = made(Diagnostic(SourceLocation("mkdocs.yml"), "a: b, 5%", "", Stage.SETTINGS))
     assert list(format_annotations(check, "")) == [
-        "::error file=mkdocs.yml,title=Problem in settings::a: b, 5 %25."
+        "::error file=mkdocs.yml,title=Problem in settings::a: b, 5%25."
     ]
 
 

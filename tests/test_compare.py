@@ -247,7 +247,7 @@ def test_no_shared_problem_and_too_few_have_reasons() -> None:
 
 
 def test_all_right_against_all_wrong_is_better() -> None:
-    """No spread: the interval is the exact bound, 1 - 2 · 11.57 % to 1, and p is the smallest there is."""
+    """No spread: the interval is the exact bound, 1 - 2 · 11.57% to 1, and p is the smallest there is."""
     one = compare(_values([1.0] * 30, [0.0] * 30), "A", "B")
     assert one.low == pytest.approx(1 - 2 * 0.1157, abs=1e-4)
     assert one.high == 1.0

@@ -174,7 +174,7 @@ def test_the_caption_says_how_every_number_came_about() -> None:
     caption = block(skilled(1.0, 0.5, -1.0)).caption
     for said in (
         "mean over shared problems of the difference in mean score, in points",
-        "95 % interval of the mean difference on other problems like these (Student's t over problems)",
+        "95% CI of the mean difference on other problems like these (Student's t over problems)",
         "each by itself, not adjusted",
         "two-sided test of the differences by problem",
         "adjusted for 3 pairs tested together",
@@ -188,7 +188,7 @@ def test_the_caption_says_how_every_number_came_about() -> None:
 
 
 def test_the_caption_has_the_level_and_the_metric_that_were_asked_for() -> None:
-    """Nothing in it is a fixed text about 95 % and means."""
+    """Nothing in it is a fixed text about 95% and means."""
     problems = skilled(1.0, -1.0)
     found = scored(problems, "pass@k", 4)
     stack = draw_comparison(

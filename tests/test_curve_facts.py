@@ -440,7 +440,7 @@ def test_equal_runs_are_not_called_tied() -> None:
 
 
 def test_curves_are_equivalent_within_a_margin() -> None:
-    """Two one-sided Welch tests over runs: the ends of the 90 % interval, from scipy's t."""
+    """Two one-sided Welch tests over runs: the ends of the 90% CI, from scipy's t."""
     runs = {"A": [0.80, 0.82, 0.81], "B": [0.79, 0.82, 0.80]}
     made = [spread(name, [[0.1, end] for end in ends], [[0, 9]] * 3) for name, ends in runs.items()]
     of, (first, second) = subject(*made), (np.array(ends) for ends in runs.values())

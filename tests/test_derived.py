@@ -25,7 +25,7 @@ CASE = Path(__file__).parent / "cases" / "derived"
 DATA = Path(__file__).parents[1] / "data"
 TEXT = (CASE / "data/runs.csv").read_text("utf-8")
 ROWS = list(csv.DictReader(TEXT.splitlines()))
-T4 = 4.302652729749464  # the 97.5 % point of Student's t with 2 degrees of freedom
+T4 = 4.302652729749464  # the 97.5% point of Student's t with 2 degrees of freedom
 
 
 def list_drawn(name: str) -> list[dict[str, str]]:

@@ -219,7 +219,7 @@ CHANGES = {
         "aime-outcomes/outcomes.csv",
         "v10-l1-length-4096,1,p01,1,1",
         "v10-l1-length-4096,1,p01,1,0",
-        values={"aime.md": [("32.1 %", "32.0 %"), ("4.1 points", "4.0 points"), ("p = 0.128", "p = 0.133")]},
+        values={"aime.md": [("32.1%", "32.0%"), ("4.1 points", "4.0 points"), ("p = 0.128", "p = 0.133")]},
         claims={},
     ),
     "one answer of a model": Change(
@@ -228,7 +228,7 @@ CHANGES = {
         "Contest,Damson,contest-01,algebra,1,1,5,5,0,1380",
         values={
             "model-comparison.md": [
-                *(("41.9 %", "41.7 %"), ("+2.9 points", "+3.1 points"), ("+3.1 points", "+3.3 points"))
+                *(("41.9%", "41.7%"), ("+2.9 points", "+3.1 points"), ("+3.1 points", "+3.3 points"))
             ]
         },
         claims={},

@@ -34,11 +34,11 @@ DAY = 86_400_000.0
         (0.99996, Quantity.VALUE, PLAIN, "1"),
         (12345.678, Quantity.VALUE, PLAIN, "12,346"),
         (-0.2, Quantity.VALUE, PLAIN, "−0.2"),
-        (0.621, Quantity.VALUE, SHARE, "62.1 %"),
-        (0.9996, Quantity.VALUE, SHARE, "99.9 %"),
-        (1.0, Quantity.VALUE, SHARE, "100.0 %"),
-        (84.125, Quantity.VALUE, PERCENT, "84.12 %"),
-        (99.9999, Quantity.VALUE, PERCENT, "99.99 %"),
+        (0.621, Quantity.VALUE, SHARE, "62.1%"),
+        (0.9996, Quantity.VALUE, SHARE, "99.9%"),
+        (1.0, Quantity.VALUE, SHARE, "100.0%"),
+        (84.125, Quantity.VALUE, PERCENT, "84.12%"),
+        (99.9999, Quantity.VALUE, PERCENT, "99.99%"),
         (9.99999, Quantity.VALUE, TEN, "9.999"),
         (0.032, Quantity.DIFFERENCE, SHARE, "+3.2 points"),
         (-0.00001, Quantity.DIFFERENCE, SHARE, "−0.1 points"),
@@ -81,8 +81,8 @@ def test_values(value: float, quantity: Quantity, scale: Scale, words: str) -> N
     [
         (0.8214, Quantity.VALUE, PLAIN, 2, "0.82"),
         (0.8, Quantity.VALUE, PLAIN, 3, "0.800"),
-        (0.62137, Quantity.VALUE, SHARE, 2, "62.14 %"),
-        (0.9996, Quantity.VALUE, SHARE, 0, "99 %"),
+        (0.62137, Quantity.VALUE, SHARE, 2, "62.14%"),
+        (0.9996, Quantity.VALUE, SHARE, 0, "99%"),
         (0.0314, Quantity.DIFFERENCE, SHARE, 2, "+3.14 points"),
         (0.0004, Quantity.DIFFERENCE, PLAIN, 2, "+0.01"),
         (0.0496, Quantity.PROBABILITY, PLAIN, 4, "0.0496"),
@@ -104,9 +104,9 @@ def test_differences_without_a_plus() -> None:
 
 @given(st.floats(0, 1), st.integers(0, 4))
 def test_no_rounding_reaches_a_bound(value: float, decimals: int) -> None:
-    """Only all is 100 %, and only none is 0 %."""
+    """Only all is 100%, and only none is 0%."""
     words = format_quantity(value, Quantity.VALUE, SHARE, decimals=decimals)
-    number = float(words.removesuffix(" %"))
+    number = float(words.removesuffix("%"))
     assert (number == 100) is (value == 1)
     assert (number == 0) is (value == 0)
 
@@ -137,9 +137,9 @@ def test_steps_in_a_sentence() -> None:
         (0.5, 0.5, 0.5, PLAIN, "0.5 [0.5, 0.5]"),
         (1.5e-7, 1.4e-7, 1.6e-7, PLAIN, "1.5e−7 [1.4e−7, 1.6e−7]"),
         (1.0, 1 - 1e-15, 1 + 1e-15, PLAIN, "1 [1, 1]"),
-        (0.61, 0.502, 0.711, SHARE, "61.0 % [50.2, 71.1]"),
-        (0.61, 0.6098, 0.6102, SHARE, "61.00 % [60.98, 61.02]"),
-        (61.0, 50.2, 71.1, PERCENT, "61 % [50, 71]"),
+        (0.61, 0.502, 0.711, SHARE, "61.0% [50.2, 71.1]"),
+        (0.61, 0.6098, 0.6102, SHARE, "61.00% [60.98, 61.02]"),
+        (61.0, 50.2, 71.1, PERCENT, "61% [50, 71]"),
         (5.0, 4.5, 5.5, TEN, "5.00 [4.50, 5.50]"),
     ],
 )

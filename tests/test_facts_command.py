@@ -74,7 +74,7 @@ def test_facts_at_a_step_of_ones_choice_have_an_example(report: Path) -> None:
 def test_facts_of_scores(report: Path) -> None:
     """Of the benchmark that is asked for, in percent."""
     said = told(report, "facts", "answers", "--benchmark", "maths")
-    assert re.search(r"\n  score\(Aspen\) +8\d\.\d % \[", said)
+    assert re.search(r"\n  score\(Aspen\) +8\d\.\d% \[", said)
     assert re.search(r"\n  better\(Aspen, Birch-2\) +true: difference \+", said)
     assert "peak(" not in said
 

@@ -131,17 +131,17 @@ def test_a_value_with_its_interval() -> None:
 def test_scores_are_told_in_percent() -> None:
     """With their interval; a difference in points, a p value with its relation."""
     of = shares()
-    judged = value("96 %", "score(A)", of)
-    assert judged.found.startswith("score(A) = 97.5 % [")
+    judged = value("96%", "score(A)", of)
+    assert judged.found.startswith("score(A) = 97.5% [")
     assert judged.truth is Truth.FAILS
-    assert judged.repaired == "97 %"  # the double nearest to 0.975 lies below it
-    assert value("98 %", "score(A)", of).truth is Truth.HOLDS
+    assert judged.repaired == "97%"  # the double nearest to 0.975 lies below it
+    assert value("98%", "score(A)", of).truth is Truth.HOLDS
     assert value("47.5 points", "difference(A, B)", of).truth is Truth.HOLDS
     assert value("p < 0.001", "p_value(A, B)", of).truth is Truth.HOLDS
     tiny = value("p = 0.04", "p_value(A, B)", of)
     assert tiny.found.startswith("p_value(A, B) < 0.001")
     assert tiny.repaired == "p < 0.01"
-    assert value("100.0 %", "score(A)", of).repaired == "97.5 %"
+    assert value("100.0%", "score(A)", of).repaired == "97.5%"
 
 
 def test_more_digits_until_a_reader_sees_the_difference() -> None:
@@ -150,7 +150,7 @@ def test_more_digits_until_a_reader_sees_the_difference() -> None:
     assert (
         value("0.84352", "peak(MEL)", near).found == "peak(MEL) = 0.84351 at step 120: best of 5 checkpoints"
     )
-    assert value("84.352 %", "peak(MEL) * 1", near).found == "peak(MEL) * 1 = 0.84351"
+    assert value("84.352%", "peak(MEL) * 1", near).found == "peak(MEL) * 1 = 0.84351"
     stepped = MadeSubject({"steps_to(MEL, 0.5)": 118.6666666})
     assert value("118.6667 steps", "steps_to(MEL, 0.5)", stepped).truth is Truth.HOLDS
     assert value("118.6671", "steps_to(MEL, 0.5)", stepped).found == "steps_to(MEL, 0.5) = 118.6667"
@@ -250,16 +250,16 @@ def test_a_claim_that_is_a_fact() -> None:
 @pytest.mark.parametrize(
     ("expression", "said"),
     [
-        ("score(B) > score(C)", "holds: 50.0 % is above 47.5 %, but {noise}"),
-        ("score(C) < score(B)", "holds: 47.5 % is below 50.0 %, but {turned}"),
+        ("score(B) > score(C)", "holds: 50.0% is above 47.5%, but {noise}"),
+        ("score(C) < score(B)", "holds: 47.5% is below 50.0%, but {turned}"),
         ("score(B) - score(C) > 0", "holds: 2.5 points is above 0.0 points, but {noise}"),
         ("difference(B, C) > 0", "holds: 2.5 points is above 0.0 points, but {noise}"),
         ("score(B) > score(C) and score(A) > 90%", "holds, but {noise} (score(B) > score(C))"),
         ("rank(B) = 2", "holds: 2 equals 2, but the verdicts leave it the ranks 2 to 3"),
         ("rank(B) < rank(C)", "holds: 2 is below 3, but {noise}"),
-        ("score(A) > score(B)", "holds: 97.5 % is above 50.0 %"),
+        ("score(A) > score(B)", "holds: 97.5% is above 50.0%"),
         ("rank(A) = 1", "holds: 1 equals 1"),
-        ("score(C) > score(B)", "fails: 47.5 % is not above 50.0 %"),
+        ("score(C) > score(B)", "fails: 47.5% is not above 50.0%"),
     ],
 )
 def test_what_holds_only_within_noise(expression: str, said: str) -> None:

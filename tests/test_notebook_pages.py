@@ -40,7 +40,7 @@ def test_cells_are_read_with_their_lines_in_the_file(
     layout: dict[str, Any], ends: str, tmp_path: Path
 ) -> None:
     """Blocks and bound values of Markdown cells alone, as Jupyter, Colab and others indent them."""
-    said = "é 🙂 [72 %]{value=\"final(GRPO)\" of='runs'} and\n[so it is]{claim='final(GRPO) > 0' of='runs'}"
+    said = "é 🙂 [72%]{value=\"final(GRPO)\" of='runs'} and\n[so it is]{claim='final(GRPO) > 0' of='runs'}"
     text = json.dumps(make_notebook(TITLE, CODE, FIGURE, said), **layout)
     page, problems = read(tmp_path, text.replace("\n", ends))
     assert problems == ()
@@ -53,11 +53,11 @@ def test_cells_are_read_with_their_lines_in_the_file(
         find_place(text, ["Text.", "```curve"])[0],
     )
     places = [(one.location.line, one.location.column) for one in page.bindings]
-    assert places == [find_place(text, [word]) for word in ("[0.72]", "[72 %]", "[so it is]")]
+    assert places == [find_place(text, [word]) for word in ("[0.72]", "[72%]", "[so it is]")]
     expressions = [(one.expression_location.line, one.expression_location.column) for one in page.bindings]
-    assert expressions == [find_place(text, [word, "final("]) for word in ("[0.72]", "[72 %]", "[so it is]")]
+    assert expressions == [find_place(text, [word, "final("]) for word in ("[0.72]", "[72%]", "[so it is]")]
     assert page.text == f"{TITLE}\n\n{FIGURE}\n\n{said}"
-    assert [page.text[one.start : one.end] for one in page.bindings] == ["0.72", "72 %", "so it is"]
+    assert [page.text[one.start : one.end] for one in page.bindings] == ["0.72", "72%", "so it is"]
 
 
 def test_problems_have_their_place(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_a_spike_of_one_step_in_a_long_loss_is_found() -> None:
 
 
 def test_a_loss_that_still_falls_is_no_plateau() -> None:
-    """Its late fall is less than 1 % of where it came from, and still more than noise."""
+    """Its late fall is less than 1% of where it came from, and still more than noise."""
     steps = np.arange(1.0, 1001.0)
     loss = (10 * steps**-0.5 + 1) * np.exp(np.random.default_rng(7).normal(0, 0.02, 1000))
     assert texts({"run": [(steps, loss)]}, Rule.PLATEAU, LOWER) == []

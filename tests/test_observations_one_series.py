@@ -74,7 +74,7 @@ def test_a_dip_says_where_it_comes_from_and_when_it_is_back() -> None:
     assert (found.mark_series, found.mark, found.label) == ("Gemma3", 60, "low 0.55")
     assert (found.from_step, found.to_step) == (40, 100)
     assert found.evidence == ("at(Gemma3, 40) = 0.75", "at(Gemma3, 60) = 0.55", "at(Gemma3, 100) = 0.70")
-    assert found.threshold == "0.15 is more than 0.0025, 1 % of the range"
+    assert found.threshold == "0.15 is more than 0.0025, 1% of the range"
 
 
 def test_a_drop_that_is_not_made_good_is_no_dip() -> None:
@@ -113,7 +113,7 @@ def test_a_series_that_only_gets_worse_has_no_late_decline() -> None:
     falling = curve("A", [0.9, 0.6, 0.4, 0.2])
     assert texts(Rule.LATE_DECLINE, falling) == []
     assert texts(Rule.RISE, falling) == [
-        "The readings of A go down from 0.9 to 0.2, 90 % of the way by step 30."
+        "The readings of A go down from 0.9 to 0.2, 90% of the way by step 30."
     ]
 
 
@@ -124,7 +124,7 @@ def test_lower_is_better_keeps_the_values_as_measured() -> None:
         "The last reading of A is 0.6 at step 30, 0.2 above its lowest reading of 0.4 at step 20."
     ]
     assert texts(Rule.RISE, loss, scale=LOWER) == [
-        "The readings of A go down from 2.0 to 0.4, 90 % of the way by step 20."
+        "The readings of A go down from 2.0 to 0.4, 90% of the way by step 20."
     ]
 
 
@@ -134,11 +134,10 @@ def test_the_rise_names_fastest_and_slowest() -> None:
     slow = curve("C", [0.2, 0.4, 0.7], [0, 40, 120])
     (found,) = said(Rule.RISE, fast, also, slow)
     assert found.text == (
-        "By their readings the series have gone 90 % of their way up so: "
-        "A and B by step 40 and C by step 120."
+        "By their readings the series have gone 90% of their way up so: A and B by step 40 and C by step 120."
     )
     assert (found.mark_series, found.mark) == ("C", 120)
-    assert found.evidence[2] == "start(C) = 0.2; 90 % of the rise to 0.7 is 0.65, reached by step 120"
+    assert found.evidence[2] == "start(C) = 0.2; 90% of the rise to 0.7 is 0.65, reached by step 120"
 
 
 def test_a_plateau_holds_for_a_quarter_of_the_steps() -> None:

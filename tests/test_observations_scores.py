@@ -48,7 +48,7 @@ def test_a_clear_best_is_told_with_interval_p_and_problems() -> None:
     assert one.rule == Rule.BEST
     number = r"[\d.]+"
     assert re.fullmatch(
-        rf"A has the highest score, {number} % \[{number}, {number}\] on 60 problems, and is better than "
+        rf"A has the highest score, {number}% \[{number}, {number}\] on 60 problems, and is better than "
         rf"each of the 2 others; nearest is B: \+{number} points \[\+{number}, \+{number}\], p < 0\.001 "
         r"on 60 shared problems\.",
         one.text,
@@ -86,7 +86,7 @@ def test_groups_are_the_tiers() -> None:
     told = [one for one in found((0.92, 0.88, 0.2), 80, (Rule.TIERS,)) if "groups" in one.text]
     assert len(told) == 1
     assert re.match(
-        r"Two groups, best first: A \([\d.]+ %\) and B \([\d.]+ %\); then C \([\d.]+ %\)\.", told[0].text
+        r"Two groups, best first: A \([\d.]+%\) and B \([\d.]+%\); then C \([\d.]+%\)\.", told[0].text
     )
 
 
@@ -101,7 +101,7 @@ def test_scores_without_problems_are_not_compared() -> None:
     """A harness's totals: who is next is told, and that nobody compared them."""
     totals = [score_total("A", 0.8), score_total("B", 0.7)]
     (one,) = observe_scores(totals, (), (), SHARE)
-    assert one.text.endswith("B is next, 70.0 %, and was not compared with it.")
+    assert one.text.endswith("B is next, 70.0%, and was not compared with it.")
 
 
 def test_the_order_of_series_changes_no_score_observation() -> None:

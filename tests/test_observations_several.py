@@ -53,7 +53,7 @@ def texts(rule: Callable[[Field], Iterator[Observation]], *curves: Curve, scale:
 
 
 def white(seed: int, name: str, n: int, *, runs: int = 1) -> Curve:
-    """A flat curve of white noise of sd 1: one run, or the mean of several with its 95 % band."""
+    """A flat curve of white noise of sd 1: one run, or the mean of several with its 95% band."""
     draws = np.random.default_rng([seed, *name.encode()]).normal(size=(runs, n))
     if runs == 1:
         return curve(name, draws[0].tolist())

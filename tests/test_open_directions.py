@@ -10,7 +10,7 @@ from reportgen.core.directions import EITHER_WAY, Direction, find_direction, gue
 @pytest.mark.parametrize(
     "name",
     [
-        *("time_to_accuracy", "steps_to_accuracy", "timeToAccuracy", "time to 90 % accuracy", "time_to_loss"),
+        *("time_to_accuracy", "steps_to_accuracy", "timeToAccuracy", "time to 90% accuracy", "time_to_loss"),
         *("steps_to_first_success", "crps_score", "anomaly_score", "risk_score", "cost_score", "cost_return"),
         *("attack_success_rate", "jailbreak/success_rate/mean", "no_error_rate", "non_toxicity", "no_match"),
     ],

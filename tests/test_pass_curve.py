@@ -89,7 +89,7 @@ def test_the_table_says_what_the_points_are() -> None:
     share = sum(RIGHT_A) / 72
     step = 2.570582 * np.std(np.array(RIGHT_A) / 12, ddof=1) / 6**0.5 / (share * (1 - share))
     low, high = (100 / (1 + (1 - share) / share * np.exp(sign * step)) for sign in (1, -1))
-    assert table.rows[0][1] == f"{100 * share:.1f} % [{low:.1f}, {high:.1f}]"
+    assert table.rows[0][1] == f"{100 * share:.1f}% [{low:.1f}, {high:.1f}]"
     assert table.note == ""
 
 
@@ -98,7 +98,7 @@ def test_the_axis_counts_in_doublings() -> None:
     made = figure(TWO)
     live = json.loads(str(made.payload))
     assert (live["x"]["scale"], live["x"]["title"], live["x"]["ticks"]) == ("log2", "k", [1, 2, 4, 8])
-    assert (live["x"]["symbol"], live["y"]["unit"], live["y"]["title"]) == (True, " %", "pass@k (%)")
+    assert (live["x"]["symbol"], live["y"]["unit"], live["y"]["title"]) == (True, "%", "pass@k (%)")
     assert ">k</text>" in str(made.inline_svg)
     assert '"base": 2' in made.view
 
@@ -107,7 +107,7 @@ def test_the_words_name_estimator_interval_estimand_and_size() -> None:
     """Nobody has to guess what was estimated, from how much, and what the band is about."""
     made = figure(TWO, caption="Own words.")
     assert made.title == "pass@k on AIME"
-    assert made.subtitle == "unbiased pass@k, mean of 6 problems × 12 samples, band: 95 % CI"
+    assert made.subtitle == "unbiased pass@k, mean of 6 problems × 12 samples, band: 95% CI"
     assert made.caption.startswith(
         "Own words. n = 6 problems × 12 samples. Source: made answers.\nEach point is the mean"
     )
@@ -115,7 +115,7 @@ def test_the_words_name_estimator_interval_estimand_and_size() -> None:
         "unbiased estimator 1 − C(n − c, k)/C(n, k)",
         "(Chen et al. 2021)",
         "n = 6 problems × 12 samples.",
-        "Band: 95 % interval for the score on other problems like these",
+        "Band: 95% CI for the score on other problems like these",
         "these (Student's t over problems on the logit scale;",
         "Wilson's score interval over problems for all series at k = 12).",
         "intervals move together; lines share problems",
@@ -140,14 +140,14 @@ def test_the_summary_says_who_leads_at_both_ends() -> None:
 def test_equal_series_share_the_lead() -> None:
     """What cannot be told apart in the digits shown is not ranked."""
     made = figure(answers(RIGHT_A, RIGHT_A, samples=12))
-    assert made.summary.startswith("At k = 1, A and B have the highest pass@k, 40.3 %.")
+    assert made.summary.startswith("At k = 1, A and B have the highest pass@k, 40.3%.")
 
 
 def test_one_series_is_told_of_by_itself() -> None:
     """No leader among one, and nothing about overlap."""
     made = figure(answers((2, 0, 1), samples=4), title="Own title")
-    assert made.summary.startswith("A has pass@1 of 25.0 % [")
-    assert "and pass@4 of 66.7 % [" in made.summary
+    assert made.summary.startswith("A has pass@1 of 25.0% [")
+    assert "and pass@4 of 66.7% [" in made.summary
     assert "overlap" not in made.caption
     assert made.title == "Own title"
 
@@ -182,7 +182,7 @@ def test_one_sample_leaves_one_point() -> None:
     assert [row["step"] for row in rows(made)] == ["1"]
     assert "With one sample of some problem only pass@1 is known." in made.caption
     assert "(Wilson's score interval over problems)" in made.caption
-    assert "75.0 % [" in made.table.rows[0][1]
+    assert "75.0% [" in made.table.rows[0][1]
 
 
 def test_one_problem_has_no_band() -> None:
@@ -203,13 +203,13 @@ def test_all_right_has_an_interval_with_its_reason() -> None:
 
 
 def test_only_all_is_read_as_all() -> None:
-    """99.97 % is not read out as 100.0 %, nor are the other digits cut.
+    """99.97% is not read out as 100.0%, nor are the other digits cut.
 
-    The lower end is 99.9667 (1 - q) with q = 1 - 0.025^(1/1000) = 0.3682 %.
+    The lower end is 99.9667 (1 - q) with q = 1 - 0.025^(1/1000) = 0.3682%.
     """
     made = figure(answers([12] * 999 + [1], samples=12))
-    assert made.table.rows[3][1] == "99.97 % [99.60, 99.99]"
-    assert made.table.rows[-1][1].startswith("100.00 % [")
+    assert made.table.rows[3][1] == "99.97% [99.60, 99.99]"
+    assert made.table.rows[-1][1].startswith("100.00% [")
 
 
 def test_other_ranges_are_plain_numbers() -> None:

@@ -123,7 +123,7 @@ def test_the_summary_counts_what_all_and_none_solve() -> None:
     figure = picture(block(matrix(SOME)))
     assert (
         figure.summary
-        == "All series have 100 % on 1 problem and 0 % on 1; on the other 2 they differ or lie between."
+        == "All series have 100% on 1 problem and 0% on 1; on the other 2 they differ or lie between."
     )
 
 
@@ -161,15 +161,15 @@ def test_the_browser_finds_cells_by_place() -> None:
     assert data["samples"][1] == [2, 0, 2, 2]
     assert data["right"] == [[2, 1, 1, 0], [2, 0, 0, 0]]
     assert "right" not in json.loads(str(picture(block(matrix(SOME / 2))).payload))
-    assert data["tags"][0] == "on average 100.0 %"
-    assert data["words"] == ["100.0 %", "50.0 %", "0.0 %"]
+    assert data["tags"][0] == "on average 100.0%"
+    assert data["words"] == ["100.0%", "50.0%", "0.0%"]
     assert data["score"][0][0] == 0
 
 
 def test_the_script_gets_the_words_of_a_score() -> None:
     """It rounds nothing: 0.9996 is not always, 0.0004 not never, wherever a score is told."""
     data = json.loads(str(picture(block(matrix(np.array([[[0.9996], [0.0004], [0.99999]]])))).payload))
-    assert [data["words"][place] for place in data["score"][0]] == ["99.9 %", "99.9 %", "0.1 %"]
+    assert [data["words"][place] for place in data["score"][0]] == ["99.9%", "99.9%", "0.1%"]
 
 
 def test_slices_have_intervals_n_and_reasons() -> None:
@@ -188,11 +188,11 @@ def test_slices_have_intervals_n_and_reasons() -> None:
     assert table.header == ("series", "algebra (8 problems)", "geometry (3 problems)")
     (own,) = [one for one in score_series(parts["algebra"]) if one.series == "A"]
     assert own.estimate is not None
-    assert table.rows[0][1].text.startswith(f"{100 * own.estimate:.1f} % [")
+    assert table.rows[0][1].text.startswith(f"{100 * own.estimate:.1f}% [")
     assert table.rows[1][2].text.startswith("missing\nno answers in")
     assert table.rows[1][2].mark == "missing"
     assert "nothing is adjusted for many" in table.caption
-    assert "95 % interval of the score on other problems like these" in table.caption
+    assert "95% CI of the score on other problems like these" in table.caption
     assert len(list(csv.reader(io.StringIO(table.csv)))) == 1 + 4
 
 

@@ -196,7 +196,7 @@ def test_the_caption_says_what_stands_behind_the_sign() -> None:
     assert table.caption == (
         "Three seeds. Lower is better. One file was empty. Source: a source (digitised).\n"
         "Best: the best value of the mean curve, picked by looking; it has no interval. "
-        "± is half the 90 % confidence interval across runs (Student t), at each step by itself."
+        "± is half the 90% CI across runs (Student t), at each step by itself."
     )
 
 

@@ -187,9 +187,9 @@ def test_strips_of_a_metric_share_an_axis() -> None:
     one = make_number("A", before=Estimate(value=0.2, low=0.1, high=0.3))
     two = make_number("B", before=Estimate(value=0.6, low=0.5, high=0.7))
     lines = write_comment(make_review(numbers=(one, two))).split("```")[1].splitlines()[1:]
-    ticks = {"20 %": lines[0].index("20 %") + 2, "60 %": lines[0].index("60 %") + 2}
-    assert abs(lines[1].index("○") - ticks["20 %"]) <= 1
-    assert abs(lines[3].index("○") - ticks["60 %"]) <= 1
+    ticks = {"20%": lines[0].index("20%") + 2, "60%": lines[0].index("60%") + 2}
+    assert abs(lines[1].index("○") - ticks["20%"]) <= 1
+    assert abs(lines[3].index("○") - ticks["60%"]) <= 1
 
 
 @pytest.mark.parametrize("name", [*HOSTILE, "a" * 100, "e\u0301" * 40])

@@ -105,7 +105,7 @@ def test_what_was_is_dashed_and_grey_behind_what_is() -> None:
     assert "Before grey and dashed, after in colour, unchanged series faint" in words
     assert "benchmarks/aime.md, 3bb89e4a → c0ffee12" in words
     scores = dict(draw_svgs(make_everything(), 4))["benchmarks-math-scores-light"]
-    assert {"40.2 % → 45.5 %", "40 %", "pass@8", "gone: 39.0 %"} <= {*re.findall(r">([^<]+)</text>", scores)}
+    assert {"40.2% → 45.5%", "40%", "pass@8", "gone: 39.0%"} <= {*re.findall(r">([^<]+)</text>", scores)}
 
 
 def test_equal_reviews_give_equal_bytes(tmp_path: Path) -> None:

@@ -170,7 +170,7 @@ def test_a_flipped_claim_has_its_sentence_its_reasons_and_its_cause() -> None:
     claim = make_statement()
     words = read_words(write_page(say(statements=(claim,))))
     assert "became false benchmarks/aime.md:44 because the data changed GRPO ends above MEL. Before" in words
-    assert "After fails. GRPO ends at 29.0 % [26.5, 31.5], MEL at 30.2 % [28.3, 32.1]." in words
+    assert "After fails. GRPO ends at 29.0% [26.5, 31.5], MEL at 30.2% [28.3, 32.1]." in words
     assert "Checked as final(GRPO) > final(MEL)" in words
     assert words.count("GRPO ends above MEL.") == 1
     assert claim.after
@@ -244,7 +244,7 @@ def test_numbers_that_cannot_be_compared_have_both_values_and_the_reason() -> No
     """And no difference."""
     words = read_words(write_page(make_everything()))
     not_comparable = words.partition("Not comparable")[2].partition("New numbers")[0]
-    assert "28.1 % [26.1, 30.1] 52.0 % [49.0, 55.0] metric: pass@1 → pass@4" in not_comparable
+    assert "28.1% [26.1, 30.1] 52.0% [49.0, 55.0] metric: pass@1 → pass@4" in not_comparable
     assert "points" not in not_comparable
 
 

@@ -63,19 +63,19 @@ def tips(figure: Figure) -> list[list[str]]:
 def test_every_run_is_a_dot_with_its_name() -> None:
     """After the mean of its series."""
     assert tips(drawn(spread("A", 0.5, 0.54, 0.52))[0]) == [
-        ["A", "mean of 3 runs: 52.0 %", "95 % interval [42.0, 62.0]", "SD 2.0 points", "30 problems"],
-        ["A", "run r0, seed 0: 50.0 %"],
-        ["A", "run r1, seed 1: 54.0 %"],
-        ["A", "run r2, seed 2: 52.0 %"],
+        ["A", "mean of 3 runs: 52.0%", "95% CI [42.0, 62.0]", "SD 2.0 points", "30 problems"],
+        ["A", "run r0, seed 0: 50.0%"],
+        ["A", "run r1, seed 1: 54.0%"],
+        ["A", "run r2, seed 2: 52.0%"],
     ]
 
 
 def test_a_lone_run_has_no_interval() -> None:
     """It is its own mean, drawn once and hollow; everybody is told."""
     figure, table = drawn(spread("A", 0.5))
-    assert tips(figure) == [["A", "1 run: 50.0 %", "30 problems", "1 run: no spread between runs"]]
+    assert tips(figure) == [["A", "1 run: 50.0%", "30 problems", "1 run: no spread between runs"]]
     assert 'class="rg-interval"' not in str(figure.inline_svg)
-    assert [cell.text for cell in table.rows[0]][2:4] == ["50.0 %", "not known"]
+    assert [cell.text for cell in table.rows[0]][2:4] == ["50.0%", "not known"]
     assert figure.summary == "With one run of each series, nothing can be said about how much runs vary."
     assert "A: 1 run: no spread between runs." in figure.caption
     assert "no interval" in figure.subtitle
@@ -95,12 +95,12 @@ def test_the_summary_names_the_series_that_moves_most() -> None:
     """With the ends of its runs."""
     figure, _ = drawn(spread("A", 0.5, 0.52, sd=0.014), spread("B", 0.4, 0.6, sd=0.141), spread("C", 0.5))
     assert figure.summary == (
-        "2 runs of B reach 40.0 % to 60.0 %, a standard deviation of 14.1 points, the largest of 2 series "
+        "2 runs of B reach 40.0% to 60.0%, a standard deviation of 14.1 points, the largest of 2 series "
         "with several runs."
     )
     alone, _ = drawn(spread("A", 0.5, 0.52))
     assert alone.summary.endswith(
-        "a standard deviation of 2.0 points about their mean of 51.0 % [41.0, 61.0]."
+        "a standard deviation of 2.0 points about their mean of 51.0% [41.0, 61.0]."
     )
 
 
@@ -111,7 +111,7 @@ def test_the_caption_says_what_the_interval_is_about() -> None:
     said = drawn(spread("A", 0.5, 0.6, left_out=2), context=context, caption="Mine.")[0].caption
     for part in (
         "Mine. n = 2 runs of each series.",
-        "95 % interval (Student's t over runs), for the mean of other runs like these on these problems",
+        "95% CI (Student's t over runs), for the mean of other runs like these on these problems",
         "A: 2 problems that only some of its runs answered left out.",
         "Lower is better.",
         "Protocol: samples 16.",
@@ -126,7 +126,7 @@ def test_the_table_has_a_row_a_series() -> None:
         spread("A", 0.5, 0.54), spread("B", problems=0, reason="no problem that every run answered")
     )
     assert [cell.text for cell in table.rows[0]] == [
-        *("A", "2", "52.0 % [42.0, 62.0]", "2.0 points", "50.0 %", "54.0 %", "30"),
+        *("A", "2", "52.0% [42.0, 62.0]", "2.0 points", "50.0%", "54.0%", "30"),
     ]
     assert [cell.mark for cell in table.rows[1]] == ["", "", "missing", "missing", "missing", "missing", ""]
     assert all(len(row) == len(table.header) for row in table.rows)
@@ -147,7 +147,7 @@ def test_the_csv_of_the_picture_has_every_run() -> None:
 def test_a_seed_that_is_the_name_of_the_run_is_said_once() -> None:
     """Nobody needs to read it twice."""
     figure, _ = drawn(spread("A", 0.5, 0.6, runs=(RunScore("7", "7", 0.5), RunScore("8", None, 0.6))))
-    assert [tip[1] for tip in tips(figure)[1:]] == ["run 7: 50.0 %", "run 8: 60.0 %"]
+    assert [tip[1] for tip in tips(figure)[1:]] == ["run 7: 50.0%", "run 8: 60.0%"]
 
 
 def test_nothing_is_nothing() -> None:

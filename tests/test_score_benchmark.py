@@ -70,7 +70,7 @@ def test_the_key_results() -> None:
     )
     facts = dict(made.facts)
     # Wilson for 11 of 20.
-    assert facts["Highest score"] == "A 55.0 % [34.2, 74.2]"
+    assert facts["Highest score"] == "A 55.0% [34.2, 74.2]"
     assert facts["No clear winner"] == "no clear difference from B"
     assert facts["Problems"] == "20 × 1 sample, 3 series"
     assert re.fullmatch(
@@ -80,7 +80,7 @@ def test_the_key_results() -> None:
     assert "Caution" not in facts
     assert (made.leader, made.score) == (
         "",
-        "No clear winner; highest score: A 55.0 % [34.2, 74.2] mean score",
+        "No clear winner; highest score: A 55.0% [34.2, 74.2] mean score",
     )
     assert (made.name, made.page, made.description) == ("Contest", "contest.md", "Twenty problems.")
     assert made.legend == (("A", 0), ("B", 1), ("C", 2))
@@ -89,7 +89,7 @@ def test_the_key_results() -> None:
 def test_scores_that_read_alike_lead_together() -> None:
     """No order is made up between them; the group holds nobody else."""
     made = result({"A": HALF, "B": HALF, "C": np.zeros(PROBLEMS)})
-    assert dict(made.facts)["Highest score"] == "A and B 50.0 %"
+    assert dict(made.facts)["Highest score"] == "A and B 50.0%"
     assert "No clear winner" not in dict(made.facts)
 
 
@@ -153,7 +153,7 @@ def test_one_score_without_an_interval_stands_in_the_middle() -> None:
     scored = BenchmarkScores(problems, given, (), rank_groups(given, ()), None, lead=Lead("A", tested=False))
     made = summarize_score_benchmark(Benchmark(name="C", source="s"), "c.md", scored, context)
     assert drawn(made) == [[300, 100, 0]]
-    assert dict(made.facts) == {"Best": "A 100.0 %", "Problems": "1 × 1 sample, 1 series"}
+    assert dict(made.facts) == {"Best": "A 100.0%", "Problems": "1 × 1 sample, 1 series"}
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -77,7 +77,7 @@ def test_rank_ranges() -> None:
 
 
 def test_equivalent_within_a_margin() -> None:
-    """Two one-sided tests: the 90 % interval by scipy's t, and never narrower than the one shown suggests."""
+    """Two one-sided tests: the 90% CI by scipy's t, and never narrower than the one shown suggests."""
     shown = measured()
     (one,) = [one for one in shown.comparisons if {one.a, one.b} == {"B", "C"}]
     known = replace(one, stderr=0.01, df=30.0, low=-0.01, high=0.06, difference=0.025)
@@ -89,7 +89,7 @@ def test_equivalent_within_a_margin() -> None:
     assert value(of, "equivalent", "C", "B", 0.025 + wide + 1e-9) is True
     assert value(of, "equivalent", "B", "C", 0.025 + wide - 1e-9) is False
     fact = of.fact("equivalent", ("B", "C", 0.08))
-    assert fact.note == "difference +2.5 points [−0.4, +5.4] at 90 %, inside ±8.0 points, 40 shared problems"
+    assert fact.note == "difference +2.5 points [−0.4, +5.4] at 90%, inside ±8.0 points, 40 shared problems"
     with pytest.raises(FactError, match="not above 0"):
         of.fact("equivalent", ("B", "C", 0.0))
     unknown = ScoreSubject(shown.scores, (replace(known, stderr=None),), shown.groups, SCALE)

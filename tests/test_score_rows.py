@@ -49,8 +49,8 @@ def row(name: str = "A", value: float | None = 0.5, half: float | None = 0.1, **
     ends = (None, None) if value is None or half is None else (value - half, value + half)
     plain: dict[str, object] = {
         "slot": 0,
-        "text": "50.0 %" if value is not None else "no score",
-        "tip": (name, "mean score 50.0 %"),
+        "text": "50.0%" if value is not None else "no score",
+        "tip": (name, "mean score 50.0%"),
     }
     return Row(name=name, value=value, low=ends[0], high=ends[1], **{**plain, **fields})  # type: ignore[arg-type]
 
@@ -163,10 +163,10 @@ def test_a_missing_score_is_said_where_it_would_stand() -> None:
 def test_names_and_words_stand_twice_for_wide_and_narrow_pictures() -> None:
     """The style sheet shows one of each; the narrow ones are hidden where there is none."""
     root = drawn(MIXED)
-    assert [words(one) for one in of_class(root, "rg-wide")][:2] == [["Aspen", "50.0 %"], ["Cedar", "50.0 %"]]
+    assert [words(one) for one in of_class(root, "rg-wide")][:2] == [["Aspen", "50.0%"], ["Cedar", "50.0%"]]
     assert [words(one) for one in of_class(root, "rg-narrow")][:2] == [
-        ["Aspen", "50.0 %"],
-        ["Cedar", "50.0 %"],
+        ["Aspen", "50.0%"],
+        ["Cedar", "50.0%"],
     ]
     assert {one.get("display") for one in of_class(root, "rg-narrow")} == {"none"}
 
@@ -228,7 +228,7 @@ def test_a_name_fits_beside_its_row(name: str) -> None:
     lines = break_name(name)
     assert 1 <= len(lines) <= 2
     assert all(measure_text(line, LABEL_SIZE) <= WIDEST_NAME for line in lines)
-    for words in ("", "84.2 %", "+23.3 points"):
+    for words in ("", "84.2%", "+23.3 points"):
         taken = measure_text(shorten_name(name, words), LABEL_SIZE) + measure_text(words, LABEL_SIZE)
         assert taken < NARROWEST - 16
 
@@ -296,7 +296,7 @@ def test_an_axis_of_scores_shows_them_all_and_nothing_beyond_their_range(values:
     low, high = axis.domain
     assert 0 <= low < high <= 1
     assert all(low <= value <= high for value in values)
-    assert all(label.endswith(" %") for label in axis.labels)
+    assert all(label.endswith("%") for label in axis.labels)
     assert all(
         math.isclose(float(label[:-2]) / 100, tick)
         for label, tick in zip(axis.labels, axis.ticks, strict=True)

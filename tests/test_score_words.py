@@ -32,7 +32,7 @@ SHARES = st.floats(0, 1, exclude_min=True, exclude_max=True)
 
 
 def score(**fields: object) -> Score:
-    """A score of A, 84.2 % from 70.1 to 92.3 unless ``fields`` say otherwise."""
+    """A score of A, 84.2% from 70.1 to 92.3 unless ``fields`` say otherwise."""
     plain: dict[str, object] = {
         "series": "A",
         "metric": "mean",
@@ -49,10 +49,10 @@ def score(**fields: object) -> Score:
 
 
 @pytest.mark.parametrize(
-    ("value", "said"), [(0.842, "84.2 %"), (0.0, "0.0 %"), (1.0, "100.0 %"), (0.9996, "99.9 %")]
+    ("value", "said"), [(0.842, "84.2%"), (0.0, "0.0%"), (1.0, "100.0%"), (0.9996, "99.9%")]
 )
 def test_a_share_is_shown_in_percent(value: float, said: str) -> None:
-    """One decimal, and only 1 itself is 100 %."""
+    """One decimal, and only 1 itself is 100%."""
     assert format_score(value, SHARE) == said
 
 
@@ -69,14 +69,14 @@ def test_other_scores_are_plain_numbers_with_the_digits_of_their_noise(
 
 def test_percent_gets_more_digits_where_the_interval_is_finer_than_one() -> None:
     """Half an interval of 0.04 points would vanish in one decimal."""
-    assert format_score(0.842, SHARE, half=0.0004) == "84.20 %"
-    assert format_score(0.842, SHARE, half=0.02) == "84.2 %"
+    assert format_score(0.842, SHARE, half=0.0004) == "84.20%"
+    assert format_score(0.842, SHARE, half=0.02) == "84.2%"
 
 
 def test_an_interval_stands_behind_its_value() -> None:
     """The unit is said once; what is missing is empty or said."""
-    assert format_score_estimate(score(), SHARE) == "84.2 % [70.1, 92.3]"
-    assert format_score_estimate(score(low=None, high=None), SHARE) == "84.2 %"
+    assert format_score_estimate(score(), SHARE) == "84.2% [70.1, 92.3]"
+    assert format_score_estimate(score(low=None, high=None), SHARE) == "84.2%"
     assert format_score_estimate(score(estimate=None, low=None, high=None), SHARE) == "no score"
     assert not format_interval(None, None, SHARE)
 
@@ -102,7 +102,7 @@ def test_an_interval_without_zero_does_not_look_like_one_with_it(low: float, wid
 @given(SHARES, st.one_of(st.none(), SHARES))
 def test_a_score_inside_the_range_never_seems_to_reach_its_end(value: float, half: float | None) -> None:
     """Not all problems were solved, and not none."""
-    shown = float(format_score(value, SHARE, half=half).removesuffix(" %"))
+    shown = float(format_score(value, SHARE, half=half).removesuffix("%"))
     assert 0 < shown < 100
 
 

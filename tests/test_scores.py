@@ -42,7 +42,7 @@ def test_three_problems_are_worked_out_by_hand() -> None:
     """Values 1/4, 1/2 and 3/4 of 4 samples: mean 1/2, s = 1/4, t for 2 degrees of freedom 4.302653.
 
     se = 0.25/√3 = 0.144338, over 1/2 · 1/2 0.577350 on the logit scale; logit(1/2) = 0 and
-    4.302653 · 0.577350 = 2.484138: from 1/(1 + e^2.484138) = 0.076978 to 1 minus that. At 50 % t is 0.816497
+    4.302653 · 0.577350 = 2.484138: from 1/(1 + e^2.484138) = 0.076978 to 1 minus that. At 50% t is 0.816497
     and the ends are 0.384284 and 0.615716.
     """
     made = matrix([[[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0]]])
@@ -68,7 +68,7 @@ def test_an_uneven_interval_is_worked_out_by_hand() -> None:
 
 
 def test_one_wrong_among_right_ones_is_no_surer_than_all_right() -> None:
-    """30 problems of 16 samples: the bound on unseen problems, 11.57 %, about 479/480 in place of 98.4 %.
+    """30 problems of 16 samples: the bound on unseen problems, 11.57%, about 479/480 in place of 98.4%.
 
     (479/480) (1 - 0.1157) = 0.8824, against 0.8843 with all right; above, the logit scale's one-sided end.
     """
@@ -81,7 +81,7 @@ def test_one_wrong_among_right_ones_is_no_surer_than_all_right() -> None:
     assert one_wrong.method == _LOGIT
     assert one_wrong.reason == (
         "at least half of 30 problems stand at one end of the range: the interval allows for the share "
-        "of other problems, at most 12 %, that they do not rule out"
+        "of other problems, at most 12%, that they do not rule out"
     )
 
 
@@ -233,7 +233,7 @@ def test_one_sample_a_problem_has_scipys_wilson_interval(counts: tuple[int, int]
 def test_problems_without_spread_have_the_exact_bound(right: float) -> None:
     """30 problems with one value: a share of up to 1 - 0.025^(1/30) of others is not ruled out.
 
-    That is the upper end of the interval of Clopper and Pearson for 0 of 30, 11.57 %.
+    That is the upper end of the interval of Clopper and Pearson for 0 of 30, 11.57%.
     """
     (score,) = score_series(
         matrix(np.tile([1.0, right, 0.0 if right == 0.5 else right], (1, 30, 1))[:, :, 1:])

@@ -51,7 +51,7 @@ def test_scores_of_groups_are_those_of_the_file(tmp_path: Path, columns: tuple[s
 
 def test_statements_and_comparisons_name_groups(tmp_path: Path) -> None:
     """As the figure does; the caption says how they were grouped."""
-    number = f"{100 * read_scores('size')['size=7']:.1f} %"
+    number = f"{100 * read_scores('size')['size=7']:.1f}%"
     page = f"{SCORES}\n```comparison\nid: c\nsource: answers\nby: size\n```\n\n"
     page += f'[{number}]{{value="score(\'size=7\')" of="s"}}\n'
     root = write_report(tmp_path / "r", {"data/answers.csv": ANSWERS, "content/index.md": page})

@@ -92,8 +92,8 @@ def test_the_summary_says_who_leads_and_that_the_second_is_as_good() -> None:
     """One sentence, with the interval, the difference and its p."""
     one = scored(problems())
     said = drawn(one)[0].summary
-    assert said.startswith("No clear winner: high has the highest score, 62.5 % [")
-    assert "; twin follows with 60.4 % [" in said
+    assert said.startswith("No clear winner: high has the highest score, 62.5% [")
+    assert "; twin follows with 60.4% [" in said
     assert ": on 24 problems no difference is clear (+2.1 points [" in said
     assert re.search(r"adjusted p = [\d.]+\)\.$", said)
 
@@ -104,7 +104,7 @@ def test_the_summary_says_that_the_second_is_worse() -> None:
     for order in ([0, 1], [1, 0]):
         part = matrix(np.array([_answers(whole, place) for place in order]), series=[NAMES[p] for p in order])
         said = drawn(scored(part), score_context(*NAMES))[0].summary
-        assert said.startswith("high leads with 62.5 %")
+        assert said.startswith("high leads with 62.5%")
         assert "; low follows with" in said
         assert ": on 24 problems the two differ (+50.0 points [+" in said
         low, high = map(float, re.findall(r"points \[\+([\d.]+), \+([\d.]+)\]", said)[0])
@@ -121,13 +121,13 @@ def test_two_that_score_the_same_share_the_lead() -> None:
     """Nobody is first by the order of the data."""
     same = np.tile([1.0, 0.0], (10, 1))
     said = drawn(scored(matrix([same, same], series=["A", "B"])), score_context("A", "B"))[0].summary
-    assert said.startswith("No clear winner: A and B share the highest score, 50.0 %")
+    assert said.startswith("No clear winner: A and B share the highest score, 50.0%")
 
 
 def test_one_series_has_no_second() -> None:
     """And no groups are explained."""
     figure, _ = drawn(scored(matrix([[[1.0, 0.0]] * 9], series=["A"])), score_context("A"))
-    assert re.fullmatch(r"A scores 50\.0 % \[.*\] on 9 problems\.", figure.summary)
+    assert re.fullmatch(r"A scores 50\.0% \[.*\] on 9 problems\.", figure.summary)
     assert "group" not in figure.caption
 
 
@@ -149,7 +149,7 @@ def test_the_caption_says_how_the_numbers_came_about() -> None:
     said = drawn(one, context, caption="The author's words.")[0].caption
     for part in (
         "Dot: mean score over 24 problems × 4 samples",
-        "Line: 95 % interval for the score on other problems like these",
+        "Line: 95% CI for the score on other problems like these",
         "these (Student's t over problems on the logit scale).",
         "adjusted for 3 pairs tested together",
         "Mixed protocols: temperature is 0.8 for high and twin, 0.6 for low.",
@@ -164,7 +164,7 @@ def test_the_caption_says_how_the_numbers_came_about() -> None:
 def test_the_estimand_is_named() -> None:
     """The other one in other words."""
     figure, _ = drawn(scored(problems(), estimand="these problems"), estimand="these problems")
-    assert "95 % interval for these problems" in figure.subtitle
+    assert "95% CI for these problems" in figure.subtitle
     assert "the score on these very problems with other samples" in figure.caption
     assert "Ranks are about other problems like these, lines are not." in figure.caption
     assert "lines are not" not in drawn()[0].caption
@@ -175,7 +175,7 @@ def test_a_metric_with_k_is_explained() -> None:
     figure, table = drawn(scored(problems(), "pass@k", 2))
     assert figure.title == "Pass@2 on Contest"
     assert "pass@2 is the chance that at least one of 2 samples is right" in figure.caption
-    assert table.header[1] == "pass@2 [95 % interval]"
+    assert table.header[1] == "pass@2 [95% CI]"
 
 
 def test_every_series_has_the_ranks_that_are_left_to_it() -> None:

@@ -18,7 +18,7 @@ from reportgen.core.model import Figure, ResultTable, Stack
 
 CASE = Path(__file__).parent / "cases" / "sweep"
 TEXT = (CASE / "data/runs.csv").read_text("utf-8")
-T4 = 4.302652729749464  # the 97.5 % point of Student's t with 2 degrees of freedom
+T4 = 4.302652729749464  # the 97.5% point of Student's t with 2 degrees of freedom
 
 
 def read_runs() -> dict[tuple[str, str, str], list[float]]:

@@ -36,7 +36,7 @@ def read_runs() -> dict[str, list[list[tuple[int, float, float]]]]:
 
 
 def half(values: list[float]) -> float:
-    """Half of Student's 95 % interval of a mean."""
+    """Half of Student's 95% CI of a mean."""
     return float(stats.t.ppf(0.975, len(values) - 1)) * stdev(values) / math.sqrt(len(values))
 
 

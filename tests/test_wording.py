@@ -76,7 +76,7 @@ def test_a_best_value_with_an_interval_that_allows_for_its_choice() -> None:
     best = Estimate(0.84, 0.70, 0.86, 5)
     picked = curve_set(replace(FIVE_RUNS.curves[0], extremes=(best, best)))
     assert "highest mean accuracy of 0.840 [0.700, 0.860] at step 1, best of 3 checkpoints." in said(picked)
-    assert "The interval of the best value (95 %) allows for the choice of its step among all." in below(
+    assert "The interval of the best value (95%) allows for the choice of its step among all." in below(
         picked
     )
 
@@ -99,7 +99,7 @@ def test_where_lower_is_better() -> None:
         "a reaches the lowest mean loss, 0.50 at step 1, best of 2 checkpoints."
     )
     assert beneath(loss, higher_is_better=False) == (
-        "loss, mean of 3 runs per series, band: 95 % CI, lower is better"
+        "loss, mean of 3 runs per series, band: 95% CI, lower is better"
     )
 
 
@@ -173,18 +173,18 @@ def test_an_axis_title_inside_a_sentence(title: str, word: str) -> None:
 def test_the_subtitle_of_one_run_and_of_several() -> None:
     """Metric, centre, number of runs and band, in a few words."""
     assert beneath(ONE_RUN) == "accuracy, 1 run per series"
-    assert beneath(FIVE_RUNS) == "accuracy, mean of 5 runs per series, band: 95 % CI"
+    assert beneath(FIVE_RUNS) == "accuracy, mean of 5 runs per series, band: 95% CI"
     mixed = curve_set(ONE_RUN.curves[0], FIVE_RUNS.curves[1])
-    assert beneath(mixed) == "accuracy, mean of 1 to 5 runs per series, band: 95 % CI"
+    assert beneath(mixed) == "accuracy, mean of 1 to 5 runs per series, band: 95% CI"
 
 
 @pytest.mark.parametrize(
     ("band", "name", "sentence"),
     [
-        ("ci", "90 % CI", "Band: 90 % confidence interval of the mean across runs (Student t), at each step"),
+        ("ci", "90% CI", "Band: 90% CI of the mean across runs (Student t), at each step"),
         (
             "simultaneous",
-            "90 % simultaneous",
+            "90% simultaneous",
             "Band: the whole mean curve of runs like these lies in it with",
         ),
         ("se", "± standard error", "Band: standard error of the mean across runs, at each step by itself."),
@@ -217,7 +217,7 @@ def test_the_caption_of_one_run_a_series() -> None:
 def test_the_caption_of_five_runs() -> None:
     """n, band and level, smoothing, alignment, source."""
     assert below(FIVE_RUNS, caption="Five seeds.") == (
-        "Five seeds. Each line is the mean of n = 5 runs. Band: 95 % confidence interval of the mean across "
+        "Five seeds. Each line is the mean of n = 5 runs. Band: 95% CI of the mean across "
         "runs (Student t), at each step by itself. Not smoothed. All runs share their steps. "
         "Source: a source."
     )
@@ -287,7 +287,7 @@ def test_an_interval_that_the_input_gives() -> None:
     stderr = curve_set(*given_curves(5), given_interval="std and n")
     assert beneath(stderr) == "accuracy, as given, n = 5, band: interval as given"
     assert below(stderr).startswith(
-        "Each line is as given by the input, n = 5. Band: 95 % confidence interval computed from the "
+        "Each line is as given by the input, n = 5. Band: 95% CI computed from the "
         "input's std and n, at each step by itself."
     )
 
@@ -301,10 +301,8 @@ def test_a_given_interval_beside_several_runs() -> None:
     """One series has its own interval, the other that across its runs: both are told."""
     mixed = curve_set(given_curves(1)[0], FIVE_RUNS.curves[1], given_interval="stderr", given_ignored=True)
     told = below(mixed)
-    assert (
-        "Band: 95 % confidence interval of the mean across runs (Student t), at each step by itself." in told
-    )
-    assert "a: 95 % confidence interval computed from the input's stderr, at each step by itself." in told
+    assert "Band: 95% CI of the mean across runs (Student t), at each step by itself." in told
+    assert "a: 95% CI computed from the input's stderr, at each step by itself." in told
     assert "no band" not in told
     assert "Where a series has several runs, intervals that the input gives are not used." in told
 

@@ -2,7 +2,7 @@
 
 A typed number agrees if it is the value correctly rounded to the digits that were typed, with ties either to
 even or away from zero; the sign has to be right even if only zeros are left. It must not seem to reach a
-bound that the value does not reach: 0.9996 is not ``100 %``.
+bound that the value does not reach: 0.9996 is not ``100%``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _FITTING = {
     Unit.DURATION: {Quantity.STEPS},
 }
 _WORDS = {
-    Quantity.VALUE: ("a value", "0.84 or 84 %"),
+    Quantity.VALUE: ("a value", "0.84 or 84%"),
     Quantity.DIFFERENCE: ("a difference of values", "+0.032 or +3.2 points"),
     Quantity.STEP: ("a step", "step 120"),
     Quantity.STEPS: ("a number of steps", "120 steps"),

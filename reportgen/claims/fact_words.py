@@ -41,7 +41,7 @@ _MOST_IN_HEAD = 3
 def format_quantity(
     value: float, quantity: Quantity, scale: Scale, *, decimals: int | None = None, signed: bool = True
 ) -> str:
-    """Format a value with its unit: ``62.1 %``, ``+3.2 points``, ``step 120``, ``40 steps``, ``< 0.001``.
+    """Format a value with its unit: ``62.1%``, ``+3.2 points``, ``step 120``, ``40 steps``, ``< 0.001``.
 
     Values between bounds of 0 and 1 are written in percent, their differences in points, with one decimal; if
     the data are percentages they get the sign as they are; all others have four significant digits. What is
@@ -137,7 +137,7 @@ def format_few(names: Sequence[str], most: int) -> str:
 def describe_fact(fact: Fact, scale: Scale) -> str:
     """Describe a fact with its evidence, without a full stop.
 
-    ``peak(MEL) = 0.84 at step 120``, ``score(Aspen) = 61.0 % [50.2, 71.1]``, ``p_value(A, B) < 0.001``,
+    ``peak(MEL) = 0.84 at step 120``, ``score(Aspen) = 61.0% [50.2, 71.1]``, ``p_value(A, B) < 0.001``,
     ``better(A, B) is true at step 200: difference +0.03 [+0.01, +0.05], adjusted p = 0.012``, ``better(A, B)
     cannot be decided: 1 run of A``, ``steps_to(A, 0.9) has no value: A never reaches 0.9``. Value and
     interval share the digits that the interval justifies.
@@ -198,4 +198,4 @@ def format_fact_value(fact: Fact, scale: Scale) -> str:
 def _get_unit(quantity: Quantity, scale: Scale) -> str:
     if not (scale.percent or scale.bounds == _SHARE):
         return ""
-    return " %" if quantity is Quantity.VALUE else " points"
+    return "%" if quantity is Quantity.VALUE else " points"

@@ -143,7 +143,7 @@ def is_within(low: float | None, high: float | None, value: float = 0.0) -> bool
 def _test_equivalence(
     question: Fact, one: Comparison, margin: float, scale: Scale, behind: str
 ) -> Fact | None:
-    """Run two one-sided t tests at 5 % (Schuirmann 1987): the 90 % interval has to be inside the margin.
+    """Run two one-sided t tests at 5% (Schuirmann 1987): the 90% interval has to be inside the margin.
 
     An interval that was widened for what the standard error does not show is widened equally here. None if
     there is no interval.
@@ -160,9 +160,7 @@ def _test_equivalence(
     difference = format_quantity_interval(one.difference, low, high, Quantity.DIFFERENCE, scale)
     limit = format_quantity(margin, Quantity.DIFFERENCE, scale, signed=False)
     where = "inside" if inside else "not inside"
-    return replace(
-        question, value=inside, note=f"difference {difference} at 90 %, {where} ±{limit}, {behind}"
-    )
+    return replace(question, value=inside, note=f"difference {difference} at 90%, {where} ±{limit}, {behind}")
 
 
 # A mean of runs and the same mean computed at every step agree up to rounding.

@@ -130,7 +130,7 @@ MOST_CHARACTERS, MOST_DIGITS = 1_000, 40
 _MOST_EXPONENT = 330
 _NUMBERS = {"number", "moment"}
 _NOT_READ = {"tag", "space"}
-_FORMS = "a number such as 0.84, 84 %, +3.2 points, 120 steps, 1.2k or 1e-3"
+_FORMS = "a number such as 0.84, 84%, +3.2 points, 120 steps, 1.2k or 1e-3"
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 

@@ -119,8 +119,8 @@ p_value(a, b): probability: The p value of the difference, adjusted for all pair
 better(a, b): truth: True where a is better, with an adjusted p below 0.05 and an interval of the difference
  without 0.
 unclear(a, b): truth: True where neither is better in that sense; that does not make them equal.
-equivalent(a, b, margin): truth: True where the difference is smaller than the margin: its 90 % interval lies
- between −margin and +margin (two one-sided tests at 5 %).
+equivalent(a, b, margin): truth: True where the difference is smaller than the margin: its 90% interval lies
+ between −margin and +margin (two one-sided tests at 5%).
 tied(a, b): truth: An old name of unclear; it cannot be decided where the interval of the difference
  excludes 0.
 """

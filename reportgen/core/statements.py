@@ -42,7 +42,7 @@ class Scale(Struct, frozen=True):
     step_name: str = "step"  # name of a step in a sentence: ``iteration``; empty for scores
     step_is_time: bool = False  # whether steps are milliseconds since 1970 UTC
     bounds: tuple[float, float] | None = None  # lowest and highest possible value, if known
-    percent: bool = False  # whether the data are percentages already, so that 84 is 84 %
+    percent: bool = False  # whether the data are percentages already, so that 84 is 84%
 
 
 class Fact(Struct, frozen=True):

@@ -94,10 +94,10 @@ def format_estimate(estimate: Estimate, *, significant: int = 2, percent: bool =
     The half-width has ``significant`` digits, and the value as many decimals. An interval that is not
     centred on the value is written out: ``0.820 [0.800, 0.850]``. Very large and very small numbers
     share an exponent: ``(1.60 ± 0.12)e24``. A value without an interval has four significant digits.
-    ``percent`` writes a share as ``82.0 ± 1.2 %``.
+    ``percent`` writes a share as ``82.0 ± 1.2%``.
     """
     if percent:
-        return f"{format_estimate(scale_estimate(estimate, 100), significant=significant)} %"
+        return f"{format_estimate(scale_estimate(estimate, 100), significant=significant)}%"
     if estimate.low is None or estimate.high is None:
         return format_number(estimate.value)
     value, low, high = (_check_finite(end) for end in (estimate.value, estimate.low, estimate.high))

@@ -27,6 +27,7 @@ from reportgen.draft.blocks.results import (
     use_every_step,
 )
 from reportgen.narrative.pages import generate_for_scores, generate_pages, read_pages
+from reportgen.narrative.references import check_references
 from reportgen.narrative.requests import list_joined
 from reportgen.narrative.topics import (
     Topic,
@@ -61,6 +62,8 @@ def gather_pages(project: Project, problems: Diagnostics) -> tuple[Page, ...]:
     pages = read_pages(project, problems)
     with problems.collecting():
         pages += generate_pages(project.settings.benchmarks, pages)
+    if not problems.errors:
+        problems.add(check_references(pages))
     return pages
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from functools import partial
 from itertools import chain, count, pairwise
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -19,11 +20,12 @@ from msgspec.structs import replace
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation, Stage
 from reportgen.narrative import notebooks
 from reportgen.narrative.markup import find_bindings, find_conflict_marks, find_fences, strip_bindings
+from reportgen.narrative.references import find_references
 from reportgen.narrative.templates import expand_page, list_variables, split_front_matter
-from reportgen.settings.inputs import Block, Page
+from reportgen.settings.inputs import Block, Page, Reference
 from reportgen.settings.loading import load_block, load_front_matter
 from reportgen.settings.report import FrontMatter
-from reportgen.settings.text import normalise_text, read_text
+from reportgen.settings.text import normalise_text, read_markdown, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -172,6 +174,11 @@ def _parse_page(path: str, text: str, file: str, problems: Diagnostics) -> Page:
     with problems.collecting():
         front_matter = load_front_matter(front_text, file)
     bindings = find_bindings(body, file, first_line, len(text) - len(body), problems)
+    references: tuple[Reference, ...] = ()
+    with problems.collecting():
+        if "{ref=" in body:
+            scan = partial(find_references, path=path, file=file, first_line=first_line)
+            references = read_markdown(body, SourceLocation(file, first_line), scan)
     outline = strip_bindings(body)
     blocks: tuple[Block, ...] = ()
     with problems.collecting():
@@ -184,7 +191,7 @@ def _parse_page(path: str, text: str, file: str, problems: Diagnostics) -> Page:
         # Without valid front matter, settings that blocks omit are unknown, so none is reported as missing.
         front_matter, blocks, bindings = FrontMatter(), (), ()
     title = front_matter.title or _make_title(path, [outline])
-    return Page(path, file, title, front_matter, blocks, text, bindings=bindings)
+    return Page(path, file, title, front_matter, blocks, text, bindings=bindings, references=references)
 
 
 def _load_blocks(text: str, file: str, first_line: int, problems: Diagnostics) -> list[_Loaded]:

@@ -222,7 +222,7 @@ def _describe_broken(change: StatementChange) -> str:
 def _write_table(review: Review, numbers: Sequence[NumberChange]) -> str:
     if not numbers:
         return ""
-    interval = f" with {review.family.level * 100:.4g} % interval"
+    interval = f" with {review.family.level * 100:.4g}% CI"
     lines = [
         "### Numbers",
         "",

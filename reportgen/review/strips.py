@@ -113,7 +113,7 @@ def _draw_ticks(axis: _Axis, *, percent: bool) -> str:
     for value in (number * step for number in range(first, first + 2 * _TICKS)):
         if not axis.low <= value <= axis.high:
             continue
-        text = f"{format_number(value * 100)} %" if percent else format_number(value)
+        text = f"{format_number(value * 100)}%" if percent else format_number(value)
         start = max(0, axis.locate(value) - len(text) // 2)
         if not line or start >= len(line) + _GAP:
             line = f"{line:<{start}}{text}"

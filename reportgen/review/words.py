@@ -91,8 +91,8 @@ class Digits(NamedTuple):
         return format_number(scaled, decimals=self.decimals)
 
     def format_value(self, value: float) -> str:
-        """A value with its unit: ``28.0 %``, ``+4.0 points``."""
-        unit = (" points" if self.signed else " %") if self.share else ""
+        """A value with its unit: ``28.0%``, ``+4.0 points``."""
+        unit = (" points" if self.signed else "%") if self.share else ""
         return f"{self.write(value)}{unit}"
 
     def format_ends(self, low: float | None, high: float | None) -> str:
@@ -102,7 +102,7 @@ class Digits(NamedTuple):
         return f"[{self.write(min(low, high))}, {self.write(max(low, high))}]"
 
     def format_estimate(self, value: float, low: float | None = None, high: float | None = None) -> str:
-        """A value with its interval: ``28.0 % [17.0, 42.0]``."""
+        """A value with its interval: ``28.0% [17.0, 42.0]``."""
         return f"{self.format_value(value)} {self.format_ends(low, high)}".rstrip()
 
 
@@ -151,16 +151,16 @@ def rank_numbers(numbers: Iterable[NumberChange]) -> list[NumberChange]:
 
 
 def format_side(number: NumberChange, side: Estimate | None) -> str:
-    """The value before or after with its interval: ``28.0 % [17.0, 42.0]``."""
+    """The value before or after with its interval: ``28.0% [17.0, 42.0]``."""
     digits = choose_number_digits(number)
     return digits.format_estimate(side.value, side.low, side.high) if side else "none"
 
 
 def format_change(number: NumberChange) -> str:
-    """Both values: ``28.0 → 32.0 %``; empty where there is none."""
+    """Both values: ``28.0 → 32.0%``; empty where there is none."""
     digits = choose_number_digits(number)
     values = [digits.write(one.value) for one in (number.before, number.after) if one]
-    return f"{' → '.join(values)}{' %' if values and digits.share else ''}"
+    return f"{' → '.join(values)}{'%' if values and digits.share else ''}"
 
 
 def format_delta(number: NumberChange) -> str:
@@ -283,7 +283,7 @@ def describe_tests(review: Review) -> str:
     family = review.family
     if not family.tests:
         return ""
-    level = f"Intervals are {family.level * 100:.10g} %"
+    level = f"Intervals are {family.level * 100:.10g}%"
     correction = _CORRECTIONS[family.correction]
     if not correction or family.tests == 1:
         return f"{level}."

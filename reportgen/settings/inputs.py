@@ -62,6 +62,14 @@ class Block(Struct, frozen=True):
     body: str  # without the fence's own indentation
 
 
+class Reference(Struct, frozen=True):
+    """A reference in prose to a figure or table, with the path of its page and its id."""
+
+    page: str
+    id: str
+    location: SourceLocation
+
+
 class Page(Struct, frozen=True):
     """A Markdown page; ``path`` is relative to the content folder, ``file`` to the project (for messages)."""
 
@@ -73,5 +81,6 @@ class Page(Struct, frozen=True):
     text: str
     generated: bool = False
     bindings: tuple[Binding, ...] = ()
+    references: tuple[Reference, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)  # by dotted name
     template: str = ""  # path of the file that several pages are made of; empty for a page of its own

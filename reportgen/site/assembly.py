@@ -20,6 +20,7 @@ from reportgen.core.cache import Cache
 from reportgen.core.errors import Diagnostic, Severity, Stage
 from reportgen.core.model import Overview
 from reportgen.figures.live import name_view
+from reportgen.narrative.references import add_to_contents, name_blocks, number_blocks
 from reportgen.narrative.topics import list_page_sources
 from reportgen.site.citation import format_apa, format_bibtex
 from reportgen.site.fragments import (
@@ -223,6 +224,9 @@ class Assembly:
         These are key results, marks for date, badge and the list of statements, and what changed.
         """
         path = page.file.src_uri
+        labels, salt = self.label_blocks(path), self.fences.get_salt(path)
+        titles = name_blocks(self._list_shown(path), labels)
+        add_to_contents(page.toc.items, html, salt, titles, AnchorLink)
         result = self.report.benchmarks.get(path)
         dated = path in self._pages and self._pages[path].front_matter.date
         marks = f"{DATE if dated else ''}{BADGE if self.report.statements.get(path) else ''}"
@@ -260,6 +264,10 @@ class Assembly:
         note = render_fragment("changed_note.html", **given, since=added.name)
         given |= {"path": path, "title": title, "review": get_relative_url(f"{self._review}.html", page.url)}
         return note, render_fragment("what_changed.html", **given, link=link)
+
+    def label_blocks(self, path: str) -> dict[str, str]:
+        """Return the number of each figure and table of a page, such as ``Figure 1``, by its id."""
+        return number_blocks(self._list_shown(path))
 
     def get_page(self, path: str) -> Page | None:
         """Return a drafted page by its path below the content folder."""
@@ -300,6 +308,8 @@ class Assembly:
             yield block_id
             # Blocks that are always drawn have no key.
             yield self.report.keys.get((path, block_id)) or repr(shown)
+        for one in self._pages[path].references if path in self._pages else ():
+            yield repr(self.label_blocks(one.page).get(one.id))
         # Both are frozen values: their repr contains all of them.
         yield repr(self.report.statements.get(path, ()))
         yield repr(self.report.benchmarks.get(path))
@@ -379,9 +389,12 @@ class Assembly:
         def link(target: str) -> str:
             return get_relative_url(self._addresses.get(target, target), url)
 
-        def fill_block(block_id: str) -> str:
+        labels, folder = self.label_blocks(path), get_page_folder(path)
+
+        def fill_block(block_id: str, level: int) -> str:
             anchors = (one for name in _list_ids(block_id, shown[block_id]) for one in states.get(name, ()))
-            return add_anchors(render_block(shown[block_id], link, get_page_folder(path)), anchors)
+            label = labels.get(block_id, "")
+            return add_anchors(render_block(shown[block_id], link, folder, label=label, level=level), anchors)
 
         views = (figure.view for one in shown.values() for figure in list_figures(one) if figure.view)
         for name in (names := dict.fromkeys(map(name_view, views))):

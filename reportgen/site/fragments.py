@@ -58,32 +58,49 @@ def render_template(name: str, **given: object) -> str:
     return _ENVIRONMENT.get_template(name).render(**given)
 
 
-def render_block(shown: Shown, link: Callable[[str], str], page_folder: str) -> str:
+def render_block(
+    shown: Shown, link: Callable[[str], str], page_folder: str, *, label: str = "", level: int = 2
+) -> str:
     """Render what a block shows as HTML.
 
     ``link`` turns a path from the site's root, or a page's source path, into a relative address;
-    ``page_folder`` is the folder of the page's figure files, from the site's root.
+    ``page_folder`` is the folder of the page's figure files, from the site's root. ``label`` is the block's
+    number on its page, such as ``Figure 1``, and ``level`` that of its title among the page's headings.
     """
+    titled = {"label": label, "tag": f"h{level}"}
+    inner = {"label": "", "tag": f"h{min(level + 1, 6)}"}
     if isinstance(shown, Figure):
-        return render_fragment("figure.html", **_make_part(shown, link, page_folder), with_legend=True)
+        part = _make_part(shown, link, page_folder)
+        return render_fragment("figure.html", **part, **titled, with_legend=True)
     if isinstance(shown, Panels):
         parts = [_make_part(figure, link, page_folder) for figure in shown.figures]
         legend = dict(entry for figure in shown.figures for entry in figure.legend)
-        return render_fragment("panels.html", panels=shown, parts=parts, legend=tuple(legend.items()))
+        given = {"panels": shown, "parts": parts, "legend": tuple(legend.items())}
+        return render_fragment("panels.html", **given, **titled, inner_tag=inner["tag"])
     if isinstance(shown, ResultTable):
-        return _render_table(shown, link, page_folder, title=shown.title, repeats=False)
+        return _render_table(shown, link, page_folder, title=shown.title, repeats=False, **titled)
     if isinstance(shown, Overview):
         links = [link(card.page) for card in shown.cards]
         return render_fragment("overview.html", overview=shown, links=links)
     if isinstance(shown, Stack):
-        return _render_stack(shown, link, page_folder)
+        return _render_stack(shown, link, page_folder, titled, inner)
     if isinstance(shown, Observations):
         return render_fragment("observations.html", observations=shown)
     raise TypeError(type(shown))
 
 
-def _render_stack(stack: Stack, link: Callable[[str], str], page_folder: str) -> str:
-    """Render parts one below the other; a redundant title of a part is for screen readers only."""
+def _render_stack(
+    stack: Stack,
+    link: Callable[[str], str],
+    page_folder: str,
+    titled: Mapping[str, str],
+    inner: Mapping[str, str],
+) -> str:
+    """Render parts one below the other; a redundant title of a part is for screen readers only.
+
+    ``titled`` and ``inner`` are number and tag of the stack's title and of those of its parts; without a
+    title of its own, a stack gives its number to the first part.
+    """
     parts: list[dict[str, str]] = []
     for part in stack.parts:
         if isinstance(part, str):
@@ -91,21 +108,21 @@ def _render_stack(stack: Stack, link: Callable[[str], str], page_folder: str) ->
             continue
         repeats = part.title in {"", stack.title}
         title = stack.title if repeats else part.title
+        heading = inner if stack.title or any(one["html"] for one in parts) else titled
+        heading = {"label": "", "tag": "p"} if repeats else heading
         if isinstance(part, ResultTable):
-            html = _render_table(part, link, page_folder, title=title, repeats=repeats)
+            html = _render_table(part, link, page_folder, title=title, repeats=repeats, **heading)
         else:
-            given = _make_part(part, link, page_folder) | {"title": title, "repeats": repeats}
+            given = _make_part(part, link, page_folder) | {"title": title, "repeats": repeats, **heading}
             html = render_fragment("figure.html", **given, with_legend=True)
         parts.append({"html": Markup(html)})  # noqa: S704 - it comes from a template, which escaped it
     owns_id = all(isinstance(part, str) or part.id != stack.id for part in stack.parts)
-    return render_fragment("stack.html", stack=stack, parts=parts, owns_id=owns_id)
+    return render_fragment("stack.html", stack=stack, parts=parts, owns_id=owns_id, **titled)
 
 
-def _render_table(
-    table: ResultTable, link: Callable[[str], str], page_folder: str, *, title: str, repeats: bool
-) -> str:
+def _render_table(table: ResultTable, link: Callable[[str], str], page_folder: str, **heading: object) -> str:
     files = {"csv": link(f"{page_folder}/{table.id}.csv")}
-    return render_fragment("table.html", table=table, files=files, title=title, repeats=repeats)
+    return render_fragment("table.html", table=table, files=files, **heading)
 
 
 def _make_part(figure: Figure, link: Callable[[str], str], page_folder: str) -> dict[str, Any]:
@@ -156,6 +173,7 @@ def _escape_script(json_text: str) -> str:
     return json_text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
+_HEADING = re.compile(r"<h([1-6])\b")
 _MARK_START = '<div class="rg-block" data-rg-block="{salt}-'
 
 
@@ -207,12 +225,18 @@ class Fences:
         """List the ids of the blocks marked in a page."""
         return [unescape(part.partition('"')[0]) for part in self._split(page, html)[1:]]
 
-    def fill(self, page: str, html: str, fragment_of: Callable[[str], str]) -> str:
-        """Replace every mark in a page by its block's fragment; text that only resembles one stays."""
+    def fill(self, page: str, html: str, fragment_of: Callable[[str, int], str]) -> str:
+        """Replace every mark in a page by its block's fragment; text that only resembles one stays.
+
+        ``fragment_of`` is given the block's id, and the level beneath the heading of its section.
+        """
         filled, *parts = self._split(page, html)
+        level, text = 1, filled
         for part in parts:
+            level = int(([str(level), *_HEADING.findall(text)])[-1])
             block_id, _, rest = part.partition('"')
-            filled += fragment_of(unescape(block_id)) + rest.partition("</div>")[2]
+            text = rest.partition("</div>")[2]
+            filled += fragment_of(unescape(block_id), min(level + 1, 6)) + text
         return filled
 
     def _split(self, page: str, html: str) -> list[str]:

@@ -25,6 +25,7 @@ from reportgen.narrative.binding_syntax import has_binding_marks
 from reportgen.narrative.markdown_extensions import BindingsExtension
 from reportgen.narrative.markup import find_fences
 from reportgen.narrative.notebooks import LARGEST, is_notebook, match_cells, read_cells
+from reportgen.narrative.references import ReferencesExtension, locate_target, make_link
 from reportgen.narrative.templates import replace_variables
 from reportgen.settings.loading import load_project
 from reportgen.settings.text import read_text
@@ -108,7 +109,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self._nav: Navigation
         self._spans = BindingsExtension()
         self._env: Environment | None = None
-        self._content = self._reading = ""
+        self._content = self._reading = self._converting = ""
         self._others = False  # whether another plugin replaces names that we do not know
         self._unsafe: list[Diagnostic] = []
 
@@ -151,6 +152,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         fences += make_custom_fences(mark)
         self._spans = BindingsExtension()
         config.markdown_extensions.append(self._spans)  # type: ignore[arg-type]  # Markdown takes both
+        config.markdown_extensions.append(ReferencesExtension(self._resolve))  # type: ignore[arg-type]  # as above
         if "pymdownx.snippets" in config.markdown_extensions:
             within = BoundedSnippets(config, self._root, lambda: self._reading)
             config.markdown_extensions.append(within)  # type: ignore[arg-type]  # as above
@@ -168,6 +170,11 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         script.defer = True
         config.extra_javascript = [script, *config.extra_javascript]
         return config
+
+    def _resolve(self, words: str, target: str) -> tuple[str, str]:
+        """Return address and text of a reference on the page that is converted."""
+        page = self._converting
+        return make_link(words, target, page, self._assembly.label_blocks(locate_target(page, target)[0]))
 
     def on_pre_build(self, *, config: MkDocsConfig) -> None:
         """Draft the whole report: if it has a problem, MkDocs stops before it clears the old site."""
@@ -354,7 +361,8 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
 
     def _enter_page(self, /, markdown: str, *, page: Page, **_: object) -> str:
         """Store the page of the next fences."""
-        self._reading = f"{self._content}/{page.file.src_uri}"
+        self._converting = page.file.src_uri
+        self._reading = f"{self._content}/{self._converting}"
         fences = self._assembly.fences
         fences.set_salt(page.file.src_uri, markdown)
         if is_notebook(page.file.src_uri):  # JSON; its cells are Markdown

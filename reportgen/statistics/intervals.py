@@ -152,7 +152,7 @@ def estimate_over_problems(
     With u = (mean - lowest)/(highest - lowest) and se_u its standard error it is logit(u) ± t se_u/(u (1 -
     u)), transformed back: the logit interval of Brown, Cai and DasGupta 2001 with the problems' own spread
     and t, as in Korn and Graubard 1998 and ``svyciprop`` of R's survey package. If all values are equal it is
-    ``make_unseen_interval``; if at least half are within 0.5 % of one end of the range it is never shorter
+    ``make_unseen_interval``; if at least half are within 0.5% of one end of the range it is never shorter
     than that, and if what is unseen reaches half as far as t, the end near the border takes the whole error
     (Feldman and Cousins 1998). Coverage: ``benchmarks/honesty_scores.py``.
     """
@@ -202,7 +202,7 @@ def _extend_interval(
         return low, high, ""
     reason = (
         f"at least half of {values.size} problems stand at one end of the range: the interval allows for the "
-        f"share of other problems, at most {100 * share:.2g} %, that they do not rule out"
+        f"share of other problems, at most {100 * share:.2g}%, that they do not rule out"
     )
     return low, high, reason
 
@@ -232,7 +232,7 @@ def estimate_over_differences(
         low, high = min(low, pulled[0]), max(high, pulled[1])
         reason = (
             f"{equal} of {count} problems have the same difference: the interval allows for the share of "
-            f"other problems, at most {100 * share:.2g} %, that they do not rule out"
+            f"other problems, at most {100 * share:.2g}%, that they do not rule out"
         )
     method = f"t over {_describe_units(units, variance)}"
     return Interval(low, high, method, reason, stderr, variance.df, math.sqrt(variance.of_runs))
@@ -254,7 +254,7 @@ def make_unseen_interval(
     share = _compute_unseen_share(count, level)
     reason = (
         f"all {count} problems have the same {what}: the interval allows for the share of other problems, "
-        f"at most {100 * share:.2g} %, that this does not rule out"
+        f"at most {100 * share:.2g}%, that this does not rule out"
     )
     return Interval(*_move_mean(value, share, ends), "bound on unseen problems", reason)
 

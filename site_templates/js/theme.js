@@ -173,4 +173,34 @@
       if (link.protocol === "file:" && link.pathname.endsWith("/")) link.pathname += "index.html";
     });
   }
+
+  // ---- the current section in the contents ----
+  var contents = document.querySelector(".rg-toc-aside");
+  var sections = new Map(); // targets in the order of the page, with their links
+  (contents ? contents.querySelectorAll("a[href*='#']") : []).forEach(function (link) {
+    var target = document.getElementById(decodeURIComponent(link.hash.slice(1)));
+    if (target) sections.set(target, link);
+  });
+  var current = null;
+
+  function markSection() {
+    var found = null;
+    sections.forEach(function (link, target) {
+      if (target.getBoundingClientRect().top < window.innerHeight * 0.3) found = link;
+    });
+    if (found === current) return;
+    if (current) current.removeAttribute("aria-current");
+    if (found) {
+      found.setAttribute("aria-current", "location");
+      contents.scrollTop = found.offsetTop - contents.clientHeight / 2;
+    }
+    current = found;
+  }
+
+  if (sections.size && "IntersectionObserver" in window) {
+    var passing = new IntersectionObserver(markSection, { rootMargin: "0px 0px -70% 0px" });
+    sections.forEach(function (link, target) {
+      passing.observe(target);
+    });
+  }
 })();

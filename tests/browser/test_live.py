@@ -233,7 +233,7 @@ def test_tooltip_lists_every_series_at_the_nearest_step(tabs: Tabs) -> None:
     figure = wake(tabs.open("dense"), "dense")
     point_at(figure, 0.5)
     head, *rows = tooltip_rows(figure)
-    assert head == ["step 740", "95 % CI, n = 5"]
+    assert head == ["step 740", "95% CI, n = 5"]
     assert sorted(row[0] for row in rows) == list("ABCDE")
     values = [float(row[1]) for row in rows]
     assert values == sorted(values, reverse=True)
@@ -426,7 +426,7 @@ def test_keyboard_reaches_every_control(tabs: Tabs) -> None:
                 "document.activeElement.getAttribute('aria-label') || document.activeElement.textContent"
             )
         )
-    words = ["Logarithmic y axis", "A thin line for each run", "95 % CI", "Full screen", "Download", *"ABCDE"]
+    words = ["Logarithmic y axis", "A thin line for each run", "95% CI", "Full screen", "Download", *"ABCDE"]
     assert set(words) <= set(reached)
     assert "Data table" in reached
 
@@ -629,7 +629,7 @@ def test_toggles(tabs: Tabs) -> None:
     expect(runs).to_have_count(25)
     tool(figure, "A thin line for each run").click()
     expect(runs).to_have_count(0)
-    tool(figure, "95 % CI").click()
+    tool(figure, "95% CI").click()
     bands = figure.locator(".rg-live .bands_marks path")
     assert all(
         not (path or "").strip() for path in bands.evaluate_all("ps => ps.map(p => p.getAttribute('d'))")

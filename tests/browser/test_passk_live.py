@@ -117,7 +117,7 @@ def test_the_tooltip_says_what_the_table_says(tabs: Tabs, drawn: Figure) -> None
         at_k(figure, k)
         expect(figure.locator(".rg-tooltip-head .rg-name")).to_have_text(f"k = {k}")
         head, *read = tooltip_rows(figure)
-        assert head == [f"k = {k}", "95 % CI, n = 30"]
+        assert head == [f"k = {k}", "95% CI, n = 30"]
         cells = dict(zip(drawn.table.header, row, strict=True))
         assert cells["k"] == str(k)
         assert {name: " ".join(words) for name, *words in read} == {

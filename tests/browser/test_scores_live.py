@@ -146,13 +146,13 @@ def test_pointer_reads_a_row_and_its_dots(tabs: Tabs) -> None:
     figure = alive(tab, "runs")
     x, y = middle(mark(figure, "Small").first)
     tab.mouse.move(x, y)
-    assert tip(figure)[:2] == ["Small", "mean of 3 runs: 64.0 %"]
+    assert tip(figure)[:2] == ["Small", "mean of 3 runs: 64.0%"]
     plot = figure.locator(".rg-plot").bounding_box()
     assert plot
     tab.mouse.move(plot["x"] + 20, y)
     assert tip(figure)[0] == "Small"
     tab.mouse.move(*middle(mark(figure, "Small").nth(1)))
-    assert tip(figure) == ["Small", "run 1: 62.0 %"]
+    assert tip(figure) == ["Small", "run 1: 62.0%"]
     tab.mouse.move(1, 1)
     expect(figure.locator(".rg-tooltip")).to_be_hidden()
 
@@ -165,15 +165,15 @@ def test_pointer_reads_cells(tabs: Tabs) -> None:
     problem, hard, score = tip(figure)
     assert problem.startswith("p000")
     assert hard
-    assert score == f"{NAMES[1]}: 100.0 %, 4 of 4 samples right"
+    assert score == f"{NAMES[1]}: 100.0%, 4 of 4 samples right"
     tab.mouse.move(*cell(figure, 3, 39))
-    assert tip(figure)[2] == "Tiny: 0.0 %, 0 of 4 samples right"
+    assert tip(figure)[2] == "Tiny: 0.0%, 0 of 4 samples right"
     tab.mouse.move(1, 1)
     said = figure.get_by_role("status")
     figure.locator(".rg-surface").focus()
     tab.keyboard.press("ArrowRight")
     tab.keyboard.press("End")
-    expect(said).to_contain_text("Large: 0.0 %, 0 of 4 samples right")
+    expect(said).to_contain_text("Large: 0.0%, 0 of 4 samples right")
     data = json.loads(figure.locator("> .rg-heat-data").text_content() or "")
     tab.mouse.move(*cell(figure, 0, data["score"][0].index(None)))
     assert tip(figure)[2] == "Large: no answer"
@@ -204,13 +204,13 @@ def test_keyboard_walks_the_marks(tabs: Tabs) -> None:
     surface = figure.locator(".rg-surface")
     surface.focus()
     for key, words in (
-        ("ArrowRight", "Large, mean of 3 runs: 80.0 %"),
-        ("ArrowRight", "Large, run 1: 78.0 %"),
-        ("ArrowDown", f"{NAMES[1]}, mean of 3 runs: 72.0 %"),
-        ("End", "Tiny, run 3: 58.0 %"),
-        ("ArrowRight", "Tiny, run 3: 58.0 %"),
-        ("ArrowUp", "Small, mean of 3 runs: 64.0 %"),
-        ("Home", "Large, mean of 3 runs: 80.0 %"),
+        ("ArrowRight", "Large, mean of 3 runs: 80.0%"),
+        ("ArrowRight", "Large, run 1: 78.0%"),
+        ("ArrowDown", f"{NAMES[1]}, mean of 3 runs: 72.0%"),
+        ("End", "Tiny, run 3: 58.0%"),
+        ("ArrowRight", "Tiny, run 3: 58.0%"),
+        ("ArrowUp", "Small, mean of 3 runs: 64.0%"),
+        ("Home", "Large, mean of 3 runs: 80.0%"),
     ):
         tab.keyboard.press(key)
         expect(said).to_contain_text(words)
@@ -325,7 +325,7 @@ def test_full_screen_and_link(tabs: Tabs) -> None:
     figure.get_by_role("button", name="Full screen").click()
     expect(figure.get_by_role("button", name="Leave full screen")).to_be_attached()
     tab.mouse.move(*cell(figure, 3, 39))
-    assert tip(figure)[2] == "Tiny: 0.0 %, 0 of 4 samples right"
+    assert tip(figure)[2] == "Tiny: 0.0%, 0 of 4 samples right"
     tab.evaluate("document.exitFullscreen()")
     expect(figure.get_by_role("button", name="Full screen")).to_be_attached()
 

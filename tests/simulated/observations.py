@@ -204,7 +204,7 @@ OTHERS: dict[str, Law] = {
     "Laplace": laplace,
     "lognormal": _lognormal,
     "sd largest midway": _midway,
-    "50 problems, 90 %": _near_the_top,
+    "50 problems, 90%": _near_the_top,
 }
 OTHER_WALKS: dict[str, Law] = {"heavy-tailed walk": _heavy_walk, "slopes of runs": _slopes}
 EVERY_LAW = LAWS | CHANGED | WALKS | CHANGED_WALKS | OTHERS | OTHER_WALKS

@@ -44,7 +44,7 @@ def _covers(score: Score, truth: float) -> bool:
 
 @pytest.mark.parametrize("samples", [1, 4, 16, 64])
 def test_intervals_cover_the_mean_of_problems_like_these(samples: int) -> None:
-    """93 to 97 % of 4000 intervals of 95 % cover 0.6, however many samples each of 30 problems has."""
+    """93 to 97% of 4000 intervals of 95% cover 0.6, however many samples each of 30 problems has."""
     rng = np.random.default_rng(samples)
     made = _answered(rng, _difficulties(rng, 4000, _PROBLEMS), samples)
     covered = np.mean([_covers(score, _MEAN) for score in score_series(made)])
@@ -55,8 +55,8 @@ def test_intervals_cover_the_mean_of_problems_like_these(samples: int) -> None:
 def test_intervals_cover_the_mean_near_the_ceiling(problems: int) -> None:
     """Beta(0.9, 0.1), 16 samples: three in four problems always solved, few hardly ever; mean 0.9.
 
-    Plain t covers 90 % with 30 problems, and what it misses lies below. Here 93 to 97 %, and neither side is
-    missed in more than 5 %.
+    Plain t covers 90% with 30 problems, and what it misses lies below. Here 93 to 97%, and neither side is
+    missed in more than 5%.
     """
     rng = np.random.default_rng(700 + problems)
     made = _answered(rng, rng.beta(0.9, 0.1, (4000, problems)), 16)
@@ -68,7 +68,7 @@ def test_intervals_cover_the_mean_near_the_ceiling(problems: int) -> None:
 
 @pytest.mark.parametrize("problems", [15, 30, 100])
 def test_intervals_cover_pass_at_4_near_the_ceiling(problems: int) -> None:
-    """Beta(5, 1), 64 samples: 1 - E[(1 - p)^4] = 1 - 1/126. Plain t covers 80 % with 15 problems."""
+    """Beta(5, 1), 64 samples: 1 - E[(1 - p)^4] = 1 - 1/126. Plain t covers 80% with 15 problems."""
     rng = np.random.default_rng(800 + problems)
     made = _answered(rng, rng.beta(5, 1, (2000, problems)), 64)
     covered = np.mean([_covers(score, 1 - 1 / 126) for score in score_series(made, "pass@k", 4)])
@@ -84,7 +84,7 @@ def test_intervals_of_pass_at_k_cover_what_is_true_of_problems_like_these(
 ) -> None:
     """The truth is E[1 - (1 - p)^4] and E[p²] of Beta(0.6, 0.4): 1 - B(0.6, 4.4)/B(0.6, 0.4), and 0.48.
 
-    With pass@4 most of 30 problems are near 1 and few far below: so skewed that t covers 92 %, not 95.
+    With pass@4 most of 30 problems are near 1 and few far below: so skewed that t covers 92%, not 95.
     """
     truth = {"pass@k": 1 - 0.4 * 1.4 * 2.4 * 3.4 / (1 * 2 * 3 * 4), "pass^k": 0.6 * 1.6 / 2}[metric]
     rng = np.random.default_rng(k)
@@ -95,7 +95,7 @@ def test_intervals_of_pass_at_k_cover_what_is_true_of_problems_like_these(
 
 @pytest.mark.parametrize("samples", [4, 16, 64])
 def test_intervals_cover_the_mean_of_these_problems(samples: int) -> None:
-    """Thirty problems stay the same and are answered anew 3000 times: 93 to 97 % cover their own mean."""
+    """Thirty problems stay the same and are answered anew 3000 times: 93 to 97% cover their own mean."""
     rng = np.random.default_rng(samples + 100)
     chance = _difficulties(rng, 1, _PROBLEMS)
     made = _answered(rng, np.repeat(chance, 3000, axis=0), samples)
@@ -107,7 +107,7 @@ def test_intervals_cover_the_mean_of_these_problems(samples: int) -> None:
 
 @pytest.mark.parametrize("samples", [1, 16])
 def test_equal_models_are_rarely_told_apart(samples: int) -> None:
-    """Each problem suits one or the other, on average neither: p < 0.05 and a verdict in at most 6 %.
+    """Each problem suits one or the other, on average neither: p < 0.05 and a verdict in at most 6%.
 
     The interval of the difference, made in another way, leaves 0 out as rarely.
     """
@@ -126,7 +126,7 @@ def test_equal_models_are_rarely_told_apart(samples: int) -> None:
 
 
 def test_ten_points_are_seen_on_thirty_problems_of_sixteen_samples() -> None:
-    """The second model solves a quarter of what the first lacks, +10 points on average: seen in 70 %."""
+    """The second model solves a quarter of what the first lacks, +10 points on average: seen in 70%."""
     rng = np.random.default_rng(300)
     times = 300
     seen = 0
@@ -138,7 +138,7 @@ def test_ten_points_are_seen_on_thirty_problems_of_sixteen_samples() -> None:
 
 
 def test_four_equal_models_are_one_group() -> None:
-    """Of one ability on the same problems, but each with its own luck and taste: one group in 93 %."""
+    """Of one ability on the same problems, but each with its own luck and taste: one group in 93%."""
     rng = np.random.default_rng(400)
     times = 400
     together = 0
@@ -149,7 +149,7 @@ def test_four_equal_models_are_one_group() -> None:
 
 
 def test_the_macro_average_covers_the_mean_over_benchmarks() -> None:
-    """Three benchmarks of 30, 60 and 15 problems and 4 samples: 93 to 98 % of 1000 intervals cover 0.6."""
+    """Three benchmarks of 30, 60 and 15 problems and 4 samples: 93 to 98% of 1000 intervals cover 0.6."""
     rng = np.random.default_rng(600)
     parts = {str(count): _answered(rng, _difficulties(rng, 1000, count), 4) for count in (_PROBLEMS, 60, 15)}
     covered = np.mean([_covers(cell.score, _MEAN) for cell in compare_benchmarks(parts).macro])

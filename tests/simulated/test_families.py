@@ -42,7 +42,7 @@ _FAMILIES = [
 
 @pytest.mark.parametrize("field", _METHODS, ids=repr)
 def test_equal_methods_are_rarely_called_different(field: Field) -> None:
-    """Seeds that move a score by 1 to 6 points, in any shape: at most 6 % of pairs of equal methods."""
+    """Seeds that move a score by 1 to 6 points, in any shape: at most 6% of pairs of equal methods."""
     rng = np.random.default_rng(20261122)
     called = np.mean([count_called(compare_all(field.draw(rng))) for _ in range(300)])
     assert called <= 0.06 + 2 * (0.06 * 0.94 / 300) ** 0.5
@@ -61,7 +61,7 @@ def test_intervals_of_methods_cover_what_other_runs_would_score() -> None:
 
 @pytest.mark.parametrize("field", _FAMILIES, ids=repr)
 def test_a_family_of_equal_models_has_hardly_a_verdict(field: Field) -> None:
-    """Any verdict at all in at most 6 % of blocks, also where half of the models are better than the rest."""
+    """Any verdict at all in at most 6% of blocks, also where half of the models are better than the rest."""
     rng = np.random.default_rng(5)
     times = 120
     any_called = [bool(count_called(compare_all(field.draw(rng)))) for _ in range(times)]
@@ -122,7 +122,7 @@ def test_large_families_have_no_floor() -> None:
 
 
 def test_clusters_widen_and_do_not_move() -> None:
-    """Questions of one passage vary together: equal models are called different in at most 7 % by cluster."""
+    """Questions of one passage vary together: equal models are called different in at most 7% by cluster."""
     rng = np.random.default_rng(11)
     plain, clustered = 0, 0
     for _ in range(250):

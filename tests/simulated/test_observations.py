@@ -51,7 +51,7 @@ def test_a_block_of_noise_of_five_runs_infers_nothing(law: str, n: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "law", ["AR(2), long", "AR(2), waves", "MA(8)", "Laplace", "sd largest midway", "50 problems, 90 %"]
+    "law", ["AR(2), long", "AR(2), waves", "MA(8)", "Laplace", "sd largest midway", "50 problems, 90%"]
 )
 def test_a_block_of_other_noise_of_one_run_infers_nothing(law: str) -> None:
     """Waves, and noise that is largest midway: of laws that no test was calibrated with."""

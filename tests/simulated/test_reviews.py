@@ -1,6 +1,6 @@
-"""Reviews hold the truth as often as they say, and nothing gets a verdict in more than 6 %.
+"""Reviews hold the truth as often as they say, and nothing gets a verdict in more than 6%.
 
-With 1500 changes the share of 95 % of intervals has a standard error of 0.6 points; 800 of scores, 0.8.
+With 1500 changes the share of 95% of intervals has a standard error of 0.6 points; 800 of scores, 0.8.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.slow
     ids=str,
 )
 def test_intervals_over_runs_hold_the_truth(overlap: Overlap) -> None:
-    """Runs added, removed, replaced or all of them others: 93 to 97 % hold that nothing changed."""
+    """Runs added, removed, replaced or all of them others: 93 to 97% hold that nothing changed."""
     found = cover_runs(overlap, draws=1500)
     assert found.known == 1
     assert 0.93 <= found.covered <= 0.97
@@ -41,7 +41,7 @@ def test_intervals_over_runs_hold_the_truth(overlap: Overlap) -> None:
 
 @pytest.mark.parametrize("errors", [(1.0, 1.0), (0.2, 3.0)], ids=["equal", "unequal"])
 def test_given_errors_hold_the_truth(errors: tuple[float, float]) -> None:
-    """Totals with standard errors of their own: 93 to 97 % of intervals hold the difference, without a p."""
+    """Totals with standard errors of their own: 93 to 97% of intervals hold the difference, without a p."""
     rng = np.random.default_rng(2)
     held = 0
     for _ in range(4000):
@@ -81,14 +81,14 @@ def test_added_runs_are_compared_with_the_old_ones() -> None:
 def test_intervals_over_items_hold_the_truth(overlap: Overlap, shift: float) -> None:
     """Scores of 30 items, 4 answers each: one run a side, several that differ, and states that share some.
 
-    Of several runs a side 93 to 99 %: what answers explain is counted twice, as families need it.
+    Of several runs a side 93 to 99%: what answers explain is counted twice, as families need it.
     """
     most = 0.975 if overlap.added == 1 or overlap.shared else 0.99
     assert 0.93 <= cover_items(overlap, 30, draws=500, shift=shift).covered <= most
 
 
 def test_nothing_of_twenty_numbers_gets_a_verdict() -> None:
-    """Means of runs that were added, replaced, or all others: a false verdict in 6 % of changes at most."""
+    """Means of runs that were added, replaced, or all others: a false verdict in 6% of changes at most."""
     overlaps = [Overlap(0, 3, 2), Overlap(2, 0, 2), Overlap(1, 3, 1), Overlap(5, 0, 5), Overlap(10, 0, 2)]
     assert find_false_verdicts(overlaps, numbers=20, draws=800, seed=1) <= 0.06
 

@@ -135,7 +135,7 @@ def format_fall(series: Series, fall: Setback) -> tuple[str, str]:
 _BACK = 0.9  # share of the fall that counts as back
 _MOST_SHOWN = 4  # largest number of observations of one series
 _NARROW = 0.15  # a peak within this share of the steps is a spike
-_FLANK = 1.64  # height of each flank of a turn in standard errors: 5 %, one-sided
+_FLANK = 1.64  # height of each flank of a turn in standard errors: 5%, one-sided
 # Required ratio of a lone reading's deviation to the next: without autocorrelation, with it, and with it in
 # noise that looks normal.
 _LONE, _LONE_UNUSUAL, _LONE_SIMILAR = 8.0, 2.83, 2.0

@@ -272,7 +272,7 @@ class Field(Struct, frozen=True, eq=False, dict=True):
 
     @property
     def least(self) -> float:
-        """Smallest effect reported: 1 % of the plotted range, or the source's precision if larger."""
+        """Smallest effect reported: 1% of the plotted range, or the source's precision if larger."""
         return max(SMALLEST_SHARE * self.plotted_range, self.precision)
 
     @cached_property
@@ -345,10 +345,10 @@ class Field(Struct, frozen=True, eq=False, dict=True):
 
     @property
     def readings_alone(self) -> Threshold:
-        """Threshold of single readings: 1 % of the range, or the source's precision if larger."""
+        """Threshold of single readings: 1% of the range, or the source's precision if larger."""
         if self.precision > SMALLEST_SHARE * self.plotted_range:
             return Threshold(self.precision, "the precision that the source states")
-        return Threshold(self.least, "1 % of the range" if self.least else "no noise at all")
+        return Threshold(self.least, "1% of the range" if self.least else "no noise at all")
 
     def choose_end_criterion(self, first: str, second: str) -> Threshold:
         """Choose the criterion for the difference of two last readings, the better one first.

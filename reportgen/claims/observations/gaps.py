@@ -68,7 +68,7 @@ def observe_same_start(field: Field) -> Iterator[Observation]:
 
 
 def _describe_together(field: Field, values: Mapping[str, float], begin: Reading) -> tuple[str, float]:
-    """Describe the first readings, and return the last step until which all are within 1 % of the range."""
+    """Describe the first readings, and return the last step until which all are within 1% of the range."""
     until, more = begin.step, ""
     if field.few:
         aligned = field.align(values)
@@ -162,7 +162,7 @@ def observe_convergence(field: Field) -> Iterator[Observation]:
             yield from _find_clear(field, (names[row], names[other]), apart)
     if not field.few:
         return
-    # Series whose last readings are within 1 % of the range of the best of their group.
+    # Series whose last readings are within 1% of the range of the best of their group.
     finals = aligned.good[:, -1]
     left = sorted(np.flatnonzero(aligned.read[:, -1]).tolist(), key=lambda row: (-finals[row], names[row]))
     while left:

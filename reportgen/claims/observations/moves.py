@@ -43,8 +43,8 @@ class Move(Struct, frozen=True):
     start: float  # the first value of the course, or of the readings
     end: float  # the furthest one
     start_step: float
-    reached: float  # the first step with 90 % of the move
-    earliest: float  # the first step that may have 90 % of the move, given the noise
+    reached: float  # the first step with 90% of the move
+    earliest: float  # the first step that may have 90% of the move, given the noise
 
     @property
     def size(self) -> float:
@@ -106,7 +106,7 @@ def _make_move(
 
 
 def observe_rises(field: Field) -> Iterator[Observation]:
-    """Yield the steps by which series made 90 % of their rise or fall, with fastest and slowest."""
+    """Yield the steps by which series made 90% of their rise or fall, with fastest and slowest."""
     found = [move for series in field.series.values() if (move := find_move(series)) is not None]
     for up, inferred in product((True, False), repeat=2):
         moves = [move for move in found if move.up is up and move.inferred is inferred]
@@ -118,7 +118,7 @@ def observe_rises(field: Field) -> Iterator[Observation]:
             call = field.format_call("start", move.series.name)
             level = move.start + _DONE * (move.end - move.start)
             words = [move.series.format(value) for value in (move.start, move.end, level)]
-            share = f"90 % of the {move.noun} to {words[1]} is {words[2]}, reached {move.by}"
+            share = f"90% of the {move.noun} to {words[1]} is {words[2]}, reached {move.by}"
             evidence.append(f"{call} = {words[0]}; {share}")
         fastest, slowest = moves[0], moves[-1]
         far = max(moves, key=lambda move: (move.size, move.series.name))
@@ -131,7 +131,7 @@ def observe_rises(field: Field) -> Iterator[Observation]:
             [move.series.name for move in moves],
             steps=(min(move.start_step for move in moves), slowest.reached),
             mark=(marked.series.name, marked.reached),
-            label=f"90 % of {marked.noun}",
+            label=f"90% of {marked.noun}",
         )
 
 
@@ -140,16 +140,16 @@ def _describe_rise(moves: Sequence[Move]) -> str:
     name, noun, way = fastest.series.name, fastest.noun, "up" if fastest.up else "down"
     if not fastest.inferred:  # no statement about noise for readings
         if len(moves) == 1:
-            return f"The readings of {name} go {way} from {fastest.ends}, 90 % of the way {fastest.by}."
+            return f"The readings of {name} go {way} from {fastest.ends}, 90% of the way {fastest.by}."
         steps = _format_steps(moves, most=len(moves))
-        return f"By their readings the series have gone 90 % of their way {way} so: {steps}."
+        return f"By their readings the series have gone 90% of their way {way} so: {steps}."
     if len(moves) == 1:
-        return f"{name} {noun}s from about {fastest.ends}, and has made 90 % of that {fastest.by}."
+        return f"{name} {noun}s from about {fastest.ends}, and has made 90% of that {fastest.by}."
     if not slowest.is_slower(fastest):
-        return f"{_format_names(moves)} {noun}: {_format_steps(moves)} 90 % of it is made."
+        return f"{_format_names(moves)} {noun}: {_format_steps(moves)} 90% of it is made."
     first = [move for move in moves if move.reached == fastest.reached and not move.is_slower(fastest)]
     last = [move for move in moves if move.reached == slowest.reached and not slowest.is_slower(move)]
-    has = "has made 90 % of its" if len(first) == 1 else "have made 90 % of their"
+    has = "has made 90% of its" if len(first) == 1 else "have made 90% of their"
     between = [move for move in moves if move not in first and move not in last]
     middle = f", {_format_steps(between)}" if 0 < len(between) <= _MOST_BETWEEN else ""
     verb = "is" if len(last) == 1 else "are"

@@ -50,7 +50,7 @@ class ScoreField(Struct, frozen=True, dict=True):
         return tuple(sorted(turned, key=lambda one: (rank[one.a], rank[one.b])))
 
     def format_score(self, score: Score, *, short: bool = False) -> str:
-        """Format a score with or without its interval: ``61.0 % [50.2, 71.1]``."""
+        """Format a score with or without its interval: ``61.0% [50.2, 71.1]``."""
         low, high = (None, None) if short else (score.low, score.high)
         return format_quantity_interval(score.estimate or 0.0, low, high, Quantity.VALUE, self.subject.scale)
 

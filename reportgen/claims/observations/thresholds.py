@@ -134,7 +134,7 @@ class Digits(Struct, frozen=True, dict=True):
     def format_value(self, value: float, quantity: Quantity, series: Sequence[str]) -> str:
         """Format a value, or a difference without plus sign; the last digit is at most half the noise.
 
-        If noise is unknown, readings are written in full, down to 1 % of the range. The noise of ``series``
+        If noise is unknown, readings are written in full, down to 1% of the range. The noise of ``series``
         counts: the smaller of two, or the median of more.
         """
         if not self.least:
@@ -144,7 +144,7 @@ class Digits(Struct, frozen=True, dict=True):
         noise = max(noises[len(noises) // 2 if len(noises) >= _LIST else 0], self.least)
         if all(self.noise[name].known for name in series):
             decimals = _count_decimals(factor * noise / 2, 1)
-            # Series that move by less than 1 % of the range are written as in the data.
+            # Series that move by less than 1% of the range are written as in the data.
             if not self.is_noisy(series):
                 written = (_choose_common(self._count_written(name, decimals)) for name in series)
                 decimals = min(decimals, max(written))

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 _BANDS = {
     "ci": (
         "{level} CI",
-        "{level} confidence interval of the mean across runs (Student t), at each step by itself",
+        "{level} CI of the mean across runs (Student t), at each step by itself",
     ),
     "simultaneous": (
         "{level} simultaneous",
@@ -60,7 +60,7 @@ _BANDS = {
 _GIVEN_BANDS = {
     "low and high": "interval given by the input (low and high)",
     "standard errors of scores": (
-        "{level} interval of each score for problems like these (Student's t on the logit scale)"
+        "{level} CI of each score for problems like these (Student's t on the logit scale)"
     ),
     "minimum and maximum": (
         "from the smallest to the largest of the values that a point stands for, as given by the input"
@@ -192,7 +192,7 @@ def name_band(curve_set: CurveSet) -> str:
 
 
 def _format_level(curve_set: CurveSet) -> str:
-    return f"{curve_set.level * 100:g} %"
+    return f"{curve_set.level * 100:g}%"
 
 
 def write_subtitle(curve_set: CurveSet, spec: PlotSpec) -> str:
@@ -243,7 +243,7 @@ def write_caption(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> 
 def _describe_band(curve_set: CurveSet) -> list[str]:
     given = [curve.series for curve in curve_set.curves if curve.given]
     level = _format_level(curve_set)
-    computed = f"{level} confidence interval computed from the input's {curve_set.given_interval}"
+    computed = f"{level} CI computed from the input's {curve_set.given_interval}"
     by_input = _GIVEN_BANDS.get(curve_set.given_interval or "", f"{computed}, at each step by itself")
     by_input = by_input.replace("{level}", level)
     if len(given) == len(curve_set.curves):

@@ -174,7 +174,7 @@ def _write_number(estimate: Estimate, ending: Ending, metric: _Metric, *, digits
     if not metric.percent:
         return format_number(estimate.value, decimals=decimals)
     decimals = None if decimals is None else max(0, decimals - 2)
-    return f"{format_number(100 * estimate.value, decimals=decimals)} %"
+    return f"{format_number(100 * estimate.value, decimals=decimals)}%"
 
 
 def _write_caption(settings: TableSettings, metrics: list[_Metric], context: DrawContext) -> str:
@@ -196,7 +196,7 @@ def _write_caption(settings: TableSettings, metrics: list[_Metric], context: Dra
     known = any(ending.peak.low is not None for ending in endings)
     interval = "its interval allows for the choice" if known else "it has no interval"
     peak = f"{which.capitalize()}: the {which} value of the mean curve{of}, picked by looking; {interval}."
-    half = f"half the {settings.level * 100:g} % confidence interval across runs (Student t)"
+    half = f"half the {settings.level * 100:g}% CI across runs (Student t)"
     single = all(ending.runs == 1 for ending in endings)
     equal = list(dict.fromkeys(e.series for e in endings if e.final.n > 1 and e.final.low is None))
     if any(ending.final.low is not None for ending in endings):

@@ -98,7 +98,7 @@ class _SweepWords(Struct, frozen=True):
         counts = sorted({len(point.values) for point in self.sweep.points})
         runs = format_count(counts[0], "run") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} runs"
         better = "lower is better" if self.sweep.higher_is_better is False else ""
-        interval = f"{self.sweep.level * 100:g} % CI" if counts[-1] > 1 else ""
+        interval = f"{self.sweep.level * 100:g}% CI" if counts[-1] > 1 else ""
         parts = (
             self.measured,
             f"mean of {runs} per value" if counts[-1] > 1 else "1 run per value",
@@ -123,13 +123,13 @@ class _SweepWords(Struct, frozen=True):
     def write_caption(self) -> str:
         """Say what points, dashes and intervals are."""
         several = any(len(point.values) > 1 for point in self.sweep.points)
-        level = f"{self.sweep.level * 100:g} %"
+        level = f"{self.sweep.level * 100:g}%"
         sentences = (
             self.settings.caption or "",
             f"Each {self.mark} is the mean over runs with that {self.settings.x}; each small dot is a run."
             if several
             else f"Each {self.mark} is one run with that {self.settings.x}.",
-            f"Interval: {level} confidence interval of the mean across runs (Student t)."
+            f"Interval: {level} CI of the mean across runs (Student t)."
             if several
             else "No interval: it needs at least 2 runs.",
             "Best: picked among the steps of each run." if self.settings.value == "best" else "",
@@ -169,7 +169,7 @@ class _SweepWords(Struct, frozen=True):
             cells += [Cell(str(len(point.values)), float(len(point.values)))]
             cells += [Cell(self.write(estimate), estimate.value)]
             decimals = len(self.write(estimate).partition(" ")[0].partition(".")[2])
-            factor, unit = (100, " %") if self.settings.format == "percent" else (1, "")
+            factor, unit = (100, "%") if self.settings.format == "percent" else (1, "")
             cells += [Cell(f"{factor * end:.{decimals}f}{unit}", end) for end in ends]
             rows.append(tuple(cells))
             values = (estimate.value, estimate.low, estimate.high)

@@ -191,7 +191,7 @@ def describe_comparisons(
     metric = name_metric(compared[0].metric, context)
     methods = dict.fromkeys(describe_method(c.interval_method) for c in compared if c.interval_method)
     intervals = (
-        f"Brackets: {format_level(compared[0].level)} interval of the mean difference on other problems like "
+        f"Brackets: {format_level(compared[0].level)} CI of the mean difference on other problems like "
         f"these ({join_names(list(methods))}), each by itself, not adjusted."
     )
     # Exact tests first, in an order independent of the pairs.
@@ -356,7 +356,7 @@ def _draw_differences(figure_id: str, pairs: Pairs, scored: BenchmarkScores, con
     unit = "points" if is_percent(context) else "the unit of the scores"
     values = [end for pair in compared for end in (pair.difference, pair.low, pair.high)]
     title = f"Difference to {pairs.reference}"
-    how = f"{name_metric(compared[0].metric, context)}, mean and {format_level(compared[0].level)} interval"
+    how = f"{name_metric(compared[0].metric, context)}, mean and {format_level(compared[0].level)} CI"
     words = FigureText(
         id=figure_id,
         kind="comparison",

@@ -63,7 +63,7 @@ def build_score_table(
     """
     name = "score"
     if shown:
-        name = f"{name_metric(shown[0].metric, context)} [{format_level(shown[0].level)} interval]"
+        name = f"{name_metric(shown[0].metric, context)} [{format_level(shown[0].level)} CI]"
     marks = ["missing" if score.estimate is None else "" for score in shown]
     values = [
         Cell(format_score_estimate(score, context), score.estimate, mark)

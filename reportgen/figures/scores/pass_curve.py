@@ -165,7 +165,7 @@ class _PassCurves(Struct, frozen=True):
         return " ".join(sentences)
 
     def use_units(self, plot: Plot) -> Plot:
-        """Use "k = 8" and "84.2 %", with enough decimals that only 100 % itself is shown as 100."""
+        """Use "k = 8" and "84.2%", with enough decimals that only 100% itself is shown as 100."""
         plot = replace(plot, x=replace(plot.x, symbol=True))
         if not is_percent(self.context):
             return plot
@@ -175,7 +175,7 @@ class _PassCurves(Struct, frozen=True):
             texts = (format_number(value, decimals=decimals) for value in inside)
             if not any(float(text) in {0.0, 100.0} for text in texts):
                 break
-        return replace(plot, y=replace(plot.y, unit=" %", read_format=f",.{decimals}f"))
+        return replace(plot, y=replace(plot.y, unit="%", read_format=f",.{decimals}f"))
 
     def write_subtitle(self, band: str) -> str:
         size = _describe_size([score for curve in self.curves for score in curve])
@@ -232,7 +232,7 @@ class _PassCurves(Struct, frozen=True):
             ways = [describe_method(usual)]
             ways += [f"{describe_method(way)} for {self.describe_points(methods[way])}" for way in rest]
             level, estimand = format_level(known[0].level), describe_estimand(known[0])
-            yield f"Band: {level} interval for {estimand} ({'; '.join(ways)})."
+            yield f"Band: {level} CI for {estimand} ({'; '.join(ways)})."
             also = "; lines share problems, so bands that overlap do not show two series to be equal"
             yield (
                 "Points of a line rest on the same samples, so their intervals move together"

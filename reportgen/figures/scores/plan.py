@@ -132,7 +132,7 @@ def _name_design(plan: Plan, samples: int, runs: int) -> str:
 
 def _build_cell(design: PlannedDesign) -> Cell:
     share = design.alone if design.together is None else design.together
-    return Cell(format_percent(share, decimals=0).replace("%", " %"), share)
+    return Cell(format_percent(share, decimals=0), share)
 
 
 def _draw_plan_figure(
@@ -171,7 +171,7 @@ def _draw_plan_figure(
         source=describe_source(context),
         numbers={"difference": plan.difference},
     )
-    plot = replace(plot, y=replace(plot.y, unit=" %", read_format=",.0f"))
+    plot = replace(plot, y=replace(plot.y, unit="%", read_format=",.0f"))
     return draw_plot_figure(plot, curve_set, text, plot_context)
 
 

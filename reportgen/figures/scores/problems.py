@@ -375,9 +375,9 @@ def _write_summary(grid: ProblemGrid, context: ScoreContext) -> str:
 
 
 def _format_bounds(context: ScoreContext) -> tuple[str, str]:
-    """Format the highest and lowest possible scores exactly: ``100 %``."""
+    """Format the highest and lowest possible scores exactly: ``100%``."""
     if is_percent(context):
-        return f"{context.highest * 100:g} %", f"{context.lowest * 100:g} %"
+        return f"{context.highest * 100:g}%", f"{context.lowest * 100:g}%"
     return format_number(context.highest), format_number(context.lowest)
 
 

@@ -47,7 +47,7 @@ def draw_runs(
     metric = name_metric(spreads[0].metric if spreads else settings.metric, context)
     title = settings.title or f"Spread of {metric} between runs on {context.benchmark}"
     level = format_level(spreads[0].level) if spreads else ""
-    header = ("series", "runs", f"mean [{level} interval]", "SD between runs", "lowest run", "highest run")
+    header = ("series", "runs", f"mean [{level} CI]", "SD between runs", "lowest run", "highest run")
     records = (
         (
             *(spread.series, spread.metric, spread.level, len(spread.runs), spread.mean, spread.sd),
@@ -125,7 +125,7 @@ class _RunsFigure(Struct, frozen=True):
         tip = [
             spread.series,
             f"{of}{format_count(len(spread.runs), 'run')}: {mean}",
-            f"{format_level(spread.level)} interval {ends}" if ends else "",
+            f"{format_level(spread.level)} CI {ends}" if ends else "",
             "" if spread.sd is None else f"SD {format_difference(spread.sd, self.context, signed=False)}",
             format_count(spread.problems, "problem"),
             spread.reason,
@@ -169,7 +169,7 @@ class _RunsFigure(Struct, frozen=True):
         count = f"{format_count(counts[0], 'run')} of a series"
         if len(counts) > 1:
             count = f"{counts[0]} to {counts[-1]} runs of each series"
-        interval = f"{format_level(self.spreads[0].level)} interval of the mean over runs"
+        interval = f"{format_level(self.spreads[0].level)} CI of the mean over runs"
         if all(spread.low is None for spread in self.spreads):
             interval = "no interval"
         lower = "" if self.context.higher_is_better else "lower is better"
@@ -206,7 +206,7 @@ class _RunsFigure(Struct, frozen=True):
         line = "Hollow dot: their mean, without an interval."
         if any(spread.low is not None for spread in self.spreads):
             line = (
-                f"Large dot and line: their mean with its {format_level(self.spreads[0].level)} interval "
+                f"Large dot and line: their mean with its {format_level(self.spreads[0].level)} CI "
                 "(Student's t over runs), for the mean of other runs like these on these problems; how much "
                 "problems vary is not in it."
             )

@@ -123,7 +123,7 @@ class _ScoreFigure(Struct, frozen=True):
             tip = (
                 score.series,
                 value if score.estimate is None else f"{name_metric(score.metric, self.context)} {value}",
-                f"{format_level(score.level)} interval {interval}" if interval else "",
+                f"{format_level(score.level)} CI {interval}" if interval else "",
                 f"rank {format_rank(rank)}" if rank and rank.count > 1 else "",
                 _describe_counts([score]),
                 score.reason,
@@ -133,7 +133,7 @@ class _ScoreFigure(Struct, frozen=True):
             name, group = score.series, groups.get(score.series, "")
             rows.append(Row(name, slots[name], value, score.estimate, *interval_ends, lines, group=group))
             cells.append((score.series, value, interval, format_rank(rank) if rank else ""))
-        level = f"{format_level(self.shown[0].level)} interval" if self.shown else "interval"
+        level = f"{format_level(self.shown[0].level)} CI" if self.shown else "interval"
         metric = name_metric(self.shown[0].metric if self.shown else "mean", self.context)
         ends = [end for score in self.shown for end in (score.estimate, score.low, score.high)]
         axis = make_score_axis(ends, self.context, title=metric)
@@ -146,7 +146,7 @@ class _ScoreFigure(Struct, frozen=True):
         parts = [
             name_metric(first.metric, self.context),
             _describe_counts(self.shown),
-            f"{format_level(first.level)} interval for {first.estimand}" if first.estimand else "",
+            f"{format_level(first.level)} CI for {first.estimand}" if first.estimand else "",
             "" if self.context.higher_is_better else "lower is better",
         ]
         return ", ".join(filter(None, parts))
@@ -209,7 +209,7 @@ class _ScoreFigure(Struct, frozen=True):
             # Several sentences if the intervals differ in method.
             how += [
                 f"Line{f' of {join_names(those, most=MOST_NAMES)}' if len(ways) > 1 else ''}: "
-                f"{level} interval for {way}."
+                f"{level} CI for {way}."
                 for way, those in ways.items()
             ] or ["No interval is known."]
             how.append(self.describe_runs())

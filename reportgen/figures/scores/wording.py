@@ -64,13 +64,13 @@ def half_width(result: Score | RunSpread | Comparison) -> float | None:
 
 
 def format_score(value: float, context: ScoreContext, *, half: float | None = None) -> str:
-    """Format a score: ``84.2 %`` if scores range from 0 to 1, otherwise a plain number.
+    """Format a score: ``84.2%`` if scores range from 0 to 1, otherwise a plain number.
 
     ``half`` of its interval determines the digits; percentages have at least one decimal. Scores inside the
     range are never rounded to its ends. Raises a ``ValueError`` if ``value`` is not finite.
     """
     if is_percent(context):
-        return format_percent(value, decimals=choose_percent_decimals(half)).replace("%", " %")
+        return format_percent(value, decimals=choose_percent_decimals(half))
     return format_number(value, decimals=choose_decimals(half), within=(context.lowest, context.highest))
 
 
@@ -103,13 +103,13 @@ def format_interval(
     """
     if low is None or high is None:
         return ""
-    write, unit = (format_difference, " points") if signed else (format_score, " %")
+    write, unit = (format_difference, " points") if signed else (format_score, "%")
     ends = [write(end, context, half=(high - low) / 2).removesuffix(unit) for end in (low, high)]
     return f"[{ends[0]}, {ends[1]}]"
 
 
 def format_score_estimate(score: Score, context: ScoreContext) -> str:
-    """Format a score with its interval, if known: ``84.2 % [70.1, 92.3]``; or ``no score``."""
+    """Format a score with its interval, if known: ``84.2% [70.1, 92.3]``; or ``no score``."""
     if score.estimate is None:
         return "no score"
     ends = format_interval(score.low, score.high, context)
@@ -125,8 +125,8 @@ def format_p_text(p: float | None) -> str:
 
 
 def format_level(level: float) -> str:
-    """Format a confidence level: ``95 %``."""
-    return f"{level * 100:.10g} %"
+    """Format a confidence level: ``95%``."""
+    return f"{level * 100:.10g}%"
 
 
 def format_range(counts: Sequence[int], noun: str = "") -> str:
@@ -146,8 +146,8 @@ def format_rank(ranks: RankRange) -> str:
 def format_share(share: float) -> str:
     """Format a share of resamples in percent; never 0 or 100, since the resamples are finite."""
     if share <= _LEAST_SHARE:
-        return "< 1 %"
-    return "> 99 %" if share >= 1 - _LEAST_SHARE else f"{100 * share:.0f} %"
+        return "< 1%"
+    return "> 99%" if share >= 1 - _LEAST_SHARE else f"{100 * share:.0f}%"
 
 
 def name_metric(metric: str, context: ScoreContext) -> str:
@@ -186,7 +186,7 @@ def describe_intervals(known: Sequence[Score]) -> str:
     """Describe the estimands and methods of several intervals."""
     about = join_names(list(dict.fromkeys(map(describe_estimand, known))))
     methods = join_names(list(dict.fromkeys(describe_method(score.method) for score in known)))
-    return f"{format_level(known[0].level)} interval of {about} ({methods})"
+    return f"{format_level(known[0].level)} CI of {about} ({methods})"
 
 
 def describe_family_blocks(compared: Sequence[Comparison]) -> str:
@@ -334,7 +334,7 @@ def _make_axis(title: str, low: float, high: float, context: ScoreContext, *, si
         axis,
         domain=(axis.domain[0] / scale, axis.domain[1] / scale),
         ticks=tuple(tick / scale for tick in axis.ticks),
-        labels=tuple(labels if signed else (f"{label} %" for label in labels)),
+        labels=tuple(labels if signed else (f"{label}%" for label in labels)),
         format=f".{decimals}%",
         read_format=f".{decimals + 1}%",
     )

@@ -42,7 +42,7 @@ _LARGEST_FOUND: Final = 256 << 10
 _HALF_WIDTH: Final = NormalDist().inv_cdf(0.975)
 _SPREADS: Final = {
     "se": "the standard error",
-    "ci95": "half of a 95 % interval",
+    "ci95": "half of a 95% CI",
     "sd": "the standard deviation",
 }
 # Columns of numbers that are settings rather than scores: a table with one is not taken for scores by itself.

@@ -107,7 +107,7 @@ def estimate_over_runs(groups: RunGroups, level: float) -> Effect:
 
     Where runs were only added or only removed, all have one variance, which is pooled. Otherwise each group
     has the mean of its own variance and the pooled one: Welch's interval of 2 against 10 runs holds the truth
-    in 90 %, this one in 95 %. A single run has the pooled variance. Degrees of freedom are Satterthwaite's
+    in 90%, this one in 95%. A single run has the pooled variance. Degrees of freedom are Satterthwaite's
     (1946).
     """
     size = find_scale(np.concatenate(groups))
@@ -250,7 +250,7 @@ def measure_run_variance(runs: RunGroups) -> RunVariance | None:
     """What the choice of removed and of added runs adds to the variance; None where a side has a single run.
 
     Variances are added as in ``estimate_over_runs``. What answers explain is not taken off: the rest of two
-    runs' variance would often be 0, and a family of twenty such scores then gets false verdicts in 10 %.
+    runs' variance would often be 0, and a family of twenty such scores then gets false verdicts in 10%.
     """
     sides = (runs.removed, runs.added)
     known = [one for group in sides if (one := estimate_run_variance(group)) is not None]

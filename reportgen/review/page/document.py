@@ -61,7 +61,7 @@ def write_page(review: Review, links: Sequence[tuple[str, str]] = (), home: str 
         "verdict": words.describe_findings(review),
         "rest": words.describe_rest(review),
         "sides": [_describe_side(*side) for side in (("Before", review.base), ("After", review.head))],
-        "level": f"{review.family.level * 100:.10g} %",
+        "level": f"{review.family.level * 100:.10g}%",
         "links": links,
         "home": home,
     }

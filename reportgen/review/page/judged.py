@@ -31,8 +31,8 @@ MOST_LISTED: Final = 200
 """Statements, tables, pages, sources or problems of one kind."""
 
 MEANINGS: Final[dict[Verdict, str]] = {
-    "higher": "The interval of the difference lies above 0, and p stays below 5 % after adjusting.",
-    "lower": "The interval of the difference lies below 0, and p stays below 5 % after adjusting.",
+    "higher": "The interval of the difference lies above 0, and p stays below 5% after adjusting.",
+    "lower": "The interval of the difference lies below 0, and p stays below 5% after adjusting.",
     "unclear": "A difference of this size is not unusual where nothing changed.",
     "re-estimated": "The same thing measured with more or fewer runs.",
     "same": "Nothing that decides this number changed.",

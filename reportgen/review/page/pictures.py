@@ -306,7 +306,7 @@ class Chart(Struct, frozen=True):
             return axis
         if self.figure.y.difference:
             return replace(axis, title=f"{title} (points)".lstrip())
-        return replace(axis, labels=tuple(f"{label} %" for label in axis.labels))
+        return replace(axis, labels=tuple(f"{label}%" for label in axis.labels))
 
 
 def _cut_title(title: str) -> str:
