@@ -155,7 +155,7 @@ def test_the_contents_list_the_section(base: Path) -> None:
     page = read_page(build_since(base, {"content/training.md": text}), "training")
     for contents in classed(page, "rg-toc"):
         links = [(words(link), link.get("href")) for link in contents.iter("a")]
-        assert links == [("Setup", "#setup"), (SINCE, "#what-changed")]
+        assert links == [("Figure 1. Accuracy", "#accuracy"), ("Setup", "#setup"), (SINCE, "#what-changed")]
     assert len(classed(page, "rg-toc")) == 2
 
 

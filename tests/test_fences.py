@@ -122,7 +122,7 @@ def test_fill_replaces_marks_and_nothing_else(parts: list[tuple[str, str, str]],
     page = "".join(before + MARK.format(SALT, name, words) for before, name, words in parts) + end
     wanted = "".join(f"{before}<figure id={name}></figure>" for before, name, _ in parts) + end
     fences = entered(BLOCK)
-    assert fences.fill("page.md", page, lambda name: f"<figure id={name}></figure>") == wanted
+    assert fences.fill("page.md", page, lambda name, _: f"<figure id={name}></figure>") == wanted
     assert fences.list_marked_ids("page.md", page) == [name for _, name, _ in parts]
 
 
@@ -132,14 +132,14 @@ def test_words_of_a_hostile_name_do_not_end_their_mark(name: str) -> None:
     shown = figure(curve_set(curve(name, [0.2, 0.8]), metric=name), title=name)
     text = f"before\n\n{BLOCK}\nafter"
     fences = entered(text, shown)
-    html = fences.fill("page.md", rendered(text, fences), lambda _: "FIGURE")
+    html = fences.fill("page.md", rendered(text, fences), lambda *_: "FIGURE")
     assert re.sub(r"\s", "", html) == "<p>before</p>FIGURE<p>after</p>"
 
 
 def test_a_fragment_that_holds_a_mark_is_not_filled_again() -> None:
     """A figure's data may hold anything, even our own mark."""
     mark = MARK.format(SALT, "a", "")
-    assert entered(BLOCK).fill("page.md", mark, lambda _: mark) == mark
+    assert entered(BLOCK).fill("page.md", mark, lambda *_: mark) == mark
 
 
 @pytest.mark.parametrize("block", ["nope", "curve", "0123456789abcdef-curve", f"{SALT}-curve"])
@@ -150,7 +150,7 @@ def test_raw_html_that_looks_like_a_mark_is_left_alone(block: str) -> None:
     fences = entered(text)
     html = rendered(text, fences)
     assert fences.list_marked_ids("page.md", html) == ["curve"]
-    filled = fences.fill("page.md", html, lambda _: "FIGURE")
+    filled = fences.fill("page.md", html, lambda *_: "FIGURE")
     assert filled.count("FIGURE") == 1
     assert raw in filled
 

@@ -197,7 +197,7 @@ def test_the_band_is_an_interval_over_problems(tmp_path: Path, right: list[int])
     assert [float(row["low"]), float(row["high"])] == pytest.approx(ends, abs=1e-6)
     exact = estimate_over_problems(np.array(right, float), (0.0, 1.0), 0.95)
     assert [exact.low, exact.high] == pytest.approx(ends, abs=0.02)
-    assert "interval of each score for problems like these" in drawn.caption
+    assert "95% CI of each score for problems like these" in drawn.caption
 
 
 def test_describe_offers_the_curve(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from tests.command_line import run
-from tests.made_projects import write_report
+from command_line import run
+from made_projects import write_report
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -298,7 +298,7 @@ def test_an_axis_of_scores_shows_them_all_and_nothing_beyond_their_range(values:
     assert all(low <= value <= high for value in values)
     assert all(label.endswith("%") for label in axis.labels)
     assert all(
-        math.isclose(float(label[:-2]) / 100, tick)
+        math.isclose(float(label[:-1]) / 100, tick)
         for label, tick in zip(axis.labels, axis.ticks, strict=True)
     )
 

@@ -149,7 +149,7 @@ def test_headings_are_escaped_once_wherever_they_are_shown(tmp_path: Path) -> No
     """A title from a heading is HTML for MkDocs, a title from the navigation is text; both read the same."""
     html = page(build_site(tmp_path, nav=None), "math500/index.html")
     assert "<title>MEL &amp; &lt;GRPO&gt; x · " in html
-    assert '<li aria-current="page">MEL &amp; &lt;GRPO&gt; x</li>' in html
+    assert 'aria-current="page">MEL &amp; &lt;GRPO&gt; x</a>' in html
     assert ">A &amp; B</a>" in html
     assert "&amp;amp;" not in html
     assert "&amp;lt;" not in html

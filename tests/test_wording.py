@@ -210,7 +210,7 @@ def test_no_band() -> None:
 def test_the_caption_of_one_run_a_series() -> None:
     """One run has no band, and the caption says why."""
     assert below(ONE_RUN) == (
-        "Each line is one run. No band: an interval needs at least 2 runs. Not smoothed. Source: a source."
+        "Each line is one run. No band: an interval needs at least 2 runs. Source: a source.\nNot smoothed."
     )
 
 
@@ -218,8 +218,8 @@ def test_the_caption_of_five_runs() -> None:
     """n, band and level, smoothing, alignment, source."""
     assert below(FIVE_RUNS, caption="Five seeds.") == (
         "Five seeds. Each line is the mean of n = 5 runs. Band: 95% CI of the mean across "
-        "runs (Student t), at each step by itself. Not smoothed. All runs share their steps. "
-        "Source: a source."
+        "runs (Student t), at each step by itself. Source: a source.\n"
+        "Not smoothed. All runs share their steps."
     )
 
 
@@ -310,7 +310,8 @@ def test_a_given_interval_beside_several_runs() -> None:
 def test_a_caution_and_notes_stand_at_the_end() -> None:
     """A reader learns that numbers were read from a picture, and what was handled in the files."""
     told = below(ONE_RUN, around={"approximate": "digitised from a figure", "notes": ("One line was torn.",)})
-    assert told.endswith("One line was torn. Source: a source (digitised from a figure).")
+    visible, _, _ = told.partition("\n")
+    assert visible.endswith("One line was torn. Source: a source (digitised from a figure).")
 
 
 @pytest.mark.parametrize("curves", [ONE_RUN, FIVE_RUNS, curve_set(curve("a", [0.1]))])

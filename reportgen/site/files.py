@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import stat
 from copy import copy
 from html import escape, unescape
@@ -16,8 +17,9 @@ from mkdocs.structure.files import File, InclusionLevel, get_files, set_exclusio
 from mkdocs.structure.pages import Page
 from msgspec import Struct, field
 
-from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage, make_error
+from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage, make_error
 from reportgen.core.repository import Boundary, find_boundary
+from reportgen.core.words import join_names, suggest_name
 from reportgen.narrative.binding_syntax import has_binding_marks
 from reportgen.narrative.markup import strip_bindings
 from reportgen.narrative.notebooks import replace_cells
@@ -331,6 +333,29 @@ def warn_of_omitted_pages(config: MkDocsConfig) -> None:
     """
     if config.theme.name == "reportgen" and config.validation.nav.omitted_files == logging.INFO:
         config.validation.nav.omitted_files = logging.WARNING
+
+
+def find_missing_anchors(
+    files: Files, content: str, list_ids: Callable[[str], Iterable[str]]
+) -> Iterator[Diagnostic]:
+    """Find links to ids that no page has, and take them from what MkDocs would warn of without a line.
+
+    ``content`` is the folder of the pages in the project; ``list_ids`` lists the ids of figures and tables of
+    a page's source path.
+    """
+    for page in (file.page for file in files.documentation_pages() if file.page):
+        for target, links in (page.links_to_anchors or {}).items():
+            there = target.page.present_anchor_ids if target.page else None
+            for anchor in [one for one in links if there is not None and one not in there]:
+                written = links.pop(anchor)
+                lines = enumerate(page.file.content_string.splitlines(), 1)
+                line = next((number for number, text in lines if written in text), None)
+                known = dict.fromkeys((*list_ids(target.src_uri), *sorted(there or ())))
+                own = [one for one in known if not re.match(r"statement-|checked-|.*~", one)]
+                message = f'"{written}" leads to no figure or heading: {target.src_uri} has no id "{anchor}"'
+                place = SourceLocation(f"{content}/{page.file.src_uri}", line)
+                step = f"{suggest_name(anchor, own)}It has {join_names(own, most=12)}"
+                yield Diagnostic(place, message, step, Stage.SITE, Severity.WARNING)
 
 
 def make_file(config: MkDocsConfig, path: str, content: bytes | CachedText) -> File:

@@ -316,12 +316,10 @@ def match_statements(
     )
 
 
+# Marks of the badge, of the date of publication (which a search does not need) and of the list of statements.
 BADGE = '<p class="rg-badge"></p>'
-"""Mark of the badge."""
 DATE = '<p class="rg-published"></p>'
-"""Mark of the date when a page was published, which a search does not need."""
 CHECKED = '<section class="rg-checked"></section>'
-"""Mark of the list of statements."""
 
 _OUR_IDS = re.compile(
     r'\b(?:id="|data-rg-block="[0-9a-f]{16}-)(?:statement-\d+|checked-\d+|checked-statements(?:-title)?)"'

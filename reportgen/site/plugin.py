@@ -6,7 +6,6 @@ It also works with properdocs, the compatible fork, which can be imported as ``m
 from __future__ import annotations
 
 import logging
-import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -20,7 +19,6 @@ from mkdocs.plugins import BasePlugin, CombinedEvent, event_priority
 from reportgen.core.cache import Cache, FileHashes, cache_folder
 from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage, make_error
 from reportgen.core.terminal import clean_text
-from reportgen.core.words import join_names, suggest_name
 from reportgen.narrative.binding_syntax import has_binding_marks
 from reportgen.narrative.markdown_extensions import BindingsExtension
 from reportgen.narrative.markup import find_fences
@@ -35,6 +33,7 @@ from reportgen.site.files import (
     JUPYTER,
     BoundedSnippets,
     find_language_folder,
+    find_missing_anchors,
     make_file,
     make_page,
     make_project,
@@ -277,7 +276,9 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         """Make our own templates escape variables and refuse undefined names."""
         if self._unsafe:
             raise ReportProblemsError(tuple(self._unsafe))
-        self._warn_missing_anchors(files, config)
+        if config.validation.links.anchors >= logging.INFO:
+            for problem in find_missing_anchors(files, self._content, self._assembly.list_ids):
+                self._warn(problem)
         self._assembly.set_addresses({file.src_uri: file.url for file in files.documentation_pages()})
         if self._store:
             self._store.find_rendered(files, self._nav, config)
@@ -286,24 +287,6 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             env.undefined = StrictUndefined
             self._env = env
         return env
-
-    def _warn_missing_anchors(self, files: Files, config: MkDocsConfig) -> None:
-        """Warn of links to ids that no page has, with their lines, in place of MkDocs."""
-        if config.validation.links.anchors < logging.INFO:
-            return
-        for page in (file.page for file in files.documentation_pages() if file.page):
-            for target, links in (page.links_to_anchors or {}).items():
-                there = target.page.present_anchor_ids if target.page else None
-                for anchor in [one for one in links if there is not None and one not in there]:
-                    link = links.pop(anchor)
-                    lines = enumerate(page.file.content_string.splitlines(), 1)
-                    line = next((number for number, text in lines if link in text), None)
-                    known = dict.fromkeys((*self._assembly.list_ids(target.src_uri), *sorted(there or ())))
-                    own = [one for one in known if not re.match(r"statement-|checked-|.*~", one)]
-                    message = f'"{link}" leads to no figure or heading: {target.src_uri} has no id "{anchor}"'
-                    place = SourceLocation(f"{self._content}/{page.file.src_uri}", line)
-                    step = f"{suggest_name(anchor, own)}It has {join_names(own, most=12)}"
-                    self._warn(Diagnostic(place, message, step, Stage.SITE, Severity.WARNING))
 
     def on_pre_template(self, template: Template, *, config: MkDocsConfig, **_: object) -> Template:
         """Let templates of other plugins or MkDocs, such as a site map, print undefined names."""

@@ -193,7 +193,7 @@ def test_facts_can_be_read_from_the_data_table(
     """A reader without scripts opens the table under the figure and reads the number."""
     tab = tabs.open(f"{page}/index", javascript=False)
     drawn = tab.locator(f"#{figure}")
-    drawn.locator("summary").click()
+    drawn.get_by_text("Data table", exact=True).click()
     head = drawn.locator("thead th").all_inner_texts()
     row = drawn.locator("tbody tr").filter(has=tab.get_by_role("rowheader", name=step, exact=True))
     expect(row).to_be_visible()

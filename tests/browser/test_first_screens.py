@@ -19,7 +19,7 @@ LIMITS = {
     "math500": (3_000, 60),
     "aime": (5_700, 100),
     "training-diagnostics": (3_500, 80),
-    "model-comparison": (14_200, 200),
+    "model-comparison": (14_200, 204),
 }
 _COUNT_STOPS = """() => [...document.querySelectorAll("a[href], button, input, summary, [tabindex]")].filter(
     (node) => node.tabIndex >= 0 && !node.disabled

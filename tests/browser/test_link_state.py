@@ -212,7 +212,7 @@ def test_a_link_keeps_what_the_toolbar_switches(tabs: Tabs) -> None:
     """Log axis, bands and runs are as they were; everything comes back, in the buttons too."""
     tab = tabs.open("dense", served=True, script=SAVED)
     figure = wake(tab, "dense")
-    switches = ("Logarithmic y axis", "A thin line for each run", "95 % CI")
+    switches = ("Logarithmic y axis", "A thin line for each run", "95% CI")
     for words in switches:
         tool(figure, words).click()
     tool(figure, "Copy a link to this figure").click()

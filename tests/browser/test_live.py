@@ -200,7 +200,7 @@ def test_stays_still_without_script(tabs: Tabs) -> None:
     expect(figure.locator("svg[role=img]")).to_be_visible()
     expect(figure.locator(".rg-summary")).to_be_visible()
     expect(figure.locator(".rg-legend")).to_contain_text("method 12")
-    figure.locator("summary").click()
+    figure.get_by_text("Data table", exact=True).click()
     expect(figure.locator("table")).to_be_visible()
     expect(figure.get_by_role("link", name="CSV")).to_have_attribute("href", "figures/many.csv")
 

@@ -123,7 +123,7 @@ def test_the_tooltip_says_what_the_table_says(tabs: Tabs, drawn: Figure) -> None
         assert {name: " ".join(words) for name, *words in read} == {
             name: cells[name] or "no value" for name in ("large", "middle", "small")
         }
-        values = [float(words[1].removesuffix(" %")) for words in read if words[1] != "no value"]
+        values = [float(words[1].removesuffix("%")) for words in read if words[1] != "no value"]
         assert values == sorted(values, reverse=True)
     assert read[-1] == ["small", "no value"]
 

@@ -132,7 +132,7 @@ def test_complete_without_script(tabs: Tabs) -> None:
     expect(figure.locator(".rg-summary")).to_contain_text("Large")
     expect(tab.locator(".rg-words")).to_have_text("Large is better than Small.")
     expect(tab.locator("#pairs td.rg-better").first).to_contain_text("better")
-    figure.locator("summary").click()
+    figure.get_by_text("Data table", exact=True).click()
     expect(figure.locator("table")).to_be_visible()
     expect(figure.get_by_role("link", name="SVG")).to_have_attribute("href", "figures/scores.svg")
 

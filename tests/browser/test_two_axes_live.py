@@ -40,7 +40,7 @@ def test_each_line_is_read_on_its_own_axis(tabs: Tabs) -> None:
     figure = wake(tabs.open("two-axes"), "two-axes")
     point_at(figure, 0.5)
     head, *rows = tooltip_rows(figure)
-    assert head == ["step 50", "95 % CI, n = 3"]
+    assert head == ["step 50", "95% CI, n = 3"]
     assert sorted(row[0] for row in rows[:2]) == NAMES["loss"]
     assert sorted(" ".join(row[:2]) for row in rows[2:]) == NAMES["right"]
     values = {" ".join(row[:-2]): float(row[-2]) for row in rows}

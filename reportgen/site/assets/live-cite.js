@@ -160,7 +160,7 @@
     const text = [
       "\\begin{table}",
       "  \\centering",
-      `  \\caption{${latex(findTitle(part))}${note ? ` (${latex(note)})` : ""}}`,
+      `  \\caption{${latex(live.readTitle(part))}${note ? ` (${latex(note)})` : ""}}`,
       `  \\label{tab:${plainId(part)}}`,
       `  \\begin{tabular}{${sides.join("")}}`,
       ...["\\toprule", head, "\\midrule", ...body, "\\bottomrule"].map((line) => `  ${line}`),
@@ -180,10 +180,6 @@
     const cell = (text) => text.replace(INVISIBLE, "").replace(/\s+/g, " ").trim().replace(/[\\|`*_[\]<>]/g, "\\$&");
     const [head, ...body] = rows.map((row) => row.map(cell));
     return [head, rule, ...body].map((row) => `| ${row.join(" | ")} |\n`).join("");
-  }
-
-  function findTitle(part) {
-    return part.querySelector(".rg-title")?.textContent.trim() ?? "";
   }
 
   function plainId(part) {
@@ -206,7 +202,7 @@
     const [first, ...rest] = bibtex.trim().split("\n");
     const fields = rest.slice(0, -1).filter((line) => !(address && line.startsWith("  url = ")));
     const name = `${kind[0].toUpperCase()}${kind.slice(1)}`;
-    fields.push(`  note = {${name} \`\`${latex(findTitle(part))}''},`);
+    fields.push(`  note = {${name} \`\`${latex(live.readTitle(part))}''},`);
     if (address) fields.push(`  url = {${address}},`);
     return [`${first.replace(/,$/, "")}-${plainId(part)},`, ...fields, "}\n"].join("\n");
   }

@@ -206,6 +206,12 @@
     }
   }
 
+  /** The title of a figure or table without its number, which is the page's. */
+  function readTitle(part) {
+    const words = [...(part.querySelector(".rg-title")?.childNodes ?? [])];
+    return words.map((node) => (node.className === "rg-number" ? "" : node.textContent)).join("").trim();
+  }
+
   Object.assign(live, { make, toolButton, makeBar, linkButton, fullScreenButton, fileLink, saveMenu });
-  Object.assign(live, { citeMenu, citeTable, copy, forgetState, writeState });
+  Object.assign(live, { citeMenu, citeTable, copy, forgetState, readTitle, writeState });
 })(window.reportgenLive);

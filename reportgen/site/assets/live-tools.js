@@ -226,7 +226,7 @@
     const said = (selector) => plot.figure.querySelector(selector)?.textContent ?? "";
     const plain = { limit: width, fontSize: 13, fontWeight: 400, fill: "var(--rg-text)" };
     const word = (text, x, y, more) => ({ text, x, y, ...plain, ...more });
-    const words = [word(said(".rg-title"), 0, 14, { fontSize: 17, fontWeight: 600 })];
+    const words = [word(live.readTitle(plot.figure), 0, 14, { fontSize: 17, fontWeight: 600 })];
     const swatches = [];
     let y = 14;
     const subtitle = said(".rg-subtitle");

@@ -149,7 +149,7 @@
       .catch((problem) => console.error(problem.message));
   }
 
-  /** Words that were held against the data tell about it. */
+  /** Words that were compared with the data show the result. */
   function startStatements() {
     if (!document.querySelector(".rg-bound")) return;
     load(["statements.js"]).catch((problem) => console.error(problem.message));
