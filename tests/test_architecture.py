@@ -55,7 +55,7 @@ LIBRARIES = {
     "vl_convert": r"figures/render",
     "jsonschema": r"figures/author_charts",
     "mkdocs": r"archive/(archiving|contents)"
-    r"|site/(assembly|citation|files|plugin|publishing|reuse/.*|security|serving)",
+    r"|site/(assembly|citation|files|navigation|plugin|publishing|reuse/.*|security|serving)",
     "jinja2": r"site/(fragments|plugin|reuse/pages)",
     "markupsafe": r"site/fragments",
     "markdown": r"narrative/(markdown_extensions|references)|site/files",
@@ -72,7 +72,7 @@ LIBRARIES = {
     "platformdirs": r"core/cache",
     "rich": r"cli/output",
     "packaging": r"settings/citation|archive/publishing/versions",
-    "subprocess": r"figures/render|site/manifest|review/git|archive/verifying",
+    "subprocess": r"figures/render|site/reuse/manifest|review/git|archive/verifying",
     "multiprocessing": r"site/worker",
     "concurrent": r"site/worker",
 }

@@ -329,7 +329,7 @@ def test_the_footer_names_the_sources(pages: dict[str, ET.Element], report: dict
 def test_a_site_has_what_web_servers_ask_for(example_site: Path) -> None:
     """``.nojekyll`` is empty; 404, site map and search index are there."""
     assert (example_site / ".nojekyll").read_bytes() == b""
-    for name in ("404.html", "sitemap.xml", "sitemap.xml.gz", "search/search_index.json"):
+    for name in ("404.html", "sitemap.xml", "sitemap.xml.gz", "search/titles.js"):
         assert (example_site / name).is_file(), name
     ET.parse(example_site / "sitemap.xml")  # noqa: S314 - our own output
 

@@ -11,9 +11,9 @@ import pytest
 from made_projects import PAGE, RUNS, SETTINGS, files_below, write_file, write_report
 
 from reportgen.core.cache import cache_folder
-from reportgen.site import manifest
-from reportgen.site.manifest import LastBuild
 from reportgen.site.publishing import publish
+from reportgen.site.reuse import manifest
+from reportgen.site.reuse.manifest import LastBuild
 
 if TYPE_CHECKING:
     from pathlib import Path

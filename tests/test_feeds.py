@@ -612,7 +612,7 @@ def test_a_page_shows_when_it_was_published(published: Published) -> None:
     again = (published.main / "again/index.html").read_text("utf-8")
     assert '<time datetime="2026-11-18T23:30:00+01:00">2026-11-18</time>' in again
     assert "<time " not in (published.main / "index.html").read_text("utf-8")
-    assert "2026-11" not in (published.main / "search/search_index.json").read_text("utf-8")
+    assert "2026-11" not in (published.main / "search/texts-0.js").read_text("utf-8")
     pages = json.loads((published.main / "report.json").read_text("utf-8"))["pages"]
     assert {one["path"]: one.get("date") for one in pages} == {
         "index.md": None,

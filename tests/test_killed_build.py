@@ -44,8 +44,8 @@ MOMENTS = {
     "while MkDocs writes pages": ("reportgen.site.fragments.Fences", "fill", 1),
     "while our files are written": ("reportgen.site.assembly", "_write", 1),
     "before the swap": ("pathlib.Path", "rename", 1),
-    "before the manifest": ("reportgen.site.manifest", "write", 1),
-    "in the manifest": ("reportgen.site.manifest", "_list_outputs", 1),
+    "before the manifest": ("reportgen.site.reuse.manifest", "write", 1),
+    "in the manifest": ("reportgen.site.reuse.manifest", "_list_outputs", 1),
 }
 
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reportgen.core.cache import cache_folder
-from reportgen.site import manifest
-from reportgen.site.manifest import Build, Summary, check_unchanged, list_repository_files
+from reportgen.site.reuse import manifest
+from reportgen.site.reuse.manifest import Build, Summary, check_unchanged, list_repository_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,13 +15,13 @@ from made_projects import PAGE, RUNS, SETTINGS, files_below, share_cache, write_
 
 from reportgen.core.cache import cache_folder
 from reportgen.core.errors import ReportError
-from reportgen.site import manifest
 from reportgen.site.publishing import publish
+from reportgen.site.reuse import manifest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reportgen.site.manifest import Summary
+    from reportgen.site.reuse.manifest import Summary
 
 
 def build(root: Path, *, strict: bool = False, config: str = "mkdocs.yml") -> tuple[Summary, list[str]]:

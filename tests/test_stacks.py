@@ -17,8 +17,8 @@ from reportgen.settings.inputs import Block, Page
 from reportgen.settings.report import FrontMatter
 from reportgen.settings.score_blocks import ScoresSettings
 from reportgen.site.fragments import collect_search_text
-from reportgen.site.manifest import Provenance
 from reportgen.site.outputs import format_report_json, list_figure_files, list_figures, list_tables
+from reportgen.site.reuse.manifest import Provenance
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -68,6 +68,7 @@ def test_every_page_is_built(site: Path) -> None:
     assert built == {
         "404.html",
         "problems.html",
+        "pages.html",
         "index.html",
         "math500/index.html",
         "guide/index.html",

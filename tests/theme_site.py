@@ -12,13 +12,17 @@ from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from mkdocs.plugins import BasePlugin
 
-from reportgen.site.assembly import find_lunr, make_index_script
+from reportgen.site.assembly import find_lunr
+from reportgen.site.navigation import NavigationTree
+from reportgen.site.outputs import make_index_scripts
 from reportgen.site.security import POLICY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.nav import Navigation
+    from mkdocs.structure.pages import Page
     from mkdocs.utils.templates import TemplateContext
 
 TOKENS = Path(__file__).parent.parent / "reportgen" / "site" / "assets" / "tokens.css"
@@ -117,19 +121,25 @@ class Teller(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         config.extra_css = ["assets/tokens.css", *config.extra_css]
         return config
 
+    def on_nav(self, nav: Navigation, **_: object) -> None:
+        """Note the pages."""
+        self._nav = nav
+
     def on_env(self, env: Environment, **_: object) -> Environment:
         """Escape what is printed, and refuse names that nobody defined."""
+        self._tree = NavigationTree(self._nav)
         env.autoescape = True
         env.undefined = StrictUndefined
         return env
 
     def on_template_context(self, context: TemplateContext, **_: object) -> TemplateContext:
         """Tell what the site's own templates are told: nothing of a page."""
-        return context | {"rg": self._site}  # type: ignore[return-value]
+        return context | {"rg": self._site | {"navigation": self._tree.make_context(None)}}  # type: ignore[return-value]
 
-    def on_page_context(self, context: TemplateContext, **_: object) -> TemplateContext:
+    def on_page_context(self, context: TemplateContext, *, page: Page, **_: object) -> TemplateContext:
         """Tell a page about itself."""
-        return context | {"rg": self._site | self._page}  # type: ignore[return-value]
+        listed = {"navigation": self._tree.make_context(page)}
+        return context | {"rg": self._site | self._page | listed}  # type: ignore[return-value]
 
     def on_post_build(self, *, config: MkDocsConfig) -> None:
         """Write the tokens and the scripts of the search."""
@@ -138,7 +148,8 @@ class Teller(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         shutil.copy(TOKENS, site / "assets")
         index = site / "search" / "search_index.json"
         if index.exists():
-            index.with_suffix(".js").write_text(make_index_script(index.read_text("utf-8")), "utf-8")
+            for name, script in make_index_scripts(index.read_text("utf-8")).items():
+                index.with_name(name).write_text(script, "utf-8")
             shutil.copy(find_lunr(), index.with_name("lunr.js"))
 
 

@@ -31,9 +31,9 @@ from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocat
 from reportgen.core.repository import find_data_boundary
 from reportgen.review.git import find_repository
 from reportgen.site.citation import CitedReport, find_cited_report, format_bibtex, format_cff, format_zenodo
-from reportgen.site.manifest import check_unchanged, find_provenance
-from reportgen.site.manifest import read_record as read_last_record
 from reportgen.site.publishing import collect_warnings, load_configuration, publish
+from reportgen.site.reuse.manifest import check_unchanged, find_provenance
+from reportgen.site.reuse.manifest import read_record as read_last_record
 from reportgen.site.sources.freezing import SETTINGS, TABLE, TOOL, write_frozen
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from reportgen.archive.crate import PackedFile
     from reportgen.archive.provenance import ReportRecord
     from reportgen.draft.report import Report
-    from reportgen.site.manifest import Provenance
+    from reportgen.site.reuse.manifest import Provenance
 
 _LARGE: Final = 20_000_000
 _REQUIREMENTS: Final = Path(__file__).parents[1] / "site" / "starter" / "requirements.txt"

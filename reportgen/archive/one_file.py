@@ -43,6 +43,7 @@ _LIVE: Final = "assets/reportgen/live.js"
 _PART: Final = re.compile(r"assets/reportgen/[^/]+\.js")
 _NAV: Final = '<nav class="rg-nav" id="navigation" aria-label="Pages" tabindex="-1"></nav>'
 # Ids of the template, and of scripts.
+_WHOLE_LIST: Final = "pages.html"
 _TAKEN: Final = ("content", "navigation", "rg-keys", "rg-mark-keys", "rg-told")
 _TYPES: Final = {
     "avif": "image/avif",
@@ -117,9 +118,9 @@ class _OneFile:
         self._warned: set[str] = set()
         self._files = {path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file()}
         self._pages: dict[str, _Page] = {}
-        for path in sorted(self._files - {"404.html"}, key=lambda path: (path != "index.html", path)):
-            if path.endswith(".html"):
-                self._add_page(path)
+        pages = (path for path in self._files - {"404.html", _WHOLE_LIST} if path.endswith(".html"))
+        for path in sorted(pages, key=lambda path: (path != "index.html", path)):
+            self._add_page(path)
         if not self._pages:
             message = "this folder has no page in the theme reportgen, and no other one can become one file"
             step = "Set theme: name: reportgen in mkdocs.yml and build the site"
@@ -142,7 +143,7 @@ class _OneFile:
         """Write the file."""
         first = next(iter(self._pages.values()))
         bar = _rewrite_around(cut_element(first.head, "rg-bar"))
-        nav = _rewrite_around(cut_element(first.head, "rg-nav") or _NAV)
+        nav = _rewrite_around(self._find_navigation(first.head))
         listed = (_split_local(link.address) for link in nav.links)
         order = [self._find(first.path, address.path) for address in listed if address]
         pages = [self._pages[path] for path in dict.fromkeys([*order, *self._pages]) if path in self._pages]
@@ -175,6 +176,12 @@ class _OneFile:
             held=held.items(),
             run=run,
         )
+
+    def _find_navigation(self, head: str) -> str:
+        """Return the list of all pages, which a large site has on a page of its own beside the first one."""
+        if _WHOLE_LIST in self._files:
+            return _NAV.replace("></", f">{cut_element(self._read_text(_WHOLE_LIST), 'rg-all-pages')}</")
+        return cut_element(head, "rg-nav") or _NAV
 
     # ---- links
 

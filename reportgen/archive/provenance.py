@@ -19,7 +19,7 @@ from reportgen.core import __version__
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reportgen.site.manifest import Provenance
+    from reportgen.site.reuse.manifest import Provenance
 
 FORMAT: Final = 1
 NAME: Final = "provenance.json"

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reportgen.core.statements import Description
-    from reportgen.site.manifest import Summary
+    from reportgen.site.reuse.manifest import Summary
 
 
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -126,7 +126,7 @@ def build(config_file: Path, *, strict: bool, force: bool, since: str | None) ->
       reportgen build --strict --config-file reports/mkdocs.yml
       reportgen build --since v1.0
     """
-    from reportgen.site.manifest import check_unchanged
+    from reportgen.site.reuse.manifest import check_unchanged
 
     start = time.perf_counter()
     summary = None if force or since is not None else check_unchanged(config_file, strict=strict)

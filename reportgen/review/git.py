@@ -21,7 +21,7 @@ from msgspec import Struct
 from reportgen.core.cache import OTHER_STATES, FileHashes, get_stamp, replace_file
 from reportgen.core.errors import make_error
 from reportgen.core.repository import find_checkout
-from reportgen.site.manifest import find_git_folders
+from reportgen.site.reuse.manifest import find_git_folders
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,8 +16,8 @@ from reportgen.core.model import CurveRequest, Observations, ScoreRequest
 from reportgen.draft.blocks.draw_inputs import read_series_names
 from reportgen.draft.blocks.results import ResultsStore, use_every_step
 from reportgen.draft.drawing import plan_report
-from reportgen.site.manifest import Provenance
 from reportgen.site.outputs import FORMAT, format_report_json, list_figures, list_tables
+from reportgen.site.reuse.manifest import Provenance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

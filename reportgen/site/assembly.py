@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-from html import escape, unescape
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
@@ -37,14 +36,15 @@ from reportgen.site.fragments import (
     render_fragment,
     render_view,
 )
-from reportgen.site.manifest import find_provenance, link
 from reportgen.site.outputs import (
     format_report_json,
     get_page_folder,
     list_figure_files,
     list_figures,
     list_tables,
+    make_index_scripts,
 )
+from reportgen.site.reuse.manifest import find_provenance, link
 from reportgen.site.reuse.pages import THEME, hash_templates
 from reportgen.site.security import POLICY, make_script_policy
 
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from reportgen.narrative.binding_syntax import Candidate
     from reportgen.settings.inputs import Page, Source
     from reportgen.site.citation import CitedReport
-    from reportgen.site.manifest import LastBuild
+    from reportgen.site.reuse.manifest import LastBuild
     from reportgen.site.reuse.pages import PageStore
     from reportgen.site.worker import BackgroundJobs
 
@@ -78,25 +78,6 @@ def _describe_source(source: Source) -> dict[str, Any]:
         "approximate": source.settings.approximate or "",
         "files": [{"path": f.path, "sha256": f.sha256, "size": f.size} for f in source.files],
     }
-
-
-_SETTINGS = ("lang", "separator", "min_search_length")
-
-
-def make_index_script(index_json: str) -> str:
-    """Return a classic script that passes MkDocs' ``search/search_index.json`` to the theme.
-
-    ``window.reportgenSearch={…};`` has the documents and the settings that a search needs, titles as text
-    (MkDocs writes them as HTML). It contains no character that can end a script or a line of one.
-    """
-    index = json.loads(index_json)
-    config = {key: index["config"][key] for key in _SETTINGS if key in index["config"]}
-    docs = [doc | {"title": unescape(doc["title"])} for doc in index["docs"]]
-    content = {"config": config, "docs": docs}
-    text = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    for char in "<\u2028\u2029":
-        text = text.replace(char, f"\\u{ord(char):04x}")
-    return f"window.reportgenSearch={text};\n"
 
 
 def find_lunr() -> Path:
@@ -404,8 +385,8 @@ class Assembly:
         rendered = [self._views[name] for name in names]
         return "".join([self.fences.fill(path, before, fill_block), *rendered, end, after])
 
-    def finish(self, site: Path) -> None:
-        """Write what is known only at the end: ``report.json``, cards and the search script."""
+    def finish(self, site: Path, *, searches: bool) -> None:
+        """Write what is known only at the end: ``report.json``, cards and, for our theme, the search."""
         with self._jobs.worker:
             for path, card in self._jobs.cards.items():
                 name = f"{get_page_folder(path)}/card.png"
@@ -418,9 +399,11 @@ class Assembly:
         _write(site / self._folder / "report.json", content)
         _write(site / ".nojekyll", b"")
         index = site / "search" / "search_index.json"
-        if index.is_file():
-            _write(index.with_suffix(".js"), make_index_script(index.read_text("utf-8")).encode())
+        if searches and index.is_file():
+            for name, script in make_index_scripts(index.read_text("utf-8")).items():
+                _write(index.with_name(name), script.encode())
             _write(index.with_name("lunr.js"), find_lunr().read_bytes())
+            index.unlink()
 
     def _list_shown(self, path: str) -> Iterator[tuple[str, Shown]]:
         """List a page's blocks with their ids."""

@@ -13,7 +13,7 @@ from msgspec import Struct
 from reportgen.core.errors import Diagnostic, Stage
 from reportgen.settings.text import normalise_text, read_text
 from reportgen.settings.yaml_tree import Origin, parse, write_yaml
-from reportgen.site.manifest import find_provenance
+from reportgen.site.reuse.manifest import find_provenance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

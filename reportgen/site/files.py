@@ -25,7 +25,7 @@ from reportgen.narrative.markup import strip_bindings
 from reportgen.narrative.notebooks import replace_cells
 from reportgen.narrative.pages import find_headings
 from reportgen.settings.report import Project
-from reportgen.site.manifest import link
+from reportgen.site.reuse.manifest import link
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html import unescape
 from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from reportgen.core.statements import Statement
     from reportgen.draft.report import Report
     from reportgen.settings.inputs import Page
-    from reportgen.site.manifest import Provenance
+    from reportgen.site.reuse.manifest import Provenance
 
 FORMAT = 1
 _FACT = Fact.__struct_fields__
@@ -195,3 +196,45 @@ def count_statements(statements: Sequence[Statement]) -> dict[str, int]:
         "fail_as_expected": words.count("fails as expected"),
         "hold_unexpectedly": words.count("holds unexpectedly"),
     }
+
+
+_SETTINGS = ("lang", "separator", "min_search_length")
+_LARGEST_PART = 128_000  # characters of a part of the texts; a browser indexes it in a moment
+
+
+def make_index_scripts(index_json: str) -> dict[str, str]:
+    """Return classic scripts, by name, that pass MkDocs' ``search/search_index.json`` to the theme.
+
+    ``titles.js`` has the settings that a search needs, address and title of each document (as text; MkDocs
+    writes HTML), and the number of the first document of each part of the texts. An address on the page of
+    the one before is ``#`` and the id; the first page has an empty address. ``texts-0.js`` and so on have the
+    texts. No script contains a character that can end it or a line of it.
+    """
+    index = json.loads(index_json)
+    config = {key: index["config"][key] for key in _SETTINGS if key in index["config"]}
+    pages = (doc["location"].partition("#")[0] for doc in index["docs"])
+    order = {page: place for place, page in enumerate(dict.fromkeys(["", *pages]))}
+    docs = sorted(index["docs"], key=lambda doc: order[doc["location"].partition("#")[0]])
+    entries: list[list[str]] = []
+    starts: list[int] = []
+    parts: list[list[str]] = []
+    last, room = "", 0
+    for place, doc in enumerate(docs):
+        page, mark, name = doc["location"].partition("#")
+        entries.append([f"#{name}" if mark and page == last else doc["location"], unescape(doc["title"])])
+        last, room = page, room - len(doc["text"])
+        if not parts or room < 0:
+            starts.append(place)
+            parts.append([])
+            room = _LARGEST_PART - len(doc["text"])
+        parts[-1].append(doc["text"])
+    titles = _write_script({"config": config, "docs": entries, "starts": starts, "texts": []})
+    texts = {f"texts-{n}.js": f".texts[{n}]{_write_script(part)}" for n, part in enumerate(parts)}
+    return {name: f"window.reportgenSearch{text}" for name, text in ({"titles.js": titles} | texts).items()}
+
+
+def _write_script(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    for char in "<\u2028\u2029":
+        text = text.replace(char, f"\\u{ord(char):04x}")
+    return f"={text};\n"

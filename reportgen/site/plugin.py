@@ -42,7 +42,8 @@ from reportgen.site.files import (
     warn_of_omitted_pages,
 )
 from reportgen.site.fragments import make_custom_fences
-from reportgen.site.manifest import check_build_date, fix_build_date, restore_build_date
+from reportgen.site.navigation import WHOLE_LIST, NavigationTree
+from reportgen.site.reuse.manifest import check_build_date, fix_build_date, restore_build_date
 from reportgen.site.reuse.pages import THEME, PageStore, has_known_inputs
 from reportgen.site.security import POLICY, read_inline_scripts
 from reportgen.site.worker import BackgroundJobs
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
 
     from reportgen.draft.report import Report
     from reportgen.settings.report import Project, ProjectSettings
-    from reportgen.site.manifest import LastBuild
+    from reportgen.site.reuse.manifest import LastBuild
 
 # Only loggers below this name count for ``--strict``.
 log = logging.getLogger("mkdocs.plugins.reportgen")
@@ -106,6 +107,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self._assemblies: list[Assembly] = []
         self._store: PageStore | None = None
         self._nav: Navigation
+        self._tree: NavigationTree
         self._spans = BindingsExtension()
         self._env: Environment | None = None
         self._content = self._reading = self._converting = ""
@@ -266,7 +268,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         return files
 
     def on_nav(self, nav: Navigation, *, files: Files, **_: object) -> Navigation:
-        """Store the navigation, which every page shows, once all files are known."""
+        """Store the navigation, once all files are known; titles from headings are not known yet."""
         self._nav = nav
         if self._store:
             self._store.add_files(files)
@@ -280,8 +282,9 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             for problem in find_missing_anchors(files, self._content, self._assembly.list_ids):
                 self._warn(problem)
         self._assembly.set_addresses({file.src_uri: file.url for file in files.documentation_pages()})
+        self._tree = NavigationTree(self._nav)
         if self._store:
-            self._store.find_rendered(files, self._nav, config)
+            self._store.find_rendered(files, self._tree, config)
         if config.theme.name == "reportgen":
             env.autoescape = True
             env.undefined = StrictUndefined
@@ -295,11 +298,14 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         return template
 
     def on_post_template(self, output: str, *, template_name: str, **_: object) -> str:
-        """Refuse undefined names again, and leave out the page of problems where there are none."""
+        """Refuse undefined names again, and leave out pages of problems or of all pages that nobody needs."""
         if self._env:
             self._env.undefined = StrictUndefined
-        is_empty = template_name == "problems.html" and not self._assembly.context["has_problems"]
-        return "" if is_empty else output
+        needed = {
+            "problems.html": self._assembly.context["has_problems"],
+            WHOLE_LIST: not self._tree.is_whole,
+        }
+        return output if needed.get(template_name, True) else ""
 
     @event_priority(-100)
     def on_pre_page(self, page: Page, *, config: MkDocsConfig, **_: object) -> Page:
@@ -378,12 +384,14 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
 
     def on_page_context(self, context: TemplateContext, *, page: Page, **_: object) -> TemplateContext:
         """Add the page to our theme's context."""
-        context["rg"] = self._assembly.make_page_context(page.file.src_uri, page.url)  # type: ignore[typeddict-unknown-key]
+        own = self._assembly.make_page_context(page.file.src_uri, page.url)
+        context["rg"] = own | {"navigation": self._tree.make_context(page)}  # type: ignore[typeddict-unknown-key]
         return context
 
     def on_template_context(self, context: TemplateContext, **_: object) -> TemplateContext:
         """Add the site to our theme's context, on pages without Markdown such as 404."""
-        context["rg"] = self._assembly.make_site_context()  # type: ignore[typeddict-unknown-key]
+        listed = {"navigation": self._tree.make_context(None), "all_pages": self._tree.list_all()}
+        context["rg"] = self._assembly.make_site_context() | listed  # type: ignore[typeddict-unknown-key]
         return context
 
     @event_priority(-100)
@@ -401,7 +409,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         The other languages are built before that (-100), within the build of the default one.
         """
         assembly = self._assemblies.pop()
-        assembly.finish(Path(config.site_dir))
+        assembly.finish(Path(config.site_dir), searches=config.theme.name == "reportgen")
         self.report = assembly.report
         self._restore_date()
 

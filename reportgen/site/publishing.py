@@ -32,11 +32,11 @@ from reportgen.core.errors import (
 from reportgen.core.terminal import clean_text
 from reportgen.settings.blocks import AltairSettings
 from reportgen.settings.text import LARGEST, make_size_problem
-from reportgen.site import manifest
 from reportgen.site.files import refuse_foreign_folder
-from reportgen.site.manifest import LastBuild
 from reportgen.site.outputs import list_figures
 from reportgen.site.plugin import ReportPlugin, find_problems
+from reportgen.site.reuse import manifest
+from reportgen.site.reuse.manifest import LastBuild
 from reportgen.site.reuse.pages import has_known_inputs
 
 if TYPE_CHECKING:

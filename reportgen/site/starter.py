@@ -18,7 +18,7 @@ from reportgen.core.errors import Diagnostic, Diagnostics, SourceLocation, Stage
 from reportgen.core.repository import find_checkout
 from reportgen.settings.text import normalise_text, read_text
 from reportgen.settings.yaml_tree import Node, Origin, parse
-from reportgen.site.manifest import find_git_folders
+from reportgen.site.reuse.manifest import find_git_folders
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

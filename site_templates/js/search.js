@@ -1,6 +1,7 @@
-// Search over the whole report. The index and lunr come as classic scripts, on first use, so that a page
-// opened from a disk can search too. All words are looked for by their beginnings; when nothing has them
-// all: any of them, then with one letter wrong, then by a part of them ("training" finds "trained").
+// Search over the whole report. Titles, texts and lunr come as classic scripts, on first use, so that a page
+// opened from a disk can search too. Titles are searched at once, texts as their parts arrive. All words are
+// looked for by their beginnings; when nothing has them all: any of them, then with one letter wrong, then by
+// a part of them ("training" finds "trained").
 (function () {
   "use strict";
   var MOST_RESULTS = 20;
@@ -13,9 +14,13 @@
   var input = dialog.querySelector("input");
   var list = dialog.querySelector("[role=listbox]");
   var status = dialog.querySelector("[role=status]");
-  var index = null;
+  var indexes = []; // of titles, then of the parts that arrived
   var docs = [];
+  var known = 0; // number of documents whose text arrived
+  var reading = false;
+  var failed = false;
   var titles = new Map();
+  var shown = [];
   var separator = /[\s-]+/;
   var loading = false;
   var selected = -1;
@@ -34,8 +39,28 @@
   function prepare() {
     if (loading) return;
     loading = true;
-    Promise.all([load("search/lunr.js"), load("search/search_index.js")]).then(build, function () {
+    Promise.all([load("search/lunr.js"), load("search/titles.js")]).then(build, function () {
       status.textContent = "Search does not work here: its index could not be loaded.";
+    });
+  }
+
+  // Texts come in parts, one after another, once somebody types.
+  function readTexts() {
+    if (reading || !indexes.length) return;
+    reading = true;
+    var given = window.reportgenSearch;
+    given.starts.reduce(function (before, start, part) {
+      return before.then(function () {
+        return load("search/texts-" + part + ".js");
+      }).then(function () {
+        given.texts[part].forEach(function (text, at) { docs[start + at].text = text; });
+        known = start + given.texts[part].length;
+        indexes.push(makeIndex(start, known));
+        show();
+      });
+    }, Promise.resolve()).catch(function () {
+      failed = true;
+      show();
     });
   }
 
@@ -50,14 +75,22 @@
   function build() {
     var lunr = window.lunr;
     var config = window.reportgenSearch.config;
-    docs = window.reportgenSearch.docs;
-    docs.forEach(function (doc) {
-      if (!doc.location.includes("#")) titles.set(doc.location, doc.title);
+    var page = "";
+    docs = window.reportgenSearch.docs.map(function (doc) {
+      var location = doc[0].startsWith("#") ? page + doc[0] : doc[0];
+      page = location.split("#")[0];
+      if (location === page) titles.set(page, doc[1]);
+      return { location: location, title: doc[1], text: "" };
     });
     if (config.separator) separator = new RegExp(config.separator);
     lunr.tokenizer.separator = separator;
     lunr.Pipeline.registerFunction(trim, "reportgen-trim");
-    index = lunr(function () {
+    indexes = [makeIndex(0, docs.length)];
+    show();
+  }
+
+  function makeIndex(start, stop) {
+    return window.lunr(function () {
       var builder = this;
       builder.pipeline.reset();
       builder.pipeline.add(trim);
@@ -65,11 +98,10 @@
       builder.ref("at");
       builder.field("title", { boost: 8 });
       builder.field("text");
-      docs.forEach(function (doc, at) {
-        builder.add({ at: at, title: doc.title, text: doc.text });
+      docs.slice(start, stop).forEach(function (doc, at) {
+        builder.add({ at: start + at, title: doc.title, text: doc.text });
       });
     });
-    show();
   }
 
   // ---- query ----
@@ -78,22 +110,33 @@
   }
 
   function ask(words, options) {
-    return index.query(function (query) {
-      words.forEach(function (word) {
-        query.term(word, { boost: 10 });
-        query.term(word, Object.assign({}, options)); // lunr keeps and changes what it is given
+    var hits = indexes.map(function (index, at) {
+      var found = index.query(function (query) {
+        words.forEach(function (word) {
+          query.term(word, { boost: 10 });
+          query.term(word, Object.assign({}, options)); // lunr keeps and changes what it is given
+        });
       });
+      // The index of titles stands for the documents whose text is not here yet.
+      return at ? found : found.filter(function (hit) { return Number(hit.ref) >= known; });
     });
+    return hits.flat().sort(function (a, b) { return b.score - a.score; });
   }
 
   function find(words) {
     var all = window.lunr.Query.presence.REQUIRED;
     var beginning = window.lunr.Query.wildcard.TRAILING;
     var found = ask(words, { wildcard: beginning, presence: all });
-    if (!found.length) found = ask(words, { wildcard: beginning });
-    if (!found.length) found = ask(words, { editDistance: 1 });
-    if (!found.length) found = ask(words.map(stump), { wildcard: beginning });
+    if (!found.length && isComplete()) {
+      found = ask(words, { wildcard: beginning });
+      if (!found.length) found = ask(words, { editDistance: 1 });
+      if (!found.length) found = ask(words.map(stump), { wildcard: beginning });
+    }
     return onePerPlace(found.map(function (hit) { return docs[Number(hit.ref)]; }));
+  }
+
+  function isComplete() {
+    return failed || (indexes.length > 0 && known === docs.length);
   }
 
   function stump(word) {
@@ -174,16 +217,24 @@
 
   function show() {
     var words = wordsOf(input.value);
-    var hits = index && words.length ? find(words) : [];
+    if (words.length) readTexts();
+    var hits = indexes.length && words.length ? find(words) : [];
+    var same = hits.length && hits.length === shown.length && hits.every(function (doc, at) {
+      return doc === shown[at];
+    });
+    var chosen = same ? selected : 0; // what a reader chose while texts arrive
+    shown = hits;
     list.replaceChildren.apply(list, hits.map(function (doc, at) { return option(doc, at, words); }));
     list.hidden = !hits.length;
-    list.scrollTop = 0;
+    if (!same) list.scrollTop = 0;
     input.setAttribute("aria-expanded", String(hits.length > 0));
-    select(hits.length ? 0 : -1);
+    select(hits.length ? chosen : -1);
+    var count = hits.length === 1 ? "1 result" : hits.length + " results";
     if (!input.value.trim()) status.textContent = "";
-    else if (!index) status.textContent = "Loading …";
-    else if (!hits.length) status.textContent = "No results for “" + input.value.trim() + "”.";
-    else status.textContent = hits.length === 1 ? "1 result" : hits.length + " results";
+    else if (hits.length && isComplete()) status.textContent = failed ? count + ", in titles only" : count;
+    else if (hits.length) status.textContent = count + " so far …";
+    else if (!words.length || isComplete()) status.textContent = "No results for “" + input.value.trim() + "”.";
+    else status.textContent = "Loading …";
   }
 
   function select(at) {

@@ -25,6 +25,7 @@ pytestmark = pytest.mark.browser
 
 ADDRESSES = ("", "math500/", "guide/", "guide/elements/", "endless/", "404.html")
 ENDLESS = f"# {'Endless' * 40}\n\n## {'Section' * 40}\n\n{'letters' * 40}\n\n## B\n\n- `{'code' * 60}`\n"
+FAR = f"# Far\n\n{'filler ' * 20_000}\n\n## End\n\nA rare kestrel.\n"
 HOSTILE = "# Hostile\n\nThe run </script><img src=x onerror=alert(1)> won.\n"
 
 
@@ -48,7 +49,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("theme")
     built = build_site(
         folder,
-        PAGES | {"hostile.md": HOSTILE, "endless.md": ENDLESS},
+        PAGES | {"hostile.md": HOSTILE, "endless.md": ENDLESS, "far.md": FAR},
         site_dir=str(folder / "served" / "reports"),
     )
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(built.parent)))
@@ -337,8 +338,24 @@ def test_the_index_is_loaded_only_when_it_is_wanted(opener: Opener) -> None:
     tab = opener.open("")
     loaded = "performance.getEntriesByType('resource').some(entry => entry.name.includes('/search/'))"
     assert not tab.evaluate(loaded)
-    with tab.expect_response("**/search/search_index.js"):
+    with tab.expect_response("**/search/titles.js"):
         tab.get_by_role("button", name="Search").focus()
+
+
+def test_titles_are_found_before_texts_and_texts_in_every_part(opener: Opener) -> None:
+    """Texts of a large site come in parts; a failing one leaves the titles, and the search says so."""
+    tab = opener.open("")
+    loaded = "performance.getEntriesByType('resource').filter(entry => entry.name.includes('texts-')).length"
+    tab.get_by_role("button", name="Search").click()
+    assert tab.evaluate(loaded) == 0
+    tab.get_by_role("combobox").fill("kestrel")
+    expect(tab.locator(".rg-search-status")).to_have_text("1 result")
+    assert tab.evaluate(loaded) > 1
+    expect(tab.get_by_role("option")).to_contain_text("End")
+    broken = opener.open("")
+    broken.route("**/texts-*.js", lambda route: route.fulfill(status=204))
+    search_for(broken, "far")
+    expect(broken.locator(".rg-search-status")).to_contain_text("in titles only")
 
 
 # ---- narrow, without JavaScript, from a disk, on paper ---------------------------------------------

@@ -1,7 +1,7 @@
 """Pages of earlier builds: unchanged ones are neither converted from Markdown nor rendered.
 
 What a page is made of is hashed into two keys: of its converted Markdown, and of its HTML, which also shows
-the navigation, the theme and the commit. Both results are in the user's cache, since nothing in a checkout or
+pages near it, the theme and the commit. Both results are in the user's cache, since nothing in a checkout or
 in the old site is trusted. They are only reused if everything that determines a site is known: see
 ``has_known_inputs``.
 """
@@ -24,19 +24,18 @@ from msgspec.structs import replace
 
 from reportgen.core.cache import Cache, CachedText
 from reportgen.narrative.binding_syntax import Candidate  # noqa: TC001 - msgspec reads it
-from reportgen.site.manifest import SITE_URL, describe_environment
+from reportgen.site.reuse.manifest import SITE_URL, describe_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from mkdocs.config.defaults import MkDocsConfig
-    from mkdocs.structure import StructureItem
     from mkdocs.structure.files import Files
-    from mkdocs.structure.nav import Navigation
     from mkdocs.structure.pages import Page
     from mkdocs.structure.toc import AnchorLink
 
     from reportgen.narrative.markdown_extensions import BindingsExtension
+    from reportgen.site.navigation import NavigationTree
 
 _Messages: TypeAlias = list[tuple[str, int, str]]
 """Logger, level and text of what MkDocs said."""
@@ -162,22 +161,21 @@ class PageStore:
         )
         self._cache.store(self._make_slot("conversion", path), conversion)
 
-    def find_rendered(self, files: Files, nav: Navigation, config: MkDocsConfig) -> None:
+    def find_rendered(self, files: Files, tree: NavigationTree, config: MkDocsConfig) -> None:
         """Find the pages whose HTML an earlier build rendered, and let MkDocs render nothing for them."""
         search = config.plugins.get("search")
         if not self.renders or type(getattr(search, "search_index", None)) not in {SearchIndex, type(None)}:
             return
         if search is not None:
             search.search_index = _StoredIndex(self._renderings, self._entries, search.config)
-        site = Cache.make_key(
-            self._site, hash_templates(), repr([_describe_item(item) for item in nav.items])
-        )
+        site = Cache.make_key(self._site, hash_templates())
         empty = Template("")
         for file in files.documentation_pages():
             page = file.page
             if page is None or file.src_uri not in self._keys:
                 continue
-            key = Cache.make_key("html", site, self._keys[file.src_uri], *self._get_context(page))
+            parts = (self._keys[file.src_uri], *self._get_context(page), *tree.describe(page))
+            key = Cache.make_key("html", site, *parts)
             self._html_keys[file.src_uri] = key
             rendering = self._cache.load(self._make_slot("html", file.src_uri), Rendering)
             if rendering is None:
@@ -273,15 +271,6 @@ def _collect_messages() -> Iterator[_Messages]:
 def _describe_entry(entry: AnchorLink) -> dict[str, Any]:
     children = [_describe_entry(child) for child in entry.children]
     return {"name": entry.title, "id": entry.id, "level": entry.level, "children": children}
-
-
-def _describe_item(item: StructureItem) -> tuple[object, ...]:
-    return (
-        type(item).__name__,
-        item.title,
-        getattr(item, "url", None),
-        [_describe_item(child) for child in getattr(item, "children", None) or ()],
-    )
 
 
 THEME = Path(str(resource_files("reportgen.site_templates")))
