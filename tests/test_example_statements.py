@@ -30,7 +30,8 @@ PAGES = {
     "index.md": (3, 0),
     "math500.md": (25, 1),
     "aime.md": (40, 1),
-    "model-comparison.md": (60, 3),
+    "model-comparison.md": (30, 0),
+    "training-accuracy.md": (30, 2),
     "training-diagnostics.md": (35, 2),
 }
 GUIDE = {"guide/statements.md": 6, "guide/scores.md": 3}
@@ -237,16 +238,16 @@ CHANGES = {
         "training-accuracy/points.csv",
         "Llama3.2,60,0.5",
         "Llama3.2,60,0.55",
-        values={"model-comparison.md": [("0.20", "0.15")]},
-        claims={"model-comparison.md": ["the same depth", "Llama3.2 stays where it fell to"]},
+        values={"training-accuracy.md": [("0.20", "0.15")]},
+        claims={"training-accuracy.md": ["the same depth", "Llama3.2 stays where it fell to"]},
     ),
     "no late fall": Change(
         "live-vs-frozen/points.csv",
         "Frozen SmolLM3,110,0.75",
         "Frozen SmolLM3,110,0.85",
-        values={"model-comparison.md": [("0.085", "0.000"), ("step 90", "step 110")]},
+        values={"training-accuracy.md": [("0.085", "0.000"), ("step 90", "step 110")]},
         claims={
-            "model-comparison.md": [
+            "training-accuracy.md": [
                 *("The lower three have been higher", "Frozen SmolLM3 falls back below 0.8")
             ]
         },
@@ -256,7 +257,7 @@ CHANGES = {
         "Frozen Qwen3,0,0.28",
         "Frozen Qwen3,0,0.29",
         values={},
-        claims={"model-comparison.md": ["Live Qwen3 and Frozen Qwen3 start together"]},
+        claims={"training-accuracy.md": ["Live Qwen3 and Frozen Qwen3 start together"]},
     ),
     "the best of one run alone": Change(
         "rl-diagnostics/points.csv",

@@ -267,7 +267,10 @@ class Cell(Struct, frozen=True):
 
 
 class ResultTable(Struct, frozen=True, tag=True):
-    """A table with a row for each series, starting with its name."""
+    """A table with a row for each series, starting with its name.
+
+    ``folded`` is the line that unfolds a table whose main numbers a figure above it shows, otherwise empty.
+    """
 
     id: str
     title: str
@@ -275,6 +278,7 @@ class ResultTable(Struct, frozen=True, tag=True):
     rows: tuple[tuple[Cell, ...], ...]
     caption: str
     csv: str
+    folded: str = ""
 
 
 class Standing(Struct, frozen=True):

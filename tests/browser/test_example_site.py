@@ -21,7 +21,7 @@ pytestmark = pytest.mark.browser
 
 # A figure that Vega has drawn again, or one whose marks can be read out.
 ALIVE_CLASS = re.compile("rg-is-(live|read)")
-BENCHMARKS = ("math500", "aime", "model-comparison", "training-diagnostics")
+BENCHMARKS = ("math500", "aime", "model-comparison", "training-accuracy", "training-diagnostics")
 ALIVE = (*BENCHMARKS, "guide/altair", "guide/vega-lite")
 _SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 _OVERFLOW = """async () => {
@@ -262,7 +262,7 @@ def test_a_figure_is_read_by_keyboard_alone(tabs: Tabs) -> None:
 
 def test_a_link_to_a_figure_leads_to_it(tabs: Tabs) -> None:
     """The address with the figure's id shows the figure, below the bar at the top."""
-    tab = tabs.open("model-comparison/index", served=True)
+    tab = tabs.open("training-accuracy/index", served=True)
     tab.goto(f"{tab.url}#live-and-frozen")
     expect(tab.locator("#live-and-frozen .rg-title")).to_be_in_viewport()
     bar, title = (tab.locator(part).bounding_box() for part in (".rg-bar", "#live-and-frozen .rg-title"))

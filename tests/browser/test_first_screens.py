@@ -17,9 +17,10 @@ pytestmark = pytest.mark.browser
 # Height in pixels at 1280, Tab stops.
 LIMITS = {
     "math500": (3_000, 60),
-    "aime": (5_700, 100),
-    "training-diagnostics": (3_500, 80),
-    "model-comparison": (14_200, 204),
+    "aime": (4_500, 80),
+    "training-diagnostics": (3_500, 60),
+    "model-comparison": (8_000, 120),
+    "training-accuracy": (4_000, 80),
 }
 _COUNT_STOPS = """() => [...document.querySelectorAll("a[href], button, input, summary, [tabindex]")].filter(
     (node) => node.tabIndex >= 0 && !node.disabled

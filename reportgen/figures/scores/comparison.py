@@ -306,7 +306,7 @@ def draw_comparison(
 
 
 def _build_matrix(table_id: str, pairs: Pairs, scored: BenchmarkScores, context: ScoreContext) -> ResultTable:
-    """Build the upper triangle with verdict, difference, interval and adjusted p on separate lines."""
+    """Build the upper triangle with verdict, difference and interval, and adjusted p on separate lines."""
     whole = len(pairs.series) <= MOST_WHOLE
     unit = "points" if is_percent(context) else "difference"
     rows = []
@@ -320,7 +320,8 @@ def _build_matrix(table_id: str, pairs: Pairs, scored: BenchmarkScores, context:
             elif pair:
                 mark = VERDICT_MARKS[pair.verdict]
                 ends = format_interval(pair.low, pair.high, context, signed=True) or "no interval"
-                lines = [VERDICT_WORDS[pair.verdict], format_plain_difference(pair, context), ends]
+                difference = format_plain_difference(pair, context)
+                lines = [VERDICT_WORDS[pair.verdict], f"{difference} {ends}" if whole else difference]
                 few = pair.verdict is Verdict.TOO_FEW
                 count = f"{format_count(pair.shared, 'problem')} shared"
                 lines.append(count if few else format_p_text(pair.adjusted_p))
@@ -335,6 +336,7 @@ def _build_matrix(table_id: str, pairs: Pairs, scored: BenchmarkScores, context:
         rows=tuple(rows),
         caption=f"Best first.{elsewhere}",
         csv=write_pairs_csv(scored.comparisons),
+        folded="Table of this pair" if len(pairs.series) == 2 else "",  # noqa: PLR2004 - a pair
     )
 
 

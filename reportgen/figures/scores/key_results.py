@@ -86,6 +86,7 @@ def build_score_table(
         rows=tuple((Cell(score.series), *cells) for score, cells in zip(shown, rows, strict=True)),
         caption=" ".join(column.note for column in columns if column.note),
         csv=write_score_csv(shown, scored),
+        folded="Table with ranks and sample sizes",
     )
 
 

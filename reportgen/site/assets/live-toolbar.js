@@ -58,9 +58,10 @@
 
   function makeBar(...buttons) {
     const bar = make("div", "rg-toolbar");
-    bar.setAttribute("role", "group");
+    bar.setAttribute("role", "toolbar");
     bar.setAttribute("aria-label", "Tools of this figure");
     bar.append(...buttons);
+    live.rove(bar, ".rg-tool");
     return bar;
   }
 

@@ -49,7 +49,29 @@
     return Promise.all(parts.map((name) => loading.get(name)));
   }
 
-  Object.assign(live, { load, isServed: Boolean(base) && location.protocol !== "file:" });
+  /** One Tab stop for a row of buttons: arrow keys, Home and End lead from one to the next. */
+  function rove(row, selector) {
+    const list = () => [...row.querySelectorAll(selector)];
+    const enter = (chosen) => list().forEach((one) => (one.tabIndex = one === chosen ? 0 : -1));
+    const settle = () => {
+      const shown = list().filter((one) => !one.hidden);
+      const stops = shown.filter((one) => one.tabIndex === 0);
+      if (stops.length !== 1) enter(stops[0] ?? shown[0]);
+    };
+    row.addEventListener("focusin", ({ target }) => target.matches(selector) && enter(target));
+    row.addEventListener("keydown", (event) => {
+      const shown = list().filter((one) => !one.hidden);
+      const at = shown.indexOf(event.target);
+      const place = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: shown.length - 1 }[event.key];
+      if (at < 0 || !shown[place]) return;
+      event.preventDefault();
+      shown[place].focus();
+    });
+    new MutationObserver(settle).observe(row, { attributeFilter: ["hidden"], childList: true, subtree: true });
+    settle();
+  }
+
+  Object.assign(live, { load, rove, isServed: Boolean(base) && location.protocol !== "file:" });
 
   /** Make a figure, or panels as one, alive; only the first call does something. */
   function wake(unit) {
@@ -167,7 +189,7 @@
         .then(() => live.citeTable(table, button))
         .catch((problem) => console.error(problem.message)),
     );
-    table.querySelector(":scope > .rg-files").append(" ", button);
+    table.querySelector(".rg-files").append(" ", button);
   }
 
   /** A cell's place in its column: a number where it has one, otherwise its words; nothing comes last. */
@@ -210,6 +232,7 @@
         sortRows(table, column, next === "ascending" ? 1 : -1);
       });
     });
+    rove(table.tHead, ".rg-sort");
   }
 
   function start() {
@@ -217,7 +240,7 @@
     startMarks();
     startStatements();
     document.querySelectorAll("table.rg-sortable").forEach(makeSortable);
-    document.querySelectorAll(".rg-result:has(> .rg-files)").forEach(offerCiting);
+    document.querySelectorAll(".rg-result:has(.rg-files)").forEach(offerCiting);
     followAddress();
     window.addEventListener("hashchange", followAddress);
   }
