@@ -30,7 +30,7 @@ PAGES = {
     "index.md": (3, 0),
     "math500.md": (25, 1),
     "aime.md": (40, 1),
-    "model-comparison.md": (30, 0),
+    "model-comparison.md": (25, 0),
     "training-accuracy.md": (30, 2),
     "training-diagnostics.md": (35, 2),
 }

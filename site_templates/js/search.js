@@ -7,6 +7,8 @@
   var MOST_RESULTS = 20;
   var MOST_PER_PAGE = 4;
   var SNIPPET = 150;
+  var PATIENCE = 500; // milliseconds
+  var MOST_WHOLE = 12; // parts of the texts
   var root = new URL("../", document.currentScript.src);
   var dialog = document.querySelector(".rg-search");
   var button = document.querySelector(".rg-search-button");
@@ -18,8 +20,10 @@
   var docs = [];
   var known = 0; // number of documents whose text arrived
   var reading = false;
+  var isLate = false; // whether a reader should see what there is so far
   var failed = false;
   var titles = new Map();
+  var searched = "";
   var shown = [];
   var separator = /[\s-]+/;
   var loading = false;
@@ -48,14 +52,22 @@
   function readTexts() {
     if (reading || !indexes.length) return;
     reading = true;
+    setTimeout(function () {
+      isLate = true;
+      show();
+    }, PATIENCE);
     var given = window.reportgenSearch;
     given.starts.reduce(function (before, start, part) {
       return before.then(function () {
         return load("search/texts-" + part + ".js");
       }).then(function () {
         given.texts[part].forEach(function (text, at) { docs[start + at].text = text; });
-        known = start + given.texts[part].length;
-        indexes.push(makeIndex(start, known));
+        var stop = start + given.texts[part].length;
+        // One index ranks best, but to make a large one at once would freeze the page.
+        var isWhole = given.starts.length <= MOST_WHOLE;
+        if (isWhole && stop < docs.length) return;
+        indexes.push(makeIndex(isWhole ? 0 : start, stop));
+        known = stop;
         show();
       });
     }, Promise.resolve()).catch(function () {
@@ -218,11 +230,12 @@
   function show() {
     var words = wordsOf(input.value);
     if (words.length) readTexts();
-    var hits = indexes.length && words.length ? find(words) : [];
-    var same = hits.length && hits.length === shown.length && hits.every(function (doc, at) {
-      return doc === shown[at];
-    });
-    var chosen = same ? selected : 0; // what a reader chose while texts arrive
+    var same = words.join(" ") === searched && shown.length > 0;
+    var hits = words.length && (isComplete() || isLate) ? find(words) : [];
+    // What a reader sees or chose stays in its place while texts arrive.
+    if (same) hits = shown.concat(hits.filter(function (doc) { return !shown.includes(doc); })).slice(0, MOST_RESULTS);
+    var chosen = same ? selected : 0;
+    searched = words.join(" ");
     shown = hits;
     list.replaceChildren.apply(list, hits.map(function (doc, at) { return option(doc, at, words); }));
     list.hidden = !hits.length;

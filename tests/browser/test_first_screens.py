@@ -20,7 +20,7 @@ LIMITS = {
     "aime": (4_500, 80),
     "training-diagnostics": (3_500, 60),
     "model-comparison": (8_000, 120),
-    "training-accuracy": (4_000, 80),
+    "training-accuracy": (4_200, 60),
 }
 _COUNT_STOPS = """() => [...document.querySelectorAll("a[href], button, input, summary, [tabindex]")].filter(
     (node) => node.tabIndex >= 0 && !node.disabled
