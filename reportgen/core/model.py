@@ -245,7 +245,7 @@ class Figure(Struct, frozen=True, tag=True):
     plot_class: str = ""  # CSS classes for the margins of the plot
 
 
-class Panels(Struct, frozen=True):
+class Panels(Struct, frozen=True, tag=True):
     """Figures side by side with a common legend and pointer."""
 
     id: str

@@ -114,6 +114,9 @@ class CurveSettings(LineSettings):
     colour: Name | None = Field(
         None, description="Setting or column whose values give lines their colours, instead of the series."
     )
+    facet: Literal["series"] | None = Field(
+        None, description="series for small multiples: a panel for each series, with the others in grey."
+    )
     axis: Literal["right"] | dict[Name, Literal["right"]] = Field(
         default_factory=dict,
         description="Metrics, of several, with a y axis of their own at the right: METRIC: right; or right "
@@ -127,6 +130,13 @@ class CurveSettings(LineSettings):
     annotate: tuple[Name, ...] = Field(
         (), description="Mark what was found: observations, or the names of claims on the page."
     )
+
+    @model_validator(mode="after")
+    def _check_facet(self) -> CurveSettings:
+        given = [name for name in ("colour", "axis", "highlight") if getattr(self, name)]
+        if self.facet and given:
+            raise ValueError(f"facet: series sets the colours itself, so leave out {' and '.join(given)}")
+        return self
 
     def list_figures(self, block_id: str) -> tuple[str, ...]:
         """See ``BlockSettings``: the block, then each of several metrics."""

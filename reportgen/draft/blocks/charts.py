@@ -21,6 +21,11 @@ from reportgen.figures.author_charts import draw_author_figure
 from reportgen.figures.curves.figure import draw_curve, draw_panels
 from reportgen.figures.curves.result_table import build_result_table, make_column_call
 from reportgen.figures.curves.several_metrics import check_axes, draw_keyed_lines, name_y_axis
+from reportgen.figures.curves.small_multiples import (
+    FACET_HEIGHT,
+    draw_small_multiples,
+    list_overlap_notes,
+)
 from reportgen.figures.curves.sweep import Sweep, SweepPoint, draw_sweep
 from reportgen.figures.live import write_compact_json
 from reportgen.figures.plot import RightAxis, make_curve_spec, make_panel_specs
@@ -148,15 +153,23 @@ def _convert_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def _draw_curve(planned: PlannedBlock, settings: CurveSettings, inputs: DrawInputs) -> Figure:
+def _draw_curve(planned: PlannedBlock, settings: CurveSettings, inputs: DrawInputs) -> Figure | Panels:
     results = [inputs.answers.get_curves(request) for request in planned.curves]
     curve_sets = tuple(result.curve_set for result in results)
     marked = mark_points(planned, settings, inputs)
     context = _make_context(planned, inputs)
     if len(curve_sets) == 1 and not settings.colour and not settings.axis:
         spec = make_curve_spec(planned.block.id, settings, curve_sets[0].metric, context, marked)
-        y_title = settings.y_title or _add_unit(planned.curves[0], inputs)
-        return draw_curve(curve_sets[0], replace(spec, y_title=y_title), context)
+        spec = replace(spec, y_title=settings.y_title or _add_unit(planned.curves[0], inputs))
+        if not settings.facet:
+            notes = (*list_overlap_notes(curve_sets[0]), *context.notes)
+            return draw_curve(curve_sets[0], spec, replace(context, notes=notes))
+        height = spec.height if "height" in settings.model_fields_set else FACET_HEIGHT
+        return draw_small_multiples(curve_sets[0], replace(spec, height=height), context)
+    if settings.facet:
+        message = f"facet: series draws one metric, and these are {len(curve_sets)}"
+        step = "Write a block for each metric, or leave out facet"
+        raise ReportError(Diagnostic(planned.block.location, message, step, Stage.FIGURE))
     metrics = [one.metric for one in curve_sets]
     axis = {metrics[-1]: "right"} if settings.axis == "right" else settings.axis
     colours = {series: colour for result in results for series, colour in result.colours.items()}
@@ -322,13 +335,13 @@ class BlockKind(Struct, frozen=True):
     """A kind of block: how it is drawn and planned, what it shows, and whether it is cached."""
 
     draw: Callable[[PlannedBlock, Any, DrawInputs], Shown]
-    shows: type[Shown]
+    shows: Any  # the type of what it shows, or a union of types
     plan: Callable[[Block, Any, Page, Mapping[str, Source]], PlannedBlock] = _plan_requests
     stored: bool = True
 
 
 KINDS: Final = {
-    "curve": BlockKind(_draw_curve, Figure, plan_curve),
+    "curve": BlockKind(_draw_curve, Figure | Panels, plan_curve),
     "panels": BlockKind(_draw_panels, Panels),
     "table": BlockKind(_draw_table, ResultTable),
     "sweep": BlockKind(_draw_sweep, Stack),
