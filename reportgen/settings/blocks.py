@@ -233,6 +233,21 @@ class TableSettings(DataSettings):
         return self.model_copy(update={"metrics": (metrics,) if isinstance(metrics, str) else metrics})
 
 
+class RunsTableSettings(TableSettings):
+    """A ``runs-table`` block: a row for each run."""
+
+    columns: tuple[Column, ...] = Field(("final", "peak"), min_length=1, description=f"Which of {COLUMNS}.")
+    settings: tuple[Name, ...] = Field(
+        (), description="Settings or columns shown, also patterns; those in which runs differ if left out."
+    )
+
+    @model_validator(mode="after")
+    def _check_by(self) -> RunsTableSettings:
+        if self.by:
+            raise ValueError("a runs-table has a row for each run: name columns of settings with settings:")
+        return self
+
+
 class SweepSettings(DataSettings):
     """A ``sweep`` block: one value of each run against a setting."""
 
@@ -307,6 +322,7 @@ BLOCKS: dict[str, type[BlockSettings]] = {
     "curve": CurveSettings,
     "panels": PanelsSettings,
     "table": TableSettings,
+    "runs-table": RunsTableSettings,
     "sweep": SweepSettings,
     "overview": OverviewSettings,
     "vega-lite": VegaLiteSettings,
