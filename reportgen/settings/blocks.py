@@ -263,6 +263,26 @@ class SweepSettings(DataSettings):
     height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
 
 
+class ScatterSettings(DataSettings):
+    """A ``scatter`` block: two measures of each series, such as its score and its cost."""
+
+    has_topics = False
+
+    x: Name = Field(description="The other metric; of scores tokens, seconds or cost of an answer.")
+    metric: Name | None = Field(
+        None, description="The metric, of scores mean or such as pass@8; the benchmark's if left out."
+    )
+    benchmark: Name | None = Field(None, description="Of scores: only rows of this benchmark.")
+    x_higher_is_better: bool | None = Field(
+        None, description="Whether a larger x is better; inferred from its name if left out."
+    )
+    x_scale: Literal["linear", "log"] | None = Field(
+        None, description="linear or log; log where the values span a factor of 10 if left out."
+    )
+    format: ValueFormat = Field("number", description=FORMAT)
+    height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
+
+
 class OverviewSettings(BlockSettings):
     """An ``overview`` block: one card for each benchmark."""
 
@@ -324,6 +344,7 @@ BLOCKS: dict[str, type[BlockSettings]] = {
     "table": TableSettings,
     "runs-table": RunsTableSettings,
     "sweep": SweepSettings,
+    "scatter": ScatterSettings,
     "overview": OverviewSettings,
     "vega-lite": VegaLiteSettings,
     "altair": AltairSettings,

@@ -17,6 +17,7 @@ from reportgen.core.words import join_names, quote_names, suggest_name
 from reportgen.draft.blocks.draw_inputs import SeriesColours, list_cautions, make_curve_context
 from reportgen.draft.blocks.observations import draw_observations, mark_points, plan_curve, plan_observations
 from reportgen.draft.blocks.plan import PlannedBlock
+from reportgen.draft.blocks.scatter import draw_scatter_block, plan_scatter
 from reportgen.draft.blocks.tables import draw_runs_table, draw_table, plan_runs_table
 from reportgen.figures.author_charts import draw_author_figure
 from reportgen.figures.curves.figure import draw_curve, draw_panels
@@ -287,6 +288,7 @@ KINDS: Final = {
     "table": BlockKind(draw_table, ResultTable),
     "runs-table": BlockKind(draw_runs_table, ResultTable, plan_runs_table),
     "sweep": BlockKind(_draw_sweep, Stack),
+    "scatter": BlockKind(draw_scatter_block, Figure, plan_scatter),
     "vega-lite": BlockKind(_draw_vega_lite, Figure),
     # The author's function can change although its block does not.
     "altair": BlockKind(_draw_altair, Figure, stored=False),

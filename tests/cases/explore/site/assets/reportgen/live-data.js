@@ -1,0 +1,289 @@
+/* A figure's payload as columns and rows, and where values stand on axes. No document, no Vega view.
+   reportgen/figures/live.py writes the payload. */
+(function (live) {
+  "use strict";
+
+  const LETTER = 6.5; // pixels, on average, of a letter beside a mark
+  const ROW = 15; // pixels between two lines of words
+
+  /** Every x of a column: listed, or given by start, distance and count. */
+  function column(x) {
+    return Array.isArray(x) ? x : Array.from({ length: x.count }, (_, i) => x.from + i * x.by);
+  }
+
+  /** Values of a run: differences in units of a thousandth of the range of its y axis, or less. */
+  function runValues(run, { run_from: from, run_unit: unit }) {
+    let level = 0;
+    return run.q.map((step) => (step === null ? null : from + (level += step) * unit));
+  }
+
+  /** The palette slot, from 0, of a colour like var(--rg-series-1); "muted" for the grey. */
+  function slotOf(colour) {
+    const [name] = colour.match(/\d+|muted/);
+    return name === "muted" ? name : Number(name) - 1;
+  }
+
+  class Data {
+    constructor(payload) {
+      const columns = payload.xs.map(column);
+      const indexes = columns.map((steps) => new Map(steps.map((step, i) => [step, i])));
+      const runsOf = (given) => {
+        const levels = given.right ? payload.right : payload;
+        return (given.runs ?? []).map((run) => ({
+          name: run.name,
+          steps: columns[run.x],
+          values: runValues(run, levels),
+        }));
+      };
+      this.series = payload.series.map((given, number) => ({
+        ...given,
+        key: String(number),
+        label: given.right ? `${given.name} (right)` : given.name, // as ON_THE_RIGHT in plot.py
+        slot: slotOf(given.colour),
+        steps: columns[given.x],
+        at: indexes[given.x],
+        runs: runsOf(given),
+      }));
+      this.exact = payload.run_exact; // whether values of runs read as the data's own
+      this.comparable = payload.differences; // whether all series are of one metric
+      this.independent = payload.independent; // whether bands are confidence intervals over runs
+      this.hasRuns = this.series.some((one) => one.runs.length);
+      this.hasBand = this.series.some((one) => one.low);
+      const shown = ({ y, raw, runs }) => [...y, ...(raw ?? []), ...runs.flatMap((run) => run.values)];
+      const left = this.series.filter((one) => !one.right); // the right axis is never logarithmic
+      this.values = left.flatMap(shown).filter((value) => value !== null);
+      this.positive = this.values.length > 0 && this.values.every((value) => value > 0);
+    }
+
+    /** Grey series first: later ones are drawn above them. */
+    get backToFront() {
+      return [...this.series.filter((one) => one.muted), ...this.series.filter((one) => !one.muted)];
+    }
+
+    /** Rows of the view's data sets; values that a log axis cannot hold end at ``floor``. */
+    means(band, floor) {
+      const held = (one, value) =>
+        band && value != null ? Math.max(value, one.right ? -Infinity : floor) : null;
+      return this.backToFront.flatMap((one) =>
+        one.steps.map((step, i) => ({
+          series: one.key,
+          step,
+          value: one.y[i],
+          low: held(one, one.low?.[i]),
+          high: held(one, one.high?.[i]),
+          raw: one.raw?.[i] ?? null,
+        })),
+      );
+    }
+
+    runRows() {
+      return this.backToFront.flatMap((one) =>
+        one.runs.flatMap((run, number) =>
+          run.steps.map((step, i) => ({
+            series: one.key,
+            run: `${one.key}-${number}`,
+            step,
+            value: run.values[i],
+          })),
+        ),
+      );
+    }
+
+    /** Rising steps at which one of these series has a value. */
+    stepsOf(series) {
+      const steps = new Set();
+      for (const one of series) one.steps.forEach((step, i) => one.y[i] !== null && steps.add(step));
+      return [...steps].sort((a, b) => a - b);
+    }
+
+    /** What these series say at a step, largest value first, those of the right axis behind the others, which
+        they are not compared with; those without a value there come last. */
+    readings(series, step) {
+      const rows = series.map((one) => {
+        const i = one.at.get(step);
+        const value = i === undefined ? null : one.y[i];
+        if (value === null) return { one, value };
+        const [low, high, raw] = [one.low, one.high, one.raw].map((part) => part?.[i] ?? null);
+        return { one, value, low, high, raw, n: Array.isArray(one.n) ? one.n[i] : one.n };
+      });
+      const side = ({ one }) => Number(Boolean(one.right));
+      const missing = ({ value }) => Number(value === null);
+      return rows.sort((a, b) => missing(a) - missing(b) || side(a) - side(b) || b.value - a.value);
+    }
+
+    /** Runs of a series that have a value at a step, largest first, where these can be read. */
+    runsAt(one, step) {
+      if (!this.exact) return [];
+      const found = one.runs.map(({ name, steps, values }) => [name, values[steps.indexOf(step)] ?? null]);
+      const known = found.filter(([, value]) => value !== null).sort(([, a], [, b]) => b - a);
+      return known.map(([name, value]) => ({ one, name, value }));
+    }
+
+    /** The first of two series minus the second at a step; null for other numbers of series. Its interval is that of
+        Zou and Donner (2008), of the two intervals: the distances of their ends, squared and added. */
+    difference(series, step) {
+      if (series.length !== 2 || !this.comparable) return null;
+      const [a, b] = series.map((one) => this.readings([one], step)[0]);
+      if (a.value === null || b.value === null) return null;
+      const value = a.value - b.value;
+      const known = this.independent && [a, b].every(({ low, n }) => low !== null && n > 1);
+      const low = known ? value - Math.hypot(a.value - a.low, b.high - b.value) : null;
+      const high = known ? value + Math.hypot(a.high - a.value, b.value - b.low) : null;
+      return { series, value, low, high };
+    }
+
+    /** Values of a series on a part of the x axis, with those of its lines at both ends of it. */
+    valuesInside(one, axis, band, runs) {
+      const [low, high] = axis.domain;
+      const inside = (steps, values) => (values ?? []).filter((_, i) => steps[i] >= low && steps[i] <= high);
+      const parts = [one.y, ...(band ? [one.low, one.high] : [])].map((values) => inside(one.steps, values));
+      const thin = runs ? one.runs.map((run) => inside(run.steps, run.values)) : [];
+      const ends = axis.domain.map((step) => this.valueAt(one, step, axis));
+      if (one.steps.findLast((_, i) => one.y[i] !== null) < low) return [];
+      return [...parts, ...thin, ends].flat().filter((value) => value !== null);
+    }
+
+    /** A series' value at ``step``: its own, the one between its neighbours, or null outside its range. */
+    valueAt(one, step, axis) {
+      let before = null;
+      for (let i = 0; i < one.steps.length; i++) {
+        if (one.y[i] === null) continue;
+        if (one.steps[i] >= step) {
+          if (one.steps[i] === step) return one.y[i];
+          if (before === null) return null;
+          const [from, to] = [before, i].map((j) => fraction(axis, one.steps[j]));
+          const part = (fraction(axis, step) - from) / (to - from);
+          return one.y[before] + part * (one.y[i] - one.y[before]);
+        }
+        before = i;
+      }
+      return before === null ? null : one.y[before];
+    }
+  }
+
+  /** Scales on which equal factors are equally far apart. */
+  function isLog(scale) {
+    return scale === "log" || scale === "log2";
+  }
+
+  /** Where a value stands on an axis: 0 at the start of its domain, 1 at the end. */
+  function fraction({ scale, domain: [low, high] }, value) {
+    if (!isLog(scale)) return (value - low) / (high - low);
+    return Math.log(value / low) / Math.log(high / low);
+  }
+
+  /** The value that stands at a fraction of an axis. */
+  function valueOf({ scale, domain: [low, high] }, part) {
+    return isLog(scale) ? low * (high / low) ** part : low + part * (high - low);
+  }
+
+  /** The index of the value nearest to ``part`` of the axis; ``values`` rise and are not empty. */
+  function nearest(axis, values, part) {
+    let best = 0;
+    let distance = Infinity;
+    values.forEach((value, i) => {
+      const away = Math.abs(fraction(axis, value) - part);
+      if (away < distance) [best, distance] = [i, away];
+    });
+    return best;
+  }
+
+  /** Ticks of a log axis as axis.py chooses them: powers of ten, with 2 and 5 on a short range. */
+  function logTicks([low, high]) {
+    const first = Math.floor(Math.log10(low));
+    const last = Math.ceil(Math.log10(high));
+    const heads = last - first <= 2 ? [1, 2, 5] : [1];
+    const ticks = [];
+    for (let power = first; power <= last; power += Math.max(1, Math.ceil((last - first) / 6))) {
+      for (const head of heads) ticks.push(Number(`${head}e${power}`));
+    }
+    return ticks.filter((tick) => tick >= low && tick <= high);
+  }
+
+  /** Ticks of an axis of counts as axis.py chooses them: powers of two, otherwise whole numbers. */
+  function log2Ticks([low, high], count) {
+    const first = Math.ceil(Math.log2(Math.max(1, low)) - 1e-9);
+    const last = Math.floor(Math.log2(high) + 1e-9);
+    const ticks = [];
+    const stride = 1 + Math.floor(Math.max(0, last - first) / 12);
+    for (let power = first; power <= last; power += stride) ticks.push(2 ** power);
+    if (ticks.length > 2) return ticks;
+    return vega.scale("linear")().domain([low, high]).ticks(count).filter(Number.isInteger);
+  }
+
+  /** Ticks and format of an axis whose domain the reader chose. */
+  function freshTicks({ scale, domain, format }, count) {
+    const percent = format?.endsWith("%") ? ",.6~%" : null;
+    if (scale === "log2") return { ticks: log2Ticks(domain, count), format };
+    if (scale === "log") {
+      const ticks = logTicks(domain);
+      const plain = domain[1] > 1e5 || domain[0] < 1e-3 ? "~e" : ",.6~f";
+      if (ticks.length > 1) return { ticks, format: percent ?? plain };
+    }
+    const linear = vega.scale(scale === "time" ? "utc" : "linear")().domain(domain);
+    let ticks = linear.ticks(count);
+    // One tick is no axis.
+    for (let more = count + 1; ticks.length < 2 && more < count + 8; more++) ticks = linear.ticks(more);
+    const own = format?.startsWith("~") && scale !== "time" ? format : null;
+    return { ticks: ticks.map(Number), format: percent ?? own };
+  }
+
+  /** Positions at least ``distance`` apart inside 0 to ``room``, moved as little as is simple. */
+  function spread(wanted, distance, room) {
+    const order = wanted.map((_, i) => i).sort((a, b) => wanted[a] - wanted[b] || a - b);
+    const placed = [];
+    let edge = 0;
+    for (const i of order) placed[i] = edge = Math.max(wanted[i], edge), (edge += distance);
+    edge = room;
+    for (const i of order.reverse()) placed[i] = edge = Math.min(placed[i], edge), (edge -= distance);
+    return placed;
+  }
+
+  /** Whether a value stands on an axis, its ends counted in. */
+  function within(axis, value) {
+    const part = fraction(axis, value);
+    return part > -1e-9 && part < 1 + 1e-9;
+  }
+
+  /** Rows of marks, without the words that would now lie on others: the places of label_places.py hold for
+      any width, but not for another height or kind of y axis. */
+  function withoutOverlap(rows, x, axisOf, { width, height }) {
+    const taken = [];
+    return rows.map((row) => {
+      if (!row.align) return row;
+      const wide = row.text.length * LETTER;
+      const before = { left: 0, center: wide / 2, right: wide }[row.align];
+      const left = fraction(x, row.step) * width + row.dx - before;
+      const right = left + wide;
+      const foot = (row.value === null ? 0 : (1 - fraction(axisOf(row), row.value)) * height) + row.dy;
+      const near = taken.filter((one) => Math.abs(one.foot - foot) < ROW);
+      if (near.some((one) => one.left < right && left < one.right)) {
+        const { align, from, to, ...mark } = row;
+        return mark;
+      }
+      taken.push({ left, right, foot });
+      return row;
+    });
+  }
+
+  /** Functions that turn a value of this axis into words. */
+  function reader({ scale, read }) {
+    const locale = vega.defaultLocale();
+    return scale === "time" ? locale.utcFormat(read) : locale.format(read);
+  }
+
+  /** A place on the x axis in words: "step 8", or "k = 8" where the title is a symbol. */
+  function placeWords({ title, symbol }, words) {
+    return symbol ? `${title} = ${words}` : `${title} ${words}`;
+  }
+
+  /** The same inside a sentence: the title's capital goes, unless it is a word of capitals. */
+  function placeInSentence(axis, words) {
+    const plain = /^.\p{Lowercase}/u.test(axis.title);
+    const title = plain ? axis.title[0].toLowerCase() + axis.title.slice(1) : axis.title;
+    return placeWords({ ...axis, title }, words);
+  }
+
+  const axes = { fraction, valueOf, within, nearest, freshTicks, reader, placeWords, placeInSentence };
+  Object.assign(live, { Data, ...axes, withoutOverlap, spread });
+})(window.reportgenLive);

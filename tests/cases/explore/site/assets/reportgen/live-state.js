@@ -1,0 +1,247 @@
+/* A state of a figure that the address names: FIGURE~series=A,B~x=100..140~mark=120@A, as
+   write_link_state in reportgen/figures/live.py writes it, and what the toolbar switches: ~y=log (or linear), ~band=0,
+   ~runs=0 and ~fit=0 (y is not fitted to the lines). The series are shown alone, the steps with some room, the point with a ring and its value in words.
+   What the figure does not have is passed over. */
+(function (live) {
+  "use strict";
+
+  const { make } = live;
+  const ROOM = 0.1; // of the range named, shown on either side of it
+  const AROUND = 0.05; // of the whole axis, shown on either side of a single step
+  const SCALES = ["linear", "log"];
+  const PARTS = ["band", "runs", "fit"]; // what a link can hide
+  const states = new Map(); // by figure
+
+  // ---- reading -------------------------------------------------------------------------------------
+
+  function decoded(text) {
+    try {
+      return decodeURIComponent(text);
+    } catch {
+      return text;
+    }
+  }
+
+  function number(text) {
+    return /^-?\d/.test(text) ? Number(text) : NaN;
+  }
+
+  /** What the parts behind a figure's id say: names of series, a range of steps, a point; null for none. */
+  function readState(parts) {
+    const said = new Map(parts.map((part) => part.split("=", 2)));
+    const ends = (said.get("x") ?? "").split("..").map(number);
+    const [step, name] = (said.get("mark") ?? "").split("@", 2);
+    return {
+      series: (said.get("series") ?? "").split(",").filter(Boolean).map(decoded),
+      x: ends.length === 2 && ends[0] <= ends[1] ? ends : null,
+      mark: name !== undefined && Number.isFinite(number(step)) ? [number(step), decoded(name)] : null,
+      shown: {
+        ...(SCALES.includes(said.get("y")) && { log: said.get("y") === "log" }),
+        ...Object.fromEntries(PARTS.filter((part) => said.get(part) === "0").map((part) => [part, false])),
+      },
+    };
+  }
+
+  // ---- ranges --------------------------------------------------------------------------------------
+
+  /** The part of an axis that shows a range with room around it; null where that is all of it, or none. */
+  function withRoom(axis, range) {
+    const [from, to] = range.map((step) => live.fraction(axis, step));
+    if (!(to >= 0 && from <= 1)) return null;
+    const room = from === to ? AROUND : ROOM * (to - from);
+    const ends = [Math.max(0, from - room), Math.min(1, to + room)];
+    return ends[0] === 0 && ends[1] === 1 ? null : ends.map((end) => live.valueOf(axis, end));
+  }
+
+  /** The range that is shown as this part of an axis: between steps of the data, as far as it has several. */
+  function withoutRoom(axis, domain, steps) {
+    const [from, to] = domain.map((step) => live.fraction(axis, step));
+    const sides = (from > 0) + (to < 1);
+    const room = (ROOM * (to - from)) / (1 + sides * ROOM);
+    const ends = [from > 0 ? from + room : 0, to < 1 ? to - room : 1];
+    const given = ends.map((end) => live.valueOf(axis, end));
+    const near = ends.map((end) => steps[live.nearest(axis, steps, end)]);
+    if (near[0] === near[1]) return short(given);
+    const [first, last] = short(given);
+    return [from > 0 ? near[0] : first, to < 1 ? near[1] : last];
+  }
+
+  /** Steps with no more digits than can be told apart. */
+  function short([from, to]) {
+    const unit = 10 ** (Math.floor(Math.log10(to - from)) - 3);
+    return [from, to].map((step) => Number((Math.round(step / unit) * unit).toPrecision(15)));
+  }
+
+  // ---- words ---------------------------------------------------------------------------------------
+
+  /** A name in a sentence, whichever way it is read. */
+  function isolated(name) {
+    return /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\ufb1d-\ufefc]/.test(name) ? `\u2068${name}\u2069` : name;
+  }
+
+  function listing(names) {
+    const shown = names.map(isolated);
+    return shown.length < 2 ? shown.join("") : `${shown.slice(0, -1).join(", ")} and ${shown.at(-1)}`;
+  }
+
+  // ---- curves --------------------------------------------------------------------------------------
+
+  /** The state of one plot; it ends as soon as the reader shows something else. */
+  class State {
+    constructor(plot) {
+      this.plot = plot;
+      this.now = null;
+      this.ring = make("div", "rg-state-ring");
+      this.ring.hidden = true;
+      plot.surface.append(this.ring);
+      this.words = make("span", "");
+      const all = make("button", "", "Show everything");
+      all.type = "button";
+      all.addEventListener("click", () => {
+        this.clear();
+        plot.surface.focus({ preventScroll: true });
+      });
+      this.line = make("p", "rg-state");
+      this.line.dir = "auto";
+      this.line.append(this.words, " ", all);
+      const redrawn = plot.onRefresh;
+      plot.onRefresh = () => {
+        redrawn();
+        this.redrawn();
+      };
+    }
+
+    /** Show what a link names, as far as this figure has it. */
+    show({ series, x, mark, shown: wanted }) {
+      const { group, payload } = this.plot;
+      const known = group.names.filter((name) => series.includes(name));
+      const chosen = known.length && known.length < group.names.length ? new Set(known) : null;
+      const domain = x && withRoom(payload.x, x);
+      const point = mark && this.reading(...mark);
+      const changes = this.changes(wanted, domain);
+      if (!known.length && !domain && !point && !changes.length) return this.clear();
+      const shown = { ...live.SHOWN, ...Object.fromEntries(changes) };
+      this.now = { chosen, domain, shown, point };
+      Object.assign(group, { chosen, domain, shown });
+      group.refresh("means", "runs");
+      this.plot.pointer.pointAll(point?.step ?? null);
+      this.words.textContent = this.sentence(known, domain && x);
+      // The rows of panels line up: none is left for it between plot and caption.
+      if (group.root === this.plot.figure) this.plot.box.after(this.line);
+      else this.plot.figure.querySelector(".rg-caption").prepend(this.line);
+      this.plot.say(this.words.textContent);
+    }
+
+    /** What of these switches changes one of the plots. */
+    changes(wanted, domain) {
+      const { plots } = this.plot.group;
+      const has = {
+        log: ({ data, payload }) => data.positive && (payload.y.scale === "log") !== wanted.log,
+        band: ({ data }) => data.hasBand,
+        runs: ({ data }) => data.hasRuns,
+        fit: () => Boolean(domain),
+      };
+      return Object.entries(wanted).filter(([name]) => plots.some(has[name]));
+    }
+
+    /** A point of a series, read out; null where the series has none. */
+    reading(step, name) {
+      const { data, payload } = this.plot;
+      const one = data.series.find((other) => other.name === name);
+      if (!one || step > one.steps.findLast((_, i) => one.y[i] !== null)) return null;
+      const value = data.valueAt(one, step, payload.x);
+      return value === null ? null : { one, step, value };
+    }
+
+    sentence(names, range) {
+      const { plot } = this;
+      const { point } = this.now;
+      const place = (words) => live.placeInSentence(plot.payload.x, words);
+      const { log, band, runs, fit } = this.now.shown;
+      const shown = [
+        names.length && listing(names),
+        range && place(range.map(plot.readX).join(" to ")),
+        log !== null && `${log ? "a logarithmic" : "a linear"} y axis`,
+        !fit && "the whole y axis",
+        !band && "no bands",
+        !runs && "no single runs",
+      ];
+      const what = shown.filter(Boolean).join(", ");
+      const said = point && `${isolated(point.one.name)} ${plot.said(point.value, point.one)}`;
+      const marked = point && `Marked: ${said} at ${place(plot.readX(point.step))}.`;
+      return [what && `Showing ${what}.`, marked].filter(Boolean).join(" ");
+    }
+
+    redrawn() {
+      const { now, plot } = this;
+      if (!now) return;
+      const { group, room, x } = plot;
+      if (["chosen", "domain", "shown"].some((part) => group[part] !== now[part])) return this.leave();
+      const { point } = now;
+      const y = point && plot.axisOf(point.one);
+      this.ring.hidden = !point || !live.within(x, point.step) || !live.within(y, point.value);
+      if (this.ring.hidden) return;
+      this.ring.className = `rg-state-ring rg-slot-${point.one.slot}`;
+      const [across, up] = [live.fraction(x, point.step), live.fraction(y, point.value)];
+      this.ring.style.transform = `translate(${across * room.width}px, ${(1 - up) * room.height}px)`;
+    }
+
+    /** The figure shows the state no longer, nor does the address name it. */
+    leave() {
+      this.now = null;
+      this.ring.hidden = true;
+      this.line.remove();
+      [this.plot.figure, this.plot.group.root].forEach(live.forgetState);
+    }
+
+    /** Show everything again. */
+    clear() {
+      if (!this.now) return;
+      this.leave();
+      Object.assign(this.plot.group, { chosen: null, domain: null, shown: live.SHOWN });
+      this.plot.group.refresh("means", "runs");
+      this.plot.pointer.pointAll(null);
+      this.plot.say("Showing everything");
+    }
+  }
+
+  function addState(plot) {
+    states.set(plot.figure, new State(plot));
+  }
+
+  /** What a plot shows now, for a link. */
+  function stateOf({ figure, group, payload, data, visible }) {
+    const { log, runs, band, fit } = group.shown;
+    const some = (has) => group.plots.some(has);
+    const shown = [
+      some((plot) => plot.log !== (plot.payload.y.scale === "log")) && ["y", log ? "log" : "linear"],
+      some((plot) => plot.data.hasBand) && !band && ["band", 0],
+      some((plot) => plot.data.hasRuns) && !runs && ["runs", 0],
+      group.domain && !fit && ["fit", 0],
+    ];
+    return {
+      series: group.chosen ? group.names.filter((name) => group.shows(name)) : [],
+      x: group.domain && withoutRoom(payload.x, group.domain, data.stepsOf(visible)),
+      mark: states.get(figure)?.now?.point ?? null,
+      shown: shown.filter(Boolean),
+    };
+  }
+
+  // ---- the address ---------------------------------------------------------------------------------
+
+  function clearStates(except) {
+    for (const [figure, state] of states) if (figure !== except) state.clear();
+  }
+
+  /** Show the state of a figure, which is alive, that the parts of the address behind its id name. */
+  function showState(figure, parts) {
+    clearStates(figure);
+    const state = readState(parts);
+    if (states.has(figure)) states.get(figure).show(state);
+    else live.readers?.get(figure)?.showOnly(state.series);
+  }
+
+  document.addEventListener("keydown", ({ key }) => key === "Escape" && clearStates());
+
+  Object.assign(live, { addState, stateOf, showState, clearStates });
+})(window.reportgenLive);

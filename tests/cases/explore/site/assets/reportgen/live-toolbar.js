@@ -1,0 +1,217 @@
+/* The toolbar of a figure: buttons that say what they did, menus to download and to cite, full screen, a link.
+   Needs no Vega. */
+(function (live) {
+  "use strict";
+
+  const SVG = "http://www.w3.org/2000/svg";
+  const TOLD = 1600; // milliseconds that a button shows what it did
+  const ICONS = {
+    runs: "M1.5 11c2-5 3-1 5-4s3 1 8-5M1.5 14c2-4 4-1 6-4s3 1 7-4",
+    band: "M1.5 9.5c3-1 4-5 6.5-5s4-2 6.5-3v7c-3 1-4 3-6.5 3.5s-4 1.5-6.5 2.5z",
+    full: "M6 1.5H1.5V6M10 1.5h4.5V6M6 14.5H1.5V10M10 14.5h4.5V10",
+    save: "M8 1.5v8.5M4.5 6.5L8 10l3.5-3.5M1.5 11v3.5h13V11",
+    link: "M6.5 9.5l3-3M7 4.5l2-2a3.2 3.2 0 0 1 4.5 4.5l-2 2M9 11.5l-2 2A3.2 3.2 0 0 1 2.5 9l2-2",
+  };
+
+  /** An element with a class and a text; data only ever becomes text. */
+  function make(tag, className, text) {
+    const element = document.createElement(tag);
+    element.className = className;
+    if (text !== undefined) element.textContent = text;
+    return element;
+  }
+
+  function icon(path) {
+    const drawing = document.createElementNS(SVG, "svg");
+    drawing.setAttribute("viewBox", "0 0 16 16");
+    drawing.setAttribute("aria-hidden", "true");
+    const line = document.createElementNS(SVG, "path");
+    line.setAttribute("d", path);
+    drawing.append(line);
+    return drawing;
+  }
+
+  /** A button of the toolbar: an icon or a word on it; what it does is shown when it is pointed at. */
+  function toolButton(face, words, act) {
+    const button = make("button", "rg-tool");
+    button.type = "button";
+    button.append(ICONS[face] ? icon(ICONS[face]) : face);
+    if (words) {
+      button.setAttribute("aria-label", words);
+      button.dataset.words = words;
+    }
+    button.addEventListener("click", () => act(button));
+    return button;
+  }
+
+  /** Say what a button did, on it and to a screen reader. */
+  function tell(button, words, say) {
+    const before = button.getAttribute("aria-label");
+    button.dataset.words = words;
+    button.classList.add("rg-told");
+    say(words);
+    setTimeout(() => {
+      button.dataset.words = before;
+      button.classList.remove("rg-told");
+    }, TOLD);
+  }
+
+  function makeBar(...buttons) {
+    const bar = make("div", "rg-toolbar");
+    bar.setAttribute("role", "group");
+    bar.setAttribute("aria-label", "Tools of this figure");
+    bar.append(...buttons);
+    return bar;
+  }
+
+  /** A part of an address: nothing in it parts the parts of a state. */
+  function encoded(text) {
+    return encodeURIComponent(text.toWellFormed?.() ?? text).replaceAll("~", "%7E");
+  }
+
+  /** The fragment of a link to a state of a figure, as reportgen/figures/live.py writes it, with what the toolbar
+      switches: ``shown`` are names with "log", "linear" or "0". */
+  function writeState(figure, { series = [], x = null, mark = null, shown = [] }) {
+    const parts = [encoded(figure.id)];
+    if (series.length) parts.push(`series=${series.map(encoded).join(",")}`);
+    if (x) parts.push(`x=${x.join("..")}`);
+    if (mark) parts.push(`mark=${mark.step}@${encoded(mark.one.name)}`);
+    parts.push(...shown.map((pair) => pair.join("=")));
+    return parts.join("~");
+  }
+
+  /** Take the state of a figure, which is no longer shown, out of the address. */
+  function forgetState(figure) {
+    const plain = `#${encoded(figure.id)}`;
+    if (!location.hash.startsWith(`${plain}~`)) return;
+    history.replaceState(history.state, "", location.href.split("#")[0] + plain);
+  }
+
+  /** Copies a link to the figure as it is shown; ``state`` says how. */
+  function linkButton(figure, say, state = () => ({}), words = "Copy a link to this figure") {
+    return toolButton("link", words, async (button) => {
+      const address = `${location.href.split("#")[0]}#${writeState(figure, state())}`;
+      tell(button, (await copy(address)) ? "Link copied" : address, say);
+    });
+  }
+
+  /** Shows a figure alone; ``changed`` is told whether it now fills the screen. */
+  function fullScreenButton(figure, changed = () => {}) {
+    const button = toolButton("full", "Full screen", () => {
+      if (document.fullscreenElement) document.exitFullscreen();
+      else figure.requestFullscreen();
+    });
+    figure.addEventListener("fullscreenchange", () => {
+      const full = document.fullscreenElement === figure;
+      button.dataset.words = full ? "Leave full screen" : "Full screen";
+      button.setAttribute("aria-label", button.dataset.words);
+      changed(full);
+    });
+    return button;
+  }
+
+  /** A link in a menu to one of the site's files of a figure; null where there is none. */
+  function fileLink(figure, kind, words) {
+    const source = figure.querySelector(`.rg-files [data-file="${kind}"]`);
+    if (!source) return null;
+    const link = make("a", "", words);
+    link.href = source.href;
+    link.download = source.download;
+    // A browser shows a file of the disk instead of saving it: not in place of the report.
+    if (link.protocol === "file:") link.target = "_blank";
+    return link;
+  }
+
+  /** A button that opens a list of links and buttons; ``choices`` makes them when it first opens. */
+  function menu(face, words, choices) {
+    const list = make("ul", "rg-menu");
+    let filled = null;
+    const button = toolButton(face, words, () => {
+      filled ??= fill();
+      filled.then(() => open(list.hidden)).catch((problem) => console.error(problem.message));
+    });
+    const open = (yes) => {
+      list.hidden = !yes;
+      button.setAttribute("aria-expanded", yes);
+      if (yes) list.querySelector("a, button").focus();
+    };
+    const fill = async () => {
+      for (const choice of await choices(button)) {
+        const item = make("li", "");
+        item.append(choice);
+        list.append(item);
+        // Before what the choice itself does, which may take the focus.
+        const close = () => {
+          open(false);
+          button.focus();
+        };
+        choice.addEventListener("click", close, { capture: true });
+      }
+      wrap.append(list);
+    };
+    const wrap = make("div", "rg-save");
+    wrap.append(button);
+    open(false);
+    document.addEventListener("pointerdown", (event) => wrap.contains(event.target) || open(false));
+    wrap.addEventListener("focusout", ({ relatedTarget }) => {
+      if (relatedTarget && !wrap.contains(relatedTarget)) open(false);
+    });
+    wrap.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || list.hidden) return;
+      open(false);
+      button.focus();
+      event.stopPropagation();
+    });
+    return wrap;
+  }
+
+  /** A menu of downloads. */
+  function saveMenu(choices) {
+    return menu("save", "Download", () => choices);
+  }
+
+  /** A menu of what a figure or table is cited and copied as; ``draw`` makes the SVG of a live view. */
+  function citeMenu(part, say, state, draw) {
+    const kind = part.matches(".rg-figure") ? "figure" : "table";
+    return menu("Cite", `Cite or copy this ${kind}`, async (button) => {
+      await live.load(["live-cite.js"]);
+      return live.citeChoices(part, kind, (words) => tell(button, words, say), state, draw);
+    });
+  }
+
+  /** Open the menu of a result table in place of the button that stands for it. */
+  function citeTable(table, button) {
+    const said = make("span", "rg-unseen");
+    said.setAttribute("role", "status");
+    const cite = citeMenu(table, (words) => {
+      said.textContent = words;
+    });
+    button.replaceWith(cite, said);
+    cite.firstChild.click();
+  }
+
+  async function copy(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch {
+      const field = make("textarea", "rg-unseen", text);
+      const before = document.activeElement;
+      document.body.append(field);
+      field.select();
+      const done = document.execCommand("copy");
+      field.remove();
+      before?.focus({ preventScroll: true });
+      return done;
+    }
+  }
+
+  /** The title of a figure or table without its number, which is the page's. */
+  function readTitle(part) {
+    const words = [...(part.querySelector(".rg-title")?.childNodes ?? [])];
+    return words.map((node) => (node.className === "rg-number" ? "" : node.textContent)).join("").trim();
+  }
+
+  Object.assign(live, { make, toolButton, makeBar, linkButton, fullScreenButton, fileLink, saveMenu });
+  Object.assign(live, { citeMenu, citeTable, copy, forgetState, readTitle, writeState });
+})(window.reportgenLive);

@@ -1,0 +1,289 @@
+/* Buttons of a figure: its legend, its toolbar, and what can be taken away from it. */
+(function (live) {
+  "use strict";
+
+  const { make, toolButton } = live;
+  const EDGE = 16; // pixels around a saved picture
+
+  /** A button that switches something of a group on and off; ``plots`` are those that have it. */
+  function toggle(group, plots, name, words) {
+    const on = () => plots.every((plot) => plot[name]);
+    const button = toolButton(name, words, () => group.show({ [name]: !on() }));
+    return { button, show: () => button.setAttribute("aria-pressed", on()) };
+  }
+
+  /** Switches between a y axis that fits the lines shown and the whole one, and says which it is. */
+  function fitButton(group) {
+    const button = toolButton("", "", () => {
+      group.show({ fit: !group.shown.fit });
+      group.plots[0].say(group.shown.fit ? "The y axis fits the lines shown" : "The y axis is whole");
+    });
+    const show = () => {
+      const { fit } = group.shown;
+      button.textContent = fit ? "y: fit" : "y: whole";
+      button.setAttribute("aria-label", `${button.textContent}, change to ${fit ? "whole" : "fit"}`);
+      button.dataset.words = fit ? "Show the whole y axis" : "Fit the y axis to the lines shown";
+    };
+    return { button, show };
+  }
+
+  /** What shows a group in another way: buttons, and a function that brings them up to date. */
+  function groupTools(group) {
+    const [first] = group.plots;
+    const reset = toolButton("Reset zoom", "", () => {
+      live.clearStates();
+      group.zoom(null);
+      first.surface.focus({ preventScroll: true });
+    });
+    const fits = fitButton(group);
+    const offer = (has, name, words) => {
+      const plots = group.plots.filter(({ data }) => data[has]);
+      return plots.length ? [toggle(group, plots, name, words)] : [];
+    };
+    const switches = [
+      fits,
+      ...offer("positive", "log", first.payload.right ? "Logarithmic left axis" : "Logarithmic y axis"),
+      ...offer("hasRuns", "runs", "A thin line for each run"),
+      ...offer("hasBand", "band", group.plots.find(({ data }) => data.hasBand)?.payload.band || "Band"),
+    ];
+    const show = () => {
+      reset.hidden = fits.button.hidden = !group.domain;
+      switches.forEach((one) => one.show());
+    };
+    return { buttons: [reset, ...switches.map(({ button }) => button)], show };
+  }
+
+  /** Toolbars of a group: one over panels, and at each panel what takes it away. */
+  function addTools(group) {
+    const { root, plots } = group;
+    const tools = groupTools(group);
+    const alone = root === plots[0].figure;
+    if (!alone) {
+      const state = () => ({ ...live.stateOf(plots[0]), mark: null });
+      const link = live.linkButton(root, plots[0].say, state, "Copy a link to these panels");
+      const bar = live.makeBar(...tools.buttons, link);
+      bar.setAttribute("aria-label", "Tools of these panels");
+      root.prepend(bar);
+    }
+    for (const plot of plots) {
+      const { figure, say } = plot;
+      const state = () => live.stateOf(plot);
+      const view = () => exportView(plot);
+      const bar = live.makeBar(...(alone ? tools.buttons : []));
+      if (figure.requestFullscreen) bar.append(live.fullScreenButton(figure, (full) => fit(plot, full)));
+      bar.append(saveTool(figure, view, say), live.linkButton(figure, say, state));
+      bar.append(live.citeMenu(figure, say, state, async () => (await view()).toSVG()));
+      if (alone) plot.box.append(bar);
+      else figure.append(bar);
+      plot.onRefresh = () => {
+        tools.show();
+        placeLegend(plot);
+      };
+      plot.onRefresh();
+    }
+  }
+
+  /** Give a plot the height that the screen leaves it below the title, or its own height again. */
+  function fit({ figure, still, payload }, full) {
+    still.style.height = "";
+    if (!full) return;
+    const caption = figure.querySelector(".rg-caption").getBoundingClientRect();
+    const around = caption.bottom - still.getBoundingClientRect().height;
+    still.style.height = `${Math.max(payload.height, figure.clientHeight - EDGE * 2 - around)}px`;
+  }
+
+  function addAuthorTools(figure) {
+    const said = make("div", "rg-unseen");
+    said.setAttribute("role", "status");
+    const say = (words) => {
+      said.textContent = words;
+    };
+    const payload = JSON.parse(figure.querySelector(".rg-payload").textContent);
+    const view = () => live.makeView(resolved(live.compiled(payload), figure), null);
+    const cite = live.citeMenu(figure, say, undefined, () => view().toSVG());
+    const bar = live.makeBar(saveTool(figure, view, say), live.linkButton(figure, say), cite);
+    figure.querySelector(".rg-plot").append(bar, said);
+  }
+
+  /** A menu of downloads: pictures of a view, drawn when they are asked for, and the site's files. */
+  function saveTool(figure, view, say) {
+    const picture = (words, ending, draw) => {
+      const choice = make("button", "", words);
+      choice.type = "button";
+      choice.addEventListener("click", async () => {
+        const drawn = await draw(await view());
+        save(drawn, `${figure.id}.${ending}`);
+        say(`${words} saved`);
+      });
+      return choice;
+    };
+    const pictures = [picture("PNG picture", "png", pngOf), picture("SVG picture", "svg", svgOf)];
+    const files = { csv: "CSV, the points drawn", spec: "Vega-Lite JSON" };
+    const links = Object.entries(files).map(([kind, words]) => live.fileLink(figure, kind, words));
+    return live.saveMenu([...pictures, ...links.filter(Boolean)]);
+  }
+
+  function save(blob, name) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(blob);
+    link.download = name;
+    document.body.append(link);
+    link.click();
+    link.remove();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  }
+
+  // ---- pictures ----------------------------------------------------------------------------------
+
+  async function pngOf(view) {
+    const canvas = await view.toCanvas(2);
+    return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+  }
+
+  async function svgOf(view) {
+    return new Blob([await view.toSVG()], { type: "image/svg+xml" });
+  }
+
+  /** The value of a token in the theme shown: colours as rgb(), the font as it is. */
+  function tokenValue(figure, name) {
+    const style = getComputedStyle(figure);
+    if (name === "--rg-font") return style.getPropertyValue(name).trim();
+    const probe = make("span", "rg-unseen");
+    probe.style.color = `var(${name})`;
+    figure.append(probe);
+    const { color } = getComputedStyle(probe);
+    probe.remove();
+    return color;
+  }
+
+  /** A specification without variables, as files know no style sheet; words and data stay as they are. */
+  function resolved(spec, figure) {
+    const known = new Map();
+    const value = (_, name) => {
+      if (!known.has(name)) known.set(name, tokenValue(figure, name));
+      return known.get(name);
+    };
+    const inked = (row) => (row instanceof Object ? { ...row, ...walk(inksOf(row)) } : row);
+    const walk = (part, key) => {
+      const whole = part instanceof Object && !Array.isArray(part);
+      if (key === "signals" || (WORDS.has(key) && !whole)) return part;
+      if (key === "values") return part.map?.(inked) ?? part;
+      if (typeof part === "string") return part.replace(/var\((--rg-[a-z0-9-]+)\)/g, value);
+      if (Array.isArray(part)) return part.map((one) => walk(one, key));
+      if (!whole) return part;
+      const said = (name) => (name === "value" && CHANNELS.has(key) ? key : name);
+      return Object.fromEntries(Object.entries(part).map(([name, one]) => [name, walk(one, said(name))]));
+    };
+    return walk({ ...spec, background: "var(--rg-bg)" });
+  }
+
+  const CHANNELS = new Set(["text", "tooltip", "description"]);
+  const WORDS = new Set([...CHANNELS, "title", "subtitle", "domain", "name", "field", "labels"]);
+
+  function inksOf({ fill, stroke }) {
+    return { ...(fill && { fill }), ...(stroke && { stroke }) };
+  }
+
+  /** The plot as it is shown, with its title and a legend above. */
+  function exportView(plot) {
+    const { figure } = plot;
+    const { width, height } = plot.room;
+    const room = { width: Math.max(640, Math.round(width)), height: Math.round(height), narrow: false };
+    const rgb = (colour, faded) => {
+      const ink = tokenValue(figure, colour.slice(4, -1));
+      return faded ? ink.replace(/^rgb\((.*)\)$/, "rgba($1, 0.25)") : ink;
+    };
+    const spec = plot.specification(room, rgb);
+    const { left, right, top, bottom } = plot.payload.margins;
+    const { words, swatches, high } = heading(plot, room.width + left + right);
+    for (const row of [...words, ...swatches]) {
+      row.x -= left;
+      row.y -= high + top;
+    }
+    // As data: Vega takes some constant texts, such as "constructor", for names of its own.
+    spec.data.push({ name: "words", values: words }, { name: "swatches", values: swatches });
+    const font = { value: "var(--rg-font)" };
+    const text = fields("x", "y", "text", "limit", "fontSize", "fontWeight", "fill");
+    spec.marks.push({ type: "text", from: { data: "words" }, encode: { enter: { ...text, font } } });
+    const line = { ...fields("x", "y", "stroke", "strokeDash"), x2: { field: "x", offset: 22 } };
+    line.strokeWidth = { value: 2 };
+    spec.marks.push({ type: "rule", from: { data: "swatches" }, encode: { enter: line } });
+    if (plot.payload.symbols) {
+      const symbol = { ...fields("y", "shape"), x: { field: "x", offset: 11 }, fill: { field: "stroke" } };
+      symbol.size = { value: 4 };
+      spec.marks.push({ type: "symbol", from: { data: "swatches" }, encode: { enter: symbol } });
+    }
+    spec.padding = { left: left + EDGE, right: right + EDGE, top: top + high + EDGE, bottom: bottom + EDGE };
+    return live.makeView(resolved(spec, figure), null);
+  }
+
+  function fields(...names) {
+    return Object.fromEntries(names.map((name) => [name, { field: name }]));
+  }
+
+  /** Rows of words and swatches above a plot, in pixels from the top left, and how high they are. */
+  function heading(plot, width) {
+    const said = (selector) => plot.figure.querySelector(selector)?.textContent ?? "";
+    const plain = { limit: width, fontSize: 13, fontWeight: 400, fill: "var(--rg-text)" };
+    const word = (text, x, y, more) => ({ text, x, y, ...plain, ...more });
+    const words = [word(live.readTitle(plot.figure), 0, 14, { fontSize: 17, fontWeight: 600 })];
+    const swatches = [];
+    let y = 14;
+    const subtitle = said(".rg-subtitle");
+    if (subtitle) words.push(word(subtitle, 0, (y += 20), { fill: "var(--rg-muted)" }));
+    if (!plot.payload.ends.length) {
+      const ruler = document.createElement("canvas").getContext("2d");
+      ruler.font = `13px ${tokenValue(plot.figure, "--rg-font")}`;
+      let x = width;
+      for (const { label, colour, dash, shape } of plot.visible) {
+        const wide = Math.min(width, ruler.measureText(label).width + 48);
+        if (x + wide > width) [x, y] = [0, y + 22];
+        swatches.push({ x, y: y - 4, stroke: colour, strokeDash: dash, shape });
+        words.push(word(label, x + 30, y, { limit: wide - 30 }));
+        x += wide;
+      }
+    }
+    return { words, swatches, high: y + 12 };
+  }
+
+  // ---- legend ------------------------------------------------------------------------------------
+
+  /** Names become buttons; the group's own legend, or the figure's. */
+  function addLegend(group) {
+    const legend = group.root.querySelector(":scope > .rg-legend");
+    if (!legend) return;
+    const [plot] = group.plots;
+    const keys = group.names.map((name, i) => {
+      const item = legend.children[i];
+      const label = item.querySelector(".rg-series");
+      const button = make("button", label.className);
+      button.type = "button";
+      button.title = "Show this series alone; with Shift, add it or take it away";
+      button.append(...label.childNodes);
+      label.replaceWith(button);
+      button.addEventListener("click", (event) => group.choose(name, event.shiftKey));
+      return { item, button, name };
+    });
+    plot.legend = { legend, keys };
+    placeLegend(plot);
+  }
+
+  /** Over the names at the line ends where those are drawn, otherwise a row above the plot. */
+  function placeLegend(plot) {
+    if (!plot.legend) return;
+    const { legend, keys } = plot.legend;
+    const ends = plot.group.plots.length === 1 ? plot.ends(plot.room) : [];
+    const places = new Map(ends.map(({ text, y }) => [text, y]));
+    legend.classList.toggle("rg-at-ends", places.size > 0);
+    if (places.size && legend.parentNode !== plot.box) plot.box.append(legend);
+    else if (!places.size && legend.parentNode === plot.box) plot.box.before(legend);
+    for (const { item, button, name } of keys) {
+      item.hidden = places.size > 0 && !places.has(name);
+      item.style.top = places.has(name) ? `${places.get(name)}px` : "";
+      item.classList.toggle("rg-faded", !plot.group.shows(name));
+      button.setAttribute("aria-pressed", plot.group.chosen !== null && plot.group.shows(name));
+    }
+  }
+
+  Object.assign(live, { addTools, addAuthorTools, addLegend });
+})(window.reportgenLive);

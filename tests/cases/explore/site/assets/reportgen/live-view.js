@@ -1,0 +1,402 @@
+/* The Vega view that takes the place of a still picture, and the state that figures of a group share. */
+(function (live) {
+  "use strict";
+
+  const FADED = "25%";
+  const LINE = 16; // pixels between names at the line ends
+  const LETTER = 7; // pixels of a digit at a tick, on average
+  const ROOM = 0.06; // of the values that y is fitted to, above and below them
+  const FLAT = 1e-6; // of the y axis, under which values are one
+  const FOLLOW_AXES = ["ends", "references", "annotations"];
+
+  /** Nothing is ever loaded; links of an author's chart may lead elsewhere. */
+  function refusingLoader() {
+    const loader = vega.loader();
+    const sanitize = loader.sanitize.bind(loader);
+    const refuse = (address) => Promise.reject(new Error(`A figure may not load ${address}`));
+    loader.load = loader.http = loader.file = refuse;
+    loader.sanitize = (address, options) =>
+      options?.context === "href" ? sanitize(address, options) : refuse(address);
+    return loader;
+  }
+
+  /** A view of a compiled specification; ``host`` is null for one that is only drawn to a file. */
+  function makeView(specification, host, tooltip = () => {}) {
+    const runtime = vega.parse(specification, null, { ast: true });
+    const options = {
+      expr: vega.expressionInterpreter,
+      loader: refusingLoader(),
+      logLevel: vega.Error,
+      renderer: host ? "svg" : "none",
+      tooltip,
+    };
+    return new vega.View(runtime, host ? { ...options, container: host } : options);
+  }
+
+  function compiled(payload) {
+    return JSON.parse(document.querySelector(`script.rg-view[data-view="${payload.view}"]`).textContent);
+  }
+
+  function addHost(plot) {
+    const host = document.createElement("div");
+    host.className = "rg-live";
+    host.setAttribute("aria-hidden", "true");
+    plot.append(host);
+    return host;
+  }
+
+  /** A plot of reportgen's own: curve and panel figures. */
+  class Plot {
+    constructor(figure, group) {
+      this.figure = figure;
+      this.group = group;
+      this.box = figure.querySelector(".rg-plot");
+      this.still = this.box.querySelector("svg");
+      this.surface = this.box.querySelector(".rg-surface");
+      this.payload = JSON.parse(figure.querySelector(".rg-payload").textContent);
+      this.data = new live.Data(this.payload);
+      this.y = this.payload.y;
+      this.readX = live.reader(this.payload.x);
+      this.readY = live.reader(this.payload.y);
+      this.readRight = this.payload.right && live.reader(this.payload.right);
+    }
+
+    /** The y axis of a series or mark, as it is now. */
+    axisOf({ right }) {
+      return right ? this.payload.right : this.y;
+    }
+
+    /** A value of a series in words, and with the unit of its axis. */
+    read(value, { right }) {
+      return right ? this.readRight(value) : this.readY(value);
+    }
+
+    said(value, one) {
+      return `${this.read(value, one)}${this.axisOf(one).unit ?? ""}`;
+    }
+
+    get runs() {
+      return this.group.shown.runs;
+    }
+
+    get band() {
+      return this.group.shown.band;
+    }
+
+    /** Whether the y axis is a log axis: the author's choice, or the reader's where the values allow it. */
+    get log() {
+      const given = this.payload.y.scale === "log";
+      return this.data.positive ? (this.group.shown.log ?? given) : given;
+    }
+
+    get visible() {
+      return this.data.series.filter((one) => this.group.shows(one.name));
+    }
+
+    /** The x axis as it is now. */
+    get x() {
+      return { ...this.payload.x, domain: this.group.domain ?? this.payload.x.domain };
+    }
+
+    /** The y axis to show now: of all values, or while x is zoomed fitted to the lines shown. */
+    chooseY() {
+      const whole = this.wholeY();
+      return this.group.domain && this.group.shown.fit ? this.fitted(whole) : whole;
+    }
+
+    /** The part of an axis that has every line, band and thin line shown in it, with some room. */
+    fitted(whole) {
+      const left = this.visible.filter((one) => !one.right); // the right axis stays whole
+      const values = left.flatMap((one) => this.data.valuesInside(one, this.x, this.band, this.runs));
+      const parts = values.map((value) => live.fraction(whole, value)).filter(Number.isFinite);
+      if (!parts.length) return whole;
+      const low = Math.max(0, parts.reduce((a, b) => Math.min(a, b)));
+      const high = Math.min(1, parts.reduce((a, b) => Math.max(a, b)));
+      if (high < low) return whole;
+      const room = high - low > FLAT ? ROOM * (high - low) : 2 * ROOM;
+      const ends = [Math.max(0, low - room), Math.min(1, high + room)];
+      if (ends[0] === 0 && ends[1] === 1) return whole;
+      return { ...whole, domain: ends.map((end) => live.valueOf(whole, end)) };
+    }
+
+    /** The whole y axis: the reader may have asked for a log axis. */
+    wholeY() {
+      const { y } = this.payload;
+      if (this.log === (y.scale === "log")) return y;
+      const values = this.data.values;
+      const low = values.reduce((a, b) => Math.min(a, b));
+      const high = values.reduce((a, b) => Math.max(a, b));
+      if (this.log) {
+        const room = high > low ? (high / low) ** 0.04 : 2;
+        return { ...y, scale: "log", domain: [low / room, high * room] };
+      }
+      const room = (high - low) / 25 || Math.abs(low) / 10 || 1;
+      return { ...y, scale: "linear", domain: [low - room, high + room] };
+    }
+
+    /** Choose the y axis, and measure what is there for it. */
+    settle() {
+      this.y = this.chooseY();
+      this.room = this.measure();
+    }
+
+    /** The room there is: fractions of a pixel count, or the live view would stand beside the still one. */
+    measure() {
+      const { width, height } = this.surface.getBoundingClientRect();
+      const narrow = getComputedStyle(this.still).getPropertyValue("--rg-narrow").trim() === "1";
+      return { width, height, narrow };
+    }
+
+    /** Names at the line ends: where the still picture has them, or where the lines now end. */
+    ends({ height, narrow }) {
+      if (narrow) return [];
+      const { x, y, payload } = this;
+      if (!this.group.domain && y === payload.y && height === payload.height) return payload.ends;
+      const found = payload.ends.flatMap(({ text }) => {
+        const line = this.data.series.find((one) => one.name === text);
+        const value = this.data.valueAt(line, x.domain[1], x);
+        return value === null ? [] : [{ text, at: (1 - live.fraction(this.axisOf(line), value)) * height }];
+      });
+      const wanted = found.map(({ at }) => Math.min(height, Math.max(0, at)));
+      const places = live.spread(wanted, LINE, height);
+      return found.map(({ text }, i) => ({ text, y: places[i] }));
+    }
+
+    /** The view's signals for a room; ``ink`` makes a colour of a series' own and of whether it is faded. */
+    signals({ width, height, narrow }, ink) {
+      const { payload: given, x, y } = this;
+      const series = this.data.series;
+      const xAxis = this.group.domain ? live.freshTicks(x, Math.max(3, width / 90)) : x;
+      const yAxis = y === given.y ? y : this.yTicks(height);
+      const { right } = given;
+      const atRight = right && {
+        right_domain: right.domain,
+        right_ticks: right.ticks,
+        right_format: right.format,
+        right_title: right.title,
+        right_title_x: given.margins.right,
+        right_lines: series.filter((one) => one.right).map((one) => one.key),
+      };
+      return {
+        ...atRight,
+        x_domain: x.domain,
+        x_ticks: narrow && xAxis === x ? x.ticks.filter((_, i) => i % 2 === 0) : xAxis.ticks,
+        x_format: xAxis.format,
+        x_title: x.title,
+        y_domain: y.domain,
+        y_ticks: yAxis.ticks,
+        y_format: yAxis.format,
+        y_title: y.title,
+        y_title_x: -given.margins.left,
+        keys: series.map((one) => one.key),
+        colours: series.map((one) => ink(one.colour, !this.group.shows(one.name))),
+        dashes: series.map((one) => one.dash),
+        shapes: series.map((one) => one.shape),
+        margins: narrow && !right ? { ...given.margins, right: 16 } : given.margins,
+        clip: given.clip || Boolean(this.group.domain) || y !== given.y,
+      };
+    }
+
+    /** Ticks of a y axis that the reader chose: fewer where their words would not fit beside the plot. */
+    yTicks(height) {
+      const { y, payload } = this;
+      const fits = ({ ticks, format }) => {
+        const write = vega.scale("linear")().domain(y.domain).tickFormat(ticks.length, format);
+        return ticks.every((tick) => write(tick).length * LETTER <= payload.margins.left);
+      };
+      for (let count = Math.max(3, Math.round(height / 60)); count > 2; count--) {
+        const axis = live.freshTicks(y, count);
+        if (fits(axis)) return axis;
+      }
+      return live.freshTicks(y, 2);
+    }
+
+    /** The view's data sets, of which a shape has only some. */
+    datasets(room) {
+      const { data, payload } = this;
+      const key = (name) => data.series.find((one) => one.name === name).key;
+      return {
+        means: data.means(this.band, this.log ? this.y.domain[0] : -Infinity),
+        runs: this.runs ? data.runRows() : [],
+        ends: this.ends(room).map(({ text, y }) => ({ series: key(text), text, y })),
+        ...this.marks(room),
+      };
+    }
+
+    /** Reference lines and annotations that the axes now show, with their words where they have room. */
+    marks(room) {
+      const { x, y, payload } = this;
+      const shown = (axis, value) => value === null || live.within(axis, value);
+      const rows = (given) =>
+        given
+          .filter((mark) => shown(x, mark.x) && shown(this.axisOf(mark), mark.y))
+          .map(({ x: step, y: value, short, series, ...mark }) => {
+            const text = (room.narrow && short) || mark.text;
+            const faded = series !== undefined && !this.group.shows(series);
+            return { ...mark, step, value, text, faded };
+          });
+      const [references, annotations] = [rows(payload.references), rows(payload.annotations)];
+      if (y === payload.y && room.height === payload.height) return { references, annotations };
+      const kept = live.withoutOverlap([...references, ...annotations], x, (row) => this.axisOf(row), room);
+      return { references: kept.slice(0, references.length), annotations: kept.slice(references.length) };
+    }
+
+    /** The compiled specification with a room's signals and data in it. */
+    specification(room, ink) {
+      const spec = compiled(this.payload);
+      const signals = this.signals(room, ink);
+      const data = this.datasets(room);
+      for (const signal of spec.signals) signal.value = signals[signal.name];
+      for (const set of spec.data) if (Object.hasOwn(data, set.name)) set.values = data[set.name];
+      const y = spec.scales.find((scale) => scale.name === "y");
+      y.type = this.y.scale;
+      return { ...spec, width: room.width, height: room.height };
+    }
+
+    /** Build the view; a change between linear and log builds it again. */
+    async draw() {
+      this.settle();
+      this.drawn = this.log;
+      const spec = this.specification(this.room, Plot.ink);
+      const host = addHost(this.box);
+      const view = makeView(spec, host);
+      await view.runAsync();
+      this.view?.finalize();
+      this.host?.remove();
+      Object.assign(this, { view, host });
+      this.sets = spec.data.map((set) => set.name);
+      this.figure.classList.add("rg-is-live");
+      this.onDraw?.();
+    }
+
+    static ink(colour, faded) {
+      return faded ? `color-mix(in srgb, ${colour} ${FADED}, transparent)` : colour;
+    }
+
+    /** Show the state as it is now; ``names`` are the data sets that changed. */
+    refresh(...names) {
+      if (!this.view) return;
+      if (this.drawn !== this.log) return void this.draw();
+      this.settle();
+      const data = this.datasets(this.room);
+      const signals = this.signals(this.room, Plot.ink);
+      for (const [name, value] of Object.entries(signals)) this.view.signal(name, value);
+      for (const name of new Set([...FOLLOW_AXES, ...names])) {
+        if (this.sets.includes(name)) this.view.data(name, data[name]);
+      }
+      this.view.width(this.room.width).height(this.room.height).run();
+      this.figure.classList.toggle("rg-is-zoomed", Boolean(this.group.domain));
+      this.onDraw?.();
+    }
+
+    resized() {
+      const { width, height, narrow } = this.measure();
+      const { room } = this;
+      if (width !== room.width || height !== room.height || narrow !== room.narrow) this.refresh();
+    }
+  }
+
+  /** What the toolbar switches: a log y axis (null: as the author says), what is drawn beside the lines, and whether y
+      fits the lines while x is zoomed. */
+  const SHOWN = { log: null, runs: true, band: true, fit: true };
+
+  /** Figures that share what is shown: panels, or one figure alone. */
+  class Group {
+    constructor(root) {
+      this.root = root;
+      this.domain = null; // the x that are shown, null for all
+      this.chosen = null; // names of the series that stand out, null for all
+      this.shown = SHOWN;
+      this.plots = [];
+    }
+
+    get names() {
+      return [...new Set(this.plots.flatMap((plot) => plot.data.series.map((one) => one.name)))];
+    }
+
+    shows(name) {
+      return this.chosen === null || this.chosen.has(name);
+    }
+
+    /** Show one series only, or all again; ``more`` adds a series to those shown or takes it away. */
+    choose(name, more) {
+      const alone = this.chosen?.size === 1 && this.chosen.has(name);
+      const next = more ? new Set(this.chosen ?? this.names) : new Set();
+      if (!next.delete(name) && !(alone && !more)) next.add(name);
+      this.chosen = next.size && next.size < this.names.length ? next : null;
+      this.refresh();
+      const shown = this.names.filter((one) => this.shows(one));
+      this.plots[0].say(this.chosen ? `Showing ${shown.join(", ")}` : "Showing all series");
+    }
+
+    zoom(domain) {
+      if (!domain && !this.domain) return;
+      this.domain = domain;
+      this.refresh();
+      const [first] = this.plots;
+      const place = () => live.placeInSentence(first.payload.x, domain.map(first.readX).join(" to "));
+      first.say(domain ? `Zoomed: ${place()}` : "Showing the whole range");
+    }
+
+    /** Switch something that the toolbar switches. */
+    show(changes) {
+      this.shown = { ...this.shown, ...changes };
+      this.refresh("means", "runs");
+    }
+
+    refresh(...names) {
+      this.plots.forEach((plot) => plot.refresh(...names));
+    }
+  }
+
+  /** An author's own chart: the view at its compiled size, scaled with its box like the still picture. */
+  async function enlivenAuthors(figure) {
+    const box = figure.querySelector(".rg-plot");
+    const payload = JSON.parse(figure.querySelector(".rg-payload").textContent);
+    const host = addHost(box);
+    const view = makeView(compiled(payload), host, live.authorTooltip(box));
+    await view.runAsync();
+    for (const type of SENT_AGAIN) host.addEventListener(type, correct, { capture: true });
+    figure.classList.add("rg-is-live");
+  }
+
+  const SENT_AGAIN = "pointerdown pointermove pointerup mousedown mousemove mouseup click".split(" ");
+  const KEYS = ["shiftKey", "ctrlKey", "altKey", "metaKey"];
+  const KEPT = ["bubbles", "cancelable", "button", "buttons", "pointerId", "pointerType", ...KEYS];
+
+  /** Vega reads pointers in its own pixels: where a chart is shown smaller they are sent again, corrected. */
+  function correct(event) {
+    const drawn = event.currentTarget.querySelector("svg");
+    const { left, top, width } = drawn.getBoundingClientRect();
+    const scale = width / drawn.viewBox.baseVal.width;
+    if (!event.isTrusted || Math.abs(scale - 1) < 0.01) return;
+    event.stopImmediatePropagation();
+    const again = Object.fromEntries(KEPT.map((name) => [name, event[name]]));
+    again.clientX = left + (event.clientX - left) / scale;
+    again.clientY = top + (event.clientY - top) / scale;
+    event.target.dispatchEvent(new event.constructor(event.type, again));
+  }
+
+  /** Make a figure, or panels together, alive; the still pictures stay until each view is drawn. */
+  async function enliven(unit) {
+    await document.fonts.ready;
+    const figures = unit.matches(".rg-figure") ? [unit] : [...unit.querySelectorAll(".rg-figure")];
+    if (unit.querySelector(".rg-fixed")) {
+      await enlivenAuthors(unit);
+      live.addAuthorTools(unit);
+      return;
+    }
+    const group = new Group(unit);
+    group.plots = figures.map((figure) => new Plot(figure, group));
+    await Promise.all(group.plots.map((plot) => plot.draw()));
+    group.plots.forEach(live.addPointer);
+    live.addTools(group);
+    for (const plot of group.plots) {
+      live.addState(plot);
+      new ResizeObserver(() => plot.resized()).observe(plot.box);
+    }
+    live.addLegend(group);
+  }
+
+  Object.assign(live, { enliven, makeView, compiled, Plot, SHOWN });
+})(window.reportgenLive);

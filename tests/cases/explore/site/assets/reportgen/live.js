@@ -1,0 +1,227 @@
+/* Figures come alive. This script decides when, loads Vega and the other live-*.js once a figure needs
+   them (figures of marks need two small ones only), makes result tables sortable, and lets them be cited.
+   Without it a page is complete, only still.
+   Classic scripts: a page opened from disk may load no modules. Data only ever becomes text. */
+(function () {
+  "use strict";
+
+  const { src } = document.currentScript; // none where the page holds its scripts itself
+  const base = src && new URL(".", src).href;
+  const PARTS = [
+    "vega.js",
+    "live-data.js",
+    "live-view.js",
+    "live-toolbar.js",
+    "live-pointer.js",
+    "live-tools.js",
+    "live-state.js",
+  ];
+  const MARK_PARTS = ["live-toolbar.js", "live-marks.js"];
+  const HINT =
+    "Left and right arrow keys read the values at each step, up and down choose a series, " +
+    "plus and minus zoom, Escape shows everything again.";
+  const MARK_HINT =
+    "Arrow keys read the marks one by one, Enter shows a series alone, Escape shows everything again.";
+  const SHOWN_FOR = 2400; // milliseconds
+  const CITED = ["live-toolbar.js", "live-cite.js"];
+  const live = (window.reportgenLive = {});
+  const awake = new WeakMap(); // what each unit that was woken promised
+  const loading = new Map();
+
+  /** Load scripts, each of them once; they run in this order. */
+  function load(parts) {
+    const loaded = (name) =>
+      new Promise((resolve, reject) => {
+        const script = document.createElement("script");
+        if (!base) {
+          script.textContent = document.querySelector(`script[data-file="${name}"]`).textContent;
+          document.head.append(script);
+          resolve();
+          return;
+        }
+        script.src = base + name;
+        script.async = false;
+        script.onload = resolve;
+        script.onerror = () => reject(new Error(`${name} could not be loaded; figures stay still.`));
+        document.head.append(script);
+      });
+    for (const name of parts) if (!loading.has(name)) loading.set(name, loaded(name));
+    return Promise.all(parts.map((name) => loading.get(name)));
+  }
+
+  Object.assign(live, { load, isServed: Boolean(base) && location.protocol !== "file:" });
+
+  /** Make a figure, or panels as one, alive; only the first call does something. */
+  function wake(unit) {
+    if (awake.has(unit)) return awake.get(unit);
+    const alive = load(PARTS)
+      .then(() => live.enliven(unit))
+      .catch((problem) => console.error(problem.message));
+    awake.set(unit, alive);
+    return alive;
+  }
+
+  /** Wake the figure that the address names, and show the state of it that stands behind a tilde. */
+  async function followAddress() {
+    const address = location.hash.slice(1);
+    const [id, ...parts] = address.split("~");
+    if (!parts.length) live.clearStates?.();
+    const named = document.getElementById(id);
+    const whole = named?.matches(".rg-panels, .rg-stack");
+    const figure = whole ? named.querySelector(".rg-figure") : named;
+    if (!figure?.matches(".rg-figure")) return;
+    if (parts.length && !document.getElementById(address)) named.scrollIntoView();
+    if (figure.matches(".rg-of-marks")) await load(parts.length ? [...MARK_PARTS, "live-state.js"] : []);
+    else await wake(figure.closest(".rg-panels") ?? figure);
+    if (!parts.length || location.hash.slice(1) !== address) return;
+    live.showState?.(figure, parts);
+    pointOut(whole ? named : figure);
+  }
+
+  /** Frame what a link shows for a moment: where it names all series, nothing else would be seen to happen. */
+  function pointOut(figure) {
+    figure.classList.add("rg-pointed-out");
+    setTimeout(() => figure.classList.remove("rg-pointed-out"), SHOWN_FOR);
+  }
+
+  /** What lies over the plot: it takes the pointer and the keyboard, and names the figure. */
+  function addSurface(figure, hint) {
+    const surface = document.createElement("div");
+    surface.className = "rg-surface";
+    surface.tabIndex = 0;
+    surface.setAttribute("role", "application");
+    surface.setAttribute("aria-roledescription", "chart");
+    surface.setAttribute("aria-labelledby", `${figure.id}-title`);
+    surface.setAttribute("aria-describedby", `${figure.id}-summary ${hint.id}`);
+    figure.querySelector(".rg-plot").append(surface);
+  }
+
+  function addHint(id, words) {
+    const hint = document.createElement("p");
+    hint.id = id;
+    hint.hidden = true;
+    hint.textContent = words;
+    document.body.append(hint);
+    return hint;
+  }
+
+  /** Figures near the window wake when the browser has nothing else to do, one at a time. */
+  function wakeWhenIdle(units) {
+    if (navigator.connection?.saveData) return;
+    const idle = window.requestIdleCallback ?? ((job) => setTimeout(job, 200));
+    const near = new IntersectionObserver(
+      (entries) => {
+        for (const { isIntersecting, target } of entries) {
+          if (!isIntersecting) continue;
+          near.unobserve(target);
+          idle(() => wake(target));
+        }
+      },
+      { rootMargin: "200px" },
+    );
+    units.forEach((unit) => near.observe(unit));
+  }
+
+  function startFigures() {
+    const figures = [...document.querySelectorAll(".rg-figure:has(> .rg-payload)")];
+    if (!figures.length) return;
+    const hint = addHint("rg-keys", HINT);
+    for (const figure of figures) {
+      if (!figure.querySelector(".rg-fixed")) addSurface(figure, hint);
+    }
+    const units = new Set(figures.map((figure) => figure.closest(".rg-panels") ?? figure));
+    for (const unit of units) {
+      for (const event of ["pointerover", "focusin"]) {
+        unit.addEventListener(event, () => wake(unit), { once: true });
+      }
+    }
+    if (document.readyState === "complete") wakeWhenIdle(units);
+    else window.addEventListener("load", () => wakeWhenIdle(units));
+  }
+
+  /** Figures of marks keep their picture and need no Vega: they are alive at once. */
+  function startMarks() {
+    const figures = document.querySelectorAll(".rg-figure.rg-of-marks");
+    if (!figures.length) return;
+    addHint("rg-mark-keys", MARK_HINT);
+    load(MARK_PARTS)
+      .then(() => figures.forEach((figure) => live.enlivenMarks(figure)))
+      .catch((problem) => console.error(problem.message));
+  }
+
+  /** Words that were compared with the data show the result. */
+  function startStatements() {
+    if (!document.querySelector(".rg-bound")) return;
+    load(["statements.js"]).catch((problem) => console.error(problem.message));
+  }
+
+  /** A button below a result table; what it opens is loaded when it is used. */
+  function offerCiting(table) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "rg-tool";
+    button.textContent = "Cite";
+    button.setAttribute("aria-label", "Cite or copy this table");
+    button.addEventListener("click", () =>
+      load(CITED)
+        .then(() => live.citeTable(table, button))
+        .catch((problem) => console.error(problem.message)),
+    );
+    table.querySelector(":scope > .rg-files").append(" ", button);
+  }
+
+  /** A cell's place in its column: a number where it has one, otherwise its words; nothing comes last. */
+  function sortKey(row, column) {
+    const cell = row.cells[column];
+    if (cell.dataset.value !== undefined) return Number(cell.dataset.value);
+    return cell.textContent.trim() || null;
+  }
+
+  function compare(a, b) {
+    if (typeof a === "number" && typeof b === "number") return a - b;
+    return String(a).localeCompare(String(b), undefined, { numeric: true });
+  }
+
+  function sortRows(table, column, sign) {
+    const body = table.tBodies[0];
+    const keyed = [...body.rows].map((row) => [sortKey(row, column), row]);
+    keyed.sort(([a], [b]) => (a === null) - (b === null) || (a === null ? 0 : sign * compare(a, b)));
+    body.append(...keyed.map(([, row]) => row));
+  }
+
+  /** Heads become buttons: numbers start with the largest, words with the first; the third press brings the first
+      order back. */
+  function makeSortable(table) {
+    const heads = [...table.tHead.rows[0].cells];
+    heads.forEach((head, column) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "rg-sort";
+      button.append(...head.childNodes);
+      head.append(button);
+      const rows = [...table.tBodies[0].rows];
+      button.addEventListener("click", () => {
+        const numeric = rows.some((row) => row.cells[column].dataset.value !== undefined);
+        const orders = numeric ? ["descending", "ascending"] : ["ascending", "descending"];
+        const next = orders[orders.indexOf(head.getAttribute("aria-sort")) + 1];
+        heads.forEach((other) => other.removeAttribute("aria-sort"));
+        if (!next) return table.tBodies[0].append(...rows);
+        head.setAttribute("aria-sort", next);
+        sortRows(table, column, next === "ascending" ? 1 : -1);
+      });
+    });
+  }
+
+  function start() {
+    startFigures();
+    startMarks();
+    startStatements();
+    document.querySelectorAll("table.rg-sortable").forEach(makeSortable);
+    document.querySelectorAll(".rg-result:has(> .rg-files)").forEach(offerCiting);
+    followAddress();
+    window.addEventListener("hashchange", followAddress);
+  }
+
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
+  else start();
+})();
