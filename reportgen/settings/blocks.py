@@ -283,6 +283,22 @@ class ScatterSettings(DataSettings):
     height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
 
 
+class DistributionSettings(DataSettings):
+    """A ``distribution`` block: the last value of each run, or the score of each problem."""
+
+    has_topics = False
+
+    metric: Name | None = Field(
+        None, description="The metric, of scores mean or such as pass@8; the benchmark's if left out."
+    )
+    benchmark: Name | None = Field(None, description="Of scores: only rows of this benchmark.")
+    mark: Literal["strip", "histogram"] | None = Field(
+        None, description="strip, a dot for each value, or histogram; by the number of values if left out."
+    )
+    order: Literal["given", "best", "name"] = Field("given", description="Order of the rows.")
+    format: ValueFormat = Field("number", description=FORMAT)
+
+
 class OverviewSettings(BlockSettings):
     """An ``overview`` block: one card for each benchmark."""
 
@@ -345,6 +361,7 @@ BLOCKS: dict[str, type[BlockSettings]] = {
     "runs-table": RunsTableSettings,
     "sweep": SweepSettings,
     "scatter": ScatterSettings,
+    "distribution": DistributionSettings,
     "overview": OverviewSettings,
     "vega-lite": VegaLiteSettings,
     "altair": AltairSettings,

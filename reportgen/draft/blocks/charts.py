@@ -15,9 +15,14 @@ from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.model import Figure, Observations, Panels, ReducedMetric, ResultTable, Run, Stack
 from reportgen.core.words import join_names, quote_names, suggest_name
 from reportgen.draft.blocks.draw_inputs import SeriesColours, list_cautions, make_curve_context
+from reportgen.draft.blocks.measures import (
+    draw_distribution_block,
+    draw_scatter_block,
+    plan_distribution,
+    plan_scatter,
+)
 from reportgen.draft.blocks.observations import draw_observations, mark_points, plan_curve, plan_observations
 from reportgen.draft.blocks.plan import PlannedBlock
-from reportgen.draft.blocks.scatter import draw_scatter_block, plan_scatter
 from reportgen.draft.blocks.tables import draw_runs_table, draw_table, plan_runs_table
 from reportgen.figures.author_charts import draw_author_figure
 from reportgen.figures.curves.figure import draw_curve, draw_panels
@@ -289,6 +294,7 @@ KINDS: Final = {
     "runs-table": BlockKind(draw_runs_table, ResultTable, plan_runs_table),
     "sweep": BlockKind(_draw_sweep, Stack),
     "scatter": BlockKind(draw_scatter_block, Figure, plan_scatter),
+    "distribution": BlockKind(draw_distribution_block, Figure, plan_distribution),
     "vega-lite": BlockKind(_draw_vega_lite, Figure),
     # The author's function can change although its block does not.
     "altair": BlockKind(_draw_altair, Figure, stored=False),

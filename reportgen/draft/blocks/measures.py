@@ -1,7 +1,8 @@
-"""Drawing of ``scatter`` blocks: two metrics of runs, or the scores of problems against what answers cost."""
+"""Drawing of ``scatter`` and ``distribution`` blocks: values of runs, or of problems, without their steps."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -14,11 +15,12 @@ from reportgen.core.words import quote_names
 from reportgen.draft.blocks.draw_inputs import make_curve_context
 from reportgen.draft.blocks.plan import PlannedBlock
 from reportgen.draft.blocks.results import place_score_errors
+from reportgen.figures.distribution import Distribution, Sample, draw_distribution
 from reportgen.figures.scatter import Scatter, ScatterPoint, draw_scatter
 from reportgen.narrative.requests import make_requests
 from reportgen.narrative.topics import list_block_sources
 from reportgen.settings.blocks import TableSettings
-from reportgen.settings.score_blocks import MetricSettings
+from reportgen.settings.score_blocks import MetricSettings, split_metric
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from reportgen.core.comparisons import Comparison
     from reportgen.core.model import Curve, CurveRequest, Figure, Request
     from reportgen.draft.blocks.draw_inputs import DrawInputs
-    from reportgen.settings.blocks import ScatterSettings
+    from reportgen.settings.blocks import DistributionSettings, ScatterSettings
     from reportgen.settings.inputs import Block, Page, Source
     from reportgen.statistics.compare import Cost
 
@@ -46,7 +48,25 @@ _PAIRED = (
 def plan_scatter(
     block: Block, settings: ScatterSettings, page: Page, sources: Mapping[str, Source]
 ) -> PlannedBlock:
-    """Plan a ``scatter`` block: the curves of both metrics, or the scores of a benchmark.
+    """Plan a ``scatter`` block: the curves of both metrics, or the scores of a benchmark."""
+    return _plan_measures(block, settings, page, sources, settings.x)
+
+
+def plan_distribution(
+    block: Block, settings: DistributionSettings, page: Page, sources: Mapping[str, Source]
+) -> PlannedBlock:
+    """Plan a ``distribution`` block: the curves of its metric, or the scores of a benchmark."""
+    return _plan_measures(block, settings, page, sources)
+
+
+def _plan_measures(
+    block: Block,
+    settings: ScatterSettings | DistributionSettings,
+    page: Page,
+    sources: Mapping[str, Source],
+    *others: str,
+) -> PlannedBlock:
+    """Plan the curves of the block's metric and ``others``, or the scores of a benchmark.
 
     Raises ``ReportError`` as ``make_requests``.
     """
@@ -54,10 +74,10 @@ def plan_scatter(
     shared = {name: getattr(settings, name) for name in _SHARED if name in settings.model_fields_set}
     parts: list[TableSettings | MetricSettings]
     if names and sources[names[0]].kind != "measurements":
-        metric = {"metric": settings.metric} if settings.metric else {}
-        parts = [MetricSettings(**shared, **metric, benchmark=settings.benchmark)]
+        shared |= {"metric": settings.metric} if settings.metric else {}
+        parts = [MetricSettings(**shared, benchmark=settings.benchmark)]
     else:
-        parts = [TableSettings(**shared, metric=settings.metric), TableSettings(**shared, metric=settings.x)]
+        parts = [TableSettings(**shared, metric=metric) for metric in (settings.metric, *others)]
     requests: list[Request] = []
     for part in parts:
         requests += make_requests(replace(block, settings=part), page, sources)
@@ -179,3 +199,67 @@ def _draw_scores(planned: PlannedBlock, settings: ScatterSettings, inputs: DrawI
         how=(_PAIRED.format(settings.x, settings.x),),
     )
     return draw_scatter(planned.block.id, settings, scatter, context)
+
+
+def draw_distribution_block(
+    planned: PlannedBlock, settings: DistributionSettings, inputs: DrawInputs
+) -> Figure:
+    """Draw a ``distribution`` block; raise ``ReportError`` if there is no value."""
+    if not planned.outcomes:
+        from reportgen.statistics.curves.mean_curves import average_runs  # noqa: PLC0415 - computes
+
+        (request,), context = planned.curves, make_curve_context(planned, inputs)
+        by_series: dict[str, dict[str, float]] = {}
+        for (series, run), value in _list_finals(request, inputs).items():
+            by_series.setdefault(series, {})[run] = value
+        samples = tuple(
+            Sample(name, tuple(runs.items()), average_runs([*runs.values()], settings.level))
+            for name, runs in by_series.items()
+        )
+        drawn = Distribution(
+            title=f"final {request.metric}",
+            where="over runs",
+            unit="run",
+            samples=samples,
+            level=settings.level,
+            method="Student's t over runs",
+            higher_is_better=context.resolve_direction(request.metric, settings.higher_is_better),
+            percent=settings.format == "percent",
+        )
+        return draw_distribution(planned.block.id, settings, drawn, context)
+    return _draw_problem_scores(planned, settings, inputs)
+
+
+def _draw_problem_scores(planned: PlannedBlock, settings: DistributionSettings, inputs: DrawInputs) -> Figure:
+    """Draw the score of each series on each problem."""
+    from reportgen.draft.blocks.scores import make_score_context  # noqa: PLC0415 - only where there are scores
+    from reportgen.figures.scores.wording import describe_method, is_percent, name_metric  # noqa: PLC0415
+    from reportgen.statistics.metrics import compute_problem_values  # noqa: PLC0415
+
+    (request,), place = planned.outcomes, planned.block.location
+    with place_score_errors(place):
+        problems, source = inputs.answers.get_problem_scores(request), inputs.sources[request.source]
+        scores = inputs.answers.get_scores(request)
+        values = compute_problem_values(problems, *split_metric(request.metric)).series
+    benchmark, slots = planned.page.front_matter.benchmark, inputs.colours.slots
+    context = make_score_context(place, request, problems, source, benchmark=benchmark, slots=slots)
+    samples = []
+    for score, row in zip(scores, values, strict=True):
+        pairs = zip(problems.problems, row.tolist(), strict=True)
+        own = {name: value for name, value in pairs if math.isfinite(value)}
+        if own and score.estimate is not None:
+            mean = Estimate(score.estimate, score.low, score.high, len(own))
+            samples.append(Sample(score.series, tuple(own.items()), mean))
+    method = describe_method(next((score.method for score in scores if score.method), ""))
+    drawn = Distribution(
+        title=f"{name_metric(request.metric, context)} per problem",
+        where=f"on {context.benchmark}",
+        unit="problem",
+        samples=tuple(samples),
+        level=settings.level,
+        method=method,
+        higher_is_better=request.higher_is_better,
+        percent=is_percent(context),
+        ends=(context.lowest, context.highest),
+    )
+    return draw_distribution(planned.block.id, settings, drawn, context)
