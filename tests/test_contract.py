@@ -26,7 +26,10 @@ SCORE_HEADERS = {
     "comparison": ["a", "b", "metric", "difference", "low", "high", "level", "p", "adjusted_p"],
     "problems": ["problem", "difficulty", "series", "score", "samples"],
     "runs": ["series", "run", "seed", "metric", "score", "problems"],
+    "distribution": ["series", "of", "name", "value"],
+    "scatter": ["series", "run", "x", "x_low", "x_high", "y", "y_low", "y_high"],
 }
+VALUES = {"comparison": "difference", "scatter": "y", "distribution": "value"}
 KINDS = {"curve", "panel", "passk", "plan", "sweep", "vega-lite", "altair", *SCORE_HEADERS}
 FIVE = "five-models-accuracy"
 # What a reader of the reference figures sees: page, figure, series, step, value.
@@ -201,11 +204,12 @@ def test_scores_have_the_columns_of_the_contract(example_site: Path, pages: dict
         assert text.split("\n", 1)[0].split(",")[: len(header)] == header, name
         assert rows, name
         for row in rows:
-            value = float(row["difference" if kind == "comparison" else "score"])
+            value = float(row[VALUES.get(kind, "score")])
             assert -1 <= value <= 1, name
-            if row.get("low"):
-                assert float(row["low"]) < float(row["high"]), name
-                assert float(row["low"]) <= value <= float(row["high"]), name
+            low, high = ("y_low", "y_high") if kind == "scatter" else ("low", "high")
+            if row.get(low):
+                assert float(row[low]) < float(row[high]), name
+                assert float(row[low]) <= value <= float(row[high]), name
         seen.add(kind)
     assert seen == set(SCORE_HEADERS)
 

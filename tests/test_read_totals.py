@@ -355,6 +355,8 @@ def test_benchmarks_of_totals_stand_side_by_side(tmp_path: Path) -> None:
         ("runs", "a runs block shows answers to problems"),
         ("scores\nmetric: pass@4", "holds totals only, which give no pass@4"),
         ("comparison\nbenchmark: gsm", "without problems nothing can be paired. Write a scores block"),
+        ("scatter\nx: tokens", "a scatter block shows answers to problems"),
+        ("distribution", "a distribution block shows answers to problems"),
         ("curve", 'draws measurements, and "s" holds scores. Write a scores block instead'),
     ],
 )

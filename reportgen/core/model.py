@@ -245,7 +245,7 @@ class Figure(Struct, frozen=True, tag=True):
     plot_class: str = ""  # CSS classes for the margins of the plot
 
 
-class Panels(Struct, frozen=True):
+class Panels(Struct, frozen=True, tag=True):
     """Figures side by side with a common legend and pointer."""
 
     id: str
@@ -258,12 +258,13 @@ class Cell(Struct, frozen=True):
     """A finished table cell; ``sort`` is its sort key, or None if it has none.
 
     ``mark`` is a CSS class, without ``rg-``, that repeats the meaning of the text: ``better``, ``worse``,
-    ``unclear``, ``missing``, ``self``.
+    ``unclear``, ``missing``, ``self``. ``link`` is the fragment of a link to a figure of the page.
     """
 
     text: str
     sort: float | None = None
     mark: str = ""
+    link: str = ""
 
 
 class ResultTable(Struct, frozen=True, tag=True):

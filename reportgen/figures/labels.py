@@ -89,26 +89,29 @@ def is_apart(a: Box, b: Box, gap: float = _GAP) -> bool:
     )
 
 
-def list_places_at_point(x: float, y: float, widths: Sides, height: float) -> Iterator[LabelPlace]:
+def list_places_at_point(
+    x: float, y: float, widths: Sides, height: float, *, aside: float = 0
+) -> Iterator[LabelPlace]:
     """List places for a label above, below, left and right of a point, inside a plot of this ``height``.
 
     ``x`` is a fraction of the plot's width, ``y`` pixels from its top; ``widths`` are those of the label in a
-    narrow and in any other picture.
+    narrow and in any other picture. Above and below, labels are ``aside`` pixels from a vertical interval.
     """
     usual = "start" if x < 1 / 3 else "end" if x > 2 / 3 else "middle"
     up_first = y > height / 6
-    for anchor in _ANCHORS:
+    for anchor, part in _ANCHORS.items():
+        dx = aside * (1 - 2 * part)
         for up in (True, False):
             base = (_OTHER_ANCHOR if anchor != usual else 0) + (_OTHER_SIDE if up != up_first else 0)
             for level in range(int(height / _LEVEL) + 1):
                 away = level * _LEVEL
                 baseline = y + (_ABOVE - away if up else _BELOW + away)
-                box = _make_box(x, anchor, 0, widths, baseline)
+                box = _make_box(x, anchor, dx, widths, baseline)
                 if not (box.top >= _TOP_EDGE and box.bottom <= height + _DESCENT and _is_inside(box)):
                     break
                 ends = (box.bottom, y - RING) if up else (y + RING, box.top)
                 leader = Box(x, ((0, 0), (0, 0)), *ends) if level else None
-                yield LabelPlace(anchor, 0, baseline, box, leader, base + away + (_LEADER if level else 0))
+                yield LabelPlace(anchor, dx, baseline, box, leader, base + away + (_LEADER if level else 0))
     for anchor, side in _BOTH_SIDES:
         box = _make_box(x, anchor, side * _ASIDE, widths, min(max(y + _DESCENT, _ASCENT), height))
         if _is_inside(box):
@@ -234,7 +237,9 @@ def place_labels(plot: Plot) -> Plot:
             widths = (measure_text(short, TICK_SIZE), measure_text(long, TICK_SIZE))
             y = None if mark.y is None else plot.find_pixel(mark.y, plot.get_y(mark))
             at_line = list_places_at_line(x, widths, plot.height)
-            places = at_line if y is None else list_places_at_point(x, y, widths, plot.height)
+            aside = _LINE_GAP * plot.whiskers
+            at_point = list_places_at_point(x, y or 0.0, widths, plot.height, aside=aside)
+            places = at_line if y is None else at_point
             numbers.append(number)
             texts.append((long, short, y or 0.0))
             candidates.append(list(places))
@@ -269,6 +274,13 @@ def _collect_obstacles(plot: Plot) -> Obstacles:
         if mark.x is not None and mark.y is not None:
             y = plot.find_pixel(mark.y, plot.get_y(mark))
             rings.append(Box(position(plot.x, mark.x), ((-RING, RING),) * 2, y - RING, y + RING))
+    for line in plot.lines if plot.whiskers else ():
+        ends = zip(line.steps, line.high, line.low, strict=True)
+        lines += [
+            Box(position(plot.x, step), ((0, 0), (0, 0)), plot.find_pixel(high), plot.find_pixel(low))
+            for step, high, low in ends
+            if math.isfinite(high)
+        ]
     for line in plot.lines:
         across, down = positions(plot.x, line.steps), positions(plot.get_y(line), line.values)
         known = np.isfinite(across) & np.isfinite(down)

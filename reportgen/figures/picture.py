@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
 SPARK_ACROSS, SPARK_DOWN = 600, 200
 """Size of a sparkline in drawing units."""
-_BEHIND = ("pale", "before", "full")
+_BEHIND = ("pale", "before", "plain", "full")
+_WIDE = {"plain", "full"}
 _BEFORE_DASH = (3.0, 3.0)
 _TITLE_SIZE, _SOURCE_SIZE = 17, 11
 _TITLE_LINE, _TEXT_LINE, _LEGEND_ROW = 22, 16, 20
@@ -190,7 +191,7 @@ class _Drawing(Struct, frozen=True):
         for kind, width, extra, path in (
             ("run", *(point if self.plot.whiskers else (1, ' stroke-opacity=".32"')), data.runs),
             ("raw", 1, ' stroke-opacity=".4"', data.raw),
-            ("line", 2 if line.look == "full" else 1.5, f"{dashed}{faint}", data.line),
+            ("line", 2 if line.look in _WIDE else 1.5, f"{dashed}{faint}", data.line),
         ):
             if path or kind == "line":
                 size = f'stroke="{_get_ink(line)}" stroke-width="{width * scale:g}"'
@@ -263,6 +264,8 @@ def get_dash(plot: Plot, line: SeriesLine) -> tuple[float, ...]:
 
 def get_symbol(line: SeriesLine) -> str:
     """Return the name of the symbol of a line."""
+    if line.look == "plain":
+        return "none"
     return SYMBOLS[(line.slot if line.dash is None else line.dash) or 0]
 
 

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 
 Anchor: TypeAlias = Literal["start", "middle", "end"]
-Look: TypeAlias = Literal["full", "pale", "before"]
-"""How a line is drawn: as ever; faint, as nothing of it changed; grey and dashed, behind what it became."""
+Look: TypeAlias = Literal["full", "plain", "pale", "before"]
+"""How a line is drawn: as ever; without symbols; faint, as nothing of it changed; grey and dashed, behind
+what it became."""
 ON_THE_RIGHT = " (right)"
 """What the name of a line on the right axis ends in where no axis is near; ``live-data.js`` writes it too."""
 

@@ -37,6 +37,7 @@ SYMBOL_PATHS: dict[str, str] = {
     "triangle-left": "M-4.4 0L3 4V-4z",
 }
 SYMBOLS = tuple(SYMBOL_PATHS)
+SYMBOL_PATHS["none"] = "M0 0"
 LIGHT: dict[str, str] = {
     "bg": "#ffffff",
     "text": "#1c1f23",

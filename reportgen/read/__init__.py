@@ -9,6 +9,7 @@ from reportgen.read.joined import (
     open_totals,
     read_measurements,
     read_outcomes,
+    read_run_settings,
 )
 from reportgen.read.joining import join_sources
 from reportgen.read.measurements import make_frame, read_raw_frame
@@ -30,4 +31,5 @@ __all__ = [
     "read_measurements",
     "read_outcomes",
     "read_raw_frame",
+    "read_run_settings",
 ]

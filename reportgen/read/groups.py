@@ -9,12 +9,19 @@ from msgspec import Struct, field
 from msgspec.structs import astuple
 
 from reportgen.core.errors import Diagnostic, ReportError, Stage
-from reportgen.core.words import choose_names, explain_unmatched, format_count, is_pattern, join_names
+from reportgen.core.words import (
+    choose_names,
+    explain_unmatched,
+    format_count,
+    is_pattern,
+    join_names,
+    quote_names,
+)
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.sql import get_engine
 from reportgen.read.runs.labels import is_experiment_setting
-from reportgen.read.tables.layout import add_settings, get_layout, resolve_column
+from reportgen.read.tables.layout import add_settings, get_layout, list_setting_names, resolve_column
 from reportgen.read.tables.rows import select_files, select_run, select_series
 
 if TYPE_CHECKING:
@@ -122,10 +129,18 @@ def list_experiment_settings(layout: Layout) -> list[str]:
     return [name for name in names if name not in _OF_ONE_RUN]
 
 
-def _list_differing_columns(root: Path, layout: Layout, source: Source) -> list[str]:
-    """Return the columns of a table that are the same throughout each run and not in all runs."""
+def _list_differing_columns(
+    root: Path, layout: Layout, source: Source, *, numbers: bool = False
+) -> list[str]:
+    """Return the columns of a table that are the same throughout each run and not in all runs.
+
+    With ``numbers`` also those that are read as metrics, if each run has several values of them.
+    """
     raw = {name for raws in layout.metrics.values() for name in raws}
-    taken = {*raw, *(name for roles in (layout.roles, layout.outcomes) if roles for name in astuple(roles))}
+    taken = {
+        *(() if numbers else raw),
+        *(name for roles in (layout.roles, layout.outcomes) if roles for name in astuple(roles)),
+    }
     kinds = {name: kind for name, kind in layout.kinds.items() if name not in taken and kind is not Kind.TIME}
     names = [name for name in kinds if is_experiment_setting(name)]
     if not names:
@@ -140,11 +155,64 @@ def _list_differing_columns(root: Path, layout: Layout, source: Source) -> list[
         return ", ".join(form.format(f"c{index}") for index in range(len(names)))
 
     rows = select_files(root, layout, list_cells)
-    counts = list_all("count(DISTINCT {0}) AS n{0}, min({0}) AS {0}")
+    counts = list_all("count(DISTINCT {0}) AS n{0}, min({0}) AS {0}, count({0}) AS m{0}")
     each = f"SELECT {counts} FROM ({rows}) GROUP BY series, run"  # noqa: S608 - quoted
-    found = f"SELECT {list_all('max(n{0}) = 1 AND count(DISTINCT {0}) > 1')} FROM ({each})"  # noqa: S608 - quoted
-    (fits,) = get_engine().fetch_rows(found)
-    return [name for name, fit in zip(names, fits, strict=True) if fit]
+    tests = list_all("max(n{0}) = 1 AND count(DISTINCT {0}) > 1"), list_all("min(m{0})")
+    found = f"SELECT {', '.join(tests)} FROM ({each})"  # noqa: S608 - quoted
+    ((*fits,),) = get_engine().fetch_rows(found)
+    half = len(names)
+    return [
+        name
+        for name, fit, fewest in zip(names, fits[:half], fits[half:], strict=True)
+        if fit and (fewest > 1 or name not in raw)
+    ]
+
+
+def _list_differing_settings(
+    root: Path, layout: Layout, source: Source, *, numbers: bool = False
+) -> list[str]:
+    """Return the settings in which runs differ, except seeds, names and paths; see above for ``numbers``."""
+    if not layout.settings:
+        return _list_differing_columns(root, layout, source, numbers=numbers)
+    settings = list_experiment_settings(layout)
+    return [name for name in settings if len({run.get(name) for run in layout.settings}) > 1]
+
+
+def read_run_settings(
+    root: Path, source: Source, names: Sequence[str]
+) -> dict[tuple[str, str], dict[str, str | None]]:
+    """Return the settings of each run, by series and run: those of ``names``, or all in which runs differ.
+
+    Names may be patterns, as in ``expand_settings``. Raises a ``ReportError`` if one matches no setting, is
+    unknown, or changes within a run.
+    """
+    layout = get_layout(source)
+    chosen = expand_settings(root, names, layout, source)
+    chosen = chosen or tuple(_list_differing_settings(root, layout, source, numbers=True))
+    layout = add_settings(layout, chosen)
+    columns = {name: resolve_column(name, layout) for name in chosen}
+    if unknown := [name for name, column in columns.items() if column is None]:
+        step = f"There are {quote_names(list_setting_names(layout) or tuple(layout.kinds))}"
+        problems = (f'"{name}" is no setting or column of source "{source.name}"' for name in unknown)
+        raise ReportError(*(Diagnostic(source.location, text, step, Stage.DATA) for text in problems))
+
+    def list_cells(rows: Rows) -> dict[str, str]:
+        cells = {f"c{n}": rows.as_text(column) for n, column in enumerate(columns.values()) if column}
+        run = {"series": select_series(rows, layout, source.settings.rename), "run": select_run(rows, layout)}
+        return run | cells
+
+    found = ", ".join(f"list(DISTINCT c{n})" for n in range(len(chosen)))
+    rows = get_engine().fetch_rows(
+        f"SELECT series, run, [{found}] FROM ({select_files(root, layout, list_cells)}) "  # noqa: S608 - quoted
+        "GROUP BY series, run"
+    )
+    settings = {}
+    for series, run, cells in rows:
+        for name, values in zip(chosen, cells, strict=True):
+            if len(values) > 1:
+                raise ReportError(_explain_change(source, [name], series, run, sorted(values)))
+        settings[series, run] = {n: (v[0] if v else None) for n, v in zip(chosen, cells, strict=True)}
+    return settings
 
 
 def expand_settings(root: Path, names: Sequence[str], layout: Layout, source: Source) -> tuple[str, ...]:
@@ -154,11 +222,7 @@ def expand_settings(root: Path, names: Sequence[str], layout: Layout, source: So
     """
     if not any(map(is_pattern, names)):
         return tuple(names)
-    if layout.settings:
-        settings = list_experiment_settings(layout)
-        known = [name for name in settings if len({run.get(name) for run in layout.settings}) > 1]
-    else:
-        known = _list_differing_columns(root, layout, source)
+    known = _list_differing_settings(root, layout, source)
     known += [name for name in names if not is_pattern(name) and name not in known]
     chosen = choose_names(names, known)
     what, owner = "setting in which runs differ", f'source "{source.name}"'

@@ -293,6 +293,19 @@ def list_values(project_root: Path, source: Source, names: Iterable[str]) -> dic
     }
 
 
+def read_run_settings(
+    project_root: Path, source: Source, names: Sequence[str]
+) -> dict[tuple[str, str], dict[str, str | None]]:
+    """Return the settings of each run, by series and run; see ``groups.read_run_settings``."""
+    if not source.parts:
+        return groups.read_run_settings(project_root, source, names)
+    return {
+        (part.names.get(series, series), run): cells
+        for part in source.parts
+        for (series, run), cells in groups.read_run_settings(project_root, part.source, names).items()
+    }
+
+
 def list_joined_series(source: Source) -> tuple[str, ...]:
     """Return the series of joined sources, source by source."""
     return tuple(name for part in source.parts for name in part.names.values())

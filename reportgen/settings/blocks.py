@@ -114,6 +114,9 @@ class CurveSettings(LineSettings):
     colour: Name | None = Field(
         None, description="Setting or column whose values give lines their colours, instead of the series."
     )
+    facet: Literal["series"] | None = Field(
+        None, description="series for small multiples: a panel for each series, with the others in grey."
+    )
     axis: Literal["right"] | dict[Name, Literal["right"]] = Field(
         default_factory=dict,
         description="Metrics, of several, with a y axis of their own at the right: METRIC: right; or right "
@@ -127,6 +130,13 @@ class CurveSettings(LineSettings):
     annotate: tuple[Name, ...] = Field(
         (), description="Mark what was found: observations, or the names of claims on the page."
     )
+
+    @model_validator(mode="after")
+    def _check_facet(self) -> CurveSettings:
+        given = [name for name in ("colour", "axis", "highlight") if getattr(self, name)]
+        if self.facet and given:
+            raise ValueError(f"facet: series sets the colours itself, so leave out {' and '.join(given)}")
+        return self
 
     def list_figures(self, block_id: str) -> tuple[str, ...]:
         """See ``BlockSettings``: the block, then each of several metrics."""
@@ -223,6 +233,21 @@ class TableSettings(DataSettings):
         return self.model_copy(update={"metrics": (metrics,) if isinstance(metrics, str) else metrics})
 
 
+class RunsTableSettings(TableSettings):
+    """A ``runs-table`` block: a row for each run."""
+
+    columns: tuple[Column, ...] = Field(("final", "peak"), min_length=1, description=f"Which of {COLUMNS}.")
+    settings: tuple[Name, ...] = Field(
+        (), description="Settings or columns shown, also patterns; those in which runs differ if left out."
+    )
+
+    @model_validator(mode="after")
+    def _check_by(self) -> RunsTableSettings:
+        if self.by:
+            raise ValueError("a runs-table has a row for each run: name columns of settings with settings:")
+        return self
+
+
 class SweepSettings(DataSettings):
     """A ``sweep`` block: one value of each run against a setting."""
 
@@ -236,6 +261,42 @@ class SweepSettings(DataSettings):
     y_title: Name | None = Field(None, description="Title of the y axis; value and metric if left out.")
     format: ValueFormat = Field("number", description=FORMAT)
     height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
+
+
+class ScatterSettings(DataSettings):
+    """A ``scatter`` block: two measures of each series, such as its score and its cost."""
+
+    has_topics = False
+
+    x: Name = Field(description="The other metric; of scores tokens, seconds or cost of an answer.")
+    metric: Name | None = Field(
+        None, description="The metric, of scores mean or such as pass@8; the benchmark's if left out."
+    )
+    benchmark: Name | None = Field(None, description="Of scores: only rows of this benchmark.")
+    x_higher_is_better: bool | None = Field(
+        None, description="Whether a larger x is better; inferred from its name if left out."
+    )
+    x_scale: Literal["linear", "log"] | None = Field(
+        None, description="linear or log; log where the values span a factor of 10 if left out."
+    )
+    format: ValueFormat = Field("number", description=FORMAT)
+    height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
+
+
+class DistributionSettings(DataSettings):
+    """A ``distribution`` block: the last value of each run, or the score of each problem."""
+
+    has_topics = False
+
+    metric: Name | None = Field(
+        None, description="The metric, of scores mean or such as pass@8; the benchmark's if left out."
+    )
+    benchmark: Name | None = Field(None, description="Of scores: only rows of this benchmark.")
+    mark: Literal["strip", "histogram"] | None = Field(
+        None, description="strip, a dot for each value, or histogram; by the number of values if left out."
+    )
+    order: Literal["given", "best", "name"] = Field("given", description="Order of the rows.")
+    format: ValueFormat = Field("number", description=FORMAT)
 
 
 class OverviewSettings(BlockSettings):
@@ -297,7 +358,10 @@ BLOCKS: dict[str, type[BlockSettings]] = {
     "curve": CurveSettings,
     "panels": PanelsSettings,
     "table": TableSettings,
+    "runs-table": RunsTableSettings,
     "sweep": SweepSettings,
+    "scatter": ScatterSettings,
+    "distribution": DistributionSettings,
     "overview": OverviewSettings,
     "vega-lite": VegaLiteSettings,
     "altair": AltairSettings,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from reportgen.core.model import Shown
-    from reportgen.core.statements import Binding, Observation, Statement
+    from reportgen.core.statements import Binding, Statement
     from reportgen.narrative.binding_syntax import Candidate
     from reportgen.narrative.markdown_extensions import Mark
     from reportgen.narrative.markup import Fence
@@ -430,15 +430,16 @@ def _make_key(one: Binding | Candidate) -> tuple[object, ...]:
 
 
 def group_states(statements: Iterable[Statement], shown: Iterable[Shown]) -> dict[str, list[str]]:
-    """Return the linked states of figures by figure id, each once."""
-    linking: list[Statement | Observation] = [*statements]
-    linking += (one for block in shown if isinstance(block, Observations) for one in block.items)
-    by_figure: dict[str, list[str]] = {}
-    for one in linking:
-        states = by_figure.setdefault(one.figure, [])
-        # The figure itself is a state, too, and already has an id.
-        if one.state not in {"", one.figure, *states}:
-            states.append(one.state)
+    """Return the linked states of figures by figure id, each once; a figure itself has an id already."""
+    linked = [(one.figure, one.state) for one in statements]
+    for block in shown:  # observations, and tables whose rows link to figures
+        linked += ((one.figure, one.state) for one in getattr(block, "items", ()))
+        links = (row[0].link for row in getattr(block, "rows", ()))
+        linked += ((link.partition("~")[0], link) for link in links)
+    by_figure: dict[str, list[str]] = defaultdict(list)
+    for figure, state in linked:
+        if state not in {"", figure, *by_figure[figure]}:
+            by_figure[figure].append(state)
     return by_figure
 
 

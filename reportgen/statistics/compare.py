@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import sys
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypedDict
 
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -17,9 +19,10 @@ from reportgen.core.comparisons import (
     ScoresError,
     Verdict,
 )
-from reportgen.statistics.distributions import check_level
+from reportgen.core.model import Estimate
+from reportgen.statistics.distributions import check_level, deviation, mean, t_quantile, t_tail
 from reportgen.statistics.intervals import shrink_variances
-from reportgen.statistics.metrics import compute_problem_values
+from reportgen.statistics.metrics import compute_problem_values, find_rows, mean_of_known
 from reportgen.statistics.pairs import (
     Pair,
     PairedBenchmark,
@@ -30,18 +33,22 @@ from reportgen.statistics.pairs import (
 )
 from reportgen.statistics.permutation_tests import Adjusted, Hypothesis, adjust_step_down, count_draws
 from reportgen.statistics.scores import make_missing_score, score_series
-from reportgen.statistics.verdicts import decide
+from reportgen.statistics.verdicts import adjust_comparisons, decide
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Unpack
 
     from reportgen.core.comparisons import Metric, ProblemScores, Score
+    from reportgen.core.model import FloatArray
 
 # A benchmark, or None for the average of all, and a pair of series.
 _Key: TypeAlias = tuple[str | None, Pair]
 # Problem scores by benchmark, and the pairs to compare there.
 _Paired: TypeAlias = "Mapping[str, tuple[ProblemScores, Sequence[Pair]]]"
+
+
+_FEWEST_SHARED = 6
 
 
 class FamilyOptions(TypedDict, total=False):
@@ -302,3 +309,50 @@ def compare_pairs_across(
     return tuple(
         pair._replace(comparison=replace(pair.comparison, tested_together=tested)) for pair in results
     )
+
+
+Cost: TypeAlias = Literal["tokens", "seconds", "cost"]
+"""What answers cost."""
+
+
+def _collect_costs(scores: ProblemScores, cost: Cost) -> dict[str, FloatArray]:
+    """Return the mean cost of an answer to each problem by series, those without any left out."""
+    means = {
+        name: mean_of_known(getattr(scores, cost)[find_rows(scores, place)])
+        for place, name in enumerate(scores.series)
+    }
+    return {name: values for name, values in means.items() if np.isfinite(values).any()}
+
+
+def estimate_costs(scores: ProblemScores, cost: Cost, level: float = 0.95) -> dict[str, Estimate]:
+    """Return the mean cost of an answer, averaged over problems, by series, with a t interval over these."""
+    check_level(level)
+    estimates = {}
+    for name, values in _collect_costs(scores, cost).items():
+        known = values[np.isfinite(values)]
+        centre, low, high = mean(known), None, None
+        if known.size > 1:
+            half = t_quantile((1 + level) / 2, known.size - 1) * deviation(known) / math.sqrt(known.size)
+            low, high = centre - half, centre + half
+        estimates[name] = Estimate(centre, low, high, known.size)
+    return estimates
+
+
+def compare_costs(scores: ProblemScores, cost: Cost, level: float = 0.95) -> tuple[Comparison, ...]:
+    """Compare the costs of all pairs of series by paired t over shared problems, less being better.
+
+    Adjusted together by Holm. ``TOO_FEW`` under 6 shared problems.
+    """
+    compared = []
+    for (a, first), (b, second) in combinations(_collect_costs(scores, cost).items(), 2):
+        differences = (first - second)[np.isfinite(first - second)]
+        one = Comparison(a, b, cost, level, shared=differences.size)
+        if differences.size >= _FEWEST_SHARED and (spread := deviation(differences)) > 0:
+            centre, stderr, df = mean(differences), spread / math.sqrt(differences.size), differences.size - 1
+            half = t_quantile((1 + level) / 2, df) * stderr
+            p = max(2 * t_tail(abs(centre) / stderr, df), sys.float_info.min)
+            one = replace(
+                one, difference=centre, low=centre - half, high=centre + half, p=p, method="paired t"
+            )
+        compared.append(one)
+    return adjust_comparisons(compared, higher_is_better=False)

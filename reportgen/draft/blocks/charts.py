@@ -14,20 +14,31 @@ from msgspec.structs import replace
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.model import Figure, Observations, Panels, ReducedMetric, ResultTable, Run, Stack
 from reportgen.core.words import join_names, quote_names, suggest_name
-from reportgen.draft.blocks.draw_inputs import SeriesColours, list_cautions
+from reportgen.draft.blocks.draw_inputs import SeriesColours, list_cautions, make_curve_context
+from reportgen.draft.blocks.measures import (
+    draw_distribution_block,
+    draw_scatter_block,
+    plan_distribution,
+    plan_scatter,
+)
 from reportgen.draft.blocks.observations import draw_observations, mark_points, plan_curve, plan_observations
 from reportgen.draft.blocks.plan import PlannedBlock
+from reportgen.draft.blocks.tables import draw_runs_table, draw_table, plan_runs_table
 from reportgen.figures.author_charts import draw_author_figure
 from reportgen.figures.curves.figure import draw_curve, draw_panels
-from reportgen.figures.curves.result_table import build_result_table, make_column_call
 from reportgen.figures.curves.several_metrics import check_axes, draw_keyed_lines, name_y_axis
+from reportgen.figures.curves.small_multiples import (
+    FACET_HEIGHT,
+    draw_small_multiples,
+    list_overlap_notes,
+)
 from reportgen.figures.curves.sweep import Sweep, SweepPoint, draw_sweep
 from reportgen.figures.live import write_compact_json
 from reportgen.figures.plot import RightAxis, make_curve_spec, make_panel_specs
 from reportgen.figures.render import draw_chart
 from reportgen.figures.style import fix_slots
 from reportgen.narrative.requests import list_joined, make_requests
-from reportgen.narrative.topics import Topic, list_block_sources
+from reportgen.narrative.topics import list_block_sources
 from reportgen.settings.base import PALETTE, name_joined
 from reportgen.settings.loading import load_block
 
@@ -37,17 +48,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from reportgen.core.model import Curve, CurveRequest, CurveSet, Shown
-    from reportgen.core.statements import Fact
     from reportgen.draft.blocks.draw_inputs import DrawInputs
     from reportgen.draft.blocks.results import CurveResult
-    from reportgen.figures.plot import DrawContext
     from reportgen.settings.block_parts import BlockSettings
     from reportgen.settings.blocks import (
         AltairSettings,
         CurveSettings,
         PanelsSettings,
         SweepSettings,
-        TableSettings,
         VegaLiteSettings,
     )
     from reportgen.settings.inputs import Block, Page, Source
@@ -148,15 +156,23 @@ def _convert_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def _draw_curve(planned: PlannedBlock, settings: CurveSettings, inputs: DrawInputs) -> Figure:
+def _draw_curve(planned: PlannedBlock, settings: CurveSettings, inputs: DrawInputs) -> Figure | Panels:
     results = [inputs.answers.get_curves(request) for request in planned.curves]
     curve_sets = tuple(result.curve_set for result in results)
     marked = mark_points(planned, settings, inputs)
-    context = _make_context(planned, inputs)
+    context = make_curve_context(planned, inputs)
     if len(curve_sets) == 1 and not settings.colour and not settings.axis:
         spec = make_curve_spec(planned.block.id, settings, curve_sets[0].metric, context, marked)
-        y_title = settings.y_title or _add_unit(planned.curves[0], inputs)
-        return draw_curve(curve_sets[0], replace(spec, y_title=y_title), context)
+        spec = replace(spec, y_title=settings.y_title or _add_unit(planned.curves[0], inputs))
+        if not settings.facet:
+            notes = (*list_overlap_notes(curve_sets[0]), *context.notes)
+            return draw_curve(curve_sets[0], spec, replace(context, notes=notes))
+        height = spec.height if "height" in settings.model_fields_set else FACET_HEIGHT
+        return draw_small_multiples(curve_sets[0], replace(spec, height=height), context)
+    if settings.facet:
+        message = f"facet: series draws one metric, and these are {len(curve_sets)}"
+        step = "Write a block for each metric, or leave out facet"
+        raise ReportError(Diagnostic(planned.block.location, message, step, Stage.FIGURE))
     metrics = [one.metric for one in curve_sets]
     axis = {metrics[-1]: "right"} if settings.axis == "right" else settings.axis
     colours = {series: colour for result in results for series, colour in result.colours.items()}
@@ -183,62 +199,14 @@ def _add_unit(request: CurveRequest, inputs: DrawInputs) -> str:
 
 def _draw_panels(planned: PlannedBlock, settings: PanelsSettings, inputs: DrawInputs) -> Panels:
     curve_sets = tuple(inputs.answers.get_curves(request).curve_set for request in planned.curves)
-    context = _make_context(planned, inputs)
+    context = make_curve_context(planned, inputs)
     specs = make_panel_specs(planned.block.id, settings, context)
     return draw_panels(planned.block.id, settings, curve_sets, specs, context)
 
 
-def _draw_table(planned: PlannedBlock, settings: TableSettings, inputs: DrawInputs) -> ResultTable:
-    context, answers = _make_context(planned, inputs), inputs.answers
-    metrics, better, leads, facts = [], [], [], []
-    for request in planned.curves:
-        way = context.resolve_direction(request.metric, settings.higher_is_better)
-        metrics.append((request.metric, answers.get_endings(request, higher_is_better=way is not False)))
-        better.append(way)
-        leads.append(answers.get_curves(request).curve_set.leads[int(way is False)])
-        facts.append(_find_column_facts(planned, settings.columns, Topic(request, way, ""), inputs))
-    return build_result_table(
-        planned.block.id,
-        settings,
-        tuple(metrics),
-        context,
-        better=tuple(better),
-        leads=tuple(leads),
-        facts=facts,
-        runs_with=answers.get_curves(planned.curves[0]).settings if settings.by else None,
-    )
-
-
-def _find_column_facts(
-    planned: PlannedBlock, columns: Sequence[str], topic: Topic, inputs: DrawInputs
-) -> dict[tuple[str, str], Fact]:
-    """Return the facts of a table's cells by series and column, as statements have them.
-
-    Raises ``ReportError`` if no series has an answer, for example since a metric does not exist.
-    """
-    from reportgen.claims.vocabulary import FactError  # noqa: PLC0415 - only where something is computed
-
-    place = planned.block.location
-    found: dict[tuple[str, str], Fact] = {}
-    for column in columns:
-        if (call := make_column_call(column)) is None:
-            continue
-        subject, (name, arguments) = inputs.get_subject(topic, place), call
-        errors: list[FactError] = []
-        for series in subject.series:
-            try:
-                found[series, column] = subject.fact(name, (series, *arguments))
-            except FactError as error:
-                errors.append(error)
-        if len(errors) == len(subject.series):
-            said = f'"{column}": {errors[0].message}'
-            raise ReportError(Diagnostic(place, said, errors[0].next_step, Stage.FIGURE))
-    return found
-
-
 def _draw_sweep(planned: PlannedBlock, settings: SweepSettings, inputs: DrawInputs) -> Stack:
     """Draw a ``sweep`` block; raise ``ReportError`` if runs lack the setting, or it has a single value."""
-    (request,), context = planned.curves, _make_context(planned, inputs)
+    (request,), context = planned.curves, make_curve_context(planned, inputs)
     result = inputs.answers.get_curves(request)
     better = context.resolve_direction(request.metric, settings.higher_is_better)
     points = [
@@ -298,14 +266,6 @@ def _make_curves(metric: str, points: Sequence[SweepPoint], level: float) -> Cur
     return compute_curves(reduced, level=level)
 
 
-def _make_context(planned: PlannedBlock, inputs: DrawInputs) -> DrawContext:
-    results = [inputs.answers.get_curves(request) for request in planned.curves]
-    notes = dict.fromkeys(note for one in results for note in one.notes)
-    result = replace(results[0], notes=tuple(notes))
-    benchmark = planned.page.front_matter.benchmark
-    return inputs.make_context(planned.block.location, planned.curves[0].source, result, benchmark)
-
-
 def _draw_scores(planned: PlannedBlock, settings: OutcomeSettings, inputs: DrawInputs) -> Figure | Stack:
     from reportgen.draft.blocks.scores import draw_score_block  # noqa: PLC0415 - only where there are scores
 
@@ -322,16 +282,19 @@ class BlockKind(Struct, frozen=True):
     """A kind of block: how it is drawn and planned, what it shows, and whether it is cached."""
 
     draw: Callable[[PlannedBlock, Any, DrawInputs], Shown]
-    shows: type[Shown]
+    shows: Any  # the type of what it shows, or a union of types
     plan: Callable[[Block, Any, Page, Mapping[str, Source]], PlannedBlock] = _plan_requests
     stored: bool = True
 
 
 KINDS: Final = {
-    "curve": BlockKind(_draw_curve, Figure, plan_curve),
+    "curve": BlockKind(_draw_curve, Figure | Panels, plan_curve),
     "panels": BlockKind(_draw_panels, Panels),
-    "table": BlockKind(_draw_table, ResultTable),
+    "table": BlockKind(draw_table, ResultTable),
+    "runs-table": BlockKind(draw_runs_table, ResultTable, plan_runs_table),
     "sweep": BlockKind(_draw_sweep, Stack),
+    "scatter": BlockKind(draw_scatter_block, Figure, plan_scatter),
+    "distribution": BlockKind(draw_distribution_block, Figure, plan_distribution),
     "vega-lite": BlockKind(_draw_vega_lite, Figure),
     # The author's function can change although its block does not.
     "altair": BlockKind(_draw_altair, Figure, stored=False),

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from reportgen.core.errors import Diagnostics
     from reportgen.core.model import Request
     from reportgen.core.statements import Binding
-    from reportgen.draft.blocks.plan import Plan
+    from reportgen.draft.blocks.plan import Plan, PlannedBlock
     from reportgen.draft.blocks.results import CurveResult, ResultsStore
     from reportgen.figures.plot import ChartShape
     from reportgen.narrative.topics import Topic
@@ -348,3 +348,12 @@ class DrawInputs(Struct, frozen=True, dict=True):
             get_chart_spec=self.get_chart_spec,
             notes=(*result.notes, *list_notes(opened)),
         )
+
+
+def make_curve_context(planned: PlannedBlock, inputs: DrawInputs) -> DrawContext:
+    """Make the context of the curves that a block requests, with the notes on all of them."""
+    results = [inputs.answers.get_curves(request) for request in planned.curves]
+    notes = dict.fromkeys(note for one in results for note in one.notes)
+    result = replace(results[0], notes=tuple(notes))
+    benchmark = planned.page.front_matter.benchmark
+    return inputs.make_context(planned.block.location, planned.curves[0].source, result, benchmark)

@@ -95,7 +95,7 @@ def build_result_table(
     rows = []
     for name in _order_series(settings.order, shown):
         values = (runs_with or {}).get(name, {})
-        with_settings = [Cell(name), *(_build_setting_cell(values.get(key)) for key in apart)]
+        with_settings = [Cell(name), *(build_setting_cell(values.get(key)) for key in apart)]
         rows.append((*with_settings, *_build_row(name, columns, shown, context)))
     return ResultTable(
         id=block_id,
@@ -119,7 +119,8 @@ def _build_row(
     return cells
 
 
-def _build_setting_cell(text: str | None) -> Cell:
+def build_setting_cell(text: str | None) -> Cell:
+    """Build the cell of a setting, sorted as a number if it is one."""
     try:
         return Cell("none") if text is None else Cell(text, float(text))
     except ValueError:
@@ -144,7 +145,8 @@ def _choose_number(ending: Ending, column: str) -> tuple[Estimate, float | None]
     return ending.mean, None
 
 
-def _format_step(step: float, context: DrawContext) -> str:
+def format_table_step(step: float, context: DrawContext) -> str:
+    """Write a step, or a date, as tables do."""
     if context.step_is_time:
         return format_time(step, "%Y-%m-%d" if step % DAY == 0 else "%Y-%m-%d %H:%M")
     return format_d3(step, choose_step_format(np.array([step])))
@@ -157,7 +159,7 @@ def _build_cell(ending: Ending | None, column: str, metric: _Metric, context: Dr
         fact = metric.facts.get((ending.series, column))
         return _build_fact_cell(fact, ending, metric, context) if fact else Cell("no data")
     estimate, step = _choose_number(ending, column)
-    at = "" if step is None else f" at {_format_step(step, context)}"
+    at = "" if step is None else f" at {format_table_step(step, context)}"
     if column == Statistic.PEAK and len({end.readings for end in metric.endings}) > 1:
         at += f", of {ending.readings:,}"
     number = _write_number(estimate, ending, metric, digits=metric.choose_decimals(column))
@@ -224,16 +226,22 @@ def _build_fact_cell(fact: Fact, ending: Ending, metric: _Metric, context: DrawC
         return Cell({"steps_to": "not reached", "sd": "1 run"}.get(fact.name, "no data"))
     value = float(fact.value)
     if fact.quantity is Quantity.STEP:
-        return Cell(_format_step(value, context) if context.step_is_time else format_number(value), value)
+        return Cell(
+            format_table_step(value, context) if context.step_is_time else format_number(value), value
+        )
     if fact.quantity is Quantity.NUMBER:
         return Cell(f"{value:,.0f}", value)
     if fact.name == "sd":
         factor, unit = (100, " points") if metric.percent else (1, "")
         return Cell(f"{format_number(factor * value, significant=2)}{unit}", value)
     steps = (fact.from_step, fact.to_step)
-    at = f" at {_format_step(fact.step, context)}" if fact.step is not None and fact.name == "best_by" else ""
+    at = (
+        f" at {format_table_step(fact.step, context)}"
+        if fact.step is not None and fact.name == "best_by"
+        else ""
+    )
     if steps[0] is not None and steps[1] is not None:
-        at = f" at {_format_step(steps[0], context)} to {_format_step(steps[1], context)}"
+        at = f" at {format_table_step(steps[0], context)} to {format_table_step(steps[1], context)}"
     estimate = Estimate(value, fact.low, fact.high, fact.n)
     return Cell(f"{_write_number(estimate, ending, metric, digits=_DIGITS)}{at}", value)
 

@@ -50,7 +50,9 @@ if TYPE_CHECKING:
 
 SHIFT = 7
 """Pixels by which the style sheet moves a row's dots down if its name is above them."""
-_ROW, _ROW_WITH_DOTS, _ROW_WITH_BEFORE = 36, 52, 50
+_ROW, _ROW_WITH_DOTS, _ROW_WITH_BEFORE, _ROW_WITH_BINS = 36, 52, 50, 84
+# Pixels from the middle of a row without bins to the ground of its bins, and from there to its dot.
+_GROUND, _BINS_HIGH, _UNDER_BINS = 42, 40, 12
 _BELOW, _BAR = 14, 16
 _CENTRE = 18
 _HEAD, _GAP = 22, 6
@@ -73,6 +75,15 @@ class RowDot(Struct, frozen=True):
     """Small dot under a row's interval, such as one run; ``tip`` holds the lines of its tooltip."""
 
     value: float
+    tip: tuple[str, ...]
+
+
+class RowBin(Struct, frozen=True):
+    """Bar of a histogram above a row's interval; ``height`` is a fraction of the tallest of all rows."""
+
+    start: float
+    end: float
+    height: float
     tip: tuple[str, ...]
 
 
@@ -101,6 +112,7 @@ class Row(Struct, frozen=True):
     full: bool = False  # draw a full dot even without an interval
     before: Before | None = None  # the earlier value, above it in hollow grey
     bar: bool = False  # draw a bar from 0 to the value, behind the interval
+    bins: tuple[RowBin, ...] = ()
 
 
 def draw_dot_plot(
@@ -201,6 +213,8 @@ def _list_bands(rows: Sequence[Row]) -> list[_Band]:
 
 
 def _measure_row(row: Row) -> int:
+    if row.bins:
+        return _ROW_WITH_BINS
     return _ROW_WITH_DOTS if row.dots else _ROW_WITH_BEFORE if row.before else _ROW
 
 
@@ -268,6 +282,7 @@ def _draw_marks(row: Row, axis: Axis, middle: int, layout: Layout) -> Iterator[s
     ink, before = get_colour(row.slot), row.before
     hollow = row.hollow or (row.low is None and not row.full)
     mark = f'<text x="8" y="{middle + 4.5}" fill="var(--rg-muted)">{escape_text(row.text)}</text>'
+    ground, middle = middle + _GROUND, middle + (_GROUND + _UNDER_BINS if row.bins else 0)
     if before:
         mark = _draw_dot(axis, (before.value, before.low, before.high), middle, get_colour(None), hollow=True)
         middle += _BELOW
@@ -286,10 +301,19 @@ def _draw_marks(row: Row, axis: Axis, middle: int, layout: Layout) -> Iterator[s
     for dot, lane in zip(row.dots, lanes, strict=True):
         centre = f'cx="{format_position(axis, dot.value)}" cy="{middle + _DOTS_AT + lane * _LANE}"'
         marks.append((dot.tip, f'<circle {centre} r="3" fill="{ink}" fill-opacity=".65"/>'))
+    marks += ((one.tip, _draw_bin(axis, one, ground, ink)) for one in row.bins)
     for tip, drawn in marks:
         lines = "&#10;".join(escape_text(" ".join(line.split())) for line in tip)
         data = f'data-rg-tip="{lines}"{_write_series_attribute(row)}'
         yield f'<g class="rg-mark rg-drawn" {data}>{drawn}</g>' if layout == "page" else drawn
+
+
+def _draw_bin(axis: Axis, one: RowBin, ground: int, ink: str) -> str:
+    left, right = (position(axis, end) for end in (one.start, one.end))
+    size = f'width="{100 * (right - left):.3f}%" height="{one.height * _BINS_HIGH:.4g}"'
+    place = f'x="{100 * left:.6g}%" y="{ground - one.height * _BINS_HIGH:.5g}"'
+    look = f'fill="{ink}" fill-opacity=".45" stroke="var(--rg-bg)"'
+    return f"<rect {place} {size} {look}/>"
 
 
 def _draw_bar(axis: Axis, value: float, middle: int, ink: str) -> str:

@@ -1,0 +1,265 @@
+"""Drawing of ``scatter`` and ``distribution`` blocks: values of runs, or of problems, without their steps."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from msgspec.structs import replace
+
+from reportgen.core.comparisons import Verdict
+from reportgen.core.errors import Diagnostic, ReportError, Stage
+from reportgen.core.model import Estimate, ReducedMetric, Run
+from reportgen.core.words import quote_names
+from reportgen.draft.blocks.draw_inputs import make_curve_context
+from reportgen.draft.blocks.plan import PlannedBlock
+from reportgen.draft.blocks.results import place_score_errors
+from reportgen.figures.distribution import Distribution, Sample, draw_distribution
+from reportgen.figures.scatter import Scatter, ScatterPoint, draw_scatter
+from reportgen.narrative.requests import make_requests
+from reportgen.narrative.topics import list_block_sources
+from reportgen.settings.blocks import TableSettings
+from reportgen.settings.score_blocks import MetricSettings, split_metric
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reportgen.core.comparisons import Comparison
+    from reportgen.core.model import Curve, CurveRequest, Figure, Request
+    from reportgen.draft.blocks.draw_inputs import DrawInputs
+    from reportgen.settings.blocks import DistributionSettings, ScatterSettings
+    from reportgen.settings.inputs import Block, Page, Source
+    from reportgen.statistics.compare import Cost
+
+
+_SHARED = ("source", "series", "filter", "by", "level", "higher_is_better")
+_COSTS: Final[tuple[Cost, ...]] = ("tokens", "seconds", "cost")
+_WELCH = (
+    "Intervals: Student's t over runs. Front: Welch's t over runs; what is equal in all runs of each side is "
+    "compared as it is."
+)
+_PAIRED = (
+    "Intervals over problems: of scores on the logit scale, of {} Student's t. Front: the test of the "
+    "scores' comparisons, and paired t over problems for {}."
+)
+
+
+def plan_scatter(
+    block: Block, settings: ScatterSettings, page: Page, sources: Mapping[str, Source]
+) -> PlannedBlock:
+    """Plan a ``scatter`` block: the curves of both metrics, or the scores of a benchmark."""
+    return _plan_measures(block, settings, page, sources, settings.x)
+
+
+def plan_distribution(
+    block: Block, settings: DistributionSettings, page: Page, sources: Mapping[str, Source]
+) -> PlannedBlock:
+    """Plan a ``distribution`` block: the curves of its metric, or the scores of a benchmark."""
+    return _plan_measures(block, settings, page, sources)
+
+
+def _plan_measures(
+    block: Block,
+    settings: ScatterSettings | DistributionSettings,
+    page: Page,
+    sources: Mapping[str, Source],
+    *others: str,
+) -> PlannedBlock:
+    """Plan the curves of the block's metric and ``others``, or the scores of a benchmark.
+
+    Raises ``ReportError`` as ``make_requests``.
+    """
+    names = list_block_sources(block, page)
+    shared = {name: getattr(settings, name) for name in _SHARED if name in settings.model_fields_set}
+    parts: list[TableSettings | MetricSettings]
+    if names and sources[names[0]].kind != "measurements":
+        shared |= {"metric": settings.metric} if settings.metric else {}
+        parts = [MetricSettings(**shared, benchmark=settings.benchmark)]
+    else:
+        parts = [TableSettings(**shared, metric=metric) for metric in (settings.metric, *others)]
+    requests: list[Request] = []
+    for part in parts:
+        requests += make_requests(replace(block, settings=part), page, sources)
+    return PlannedBlock(page, block, names, tuple(requests))
+
+
+def draw_scatter_block(planned: PlannedBlock, settings: ScatterSettings, inputs: DrawInputs) -> Figure:
+    """Draw a ``scatter`` block; raise ``ReportError`` if no series has both measures."""
+    return (_draw_scores if planned.outcomes else _draw_metrics)(planned, settings, inputs)
+
+
+def _draw_metrics(planned: PlannedBlock, settings: ScatterSettings, inputs: DrawInputs) -> Figure:
+    """Draw the final values of two metrics, each run a pair of them."""
+    from reportgen.statistics.curves.mean_curves import average_runs, compare_at_end  # noqa: PLC0415 - computes
+    from reportgen.statistics.verdicts import find_front  # noqa: PLC0415 - as above
+
+    context, (y, x) = make_curve_context(planned, inputs), planned.curves
+    (first, second), level = (_list_finals(one, inputs) for one in (x, y)), settings.level
+    pairs = {key: (first[key], value) for key, value in second.items() if key in first}
+    if not pairs:
+        said = f'no run has both "{x.metric}" and "{y.metric}"'
+        step = "Name metrics of the same runs"
+        raise ReportError(Diagnostic(planned.block.location, said, step, Stage.FIGURE))
+    ways = (
+        context.resolve_direction(x.metric, settings.x_higher_is_better),
+        context.resolve_direction(y.metric, settings.higher_is_better),
+    )
+    compared: list[Comparison] = []
+    for index, way in enumerate(ways):
+        side = _measure(pairs, index, level)
+        found = compare_at_end(side, level=level, higher_is_better=way is not False)
+        compared += (_decide_equal(one, higher_is_better=way is not False) for one in found)
+    points = []
+    for name in dict.fromkeys(series for series, _ in pairs):
+        runs = tuple((run, *pair) for (series, run), pair in pairs.items() if series == name)
+        estimates = (
+            average_runs([run[1] for run in runs], level),
+            average_runs([run[2] for run in runs], level),
+        )
+        points.append(ScatterPoint(name, *estimates, runs=runs if len(runs) > 1 else ()))
+    scatter = Scatter(
+        x_title=x.metric,
+        y_title=y.metric,
+        points=tuple(points),
+        ways=ways,
+        front=None if None in ways else find_front([point.series for point in points], compared),
+        units="runs",
+        level=level,
+        percent=settings.format == "percent",
+        how=("Each run gives its last value of both metrics.", _WELCH),
+    )
+    return draw_scatter(planned.block.id, settings, scatter, context)
+
+
+def _decide_equal(one: Comparison, *, higher_is_better: bool) -> Comparison:
+    """Decide a pair whose sides each have the same value in all of several runs, as a budget of tokens."""
+    fewest, difference = min(one.runs), one.difference
+    if one.p is not None or fewest < 2 or not difference:  # noqa: PLR2004 - one run says nothing about others
+        return one
+    better = (difference > 0) is higher_is_better
+    return replace(one, adjusted_p=0.0, verdict=Verdict.BETTER if better else Verdict.WORSE)
+
+
+def _list_finals(request: CurveRequest, inputs: DrawInputs) -> dict[tuple[str, str], float]:
+    """Return the last value of each run, by series and run."""
+    curves = inputs.answers.get_curves(request).curve_set.curves
+    return {(run.series, run.run): float(run.values[-1]) for curve in curves for run in curve.runs}
+
+
+def _measure(
+    pairs: Mapping[tuple[str, str], tuple[float, float]], index: int, level: float
+) -> tuple[Curve, ...]:
+    """Return the runs' values of one metric as curves of a single step, with means and intervals."""
+    from reportgen.statistics.curves.mean_curves import compute_curves  # noqa: PLC0415 - as above
+
+    runs = tuple(
+        Run(series, run, None, np.zeros(1), np.array([pair[index]])) for (series, run), pair in pairs.items()
+    )
+    reduced = ReducedMetric("", runs, replaced=0, dropped=0, bins=None, given_interval=None)
+    return compute_curves(reduced, level=level).curves
+
+
+def _draw_scores(planned: PlannedBlock, settings: ScatterSettings, inputs: DrawInputs) -> Figure:
+    """Draw the scores of a benchmark against tokens, seconds or cost of an answer."""
+    from reportgen.draft.blocks.scores import make_score_context  # noqa: PLC0415 - only where there are scores
+    from reportgen.figures.scores.wording import is_percent, name_metric  # noqa: PLC0415
+    from reportgen.statistics.compare import compare_costs, estimate_costs  # noqa: PLC0415
+    from reportgen.statistics.verdicts import find_front  # noqa: PLC0415
+
+    (request,), place, page = planned.outcomes, planned.block.location, planned.page
+    with place_score_errors(place):
+        scored, source = inputs.answers.score_benchmark(request), inputs.sources[request.source]
+    problems = scored.problems
+    context = make_score_context(
+        place, request, problems, source, benchmark=page.front_matter.benchmark, slots=inputs.colours.slots
+    )
+    known = [name for name in _COSTS if np.isfinite(getattr(problems, name)).any()]
+    cost = next((name for name in known if name == settings.x), None)
+    if cost is None:
+        message = f'"{source.name}" does not give "{settings.x}" of its answers'
+        step = f"It gives {quote_names(known) or 'none of tokens, seconds and cost'}"
+        raise ReportError(Diagnostic(place, message, step, Stage.FIGURE))
+    costs = estimate_costs(problems, cost, settings.level)
+    points = [
+        ScatterPoint(one.series, costs[one.series], Estimate(one.estimate, one.low, one.high, one.problems))
+        for one in scored.scores
+        if one.estimate is not None and one.series in costs
+    ]
+    comparisons = (*scored.comparisons, *compare_costs(problems, cost))
+    scatter = Scatter(
+        x_title=f"{settings.x} per answer",
+        y_title=f"{name_metric(request.metric, context)} on {context.benchmark}",
+        points=tuple(points),
+        ways=(False, request.higher_is_better),
+        front=find_front([point.series for point in points], comparisons),
+        units="problems",
+        level=settings.level,
+        percent=is_percent(context),
+        how=(_PAIRED.format(settings.x, settings.x),),
+    )
+    return draw_scatter(planned.block.id, settings, scatter, context)
+
+
+def draw_distribution_block(
+    planned: PlannedBlock, settings: DistributionSettings, inputs: DrawInputs
+) -> Figure:
+    """Draw a ``distribution`` block; raise ``ReportError`` if there is no value."""
+    if not planned.outcomes:
+        from reportgen.statistics.curves.mean_curves import average_runs  # noqa: PLC0415 - computes
+
+        (request,), context = planned.curves, make_curve_context(planned, inputs)
+        by_series: dict[str, dict[str, float]] = {}
+        for (series, run), value in _list_finals(request, inputs).items():
+            by_series.setdefault(series, {})[run] = value
+        samples = tuple(
+            Sample(name, tuple(runs.items()), average_runs([*runs.values()], settings.level))
+            for name, runs in by_series.items()
+        )
+        drawn = Distribution(
+            title=f"final {request.metric}",
+            where="over runs",
+            unit="run",
+            samples=samples,
+            level=settings.level,
+            method="Student's t over runs",
+            higher_is_better=context.resolve_direction(request.metric, settings.higher_is_better),
+            percent=settings.format == "percent",
+        )
+        return draw_distribution(planned.block.id, settings, drawn, context)
+    return _draw_problem_scores(planned, settings, inputs)
+
+
+def _draw_problem_scores(planned: PlannedBlock, settings: DistributionSettings, inputs: DrawInputs) -> Figure:
+    """Draw the score of each series on each problem."""
+    from reportgen.draft.blocks.scores import make_score_context  # noqa: PLC0415 - only where there are scores
+    from reportgen.figures.scores.wording import describe_method, is_percent, name_metric  # noqa: PLC0415
+    from reportgen.statistics.metrics import compute_problem_values  # noqa: PLC0415
+
+    (request,), place = planned.outcomes, planned.block.location
+    with place_score_errors(place):
+        problems, source = inputs.answers.get_problem_scores(request), inputs.sources[request.source]
+        scores = inputs.answers.get_scores(request)
+        values = compute_problem_values(problems, *split_metric(request.metric)).series
+    benchmark, slots = planned.page.front_matter.benchmark, inputs.colours.slots
+    context = make_score_context(place, request, problems, source, benchmark=benchmark, slots=slots)
+    samples = []
+    for score, row in zip(scores, values, strict=True):
+        pairs = zip(problems.problems, row.tolist(), strict=True)
+        own = {name: value for name, value in pairs if math.isfinite(value)}
+        if own and score.estimate is not None:
+            mean = Estimate(score.estimate, score.low, score.high, len(own))
+            samples.append(Sample(score.series, tuple(own.items()), mean))
+    method = describe_method(next((score.method for score in scores if score.method), ""))
+    drawn = Distribution(
+        title=f"{name_metric(request.metric, context)} per problem",
+        where=f"on {context.benchmark}",
+        unit="problem",
+        samples=tuple(samples),
+        level=settings.level,
+        method=method,
+        higher_is_better=request.higher_is_better,
+        percent=is_percent(context),
+        ends=(context.lowest, context.highest),
+    )
+    return draw_distribution(planned.block.id, settings, drawn, context)

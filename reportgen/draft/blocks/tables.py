@@ -1,0 +1,172 @@
+"""Drawing of the blocks that are a table: ``table`` and ``runs-table``."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from reportgen.core.errors import Diagnostic, ReportError, Stage
+from reportgen.core.model import Lead, ReducedMetric
+from reportgen.draft.blocks.draw_inputs import link_topic, make_curve_context, make_curve_scale
+from reportgen.draft.blocks.plan import PlannedBlock
+from reportgen.figures.curves.result_table import build_result_table, make_column_call
+from reportgen.figures.curves.runs_table import RunRow, build_runs_table, name_run
+from reportgen.narrative.requests import make_requests
+from reportgen.narrative.topics import Topic, find_topics, list_block_sources
+from reportgen.settings.blocks import LineSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from reportgen.claims.vocabulary import Subject
+    from reportgen.core.errors import SourceLocation
+    from reportgen.core.model import CurveSet, Ending, Request, ResultTable
+    from reportgen.core.statements import Fact
+    from reportgen.draft.blocks.draw_inputs import DrawInputs
+    from reportgen.draft.blocks.results import ResultsStore
+    from reportgen.settings.blocks import RunsTableSettings, TableSettings
+    from reportgen.settings.inputs import Block, Page, Source
+
+
+_MOST_RUNS = 1_000
+"""Most rows of a table of runs: more would make a page slow, and nobody reads them."""
+
+
+def draw_table(planned: PlannedBlock, settings: TableSettings, inputs: DrawInputs) -> ResultTable:
+    """Draw a ``table`` block."""
+    context, answers = make_curve_context(planned, inputs), inputs.answers
+    place = planned.block.location
+    metrics, better, leads, facts = [], [], [], []
+    for request in planned.curves:
+        way = context.resolve_direction(request.metric, settings.higher_is_better)
+        metrics.append((request.metric, answers.get_endings(request, higher_is_better=way is not False)))
+        better.append(way)
+        leads.append(answers.get_curves(request).curve_set.leads[int(way is False)])
+        topic = Topic(request, way, "")
+        get_subject = partial(inputs.get_subject, topic, place)
+        facts.append(_find_column_facts(settings.columns, get_subject, place))
+    return build_result_table(
+        planned.block.id,
+        settings,
+        tuple(metrics),
+        context,
+        better=tuple(better),
+        leads=tuple(leads),
+        facts=facts,
+        runs_with=answers.get_curves(planned.curves[0]).settings if settings.by else None,
+    )
+
+
+def _find_column_facts(
+    columns: Sequence[str], get_subject: Callable[[], Subject], place: SourceLocation
+) -> dict[tuple[str, str], Fact]:
+    """Return the facts of a table's cells by series and column, as statements have them.
+
+    Raises ``ReportError`` if no series has an answer, for example since a metric does not exist.
+    """
+    from reportgen.claims.vocabulary import FactError  # noqa: PLC0415 - only where something is computed
+
+    found: dict[tuple[str, str], Fact] = {}
+    for column in columns:
+        if (call := make_column_call(column)) is None:
+            continue
+        subject, (name, arguments) = get_subject(), call
+        errors: list[FactError] = []
+        for series in subject.series:
+            try:
+                found[series, column] = subject.fact(name, (series, *arguments))
+            except FactError as error:
+                errors.append(error)
+        if len(errors) == len(subject.series):
+            said = f'"{column}": {errors[0].message}'
+            raise ReportError(Diagnostic(place, said, errors[0].next_step, Stage.FIGURE))
+    return found
+
+
+def plan_runs_table(
+    block: Block, _settings: RunsTableSettings, page: Page, sources: Mapping[str, Source]
+) -> PlannedBlock:
+    """Plan a ``runs-table`` block; its topic is the first curve of the page that draws the same metric."""
+    requests = make_requests(block, page, sources)
+    topics = tuple(_find_curves(requests, page, sources))[:1]
+    return PlannedBlock(page, block, list_block_sources(block, page), requests, topics)
+
+
+def _find_curves(requests: Sequence[Request], page: Page, sources: Mapping[str, Source]) -> Iterator[Topic]:
+    shown = {(request.source, request.metric) for request in requests}
+    for other in page.blocks:
+        names = list_block_sources(other, page)
+        if isinstance(other.settings, LineSettings) and names and sources.keys() >= {*names}:
+            for topic in find_topics(other.id, page, sources, other.location):
+                if (topic.request.source, topic.request.metric) in shown and not topic.part:
+                    yield topic
+
+
+def draw_runs_table(planned: PlannedBlock, settings: RunsTableSettings, inputs: DrawInputs) -> ResultTable:
+    """Draw a ``runs-table`` block; raise ``ReportError`` if it has too many runs."""
+    from reportgen.read import read_run_settings  # noqa: PLC0415 - imports the database
+
+    context, answers = make_curve_context(planned, inputs), inputs.answers
+    curves = [curve for one in planned.curves for curve in answers.get_curves(one).curve_set.curves]
+    runs = {(run.series, run.run): run for curve in curves for run in curve.runs}
+    if len(runs) > _MOST_RUNS:
+        message = f"this table has {len(runs):,} runs, and {_MOST_RUNS:,} are shown at most"
+        step = "Choose some with series: or filter:"
+        raise ReportError(Diagnostic(planned.block.location, message, step, Stage.FIGURE))
+    better = [context.resolve_direction(one.metric, settings.higher_is_better) for one in planned.curves]
+    topics = [Topic(*pair, "") for pair in zip(planned.curves, better, strict=True)]
+    place = planned.block.location
+    found = [_summarise_runs(topic, settings.columns, answers, place) for topic in topics]
+    endings, facts = zip(*found, strict=True)
+    table = build_result_table(
+        planned.block.id,
+        settings,
+        tuple(zip((one.metric for one in planned.curves), endings, strict=True)),
+        context,
+        better=tuple(better),
+        leads=(Lead(None, tested=False),) * len(better),
+        facts=facts,
+    )
+    source = inputs.sources[planned.curves[0].source]
+    known = read_run_settings(inputs.project.root, source, settings.settings)
+    links = {
+        series: link_topic(topic, (series,), None, None)
+        for topic in planned.topics
+        for series in answers.get_series(topic.request)
+    }
+    rows = [RunRow(run, known.get(key, {}), links.get(run.series, "")) for key, run in runs.items()]
+    return build_runs_table(table, rows, settings, context)
+
+
+def _summarise_runs(
+    topic: Topic, columns: Sequence[str], answers: ResultsStore, place: SourceLocation
+) -> tuple[tuple[Ending, ...], dict[tuple[str, str], Fact]]:
+    """Return the final value, peak and mean of each run of a metric, and the facts of other columns."""
+    from reportgen.claims.subjects import CurveSubject  # noqa: PLC0415 - only where something is computed
+    from reportgen.statistics.curves.mean_curves import summarise_curves  # noqa: PLC0415 - as above
+
+    request: Any = topic.request
+    result = answers.get_curves(request)
+    alone = _split_runs(result.curve_set)
+    subject = CurveSubject(
+        alone,
+        make_curve_scale(topic, result),
+        lambda metric: _split_runs(answers.get_other_metric(request, metric)),
+    )
+    facts = _find_column_facts(columns, lambda: subject, place)
+    return summarise_curves(alone, higher_is_better=topic.higher_is_better is not False), facts
+
+
+def _split_runs(curve_set: CurveSet) -> CurveSet:
+    """Return a curve for each run, by its series and run."""
+    from reportgen.statistics.curves.mean_curves import compute_curves  # noqa: PLC0415 - as above
+
+    runs = tuple(replace(run, series=name_run(run)) for curve in curve_set.curves for run in curve.runs)
+    return compute_curves(
+        ReducedMetric(
+            curve_set.metric, runs, replaced=0, dropped=0, bins=None, given_interval=curve_set.given_interval
+        ),
+        level=curve_set.level,
+    )
