@@ -408,3 +408,38 @@ def test_the_order_of_writing_is_kept(tmp_path: Path) -> None:
     data.write("s/b.csv", "step,model,loss\n1,A,3\n")
     data.write("s/c.csv", "model,step,loss\nA,1,4\n")
     assert list(data.frame("s")["value"]) == [1, 2, 3, 4]
+
+
+def test_percentages_are_shares(tmp_path: Path) -> None:
+    """As exact as they are written, in wide and long tables, and in the scores of answers and totals."""
+    data = Data(tmp_path)
+    data.write("wide.csv", "step,loss,acc\n1,0.5,51.2%\n2,0.4,\n3,0.3, 7 % \n")
+    assert data.frame("wide", "acc")["value"].dropna().tolist() == [0.512, 0.07]
+    data.write("long.csv", "step,metric,value\n1,acc,51.2%\n2,acc,60.0%\n")
+    assert data.frame("long", "acc")["value"].tolist() == [0.512, 0.6]
+    data.write("rows.jsonl", '{"step": 1, "acc": "51.2%"}\n{"step": 2, "acc": "60%"}\n')
+    assert data.frame("rows", "acc")["value"].tolist() == [0.512, 0.6]
+    assert data.warnings("wide") == data.warnings("long") == data.warnings("rows") == []
+
+
+def test_a_column_with_and_without_percent_signs_is_refused(tmp_path: Path) -> None:
+    """Their values differ by a factor of 100; 0 and 0.4 are on either scale."""
+    data = Data(tmp_path)
+    data.write("s.csv", "step,acc\n1,51.2%\n2,60\n3,0.4\n")
+    assert data.problems("s") == [
+        (
+            'data/s.csv:3: "60" in column "acc" has no %, and other cells of the column have one. '
+            "Write % at all of them."
+        )
+    ]
+
+
+@pytest.mark.parametrize("cell", ["1,234", "0,5", "75.5 ± 0.4", "**76.8**"])
+def test_numbers_in_another_notation_are_reported(tmp_path: Path, cell: str) -> None:
+    """A column is not left out without a word where its cells look like numbers."""
+    data = Data(tmp_path)
+    data.write("s.csv", f'step,loss,acc\n1,0.5,\n2,0.4,"{cell}"\n3,0.3,"{cell}"\n')
+    assert data.warnings("s")[0] == (
+        f'data/s.csv:3: "{cell}" in column "acc" is not a plain number; this column is left out. '
+        "Write numbers as 0.5, 1234.5 or 51.2%, and a ± in a column of its own."
+    )

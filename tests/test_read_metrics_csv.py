@@ -237,3 +237,26 @@ def test_decimal_commas(tmp_path: Path) -> None:
         "4 values with a decimal comma: read as decimals",
         '2 values that are no numbers in "val_loss": left out',
     ]
+
+
+def test_percentages_are_shares(tmp_path: Path) -> None:
+    """A column with a % is read, and a value on the other scale is not: it may be off by a factor of 100."""
+    text = "epoch,step,train_loss,val_acc\n0,49,0.5,51.2%\n0,99,,\n1,149,0.25,0.5 %\n1,199,,100%\n"
+    _, run = only(write(tmp_path / "logs" / "version_0" / "metrics.csv", text))
+    assert columns(run)["val_acc"] == [(49, 0.512), (149, 0.005), (199, 1.0)]
+    assert run.findings == ()
+    keras = "epoch,accuracy,loss,val_accuracy,val_loss\n0,51.2%,2,49%,2\n1,60,2,0,3\n"
+    _, run = only(write(tmp_path / "history.csv", keras))
+    assert [value for _, value in columns(run)["val_accuracy"]] == [0.49, 0]
+    assert math.isnan(columns(run)["accuracy"][1][1])
+    assert told(run) == ["1 value without %, where others of the metric have one: read as NaN"]
+
+
+def test_numbers_in_another_notation_are_reported(tmp_path: Path) -> None:
+    """With their line: 1,234 may be read two ways, and words are no numbers."""
+    text = 'epoch,step,loss,tokens,phase\n0,1,0.5,,warm\n0,2,0.4,"1,234",warm\n0,3,0.3,"2,468",main\n'
+    _, run = only(write(tmp_path / "metrics.csv", text))
+    assert list(columns(run)) == ["epoch", "loss"]
+    assert [(finding.line, finding.message) for finding in run.findings] == [
+        (3, '"1,234" in column "tokens" is not a plain number; the column is left out')
+    ]

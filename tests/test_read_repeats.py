@@ -226,7 +226,8 @@ def test_beside_a_series_a_column_is_named_and_a_block_may_choose(tmp_path: Path
     assert problem(data, "a", "reward") == (
         "data/a.csv:14: a second row for step 0 of series A, run 0: reward is 2 in line 2 and 3 here; 24 of "
         '48 values repeat a step of their run. Column "env" tells these rows apart: set columns: {series: '
-        f"env}} in source.yml, or select one env with filter: in source.yml or in the block. {OTHERWISE}"
+        "[model, env]} in source.yml, or select one env with filter: in source.yml or in the block. "
+        f"{OTHERWISE}"
     )
     assert len(reduced(data, "a", "reward", where={"env": "Hopper"})) == 6
 
@@ -241,9 +242,36 @@ def test_two_columns_may_be_needed_together(tmp_path: Path) -> None:
     ]
     data.write("a.csv", lines("agent,env,step,reward", rows))
     assert (
-        'Columns "agent" and "env" together tell these rows apart: set columns: {series: agent}'
+        'Columns "agent" and "env" together tell these rows apart: set columns: {series: [agent, env]}'
         in problem(data, "a", "reward")
     )
+
+
+def test_a_numeric_setting_names_the_series(tmp_path: Path) -> None:
+    """`describe` suggests it, alone or with the names beside it, and what it suggests can be drawn."""
+    data = Data(tmp_path)
+    rows = [
+        (env, algo, rate, *row)
+        for env in ("hopper", "walker")
+        for algo in ("grpo", "ppo")
+        for rate in (1e-4, 3e-4)
+        for row in curve(rate, range(4))
+    ]
+    for name, first, header, series in (
+        ("one", 2, "lr,step,reward", "lr"),
+        ("two", 1, "algo,lr,step,reward", "[algo, lr]"),
+        ("known", 1, "model,lr,step,reward", "[model, lr]"),
+        ("three", 0, "env,algo,lr,step,reward", "[env, algo, lr]"),
+    ):
+        chosen = [row[first:] for row in rows if row[:first] == ("hopper", "grpo")[:first]]
+        data.write(f"{name}.csv", lines(header, chosen))
+        assert f"set columns: {{series: {series}}} in source.yml" in problem(data, name, "reward")
+        said = call(tmp_path, "describe", f"data/{name}.csv").stdout
+        assert f"To write into data/{name}.source.yml" in said
+        assert f"columns:\n  series: {series}\n" in said
+        data.write(f"{name}.source.yml", f"columns: {{series: {series}}}")
+        assert len(reduced(data, name, "reward")) == len(chosen) / 4
+        assert call(tmp_path, "describe", f"data/{name}.csv").returncode == 0
 
 
 def test_a_column_of_numbers_may_count_runs(tmp_path: Path) -> None:

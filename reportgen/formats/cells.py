@@ -22,6 +22,7 @@ MISSING: Final = frozenset(("", "na", "n/a", "#n/a", "<na>", "null", "none", "mi
 _TIME: Final = re.compile(
     r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:[0-5]\d(\.\d{1,9})?)?\s?(Z|UTC|[+-]\d{2}(:?\d{2})?)?)?"
 )
+_PERCENT: Final = re.compile(r" *([+-]?(?:\d+\.?\d*|\.\d+)) *% *")
 
 
 class Kind(StrEnum):
@@ -51,6 +52,13 @@ def is_number(cell: str) -> bool:
     return cell.isascii()
 
 
+def parse_percent(cell: str) -> float | None:
+    """Parse a percentage such as ``51.2%`` as a share, 0.512; None if the cell is none."""
+    found = _PERCENT.fullmatch(cell) if "%" in cell else None
+    # The exponent keeps the digits that are written, as 51.2 / 100 is 0.51200000000000001.
+    return float(f"{found[1]}e-2") if found else None
+
+
 def is_time(cell: str) -> bool:
     """Return whether a cell is an ISO 8601 date, with or without a time."""
     text = cell.strip(" ")
@@ -70,7 +78,7 @@ def infer_kind(cells: Iterable[Text]) -> Kind:
     for cell, count in Counter(cells).items():
         if cell is None:
             continue
-        if is_number(cell):
+        if is_number(cell) or parse_percent(cell) is not None:
             numbers += count
         elif not is_missing(cell):
             words += count
@@ -126,6 +134,13 @@ def parse_reported(cell: str) -> Reported | None:
     if not math.isfinite(value):
         return None
     return Reported(value, None if spread is None else abs(_to_number(spread, percent=percent)), percent)
+
+
+def is_other_number(cell: Text) -> bool:
+    """Return whether a cell shows a number in a notation that is not read, such as ``1,234`` or ``5 ± 1``."""
+    if not cell or is_number(cell) or parse_percent(cell) is not None:
+        return False
+    return parse_reported(cell.replace(",", ".", 1)) is not None or parse_reported(cell) is not None
 
 
 def _to_number(text: str, *, percent: bool) -> float:

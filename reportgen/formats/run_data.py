@@ -14,6 +14,7 @@ import numpy as np
 
 from reportgen.core.errors import Diagnostics
 from reportgen.core.words import format_count, join_names
+from reportgen.formats.cells import parse_percent
 from reportgen.formats.json_files import iterate_cells
 from reportgen.formats.runs import Finding, Points, UnreadableError
 from reportgen.formats.text_files import Decoder, read_whole
@@ -40,7 +41,7 @@ _FEWEST_OF_SHAPE: Final = 8
 
 
 def parse_number(cell: object) -> float | None:
-    """Return a cell as a number, also ``true``, ``"0.5"``, ``"NaN"`` and ``"-Infinity"``; None for others."""
+    """Return a cell as a number, also ``true``, ``"0.5"``, ``"51.2%"`` and ``"-Infinity"``; else None."""
     if isinstance(cell, float):
         return cell
     if isinstance(cell, int):
@@ -52,11 +53,11 @@ def parse_number(cell: object) -> float | None:
 
 
 def parse_number_text(text: str) -> float | None:
-    """Return a text as a number; None if it is not one."""
+    """Return a text as a number, a percentage as a share; None if it is not one."""
     try:
         value = float(text)
     except ValueError:
-        return None
+        return parse_percent(text)
     # Python also accepts 1_000 and digits of other scripts.
     return value if text.isascii() and "_" not in text else None
 
@@ -124,6 +125,9 @@ class MetricsBuilder:
 
     def __len__(self) -> int:
         return len(self._columns)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._columns
 
     def is_selected(self, name: str) -> bool:
         """Return whether this metric is read."""

@@ -70,16 +70,25 @@ def make_struct(types: Mapping[str, str]) -> str:
 
 
 def parse_number(expression: str, kind: str) -> str:
-    """Return SQL for a cell as a number: NULL for a missing word, an error for any other word."""
+    """Return SQL for a cell as a number, with percentages as shares.
+
+    A missing word is NULL, any other word an error.
+    """
     if kind == "DOUBLE":
         return expression
     if kind != TEXT:
         return f"CAST({expression} AS DOUBLE)"
     # The words are compared only if the first cast yields NULL, so they cost nothing otherwise.
     return (
-        f"coalesce(TRY_CAST({expression} AS DOUBLE), CASE WHEN {is_missing(expression)} THEN NULL "
+        f"coalesce({try_number(expression)}, CASE WHEN {is_missing(expression)} THEN NULL "
         f"ELSE CAST({expression} AS DOUBLE) END)"
     )
+
+
+def try_number(expression: str) -> str:
+    """Return SQL for a text as a number, with percentages as shares; NULL if it is none."""
+    share = f"regexp_replace({expression}, ' *% *$', 'e-2')"
+    return f"coalesce(TRY_CAST({expression} AS DOUBLE), TRY_CAST({share} AS DOUBLE))"
 
 
 def parse_time(expression: str, kind: str) -> str:

@@ -24,6 +24,7 @@ from reportgen.formats.files import get_archive_ending, natural_key, split_weak_
 from reportgen.formats.messages import list_names
 from reportgen.formats.registry import find_format, find_units, get_title, is_data_name, load_reader
 from reportgen.formats.runs import LoggedRun, UnreadableError
+from reportgen.read.check_repeats import suggest_series
 from reportgen.read.counts import count_answers, count_curves, find_likely_steps, likely_clusters, list_totals
 from reportgen.read.find import SETTINGS, locate_file, make_location
 from reportgen.read.joined import read_measurements
@@ -196,6 +197,9 @@ def _describe_source(
         # Refuse rows that repeat a step or a problem, as blocks do.
         repeated = tuple(metric.name for metric in description.counts.metrics if metric.repeated)
         if repeated:
+            if columns := suggest_series(root, source, repeated):
+                series = columns if len(columns) > 1 else columns[0]
+                description = replace(description, settings={"columns": {**stated, "series": series}})
             read_measurements(root, source, repeated).check_repeats()
         if any(one.repeated for one in description.counts.evaluations):
             read_outcomes(root, source).check_repeats()

@@ -48,6 +48,7 @@ from reportgen.read.tables.check import (
 from reportgen.read.tables.converted import convert_tables, split_samples
 from reportgen.read.tables.layout import Survey, is_name_of, list_free_columns
 from reportgen.read.tables.mapped_json import map_tables
+from reportgen.read.tables.pivoted import map_pivots
 from reportgen.read.tables.survey import hash_files, list_tables, survey
 from reportgen.read.tables.wide import map_wide_tables
 from reportgen.read.tables.wide_curves import map_wide_curves
@@ -330,12 +331,12 @@ def _open_tables(request: SourceRequest) -> Source:
         files = tuple(replace(file, copy=str(location.root / file.path)) for file in files)
     hashed = hash_files(location.root, files, request.hashes)
     converted = convert_tables(location, settings, files, hashed, cache)
-    known, files = settings, converted.files
+    files, settings = map_pivots(location, settings, converted.files, hashed, cache)
+    known = settings
     if settings.format == "mapped":
         _check_names(location, settings)
         tables = map_tables(location, settings, files, hashed, cache)
-        known = tables.settings
-        found = _survey_tables(location, tables.files, known)
+        known, found = tables.settings, _survey_tables(location, tables.files, tables.settings)
         found = replace(found, warnings=(*tables.warnings, *found.warnings))
     elif wide := map_wide_tables(location, settings, files, hashed, cache):
         _check_names(location, settings)

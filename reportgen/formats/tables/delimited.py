@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from reportgen.core.errors import ReportError
 from reportgen.formats import sql
-from reportgen.formats.cells import Kind, infer_kind, is_missing, is_number
+from reportgen.formats.cells import Kind, infer_kind, is_missing, is_number, parse_percent
 from reportgen.formats.files import NOT_UTF8, is_utf8
 from reportgen.formats.layout import FileLayout, Look, Row
 from reportgen.formats.messages import limit_problems, list_names
@@ -260,7 +260,7 @@ def _find_torn_line(
         return None
     if len(row) < len(file.columns):
         return last
-    cut_number = not is_missing(row[-1]) and not is_number(row[-1])
+    cut_number = not (is_missing(row[-1]) or is_number(row[-1]) or parse_percent(row[-1]) is not None)
     return last if cut_number and infer_kind(row[-1] for row in cells[:-1] if row) is Kind.NUMBER else None
 
 

@@ -12,16 +12,18 @@ from __future__ import annotations
 import csv
 import re
 from contextlib import suppress
-from itertools import islice
+from itertools import compress, islice
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from reportgen.core.words import join_names
+from reportgen.formats.cells import is_other_number
 from reportgen.formats.json_files import read_head_text
-from reportgen.formats.run_data import MetricsBuilder, parse_number_text, read_settings
+from reportgen.formats.run_data import MetricsBuilder, parse_number_text, quote_metric, read_settings
 from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
 from reportgen.formats.text_files import Count, Decoder, check_filled, find_unfilled, is_unfilled
+from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -46,8 +48,11 @@ _NAMES_A_RUN: Final = frozenset(("run", "run_id", "seed", "model", "series", "me
 _NONE: Final = frozenset(("", "NA"))
 # From a table that went through a spreadsheet in much of Europe.
 _WITH_COMMA: Final = re.compile(r"[-+]?[0-9]*,[0-9]+(?:[eE][-+]?[0-9]+)?")
+_THOUSANDS: Final = re.compile(r"[-+]?[1-9][0-9]{0,2}(,[0-9]{3})+")
 _MANY: Final = 8192
 _OTHER_LENGTH: Final = " with another number of cells than the header: left out"
+_OTHER_SCALE: Final = " without %, where others of the metric have one: read as NaN"
+_LEFT_OUT: Final = "the column is left out"
 _NO_ROWS: Final = "the file has a header and no rows, nothing was logged into it yet"
 
 
@@ -130,7 +135,8 @@ def read_rows(
     lines = (line for number, line in decoding.read_lines() if line or number == 1)
     header, separator = parse_header(next(lines, ""))
     step_name = _find_step(path, header, step_names)
-    step_column, count, commas, strange, without = header.index(step_name), 0, Count(), 0, 0
+    step_column, count, commas, shares = header.index(step_name), 0, Count(), Count()
+    strange, without, others = 0, 0, dict[str, str]()  # the first number in another notation, by column
     # A stray quote affects only its own line.
     rows = (split_cells(line, separator) for line in lines)
     while many := list(islice(rows, _MANY)):
@@ -141,23 +147,24 @@ def read_rows(
         columns = list(zip(*whole, strict=True))
         if not columns:
             continue
-        steps, stepped = _parse_numbers(columns[step_column], commas)
+        steps, stepped = _parse_numbers(columns[step_column], commas, shares)
         without += len(steps) - int(np.count_nonzero(stepped))
         for column, (name, cells) in enumerate(zip(header, columns, strict=True)):
             if column != step_column and name and is_metric(name) and builder.is_selected(name):
-                values, there = _parse_numbers(cells, commas)
+                values, there = _parse_numbers(cells, commas, shares)
                 builder.extend(name, steps[there], values[there])
-                if not there.all():
-                    empty = sum(cell in _NONE for cell in cells)
-                    builder.count_dropped(name, len(values) - int(np.count_nonzero(there)) - empty)
+                if dropped := [cell for cell in compress(cells, ~there) if cell not in _NONE]:
+                    builder.count_dropped(name, len(dropped))
+                    others.setdefault(name, next(filter(is_other_number, dropped), ""))
     described = [
         *commas.describe(path, "value", "values", " with a decimal comma: read as decimals"),
+        *shares.describe(path, "value", "values", _OTHER_SCALE),
+        *(_describe_other(path, name, cell) for name, cell in others.items() if cell and name not in builder),
         *Count(strange).describe(path, "row", "rows", _OTHER_LENGTH),
         *Count(without).describe(path, "row", "rows", " without a step"),
         *decoding.list_findings(),
     ]
-    nothing = [] if count or described else [Finding(path, _NO_ROWS)]
-    return step_name, described + nothing
+    return step_name, described or [Finding(path, _NO_ROWS)][: not count]
 
 
 def _find_step(path: Path, header: Sequence[str], step_names: Sequence[str]) -> str:
@@ -169,15 +176,34 @@ def _find_step(path: Path, header: Sequence[str], step_names: Sequence[str]) -> 
     raise UnreadableError(path, f"its first line names {names}", "Check which program wrote this file", 1)
 
 
-def _parse_numbers(cells: Sequence[str], commas: Count) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-    """Return numbers, NaN for others, and whether each cell is a number; count decimal commas."""
+def _describe_other(path: Path, name: str, cell: str) -> Finding:
+    """Return the finding of a column without a number that is read."""
+    line = next((number for number, text in Decoder(path).read_lines() if cell in text), None)
+    return Finding(
+        path, f'"{shorten(cell, 60)}" in column {quote_metric(name)} is not a plain number; {_LEFT_OUT}', line
+    )
+
+
+def _parse_numbers(
+    cells: Sequence[str], commas: Count, shares: Count
+) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+    """Return numbers, NaN for others, and whether each cell is a number.
+
+    ``commas`` counts decimal commas, and ``shares`` numbers on another scale than percentages beside them.
+    """
     with suppress(ValueError):
         return np.fromiter(map(float, cells), np.float64, len(cells)), np.ones(len(cells), np.bool_)
-    # Decimal commas become points if no cell of the column has a point already.
-    if not any("." in cell for cell in cells):
+    # Decimal commas become points if no cell of the column has a point already, or they may be of thousands.
+    with_comma = [cell for cell in cells if "," in cell]
+    if not (any("." in cell for cell in cells) or all(map(_THOUSANDS.fullmatch, with_comma))):
         decimal = [bool(_WITH_COMMA.fullmatch(cell)) for cell in cells]
         commas.number += sum(decimal)
         cells = [cell.replace(",", ".") if is_ else cell for cell, is_ in zip(cells, decimal, strict=True)]
     numbers = [None if cell in _NONE else parse_number_text(cell) for cell in cells]
     there = np.array([value is not None for value in numbers], np.bool_)
-    return np.array(numbers, np.float64), there
+    values = np.array(numbers, np.float64)
+    if any(marked := ["%" in cell for cell in cells]):
+        other_scale = ~np.array(marked) & (np.abs(values) > 1) & np.isfinite(values)
+        shares.number += int(np.count_nonzero(other_scale))
+        values[other_scale] = np.nan
+    return values, there

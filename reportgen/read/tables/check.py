@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -14,7 +16,15 @@ from msgspec.structs import astuple, replace
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
 from reportgen.core.words import join_names
 from reportgen.formats import sql
-from reportgen.formats.cells import NUMERIC, Kind, is_missing, is_number, is_time
+from reportgen.formats.cells import (
+    NUMERIC,
+    Kind,
+    is_missing,
+    is_number,
+    is_other_number,
+    is_time,
+    parse_percent,
+)
 from reportgen.formats.files import Content
 from reportgen.formats.layout import RUN_SETTINGS
 from reportgen.formats.messages import limit_problems, list_names, merge_problems, suggest_names
@@ -56,8 +66,26 @@ def _make_check(is_right: Callable[[str], bool], fault: str, advice: str) -> Che
 NAMED: Final = Check(
     lambda cell: None if cell else ("names nothing", "Fill the cell, or leave the row out"), typed=True
 )
-NUMBER: Final = _make_check(is_number, "is not a number", "Mend it, or leave the cell empty")
+NUMBER: Final = _make_check(
+    lambda cell: is_number(cell) or parse_percent(cell) is not None,
+    "is not a number",
+    "Mend it, or leave the cell empty",
+)
 TIME: Final = _make_check(is_time, "is not a time", "Write times as 2026-05-31 or 2026-05-31T12:00:00Z")
+
+
+# Of columns of which some cells are percentages.
+_PERCENT: Final = _make_check(
+    lambda cell: not is_number(cell) or not 1 < abs(float(cell)) < math.inf,
+    "has no %, and other cells of the column have one",
+    "Write % at all of them",
+)
+# Of columns that are left out.
+_OTHER_NUMBER: Final = _make_check(
+    lambda cell: not is_other_number(cell),
+    "is not a plain number; this column is left out",
+    "Write numbers as 0.5, 1234.5 or 51.2%, and a ± in a column of its own",
+)
 
 
 def find_faults(
@@ -160,6 +188,28 @@ def check_columns(layout: Layout, looks: Sequence[Look]) -> tuple[Diagnostic, ..
     if found[Severity.ERROR]:
         raise ReportError(*found[Severity.ERROR])
     return tuple(found[Severity.WARNING])
+
+
+def check_notations(root: Path, layout: Layout, looks: Iterable[Look]) -> Iterator[Diagnostic]:
+    """Yield warnings of columns left out for how their numbers are written; raise for some cells with a %."""
+    wrong: list[Diagnostic] = []
+    read = layout.metrics and not (layout.long or layout.outcomes or layout.totals)
+    for file, rows in ((look.file, look.rows) for look in looks if look.file.format != delimited.WANDB_CHART):
+        for index, (name, type_) in enumerate(zip(file.columns, file.types, strict=True)):
+            cells = [row[index] for row in rows if not is_missing(row[index])] if type_ == sql.TEXT else []
+            kind = layout.kinds.get(name)
+            if kind in NUMERIC and any("%" in (cell or "") for cell in cells):
+                wrong += find_wrong_cells(root, [file], {name: _PERCENT})
+            elif (
+                read
+                and kind is Kind.TEXT
+                and name not in astuple(layout.roles)
+                and 2 * sum(map(is_other_number, cells)) > len(cells)
+            ):
+                faults = _check_rows(file.get_content(root), file, {name: _OTHER_NUMBER})
+                yield from (replace(one, severity=Severity.WARNING) for one in islice(faults, 1))
+    if wrong:
+        raise ReportError(*wrong)
 
 
 def warn_no_metrics(survey: Survey, place: SourceLocation) -> Iterator[Diagnostic]:

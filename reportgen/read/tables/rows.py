@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from reportgen.formats import sql
-from reportgen.formats.cells import is_missing, is_number
+from reportgen.formats.cells import is_missing, is_number, parse_percent
 from reportgen.formats.layout import Row
 from reportgen.formats.sql import get_engine
 from reportgen.formats.tables import FORMATS, FREE_COLUMNS
@@ -42,7 +42,7 @@ def parse_score(expression: str, kind: str, ends: tuple[float, float]) -> str:
     if kind != sql.TEXT:
         return sql.parse_number(expression, kind)
     return (
-        f"coalesce(TRY_CAST({expression} AS DOUBLE), CASE "
+        f"coalesce({sql.try_number(expression)}, CASE "
         f"WHEN {sql.is_one_of(expression, RIGHT)} THEN {high} "
         f"WHEN {sql.is_one_of(expression, WRONG)} THEN {low} "
         f"WHEN {sql.is_missing(expression)} THEN NULL ELSE CAST({expression} AS DOUBLE) END)"
@@ -63,9 +63,10 @@ def check_score(cell: Text, ends: tuple[float, float]) -> tuple[str, str] | None
     """Return the fault of a score cell and the next step, or None if it is a score or missing."""
     if cell is None or is_missing(cell) or cell.strip(" ").lower() in RIGHT | WRONG:
         return None
-    if not is_number(cell):
+    share = parse_percent(cell)
+    if share is None and not is_number(cell):
         return "is not a score", "Write a number, true or false, or correct or incorrect"
-    value = float(cell)
+    value = float(cell) if share is None else share
     if math.isfinite(value) and not ends[0] <= value <= ends[1]:
         advice = "State the possible scores in source.yml, as in score_range: [0, 100], or mend it"
         return f"lies outside of {ends[0]:g} to {ends[1]:g}", advice

@@ -26,6 +26,7 @@ from reportgen.read.runs.stored import StoredRun
 from reportgen.read.tables.check import (
     NAMED,
     check_columns,
+    check_notations,
     check_unknown_files,
     explain_faults,
     explain_unknown_format,
@@ -162,7 +163,11 @@ def survey(
     )
     runs, seeds = (filter(None, _list_cells(looks, name)) for name in (roles.run, roles.seed))
     _check_nul(place, metric=raw, series=layout.series, benchmark=layout.benchmarks, run=runs, seed=seeds)
-    warnings = (*chain.from_iterable(look.warnings for look in looks), *check_columns(layout, looks))
+    warnings = (
+        *chain.from_iterable(look.warnings for look in looks),
+        *check_columns(layout, looks),
+        *check_notations(root, layout, looks),
+    )
     return Survey(layout, raw, warnings)
 
 

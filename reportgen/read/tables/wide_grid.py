@@ -25,8 +25,7 @@ Across: TypeAlias = Literal["series", "benchmarks", "metrics"]
 UNNAMED: Final = "(unnamed)"
 """Name of a column without one, such as the index that pandas writes."""
 _BENCHMARK_NAMES: Final = ("benchmark", "task", "dataset")
-# Endings of the columns that belong to a column of scores, and the second rows of a header.
-_PARTS: Final = {
+STATISTICS: Final = {
     **dict.fromkeys(("se", "stderr", "sem", "standard_error"), "se"),
     **dict.fromkeys(("sd", "std", "stdev"), "sd"),
     **dict.fromkeys(("ci95", "ci"), "ci95"),
@@ -34,6 +33,7 @@ _PARTS: Final = {
     **dict.fromkeys(("n", "count"), "n"),
     **dict.fromkeys(("mean", "avg", "average", "score", "value"), "value"),
 }
+"""What endings of the columns beside a column of scores mean, and names in a header of several rows."""
 _ENDING: Final = re.compile(
     r"(?P<name>.+?)[ _-]\(?(?P<part>se|stderr|sem|sd|std|stdev|ci95|n|±|\+/?-)\)?", re.IGNORECASE
 )
@@ -139,7 +139,7 @@ def _name_columns(levels: Sequence[Sequence[str]]) -> tuple[list[str], list[str]
         if not named[0] or not any(below[0][1:]):
             named[0] = named[0] or below[0][0]
     subs = list(below[0]) if below else [""] * len(named)
-    if below and {name.casefold() for name in named[1:]} <= _PARTS.keys():
+    if below and {name.casefold() for name in named[1:]} <= STATISTICS.keys():
         # What pandas pivots without values= has the kinds of numbers above, and below what they are of.
         named, subs = [named[0], *subs[1:]], ["", *named[1:]]
     return named, ["", *subs[1:]]
@@ -157,14 +157,14 @@ def _pair_columns(
     """Return the columns of scores, each with those of its spread and number."""
     parts: dict[tuple[str, str], dict[str, tuple[int, str]]] = {}
     names = {top for top, scored in zip(tops, is_score, strict=True) if scored}
-    statistics = all(sub.casefold() in _PARTS for sub in subs if sub)
+    statistics = all(sub.casefold() in STATISTICS for sub in subs if sub)
     for index, (top, sub) in enumerate(zip(tops, subs, strict=True)):
         if not is_score[index]:
             continue
-        key, part = (top, "" if statistics else sub), _PARTS.get(sub.casefold(), "value")
+        key, part = (top, "" if statistics else sub), STATISTICS.get(sub.casefold(), "value")
         ending = _ENDING.fullmatch(top)
         if not sub and ending and ending["name"] in names:
-            key, part = (ending["name"], ""), _PARTS[ending["part"].casefold()]
+            key, part = (ending["name"], ""), STATISTICS[ending["part"].casefold()]
         role = part if part in {"value", "n"} else "spread"
         parts.setdefault(key, {})[role] = (index, part)
     return tuple(

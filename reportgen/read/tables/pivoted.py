@@ -1,0 +1,200 @@
+"""Curve tables with several header rows, as pandas writes pivots, as long tables: a row for each value.
+
+``DataFrame.to_csv`` writes a row for each level of the columns, with its name first, and a row with the names
+of the index alone. A table is one of curves if the index has a step; others are read as tables of scores.
+"""
+
+from __future__ import annotations
+
+import csv
+from contextlib import suppress
+from itertools import chain, islice, pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from reportgen.core.errors import Diagnostics, ReportError
+from reportgen.formats.cells import is_missing, is_number, parse_percent
+from reportgen.formats.files import split_ending
+from reportgen.formats.messages import limit_problems
+from reportgen.formats.tables import FORMATS, delimited
+from reportgen.formats.tables.delimited import write_separated
+from reportgen.read.find import locate_file
+from reportgen.read.tables.layout import is_name_of
+from reportgen.read.tables.wide_grid import STATISTICS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from reportgen.core.cache import Cache
+    from reportgen.core.errors import Diagnostic
+    from reportgen.core.model import SourceFile
+    from reportgen.formats.files import Content
+    from reportgen.formats.layout import FileLayout
+    from reportgen.read.find import Location
+    from reportgen.settings.source import SourceSettings
+
+
+_MOST_LEVELS: Final = 8
+_ROWS_OF_A_LOOK: Final = 20
+_ROLES: Final = ("run", "seed", "step", "metric")
+# Names of statistics, and the column of a long table that holds each.
+_COLUMNS: Final = {"value": "value", "se": "stderr", "sd": "std", "n": "n"}
+
+
+class _Header(Struct, frozen=True):
+    """Header of a pivot: names of the index, and of the levels, with the label of each column of values."""
+
+    index: tuple[str, ...]
+    levels: tuple[str, ...]  # empty for a level without a name
+    labels: tuple[tuple[str, ...], ...]  # by level, then by column
+
+
+def map_pivots(
+    location: Location,
+    settings: SourceSettings,
+    files: Sequence[FileLayout],
+    hashed: Sequence[SourceFile],
+    cache: Cache,
+) -> tuple[tuple[FileLayout, ...], SourceSettings]:
+    """Write the values of pivots of curves to the cache; return all files, and the settings to read them.
+
+    A ``ReportError`` has every cell that is not a number, and tables whose step has no name.
+    """
+    if settings.form in {"totals", "outcomes"}:
+        return tuple(files), settings
+    problems = Diagnostics()
+    tables = []
+    names: dict[str, None] = {}
+    for file, known in zip(files, hashed, strict=True):
+        header = None
+        if FORMATS.get(file.format) is delimited:
+            with problems.collecting():
+                header = _find_header(file.get_content(location.root), file.format, settings)
+        if header is None:
+            tables.append(file)
+            continue
+        levels = zip(header.levels, header.labels, strict=True)
+        names |= dict.fromkeys([*header.index, *(name for name, of in levels if not _holds_statistics(of))])
+        key = cache.make_key("pivot", file.path, known.sha256, repr((file, header)))
+        path = Path(cache.get_text_path(key, "rows.tsv"))
+        with problems.collecting():
+            if not path.exists():
+                cache.put_text(key, "rows.tsv", _write_rows(file.get_content(location.root), file, header))
+        copy = locate_file(path, location.root).file
+        tables.append(replace(file, format="tsv", compression="", copy=copy))
+    problems.raise_errors()
+    return tuple(tables), _complete_settings(settings, tuple(names)) if names else settings
+
+
+def _complete_settings(settings: SourceSettings, names: Sequence[str]) -> SourceSettings:
+    """Return the settings of long tables; names of levels without another role are those of the series."""
+    columns = settings.columns
+    taken = columns.model_dump(exclude_none=True).values()
+    labels = [name for name in names if name and name not in taken]
+    labels = [name for name in labels if not any(is_name_of(role, name) for role in _ROLES)]
+    if labels and not (columns.series or any(is_name_of("series", name) for name in labels)):
+        columns = columns.model_copy(update={"series": tuple(labels)})
+    return settings.model_copy(update={"form": "long", "wide": "series", "columns": columns})
+
+
+def _find_header(content: Content, form: str, settings: SourceSettings) -> _Header | None:
+    """Return the header of a pivot with a step in its index; raise if the step may have no name."""
+    rows: list[list[str]] = []
+    # Whoever reads it as another table reports what is wrong with it.
+    with Diagnostics().collecting(), suppress(csv.Error):
+        content.check()
+        rows = [cells for _, cells in islice(delimited.read_grid(content, form), _ROWS_OF_A_LOOK)]
+    for place, cells in enumerate(rows[:_MOST_LEVELS]):
+        count = cells.index("") if "" in cells else len(cells)
+        named = any(name == settings.columns.step or is_name_of("step", name) for name in cells[:count])
+        if place and named and count < len(cells) and not any(cells[count:]):
+            return _build_header(cells[:count], rows[:place], len(cells))
+    numbered = next((place for place, cells in enumerate(rows) if is_number(cells[0])), 0)
+    first, steps = rows[0][1:] if rows else [], [cells[0] for cells in rows[numbered:]]
+    is_pivot = numbered > 1 and len(set(first)) < len(first) and all(map(is_number, steps))
+    is_open = is_pivot and not (settings.form or settings.wide)
+    if is_open and all(float(step) < float(after) for step, after in pairwise(steps)):
+        message = f"the first column below {numbered} header rows has no name, and may be the step"
+        advice = 'Name it before it is written, as in df.index.name = "step"'
+        raise content.make_error(message, f"{advice}; if its rows are not steps, say form: wide", 1)
+    return None
+
+
+def _build_header(index: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> _Header | None:
+    """Return the header of these rows, with merged cells filled; None if a column has no label."""
+    labels = []
+    for cells in rows:
+        filled = list(cells[len(index) :])
+        for place in range(1, len(filled)):
+            filled[place] = filled[place] or filled[place - 1]
+        if len(cells) != width or not all(filled):
+            return None
+        labels.append(tuple(filled))
+    levels = tuple(next(filter(None, cells[: len(index)]), "") for cells in rows)
+    return _Header(tuple(index), levels, tuple(labels))
+
+
+class _Columns(Struct, frozen=True):
+    """Columns of the long table: those of names, those of values, and where the cells of each row are."""
+
+    names: tuple[str, ...]
+    parts: tuple[str, ...]  # keys of ``_COLUMNS``
+    cells: dict[tuple[str, ...], dict[str, int]]  # names in a row: the index of the cell of each part
+
+
+def _plan_columns(header: _Header, metric: str) -> _Columns:
+    """Return the columns of a pivot as a long table; ``metric`` names one that no level names."""
+    levels = dict(enumerate(header.levels))
+    kinds = ["value"] * len(header.labels[0])
+    statistics = next((place for place in levels if _holds_statistics(header.labels[place])), None)
+    if statistics is not None:
+        del levels[statistics]
+        kinds = [STATISTICS[label.casefold()] for label in header.labels[statistics]]
+    unnamed = [place for place, name in levels.items() if not name]
+    is_named = any(is_name_of("metric", name) for name in levels.values())
+    if unnamed and not is_named:
+        levels[unnamed[0]] = "metric"
+    more = () if unnamed or is_named else (metric,)
+    names = [*(name or f"level {place + 1}" for place, name in levels.items()), *("metric" for _ in more)]
+    cells: dict[tuple[str, ...], dict[str, int]] = {}
+    for place, kind in enumerate(kinds):
+        key = (*(header.labels[level][place] for level in levels), *more)
+        cells.setdefault(key, {})[kind] = len(header.index) + place
+    return _Columns(tuple(names), tuple(kind for kind in _COLUMNS if kind in kinds), cells)
+
+
+def _write_rows(content: Content, file: FileLayout, header: _Header) -> str:
+    """Return the values of a pivot as tab-separated text, a row for each."""
+    columns = _plan_columns(header, split_ending(Path(file.path))[0])
+    width = len(header.index) + len(header.labels[0])
+    problems: list[Diagnostic] = []
+
+    def list_rows() -> Iterator[list[str]]:
+        for line, cells in islice(delimited.read_grid(content, file.format), len(header.labels) + 1, None):
+            if len(cells) != width:
+                message = f"the row has {len(cells)} cells where the header has {width}"
+                problems.append(content.make_problem(message, "Look for a missing delimiter", line))
+                continue
+            for key, places in columns.cells.items():
+                values = [cells[places[part]] if part in places else "" for part in columns.parts]
+                for value in values:
+                    if not (is_missing(value) or is_number(value) or parse_percent(value) is not None):
+                        message = f'"{value}" in the column of {", ".join(key)} is not a number'
+                        problems.append(content.make_problem(message, "Mend it, or leave it empty", line))
+                if not is_missing(values[0]):
+                    yield [*cells[: len(header.index)], *key, *values]
+
+    above = [*header.index, *columns.names, *(_COLUMNS[part] for part in columns.parts)]
+    text = write_separated(content, chain([above], list_rows()))
+    if problems:
+        raise ReportError(*limit_problems(problems))
+    return text
+
+
+def _holds_statistics(labels: Sequence[str]) -> bool:
+    """Return whether labels say what numbers are: a value, and how sure it is."""
+    kinds = {STATISTICS.get(label.casefold()) for label in labels}
+    return "value" in kinds and kinds <= _COLUMNS.keys()
