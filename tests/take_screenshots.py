@@ -1,8 +1,8 @@
 """Pictures of every page of the built example site, light and dark, wide and narrow, for people to look at.
 
 ``python tests/take_screenshots.py [SITE [FOLDER]]``: from ``site/`` into ``screenshots/`` unless said
-otherwise. The pages are opened from disk, as a reader without a server would. The two pictures that the README
-shows are made anew as well.
+otherwise. The pages are opened from disk, as a reader without a server would. Both pictures of the README
+are made anew as well.
 """
 
 from __future__ import annotations
