@@ -84,7 +84,7 @@ def archive(
     strict: bool,
     allowed: tuple[str, ...],
 ) -> None:
-    """Pack the report with its data, and what they come from, into one file that opens in ten years.
+    """Pack the report into one file to keep.
 
     The archive holds the whole report as one HTML file, its figures, its content and data, where each figure
     comes from, and how to cite it. The same report gives the same files; the SHA-256 of the archive's
@@ -141,7 +141,9 @@ def archive(
     help="For rebuild: the Python that has the packages of requirements.txt and the archive's reportgen.",
 )
 def verify(archive: Path, level: str, container: Path | None, python: Path | None) -> None:
-    """Check an archive, packed or unpacked, without network.
+    """Check an archive, without network.
+
+    It may be packed or unpacked.
 
     \b
     intact      every file has its SHA-256
@@ -177,7 +179,9 @@ def verify(archive: Path, level: str, container: Path | None, python: Path | Non
     help="For LaTeX, as CITATION.cff, as a reference in a text, or for a registry of DOIs.",
 )
 def cite(config_file: Path, form: str) -> None:
-    """Print how the report is cited, from citation: of the reportgen plugin in mkdocs.yml.
+    """Print how the report is cited.
+
+    From citation: of the reportgen plugin in mkdocs.yml.
 
     \b
     Examples:

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     "--check-actions", is_flag=True, help="Say what is missing in the workflows, and write nothing."
 )
 def init(folder: Path | None, *, with_review: bool, with_publish: bool, check_actions: bool) -> None:
-    """Write a small working report into FOLDER, with data, a page and workflows for GitHub.
+    """Write a small working report into FOLDER.
+
+    With data, a page and workflows for GitHub.
 
     With an option FOLDER may also be a report that exists, and is this folder if left out: workflows are
     added to its repository, and nothing else. Nothing that exists is ever overwritten.
@@ -135,7 +137,9 @@ _HOW = {
 @config_option
 @cache_dir_option
 def add(path: Path, name: str | None, how: How | None, config_file: Path, *, with_page: bool) -> None:
-    """Add PATH to the report: its data, their source.yml and, with --page, a page that shows them.
+    """Add the data at PATH to the report.
+
+    With their source.yml and, with --page, a page that shows them.
 
     PATH is any file or folder that reportgen describe can read. Up to 50 MB are copied into data/NAME, and
     what is larger is frozen, unless an option says otherwise; data in the data folder stay there. The page

@@ -82,7 +82,7 @@ def cli(context: click.Context) -> None:
       reportgen add ~/runs --page       your data in it, with a page
       cd my-report && reportgen serve   look at it while you write
       reportgen build --strict          write site/, fail on any warning
-      reportgen check                   hold every statement against the data
+      reportgen check                   compare every statement with the data
       reportgen review main             say what changed since main
     """
     if os.environ.get("NO_COLOR"):
@@ -116,9 +116,10 @@ for command in (
 @click.option("--since", metavar="REV", help="Say on each page what changed since REV.")
 @cache_dir_option
 def build(config_file: Path, *, strict: bool, force: bool, since: str | None) -> None:
-    """Build the site; the old one stays until the new one is complete.
+    """Build the site into site/.
 
-    REV is what "reportgen review" takes as BASE: a revision, a project folder, a built site or a report.json.
+    The old site stays until the new one is complete. REV is what "reportgen review" takes as BASE: a revision,
+    a project folder, a built site or a report.json.
 
     \b
     Examples:
@@ -163,7 +164,9 @@ def build(config_file: Path, *, strict: bool, force: bool, since: str | None) ->
 @click.option("-o", "--open", "open_browser", is_flag=True, help="Open the site in a browser.")
 @cache_dir_option
 def serve(config_file: Path, dev_addr: str | None, *, open_browser: bool) -> None:
-    """Serve the site and build it again whenever content or data change.
+    """Serve the site with live reload.
+
+    It is built again whenever content or data change.
 
     \b
     Example:
@@ -178,9 +181,10 @@ def serve(config_file: Path, dev_addr: str | None, *, open_browser: bool) -> Non
 @cli.command()
 @click.argument("name", required=False)
 def schema(name: str | None) -> None:
-    """Print the JSON Schema of block bodies and settings files, for editors.
+    """Print JSON Schemas, for editors.
 
-    NAME is a block such as curve, or source, front-matter, plugin or review; all if left out.
+    Of the bodies of blocks and of settings files. NAME is a block such as curve, or source, front-matter,
+    plugin or review; all if left out.
 
     \b
     Examples:
@@ -221,7 +225,9 @@ _LEAST = ("where", "metrics", "logged (UTC)", "seed", "standard error", "highest
 @format_option("json", purpose="For people, or for other programs, with lists that are never cut.")
 @cache_dir_option
 def describe(path: Path, form: str) -> None:
-    """Tell what PATH holds: format, runs, metrics or answers, and what is irregular about them.
+    """Say what a file or folder of runs holds.
+
+    Format, runs, metrics or answers, what is irregular about them, and the block to paste into a page.
 
     PATH is any file or folder that a trainer, a logger, an evaluation or a script wrote, in a report or
     anywhere else. Nothing is changed. At the end stand the settings that are worth writing and a block that
@@ -351,7 +357,9 @@ def _print_heading(title: str, note: str) -> None:
 )
 @cache_dir_option
 def freeze(source: Path, folder: Path | None) -> None:
-    """Write SOURCE as one Parquet file and a source.yml, small enough to be committed and reviewed.
+    """Write SOURCE as one small Parquet file.
+
+    With a source.yml; small enough to be committed and reviewed.
 
     SOURCE is the path of any file or folder that reportgen describe can read. Every row stays, also repeated
     and missing ones, so that a report says the same of both. The source.yml names the original files with

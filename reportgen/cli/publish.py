@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def publish() -> None:
-    """Put together what is published: the report, its versions, and previews of pull requests.
+    """Assemble the report, its versions and previews.
 
     \b
     Example:

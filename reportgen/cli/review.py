@@ -70,7 +70,9 @@ _FEWEST_PICTURES, _MOST_PICTURES = 4, 60
 def review(
     base: str | None, head: str | None, *, config_file: Path, folder: Path, form: str, condition: str
 ) -> None:
-    """Say what changed from BASE to HEAD: statements, numbers, figures, and whether it is more than noise.
+    """Say what changed from BASE to HEAD.
+
+    Statements, numbers and figures, and whether a change is more than noise.
 
     BASE and HEAD are a revision of the repository, a project folder, a built site, a report.json or an
     archive. BASE is where the branch or the pull request that is checked out began, and HEAD the working
@@ -178,7 +180,9 @@ def _print_review(found: Review, text: str, form: str, config_file: Path) -> Non
     " tells reports apart by it.",
 )
 def comment(review: BinaryIO, max_chars: int, link: str, picture_base: str, config_file: str) -> None:
-    """Print REVIEW.JSON, which "reportgen review" wrote, as a comment in Markdown.
+    """Print a review as a comment in Markdown.
+
+    REVIEW.JSON is what "reportgen review" wrote.
 
     The file may come from anybody: it is checked against its schema, and every name and sentence in it is
     quoted, so that none becomes a link, a mention, a picture or markup. Nothing else is read, and no network
@@ -219,7 +223,9 @@ def comment(review: BinaryIO, max_chars: int, link: str, picture_base: str, conf
     help="Figures to draw; a comment shows the first 4.",
 )
 def pictures(review: BinaryIO, folder: Path, most: int) -> None:
-    """Draw the changed figures of REVIEW.JSON, before and after in one, for a comment.
+    """Draw the changed figures of a review.
+
+    Before and after in one picture, for a comment.
 
     Of each figure there are two PNG files, for a light and a dark page. The figures with the clearest
     differences come first, and "reportgen comment --picture-base" shows them from where you put the folder.

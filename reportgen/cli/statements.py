@@ -58,7 +58,9 @@ _COLUMNS = (
     purpose="For people, for the annotations of a GitHub workflow, or for other programs.",
 )
 def check(config_file: Path, form: str) -> None:
-    """Hold every bound value and claim against the data, and write no site.
+    """Check every bound value and claim.
+
+    Compares them with the data, and writes no site.
 
     Leaves with 1 if there is an error, or a statement that fails, that cannot be decided, or that was
     expected to fail and holds. Other warnings are printed and fail nothing here: build --strict fails on
@@ -133,7 +135,9 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 @cache_dir_option
 @click.option("-w", "--write", is_flag=True, help="Write the pages.")
 def fix(config_file: Path, *, write: bool) -> None:
-    """Show, as a diff, what bound values that no longer match the data have to be; --write types it.
+    """Correct bound values that the data changed.
+
+    Shows the corrections as a diff; --write writes them.
 
     Digits, unit and style stay as they were typed, and so does all other text. Claims are sentences, so they
     are left to you: those that are not as expected are listed. Leaves with 1 if there is something to write
@@ -231,7 +235,9 @@ class _WithVocabulary(click.Command):
 @click.command(cls=_WithVocabulary)
 @_question_options()
 def facts(sources: tuple[str, ...], metric: str | None, benchmark: str | None, config_file: Path) -> None:
-    """List every fact about SOURCE with its value, to be pasted into a page.
+    """List every fact about SOURCE with its value.
+
+    Each can be pasted into a page.
 
     SOURCE is a name that blocks use: math500 for data/math500.csv; of several, the facts are
     about all of them together. What stands on the left is what a bound
@@ -333,7 +339,9 @@ def _find_example(kind: FactKind, needed: int, known: Known, subject: Subject) -
 def observations(
     sources: tuple[str, ...], metric: str | None, benchmark: str | None, count: int, config_file: Path
 ) -> None:
-    """Print what rules find in SOURCE, most telling first, each sentence with what it rests on.
+    """Print what the rules find in SOURCE.
+
+    Sentences, the most telling first, each with what it rests on.
 
     SOURCE is a name that blocks use: math500 for data/math500.csv. An observations block shows the same
     sentences on a page.
@@ -375,7 +383,9 @@ def plan(
     form: str,
     config_file: Path,
 ) -> None:
-    """Say how often a true difference is found on SOURCE, now and with more problems, samples or runs.
+    """Say which differences SOURCE can show.
+
+    How often a true difference is found, now and with more problems, samples or runs.
 
     SOURCE is a name that blocks use: contest for data/contest.csv. It holds answers to problems. All pairs of
     its series are the family that is tested. A plan block shows the same on a page.
