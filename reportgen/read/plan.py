@@ -16,6 +16,7 @@ from reportgen.read.groups import GroupColumns
 from reportgen.read.tables.layout import (
     INTERVAL_PARTS,
     add_settings,
+    advise_step,
     get_layout,
     list_setting_names,
     resolve_column,
@@ -226,10 +227,7 @@ def _check_names(source: Source, layout: Layout, query: MeasurementQuery) -> Ite
         message = (
             f'no column of the source "{source.name}" is known as the step; it has {list_names(columns)}'
         )
-        advice = "Name it in source.yml, as in columns: {step: NAME}, or as x: of the block"
-        if not layout.long:
-            advice += "; a table of scores without steps is form: totals or form: wide"
-        yield Diagnostic(source.location, message, advice, Stage.DATA)
+        yield Diagnostic(source.location, message, advise_step(layout, source.settings), Stage.DATA)
 
 
 def _find_step(layout: Layout, x: str | None) -> tuple[str | None, RawNames]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from msgspec import Struct, field
 from msgspec.structs import astuple, replace
 
+from reportgen.core.directions import Direction, guess_direction
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.layout import ROLE_NAMES, FileLayout
@@ -163,6 +164,7 @@ _TOTAL_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "benchmark": ("benchmark", "task", "dataset"),
     "metric": ("metric",),
 }
+_QUALITY: Final = frozenset((Direction.HIGHER, Direction.LOWER))
 # These columns must be numeric: one called time may hold dates.
 _COUNTED: Final = frozenset(("tokens", "seconds", "cost"))
 # Tables of any content may have one of these.
@@ -358,6 +360,42 @@ def detect_totals(
     if "score" not in matched:
         raise _make_missing_error("totals need", "score", kinds, place)
     return TotalRoles(**matched)
+
+
+def suggest_totals(layout: Layout, settings: SourceSettings) -> dict[str, str] | None:
+    """Return the columns to name in a table without steps in which a row is a score; None if it is none.
+
+    A score is called so, or is the only column of numbers whose name says that more or less is better.
+    """
+    roles, names = layout.roles, get_mapped_columns(settings)
+    if settings.form or layout.outcomes or layout.totals or layout.spread or roles.step:
+        return None
+    numeric = {name for name, kind in layout.kinds.items() if kind in NUMERIC}
+    matched = match_columns(
+        _TOTAL_NAMES,
+        layout.kinds,
+        names,
+        taken=(roles.series, roles.run, roles.seed),
+        fits=lambda part, name: part in {"benchmark", "metric"} or name in numeric,
+    )
+    if not (roles.series or "benchmark" in matched):
+        return None
+    if "score" in matched:
+        return {}
+    free = numeric - {*matched.values(), *astuple(roles)}
+    return {"score": min(free)} if len(free) == 1 and guess_direction(*free) in _QUALITY else None
+
+
+def advise_step(layout: Layout, settings: SourceSettings) -> str:
+    """Return the next step for a table in which no column is known as the step."""
+    totals = suggest_totals(layout, settings)
+    advice = "name it in source.yml, as in columns: {step: NAME}, or as x: of the block"
+    if totals is None:
+        return f"N{advice[1:]}; a table of scores without steps is form: totals or form: wide"
+    score = f" and columns: {{score: {totals['score']}}}" if totals else ""
+    return (
+        f"If a row is a score of a whole benchmark, say form: totals{score} in source.yml. Otherwise {advice}"
+    )
 
 
 def find_wide_metrics(
