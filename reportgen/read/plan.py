@@ -13,10 +13,10 @@ from reportgen.formats.cells import Kind
 from reportgen.formats.messages import list_names, suggest_names
 from reportgen.read.derived import make_name_formula, replace_x
 from reportgen.read.groups import GroupColumns
+from reportgen.read.tables.check import advise_step
 from reportgen.read.tables.layout import (
     INTERVAL_PARTS,
     add_settings,
-    advise_step,
     get_layout,
     list_setting_names,
     resolve_column,

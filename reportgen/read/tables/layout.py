@@ -231,9 +231,18 @@ def find_column(name: str, columns: Sequence[str]) -> str | None:
 
 
 def check_named_columns(
-    columns: Sequence[str], settings: SourceSettings, place: SourceLocation, holder: str, *, exactly: bool
+    columns: Sequence[str],
+    settings: SourceSettings,
+    place: SourceLocation,
+    holder: str,
+    *,
+    exactly: bool,
+    others: Sequence[str] = (),
 ) -> None:
-    """Refuse columns that the settings name and the holder, given in words, does not have."""
+    """Refuse columns that the settings name and the holder, given in words, does not have.
+
+    ``others`` are further names that a filter may have, which a message suggests.
+    """
     requested = [(f"columns: {part}", name, exactly) for part, name in get_mapped_columns(settings).items()]
     requested += [("columns: series", name, exactly) for name in get_series_parts(settings)[1:]]
     requested += [("filter", name, False) for name in settings.filter]
@@ -241,7 +250,9 @@ def check_named_columns(
     for key, name, as_written in requested:
         if name not in columns and (as_written or find_column(name, columns) is None):
             message = f'{key} names the column "{name}", which the {holder} do not have'
-            problems.append(Diagnostic(place, message, suggest_names(name, columns, "They have"), Stage.DATA))
+            known = dict.fromkeys((*others, *columns)) if key == "filter" else columns
+            advice = suggest_names(name, tuple(known), "They have")
+            problems.append(Diagnostic(place, message, advice, Stage.DATA))
     if problems:
         raise ReportError(*problems)
 
@@ -384,18 +395,6 @@ def suggest_totals(layout: Layout, settings: SourceSettings) -> dict[str, str] |
         return {}
     free = numeric - {*matched.values(), *astuple(roles)}
     return {"score": min(free)} if len(free) == 1 and guess_direction(*free) in _QUALITY else None
-
-
-def advise_step(layout: Layout, settings: SourceSettings) -> str:
-    """Return the next step for a table in which no column is known as the step."""
-    totals = suggest_totals(layout, settings)
-    advice = "name it in source.yml, as in columns: {step: NAME}, or as x: of the block"
-    if totals is None:
-        return f"N{advice[1:]}; a table of scores without steps is form: totals or form: wide"
-    score = f" and columns: {{score: {totals['score']}}}" if totals else ""
-    return (
-        f"If a row is a score of a whole benchmark, say form: totals{score} in source.yml. Otherwise {advice}"
-    )
 
 
 def find_wide_metrics(
