@@ -143,7 +143,7 @@ def test_what_cannot_be_computed_is_refused(tmp_path: Path) -> None:
             '"error: 1 - acc": "acc" is not a metric here. There are "a"',
         ),
         ("runs", "metric: {c: up (m) + t (s)}", "what is added or subtracted has different units: m and s"),
-        ("runs", "metric: {c: a / (a - 3)}", '"c: a / (a - 3)" divides by zero at step 3 of run 1 of one'),
+        ("runs", "metric: {c: a / (a - a)}", '"c: a / (a - a)" divides by zero at every step'),
         ("runs", "metric: {c: a > 1}", '"c: a > 1": "'),
         ("apart", "metric: {c: a - b}", '"c: a - b" has no value: no run has a and b at one step'),
         ("runs", "metric: a\nx: up (m)", '"up (m)" goes back from 2 to 0 at step 3 of run 1 of one'),
@@ -161,3 +161,13 @@ def test_what_cannot_be_computed_is_refused(tmp_path: Path) -> None:
     for said, (_, _, expected) in zip(found, blocks, strict=True):
         assert said.startswith("content/index.md:")
         assert expected in said
+
+
+def test_a_division_by_zero_is_a_missing_value(tmp_path: Path) -> None:
+    """It is never 0, is counted below the figure, and the other steps are drawn."""
+    rows = "series,step,loss,tokens\none,1,4,2\none,2,3,0\none,3,6,4\n"
+    page = "# Small\n\n```curve\nid: one\nsource: s\nmetric: {per_token: loss / tokens}\n```\n"
+    root = write_report(tmp_path, {"content/index.md": page, "data/s.csv": rows})
+    one = figure(drafted(root).shown["index.md", "one"])
+    assert [row[-1] for row in one.table.rows] == ["2.000", "1.500"]
+    assert "per_token is missing where a divisor is 0: 1 of 3 values." in one.caption

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from command_line import call
 from kept_files import KEPT, unpacked
 from made_folders import KINDS, made
 from made_projects import write_file, write_report
@@ -115,3 +116,23 @@ def test_titles_are_words(tmp_path: Path, metric: str, title: str) -> None:
     write_file(tmp_path / "s.csv", f"step,{metric}\n1,0.5\n2,0.6\n")
     told = describing.describe_path(tmp_path / "s.csv", tmp_path, "", FileHashes(tmp_path / "h"), None)
     assert f"title: {title}\n" in describing.suggest_block(told)
+
+
+@pytest.mark.parametrize(
+    ("table", "suggested"),
+    [
+        ("model,task,score,stderr\nElm,A,0.5,0.02\nFir,A,0.6,0.02\n", "form: totals\n"),
+        ("model,accuracy,n\nElm,51.2%,500\nFir,60%,500\n", "form: totals\n"),
+        ("model,dataset,f1\nElm,A,0.5\nFir,A,0.6\n", "form: totals\ncolumns:\n  score: f1\n"),
+    ],
+)
+def test_scores_without_steps_are_totals(tmp_path: Path, table: str, suggested: str) -> None:
+    """What describe suggests can be read; an error about the step says it as well."""
+    (tmp_path / "s.csv").write_text(table, encoding="utf-8")
+    done = call(tmp_path, "describe", "s.csv")
+    assert suggested in done.stdout
+    assert "If a row is a score of a whole benchmark, say form: totals" in done.stdout
+    (tmp_path / "s.source.yml").write_text(suggested, encoding="utf-8")
+    done = call(tmp_path, "describe", "s.csv")
+    assert done.returncode == 0
+    assert "2 totals" in done.stdout

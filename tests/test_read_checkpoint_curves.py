@@ -168,6 +168,9 @@ def test_a_filter_of_the_source_holds_for_its_curve(tmp_path: Path) -> None:
     write_checkpoints(tmp_path / "data/s", "model")
     data.write("s/source.yml", "filter: {model: [out/grpo/checkpoint-500, out/grpo/checkpoint-1000]}\n")
     assert sorted(read_curve(data)["step"]) == [500, 1000]
+    data.write("s/source.yml", 'filter: {model: ["out/grpo/checkpoint-?000", "*-500"], benchmark: "s*"}\n')
+    assert set(read_curve(data)["step"]) == {500, 1000}
+    assert data.open("s").benchmarks == ("sums",)
 
 
 def test_a_source_without_checkpoints_says_what_to_write(tmp_path: Path) -> None:

@@ -380,6 +380,8 @@ def test_a_filter_may_ask_for_a_setting_of_the_runs(tmp_path: Path) -> None:
     assert set(data.frame("s", "loss")["run"]) == {"a"}
     data.write("s/source.yml", "filter: {learning_rate: 0.1}")
     assert 'filter names the column "learning_rate", which the runs do not have' in told(data)[0]
+    data.write("s/source.yml", "filter: {LR: 0.1}")
+    assert 'which the runs do not have. Did you mean "lr"? They have folder, lr, ' in told(data)[0]
 
 
 def test_groups_of_a_pattern_name_runs(tmp_path: Path) -> None:

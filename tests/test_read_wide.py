@@ -259,3 +259,13 @@ def test_the_case_has_the_scores_of_its_file() -> None:
         for name, cell in cells.items()
     }
     assert found == pytest.approx(expected)
+
+
+def test_a_filter_takes_patterns_and_comparisons(tmp_path: Path) -> None:
+    """As in every other source."""
+    text = "model,size,AIME,MATH\nqwen-a,7,0.5,0.6\nqwen-b,72,0.6,0.7\nElm,7,0.2,0.3\n"
+    settings = "form: wide\nwide: benchmarks\nmetrics: [AIME, MATH]\ncolumns: {series: model}\n"
+    found = read(tmp_path, text, f"{settings}filter: {{model: qwen*}}\n")
+    assert {series for series, _ in found} == {"qwen-a", "qwen-b"}
+    found = read(tmp_path, text, f'{settings}filter: {{model: "!qwen*"}}\n')
+    assert {series for series, _ in found} == {"Elm"}

@@ -142,6 +142,14 @@ def is_equal(expression: str, kind: str, cell: CellValue | tuple[CellValue, ...]
     return f"({' AND '.join(tests)})" if tests else "FALSE"
 
 
+def check_texts(texts: Iterable[str | None], cell: CellValue | tuple[CellValue, ...]) -> list[bool]:
+    """Return for each of a few texts whether it passes, as ``is_equal``."""
+    tests = f"SELECT coalesce({is_equal('text', TEXT, cell)}, FALSE) FROM "  # noqa: S608 - quoted
+    return [
+        passes for (passes,) in get_engine().fetch_rows(f"{tests}(SELECT unnest({make_list(texts)}) AS text)")
+    ]
+
+
 _COMPARISON: Final = re.compile(r"(<=|>=|==?|<|>|≤|≥)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(%?)")
 _EXPONENT: Final = re.compile(r"[+-]?\d+\.?\d*[eE][+-]?\d+")
 _MARKS: Final = {"≤": "<=", "≥": ">=", "==": "="}

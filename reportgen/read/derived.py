@@ -80,18 +80,17 @@ def derive(select: str, name: str, formula: Formula, others: Iterable[str]) -> s
 
 
 def check_derived(select: str, name: str, formula: Formula, source: Source) -> tuple[str, ...]:
-    """Refuse a division by zero, and inputs without a common step; return a note on runs without one."""
+    """Refuse inputs without a common step; return notes on runs without one and on divisions by zero."""
     wide, cells = _join_metrics(select, formula.names)
     where = f"{name}: {formula.text}"
     known, divisors = f"known = {len(cells)}", _write(formula, cells)[1]
-    for divisor in divisors:
-        found = get_engine().fetch_rows(
-            f'SELECT series, run, step FROM ({wide}) WHERE {known} AND {divisor} = 0 ORDER BY "row" LIMIT 1'  # noqa: S608
-        )
-        for series, run, step in found:
-            message = f'"{where}" divides by zero at step {step:g} of {_name_run(series, run)}'
-            advice = "Divide by what is never 0, or leave that run out with filter: or series:"
-            raise ReportError(Diagnostic(source.location, message, advice, Stage.DATA))
+    by_zero = " OR ".join(f"{divisor} = 0" for divisor in divisors) or "FALSE"
+    ((zeros, every),) = get_engine().fetch_rows(
+        f"SELECT count(*) FILTER ({by_zero}), count(*) FROM ({wide}) WHERE {known}"  # noqa: S608 - our own names
+    )
+    if zeros and zeros == every:
+        message, advice = f'"{where}" divides by zero at every step', "Divide by what is not 0"
+        raise ReportError(Diagnostic(source.location, message, advice, Stage.DATA))
     rows = get_engine().fetch_rows(
         f"SELECT series, run, count(*) FILTER ({known}) FROM ({wide}) GROUP BY series, run "  # noqa: S608
         'ORDER BY min("row")'
@@ -103,7 +102,8 @@ def check_derived(select: str, name: str, formula: Formula, source: Source) -> t
         raise ReportError(Diagnostic(source.location, message, advice, Stage.DATA))
     text = f"{name} = {formula.text}, computed for each run at each step that has all of it."
     left_out = f"No such step, and not drawn: {join_names(missing, most=_MOST_RUNS)}."
-    return (text, left_out) if missing else (text,)
+    divided = f"{name} is missing where a divisor is 0: {zeros:,} of {every:,} values."
+    return (text, *([left_out] if missing else []), *([divided] if zeros else []))
 
 
 def replace_x(select: str, formula: Formula, own: Iterable[str], metrics: Iterable[str]) -> str:

@@ -19,7 +19,6 @@ from reportgen.core.statements import (
     Description,
 )
 from reportgen.core.words import join_names
-from reportgen.formats.cells import NUMERIC
 from reportgen.formats.files import get_archive_ending, natural_key, split_weak_ending
 from reportgen.formats.messages import list_names
 from reportgen.formats.registry import find_format, find_units, get_title, is_data_name, load_reader
@@ -36,7 +35,7 @@ from reportgen.read.runs.problems import find_method
 from reportgen.read.sources import open_files, request_source
 from reportgen.read.tables.check import count_endings
 from reportgen.read.tables.converted import SQLITE
-from reportgen.read.tables.layout import detect_totals, get_layout
+from reportgen.read.tables.layout import get_layout, suggest_totals
 from reportgen.read.tables.survey import complete_layout
 
 if TYPE_CHECKING:
@@ -276,7 +275,7 @@ def _describe_layout(description: Description, source: Source, root: Path) -> De
         step_name="step" if step == "_step" else step,
         step_is_time=step_role in layout.kinds and layout.kinds[step_role].name == "TIME",
         settings=suggest_files(layout, settings, description.path)
-        | _suggest_for_table(layout, settings, source.location, steps),
+        | _suggest_for_table(layout, settings, steps),
     )
 
 
@@ -386,12 +385,10 @@ def _describe_empty(
     return description, ()
 
 
-def _suggest_for_table(
-    layout: Layout, settings: SourceSettings, place: SourceLocation, steps: Sequence[str]
-) -> dict[str, object]:
+def _suggest_for_table(layout: Layout, settings: SourceSettings, steps: Sequence[str]) -> dict[str, object]:
     """Suggest keys for what names in a table do not show: that it holds totals, or its step.
 
-    ``steps`` are columns that may be the step, the likeliest first; ``place`` is that of the settings.
+    ``steps`` are columns that may be the step, the likeliest first.
     """
     if layout.spread:
         # Keys that confirm the series and seeds found in the names of a chart's runs.
@@ -405,9 +402,8 @@ def _suggest_for_table(
     if layout.outcomes or layout.totals or layout.roles.step is not None:
         form = {} if layout.long else {"form": "wide"}
         return {**form, "wide": settings.wide} if settings.wide else {}
-    with Diagnostics().collecting():
-        totals = settings.model_copy(update={"form": "totals"})
-        found = detect_totals(layout.kinds, layout.roles, totals, place) if settings.form is None else None
-        if found and found.benchmark and layout.kinds.get(found.score) in NUMERIC:
-            return {"form": "totals"}
+    totals = suggest_totals(layout, settings)
+    if totals is not None and not steps:
+        columns = {**settings.columns.model_dump(exclude_none=True), **totals}
+        return {"form": "totals", **({"columns": columns} if totals else {})}
     return {"columns": {**settings.columns.model_dump(exclude_none=True), "step": steps[0]}} if steps else {}

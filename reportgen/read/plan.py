@@ -13,6 +13,7 @@ from reportgen.formats.cells import Kind
 from reportgen.formats.messages import list_names, suggest_names
 from reportgen.read.derived import make_name_formula, replace_x
 from reportgen.read.groups import GroupColumns
+from reportgen.read.tables.check import advise_step
 from reportgen.read.tables.layout import (
     INTERVAL_PARTS,
     add_settings,
@@ -226,10 +227,7 @@ def _check_names(source: Source, layout: Layout, query: MeasurementQuery) -> Ite
         message = (
             f'no column of the source "{source.name}" is known as the step; it has {list_names(columns)}'
         )
-        advice = "Name it in source.yml, as in columns: {step: NAME}, or as x: of the block"
-        if not layout.long:
-            advice += "; a table of scores without steps is form: totals or form: wide"
-        yield Diagnostic(source.location, message, advice, Stage.DATA)
+        yield Diagnostic(source.location, message, advise_step(layout, source.settings), Stage.DATA)
 
 
 def _find_step(layout: Layout, x: str | None) -> tuple[str | None, RawNames]:

@@ -26,7 +26,6 @@ from reportgen.read.find import locate_file
 from reportgen.read.runs.imported import name_benchmark
 from reportgen.read.runs.labels import get_value, split_seed
 from reportgen.read.runs.stored import name_part, write_part
-from reportgen.settings.base import list_accepted
 from reportgen.settings.source import Columns
 
 if TYPE_CHECKING:
@@ -166,14 +165,14 @@ def _list_readings(runs: ImportedRuns) -> Iterator[Reading]:
     """Yield the scores of all checkpoints that pass the filter of the source."""
     chosen, settings = runs.chosen, runs.settings
     answered = _summarise_answers(runs)
+    tests = [
+        sql.check_texts([get_value(one, key) for one in runs.candidates], accepted)
+        for key, accepted in settings.filter.items()
+    ]
     for index, (candidate, name) in enumerate(zip(runs.candidates, runs.naming.names, strict=True)):
         run = candidate.run
         rest, step = _find_step(candidate, name.series)
-        passes = all(
-            get_value(candidate, key) in {*map(str, list_accepted(accepted))}
-            for key, accepted in settings.filter.items()
-        )
-        if not run.evaluated or step is None or not passes:
+        if not run.evaluated or step is None or not all(test[index] for test in tests):
             continue
         series, seed = split_seed(rest)
         # The seed of training is in the name; that of the configuration is of the sampling.

@@ -6,7 +6,7 @@ A table is a Parquet file of a unit, with the names of series, runs and seeds as
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import chain, product
+from itertools import chain, compress, product
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
@@ -35,7 +35,6 @@ from reportgen.read.tables.layout import (
     get_mapped_columns,
     select_metrics,
 )
-from reportgen.settings.base import list_accepted
 from reportgen.settings.source import Protocol, make_protocol
 
 if TYPE_CHECKING:
@@ -244,7 +243,8 @@ def survey_runs(runs: ImportedRuns) -> Survey:
         for name in file.names:
             kinds.setdefault(name, sql.get_kind(file.type_of(name)) or Kind.TEXT)
     mapped = get_mapped_columns(settings)
-    check_named_columns(tuple(kinds), settings, location.place, "runs", exactly=False)
+    others = tuple(list_value_names(runs.candidates)) if settings.filter else ()
+    check_named_columns(tuple(kinds), settings, location.place, "runs", exactly=False, others=others)
     roles = Roles(series="series", run="run", seed="seed" if "seed" in kinds else None)
     roles = replace(roles, **{part: name for part, name in mapped.items() if part in Roles.__struct_fields__})
     gapless = frozenset(("series", "run", "metric"))
@@ -305,10 +305,9 @@ def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:
         )
         return Survey(layout, metrics, ())
     chosen = runs.chosen
-    cell = settings.filter.get("benchmark")
-    selected = None if cell is None else {*map(str, list_accepted(cell))}
     named = dict.fromkeys(name for file in layout.files for name in file.get_given("benchmark") or () if name)
-    benchmarks = tuple(name for name in named if selected is None or name in selected)
+    accepted = settings.filter.get("benchmark")
+    benchmarks = tuple(named if accepted is None else compress(named, sql.check_texts(named, accepted)))
     layout, column = replace(layout, benchmarks=benchmarks), "benchmark" if benchmarks else None
     if "problem" in layout.kinds:
         parts = {part: part for part in _PARTS if part in layout.kinds}

@@ -30,6 +30,7 @@ from reportgen.formats.layout import RUN_SETTINGS
 from reportgen.formats.messages import limit_problems, list_names, merge_problems, suggest_names
 from reportgen.formats.tables import FORMATS, delimited
 from reportgen.read.find import locate_file
+from reportgen.read.tables.layout import suggest_totals
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
@@ -210,6 +211,18 @@ def check_notations(root: Path, layout: Layout, looks: Iterable[Look]) -> Iterat
                 yield from (replace(one, severity=Severity.WARNING) for one in islice(faults, 1))
     if wrong:
         raise ReportError(*wrong)
+
+
+def advise_step(layout: Layout, settings: SourceSettings) -> str:
+    """Return the next step for a table in which no column is known as the step."""
+    totals = suggest_totals(layout, settings)
+    advice = "name it in source.yml, as in columns: {step: NAME}, or as x: of the block"
+    if totals is None:
+        return f"N{advice[1:]}; a table of scores without steps is form: totals or form: wide"
+    score = f" and columns: {{score: {totals['score']}}}" if totals else ""
+    return (
+        f"If a row is a score of a whole benchmark, say form: totals{score} in source.yml. Otherwise {advice}"
+    )
 
 
 def warn_no_metrics(survey: Survey, place: SourceLocation) -> Iterator[Diagnostic]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from msgspec import Struct, field
 from msgspec.structs import astuple, replace
 
+from reportgen.core.directions import Direction, guess_direction
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.layout import ROLE_NAMES, FileLayout
@@ -163,6 +164,7 @@ _TOTAL_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "benchmark": ("benchmark", "task", "dataset"),
     "metric": ("metric",),
 }
+_QUALITY: Final = frozenset((Direction.HIGHER, Direction.LOWER))
 # These columns must be numeric: one called time may hold dates.
 _COUNTED: Final = frozenset(("tokens", "seconds", "cost"))
 # Tables of any content may have one of these.
@@ -229,9 +231,18 @@ def find_column(name: str, columns: Sequence[str]) -> str | None:
 
 
 def check_named_columns(
-    columns: Sequence[str], settings: SourceSettings, place: SourceLocation, holder: str, *, exactly: bool
+    columns: Sequence[str],
+    settings: SourceSettings,
+    place: SourceLocation,
+    holder: str,
+    *,
+    exactly: bool,
+    others: Sequence[str] = (),
 ) -> None:
-    """Refuse columns that the settings name and the holder, given in words, does not have."""
+    """Refuse columns that the settings name and the holder, given in words, does not have.
+
+    ``others`` are further names that a filter may have, which a message suggests.
+    """
     requested = [(f"columns: {part}", name, exactly) for part, name in get_mapped_columns(settings).items()]
     requested += [("columns: series", name, exactly) for name in get_series_parts(settings)[1:]]
     requested += [("filter", name, False) for name in settings.filter]
@@ -239,7 +250,9 @@ def check_named_columns(
     for key, name, as_written in requested:
         if name not in columns and (as_written or find_column(name, columns) is None):
             message = f'{key} names the column "{name}", which the {holder} do not have'
-            problems.append(Diagnostic(place, message, suggest_names(name, columns, "They have"), Stage.DATA))
+            known = dict.fromkeys((*others, *columns)) if key == "filter" else columns
+            advice = suggest_names(name, tuple(known), "They have")
+            problems.append(Diagnostic(place, message, advice, Stage.DATA))
     if problems:
         raise ReportError(*problems)
 
@@ -358,6 +371,30 @@ def detect_totals(
     if "score" not in matched:
         raise _make_missing_error("totals need", "score", kinds, place)
     return TotalRoles(**matched)
+
+
+def suggest_totals(layout: Layout, settings: SourceSettings) -> dict[str, str] | None:
+    """Return the columns to name in a table without steps in which a row is a score; None if it is none.
+
+    A score is called so, or is the only column of numbers whose name says that more or less is better.
+    """
+    roles, names = layout.roles, get_mapped_columns(settings)
+    if settings.form or layout.outcomes or layout.totals or layout.spread or roles.step:
+        return None
+    numeric = {name for name, kind in layout.kinds.items() if kind in NUMERIC}
+    matched = match_columns(
+        _TOTAL_NAMES,
+        layout.kinds,
+        names,
+        taken=(roles.series, roles.run, roles.seed),
+        fits=lambda part, name: part in {"benchmark", "metric"} or name in numeric,
+    )
+    if not (roles.series or "benchmark" in matched):
+        return None
+    if "score" in matched:
+        return {}
+    free = numeric - {*matched.values(), *astuple(roles)}
+    return {"score": min(free)} if len(free) == 1 and guess_direction(*free) in _QUALITY else None
 
 
 def find_wide_metrics(

@@ -5,6 +5,7 @@ The rows are written to the cache as Parquet, and read from there like any table
 
 from __future__ import annotations
 
+from itertools import compress
 from pathlib import Path
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final
@@ -15,14 +16,14 @@ from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, Stage
 from reportgen.core.words import join_names, quote_names
+from reportgen.formats import sql
 from reportgen.formats.cells import is_missing, is_number, parse_reported
 from reportgen.formats.layout import ROLE_NAMES
 from reportgen.formats.messages import limit_problems
 from reportgen.read.find import locate_file
 from reportgen.read.runs.stored import name_part, write_part
-from reportgen.read.tables.layout import get_series_parts
+from reportgen.read.tables.layout import find_column, get_series_parts
 from reportgen.read.tables.wide_grid import UNNAMED, find_across, find_label, join_labels, read_grid
-from reportgen.settings.base import list_accepted
 from reportgen.settings.source import Columns
 
 if TYPE_CHECKING:
@@ -128,6 +129,7 @@ def map_wide_tables(
         "form": "totals",
         "columns": Columns(**{role: role for role in _ROLES if role in columns}),
         "wide": reader.across,
+        "filter": reader.filter,
         "metrics": None,
         "rename_metrics": {},
     }
@@ -180,12 +182,13 @@ class _GridReader:
     """Reader of one grid into columns of totals."""
 
     def __init__(self, grid: Grid, settings: SourceSettings, location: Location) -> None:
-        filters = {
-            grid.labels[name]: {*map(str, list_accepted(cell))}
-            for name, cell in settings.filter.items()
-            if name in grid.labels
-        }
-        rows = tuple(row for row in grid.rows if all(row[1][at] in cells for at, cells in filters.items()))
+        rows = grid.rows
+        self.filter = dict(settings.filter)  # those of other columns
+        for name, accepted in settings.filter.items():
+            if label := find_column(name, tuple(grid.labels)):
+                del self.filter[name]
+                cells = [row[grid.labels[label]] for _, row in rows]
+                rows = tuple(compress(rows, sql.check_texts(cells, accepted)))
         self._grid, self._settings, self._location = replace(grid, rows=rows), settings, location
         self.warnings: list[Diagnostic] = []
         self.across = find_across(self._grid, settings, _find_only_label(self._grid))
