@@ -299,6 +299,7 @@ def _write_spec(rows: list[Row], axis: Axis, text: FigureText) -> str:
             },
             "x2": {"field": "to"},
             "y": {"field": "height", "type": "quantitative", "title": None, "axis": None},
+            "y2": {"datum": 0},
             "color": {"field": "series", "type": "nominal", "legend": None, "scale": inks},
             "tooltip": [{"field": "series"}, {"field": "text"}],
         },
