@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 _WIDE = 10
 """Factor between the smallest and largest x from which the axis is logarithmic."""
-_PAD = 0.06
+_PAD, _NO_BREAK = 0.06, "\u00a0"
 _HALO = 'stroke="var(--rg-bg)" stroke-width="3" paint-order="stroke"'
 _FRONT = (
     "A series is on the Pareto front if, compared with every other one, a test shows it to be better in one "
@@ -156,14 +156,15 @@ class _ScatterWords(Struct, frozen=True):
     def write_summary(self) -> str:
         """Name the best of each measure, and the series that are shown to be on the front."""
         scatter, sentences = self.scatter, []
-        for axis, name, way in zip(
-            ("y", "x"), (scatter.y_title, scatter.x_title), scatter.ways[::-1], strict=True
+        for axis, name, way in (
+            ("y", scatter.y_title, scatter.ways[1]),
+            ("x", scatter.x_title, scatter.ways[0]),
         ):
-            best = (min if way is False else max)(
-                scatter.points, key=lambda point: getattr(point, axis).value
-            )
+            choose, word = (min, "Lowest") if way is False else (max, "Highest")
+            best = choose(scatter.points, key=lambda point: getattr(point, axis).value)
             value = self.write_y(best.y) if axis == "y" else format_estimate(best.x)
-            sentences.append(f"{'Lowest' if way is False else 'Highest'} {name}: {best.series} with {value}.")
+            # No line break inside a quantity.
+            sentences.append(f"{word} {name}: {best.series} with {value.replace(' ', _NO_BREAK)}.")
         if scatter.front:
             listed = join_names(scatter.front)
             rest = len(scatter.points) - len(scatter.front)
