@@ -23,7 +23,7 @@ from reportgen.core.words import (
     join_names,
 )
 from reportgen.figures.axis import make_linear_axis, make_log_axis, use_percent
-from reportgen.figures.curves.plotting import compute_margins, fit_axis
+from reportgen.figures.curves.plotting import check_positive, compute_margins, fit_axis
 from reportgen.figures.labels import describe_unplaced, place_labels
 from reportgen.figures.paths import PIXELS_WIDE
 from reportgen.figures.picture import Frame, draw_body, draw_framed, format_position, set_into_page
@@ -181,7 +181,7 @@ class _ScatterWords(Struct, frozen=True):
         front = "Dashed: Pareto front." if len(scatter.front or ()) > 1 else ""
         if unknown:
             front = f"No Pareto front: whether larger {join_names(unknown)} is better is not known."
-        elif scatter.front is None:
+        elif scatter.front is None and len(scatter.points) > 1:
             front = f"No Pareto front: its tests need several {scatter.units} of each series."
         sentences = (
             self.settings.caption or "",
@@ -236,6 +236,10 @@ def _list_records(scatter: Scatter) -> Iterator[tuple[object, ...]]:
 def _make_plot(block_id: str, settings: ScatterSettings, scatter: Scatter, context: SourceContext) -> Plot:
     """Make the axes, and place the names of series at their points."""
     points = scatter.points
+    if settings.x_scale == "log":
+        check_positive(
+            min(point.x.value if point.x.low is None else point.x.low for point in points), 0, "x", context
+        )
     x_axis = _make_axis(
         [one.x for one in points],
         [run[1] for one in points for run in one.runs],
