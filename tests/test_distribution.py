@@ -20,7 +20,7 @@ HEAD = "series,seed,step,score\n"
 def write_runs(values: dict[str, list[float]]) -> str:
     """A run for each value, which is its last."""
     return HEAD + "".join(
-        f"{name},{seed},{step},{value - 1 + step}\n"
+        f"{name},{seed},{step},{value * step}\n"
         for name, numbers in values.items()
         for seed, value in enumerate(numbers)
         for step in (0, 1)
@@ -79,6 +79,8 @@ def test_bins_count_every_value_once(tmp_path: Path) -> None:
         "many": [number / 10 for number in range(31)],
         "equal": [0.5] * 21,
         "large": [1e6 + number for number in range(25)],
+        "close": [number * 1e-14 + 1 for number in range(25)],
+        "small": [number * 1e-14 for number in range(25)],
     }.items():
         files = {
             "content/index.md": PAGE.format("metric: score"),

@@ -103,6 +103,10 @@ def test_what_cannot_be_drawn_is_explained(tmp_path: Path) -> None:
                 'is not a metric of source "more". Did you mean "tokens"?',
             ),
             ("source: more\nx: tokens", "this scatter block names no metric"),
+            (
+                "source: more\nmetric: tokens\nx: score\nx_scale: log\nfilter: {step: 0}",
+                "the x axis is a log axis and starts at -",
+            ),
         )
     ):
         files = {"content/index.md": PAGE.format(block), "data/runs.csv": ANSWERS, "data/more.csv": RUNS}

@@ -130,11 +130,11 @@ def _list_bins(given: Distribution) -> list[_Bin]:
             half, count = min(gap, (high - low) / _BINS) * 0.4, round((high - low) / gap)
             levels = [low + number * gap for number in range(count + 1)]
             return [_Bin(one - half, one + half, (one - gap / 2, one + gap / 2), one) for one in levels]
-    if low == high:
+    if high - low <= _ROUNDING * max(abs(low), abs(high)):  # equal but for rounding
         low, high = low - (abs(low) / 10 or 0.5), high + (abs(high) / 10 or 0.5)
     step = tick_step(low, high, _BINS)
     first, last = math.floor(low / step + _ROUNDING), math.ceil(high / step - _ROUNDING)
-    edges = [round(step * number, 12) for number in range(first, last + 1)]
+    edges = [float(f"{step * number:.12g}") for number in range(first, last + 1)]
     return [_Bin(*pair, pair) for pair in pairwise(edges)]
 
 
@@ -299,6 +299,7 @@ def _write_spec(rows: list[Row], axis: Axis, text: FigureText) -> str:
             },
             "x2": {"field": "to"},
             "y": {"field": "height", "type": "quantitative", "title": None, "axis": None},
+            "y2": {"datum": 0},
             "color": {"field": "series", "type": "nominal", "legend": None, "scale": inks},
             "tooltip": [{"field": "series"}, {"field": "text"}],
         },

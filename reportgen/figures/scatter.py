@@ -23,7 +23,7 @@ from reportgen.core.words import (
     join_names,
 )
 from reportgen.figures.axis import make_linear_axis, make_log_axis, use_percent
-from reportgen.figures.curves.plotting import compute_margins, fit_axis
+from reportgen.figures.curves.plotting import check_positive, compute_margins, fit_axis
 from reportgen.figures.labels import describe_unplaced, place_labels
 from reportgen.figures.paths import PIXELS_WIDE
 from reportgen.figures.picture import Frame, draw_body, draw_framed, format_position, set_into_page
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 _WIDE = 10
 """Factor between the smallest and largest x from which the axis is logarithmic."""
-_PAD = 0.06
+_PAD, _NO_BREAK = 0.06, "\u00a0"
 _HALO = 'stroke="var(--rg-bg)" stroke-width="3" paint-order="stroke"'
 _FRONT = (
     "A series is on the Pareto front if, compared with every other one, a test shows it to be better in one "
@@ -156,14 +156,15 @@ class _ScatterWords(Struct, frozen=True):
     def write_summary(self) -> str:
         """Name the best of each measure, and the series that are shown to be on the front."""
         scatter, sentences = self.scatter, []
-        for axis, name, way in zip(
-            ("y", "x"), (scatter.y_title, scatter.x_title), scatter.ways[::-1], strict=True
+        for axis, name, way in (
+            ("y", scatter.y_title, scatter.ways[1]),
+            ("x", scatter.x_title, scatter.ways[0]),
         ):
-            best = (min if way is False else max)(
-                scatter.points, key=lambda point: getattr(point, axis).value
-            )
+            choose, word = (min, "Lowest") if way is False else (max, "Highest")
+            best = choose(scatter.points, key=lambda point: getattr(point, axis).value)
             value = self.write_y(best.y) if axis == "y" else format_estimate(best.x)
-            sentences.append(f"{'Lowest' if way is False else 'Highest'} {name}: {best.series} with {value}.")
+            # No line break inside a quantity.
+            sentences.append(f"{word} {name}: {best.series} with {value.replace(' ', _NO_BREAK)}.")
         if scatter.front:
             listed = join_names(scatter.front)
             rest = len(scatter.points) - len(scatter.front)
@@ -180,7 +181,7 @@ class _ScatterWords(Struct, frozen=True):
         front = "Dashed: Pareto front." if len(scatter.front or ()) > 1 else ""
         if unknown:
             front = f"No Pareto front: whether larger {join_names(unknown)} is better is not known."
-        elif scatter.front is None:
+        elif scatter.front is None and len(scatter.points) > 1:
             front = f"No Pareto front: its tests need several {scatter.units} of each series."
         sentences = (
             self.settings.caption or "",
@@ -235,6 +236,10 @@ def _list_records(scatter: Scatter) -> Iterator[tuple[object, ...]]:
 def _make_plot(block_id: str, settings: ScatterSettings, scatter: Scatter, context: SourceContext) -> Plot:
     """Make the axes, and place the names of series at their points."""
     points = scatter.points
+    if settings.x_scale == "log":
+        check_positive(
+            min(point.x.value if point.x.low is None else point.x.low for point in points), 0, "x", context
+        )
     x_axis = _make_axis(
         [one.x for one in points],
         [run[1] for one in points for run in one.runs],

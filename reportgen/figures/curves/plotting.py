@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from reportgen.core.model import Curve, CurveSet, FloatArray
-    from reportgen.figures.plot import DrawContext, PlotSpec
+    from reportgen.figures.plot import DrawContext, PlotSpec, SourceContext
     from reportgen.settings.block_parts import Annotation
 
 
@@ -174,7 +174,7 @@ def _make_x_axis(lines: Sequence[SeriesLine], spec: PlotSpec, context: DrawConte
     pad = _SETTINGS_PAD if spec.whiskers else 0.0
     if spec.x_scale in LOGS:
         logarithmic = make_log2_axis if spec.x_scale == "log2" else make_log_axis
-        low, high = _check_positive(low, high, "x", context)
+        low, high = check_positive(low, high, "x", context)
         room = (high / low) ** pad
         axis = logarithmic(spec.x_title, low / room, high * room)
     elif not context.step_is_time:
@@ -258,7 +258,7 @@ def _make_y_axis(lines: Sequence[SeriesLine], spec: PlotSpec, context: DrawConte
         raise ReportError(make_diagnostic(context, message))
     low, high = spec.y_domain or (float(values.min()), float(values.max()))
     if spec.y_scale == "log":
-        axis = make_log_axis(spec.y_title, *_check_positive(low, high, "y", context))
+        axis = make_log_axis(spec.y_title, *check_positive(low, high, "y", context))
     else:
         pad = 0.0 if spec.y_domain else 0.04
         axis = make_linear_axis(spec.y_title, low, high, count=5 if spec.height >= _TALL else 4, pad=pad)
@@ -270,7 +270,8 @@ def _make_y_axis(lines: Sequence[SeriesLine], spec: PlotSpec, context: DrawConte
     return use_percent(axis) if spec.percent else axis
 
 
-def _check_positive(low: float, high: float, axis: str, context: DrawContext) -> tuple[float, float]:
+def check_positive(low: float, high: float, axis: str, context: SourceContext) -> tuple[float, float]:
+    """Return the ends of a log axis; raise a ``ReportError`` unless both are above 0."""
     if low <= 0:
         message = f"the {axis} axis is a log axis and starts at {low:g}"
         raise ReportError(make_diagnostic(context, message, "Start above 0"))
