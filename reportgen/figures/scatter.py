@@ -160,6 +160,8 @@ class _ScatterWords(Struct, frozen=True):
             ("y", scatter.y_title, scatter.ways[1]),
             ("x", scatter.x_title, scatter.ways[0]),
         ):
+            if axis == "x" and way is None:
+                continue
             choose, word = (min, "Lowest") if way is False else (max, "Highest")
             best = choose(scatter.points, key=lambda point: getattr(point, axis).value)
             value = self.write_y(best.y) if axis == "y" else format_estimate(best.x)
@@ -180,13 +182,14 @@ class _ScatterWords(Struct, frozen=True):
         lower, unknown = ([name for name, way in measures if way is one] for one in (False, None))
         front = "Dashed: Pareto front." if len(scatter.front or ()) > 1 else ""
         if unknown:
-            front = f"No Pareto front: whether larger {join_names(unknown)} is better is not known."
+            known = f"whether a larger value of {join_names(unknown)} is better"
+            front = f"No Pareto front: it is not known {known}."
         elif scatter.front is None and len(scatter.points) > 1:
             front = f"No Pareto front: its tests need several {scatter.units} of each series."
         sentences = (
             self.settings.caption or "",
             "Small dots: runs." if any(point.runs for point in scatter.points) else "",
-            f"Lower {join_names(lower)} is better." if lower else "",
+            f"Lower is better for {join_names(lower)}." if lower else "",
             front,
         )
         definition = _FRONT if scatter.front is not None else ""

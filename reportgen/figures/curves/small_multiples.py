@@ -43,7 +43,7 @@ FACET_HEIGHT = 200
 _MOST_PANELS = 24
 _MOST_BANDS, _PLACES = 4, 60
 _OVERLAP = "More than four bands overlap; small multiples (facet: series) show each in a panel of its own."
-_GREY = "Grey lines: the other series, without their bands. All panels share both axes."
+_GREY = "Grey lines: the other series{}. All panels share both axes."
 
 
 def draw_small_multiples(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Panels:
@@ -63,7 +63,8 @@ def draw_small_multiples(curve_set: CurveSet, spec: PlotSpec, context: DrawConte
     rows = zip(curves, plots, specs, strict=True)
     figures = tuple(_draw_panel(curve_set, *row, context) for row in rows)
     summary = write_summary(curve_set, plots[0], spec)
-    caption = f"{summary} {_GREY} {write_caption(curve_set, spec, context)}"
+    grey = _GREY.format(", without their bands" if name_band(curve_set) else "")
+    caption = f"{summary} {grey} {write_caption(curve_set, spec, context)}"
     return Panels(spec.id, spec.title, caption, figures)
 
 
