@@ -118,8 +118,8 @@ for command in (
 def build(config_file: Path, *, strict: bool, force: bool, since: str | None) -> None:
     """Build the site into site/.
 
-    The old site stays until the new one is complete. REV is what "reportgen review" takes as BASE: a revision,
-    a project folder, a built site or a report.json.
+    The old site stays until the new one is complete. REV is what "reportgen review" takes as BASE, such as a
+    revision, a project folder, a built site or a report.json.
 
     \b
     Examples:
