@@ -72,7 +72,7 @@ def test_a_cell_says_verdict_difference_interval_and_adjusted_p() -> None:
     one sign, so no flip reaches the mean and p is 1 in 20 001, twice that at most.
     """
     stack = block(constant(0.5, 0.4))
-    assert cell(stack, "A", "B") == ["better", "+10.0", "[+9.8, +10.2]", "p < 0.001"]
+    assert cell(stack, "A", "B") == ["better", "+10.0 [+9.8, +10.2]", "p < 0.001"]
     table, _ = parts(stack)
     assert [[one.mark for one in row[1:]] for row in table.rows] == [["better"]]
 
@@ -80,7 +80,7 @@ def test_a_cell_says_verdict_difference_interval_and_adjusted_p() -> None:
 def test_where_lower_is_better_a_smaller_score_is_better() -> None:
     """The difference keeps its sign, the verdict turns, and the caption says so."""
     stack = block(constant(0.5, 0.4), better=False)
-    assert cell(stack, "B", "A")[:2] == ["better", "−10.0"]
+    assert cell(stack, "B", "A")[:2] == ["better", "−10.0 [−10.2, −9.8]"]
     assert parts(stack)[0].rows[0][0].text == "B"
     assert "Lower is better" in stack.caption
     assert "left of 0 is better" in parts(stack)[1].subtitle
@@ -136,7 +136,7 @@ def test_rows_are_best_first() -> None:
 def test_too_few_shared_problems_decide_nothing() -> None:
     """Five problems are not tested: the cell says so and has no p."""
     stack = block(constant(0.5, 0.4, problems=5))
-    verdict, _, _, last = cell(stack, "A", "B")
+    verdict, _, last = cell(stack, "A", "B")
     assert (verdict, last) == ("too few", "5 problems shared")
     assert "B shares too few problems with it for a verdict" in str(stack.parts[0])
 
@@ -251,18 +251,20 @@ def test_a_baseline_that_is_not_there_is_a_problem_at_the_block() -> None:
 
 
 def test_the_power_stands_under_it() -> None:
-    """The difference that is found four times in five, and half of it, alone and among all pairs."""
+    """The difference that is found four times in five among all pairs; folded, half of it and one pair."""
     found = scored(skilled(0.4, 0.2, -3.0))
     stack = draw_comparison("pairs", ComparisonSettings(), found, score_context("A", "B", "C"))
     said, power = str(stack.parts[-1]), found.power
     assert power is not None
     assert power.difference is not None
+    assert power.family_difference is not None
     assert power.half is not None
-    alone, half = (f"{100 * size:.1f} points" for size in (power.difference, power.difference / 2))
-    assert said.startswith(
-        f"With the 30 problems of Contest a true difference of {alone} is found four times in five; one of "
-        f"{half}, {describe_chance(power.half)}. Among these 3 pairs it takes "
+    family, alone = (f"{100 * size:.1f} points" for size in (power.family_difference, power.difference))
+    assert said == (
+        f"With the 30 problems of Contest, a true difference of {family} is found four times in five among 3 pairs."
     )
+    half = f"{50 * power.difference:.1f} points, {describe_chance(power.half)}."
+    assert f"A single comparison on Contest finds {alone} four times in five; one of {half}" in stack.caption
 
 
 def test_one_series_has_nothing_to_compare() -> None:
@@ -276,9 +278,9 @@ def test_identical_series_have_no_interval_without_width() -> None:
     """The bound on unseen problems is named, and the reason stands below."""
     same = skilled(0.5)
     stack = block(matrix(np.repeat(same.mean[:, :, np.newaxis], 2, axis=0)))
-    verdict, difference, ends, p = cell(stack, "A", "B")
-    assert (verdict, difference, p) == ("cannot tell", "0.0", "p = 1.000")
-    low, high = ends.strip("[]").split(", ")
+    verdict, difference, p = cell(stack, "A", "B")
+    assert (verdict, difference[:5], p) == ("cannot tell", "0.0 [", "p = 1.000")
+    low, high = difference[5:].strip("]").split(", ")
     assert low != high
     assert "all 30 problems have the same difference" in stack.caption
 
