@@ -251,18 +251,20 @@ def test_a_baseline_that_is_not_there_is_a_problem_at_the_block() -> None:
 
 
 def test_the_power_stands_under_it() -> None:
-    """The difference that is found four times in five, and half of it, alone and among all pairs."""
+    """The difference that is found four times in five among all pairs; folded, half of it and one pair."""
     found = scored(skilled(0.4, 0.2, -3.0))
     stack = draw_comparison("pairs", ComparisonSettings(), found, score_context("A", "B", "C"))
     said, power = str(stack.parts[-1]), found.power
     assert power is not None
     assert power.difference is not None
+    assert power.family_difference is not None
     assert power.half is not None
-    alone, half = (f"{100 * size:.1f} points" for size in (power.difference, power.difference / 2))
-    assert said.startswith(
-        f"With the 30 problems of Contest a true difference of {alone} is found four times in five; one of "
-        f"{half}, {describe_chance(power.half)}. Among these 3 pairs it takes "
+    family, alone = (f"{100 * size:.1f} points" for size in (power.family_difference, power.difference))
+    assert said == (
+        f"With the 30 problems of Contest, a true difference of {family} is found four times in five among 3 pairs."
     )
+    half = f"{50 * power.difference:.1f} points, {describe_chance(power.half)}."
+    assert f"A single comparison on Contest finds {alone} four times in five; one of {half}" in stack.caption
 
 
 def test_one_series_has_nothing_to_compare() -> None:
@@ -277,8 +279,8 @@ def test_identical_series_have_no_interval_without_width() -> None:
     same = skilled(0.5)
     stack = block(matrix(np.repeat(same.mean[:, :, np.newaxis], 2, axis=0)))
     verdict, difference, p = cell(stack, "A", "B")
-    assert (verdict, difference.partition(" ")[0], p) == ("cannot tell", "0.0", "p = 1.000")
-    low, high = difference.partition(" ")[2].strip("[]").split(", ")
+    assert (verdict, difference[:5], p) == ("cannot tell", "0.0 [", "p = 1.000")
+    low, high = difference[5:].strip("]").split(", ")
     assert low != high
     assert "all 30 problems have the same difference" in stack.caption
 

@@ -113,7 +113,7 @@ def test_what_only_one_series_solves_is_named() -> None:
     """A alone has p1 and p2 right, but B never tried p1."""
     table = tables(block(matrix(SOME)))["Solved by one series only"]
     assert [[cell.text for cell in row] for row in table.rows] == [["A", "1", "p00002"]]
-    assert "one right sample may be luck" in table.caption
+    assert "A single right sample may be luck" in table.caption
     assert "None: B." in table.caption
     assert table.csv == "problem,series\np00002,A\n"
 

@@ -44,6 +44,12 @@ _COUNTS = (
     *("twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
 )
 _TIMES = tuple(f"{count} time{'' if count == 'one' else 's'}" for count in _COUNTS)
+# Spaces between a number and its unit, before and inside an interval, and around the sign after p.
+_UNITS = "points?|runs?|problems?|samples?|seeds?|checkpoints?"
+_BREAKS = re.compile(
+    rf"(?<=\d) (?=(?:{_UNITS})\b)|(?<=[\d%]) (?=\[[−+]?\d)|(?<=points) (?=\[[−+]?\d)"
+    r"|(?<=[\d%],) (?=[−+]?[\d.,]+%?\])|(?<=\bp) (?=[=<>≤] \d)|(?<=\bp\s[=<>≤]) (?=\d)"
+)
 
 
 def format_number(
@@ -174,6 +180,11 @@ def join_names(names: Sequence[str], *, most: int | None = None) -> str:
 def format_count(count: int, one: str, many: str | None = None) -> str:
     """Format a count with its noun: ``1 run``, ``3 runs``, ``0 runs``, ``2 series`` if ``many`` is given."""
     return f"{count:,} {one if count == 1 else many or f'{one}s'}"
+
+
+def keep_together(text: str) -> str:
+    """Return the text with no-break spaces inside quantities: ``61.0% [47.6, 73.0]``, ``5 runs``, ``p = 0.128``."""
+    return _BREAKS.sub("\N{NO-BREAK SPACE}", text)
 
 
 def _check_finite(value: float | Decimal) -> Decimal:

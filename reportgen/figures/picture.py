@@ -9,7 +9,7 @@ style attribute. The live view draws at the same positions.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -30,7 +30,7 @@ from reportgen.figures.style import (
 from reportgen.figures.text import cut_text, escape_text, measure_text, wrap_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from reportgen.figures.axis import Axis
     from reportgen.figures.paths import LinePaths
@@ -367,6 +367,35 @@ def draw_spark(words: str, strokes: Iterable[str], ends: str) -> str:
         f'viewBox="0 0 {SPARK_ACROSS} {SPARK_DOWN}" preserveAspectRatio="none" overflow="visible" '
         f'fill="none" {ends}>{"".join(strokes)}</svg>'
     )
+
+
+class Dot(NamedTuple):
+    """An estimate in a sparkline, from 0 (left edge) to 1; rows next to each other of one group share a shade."""
+
+    slot: int | None
+    value: float
+    ends: tuple[float, float] | None
+    group: int | None
+
+
+def draw_dots(words: str, dots: Sequence[Dot]) -> str:
+    """Draw a row for each estimate with its interval, the first on top, as a sparkline."""
+    row = SPARK_DOWN / len(dots)
+    strokes = []
+    groups = [dot.group for dot in dots]
+    for group in dict.fromkeys(group for group in groups if group is not None):
+        top, rows = groups.index(group) * row, groups.count(group)
+        box = f'y="{top + row * 0.08:.5g}" height="{(rows - 0.16) * row:.5g}"'
+        strokes.append(f'<rect width="{SPARK_ACROSS}" {box} fill="var(--rg-surface)"/>')
+    for place, dot in enumerate(dots):
+        y = f"{(place + 0.5) * row:.5g}"
+        ink = f'stroke="{get_colour(dot.slot)}" vector-effect="non-scaling-stroke"'
+        if dot.ends is not None:
+            low, high = (f"{end * SPARK_ACROSS:.5g}" for end in dot.ends)
+            strokes.append(f'<path {ink} stroke-width="1.75" d="M{low} {y}H{high}"/>')
+        # A zero-length line with round caps is a dot, and stays round when the picture is stretched.
+        strokes.append(f'<path {ink} stroke-width="7" d="M{dot.value * SPARK_ACROSS:.5g} {y}h0"/>')
+    return draw_spark(words, strokes, 'stroke-linecap="round"')
 
 
 def draw_card(picture: str) -> str:

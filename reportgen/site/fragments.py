@@ -21,7 +21,7 @@ from pymdownx.superfences import SuperFencesException
 
 from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
 from reportgen.core.model import Figure, Observations, Overview, Panels, ResultTable, Stack
-from reportgen.core.words import format_count
+from reportgen.core.words import format_count, keep_together
 from reportgen.narrative.markdown_extensions import ELEMENT, find_marks
 from reportgen.narrative.markup import find_fences
 from reportgen.narrative.pages import strip_markup
@@ -46,6 +46,7 @@ _ENVIRONMENT = Environment(
     lstrip_blocks=True,
     auto_reload=False,
 )
+_ENVIRONMENT.filters["keep_together"] = keep_together
 
 
 def render_fragment(name: str, **given: object) -> str:
@@ -360,13 +361,13 @@ def insert_statements(html: str, bound: BoundMarks) -> str:
 def _link_words(words: str, statement: Statement, name: str, prefix: str, *, in_link: bool) -> str:
     """Link bound words to the list, or make them a span inside a link; append a note if they do not hold."""
     truth, target = describe_truth(statement), f"{prefix}checked-{statement.number}"
-    kind, verdict = _VERDICTS[truth]
+    (kind, verdict), words = _VERDICTS[truth], keep_together(words)
     if truth == "fails" and (repaired := strip_markup(statement.judgement.repaired)):
         verdict = f"the data say {repaired}"
     label = f' <span class="rg-verdict">({escape(verdict)})</span>' if verdict else ""
     if in_link:
         return f'<span class="rg-bound {kind}"{name} data-checked="{target}">{words}</span>{label}'
-    # Out of the Tab order until the list is unfolded: dozens of stops would stand before the next section.
+    # Out of the Tab order until a reader switches them on: dozens of stops would precede the next section.
     return f'<a class="rg-bound {kind}"{name} href="#{target}" tabindex="-1">{words}</a>{label}'
 
 

@@ -26,6 +26,43 @@ _COUNT_STOPS = """() => [...document.querySelectorAll("a[href], button, input, s
     (node) => node.tabIndex >= 0 && !node.disabled
         && node.checkVisibility({ checkVisibilityCSS: true, contentVisibilityAuto: true })).length"""
 
+# Words of two letters or more that a reader sees, outside of pictures: all of them, and those that are not typed.
+_COUNT_WORDS = r"""() => {
+    const made = ".rg-figure, .rg-stack, .rg-panels, .rg-result, .rg-observations, .rg-key-results, "
+        + ".rg-evidence, .rg-checked, .rg-verdict";
+    const main = document.querySelector("main article");
+    const texts = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
+    let [all, machine] = [0, 0];
+    while (texts.nextNode()) {
+        const { parentElement: parent, textContent } = texts.currentNode;
+        const shown = parent.checkVisibility({ checkVisibilityCSS: true, contentVisibilityAuto: true });
+        if (!shown || parent.closest(".rg-unseen, script, style, svg")) continue;
+        const words = textContent.match(/\p{L}{2,}/gu)?.length ?? 0;
+        all += words;
+        if (parent.closest(made)) machine += words;
+    }
+    return [all, machine];
+}"""
+# Quantities whose parts are on two lines.
+_FIND_BREAKS = r"""() => {
+    const quantity = /[−+]?\d[\d,.]*%?(?:\s(?:points|runs|problems|samples))?(?:\s\[[^\]\n]+\])?|p\s[=<>]\s[\d.]+/g;
+    const texts = document.createTreeWalker(document.querySelector("main article"), NodeFilter.SHOW_TEXT);
+    const found = [];
+    while (texts.nextNode()) {
+        const { parentElement: parent, textContent } = texts.currentNode;
+        const made = ".rg-figure, .rg-stack, .rg-panels, .rg-result, .rg-key-results, .rg-evidence, .rg-bound";
+        if (!parent.closest(made) || parent.closest("svg, td, script, .rg-unseen")) continue;
+        for (const match of textContent.matchAll(quantity)) {
+            const range = document.createRange();
+            range.setStart(texts.currentNode, match.index);
+            range.setEnd(texts.currentNode, match.index + match[0].length);
+            const lines = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
+            if (lines.size > 1) found.push(match[0]);
+        }
+    }
+    return found;
+}"""
+
 
 @pytest.fixture(params=LIMITS)
 def page(request: pytest.FixtureRequest, browser: Browser, example_site: Path) -> Iterator[tuple[str, Page]]:
@@ -68,3 +105,59 @@ def test_notes_are_two_lines_and_statements_one(page: tuple[str, Page]) -> None:
     assert tab.locator("#checked-1").is_hidden()
     tab.goto(f"{tab.url}#checked-1")
     assert tab.locator("#checked-1").is_visible()
+
+
+def test_at_most_half_of_the_words_are_made_by_the_machine(page: tuple[str, Page]) -> None:
+    """A write-up is somebody's text with figures, not a log."""
+    name, tab = page
+    words, machine = tab.evaluate(_COUNT_WORDS)
+    assert machine <= words / 2, f"{name}: {machine} of {words}"
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_no_quantity_breaks_across_lines(page: tuple[str, Page], width: int) -> None:
+    """Number, unit and interval stay together, in folds too."""
+    _, tab = page
+    tab.set_viewport_size({"width": width, "height": 800})
+    tab.evaluate("document.querySelectorAll('main details').forEach((fold) => { fold.open = true; })")
+    assert tab.evaluate(_FIND_BREAKS) == []
+
+
+def test_contents_stay_in_view_and_mark_the_section(page: tuple[str, Page]) -> None:
+    """At the end of a page, navigation and contents are still there, and each marks one entry."""
+    _, tab = page
+    tab.evaluate("window.scrollTo(0, document.documentElement.scrollHeight)")
+    for part, current in ((".rg-toc-aside", "[aria-current]"), (".rg-nav", "[aria-current='page']")):
+        box = tab.locator(part).first.bounding_box()
+        assert box is not None
+        assert 0 <= box["y"] < 200
+        tab.wait_for_function(f"document.querySelectorAll({f'{part} a{current}'!r}).length === 1")
+
+
+def test_what_was_checked_is_shown_on_request(page: tuple[str, Page]) -> None:
+    """Bound words are quiet and out of the Tab order, until the button beside the count is pressed."""
+    _, tab = page
+    bound, button = tab.locator("a.rg-bound").first, tab.get_by_role("button", name="Show what was checked")
+    line = "node => getComputedStyle(node).textDecorationStyle + node.tabIndex"
+    assert bound.evaluate(line) == "dotted-1"
+    button.click()
+    assert button.get_attribute("aria-pressed") == "true"
+    assert bound.evaluate(line) == "solid0"
+    button.click()
+    assert bound.evaluate(line) == "dotted-1"
+
+
+def test_the_overview_begins_with_a_row_for_each_benchmark(browser: Browser, example_site: Path) -> None:
+    """Dots, a verdict and a link, all on the first screen; cards follow."""
+    tab = browser.new_page(viewport={"width": 1280, "height": 800})
+    tab.goto((example_site / "index.html").as_uri())
+    rows = tab.locator(".rg-strip > li")
+    assert rows.count() == tab.locator(".rg-card").count() == len(LIMITS)
+    for row in rows.all():
+        box = row.bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] <= 800
+        assert row.locator("svg path").count() >= 2
+        assert row.locator("strong").inner_text()
+    assert tab.locator(".rg-strip strong").first.inner_text() == "No clear winner"
+    tab.close()

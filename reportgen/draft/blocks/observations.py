@@ -61,11 +61,11 @@ def draw_observations(
     found = find_observations(planned.topics, place, inputs.answers, inputs.sources, settings.rules)
     sources = [inputs.sources[name] for name in dict.fromkeys(one.request.source for one in planned.topics)]
     titles = join_names([source.settings.title or source.name for source in sources])
-    sentence = "Sentences made by rules from the data, each with what it rests on."
+    sentence = "Written automatically from the data."
     if not found:
         sentence = "No rule has found anything to say."
     more = max(0, len(found) - settings.count)
-    left_out = f" {format_count(more, 'further one is', 'further ones are')} left out." if more else ""
+    left_out = f" {more:,} more {'was' if more == 1 else 'were'} found." if more else ""
     caption = f"{sentence}{left_out} Source: {titles}{list_cautions(sources)}."
     return Observations(
         id=planned.block.id,

@@ -66,7 +66,6 @@ _GIVEN_BANDS = {
         "from the smallest to the largest of the values that a point stands for, as given by the input"
     ),
 }
-ONE_RUN_EACH = "With one run per series, nothing can be said about how much runs vary."
 _MOST_NAMES = 6
 _MOST_TABLE_ROWS = 40
 
@@ -176,8 +175,6 @@ def write_summary(curve_set: CurveSet, plot: Plot, spec: PlotSpec) -> str:
     words = _CurveWords(curve_set, spec)
     sentences = [words.describe_endings(centre, plot)] if len(curves) > 1 else []
     sentences.append(words.describe_best(centre, plot))
-    if plot.band == "none" and single:
-        sentences.append(ONE_RUN_EACH)
     return " ".join(sentences)
 
 

@@ -15,7 +15,7 @@ from reportgen.core.words import join_names, lower_axis_title
 from reportgen.figures.axis import format_value
 from reportgen.figures.curves.plotting import get_unsmoothed, make_plot
 from reportgen.figures.paths import positions, thin, write_line_path
-from reportgen.figures.picture import SPARK_ACROSS, SPARK_DOWN, draw_spark
+from reportgen.figures.picture import SPARK_ACROSS, SPARK_DOWN, Dot, draw_dots, draw_spark
 from reportgen.figures.plot import make_curve_spec
 from reportgen.figures.style import get_colour
 from reportgen.settings.blocks import CurveSettings
@@ -178,6 +178,7 @@ def summarize_benchmark(
         score=card if leader else f"{card[0].upper()}{card[1:]}",
         facts=tuple((label, text) for label, text in facts if text),
         spark=_draw_spark(benchmark.name, plot),
+        strip=_draw_strip(benchmark.name, curve_set, plot, lowest=spec.higher_is_better is False),
         legend=tuple((line.name, line.slot) for line in plot.lines),
         standings=_list_standings(curve_set, plot, spec, label),
         date=benchmark.date or "",
@@ -191,6 +192,21 @@ def _draw_spark(name: str, plot: Plot) -> str:
         data = write_line_path(*thin(x * SPARK_ACROSS, y * SPARK_DOWN, 120))
         strokes.append(f'<path stroke="{get_colour(line.slot)}" {_THIN} d="{data}"/>')
     return draw_spark(f"{name}: {plot.y.title} by {plot.x.title}", strokes, _ROUND)
+
+
+def _draw_strip(name: str, curve_set: CurveSet, plot: Plot, *, lowest: bool) -> str:
+    """Draw the last values with their intervals on the scale of the curves, the best on top.
+
+    Two series that a test does not distinguish are shaded together; of more, the test says less.
+    """
+    ends, lead = rank_finals(list_known_curves(curve_set), lowest=lowest), get_lead(curve_set, lowest=lowest)
+    group = 1 if len(ends) == 2 and lead.tested and lead.series is None else None  # noqa: PLR2004
+    slots = {line.name: line.slot for line in plot.lines}
+    dots = []
+    for end in ends:
+        value, low, high = positions(plot.y, np.array([end.value, end.low, end.high])).tolist()
+        dots.append(Dot(slots.get(end.series), value, (low, high) if low < high else None, group))
+    return draw_dots(f"{name}: {lower_axis_title(plot.y.title)} at the end", dots)
 
 
 def _list_standings(

@@ -12,7 +12,6 @@ from reportgen.core.errors import ReportError
 from reportgen.core.model import CurveSet, Lead, LineKey
 from reportgen.core.words import join_names, quote_names, suggest_name
 from reportgen.figures.curves.figure import (
-    ONE_RUN_EACH,
     collect_numbers,
     draw_plot_figure,
     name_band,
@@ -231,11 +230,6 @@ def _write_summaries(curve_sets: Sequence[CurveSet], specs: Sequence[PlotSpec], 
         write_summary(one, replace(plot, y=plot.right) if spec.right and plot.right else plot, spec)
         for one, spec in zip(curve_sets, specs, strict=True)
     ]
-    last = ONE_RUN_EACH if all(text.endswith(ONE_RUN_EACH) for text in texts) else ""
     if len(texts) == 1:
         return texts[0]
-    said = (
-        f"{one.metric}: {text.removesuffix(last).rstrip()}"
-        for one, text in zip(curve_sets, texts, strict=True)
-    )
-    return " ".join(filter(None, (*said, last)))
+    return " ".join(f"{one.metric}: {text}" for one, text in zip(curve_sets, texts, strict=True))

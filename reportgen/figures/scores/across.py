@@ -77,19 +77,19 @@ def draw_across(  # noqa: PLR0917 - the block's id and settings, then what it sh
         reported = all(row[index].score.samples is None for row in across.cells)
         own = contexts.get(name, context)
         words = describe_power(name, powers.get(name), own, together="comparisons", reported=reported)
-        power.append(isolate(words))
+        power += [isolate(word) for word in words if word]
     notes = dict.fromkeys(
         note for one in contexts.values() for note in one.notes if note not in context.notes
     )
     sentences = (settings.caption or "", *_list_cautions(across, contexts, found or {}), *notes)
-    how = _list_methods(across, powers, contexts, context)
+    how = [*power, *_list_methods(across, powers, contexts, context)]
     against = f"compared with {across.baseline}" if across.baseline else "no baseline to compare with"
     answer, table = _write_answer(across, order, context), _build_table(block_id, across, order, context)
     return Stack(
         id=block_id,
         title=settings.title or f"{format_count(len(across.benchmarks), 'benchmark')} side by side",
         subtitle=f"{name_metric(settings.metric, context)}, {against}",
-        parts=(isolate(answer), table, *power),
+        parts=(isolate(answer), table),
         caption=join_caption(sentences, context, across.series, how),
     )
 

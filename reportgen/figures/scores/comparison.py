@@ -83,10 +83,7 @@ _HEADER = (
     *("series", "minus", "difference", "interval", "p", "adjusted p", "verdict", "shared problems"),
     *("answered by one side only", "test", "remark"),
 )
-_SUMMARY = (
-    "Where an interval reaches 0, no difference is clear; where it does not, the p adjusted for many "
-    "comparisons decides."
-)
+_SUMMARY = "An interval that includes 0 shows no difference; otherwise the adjusted p decides."
 _MOST_SERIES, _MOST_PROBLEMS, _MOST_REASONS = 8, 6, 4
 
 
@@ -231,34 +228,34 @@ def describe_power(
     *,
     together: str = "pairs",
     reported: bool = False,
-) -> str:
-    """Describe how large a true difference must be to be found, alone and in the family; see ``FOUND_NOTE``.
+) -> tuple[str, str]:
+    """Describe how large a true difference must be to be found among all comparisons, and the rest.
 
+    The rest is the chance of one half as large, and the same for a single comparison; see ``FOUND_NOTE``.
     ``power`` is None if nothing was compared; ``together`` names what was tested together; ``reported`` means
     that scores are used as reported, so that their problems are unknown.
     """
 
-    def write_sizes(difference: float) -> tuple[str, str]:
-        whole, half = (
-            format_difference(size, context, signed=False) for size in (difference, difference / 2)
-        )
-        return whole, half
+    def write_half(difference: float, chance: float) -> str:
+        return f"{format_difference(difference / 2, context, signed=False)}, {describe_chance(chance)}"
 
     if power is None or power.difference is None or power.half is None:
         why = "its problems are not" if reported else "no two series share problems"
         why = power.reason if power else why
-        return f"How large a difference on {benchmark} has to be to be found is not known: {why}."
-    whole, half = write_sizes(power.difference)
+        return f"How large a difference on {benchmark} has to be to be found is not known: {why}.", ""
+    whole = format_difference(power.difference, context, signed=False)
     fewest, most = power.runs
     runs = f" and {fewest if fewest == most else f'{fewest} to {most}'} runs of each series"
     basis = f"{format_count(power.problems, 'problem')} of {benchmark}{runs if most > 1 else ''}"
-    chances = f"is found {describe_chance(TARGET_POWER)}; one of {half}, {describe_chance(power.half)}"
-    found = f"With the {basis} a true difference of {whole} {chances}."
+    chance, half = describe_chance(TARGET_POWER), write_half(power.difference, power.half)
     if power.family_difference is None or power.family_half is None:
-        return found
-    whole, half = write_sizes(power.family_difference)
-    among = f"Among these {power.together:,} {together}"
-    return f"{found} {among} it takes {whole}; {half} are found {describe_chance(power.family_half)}."
+        return f"With the {basis}, a true difference of {whole} is found {chance}.", f"One of {half}."
+    least = format_difference(power.family_difference, context, signed=False)
+    return (
+        f"With the {basis}, a true difference of {least} is found {chance} among {power.together:,} {together}.",
+        f"One of {write_half(power.family_difference, power.family_half)}. A single comparison on {benchmark} "
+        f"finds {whole} {chance}; one of {half}.",
+    )
 
 
 def draw_comparison(
@@ -280,7 +277,8 @@ def draw_comparison(
     if scored.comparisons:
         parts += [_build_matrix(f"{block_id}-pairs", pairs, scored, context)]
         parts += [_draw_differences(f"{block_id}-differences", pairs, scored, context)]
-    parts.append(isolate_names(describe_power(context.benchmark, scored.power, context), pairs.series))
+    found, rest = describe_power(context.benchmark, scored.power, context)
+    parts.append(isolate_names(found, pairs.series))
     how: list[str] = []
     shared = ""
     if scored.comparisons:
@@ -291,7 +289,7 @@ def draw_comparison(
             shared = f"n = {counts[0]} to {counts[-1]} problems shared by a pair; {_LEFT_OUT}"
         how += describe_comparisons(scored.comparisons, context, "pair")
         how += list_reasons(scored.comparisons)
-        how.append(FOUND_NOTE if scored.power and scored.power.difference else "")
+        how += [rest, FOUND_NOTE] if rest else []
     notes = list_found_notes(scored.problems.notes, pairs.series)
     mixed, protocol = list_protocol_notes(context, pairs.series)
     how += protocol
@@ -331,12 +329,12 @@ def _build_matrix(table_id: str, pairs: Pairs, scored: BenchmarkScores, context:
     elsewhere = "" if whole else " Interval and p of every pair stand in the data table below the picture."
     return ResultTable(
         id=table_id,
-        title=f"Row minus column: verdict, {unit}{', interval, adjusted p' if whole else ''}",
+        title="",
         header=("row minus column", *pairs.series[1:]),
         rows=tuple(rows),
-        caption=f"Best first.{elsewhere}",
+        caption=f"Row minus column, best first: verdict, {unit}{', interval, adjusted p' if whole else ''}.{elsewhere}",
         csv=write_pairs_csv(scored.comparisons),
-        folded="Table of this pair" if len(pairs.series) == 2 else "",  # noqa: PLR2004 - a pair
+        folded="Table of this pair" if len(scored.comparisons) == 1 else "Table of all pairs",
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from reportgen.core.comparisons import TARGET_POWER, Verdict
 from reportgen.core.model import BenchmarkResult, Cell, ResultTable, Standing
 from reportgen.core.words import describe_chance, format_count, format_number, join_names
-from reportgen.figures.picture import SPARK_ACROSS, SPARK_DOWN, draw_spark
+from reportgen.figures.picture import Dot, draw_dots
 from reportgen.figures.scores.wording import (
     describe_intervals,
     find_protocol_differences,
@@ -20,7 +20,6 @@ from reportgen.figures.scores.wording import (
     format_share,
     name_metric,
 )
-from reportgen.figures.style import get_colour
 from reportgen.figures.text import wrap_cell, write_table_csv
 
 if TYPE_CHECKING:
@@ -231,6 +230,7 @@ def summarize_score_benchmark(
         ("No clear winner", "" if lead.series else level),
         *_list_facts(benchmark, known, scored, context),
     )
+    spark = _draw_spark(known, benchmark, scored, context)
     return BenchmarkResult(
         name=benchmark.name,
         page=page,
@@ -238,7 +238,8 @@ def summarize_score_benchmark(
         leader=lead.series or "",
         score=card,
         facts=tuple((label, text) for label, text in facts if text),
-        spark=_draw_spark(known, benchmark, context),
+        spark=spark,
+        strip=spark,
         legend=tuple((score.series, context.slots.get(score.series)) for score in known),
         standings=(_describe_standing(known, scored, context),),
         date=benchmark.date or "",
@@ -290,25 +291,25 @@ def _list_facts(
     )
 
 
-def _draw_spark(known: list[Score], benchmark: Benchmark, context: ScoreContext) -> str:
-    """Draw the scores with their intervals, the best series on top."""
+def _draw_spark(known: list[Score], benchmark: Benchmark, scored: BenchmarkScores, context: ScoreContext) -> str:
+    """Draw the scores with their intervals and groups, the best series on top."""
     ends = [end for score in known for end in (score.estimate, score.low, score.high) if end is not None]
     low, high = min(ends), max(ends)
     if low == high:
         low, high = low - 1, high + 1
-
-    def x(value: float) -> str:
-        return f"{(value - low) / (high - low) * SPARK_ACROSS:.5g}"
-
+    several = scored.groups if len(known) > 1 else ()
+    groups = {name: group.rank for group in several for name in group.series}
     sign = -1 if context.higher_is_better else 1
-    strokes = []
-    for place, score in enumerate(sorted(known, key=lambda score: sign * (score.estimate or 0.0))):
-        y = f"{(place + 0.5) / len(known) * SPARK_DOWN:.5g}"
-        ink = f'stroke="{get_colour(context.slots.get(score.series))}" vector-effect="non-scaling-stroke"'
-        if score.low is not None and score.high is not None:
-            strokes.append(f'<path {ink} stroke-width="1.75" d="M{x(score.low)} {y}H{x(score.high)}"/>')
-        # A zero-length line with round caps is a dot, and stays round when the picture is stretched.
-        strokes.append(f'<path {ink} stroke-width="7" d="M{x(score.estimate or 0.0)} {y}h0"/>')
+    dots = [
+        Dot(
+            context.slots.get(score.series),
+            ((score.estimate or 0.0) - low) / (high - low),
+            None
+            if score.low is None or score.high is None
+            else ((score.low - low) / (high - low), (score.high - low) / (high - low)),
+            groups.get(score.series),
+        )
+        for score in sorted(known, key=lambda score: sign * (score.estimate or 0.0))
+    ]
     series = format_count(len(known), "series", "series")
-    words = f"{benchmark.name}: scores of {series} with intervals"
-    return draw_spark(words, strokes, 'stroke-linecap="round"')
+    return draw_dots(f"{benchmark.name}: scores of {series} with intervals", dots)

@@ -87,7 +87,7 @@ def write_plan_sentences(plan: Plan, context: ScoreContext) -> tuple[str, ...]:
         f"No number of {' or '.join(unable)} alone can halve it." if unable else "",
         f"What more {' or '.join(unknown)} would do is not known." if unknown else "",
     )
-    found = describe_power(context.benchmark, plan.power, context)
+    found = " ".join(filter(None, describe_power(context.benchmark, plan.power, context)))
     return found, " ".join(components), " ".join(filter(None, halvings))
 
 

@@ -130,7 +130,7 @@ def _build_lone_table(table_id: str, grid: ProblemGrid) -> ResultTable:
         ),
         caption=(
             "At least one right sample, and none of any other series that tried. "
-            f"It names problems and tests nothing: one right sample may be luck.{others}"
+            f"A single right sample may be luck; no test is made.{others}"
         ),
         csv=write_table_csv(("problem", "series"), grid.solved_by_one),
     )

@@ -22,9 +22,23 @@
   let leaving = 0;
   let touched = false;
 
-  document.querySelector(".rg-checked > details")?.addEventListener("toggle", (event) => {
-    for (const bound of document.querySelectorAll("a.rg-bound")) bound.tabIndex = event.target.open ? 0 : -1;
-  });
+  /** The badge switches a mode in which bound words are marked and can be reached with the Tab key. */
+  function offerMode() {
+    const badge = document.querySelector(".rg-badge > a")?.parentElement;
+    if (!badge) return;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "rg-show-checked";
+    button.textContent = "Show what was checked";
+    button.setAttribute("aria-pressed", "false");
+    button.addEventListener("click", () => {
+      const on = document.documentElement.classList.toggle("rg-shows-checked");
+      button.setAttribute("aria-pressed", on);
+      for (const bound of document.querySelectorAll("a.rg-bound")) bound.tabIndex = on ? 0 : -1;
+    });
+    badge.append(button);
+  }
+  offerMode();
 
   const boundAt = (target) => (target instanceof Element ? target.closest(".rg-bound") : null);
 
