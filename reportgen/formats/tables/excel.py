@@ -137,11 +137,14 @@ def _choose_sheet(content: Content, requested: str | None) -> _Sheet:
         return _Sheet(name, (columns[0], int(ranged["top"]), columns[1], int(ranged["bottom"])))
     shown = [name for name, state in states.items() if state == "visible"]
     heads = ((name, islice(_read_rows(content, _Sheet(name)), _ROWS_OF_A_HEAD)) for name in shown)
-    filled = [name for name, rows in heads if _trim(rows)]
+    filled = {name: sum(map(len, cells)) for name, rows in heads if (cells := _trim(rows))}
     if len(filled) > 1:
-        message = f"several sheets are filled: {list_names(filled)}"
-        raise content.make_error(message, f"Name one in source.yml, as in sheet: {filled[0]}")
-    return _Sheet((filled or [*states])[0])
+        message, largest = (
+            f"several sheets are filled: {list_names(filled)}",
+            max(filled, key=filled.__getitem__),
+        )
+        raise content.make_error(message, f"Name one in source.yml, as in sheet: {largest}")
+    return _Sheet([*filled, *states][0])
 
 
 def _read_rows(content: Content, sheet: _Sheet, *, formulas: bool = False) -> Iterator[Sequence[object]]:
