@@ -231,7 +231,7 @@ def test_many_series_keep_cells_short_and_the_rest_in_the_data_table() -> None:
     assert "The picture shows the first 9 of 45 pairs." in figure.table.note
     assert {"interval", "p", "adjusted p", "verdict", "test"} <= set(figure.table.header)
     assert "for 45 pairs" in stack.caption
-    assert "Interval and p of every pair stand in the data table" in table.caption
+    assert "the data table of the picture has intervals and p" in table.caption
 
 
 def test_the_baseline_is_what_others_are_held_against() -> None:
@@ -261,7 +261,8 @@ def test_the_power_stands_under_it() -> None:
     assert power.half is not None
     family, alone = (f"{100 * size:.1f} points" for size in (power.family_difference, power.difference))
     assert said == (
-        f"With the 30 problems of Contest, a true difference of {family} is found four times in five among 3 pairs."
+        f"With the 30 problems of Contest, a true difference of {family} is found four times in five "
+        "among 3 pairs."
     )
     half = f"{50 * power.difference:.1f} points, {describe_chance(power.half)}."
     assert f"A single comparison on Contest finds {alone} four times in five; one of {half}" in stack.caption

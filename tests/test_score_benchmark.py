@@ -123,7 +123,9 @@ def test_one_series_is_compared_with_nobody() -> None:
 def drawn(made: BenchmarkResult) -> list[list[float]]:
     """The numbers of each line of the small picture, top down: dots and intervals."""
     root = ET.fromstring(made.spark)  # noqa: S314 - made a line before
-    return [[float(word) for word in re.findall(r"-?[\d.]+", path.get("d", ""))] for path in root if path.get("d")]
+    return [
+        [float(word) for word in re.findall(r"-?[\d.]+", path.get("d", ""))] for path in root if path.get("d")
+    ]
 
 
 def test_the_small_picture_shows_scores_and_intervals() -> None:

@@ -183,7 +183,7 @@ def format_count(count: int, one: str, many: str | None = None) -> str:
 
 
 def keep_together(text: str) -> str:
-    """Return the text with no-break spaces inside quantities: ``61.0% [47.6, 73.0]``, ``5 runs``, ``p = 0.128``."""
+    """Return the text with no-break spaces in quantities: ``61.0% [47.6, 73.0]``, ``5 runs``, ``p = 0.1``."""
     return _BREAKS.sub("\N{NO-BREAK SPACE}", text)
 
 

@@ -370,7 +370,7 @@ def draw_spark(words: str, strokes: Iterable[str], ends: str) -> str:
 
 
 class Dot(NamedTuple):
-    """An estimate in a sparkline, from 0 (left edge) to 1; rows next to each other of one group share a shade."""
+    """An estimate in a sparkline, from 0 (left edge) to 1; neighbours of one group share a shade."""
 
     slot: int | None
     value: float

@@ -26,7 +26,7 @@ _COUNT_STOPS = """() => [...document.querySelectorAll("a[href], button, input, s
     (node) => node.tabIndex >= 0 && !node.disabled
         && node.checkVisibility({ checkVisibilityCSS: true, contentVisibilityAuto: true })).length"""
 
-# Words of two letters or more that a reader sees, outside of pictures: all of them, and those that are not typed.
+# Visible words of two letters or more, outside of pictures: all of them, and those that are not typed.
 _COUNT_WORDS = r"""() => {
     const made = ".rg-figure, .rg-stack, .rg-panels, .rg-result, .rg-observations, .rg-key-results, "
         + ".rg-evidence, .rg-checked, .rg-verdict";
@@ -45,12 +45,13 @@ _COUNT_WORDS = r"""() => {
 }"""
 # Quantities whose parts are on two lines.
 _FIND_BREAKS = r"""() => {
-    const quantity = /[−+]?\d[\d,.]*%?(?:\s(?:points|runs|problems|samples))?(?:\s\[[^\]\n]+\])?|p\s[=<>]\s[\d.]+/g;
+    const number = String.raw`[−+]?\d[\d,.]*%?(?:\s(?:points|runs|problems|samples))?(?:\s\[[^\]\n]+\])?`;
+    const quantity = new RegExp(`${number}|p\\s[=<>]\\s[\\d.]+`, "g");
     const texts = document.createTreeWalker(document.querySelector("main article"), NodeFilter.SHOW_TEXT);
     const found = [];
     while (texts.nextNode()) {
         const { parentElement: parent, textContent } = texts.currentNode;
-        const made = ".rg-figure, .rg-stack, .rg-panels, .rg-result, .rg-key-results, .rg-evidence, .rg-bound";
+        const made = ".rg-figure, .rg-stack, .rg-panels, .rg-result, .rg-evidence, .rg-bound";
         if (!parent.closest(made) || parent.closest("svg, td, script, .rg-unseen")) continue;
         for (const match of textContent.matchAll(quantity)) {
             const range = document.createRange();

@@ -10,7 +10,7 @@ from reportgen.claims.language import ExpressionError
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Stage
 from reportgen.core.model import CurveSet, Observations, ScoreRequest
 from reportgen.core.statements import Quantity, Scale
-from reportgen.core.words import format_count, join_names, quote_names
+from reportgen.core.words import join_names, quote_names
 from reportgen.draft.blocks.draw_inputs import (
     describe_topic,
     link_topic,

@@ -251,10 +251,11 @@ def describe_power(
     if power.family_difference is None or power.family_half is None:
         return f"With the {basis}, a true difference of {whole} is found {chance}.", f"One of {half}."
     least = format_difference(power.family_difference, context, signed=False)
+    among = f"among {power.together:,} {together}"
+    single = f"A single comparison on {benchmark} finds {whole} {chance}; one of {half}."
     return (
-        f"With the {basis}, a true difference of {least} is found {chance} among {power.together:,} {together}.",
-        f"One of {write_half(power.family_difference, power.family_half)}. A single comparison on {benchmark} "
-        f"finds {whole} {chance}; one of {half}.",
+        f"With the {basis}, a true difference of {least} is found {chance} {among}.",
+        f"One of {write_half(power.family_difference, power.family_half)}. {single}",
     )
 
 
@@ -326,13 +327,13 @@ def _build_matrix(table_id: str, pairs: Pairs, scored: BenchmarkScores, context:
             text = "\n".join(lines if whole else lines[:2])
             cells.append(Cell(text, pair.difference if pair else None, mark))
         rows.append(tuple(cells))
-    elsewhere = "" if whole else " Interval and p of every pair stand in the data table below the picture."
+    elsewhere = ", interval, adjusted p" if whole else "; the data table of the picture has intervals and p"
     return ResultTable(
         id=table_id,
         title="",
         header=("row minus column", *pairs.series[1:]),
         rows=tuple(rows),
-        caption=f"Row minus column, best first: verdict, {unit}{', interval, adjusted p' if whole else ''}.{elsewhere}",
+        caption=f"Row minus column, best first: verdict, {unit}{elsewhere}.",
         csv=write_pairs_csv(scored.comparisons),
         folded="Table of this pair" if len(scored.comparisons) == 1 else "Table of all pairs",
     )

@@ -291,7 +291,9 @@ def _list_facts(
     )
 
 
-def _draw_spark(known: list[Score], benchmark: Benchmark, scored: BenchmarkScores, context: ScoreContext) -> str:
+def _draw_spark(
+    known: list[Score], benchmark: Benchmark, scored: BenchmarkScores, context: ScoreContext
+) -> str:
     """Draw the scores with their intervals and groups, the best series on top."""
     ends = [end for score in known for end in (score.estimate, score.low, score.high) if end is not None]
     low, high = min(ends), max(ends)
