@@ -93,7 +93,7 @@ def test_no_two_lines_of_a_figure_share_a_colour(
 def test_each_colour_has_a_dash_and_a_symbol_of_its_own() -> None:
     """A second code for readers who see no colours."""
     assert len(set(DASHES)) == len(set(SYMBOLS)) == SLOTS
-    assert set(SYMBOLS) == set(SYMBOL_PATHS)
+    assert {*SYMBOLS, "none"} == set(SYMBOL_PATHS)
 
 
 @pytest.mark.parametrize("pattern", DASHES)

@@ -138,8 +138,7 @@ def _make_part(figure: Figure, link: Callable[[str], str], page_folder: str) -> 
     }
 
 
-_CELL, _ROW = "\x1f", "\x1e"
-"""ASCII separators of cells and rows; HTML allows neither."""
+_CELL, _ROW = "\x1f", "\x1e"  # ASCII separators of cells and rows; HTML allows neither
 
 
 def render_data_rows(rows: Sequence[Sequence[str]]) -> Markup:

@@ -224,13 +224,12 @@ def summarize_score_benchmark(
         for name in (pair.a, pair.b)
     } - {score.series for score in leaders}
     rest = [score.series for score in scored.scores if score.series in undecided]
-    level = f"no clear difference from {join_names(rest, most=_MOST_NAMED)}" if rest else ""
+    level = f"no clear difference from {join_names(rest, most=_MOST_NAMED)}"
     facts = (
         ("Best" if lead.series else first, f"{names} {value}"),
-        ("No clear winner", "" if lead.series else level),
+        ("No clear winner", level if rest and not lead.series else ""),
         *_list_facts(benchmark, known, scored, context),
     )
-    spark = _draw_spark(known, benchmark, scored, context)
     return BenchmarkResult(
         name=benchmark.name,
         page=page,
@@ -238,7 +237,7 @@ def summarize_score_benchmark(
         leader=lead.series or "",
         score=card,
         facts=tuple((label, text) for label, text in facts if text),
-        spark=spark,
+        spark=(spark := _draw_spark(known, benchmark, scored, context)),
         strip=spark,
         legend=tuple((score.series, context.slots.get(score.series)) for score in known),
         standings=(_describe_standing(known, scored, context),),
