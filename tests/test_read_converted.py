@@ -97,8 +97,10 @@ def test_of_several_sheets_one_is_named(tmp_path: Path) -> None:
     titled = [("Our best runs",), (), *((None, *row) for row in RUNS)]
     data = book(Data(tmp_path), Runs=RUNS, Scores=titled)
     assert data.problems("s") == [
-        "data/s.xlsx: several sheets are filled: Runs and Scores. "
-        "Name one in source.yml, as in sheet: Scores."
+        (
+            "data/s.xlsx: several sheets are filled: Runs and Scores. "
+            "Name one in source.yml, as in sheet: Scores."
+        )
     ]
     data.write("s.source.yml", "sheet: Runs\n")
     assert list(data.frame("s")["value"]) == VALUES

@@ -268,6 +268,7 @@ def draw_comparison(
     baseline is not one of the series.
     """
     pairs = collect_pairs(scored, settings.baseline, context)
+    title = settings.title or f"{context.benchmark}: who is better than whom"
     answer = f"{context.benchmark} has no series to compare."
     if pairs.reference:
         score = next(one for one in scored.scores if one.series == pairs.reference)
@@ -276,7 +277,7 @@ def draw_comparison(
         answer = write_answer(pairs.against_reference, introduced, context)
     parts: list[Any] = [isolate_names(answer, pairs.series)]
     if scored.comparisons:
-        parts += [_build_matrix(f"{block_id}-pairs", pairs, scored, context)]
+        parts += [_build_matrix(f"{block_id}-pairs", title, pairs, scored, context)]
         parts += [_draw_differences(f"{block_id}-differences", pairs, scored, context)]
     found, rest = describe_power(context.benchmark, scored.power, context)
     parts.append(isolate_names(found, pairs.series))
@@ -297,14 +298,16 @@ def draw_comparison(
     sentences = [settings.caption or "", shared, *mixed, *notes]
     return Stack(
         id=block_id,
-        title=settings.title or f"{context.benchmark}: who is better than whom",
+        title=title,
         subtitle=f"{name_metric(settings.metric, context)}, paired by problem, every pair",
         parts=tuple(parts),
         caption=join_caption(sentences, context, pairs.series, how),
     )
 
 
-def _build_matrix(table_id: str, pairs: Pairs, scored: BenchmarkScores, context: ScoreContext) -> ResultTable:
+def _build_matrix(
+    table_id: str, title: str, pairs: Pairs, scored: BenchmarkScores, context: ScoreContext
+) -> ResultTable:
     """Build the upper triangle with verdict, difference and interval, and adjusted p on separate lines."""
     whole = len(pairs.series) <= MOST_WHOLE
     unit = "points" if is_percent(context) else "difference"
@@ -330,7 +333,7 @@ def _build_matrix(table_id: str, pairs: Pairs, scored: BenchmarkScores, context:
     elsewhere = ", interval, adjusted p" if whole else "; the data table of the picture has intervals and p"
     return ResultTable(
         id=table_id,
-        title="",
+        title=title,
         header=("row minus column", *pairs.series[1:]),
         rows=tuple(rows),
         caption=f"Row minus column, best first: verdict, {unit}{elsewhere}.",

@@ -205,13 +205,12 @@ def summarize_score_benchmark(
 
     ``page`` is the page's path below ``content/``; at least one series must have a score.
     """
-    known, lead = [score for score in scored.scores if score.estimate is not None], scored.lead
+    lead, known = scored.lead, [score for score in scored.scores if score.estimate is not None]
     choose, first = (max, "Highest score") if context.higher_is_better else (min, "Lowest score")
-    # The best series, and all with the same displayed score.
     best = format_score(choose(score.estimate or 0.0 for score in known), context)
     leaders = [score for score in known if format_score(score.estimate or 0.0, context) == best]
     names = join_names([score.series for score in leaders], most=_MOST_NAMED)
-    # Scores that look the same may have different intervals, which the page's blocks show.
+    # Equal scores may have different intervals, which the page's blocks show.
     value = format_score_estimate(leaders[0], context) if len(leaders) == 1 else best
     card = f"{value} {name_metric(known[0].metric, context)}"
     if not lead.series:
@@ -224,10 +223,10 @@ def summarize_score_benchmark(
         for name in (pair.a, pair.b)
     } - {score.series for score in leaders}
     rest = [score.series for score in scored.scores if score.series in undecided]
-    level = f"no clear difference from {join_names(rest, most=_MOST_NAMED)}"
+    level = f"no clear difference from {join_names(rest, most=_MOST_NAMED)}" * bool(rest)
     facts = (
         ("Best" if lead.series else first, f"{names} {value}"),
-        ("No clear winner", level if rest and not lead.series else ""),
+        ("No clear winner", "" if lead.series else level),
         *_list_facts(benchmark, known, scored, context),
     )
     return BenchmarkResult(

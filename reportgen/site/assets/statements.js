@@ -22,23 +22,14 @@
   let leaving = 0;
   let touched = false;
 
-  /** The badge switches a mode in which bound words are marked and can be reached with the Tab key. */
-  function offerMode() {
-    const badge = document.querySelector(".rg-badge > a")?.parentElement;
-    if (!badge) return;
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "rg-show-checked";
-    button.textContent = "Show what was checked";
-    button.setAttribute("aria-pressed", "false");
-    button.addEventListener("click", () => {
-      const on = document.documentElement.classList.toggle("rg-shows-checked");
-      button.setAttribute("aria-pressed", on);
-      for (const bound of document.querySelectorAll("a.rg-bound")) bound.tabIndex = on ? 0 : -1;
-    });
-    badge.append(button);
-  }
-  offerMode();
+  // The button at the badge switches a mode in which bound words are marked and reached with the Tab key.
+  const mode = document.querySelector(".rg-show-checked");
+  if (mode) mode.disabled = false;
+  mode?.addEventListener("click", () => {
+    const on = document.documentElement.classList.toggle("rg-shows-checked");
+    mode.setAttribute("aria-pressed", on);
+    for (const bound of document.querySelectorAll("a.rg-bound")) bound.tabIndex = on ? 0 : -1;
+  });
 
   const boundAt = (target) => (target instanceof Element ? target.closest(".rg-bound") : null);
 
