@@ -230,7 +230,6 @@ def summarize_score_benchmark(
         ("No clear winner", "" if lead.series else level),
         *_list_facts(benchmark, known, scored, context),
     )
-    spark = _draw_spark(known, benchmark, scored, context)
     return BenchmarkResult(
         name=benchmark.name,
         page=page,
@@ -238,8 +237,7 @@ def summarize_score_benchmark(
         leader=lead.series or "",
         score=card,
         facts=tuple((label, text) for label, text in facts if text),
-        spark=spark,
-        strip=spark,
+        spark=_draw_spark(known, benchmark, scored, context),
         legend=tuple((score.series, context.slots.get(score.series)) for score in known),
         standings=(_describe_standing(known, scored, context),),
         date=benchmark.date or "",
