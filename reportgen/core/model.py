@@ -301,7 +301,7 @@ class BenchmarkResult(Struct, frozen=True):
     facts: tuple[tuple[str, str], ...]  # label and text: at the end, best, runs, date, protocol
     spark: str  # a small SVG
     legend: tuple[tuple[str, int | None], ...]
-    strip: str = ""  # a small SVG of the last values or scores; the same as ``spark`` for scores
+    strip: str = ""  # a small SVG of the last values; empty for scores, which ``spark`` shows
     standings: tuple[Standing, ...] = ()
     title: str = ""  # of its page
     date: str = ""

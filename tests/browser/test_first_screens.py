@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
@@ -133,6 +133,25 @@ def test_contents_stay_in_view_and_mark_the_section(page: tuple[str, Page]) -> N
         assert box is not None
         assert 0 <= box["y"] < 200
         tab.wait_for_function(f"document.querySelectorAll({f'{part} a{current}'!r}).length === 1")
+
+
+@pytest.mark.parametrize("media", ["screen", "print"])
+def test_numbers_and_references_need_no_script(
+    browser: Browser, example_site: Path, media: Literal["screen", "print"]
+) -> None:
+    """Figures are numbered in their order, and a reference names the number of the figure that it leads to."""
+    context = browser.new_context(java_script_enabled=False, reduced_motion="reduce")
+    tab = context.new_page()
+    tab.emulate_media(media=media)
+    tab.goto((example_site / "model-comparison/index.html").as_uri())
+    numbers = tab.locator(".rg-number", has_text="Figure").all_inner_texts()
+    figures = [number.split()[1] for number in numbers]
+    assert figures == ["1.", "2.", "3.", "4.", "5.", "6."]
+    reference = tab.locator("main p a[href$='#contest-pairs']", has_text="Figure").first
+    number = tab.locator("#contest-pairs .rg-number").first.inner_text()
+    assert reference.inner_text().split() == number.strip().rstrip(".").split()
+    assert tab.locator(".rg-show-checked").is_hidden()
+    context.close()
 
 
 def test_what_was_checked_is_shown_on_request(page: tuple[str, Page]) -> None:
