@@ -139,7 +139,7 @@ def test_contents_stay_in_view_and_mark_the_section(page: tuple[str, Page]) -> N
 def test_numbers_and_references_need_no_script(
     browser: Browser, example_site: Path, media: Literal["screen", "print"]
 ) -> None:
-    """Figures are numbered in their order, and a reference names the number of the figure that it leads to."""
+    """Figures are numbered in their order, and a reference has the number of the figure it leads to."""
     context = browser.new_context(java_script_enabled=False, reduced_motion="reduce")
     tab = context.new_page()
     tab.emulate_media(media=media)
