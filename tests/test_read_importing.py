@@ -679,7 +679,7 @@ def test_real_readers_are_found(tmp_path: Path) -> None:
     assert data.warnings("verl") == [
         (
             "data/verl: series were distinguished by their folders, and seeds by the names: grpo. "
-            "Settle it with series_from: and seed_from:, or with files: and groups, in source.yml."
+            "Confirm or change it with series_from: and seed_from:, or with files: and groups, in source.yml."
         )
     ]
 

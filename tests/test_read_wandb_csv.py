@@ -118,7 +118,7 @@ def test_names_tell_series_and_seed(tmp_path: Path) -> None:
     assert data.warnings("chart") == [
         (
             "data/chart.csv: series were distinguished by their names, and seeds by the names: ppo and base. "
-            "Settle it with series_from: name and seed_from: name in source.yml."
+            "Confirm or change it with series_from: name and seed_from: name in source.yml."
         )
     ]
 
@@ -210,7 +210,7 @@ def test_the_names_of_a_charts_runs_can_be_settled(tmp_path: Path) -> None:
     data = Data(tmp_path)
     data.write("s/chart.csv", of({"adamw-seed1": {0: 1.0}, "adamw-seed2": {0: 2.0}, "muon-seed1": {0: 3.0}}))
     (warning,) = data.warnings("s")
-    assert warning.endswith("Settle it with series_from: name and seed_from: name in source.yml.")
+    assert warning.endswith("Confirm or change it with series_from: name and seed_from: name in source.yml.")
     before = data.frame("s", "loss")
     data.write("s/source.yml", "series_from: name\nseed_from: name\n")
     assert data.warnings("s") == []

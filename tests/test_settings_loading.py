@@ -184,7 +184,7 @@ def test_a_mistyped_key_names_the_nearest() -> None:
         (
             "table",
             "columns: [fin]",
-            '"fin" is no column. Did you mean "final"?. columns: Which of final, peak, mean, sd, n, at STEP,',
+            '"fin" is no column. Did you mean "final"? columns: Which of final, peak, mean, sd, n, at STEP,',
         ),
         ("overview", "benchmarks: AIME", "Write benchmarks: [AIME]."),
     ],

@@ -47,7 +47,7 @@ class Diagnostic(Struct, frozen=True):
     """One problem for the user to correct."""
 
     location: SourceLocation
-    message: str  # a sentence without a full stop
+    message: str  # a sentence without a full stop, or one that ends with a question
     next_step: str = ""  # a sentence without a full stop, a question, or empty
     stage: Stage = Stage.NARRATIVE
     severity: Severity = Severity.ERROR
@@ -56,8 +56,8 @@ class Diagnostic(Struct, frozen=True):
     @property
     def text(self) -> str:
         """The message and the next step as sentences, and the id in brackets."""
-        end = "" if self.next_step.endswith("?") else "."
-        said = f"{self.message}. {self.next_step}{end}" if self.next_step else f"{self.message}."
+        sentences = (text for text in (self.message, self.next_step) if text)
+        said = " ".join(text if text.endswith("?") else f"{text}." for text in sentences)
         return f"{said} [{self.id}]" if self.id else said
 
     def __str__(self) -> str:

@@ -148,7 +148,8 @@ def report_file_names(location: Location, settings: SourceSettings, survey: Surv
     if is_named_by_files(layout, settings):
         message = f"series and seeds come from the names of files: {list_names(layout.series)}"
         groups = f"and groups such as {_SERIES_GROUP} and {_SEED_GROUP}"
-        advice = f"Settle it with files: {_build_seed_pattern(layout, paths) or groups} in source.yml"
+        pattern = _build_seed_pattern(layout, paths) or groups
+        advice = f"Confirm or change it with files: {pattern} in source.yml"
     elif not any((*astuple(layout.roles)[:3], settings.files, layout.spread, layout.outcomes, layout.totals)):
         numbered = detect_numbered_runs(paths, settings.title or location.name) if len(paths) > 1 else None
         if numbered and numbered.series < len(paths):

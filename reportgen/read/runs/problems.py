@@ -136,7 +136,9 @@ def _report_names(runs: ImportedRuns) -> Iterator[Diagnostic]:
     if naming.guessed:
         seeds = f", and seeds by {naming.seed_by}" if naming.seed_by else ""
         message = f"series were distinguished by {naming.series_by}{seeds}: {list_names(series)}"
-        advice = "Settle it with series_from: and seed_from:, or with files: and groups, in source.yml"
+        advice = (
+            "Confirm or change it with series_from: and seed_from:, or with files: and groups, in source.yml"
+        )
         yield Diagnostic(place, message, advice, Stage.DATA)
     yield from _report_indistinct(runs)
     if naming.resumed:

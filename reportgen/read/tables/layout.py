@@ -376,7 +376,8 @@ def detect_totals(
 def suggest_totals(layout: Layout, settings: SourceSettings) -> dict[str, str] | None:
     """Return the columns to name in a table without steps in which a row is a score; None if it is none.
 
-    A score is called so, or is the only column of numbers whose name says that more or less is better.
+    A score is called so, or is the only column of numbers whose name says that more or less is better, in a
+    table without dates, which would tell runs apart.
     """
     roles, names = layout.roles, get_mapped_columns(settings)
     if settings.form or layout.outcomes or layout.totals or layout.spread or roles.step:
@@ -394,7 +395,9 @@ def suggest_totals(layout: Layout, settings: SourceSettings) -> dict[str, str] |
     if "score" in matched:
         return {}
     free = numeric - {*matched.values(), *astuple(roles)}
-    return {"score": min(free)} if len(free) == 1 and guess_direction(*free) in _QUALITY else None
+    if Kind.TIME in layout.kinds.values() or len(free) != 1 or guess_direction(*free) not in _QUALITY:
+        return None
+    return {"score": min(free)}
 
 
 def find_wide_metrics(

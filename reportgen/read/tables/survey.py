@@ -428,7 +428,7 @@ def _list_warnings(looks: Sequence[Look], naming: Naming, place: SourceLocation)
         seeds = f", and seeds by {naming.seed_by}" if naming.seed_by else ""
         message = f"series were distinguished by {naming.series_by}{seeds}: {series}"
         seed = " and seed_from: name" if naming.seed_by else ""
-        advice = f"Settle it with series_from: name{seed} in source.yml"
+        advice = f"Confirm or change it with series_from: name{seed} in source.yml"
         yield Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)
     for indices in naming.indistinct:
         name = naming.names[indices[0]]

@@ -79,7 +79,7 @@ def map_wide_curves(
     warnings = []
     if not stated:
         message = f"the columns {list_names(names)} are read as series of one metric, going by their names"
-        advice = "Settle it with wide: series in source.yml, or say wide: metrics if each is a metric"
+        advice = "Confirm it with wide: series in source.yml, or say wide: metrics if each is a metric"
         warnings.append(Diagnostic(location.place, message, advice, Stage.DATA, Severity.WARNING))
     return WideTables(tuple(tables), settings.model_copy(update=update), tuple(warnings))
 
