@@ -160,7 +160,7 @@ def test_the_badge_counts() -> None:
     (badge,) = classed(tree(html), "rg-badge")
     assert words(badge) == (
         "5 statements checked against the data, 1 does not hold, 1 cannot be decided, "
-        "1 holds against expectation, 1 fails as expected"
+        "1 holds against expectation, 1 fails as expected Show what was checked"
     )
     assert len(list(badge.iter("strong"))) == 3
     one, _ = shown(f"[a]{PEAK}", stated(f"[a]{PEAK}"))
@@ -224,7 +224,9 @@ def test_a_site_tells_what_is_checked(tmp_path: Path) -> None:
     site = build(root)
     page = read_html(site["index.html"].decode())
     assert [words(one) for one in classed(page, "rg-bound")] == ["0.82", "step 10", "MEL ends above GRPO"]
-    assert words(classed(page, "rg-badge")[0]) == "3 statements checked against the data"
+    assert (
+        words(classed(page, "rg-badge")[0]) == "3 statements checked against the data Show what was checked"
+    )
     ids = [one.get("id") for one in page.iter() if one.get("id")]
     assert len(set(ids)) == len(ids)
     links = [a.get("href", "") for a in page.iter("a")]

@@ -311,3 +311,11 @@ def test_front_matter_without_an_end_is_a_problem(text: str) -> None:
     step = "End it with a line of three dashes, and begin the text on the next line."
     assert problems(text) == [f"content/a.md:1: the front matter that begins here has no end. {step}"]
     read_page("a.md", "---\nNote: a rule stands above\n", "content/a.md")
+
+
+def test_a_wrong_fence_does_not_hide_other_problems() -> None:
+    """All of a page are listed at once."""
+    text = "```curv\nsource: x\n```\n\n```curve\nsorce: x\n```\n"
+    with pytest.raises(ReportError) as error:
+        read_page("index.md", text, "content/index.md")
+    assert [problem.location.line for problem in error.value.problems] == [1, 6]

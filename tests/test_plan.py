@@ -146,8 +146,8 @@ def test_the_block() -> None:
         get_chart_spec=write_chart_spec,
     )
     first, parts, half, figure, table = stack.parts
-    assert str(first).startswith("With the 40 problems of Contest a true difference of ")
-    assert "Among these 6 pairs it takes " in str(first)
+    assert str(first).startswith("With the 40 problems of Contest, a true difference of ")
+    assert " is found four times in five among 6 pairs. " in str(first)
     assert "from sampled answers; their squares add up. Each series has 1 run" in str(parts)
     assert str(half).startswith("Half the width of an interval takes 160 problems instead of 40.")
     assert str(half).endswith("What more runs would do is not known.")
@@ -173,7 +173,7 @@ def test_the_command(report: Path) -> None:
     done = call(report, "plan", "answers", "--difference", "10")
     assert (done.returncode, done.stderr) == (0, "")
     first, _, _, blank, title, header, *rows = done.stdout.splitlines()
-    assert first.startswith("With the 40 problems of answers a true difference of ")
+    assert first.startswith("With the 40 problems of answers, a true difference of ")
     assert (blank, title) == ("", "How often a true difference of 10.0 points is found, among 3 pairs")
     assert header.split("  ")[0] == "problems"
     assert [row.split("  ")[0] for row in rows] == ["20", "40 (now)", "80", "160", "320"]

@@ -386,7 +386,7 @@ def draw_dots(words: str, dots: Sequence[Dot]) -> str:
     for group in dict.fromkeys(group for group in groups if group is not None):
         top, rows = groups.index(group) * row, groups.count(group)
         box = f'y="{top + row * 0.08:.5g}" height="{(rows - 0.16) * row:.5g}"'
-        strokes.append(f'<rect width="{SPARK_ACROSS}" {box} fill="var(--rg-surface)"/>')
+        strokes.append(f'<rect width="{SPARK_ACROSS}" {box} fill="var(--rg-muted)" fill-opacity=".08"/>')
     for place, dot in enumerate(dots):
         y = f"{(place + 0.5) * row:.5g}"
         ink = f'stroke="{get_colour(dot.slot)}" vector-effect="non-scaling-stroke"'

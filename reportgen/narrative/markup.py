@@ -85,10 +85,13 @@ class Fence(Struct, frozen=True):
     shown: bool
 
 
-def find_fences(text: str, file: str, first_line: int = 1) -> tuple[Fence, ...]:
+def find_fences(
+    text: str, file: str, first_line: int = 1, problems: Diagnostics | None = None
+) -> tuple[Fence, ...]:
     """Return every fence of ours, in the order in which superfences passes them to its formatter.
 
-    ``text`` is Markdown without front matter, and ``first_line`` its first line in the file.
+    ``text`` is Markdown without front matter, and ``first_line`` its first line in the file. What would be
+    raised is added to ``problems`` if they are given.
 
     Raises:
         ReportError: a fence is not closed, or has more than its language.
@@ -97,13 +100,14 @@ def find_fences(text: str, file: str, first_line: int = 1) -> tuple[Fence, ...]:
         return ()
     fences, refused = read_markdown(text, SourceLocation(file, first_line), _scan_fences)
     before = first_line - 1
-    if refused:
-        raise ReportError(
-            *(
-                Diagnostic(SourceLocation(file, before + line), message.format(before=before + outer), step)
-                for line, outer, message, step in refused
-            )
-        )
+    found = [
+        Diagnostic(SourceLocation(file, before + line), message.format(before=before + outer), step)
+        for line, outer, message, step in refused
+    ]
+    if found and problems is None:
+        raise ReportError(*found)
+    if problems is not None:
+        problems.add(found)
     return tuple(replace(fence, line=before + fence.line) for fence in fences)
 
 

@@ -195,9 +195,9 @@ def _parse_page(path: str, text: str, file: str, problems: Diagnostics) -> Page:
 
 
 def _load_blocks(text: str, file: str, first_line: int, problems: Diagnostics) -> list[_Loaded]:
-    """Return the blocks of a text; raise a ReportError if a fence is wrong."""
+    """Return the blocks of a text; wrong fences and settings are added to ``problems``."""
     loaded: list[_Loaded] = []
-    for fence in find_fences(text, file, first_line):
+    for fence in find_fences(text, file, first_line, problems):
         if fence.shown:
             with problems.collecting():
                 place = SourceLocation(file, fence.line, fence.column)
