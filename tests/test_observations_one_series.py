@@ -134,7 +134,7 @@ def test_the_rise_names_fastest_and_slowest() -> None:
     slow = curve("C", [0.2, 0.4, 0.7], [0, 40, 120])
     (found,) = said(Rule.RISE, fast, also, slow)
     assert found.text == (
-        "By their readings the series have gone 90% of their way up so: A and B by step 40 and C by step 120."
+        "By the readings, each series has made 90% of its rise: A and B by step 40 and C by step 120."
     )
     assert (found.mark_series, found.mark) == ("C", 120)
     assert found.evidence[2] == "start(C) = 0.2; 90% of the rise to 0.7 is 0.65, reached by step 120"

@@ -142,7 +142,7 @@ def _describe_rise(moves: Sequence[Move]) -> str:
         if len(moves) == 1:
             return f"The readings of {name} go {way} from {fastest.ends}, 90% of the way {fastest.by}."
         steps = _format_steps(moves, most=len(moves))
-        return f"By their readings the series have gone 90% of their way {way} so: {steps}."
+        return f"By the readings, each series has made 90% of its {noun}: {steps}."
     if len(moves) == 1:
         return f"{name} {noun}s from about {fastest.ends}, and has made 90% of that {fastest.by}."
     if not slowest.is_slower(fastest):
