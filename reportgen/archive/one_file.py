@@ -20,6 +20,7 @@ from msgspec import Struct
 from reportgen.archive.page_html import PageRewriter, cut_element, read_attributes, read_tokens
 from reportgen.core.errors import make_error
 from reportgen.site.fragments import render_template
+from reportgen.site.navigation import WHOLE_LIST
 from reportgen.site.security import make_file_policy
 
 if TYPE_CHECKING:
@@ -43,7 +44,6 @@ _LIVE: Final = "assets/reportgen/live.js"
 _PART: Final = re.compile(r"assets/reportgen/[^/]+\.js")
 _NAV: Final = '<nav class="rg-nav" id="navigation" aria-label="Pages" tabindex="-1"></nav>'
 # Ids of the template, and of scripts.
-_WHOLE_LIST: Final = "pages.html"
 _TAKEN: Final = ("content", "navigation", "rg-keys", "rg-mark-keys", "rg-told")
 _TYPES: Final = {
     "avif": "image/avif",
@@ -118,7 +118,7 @@ class _OneFile:
         self._warned: set[str] = set()
         self._files = {path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file()}
         self._pages: dict[str, _Page] = {}
-        pages = (path for path in self._files - {"404.html", _WHOLE_LIST} if path.endswith(".html"))
+        pages = (path for path in self._files - {"404.html", WHOLE_LIST} if path.endswith(".html"))
         for path in sorted(pages, key=lambda path: (path != "index.html", path)):
             self._add_page(path)
         if not self._pages:
@@ -179,8 +179,8 @@ class _OneFile:
 
     def _find_navigation(self, head: str) -> str:
         """Return the list of all pages, which a large site has on a page of its own beside the first one."""
-        if _WHOLE_LIST in self._files:
-            return _NAV.replace("></", f">{cut_element(self._read_text(_WHOLE_LIST), 'rg-all-pages')}</")
+        if WHOLE_LIST in self._files:
+            return _NAV.replace("></", f">{cut_element(self._read_text(WHOLE_LIST), 'rg-all-pages')}</")
         return cut_element(head, "rg-nav") or _NAV
 
     # ---- links
