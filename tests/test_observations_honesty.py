@@ -209,7 +209,7 @@ def test_one_name_is_never_left_out() -> None:
     eight = {f"model {at}": [(steps, values + 7 * at)] for at in range(7)}
     eight["late"] = [(steps, np.array([20.0, 20.0, 20.0, 90.0]))]
     (told,) = texts(eight, Rule.RISE)
-    assert "so: model 0, model 1, model 2, model 3, model 4, model 5 and model 6 by step" in told
+    assert "rise: model 0, model 1, model 2, model 3, model 4, model 5 and model 6 by step" in told
 
 
 def test_one_series_stands_apart_in_the_singular() -> None:
