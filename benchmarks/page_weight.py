@@ -32,7 +32,7 @@ _LINKED = re.compile(r'<(?:script|link)\b[^>]*\b(?:src|href)="([^"#?]+)"')
 def page_rows(page: Path) -> Iterator[tuple[str, ...]]:
     """The page, and what each kind of content in it weighs alone."""
     html = page.read_text(encoding="utf-8")
-    yield _row("page with its data", html.encode(), limit="90")
+    yield _row("page with its data", html.encode(), limit="75")
     for name, pattern in _PARTS.items():
         yield _row(f"  {name}", "".join(re.findall(pattern, html, re.DOTALL)).encode())
 

@@ -19,20 +19,23 @@ if TYPE_CHECKING:
     from reportgen.figures.plot import Mark, Plot, SeriesLine
 
 
-# A thousandth of the y range is under half a pixel.
-_RUN_LEVELS = 1024
+# A thousandth of the y range is under half a pixel; means and intervals stay sharp when zoomed in.
+_RUN_LEVELS, _LEVELS = 1024, 20_000
 # Limit for values far outside the plot, in these levels.
 _FARTHEST = 2**40
 _HALF = 0.5 + 1e-9  # a half that floats made a little smaller is rounded up, too
-_NO_DIFFERENCE = 1e-6
+# Characters that JSON and HTML need not escape; those of the second half say that another one follows.
+_CHARACTERS = "".join(chr(code) for code in range(35, 126) if chr(code) not in "&'<>\\")
+_BASE, _GAP = len(_CHARACTERS) // 2, "!"
 
 
 def build_payload(plot: Plot, *, band_name: str) -> dict[str, Any]:
     """Build the signals and columns of a plot for ``site/assets/live.js``.
 
-    ``xs`` holds each column of steps once, even ones as start, step and count. Means and intervals are
-    rounded to a hundred-thousandth of the y range; runs are stored as differences, rounded to a thousandth or
-    finer (``run_from``, ``run_unit``). If ``run_exact``, they read as the values themselves. A gap is null.
+    ``xs`` holds each column of steps once, even ones as start, step and count. Values are rounded to evenly
+    spaced levels of their axis and stored as packed differences: those of runs to a thousandth of the range
+    or finer (``run_levels``), others to a twenty-thousandth (``levels``). If ``run_exact``, they read as the
+    values themselves. On axes whose values have no fixed number of decimal places, only runs are packed.
     """
     steps = _Steps()
     series = [_build_series(plot, line, steps) for line in plot.lines]
@@ -40,10 +43,10 @@ def build_payload(plot: Plot, *, band_name: str) -> dict[str, Any]:
         [_list_mark_fields(mark) for mark in marks] for marks in (plot.references, plot.annotations)
     )
     right = plot.right
-    at_right = {"right": _build_axis(right) | _build_run_levels(right)} if right else {}
+    at_right = {"right": _build_axis(right) | _build_levels(right)} if right else {}
     return at_right | {
         "x": _build_axis(plot.x),
-        "y": _build_axis(plot.y),
+        "y": _build_axis(plot.y) | _build_levels(plot.y),
         "margins": asdict(plot.margins),
         "height": plot.height,
         "clip": plot.clip,
@@ -51,7 +54,6 @@ def build_payload(plot: Plot, *, band_name: str) -> dict[str, Any]:
         "band": band_name,
         "series": series,
         "xs": steps.columns,
-        **_build_run_levels(plot.y),
         "run_exact": all(count_decimals(axis) is not None for axis in (plot.y, right) if axis),
         "ends": [{"text": end.text, "y": end.y} for end in plot.ends],
         "references": references,
@@ -64,23 +66,57 @@ def _list_mark_fields(mark: Mark) -> dict[str, Any]:
     return row | ({"series": mark.series} if mark.series else {}) | list_label_fields(mark)
 
 
-def _build_run_levels(axis: Axis) -> dict[str, float]:
-    start, unit = _choose_run_levels(axis)
-    return {"run_from": start, "run_unit": unit}
+def _build_levels(axis: Axis) -> dict[str, tuple[float, float]]:
+    return {"levels": _choose_levels(axis, _LEVELS), "run_levels": _choose_levels(axis, _RUN_LEVELS)}
 
 
-def _choose_run_levels(axis: Axis) -> tuple[float, float]:
-    """Return the start and the distance of the levels that values of runs are rounded to.
+def _choose_levels(axis: Axis, count: int) -> tuple[float, float]:
+    """Return the start and the distance of at least ``count`` levels that values are rounded to.
 
     If values are read with a number of decimal places, an odd number of levels stands for one of the last:
     then rounding twice reads as rounding once.
     """
     (low, high), read = axis.domain, count_decimals(axis)
-    unit = (high - low) / _RUN_LEVELS
+    unit = (high - low) / count
     if read is None:
         return low, unit
     place = 10.0**-read
     return math.floor(low / place) * place, place / (2 * math.ceil((place / unit - 1) / 2) + 1)
+
+
+def _count_levels(values: FloatArray, levels: tuple[float, float]) -> FloatArray:
+    """Return the nearest level of each value as a whole number; NaN stays."""
+    start, unit = levels
+    with np.errstate(over="ignore"):
+        whole: FloatArray = np.floor(((values - start) / unit).clip(-_FARTHEST, _FARTHEST) + _HALF)
+    return whole
+
+
+def _difference(whole: FloatArray) -> FloatArray:
+    """Return each number less the one before it that is known."""
+    known = np.isfinite(whole)
+    made = whole.copy()
+    made[known] = np.diff(whole[known], prepend=0)
+    return made
+
+
+def pack_numbers(whole: FloatArray) -> str:
+    """Pack whole numbers into a string, which ``unpack`` in ``site/assets/live-data.js`` reads; NaN is a gap.
+
+    A number is doubled, its sign becomes the last bit, and it is written in digits of base 43, the last
+    first, as the differences in source maps are.
+    """
+    letters = []
+    for number in whole.tolist():
+        if math.isnan(number):
+            letters.append(_GAP)
+            continue
+        rest = 2 * int(abs(number)) + (number < 0)
+        while rest >= _BASE:
+            rest, digit = divmod(rest, _BASE)
+            letters.append(_CHARACTERS[_BASE + digit])
+        letters.append(_CHARACTERS[rest])
+    return "".join(letters)
 
 
 class _Steps:
@@ -105,8 +141,6 @@ class _Steps:
 
 def _build_series(plot: Plot, line: SeriesLine, steps: _Steps) -> dict[str, Any]:
     n, axis = line.n.tolist(), plot.get_y(line)
-    (low, high), (start, unit) = axis.domain, _choose_run_levels(axis)
-    read, decimals = count_decimals(axis), max(0, 5 - math.floor(math.log10(high - low)))
     row: dict[str, Any] = {
         "name": line.name,
         "colour": get_colour(line.slot),
@@ -114,27 +148,43 @@ def _build_series(plot: Plot, line: SeriesLine, steps: _Steps) -> dict[str, Any]
         "dash": list_dash(plot, line),
         "shape": SYMBOL_PATHS[get_symbol(line)],
         "x": steps.add(line.steps),
-        "y": round_values(line.values, decimals, read),
         "n": n[0] if n and len(set(n)) == 1 else n,
     }
     if line.dash is not None:
         row["line"] = line.dash
     if line.right:
         row["right"] = True
+    values = {"y": line.values}
     if np.isfinite(line.low).any():
-        row["low"], row["high"] = (round_values(end, decimals, read) for end in (line.low, line.high))
+        values |= {"low": line.low, "high": line.high}
     if line.raw is not None:
-        row["raw"] = round_values(line.raw, decimals, read)
+        values["raw"] = line.raw
+    row |= _pack_columns(values, axis)
+    levels = _choose_levels(axis, _RUN_LEVELS)
     for run in line.runs:
-        # ``q`` holds differences of (value - ``run_from``) / ``run_unit``, rounded; a gap is null.
-        known = np.isfinite(run.values)
-        with np.errstate(over="ignore"):
-            heights = (run.values[known] - start) / unit
-            whole = np.floor(heights.clip(-_FARTHEST, _FARTHEST) + _HALF).astype(np.int64)
-        rest = iter(np.diff(whole, prepend=0).tolist())
-        differences = [next(rest) if here else None for here in known.tolist()]
-        row.setdefault("runs", []).append({"name": run.name, "x": steps.add(run.steps), "q": differences})
+        packed = pack_numbers(_difference(_count_levels(run.values, levels)))
+        row.setdefault("runs", []).append({"name": run.name, "x": steps.add(run.steps), "q": packed})
     return row
+
+
+def _pack_columns(values: dict[str, FloatArray], axis: Axis) -> dict[str, Any]:
+    """Pack the columns of a series.
+
+    The high end is packed as its distance to the middle, the low end as what that distance exceeds its own
+    by, which is 0 or 1 for symmetric intervals.
+    """
+    if count_decimals(axis) is None:
+        low, high = axis.domain
+        decimals = max(0, 5 - math.floor(math.log10(high - low)))
+        return {name: round_values(column, decimals) for name, column in values.items()}
+    whole = {name: _count_levels(column, _choose_levels(axis, _LEVELS)) for name, column in values.items()}
+    packed: dict[str, Any] = {
+        name: pack_numbers(_difference(whole[name])) for name in ("y", "raw") if name in whole
+    }
+    if "low" in whole:
+        above, below = whole["high"] - whole["y"], whole["y"] - whole["low"]
+        packed |= {"high": pack_numbers(_difference(above)), "low": pack_numbers(above - below)}
+    return packed
 
 
 def _build_axis(axis: Axis) -> dict[str, Any]:
@@ -149,22 +199,9 @@ def _build_axis(axis: Axis) -> dict[str, Any]:
     }
 
 
-def round_values(values: FloatArray, decimals: int, read: int | None = None) -> list[float | None]:
-    """Return values as a list, rounded to ``decimals`` places; NaN becomes None.
-
-    A value that rounding would put halfway between two numbers of ``read`` places is not rounded: rounded
-    twice, it could differ from the data table.
-    """
-    short = np.round(values, decimals)
-    if read is not None and read < decimals:
-        halves = short * (2 * 10.0**read)
-        nearest = np.rint(halves)
-        middle = (np.abs(halves - nearest) < _NO_DIFFERENCE) & (nearest % 2 == 1)
-        short = np.where(middle, values, short)
-    numbers: list[float] = short.tolist()
-    if np.isfinite(values).all():
-        return list(numbers)
-    return [number if math.isfinite(number) else None for number in numbers]
+def round_values(values: FloatArray, decimals: int) -> list[float | None]:
+    """Return values as a list, rounded to ``decimals`` places; NaN becomes None."""
+    return [number if math.isfinite(number) else None for number in np.round(values, decimals).tolist()]
 
 
 def _shorten_whole(number: float) -> float:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.sync_api import Locator, expect
+from unpacked_payload import unpack_payload
 
 from browser.test_link_state import ring_place
 from browser.test_live import drag, point_at, said, save, tool, tooltip_rows, wake
@@ -25,8 +25,7 @@ def read_payload(figure: Locator) -> dict[str, Any]:
     """The numbers that the figure was made of."""
     text = figure.locator(".rg-payload").text_content()
     assert text
-    payload: dict[str, Any] = json.loads(text)
-    return payload
+    return unpack_payload(text)
 
 
 def list_labels(figure: Locator) -> list[str]:

@@ -11,10 +11,45 @@
     return Array.isArray(x) ? x : Array.from({ length: x.count }, (_, i) => x.from + i * x.by);
   }
 
-  /** Values of a run: differences in units of a thousandth of the range of its y axis, or less. */
-  function runValues(run, { run_from: from, run_unit: unit }) {
+  const CHARACTERS = "#$%()*+,-./0123456789:;=?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}";
+  const BASE = CHARACTERS.length / 2;
+
+  /** Whole numbers that pack_numbers in payload.py packed; null at a gap. */
+  function unpack(text) {
+    const numbers = [];
+    for (let i = 0; i < text.length; i++) {
+      let digit = CHARACTERS.indexOf(text[i]);
+      let [number, place] = [0, 1];
+      for (; digit >= BASE; digit = CHARACTERS.indexOf(text[++i])) {
+        number += (digit - BASE) * place;
+        place *= BASE;
+      }
+      number += digit * place;
+      numbers.push(digit < 0 ? null : number % 2 ? -(number - 1) / 2 : number / 2);
+    }
+    return numbers;
+  }
+
+  /** The sums of all differences so far; null at a gap. */
+  function addUp(differences) {
     let level = 0;
-    return run.q.map((step) => (step === null ? null : from + (level += step) * unit));
+    return differences.map((step) => (step === null ? null : (level += step)));
+  }
+
+  /** Columns y, low, high and raw of a series as values of its axis, where they are packed. */
+  function columnsOf({ y, low, high, raw }, [from, unit]) {
+    if (typeof y !== "string") return {};
+    const valueOf = (level) => (level === null ? null : from + level * unit);
+    const middle = addUp(unpack(y));
+    const made = { y: middle.map(valueOf) };
+    if (raw) made.raw = addUp(unpack(raw)).map(valueOf);
+    if (high) {
+      const above = addUp(unpack(high));
+      const more = unpack(low);
+      made.high = middle.map((level, i) => (above[i] === null ? null : valueOf(level + above[i])));
+      made.low = middle.map((level, i) => (more[i] === null ? null : valueOf(level - above[i] + more[i])));
+    }
+    return made;
   }
 
   /** The palette slot, from 0, of a colour like var(--rg-series-1); "muted" for the grey. */
@@ -27,16 +62,18 @@
     constructor(payload) {
       const columns = payload.xs.map(column);
       const indexes = columns.map((steps) => new Map(steps.map((step, i) => [step, i])));
+      const axisOf = (given) => (given.right ? payload.right : payload.y);
       const runsOf = (given) => {
-        const levels = given.right ? payload.right : payload;
+        const [from, unit] = axisOf(given).run_levels;
         return (given.runs ?? []).map((run) => ({
           name: run.name,
           steps: columns[run.x],
-          values: runValues(run, levels),
+          values: addUp(unpack(run.q)).map((level) => (level === null ? null : from + level * unit)),
         }));
       };
       this.series = payload.series.map((given, number) => ({
         ...given,
+        ...columnsOf(given, axisOf(given).levels),
         key: String(number),
         label: given.right ? `${given.name} (right)` : given.name, // as ON_THE_RIGHT in plot.py
         slot: slotOf(given.colour),
