@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _RUN_LEVELS, _LEVELS = 1024, 20_000
 # Limit for values far outside the plot, in these levels.
 _FARTHEST = 2**40
-_HALF = 0.5 + 1e-9  # a half that floats made a little smaller is rounded up, too
+_HALF = 0.5 + 1e-9  # a half that floats made a little smaller is a half, too
 # Characters that JSON and HTML need not escape; those of the second half say that another one follows.
 _CHARACTERS = "".join(chr(code) for code in range(35, 126) if chr(code) not in "&'<>\\")
 _BASE, _GAP = len(_CHARACTERS) // 2, "!"
@@ -85,11 +85,11 @@ def _choose_levels(axis: Axis, count: int) -> tuple[float, float]:
 
 
 def _count_levels(values: FloatArray, levels: tuple[float, float]) -> FloatArray:
-    """Return the nearest level of each value as a whole number; NaN stays."""
+    """Return the nearest level of each value as a whole number, halves away from zero; NaN stays."""
     start, unit = levels
     with np.errstate(over="ignore"):
-        whole: FloatArray = np.floor(((values - start) / unit).clip(-_FARTHEST, _FARTHEST) + _HALF)
-    return whole
+        heights = ((values - start) / unit).clip(-_FARTHEST, _FARTHEST)
+    return np.where(values < 0, np.ceil(heights - _HALF), np.floor(heights + _HALF))
 
 
 def _difference(whole: FloatArray) -> FloatArray:
