@@ -64,7 +64,7 @@ DAY = 86_400_000.0
         (0.0121, Quantity.PROBABILITY, PLAIN, "0.012"),
         (0.04999, Quantity.PROBABILITY, PLAIN, "0.049"),
         (1e-9, Quantity.PROBABILITY, SHARE, "< 0.001"),
-        (1.0, Quantity.PROBABILITY, SHARE, "1.000"),
+        (1.0, Quantity.PROBABILITY, SHARE, "> 0.999"),
         (3.0, Quantity.NUMBER, SHARE, "3"),
         (2 / 3, Quantity.NUMBER, PLAIN, "0.6667"),
         (True, Quantity.TRUTH, PLAIN, "true"),

@@ -108,19 +108,19 @@ def test_a_score_inside_the_range_never_seems_to_reach_its_end(value: float, hal
 
 @pytest.mark.parametrize(
     ("p", "said"),
-    [(0.012, "p = 0.012"), (0.0009, "p < 0.001"), (1.0, "p = 1.000"), (0.05, "p = 0.050")],
+    [(0.012, "p = 0.012"), (0.0009, "p < 0.001"), (1.0, "p > 0.999"), (0.05, "p = 0.050")],
 )
 def test_a_p_value_has_three_decimals(p: float, said: str) -> None:
-    """And none pretends to be 0."""
+    """And none pretends to be 0 or 1."""
     assert format_p_text(p) == said
 
 
 @given(st.floats(0.001, 1))
 def test_rounding_never_carries_p_over_the_line(p: float) -> None:
     """What is below 0.05 reads as below it, and what is above as above."""
-    shown = float(format_p_text(p).removeprefix("p = "))
+    shown = float(format_p_text(p).split()[-1])
     assert (shown < 0.05) == (p < 0.05)
-    assert abs(shown - p) <= 0.001
+    assert abs(shown - p) <= 0.001 + 1e-12
 
 
 def test_the_last_p_below_the_line_is_below_it() -> None:

@@ -21,7 +21,7 @@ from reportgen.claims.subjects import is_within
 from reportgen.claims.typed import read_typed
 from reportgen.claims.vocabulary import FactError
 from reportgen.core.statements import Judgement, Quantity, Truth
-from reportgen.core.words import SMALLEST_P, format_equation, format_number
+from reportgen.core.words import LARGEST_P, SMALLEST_P, format_equation, format_number
 
 if TYPE_CHECKING:
     from reportgen.claims.checking import CheckedExpression
@@ -182,7 +182,7 @@ def describe_part(part: Part, scale: Scale) -> str:
 
 
 def _format_number(value: float, quantity: Quantity, scale: Scale, decimals: int | None = None) -> str:
-    if quantity is Quantity.PROBABILITY and decimals is None and value < SMALLEST_P:
+    if quantity is Quantity.PROBABILITY and decimals is None and not SMALLEST_P <= value <= LARGEST_P:
         # Numbers are compared: "< 0.001 is below 0.05" reads badly.
         return format_number(value, significant=2)
     return format_quantity(value, quantity, scale, decimals=decimals, signed=False)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 MINUS = "\N{MINUS SIGN}"
-SMALLEST_P = 0.001
-"""Smaller p-values are all written as ``< 0.001``."""
+SMALLEST_P, LARGEST_P = 0.001, 0.999
+"""p-values beyond these are written as ``< 0.001`` and ``> 0.999``."""
 
 # Powers of ten from ``_LARGE`` up and below ``_SMALL`` are written with an exponent.
 _LARGE, _SMALL = 12, -4
@@ -131,12 +131,14 @@ def scale_estimate(estimate: Estimate, factor: float) -> Estimate:
 
 
 def format_p(p: float) -> str:
-    """Format a p-value: ``0.012``, ``< 0.001``.
+    """Format a p-value: ``0.012``, ``< 0.001``, ``> 0.999``.
 
     Rounding never crosses 0.05, so that the text agrees with the verdict: 0.0496 is ``0.049``.
     """
     if p < SMALLEST_P:
         return f"< {SMALLEST_P}"
+    if p > LARGEST_P:
+        return f"> {LARGEST_P}"
     below = math.nextafter(_ALPHA, 0)  # the double nearest to 0.05 is above it
     if p < _ALPHA:
         return format_number(min(p, math.nextafter(below, 0)), decimals=3, within=(0.0, below))
@@ -145,7 +147,7 @@ def format_p(p: float) -> str:
 
 def format_equation(name: str, words: str) -> str:
     """Format an equation or a limit: ``p = 0.012``, ``p < 0.001``."""
-    return f"{name} {words}" if words.startswith("<") else f"{name} = {words}"
+    return f"{name} {words}" if words.startswith(("<", ">")) else f"{name} = {words}"
 
 
 def choose_percent_decimals(half: float | None) -> int:
