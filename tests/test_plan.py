@@ -65,16 +65,24 @@ def test_the_parts_of_the_standard_error() -> None:
     assert whole == pytest.approx(found.power.stderr or 0.0, rel=1e-6)
 
 
-def test_the_present_design_finds_what_its_power_says() -> None:
+@pytest.mark.parametrize(
+    "field",
+    [
+        Field(models=4, problems=40, samples=4),
+        Field(models=4, problems=40, samples=4, runs=3, tau=0.3, shape="failing"),
+    ],
+    ids=["one run", "runs that vary more in one series"],
+)
+def test_the_present_design_finds_what_its_power_says(field: Field) -> None:
     """In the family: the same difference four times in five, and half of it as often as is stated."""
-    scores = Field(models=4, problems=40, samples=4).draw(np.random.default_rng(2))
+    scores, runs = field.draw(np.random.default_rng(2)), field.runs
     whole = estimate_power(compare_all(scores), 1 / 160)
     found = planned(scores, difference=(whole.family_difference or 0.0) / 2)
-    now = next(one for one in found.designs if (one.problems, one.samples, one.runs) == (40, 4, 1))
+    now = next(one for one in found.designs if (one.problems, one.samples, one.runs) == (40, 4, runs))
     assert now.found == pytest.approx(whole.family_difference or 0.0, rel=1e-6)
     assert now.together == pytest.approx(whole.family_half or 0.0, rel=1e-6)
     assert now.stderr == pytest.approx(whole.stderr or 0.0)
-    assert (found.samples, found.runs, found.power) == (4, 1, whole)
+    assert (found.samples, found.runs, found.power) == (4, runs, whole)
 
 
 def test_more_of_anything_never_finds_less() -> None:

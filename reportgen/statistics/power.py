@@ -104,12 +104,7 @@ def estimate_power(comparisons: Sequence[Comparison], step: float = 0.0) -> Powe
     if not usable:
         reason = "no two series whose differences have a spread"
         return Power(None, None, 0, (1, 1), None, 0, None, None, reason)
-    alone = _Rule(
-        stderr=_mean_square([one.stderr or 0.0 for one in usable]),
-        df=median(one.df or math.inf for one in usable),
-        level=usable[0].level,
-        step=0.0 if any(one.run_stderr for one in usable) else step,
-    )
+    alone = _make_rule(usable, step)
     difference, together = _find_difference(alone), _make_family_rule(alone, usable)
     in_family = _find_difference(together) if together else None
     return Power(
@@ -122,6 +117,16 @@ def estimate_power(comparisons: Sequence[Comparison], step: float = 0.0) -> Powe
         family_difference=in_family,
         family_half=_find_probability(in_family / 2, together) if together and in_family else None,
         reason="",
+    )
+
+
+def _make_rule(usable: Sequence[Comparison], step: float) -> _Rule:
+    """Return the rule of a typical pair alone."""
+    return _Rule(
+        stderr=_mean_square([one.stderr or 0.0 for one in usable]),
+        df=median(one.df or math.inf for one in usable),
+        level=usable[0].level,
+        step=0.0 if any(one.run_stderr for one in usable) else step,
     )
 
 
@@ -197,6 +202,15 @@ class _Variances(NamedTuple):
         """Return the part that only more runs reduce."""
         return self.runs / design.runs
 
+    def divide_by_df(self, design: _Design) -> tuple[float, float]:
+        """Return the squares of both parts over their degrees of freedom; see ``RunVariance.df``."""
+        of_problems, of_runs = self.of_problems(design), self.of_runs(design)
+        over_df = 0.0
+        if of_runs and design.runs > 1:
+            share = of_runs / (of_runs + of_problems)
+            over_df = 2 * (of_runs / 2) ** 2 / ((design.runs - 1) * share**2)
+        return of_problems**2 / (design.problems - 1), over_df
+
 
 def plan(
     scores: ProblemScores,
@@ -225,12 +239,17 @@ def plan(
     runs = min(Counter(run.series for run in scores.runs).values(), default=1)
     now = _Design(power.problems, samples, runs)
     variances, unknown = _split_variances(scores, values, comparisons, now)
-    family = _make_family_rule(_Rule(power.stderr, math.inf), comparisons)
+    alone = _make_rule(_select_usable(comparisons), 0.0)
+    family = _make_family_rule(alone, comparisons)
+    total = variances.of_problems(now) + variances.of_runs(now)
+    expected = variances.divide_by_df(now)
     planner = _Planner(
         difference or float(f"{power.family_difference or power.difference:.2g}"),
         variances,
         # Observed and expected differ if a variance was raised to 0: the observed one is preserved.
-        scale=power.stderr / math.sqrt(variances.of_problems(now) + variances.of_runs(now)),
+        scale=power.stderr / math.sqrt(total),
+        # And so are the degrees of freedom, which are fewer where runs of one series vary more.
+        df_scale=alone.df * sum(expected) / total**2 if math.isfinite(alone.df) and expected[1] else 1.0,
         family_share=family.least / power.stderr if family else 0.0,
         step=scores.highest - scores.lowest if find_half_step(scores, values.name) else 0.0,
     )
@@ -260,21 +279,15 @@ class _Planner(NamedTuple):
     difference: float
     variances: _Variances
     scale: float
+    df_scale: float
     family_share: float
     step: float
 
     def plan_design(self, design: _Design) -> PlannedDesign:
         """Return how often the difference is found with a design."""
         of_problems, of_runs = self.variances.of_problems(design), self.variances.of_runs(design)
-        total, df = of_problems + of_runs, math.inf
-        if design.problems > 1:
-            # v²/f of both sides' runs; see ``RunVariance.df``.
-            over_df = 0.0
-            if of_runs and design.runs > 1:
-                over_df = (
-                    2 * (of_runs / 2) ** 2 / ((design.runs - 1) * (of_runs / (of_runs + of_problems)) ** 2)
-                )
-            df = total**2 / (of_problems**2 / (design.problems - 1) + over_df)
+        total = of_problems + of_runs
+        df = self.df_scale * total**2 / sum(self.variances.divide_by_df(design))
         step = 0.0 if of_runs else self.step / (design.samples * design.runs * design.problems)
         alone = _Rule(stderr=self.scale * math.sqrt(total), df=df, step=step)
         family = None

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from reportgen.core.comparisons import ProblemScores, Score
-    from reportgen.core.model import Figure
+    from reportgen.core.model import Figure, FloatArray
     from reportgen.figures.plot import ChartShape, Plot, ScoreContext
     from reportgen.settings.score_blocks import PasskSettings
 
@@ -104,6 +104,16 @@ def _make_pass_spec(block_id: str, settings: PasskSettings, context: ScoreContex
     )
 
 
+def choose_percent_format(shown: FloatArray, decimals: int) -> str:
+    """Return a format with at least so many decimals that shows no other percentages as 0 or 100."""
+    inside = shown[(shown > 0) & (shown < 100)].tolist()  # noqa: PLR2004 - percent
+    for more in range(decimals, _MOST_DECIMALS):
+        texts = (format_number(value, decimals=more) for value in inside)
+        if not any(float(text) in {0.0, 100.0} for text in texts):
+            return f",.{more}f"
+    return f",.{_MOST_DECIMALS}f"
+
+
 def make_score_curve(
     series: str,
     steps: Sequence[int],
@@ -170,12 +180,7 @@ class _PassCurves(Struct, frozen=True):
         if not is_percent(self.context):
             return plot
         shown = np.concatenate([part for line in plot.lines for part in (line.values, line.low, line.high)])
-        inside = shown[(shown > 0) & (shown < 100)].tolist()  # noqa: PLR2004 - percent
-        for decimals in range(1, _MOST_DECIMALS + 1):
-            texts = (format_number(value, decimals=decimals) for value in inside)
-            if not any(float(text) in {0.0, 100.0} for text in texts):
-                break
-        return replace(plot, y=replace(plot.y, unit="%", read_format=f",.{decimals}f"))
+        return replace(plot, y=replace(plot.y, unit="%", read_format=choose_percent_format(shown, 1)))
 
     def write_subtitle(self, band: str) -> str:
         size = _describe_size([score for curve in self.curves for score in curve])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 from msgspec.structs import replace
 
 from reportgen.core.comparisons import TARGET_POWER
@@ -13,7 +14,7 @@ from reportgen.figures.curves.figure import draw_plot_figure
 from reportgen.figures.curves.plotting import make_plot
 from reportgen.figures.plot import FigureText, PlotSpec, describe_source, join_caption, make_step_context
 from reportgen.figures.scores.comparison import FOUND_NOTE, describe_power
-from reportgen.figures.scores.pass_curve import make_score_curve
+from reportgen.figures.scores.pass_curve import choose_percent_format, make_score_curve
 from reportgen.figures.scores.wording import format_difference, name_metric
 from reportgen.figures.style import assign_slots
 from reportgen.figures.text import write_table_csv
@@ -171,7 +172,8 @@ def _draw_plan_figure(
         source=describe_source(context),
         numbers={"difference": plan.difference},
     )
-    plot = replace(plot, y=replace(plot.y, unit="%", read_format=",.0f"))
+    shown = np.concatenate([line.values for line in plot.lines])
+    plot = replace(plot, y=replace(plot.y, unit="%", read_format=choose_percent_format(shown, 0)))
     return draw_plot_figure(plot, curve_set, text, plot_context)
 
 
