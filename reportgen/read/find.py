@@ -373,8 +373,8 @@ def _match_paths(pattern: str, paths: Iterable[str]) -> dict[str, dict[str, Text
     try:
         rows = get_engine().open_cursor().execute(statement, given).fetchall()
     except (duckdb.InvalidInputException, duckdb.BinderException) as error:
-        text = str(error).partition("Error: ")[2] or str(error)
-        raise ValueError(text.removesuffix(f": {translated}")) from None
+        text = re.sub("^.*?Error: (Pattern failed to parse: )?", "", str(error))
+        raise ValueError(text.removesuffix(f": {translated}").removesuffix(f": {given['whole']}")) from None
     return {
         by_text[path]: {name: groups[str(index)] or None for index, name in enumerate(names) if name}
         for path, groups in rows

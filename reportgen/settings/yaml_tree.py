@@ -123,6 +123,7 @@ _WORDS: Final = (
         "a value begins with a character that YAML keeps for itself",
         "Put quotes round it, and indent with spaces, not tabs",
     ),
+    ("maximum nesting depth", f"this is nested more than {MAX_DEPTH} deep", "Write it flatter"),
     ("tab character", "a tab stands where YAML wants spaces", "Indent with spaces, not tabs"),
     ("quoted scalar", "a quote is opened and not closed, or holds an unknown escape", "Check the quotes"),
     ("flow sequence", "a list that begins with [ does not end with ]", "Check commas and brackets"),
