@@ -221,3 +221,13 @@ def test_data_that_cannot_be_read(tmp_path: Path) -> None:
     assert add(report, str(tmp_path / "notes.txt")).returncode == 1
     assert add(report, str(tmp_path / "missing.csv")).returncode == 1
     assert list_tree(report) == before
+
+
+def test_what_a_folder_holds_besides_is_named(tmp_path: Path) -> None:
+    """One source has one format; the others can be added by themselves."""
+    report, mixed = make_report(tmp_path), tmp_path / "mixed"
+    shutil.copytree(TRACKERS / "wandb", mixed / "wandb")
+    (mixed / "answers.csv").write_text(ANSWERS, encoding="utf-8")
+    done = add(report, str(mixed))
+    assert done.returncode == 0
+    assert "was added, not answers.csv. Add each of them by itself, as in reportgen add " in done.stderr

@@ -77,7 +77,7 @@ def test_a_folder_without_data_says_what_it_holds(tmp_path: Path) -> None:
     for name in ("a.png", "b.png", "notes.md"):
         write_file(tmp_path / "folder" / name, "text")
     said = told(tmp_path, "folder", code=1)
-    assert said.startswith("folder – nothing that reportgen can read\n3 files not read: 2 .png and 1 .md\n")
+    assert said.startswith("folder – cannot be read as it is\n3 files not read: 2 .png and 1 .md\n")
     assert "error: the folder has no data file" in said
     assert "```" not in said
 
@@ -132,10 +132,7 @@ def test_names_cannot_give_the_terminal_orders(tmp_path: Path) -> None:
 def test_what_is_suggested_is_valid_and_changes_nothing(tmp_path: Path, kind: str) -> None:
     """Settings and block load; with the settings in place runs are the same, and nothing is suggested."""
     path = made(tmp_path, kind)
-    before = known(tmp_path, path, code=kind == "reported")
-    if kind == "reported":  # only its form makes it readable
-        assert (before["suggested"]["source.yml"], before["suggested"]["block"]) == ("form: totals\n", "")
-        return
+    before = known(tmp_path, path)
     block = re.fullmatch(r"```(\w+)\n(.*)```\n", before["suggested"]["block"], re.DOTALL)
     assert block
     load_block(block[1], block[2], SourceLocation("page.md", 1))
@@ -259,6 +256,10 @@ def test_the_data_folder_of_a_report_is_a_list_of_sources(tmp_path: Path) -> Non
     assert re.search(r"^deep +CSV, a column for each metric ", said, re.MULTILINE)
     assert re.search(r"^runs +CSV, ", said, re.MULTILINE)
     assert "it holds 2 sources. Describe one" in said
+    write_file(root / "data/deep/runs/source.yml", "title: Ours\n")
+    said = told(root, "data")
+    assert re.search(r"^deep/runs +CSV, ", said, re.MULTILINE)
+    assert "it holds 2 sources. Describe one of them, as in reportgen describe data/deep/runs." in said
 
 
 def test_a_folder_of_different_data_is_a_list_of_sources(tmp_path: Path) -> None:
@@ -274,11 +275,14 @@ def test_a_folder_of_different_data_is_a_list_of_sources(tmp_path: Path) -> None
     ]
     assert said["sources"][1]["problem"].startswith("the file is not JSON")
     assert [problem["severity"] for problem in said["problems"]] == ["warning"]
+    write_file(tmp_path / "two/broken.json", "{")
     made(tmp_path / "two", "wandb")
     made(tmp_path / "two", "trainer_state")
     said = known(tmp_path, "two")
     assert said["kind"] == "measurements"
-    assert [one["name"] for one in said["sources"]] == ["trainer_state", "wandb"]
+    assert [one["name"] for one in said["sources"]] == ["broken.json", "trainer_state", "wandb"]
+    (broken,) = [one for one in said["problems"] if one["file"] == "two/broken.json"]
+    assert broken["message"].startswith("the file is not JSON")
 
 
 def test_steps_that_are_no_whole_numbers_keep_a_distance(tmp_path: Path) -> None:

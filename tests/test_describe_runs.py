@@ -56,7 +56,7 @@ def test_what_cannot_be_read_for_another_reason_is_no_run_without_values(tmp_pat
     wandb_run(tmp_path / "runs", "calm-sun", {}, 3)
     write_file(tmp_path / "runs" / "source.yml", "series_from: nothing\n")
     said = told(tmp_path, "runs", code=1)
-    assert said.startswith("runs – nothing that reportgen can read\n")
+    assert said.startswith("runs – cannot be read as it is\n")
     assert 'series_from: no run has "nothing"' in said
 
 

@@ -121,9 +121,9 @@ def test_titles_are_words(tmp_path: Path, metric: str, title: str) -> None:
 @pytest.mark.parametrize(
     ("table", "suggested"),
     [
-        ("model,task,score,stderr\nElm,A,0.5,0.02\nFir,A,0.6,0.02\n", "form: totals\n"),
         ("model,accuracy,n\nElm,51.2%,500\nFir,60%,500\n", "form: totals\n"),
-        ("model,dataset,f1\nElm,A,0.5\nFir,A,0.6\n", "form: totals\ncolumns:\n  score: f1\n"),
+        ("task,score,stderr\nA,0.5,0.02\nB,0.6,0.02\n", "form: totals\n"),
+        ("model,f1\nElm,0.5\nFir,0.6\n", "form: totals\ncolumns:\n  score: f1\n"),
     ],
 )
 def test_scores_without_steps_are_totals(tmp_path: Path, table: str, suggested: str) -> None:
@@ -136,3 +136,23 @@ def test_scores_without_steps_are_totals(tmp_path: Path, table: str, suggested: 
     done = call(tmp_path, "describe", "s.csv")
     assert done.returncode == 0
     assert "2 totals" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("table", "suggested"),
+    [
+        ("model,task,seed,score,stderr\nElm,A,1,0.5,0.02\nElm,A,2,0.6,0.02\n", "form: totals\n"),
+        ("Model,Dataset,f1\nElm,A,0.5\nFir,A,0.6\n", "form: totals\ncolumns:\n  score: f1\n"),
+        ("model,benchmark,metric,value\nElm,A,acc,0.5\nFir,A,acc,0.6\n", "form: totals\n"),
+    ],
+)
+def test_scores_of_models_on_benchmarks_need_no_step(tmp_path: Path, table: str, suggested: str) -> None:
+    """A table that names both is one of totals; what describe suggests says so, once."""
+    (tmp_path / "s.csv").write_text(table, encoding="utf-8")
+    told = describing.describe_path(tmp_path / "s.csv", tmp_path, "", FileHashes(tmp_path / "h"), None)
+    assert (told.kind, told.problems) == ("totals", ())
+    assert [one.value for one in told.counts.totals] == [0.5, 0.6]
+    assert describing.suggest_settings(told)["settled"] == suggested
+    (tmp_path / "s.source.yml").write_text(suggested, encoding="utf-8")
+    told = describing.describe_path(tmp_path / "s.csv", tmp_path, "", FileHashes(tmp_path / "h"), None)
+    assert (told.kind, describing.suggest_settings(told)["settled"]) == ("totals", "")

@@ -70,6 +70,21 @@ def test_trials_of_ray_are_runs() -> None:
     }
 
 
+def test_settings_of_rl_zoo_are_pairs(tmp_path: Path) -> None:
+    """Its ``args.yml`` is an ordered dictionary, as Python's YAML writer has it."""
+    head = "!!python/object/apply:collections.OrderedDict\n- "
+    for seed in (1, 2):
+        folder = tmp_path / f"ppo/CartPole-v1_{seed}"
+        (folder / "CartPole-v1").mkdir(parents=True)
+        (folder / "0.monitor.csv").write_text('#{"t_start": 1.0}\nr,l,t\n9.0,9,0.1\n8.0,8,0.2\n')
+        pairs = f"- - - algo\n    - ppo\n  - - seed\n    - {seed}\n"
+        (folder / "CartPole-v1/args.yml").write_text(head + pairs.removeprefix("- "))
+    _, source = open_path(tmp_path / "ppo", load_settings=load_source_settings)
+    frame = make_frame(read_measurements(tmp_path, source, ("r",)))
+    assert {*frame["seed"]} == {"1", "2"}
+    assert not any("no names with values" in str(one) for one in source.warnings)
+
+
 def test_episodes_of_stable_baselines_are_at_the_steps_so_far() -> None:
     """Two environments in the order of time, as ``load_results`` and ``ts2xy`` put them."""
     found = list_values(read_frame("stable_baselines", "r", "rollout/ep_rew_mean"))

@@ -101,8 +101,19 @@ def test_a_table_of_totals(tmp_path: Path) -> None:
 
 
 def test_without_saying_so_a_table_holds_no_totals(tmp_path: Path) -> None:
-    """Numbers beside names may be anything."""
-    assert table(tmp_path, settings="title: X\n").open("s").kind == "measurements"
+    """Numbers beside names may be anything, unless the names are those of benchmarks, too."""
+    data = table(tmp_path, "model,score\nA,0.5\n", "title: X\n")
+    assert data.open("s").kind == "measurements"
+    assert table(tmp_path, settings="title: X\n").open("s").kind == "totals"
+
+
+def test_scores_of_an_unknown_range_have_no_average(tmp_path: Path) -> None:
+    """The answer says why, and a cell of totals without a score that it has none."""
+    text = "Model,AIME,MATH\nElm,51.2,76.8\nFir,48,\n"
+    files = {"data/s/source.yml": "title: X\n", "data/s/scores.csv": text}
+    stack = drawn(tmp_path, "```comparison\nsource: s\n```\n", **files)
+    assert "There is no average: the range of scores is not known on AIME, MATH." in str(stack.parts[0])
+    assert "Fir has no score on MATH" in str(stack.parts[1])
 
 
 def test_columns_of_totals_may_have_any_name(tmp_path: Path) -> None:

@@ -231,14 +231,14 @@ def test_seeds_rows_and_columns_can_be_chosen(tmp_path: Path) -> None:
     "text",
     [
         "model,step,AIME,MATH\nA,1,0.5,0.6\nA,2,0.6,0.7\n",
-        "model,benchmark,score\nA,x,0.5\nB,x,0.6\n",
+        "model,dataset,loss,score\nA,x,0.5,1\nB,x,0.6,1\n",
         "model,lr,AIME\nA,0.1,0.5\nB,0.2,0.6\n",
         "model,tokens,loss\nA,1000,1\nB,1000,2\n",
         "model,problem,AIME,MATH\nA,1,0.5,0.6\nB,2,0.6,0.7\n",
     ],
 )
 def test_other_tables_stay_what_they_are(tmp_path: Path, text: str) -> None:
-    """Curves, rows of scores, settings and answers are no wide tables of scores."""
+    """Curves, rows of other numbers, settings and answers are no tables of scores."""
     assert make(tmp_path, text).open("s").kind != "totals"
 
 

@@ -319,6 +319,8 @@ def _print_fitted(header: tuple[str, ...], rows: list[tuple[str, ...]], room: in
 
 def _print_settings(description: Description, settings: dict[str, str]) -> None:
     """What to write into ``source.yml``."""
+    from reportgen.core.words import join_names
+
     cluster = clean_text(str(description.clusters.get("cluster")))
     reasons = {
         "settled": "so that nothing is left to a guess",
@@ -326,7 +328,8 @@ def _print_settings(description: Description, settings: dict[str, str]) -> None:
         "clusters": f"if problems of one {cluster} are answered right or wrong together",
     }
     if method := description.repetitions.get("series_from"):
-        method = clean_text(str(method))
+        keys = method if isinstance(method, list) else [method]
+        method = clean_text(join_names([str(key) for key in keys]))
         reasons["repetitions"] = f"if runs of one {method} with different seeds are repetitions"
     columns = description.settings.get("columns")
     if isinstance(columns, dict) and "step" in columns and not description.step_name:

@@ -113,17 +113,20 @@ def describe_data_folder(
     """
     from reportgen.read import find_sources, list_entries  # noqa: PLC0415 - imports the database
     from reportgen.read.describe import DescribeContext, list_sources  # noqa: PLC0415 - as above
-    from reportgen.read.find import locate, report_links  # noqa: PLC0415 - as above
+    from reportgen.read.find import SETTINGS, locate, report_links  # noqa: PLC0415 - as above
 
     outward: dict[Path, str] = {}
     found = find_sources(root, data_dir, boundary, outward)
-    # Subfolders can be named too, but they are parts of a source.
-    names = [name for name in found if "/" not in name]
+    # Other subfolders can be named too, but they are parts of a source.
+    names = [name for name in found if "/" not in name or (root / data_dir / name / SETTINGS).is_file()]
     entries = list_entries(root / data_dir)
     paths = [(locate(root, data_dir, name, boundary, entries).path, name) for name in names]
     sources = list_sources(paths, root, DescribeContext(load_source_settings, hashes, cache, boundary))
-    message = f"it holds {format_count(len(names), 'source')}" if names else "it holds no source yet"
-    advice = f"Describe one of them, as in reportgen describe {data_dir}/{names[0]}" if names else ""
+    # A folder of nothing but other sources is none.
+    around = {parent.as_posix() for name in names for parent in PurePath(name).parents}
+    sources = tuple(one for one in sources if not (one.problem and one.name in around))
+    message = f"it holds {format_count(len(sources), 'source')}" if sources else "it holds no source yet"
+    advice = f"Describe one of them, as in reportgen describe {data_dir}/{sources[0].name}" if sources else ""
     problem = Diagnostic(SourceLocation(data_dir), message, advice, Stage.DATA, Severity.WARNING)
     unread = [
         Diagnostic(SourceLocation(one.path), one.problem, "", Stage.DATA, Severity.WARNING)

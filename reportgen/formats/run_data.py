@@ -246,6 +246,9 @@ _MOST_SETTINGS: Final = 10_000
 # Python's YAML writer puts the name of a class or function in the tag, with an empty value.
 _NAMED: Final = re.compile(r"!!python/(?:name|module):([\w.]+)[ \t]+''")
 
+# It writes an ordered dictionary, as RL Zoo has, as a list that holds the list of its pairs.
+_ORDERED: Final = "!!python/object/apply:collections.OrderedDict"
+
 
 def read_settings(path: Path) -> tuple[dict[str, Setting], tuple[Finding, ...]]:
     """Return the settings in a JSON or YAML file, whatever its tags; an unreadable file is a finding."""
@@ -267,6 +270,9 @@ def read_settings(path: Path) -> tuple[dict[str, Setting], tuple[Finding, ...]]:
         if fault:
             message = f"{fault.message}; the settings in this file are left out"
             problems.append(Finding(path, message, fault.location.line))
+    if _ORDERED in text and isinstance(tree, list) and tree and isinstance(tree[0], list):
+        pairs = [pair for pair in tree[0] if isinstance(pair, list) and len(pair) == 2]  # noqa: PLR2004
+        tree = {str(key): value for key, value in pairs}
     if not isinstance(tree, dict) and not problems:
         what = "holds no names with values" if text.strip() else "is empty"
         problems.append(Finding(path, f"the file {what}: the run has no settings from it"))

@@ -19,7 +19,7 @@ from reportgen.core.statements import (
     Description,
 )
 from reportgen.core.words import join_names
-from reportgen.formats.files import get_archive_ending, natural_key, split_weak_ending
+from reportgen.formats.files import get_archive_ending, natural_key, split_ending, split_weak_ending
 from reportgen.formats.messages import list_names
 from reportgen.formats.registry import find_format, find_units, get_title, is_data_name, load_reader
 from reportgen.formats.runs import LoggedRun, UnreadableError
@@ -98,9 +98,11 @@ def describe(path: Path, root: Path, name: str, context: DescribeContext) -> Des
         request = request_source(location, context.load_settings, context.hashes, context.cache)
         description, is_mixed = _describe_source(description, request, problems)
         read = set(description.read)
-        paths = (path for path in request.chosen.paths if locate_file(path, root).file not in read)
+        others = [one for one in request.chosen.paths if locate_file(one, root).file not in read]
+        # Tables directly in a folder of runs are sources as well.
+        is_mixed = is_mixed or any(one.parent == path and split_ending(one)[1] for one in others)
         if not request.unpacked:
-            description = replace(description, unread=tuple(count_endings(paths)))
+            description = replace(description, unread=tuple(count_endings(others)))
         if not description.kind:
             description, findings = _describe_empty(description, request)
             problems.found[:0] = findings
@@ -118,9 +120,10 @@ def _add_sources(
     titles = [one.title for one in sources if one.title]
     if len(titles) < 2 or (description.kind and len(set(titles)) < 2):  # noqa: PLR2004 - several
         return description
-    if description.kind:
-        return replace(description, sources=sources)
     problems = description.problems
+    if description.kind:
+        unread = (_warn(locate_file(Path(one.path), Path()), one.problem) for one in sources if one.problem)
+        return replace(description, sources=sources, problems=(*problems, *unread))
     reason = f"; as one source it cannot be read: {problems[0].message}" if problems else ""
     message = f"the folder holds {len(sources)} sources of their own{reason}"
     return replace(description, sources=sources, problems=(_warn(place, message, "Describe one of them"),))
@@ -159,7 +162,9 @@ def list_sources(
                 files=len(source.files),
                 size=sum(file.size for file in source.files),
             )
-        sources.append(replace(one, problem=problems.found[0].text if problems.found else ""))
+        sources.append(
+            replace(one, problem=problems.found[0].text.removesuffix(".") if problems.found else "")
+        )
     return tuple(sources)
 
 
@@ -184,8 +189,8 @@ def _describe_source(
             advice = "Write it into source.yml as below if so, otherwise name another column there"
             problems.add([_warn(source.location, message, advice)])
         stated = request.settings.columns.model_dump(exclude_none=True)
-        if (series := source.settings.columns.series) and "series" not in stated and not description.settings:
-            description = replace(description, settings={"columns": {**stated, "series": series}})
+        if not (description.settings or runs):
+            description = replace(description, settings=_confirm(request.settings, source.settings))
         # Counts of an unchanged source come from the cache.
         key = cache.make_key("described source", source.digest)
         if stored := cache.load(key, Description):
@@ -347,7 +352,9 @@ def _add_imported(description: Description, runs: ImportedRuns) -> Description:
         seed_by=naming.seed_by,
         counts=replace(description.counts, runs=tuple(described), totals=tuple(totals)),
         settings=suggest_for_runs(runs),
-        repetitions={"series_from": method} if (method := find_method(runs)) else {},
+        repetitions={"series_from": method[0] if len(method) == 1 else [*method]}
+        if (method := find_method(runs))
+        else {},
     )
 
 
@@ -383,6 +390,19 @@ def _describe_empty(
             )
             return description, tuple(findings)
     return description, ()
+
+
+def _confirm(stated: SourceSettings, known: SourceSettings) -> dict[str, object]:
+    """Return the keys that say what the content of tables showed: that they hold totals, or their series."""
+    columns = {
+        part: getattr(known.columns, part)
+        for part in ("series", "score")
+        if getattr(known.columns, part) not in {None, getattr(stated.columns, part)}
+    }
+    form = {"form": known.form} if known.form == "totals" != stated.form else {}
+    if not columns:
+        return {**form}
+    return {**form, "columns": {**stated.columns.model_dump(exclude_none=True), **columns}}
 
 
 def _suggest_for_table(layout: Layout, settings: SourceSettings, steps: Sequence[str]) -> dict[str, object]:

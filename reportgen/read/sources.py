@@ -46,7 +46,7 @@ from reportgen.read.tables.check import (
     warn_no_metrics,
 )
 from reportgen.read.tables.converted import convert_tables, split_samples
-from reportgen.read.tables.layout import Survey, is_name_of, list_free_columns
+from reportgen.read.tables.layout import Survey, is_name_of, list_free_columns, suggest_totals
 from reportgen.read.tables.mapped_json import map_tables
 from reportgen.read.tables.pivoted import map_pivots
 from reportgen.read.tables.survey import hash_files, list_tables, survey
@@ -344,14 +344,7 @@ def _open_tables(request: SourceRequest) -> Source:
         found = _survey_tables(location, files, known)
         found = replace(found, warnings=(*wide.warnings, *found.warnings))
     else:
-        # A survey depends on the files' content, how they are read, and ``source.yml``.
-        read = ascii([*files, *(file.sha256 for file in hashed)])
-        key = cache.make_key("survey", read, settings.model_dump_json())
-        stored = cache.load(key, Survey)
-        found = stored or _survey_tables(location, files, settings)
-        # A survey with warnings is not stored, so that they always come from the files.
-        if not stored and not found.warnings:
-            cache.store(key, found)
+        found, known = _survey_plain_tables(location, settings, files, hashed, cache)
         if split := split_samples(location, found.layout, hashed, cache):
             found = _survey_tables(location, split, settings)
         if not found.layout.spread:
@@ -364,6 +357,30 @@ def _open_tables(request: SourceRequest) -> Source:
     more = (*report_file_names(location, known, found), *(() if request.chosen.named else unused))
     found = replace(found, warnings=(*converted.warnings, *found.warnings, *more))
     return _make_source(location, settings, _set_series(known, found.layout.roles.series), hashed, found)
+
+
+def _survey_plain_tables(
+    location: Location,
+    settings: SourceSettings,
+    files: Sequence[FileLayout],
+    hashed: Sequence[SourceFile],
+    cache: Cache,
+) -> tuple[Survey, SourceSettings]:
+    """Return the survey of tables that are read as they are, and settings that say so if they hold totals."""
+    # A survey depends on the files' content, how they are read, and ``source.yml``.
+    read = ascii([*files, *(file.sha256 for file in hashed)])
+    key = cache.make_key("survey", read, settings.model_dump_json())
+    stored = cache.load(key, Survey)
+    found = stored or _survey_tables(location, files, settings)
+    # A survey with warnings is not stored, so that they always come from the files.
+    if not stored and not found.warnings:
+        cache.store(key, found)
+    totals = suggest_totals(found.layout, settings, sure=True)
+    if totals is None:
+        return found, settings
+    columns = settings.columns.model_copy(update=totals)
+    settings = settings.model_copy(update={"form": "totals", "columns": columns})
+    return _survey_tables(location, files, settings), settings
 
 
 def _check_names(location: Location, settings: SourceSettings) -> None:

@@ -49,7 +49,7 @@ def format_headline(description: Description) -> str:
     if not description.kind and not any(problem.severity == "error" for problem in description.problems):
         return f"{description.path} – a folder of sources"
     if not description.kind:
-        return f"{description.path} – nothing that reportgen can read"
+        return f"{description.path} – cannot be read as it is"
     return f"{description.path} – {description.title}{f', {description.shape}' if description.shape else ''}"
 
 

@@ -91,9 +91,10 @@ class _Family(Struct, frozen=True):
             for score in (*own, *given.get(name, ())):
                 column.setdefault(score.series, score)
         series = dict.fromkeys(one for column in table.values() for one in column)
+        reasons = {name: "has no score on" if name in given else "has no answers to" for name in table}
         return {
             name: {
-                one: column.get(one) or make_missing_score(one, self.level, f"{one} has no answers to {name}")
+                one: column.get(one) or make_missing_score(one, self.level, f"{one} {reasons[name]} {name}")
                 for one in series
             }
             for name, column in table.items()

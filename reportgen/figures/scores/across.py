@@ -99,7 +99,9 @@ def _write_answer(across: AcrossBenchmarks, order: list[int], context: ScoreCont
     if across.baseline is None:
         best = across.macro[order[0]].score if order else None
         if best is None or best.estimate is None:
-            return "No series has a score on every benchmark, so there is no average."
+            whole = [all(cell.score.estimate for cell in row) for row in across.cells]
+            missing = "No series has a score on every benchmark, so there is no average."
+            return f"There is {across.macro[whole.index(True)].score.reason}." if any(whole) else missing
         leads = f"{best.series} has the best average: {format_score_estimate(best, context)}."
         if _has_totals_only(across):
             return f"{leads} Totals are not tested: the problems behind them are not known."

@@ -38,11 +38,11 @@ _NUMBERS: Final = re.compile(r"\d[\d,.]*")
 _TABLES: Final = frozenset(("csv", "tsv", "jsonl", "parquet"))
 
 
-def find_method(runs: ImportedRuns) -> str | None:
-    """Return the setting whose values may be the series of all runs, repeated by seed, or None.
+def find_method(runs: ImportedRuns) -> tuple[str, ...]:
+    """Return the settings whose values may be the series of all runs, repeated by seed; empty without any.
 
-    It needs several runs of each value, no two with the same seed, and is None if names or ``source.yml``
-    combine runs already.
+    They need several runs of each combination of values, no two with the same seed. There are none if names
+    or ``source.yml`` combine runs already.
     """
     logged = [
         (candidate, name)
@@ -53,16 +53,16 @@ def find_method(runs: ImportedRuns) -> str | None:
     alone = len({name.series for _, name in logged}) == len(logged)
     named = runs.settings.series_from or any("series" in candidate.labels for candidate, _ in logged)
     if named or not alone or runs.naming.resumed or any(one.run.evaluated for one, _ in logged):
-        return None
+        return ()
     known = find_differences([candidate for candidate, _ in logged])
     keys = known.choose_keys()
-    if len(keys) != 1 or None in known.values:
-        return None
-    index, seeds = known.keys.index(keys[0]), defaultdict(list)
+    if not keys or None in known.values:
+        return ()
+    seeds: dict[tuple[str | None, ...], list[str | None]] = defaultdict(list)
     for values, (_, name) in zip(known.values, logged, strict=True):
-        seeds[values[index] if values else None].append(name.seed)
+        seeds[tuple((values or ())[known.keys.index(key)] for key in keys)].append(name.seed)
     repeated = all(len(some) > 1 and len({*some} - {None}) == len(some) for some in seeds.values())
-    return keys[0] if repeated else None
+    return keys if repeated else ()
 
 
 def report_imports(runs: ImportedRuns, chosen: ChosenFiles) -> tuple[Diagnostic, ...]:
@@ -153,16 +153,18 @@ def _report_names(runs: ImportedRuns) -> Iterator[Diagnostic]:
         files = join_names([file for file, _ in _find_missing_files(runs, unnamed) if file])
         advice = f'They are the series "{UNNAMED}"{f"; write {files} there" if files else ""}'
         yield Diagnostic(place, message, advice, Stage.DATA)
-    if key := find_method(runs):
+    if keys := find_method(runs):
+        key, stated = join_names(keys), keys[0] if len(keys) == 1 else f"[{', '.join(keys)}]"
         bare = len(_find_bare_runs(runs))
         them = format_count(len(series) - bare, "of them", "of them") if bare else "them"
         alone = f"each of {len(series)} runs is a series of its own"
-        advice = f"If those of one {key} are repetitions, say series_from: {key} in source.yml"
+        advice = f"If those of one {key} are repetitions, say series_from: {stated} in source.yml"
         if own := SCHEMES.get(naming.series_by):
             # The key that preserves the series as found.
             listed = ", ".join(own)
             advice += f"; if not, say series_from: {listed if len(own) == 1 else f'[{listed}]'}"
-        yield Diagnostic(place, f"{alone}, though {key} and the seed tell {them} apart", advice, Stage.DATA)
+        message = f"{alone}, though {join_names([*keys, 'the seed'])} tell {them} apart"
+        yield Diagnostic(place, message, advice, Stage.DATA)
 
 
 def _report_indistinct(runs: ImportedRuns) -> Iterator[Diagnostic]:

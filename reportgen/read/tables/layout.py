@@ -373,11 +373,12 @@ def detect_totals(
     return TotalRoles(**matched)
 
 
-def suggest_totals(layout: Layout, settings: SourceSettings) -> dict[str, str] | None:
+def suggest_totals(layout: Layout, settings: SourceSettings, *, sure: bool = False) -> dict[str, str] | None:
     """Return the columns to name in a table without steps in which a row is a score; None if it is none.
 
     A score is called so, or is the only column of numbers whose name says that more or less is better, in a
-    table without dates, which would tell runs apart.
+    table without dates, which would tell runs apart. To be ``sure``, series and benchmarks need columns, and
+    no other may hold numbers.
     """
     roles, names = layout.roles, get_mapped_columns(settings)
     if settings.form or layout.outcomes or layout.totals or layout.spread or roles.step:
@@ -390,11 +391,12 @@ def suggest_totals(layout: Layout, settings: SourceSettings) -> dict[str, str] |
         taken=(roles.series, roles.run, roles.seed),
         fits=lambda part, name: part in {"benchmark", "metric"} or name in numeric,
     )
-    if not (roles.series or "benchmark" in matched):
+    named = [roles.series is not None, "benchmark" in matched]
+    if not (all(named) if sure else any(named)):
         return None
-    if "score" in matched:
-        return {}
     free = numeric - {*matched.values(), *astuple(roles)}
+    if "score" in matched:
+        return None if sure and free else {}
     if Kind.TIME in layout.kinds.values() or len(free) != 1 or guess_direction(*free) not in _QUALITY:
         return None
     return {"score": min(free)}

@@ -14,10 +14,12 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.core.cache import replace_file
-from reportgen.core.errors import ReportError, Severity, Stage, make_error
+from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage, make_error
 from reportgen.core.repository import find_checkout, find_data_boundary
+from reportgen.core.words import join_names
 from reportgen.draft.describing import describe_path, freeze_source, suggest_settings
 from reportgen.draft.first_page import write_first_page
 from reportgen.settings.loading import read_project_settings
@@ -81,6 +83,7 @@ def add_data(
     if not description.kind:
         advice = "Name one of them, or a folder with runs or tables"
         raise make_error(str(path), "it holds no data of its own", advice, Stage.DATA)
+    left = _find_others(path, description)
     data_dir = root / settings.data_dir
     if place.path.is_relative_to(data_dir):
         how = "stay"
@@ -101,7 +104,18 @@ def add_data(
         if page:
             written += _put_page(config_file, page, target, description, undo)
         undo.pop_all()
+    description = replace(description, problems=(*description.problems, *left))
     return Addition(target.name, how, tuple(_show(one, root) for one in written), description)
+
+
+def _find_others(path: Path, description: Description) -> list[Diagnostic]:
+    """Warn of what a folder holds besides the source that is added."""
+    others = [one.name for one in description.sources if one.title not in {"", description.title}]
+    if not others:
+        return []
+    message = f"only {description.title} was added, not {join_names(others, most=8)}"
+    advice = f"Add each of them by itself, as in reportgen add {path / others[0]}"
+    return [Diagnostic(SourceLocation(str(path)), message, advice, Stage.DATA, Severity.WARNING)]
 
 
 def _describe(place: DataPath, name: str) -> Description:
