@@ -223,6 +223,58 @@ def test_data_that_cannot_be_read(tmp_path: Path) -> None:
     assert list_tree(report) == before
 
 
+def write_logs(folder: Path, text: str) -> Path:
+    """A dozen runs of three learning rates, with their settings beside them."""
+    for number in range(12):
+        run = folder / f"run{number}"
+        run.mkdir(parents=True)
+        rate = (0.1, 0.01, 0.001)[number % 3]
+        (run / "log.csv").write_text(text.format(end=rate + number / 100), encoding="utf-8")
+        (run / "config.json").write_text(json.dumps({"lr": rate}), encoding="utf-8")
+    return folder
+
+
+def test_sentences_name_the_groups_of_the_suggested_block(tmp_path: Path) -> None:
+    """Where it draws many runs by a setting; values are means of the raw runs."""
+    report = make_report(tmp_path)
+    data = write_logs(tmp_path / "many", "step,val_acc\n0,0\n1,{end}\n")
+    assert add(report, str(data), "--page").returncode == 0
+    page = (report / "content/many.md").read_text(encoding="utf-8")
+    assert "by: lr" in page
+    found = check(report)
+    ends = {one["expression"]: one["found"] for one in found["statements"] or []}  # type: ignore[attr-defined]
+    # Runs 0, 3, 6 and 9 have a rate of 0.1.
+    assert f"= {0.1 + (0 + 3 + 6 + 9) / 400:.3f} [" in ends["final('lr=0.1')"]
+    assert found["problems"] == []
+
+
+def test_one_reading_of_each_run_is_no_curve(tmp_path: Path) -> None:
+    """With a setting in which runs differ it is a sweep, otherwise a table."""
+    report = make_report(tmp_path)
+    data = write_logs(tmp_path / "ends", "step,val_acc\n5,{end}\n")
+    assert add(report, str(data), "--page").returncode == 0
+    assert "```sweep\nid: results\nsource: ends\nmetric: val_acc\nx: lr\n" in (
+        report / "content/ends.md"
+    ).read_text(encoding="utf-8")
+    (tmp_path / "two.csv").write_text("model,step,acc\nA,9,0.5\nB,9,0.75\n", encoding="utf-8")
+    assert add(report, str(tmp_path / "two.csv"), "--page").returncode == 0
+    page = (report / "content/two.md").read_text(encoding="utf-8")
+    assert "```table\n" in page
+    assert "B ends above A" in page
+    assert check(report)["problems"] == []
+
+
+def test_a_table_of_papers_is_shown_whole(tmp_path: Path) -> None:
+    """The figure has one benchmark, the table below it all of them."""
+    report = make_report(tmp_path)
+    (tmp_path / "paper.csv").write_text(
+        "Model,AIME,MATH\nElm,51.2%,76.8%\nFir,48.0%,75.5%\n", encoding="utf-8"
+    )
+    assert add(report, str(tmp_path / "paper.csv"), "--page").returncode == 0
+    assert "```comparison\nsource: paper\n```" in (report / "content/paper.md").read_text(encoding="utf-8")
+    assert check(report)["problems"] == []
+
+
 def test_what_a_folder_holds_besides_is_named(tmp_path: Path) -> None:
     """One source has one format; the others can be added by themselves."""
     report, mixed = make_report(tmp_path), tmp_path / "mixed"

@@ -133,9 +133,10 @@ def test_what_is_suggested_is_valid_and_changes_nothing(tmp_path: Path, kind: st
     """Settings and block load; with the settings in place runs are the same, and nothing is suggested."""
     path = made(tmp_path, kind)
     before = known(tmp_path, path)
-    block = re.fullmatch(r"```(\w+)\n(.*)```\n", before["suggested"]["block"], re.DOTALL)
-    assert block
-    load_block(block[1], block[2], SourceLocation("page.md", 1))
+    blocks = re.findall(r"^```(\w+)\n(.*?)^```$", before["suggested"]["block"], re.DOTALL | re.MULTILINE)
+    assert blocks
+    for name, body in blocks:
+        load_block(name, body, SourceLocation("page.md", 1))
     with (tmp_path / path / "source.yml").open("a") as file:
         file.write(before["suggested"]["source.yml"] or "# nothing to add\n")
     load_source_settings(tmp_path / path / "source.yml", "source.yml")

@@ -23,7 +23,7 @@ WRITTEN = sorted(path.parent.name for path in KEPT.glob("*/README.md"))
 
 
 def suggested(root: Path, name: str) -> Figure | None:
-    """The figure that comes first of the only block when everything that is suggested is pasted."""
+    """The figure that comes first when everything that is suggested is pasted."""
     cache, hashes = Cache(cache_folder(root)), FileHashes(cache_folder(root))
     told = describing.describe_path(root / "data" / name, root, name, hashes, cache)
     path = root / "data" / name / "source.yml"
@@ -36,7 +36,8 @@ def suggested(root: Path, name: str) -> Figure | None:
     assert block, told.problems
     write_file(root / "content" / "index.md", f"# Pasted\n\n{block}")
     report = draft(Project(root, "content", ("index.md",), ProjectSettings()), cache, hashes)
-    (shown,) = report.shown.values()
+    shown, *more = report.shown.values()
+    assert len(more) == block.count("```comparison")
     first = shown.parts[0] if isinstance(shown, Stack) else shown
     return first if isinstance(first, Figure) else None
 

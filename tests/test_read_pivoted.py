@@ -53,6 +53,47 @@ def test_a_pivot_is_read_by_itself(tmp_path: Path, table: pd.DataFrame) -> None:
     assert data.warnings("s") == []
 
 
+@pytest.mark.parametrize("header", ["{}", "step_{}", "step {}", "Epoch {}"])
+@pytest.mark.parametrize("stated", ["title: X\n", "wide: series\n"])
+def test_a_column_for_each_step_is_a_curve(tmp_path: Path, header: str, stated: str) -> None:
+    """A transposed table: a row for each series, or for each metric of one."""
+    table = pivot(ACCURACY, index="series", columns="step", values="value")
+    table.columns = [header.format(step) for step in table.columns]
+    data = Data(tmp_path)
+    data.write("acc.csv", table.to_csv(index_label="algo"))
+    data.write("acc.source.yml", stated)
+    found = data.frame("acc")
+    expected = {key: value for key, value in EXPECTED.items() if key[0] == "acc"}
+    assert {(row.metric, row.series, row.step): row.value for row in found.itertuples()} == expected
+    table = pivot(FIRST[FIRST.series == "GRPO"], index="metric", columns="step", values="value")
+    data.write("one.csv", table.to_csv())
+    only = {(metric, step): value for (metric, name, step), value in EXPECTED.items() if name == "GRPO"}
+    assert {(row.metric, row.step): row.value for row in data.frame("one").itertuples()} == only
+
+
+def test_small_numbers_in_a_header_are_no_steps(tmp_path: Path) -> None:
+    """They may be seeds or samples; neither are they benchmarks."""
+    data = Data(tmp_path)
+    data.write("s.csv", "model,1,2,3\nElm,0.5,0.6,0.7\n")
+    assert data.open("s").kind == "measurements"
+    done = call(tmp_path, "describe", "data/s.csv")
+    assert "no column of the source" in done.stdout
+
+
+def test_an_index_without_a_name_may_be_the_step(tmp_path: Path) -> None:
+    """As ``to_csv`` writes a history; rows with settings are runs."""
+    history = pd.DataFrame({"loss": [2.5, 2.0, 1.75], "acc": [0.1, 0.2, 0.4]})
+    data = Data(tmp_path)
+    data.write("s.csv", history.to_csv())
+    done = call(tmp_path, "describe", "data/s.csv")
+    assert '"index" goes up within each run and may be it' in done.stdout
+    data.write("s.source.yml", "columns: {step: index}\n")
+    found = data.frame("s", "loss")
+    assert [*zip(found["step"], found["value"], strict=True)] == [*enumerate(history.loss)]
+    data.write("t.csv", history.assign(lr=[1, 0.1, 0.01]).to_csv())
+    assert "may be it" not in call(tmp_path, "describe", "data/t.csv").stdout
+
+
 def test_a_pivot_of_one_metric_has_the_name_of_its_file(tmp_path: Path) -> None:
     """As a curve table with a column for each series has."""
     data = Data(tmp_path)

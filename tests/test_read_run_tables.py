@@ -111,6 +111,7 @@ def read_wide(text: str) -> dict[tuple[str, float], float]:
         ("reward.csv", WIDE),
         ("reward.csv", WIDE.replace("GRPO", "Elm").replace("PPO", "Fir")),
         ("runs.csv", WIDE.replace("GRPO", "modelA").replace("PPO", "modelB")),
+        ("runs.csv", WIDE.replace("GRPO", "lr=1e-4").replace("PPO", "lr=3e-4")),
     ],
 )
 def test_a_column_for_each_model_is_found(tmp_path: Path, name: str, text: str) -> None:

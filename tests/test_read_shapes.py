@@ -145,6 +145,22 @@ def test_scalars_of_clearml() -> None:
     assert found == {key: value for key, value in expected.items() if key not in machine}
 
 
+def test_metrics_of_comet_as_a_table(tmp_path: Path) -> None:
+    """The same list as pandas writes it, whatever the file is called."""
+    rows = json.loads((SHAPES / "comet/calm_fox.json").read_text("utf-8"))
+    rows = [row for row in rows if row["step"] is not None]
+    with (tmp_path / "metrics.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(
+            file, ["metricName", "metricValue", "timestamp", "step", "epoch"], extrasaction="ignore"
+        )
+        writer.writeheader()
+        writer.writerows(rows)
+    _, source = open_path(tmp_path / "metrics.csv", load_settings=load_source_settings)
+    frame = make_frame(read_measurements(tmp_path, source, source.metrics))
+    found = {(row.metric, row.step): row.value for row in frame.itertuples()}
+    assert found == {(row["metricName"], row["step"]): float(row["metricValue"]) for row in rows}
+
+
 def test_metrics_of_comet() -> None:
     """Values are texts, and a metric without steps has epochs."""
     found = list_values(read_frame("comet"))

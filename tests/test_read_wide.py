@@ -269,3 +269,12 @@ def test_a_filter_takes_patterns_and_comparisons(tmp_path: Path) -> None:
     assert {series for series, _ in found} == {"qwen-a", "qwen-b"}
     found = read(tmp_path, text, f'{settings}filter: {{model: "!qwen*"}}\n')
     assert {series for series, _ in found} == {"Elm"}
+
+
+def test_a_table_of_markdown_has_no_metric(tmp_path: Path) -> None:
+    """The row of dashes below its header is none of its cells."""
+    found = read(tmp_path, "| Model | AIME | MATH |\n|:---|---:|---|\n| Elm | **51.2** | 76.8 |\n")
+    assert {key: (one.metric, one.value) for key, one in found.items()} == {
+        ("Elm", "AIME"): ("score", 51.2),
+        ("Elm", "MATH"): ("score", 76.8),
+    }

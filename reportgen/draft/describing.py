@@ -159,14 +159,22 @@ def suggest_settings(description: Description) -> dict[str, str]:
 def suggest_block(description: Description, *, name: str = "", figure: str = "") -> str:
     """Suggest a fenced block that shows the source, or an empty string if there is nothing to show.
 
-    Evaluations of checkpoints have a second one, with their scores over the step. ``name`` is that of the
-    source if it will be another, and ``figure`` an id for the first block.
+    Totals of several benchmarks have a second one with all of them, and evaluations of checkpoints one with
+    their scores over the step. ``name`` is that of the source if it will be another, and ``figure`` an id for
+    the first block.
     """
     kind, body = "curve", {**({"id": figure} if figure else {}), "source": name or description.name}
     if description.kind in {"outcomes", "totals"}:
         kind = "scores"
         if len(description.benchmarks) > 1:
             body["benchmark"] = description.benchmarks[0]
+    elif (metric := choose_metric(description.counts.metrics)) and _is_read_once(metric):
+        # A reading of each run is no curve.
+        body["metric"] = metric.name
+        group = suggest_group(description)
+        kind = "sweep" if group else "table"
+        body |= {"x": group} if group else {}
+        body["title"] = f"{_write_title(metric.name)}{f' by {group}' if group else ''}"
     elif metric := choose_metric(metrics := description.counts.metrics):
         body["metric"] = metric.name
         # The x axis defined by the runs themselves, if every run with the metric also has that axis.
@@ -184,25 +192,37 @@ def suggest_block(description: Description, *, name: str = "", figure: str = "")
         body["title"] = _write_title(metric.name)
     else:
         return ""
-    curve = {"source": name or description.name, "metric": description.checkpoints}
-    more = f"\n```curve\n{write_yaml(curve)}```\n" if description.checkpoints else ""
+    more = ""
+    if description.checkpoints:
+        curve = {"source": body["source"], "metric": description.checkpoints}
+        more = f"\n```curve\n{write_yaml(curve)}```\n"
+    elif description.kind == "totals" and "benchmark" in body:
+        more = f"\n```comparison\n{write_yaml({'source': body['source']})}```\n"
     return f"```{kind}\n{write_yaml(body)}```\n{more}"
+
+
+def _is_read_once(metric: DescribedMetric) -> bool:
+    return metric.values == metric.runs > 1
 
 
 def suggest_group(description: Description) -> str:
     """Return the setting to group by where there are more single runs than a figure shows well.
 
-    Every run has it, and every one of its few values has several runs; empty if there is none.
+    Every run has it, and every one of its few values has several runs; empty if there is none. Of runs with
+    a single reading, however many they are, it is the setting to compare them by.
     """
     runs = [run for run in description.counts.runs if run.values]
-    if not _MANY_SERIES < len(runs) == len({run.series for run in runs}):
+    metric = choose_metric(description.counts.metrics)
+    fewest = 1 if metric and _is_read_once(metric) else 2
+    if not runs or (fewest > 1 and not _MANY_SERIES < len(runs) == len({run.series for run in runs})):
         return ""
     keys = [key for key in runs[0].config if all(key in run.config for run in runs)]
     for names in _COMPARED:
         for key in keys:
             values = Counter(str(run.config[key]) for run in runs)
             is_called = re.fullmatch(names, re.split("[./]", key)[-1], re.IGNORECASE)
-            if is_called and 1 < len(values) <= _MOST_GROUPS and min(values.values()) > 1:
+            few = fewest == 1 or len(values) <= _MOST_GROUPS
+            if is_called and len(values) > 1 and few and min(values.values()) >= fewest:
                 return key
     return ""
 

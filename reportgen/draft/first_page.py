@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from reportgen.claims.fact_words import format_fact_interval
 from reportgen.claims.vocabulary import collect_facts
-from reportgen.draft.describing import choose_metric, suggest_block
+from reportgen.draft.describing import choose_metric, suggest_block, suggest_group
 from reportgen.draft.gathering import prepare_question
 from reportgen.settings.yaml_tree import write_yaml
 
@@ -37,7 +37,10 @@ def write_first_page(
     figure = "results" if title.lower() != "results" else "figure"
     block = suggest_block(description, figure=figure)
     lines = ["---", write_yaml({"title": title}).strip(), "---", "", f"# {_escape(title)}", ""]
-    if block:
+    if block.startswith("```sweep"):
+        # Facts are about values at a step, and each of these runs has its reading at another.
+        lines += [block]
+    elif block:
         lines += [block]
         metric = choose_metric(description.counts.metrics) if description.kind == "measurements" else None
         benchmark = description.benchmarks[0] if len(description.benchmarks) > 1 else None
@@ -48,6 +51,7 @@ def write_first_page(
             hashes,
             metric=metric.name if metric else None,
             benchmark=benchmark,
+            by=suggest_group(description),
         )
         lines += _write_sentences(question.get_subject(), figure)
     return "\n".join(lines).rstrip() + "\n"

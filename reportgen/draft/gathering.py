@@ -289,12 +289,13 @@ def prepare_question(
     *,
     metric: str | None = None,
     benchmark: str | None = None,
+    by: str = "",
 ) -> SourceQuestion:
     """Prepare a question about a source, or several together, using what the pages say about it.
 
     ``metric`` and, for outcomes, ``benchmark``, a value of the benchmark column, are optional if there is
-    only one or a page's benchmark names one. Raises ``ReportError`` if the source cannot be read, or the
-    metric or benchmark is ambiguous.
+    only one or a page's benchmark names one. Curves are grouped ``by`` a setting. Raises ``ReportError`` if
+    the source cannot be read, or the metric or benchmark is ambiguous.
     """
     source, *others = [open_project_source(project, name, hashes, cache) for name in dict.fromkeys(names)]
     hashes.save()
@@ -304,6 +305,8 @@ def prepare_question(
     # Errors in pages are reported by other commands.
     pages = fit_pages(gather_pages(project, Diagnostics()), {source.name: source})
     topic = _find_question_topic(pages, source, metric, benchmark)
+    if by and isinstance(topic.request, CurveRequest):
+        topic = replace(topic, request=replace(topic.request, by=(by,)))
     requests: tuple[Request, ...] = (topic.request,)
     if isinstance(topic.request, CurveRequest):
         requests += (use_every_step(topic.request),)

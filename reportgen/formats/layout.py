@@ -24,8 +24,10 @@ ROLE_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "run": ("run", "run_id", "run_name"),
     "seed": ("seed",),
     "step": ("step", "global_step", "iteration", "iter", "epoch", "_step", "steps", "x"),
-    "metric": ("metric", "variable", "tag"),
-    **{role: (role,) for role in ("value", "low", "high", "stderr", "std", "n")},
+    # Exports of Comet have the last of each.
+    "metric": ("metric", "variable", "tag", "metricname"),
+    "value": ("value", "metricvalue"),
+    **{role: (role,) for role in ("low", "high", "stderr", "std", "n")},
 }
 # Columns of names, which a sample must include even if they are numbers.
 NAME_COLUMNS: Final = frozenset((*ROLE_NAMES["series"], *ROLE_NAMES["metric"]))

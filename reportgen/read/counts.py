@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from contextlib import suppress
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
@@ -256,6 +257,9 @@ def find_likely_steps(root: Path, source: Source, layout: Layout) -> list[str]:
         for name, parts in words.items()
         if any(re.fullmatch(part, word) for word in parts)
     ]
+    # Rows of a table with settings are runs rather than steps of one.
+    if not any(map(_NO_STEPS.fullmatch, chain.from_iterable(words.values()))):
+        called += [name for name in numbers if name == "index"]
     fitting = dict.fromkeys((*called, *times))
     names = [name for name in fitting if not any(map(_NO_STEPS.fullmatch, words[name]))][:_MOST_STEPS]
     if not names:

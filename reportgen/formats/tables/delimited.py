@@ -24,7 +24,7 @@ from reportgen.core.errors import ReportError
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind, infer_kind, is_missing, is_number, parse_percent
 from reportgen.formats.files import NOT_UTF8, is_utf8
-from reportgen.formats.layout import FileLayout, Look, Row
+from reportgen.formats.layout import ROLE_NAMES, FileLayout, Look, Row
 from reportgen.formats.messages import limit_problems, list_names
 from reportgen.formats.text_files import LARGEST_DOCUMENT, MOST_COLUMNS, format_mebibytes
 
@@ -46,6 +46,8 @@ WANDB_STEP: Final = "_step"
 """Metric that counts the calls of ``log``."""
 # Marks the second of two runs with the same name; this character does not occur in names.
 _TWIN_SIGN: Final = "\u00a0"
+# A table without any of these may have its step in an index without a name, as pandas writes it.
+_ALL_NAMES: Final = frozenset(name for names in ROLE_NAMES.values() for name in names) | {"index"}
 _OF_A_TABLE: Final = frozenset(("Name", "State", "Runtime"))
 _OTHERS_OF_A_TABLE: Final = frozenset(("Created", "Notes", "Sweep", "Tags", "User"))
 _OF_A_SCRIPT: Final = frozenset(("config", "name", "summary"))
@@ -136,6 +138,8 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
     """Return header and a bounded sample; raise ``ReportError`` with the first problems found in it."""
     sample = content.read_sample(_HEAD)
     header, delimiter = _parse_header(content, sample.text, form)
+    if not header[0] and _ALL_NAMES.isdisjoint(name.casefold() for name in header):
+        header = ("index", *header[1:])
     rows = islice(_parse(sample.text, delimiter), 1, None if sample.complete else _ROWS_OF_A_HEAD + 1)
     cells = [row for row in rows if row]
     file = FileLayout(content.name, form, content.compression, header, (sql.TEXT,) * len(header), delimiter)

@@ -44,7 +44,9 @@ _VERSION: Final = re.compile(r"version_\d+")
 _ENDINGS: Final = frozenset((".csv", ".tsv", ".log", ".txt"))
 _STEP, _EPOCH, _VALIDATION = "step", "epoch", "val_"
 # These loggers do not write tables of several runs.
-_NAMES_A_RUN: Final = frozenset(("run", "run_id", "seed", "model", "series", "method", "name", "experiment"))
+_NAMES_A_RUN: Final = frozenset(
+    ("run", "run_id", "seed", "model", "series", "method", "name", "experiment", "metric", "metricName")
+)
 _NONE: Final = frozenset(("", "NA"))
 # From a table that went through a spreadsheet in much of Europe.
 _WITH_COMMA: Final = re.compile(r"[-+]?[0-9]*,[0-9]+(?:[eE][-+]?[0-9]+)?")

@@ -1,12 +1,14 @@
-"""Curve tables with several header rows, as pandas writes pivots, as long tables: a row for each value.
+"""Curve tables with several header rows, or with steps in their header, as long tables: a row for each value.
 
 ``DataFrame.to_csv`` writes a row for each level of the columns, with its name first, and a row with the names
 of the index alone. A table is one of curves if the index has a step; others are read as tables of scores.
+Transposed, with a column for each step, it has one header row.
 """
 
 from __future__ import annotations
 
 import csv
+import re
 from contextlib import suppress
 from itertools import chain, islice, pairwise
 from pathlib import Path
@@ -39,6 +41,9 @@ if TYPE_CHECKING:
 
 _MOST_LEVELS: Final = 8
 _ROWS_OF_A_LOOK: Final = 20
+_STEP: Final = re.compile(
+    r"(?P<word>step|iter|iteration|epoch|checkpoint|ckpt|)[ _=-]?(?P<step>\d+(\.\d+)?)", re.IGNORECASE
+)
 _ROLES: Final = ("run", "seed", "step", "metric")
 # Names of statistics, and the column of a long table that holds each.
 _COLUMNS: Final = {"value": "value", "se": "stderr", "sd": "std", "n": "n"}
@@ -50,6 +55,7 @@ class _Header(Struct, frozen=True):
     index: tuple[str, ...]
     levels: tuple[str, ...]  # empty for a level without a name
     labels: tuple[tuple[str, ...], ...]  # by level, then by column
+    height: int  # number of header rows
 
 
 def map_pivots(
@@ -68,6 +74,7 @@ def map_pivots(
     problems = Diagnostics()
     tables = []
     names: dict[str, None] = {}
+    height = 0
     for file, known in zip(files, hashed, strict=True):
         header = None
         if FORMATS.get(file.format) is delimited:
@@ -76,6 +83,7 @@ def map_pivots(
         if header is None:
             tables.append(file)
             continue
+        height = max(height, header.height)
         levels = zip(header.levels, header.labels, strict=True)
         names |= dict.fromkeys([*header.index, *(name for name, of in levels if not _holds_statistics(of))])
         key = cache.make_key("pivot", file.path, known.sha256, repr((file, header)))
@@ -86,7 +94,10 @@ def map_pivots(
         copy = locate_file(path, location.root).file
         tables.append(replace(file, format="tsv", compression="", copy=copy))
     problems.raise_errors()
-    return tuple(tables), _complete_settings(settings, tuple(names)) if names else settings
+    if not names:
+        return tuple(files), settings
+    settings = _complete_settings(settings, tuple(names))
+    return tuple(tables), settings.model_copy(update={"wide": "series"} if height > 1 else {})
 
 
 def _complete_settings(settings: SourceSettings, names: Sequence[str]) -> SourceSettings:
@@ -97,7 +108,7 @@ def _complete_settings(settings: SourceSettings, names: Sequence[str]) -> Source
     labels = [name for name in labels if not any(is_name_of(role, name) for role in _ROLES)]
     if labels and not (columns.series or any(is_name_of("series", name) for name in labels)):
         columns = columns.model_copy(update={"series": tuple(labels)})
-    return settings.model_copy(update={"form": "long", "wide": "series", "columns": columns})
+    return settings.model_copy(update={"form": "long", "columns": columns})
 
 
 def _find_header(content: Content, form: str, settings: SourceSettings) -> _Header | None:
@@ -107,6 +118,8 @@ def _find_header(content: Content, form: str, settings: SourceSettings) -> _Head
     with Diagnostics().collecting(), suppress(csv.Error):
         content.check()
         rows = [cells for _, cells in islice(delimited.read_grid(content, form), _ROWS_OF_A_LOOK)]
+    if header := _find_step_columns(rows, settings):
+        return header
     for place, cells in enumerate(rows[:_MOST_LEVELS]):
         count = cells.index("") if "" in cells else len(cells)
         named = any(name == settings.columns.step or is_name_of("step", name) for name in cells[:count])
@@ -123,6 +136,27 @@ def _find_header(content: Content, form: str, settings: SourceSettings) -> _Head
     return None
 
 
+def _find_step_columns(rows: Sequence[Sequence[str]], settings: SourceSettings) -> _Header | None:
+    """Return the header of a transposed table, with names at the left and a column for each step.
+
+    Bare numbers in a row, such as 1, 2 and 3, may also be seeds or samples.
+    """
+    if not rows or settings.form not in {None, "long"} or settings.wide not in {None, "series"}:
+        return None
+    parsed = [_STEP.fullmatch(cell) for cell in rows[0]]
+    count = parsed.index(next(filter(None, parsed), None))
+    found = [one for one in parsed[count:] if one]
+    if not 0 < count == len(rows[0]) - len(found) < len(rows[0]) - 1 or not all(rows[0]):
+        return None
+    steps, words = [float(one["step"]) for one in found], {one["word"].casefold() for one in found}
+    gaps = {after - step for step, after in pairwise(steps)}
+    if len(words) > 1 or min(gaps) <= 0 or (words == {""} and gaps == {1}):
+        return None
+    word = words.pop()
+    name = word if is_name_of("step", word) else "step"
+    return _Header(tuple(rows[0][:count]), (name,), (tuple(one["step"] for one in found),), 1)
+
+
 def _build_header(index: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> _Header | None:
     """Return the header of these rows, with merged cells filled; None if a column has no label."""
     labels = []
@@ -134,7 +168,7 @@ def _build_header(index: Sequence[str], rows: Sequence[Sequence[str]], width: in
             return None
         labels.append(tuple(filled))
     levels = tuple(next(filter(None, cells[: len(index)]), "") for cells in rows)
-    return _Header(tuple(index), levels, tuple(labels))
+    return _Header(tuple(index), levels, tuple(labels), len(rows) + 1)
 
 
 class _Columns(Struct, frozen=True):
@@ -154,7 +188,7 @@ def _plan_columns(header: _Header, metric: str) -> _Columns:
         del levels[statistics]
         kinds = [STATISTICS[label.casefold()] for label in header.labels[statistics]]
     unnamed = [place for place, name in levels.items() if not name]
-    is_named = any(is_name_of("metric", name) for name in levels.values())
+    is_named = any(is_name_of("metric", name) for name in (*levels.values(), *header.index))
     if unnamed and not is_named:
         levels[unnamed[0]] = "metric"
     more = () if unnamed or is_named else (metric,)
@@ -173,7 +207,7 @@ def _write_rows(content: Content, file: FileLayout, header: _Header) -> str:
     problems: list[Diagnostic] = []
 
     def list_rows() -> Iterator[list[str]]:
-        for line, cells in islice(delimited.read_grid(content, file.format), len(header.labels) + 1, None):
+        for line, cells in islice(delimited.read_grid(content, file.format), header.height, None):
             if len(cells) != width:
                 message = f"the row has {len(cells)} cells where the header has {width}"
                 problems.append(content.make_problem(message, "Look for a missing delimiter", line))

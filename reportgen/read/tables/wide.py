@@ -168,7 +168,8 @@ def _is_recognised(grid: Grid, settings: SourceSettings) -> bool:
     named = [name for name in grid.labels if name.casefold() not in {"seed", "run"}]
     keys = [tuple(cells[index] for index in grid.labels.values()) for _, cells in grid.rows]
     is_single = len(set(keys)) == len(keys)
-    is_other = headings & (_SETTINGS | _SCORES)
+    # Numbers in a header are steps, seeds or samples.
+    is_other = headings & (_SETTINGS | _SCORES) or all(map(is_number, headings))
     return bool(named) and is_single and not is_other and (is_marked or len(grid.scores) > 1)
 
 

@@ -88,6 +88,9 @@ def _are_series(names: Sequence[str], files: Iterable[FileLayout]) -> bool:
     """Return whether the header, or it and the names of the files, show that columns are no metrics."""
     if len(names) < _FEWEST:
         return False
+    settings = [name.partition("=")[0].strip() for name in names if "=" in name]
+    if len(settings) == len(names) and len(set(settings)) == 1:
+        return True
     if all(map(_SERIES.fullmatch, names)) or all(split_seed(name)[1] is not None for name in names):
         return True
     metrics = any(guess_direction(name) is not None or "/" in name for name in names)

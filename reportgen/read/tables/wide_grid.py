@@ -44,6 +44,7 @@ _KNOWN: Final = re.compile(
     r"|swe-?bench|triviaqa|truthfulqa|wikitext|winogrande|wsc|xsum)(?![a-z])",
     re.IGNORECASE,
 )
+_DASHES: Final = re.compile(r":?-{3,}:?")
 _HALF: Final = 0.5
 
 
@@ -93,7 +94,9 @@ def read_grid(content: Content, file: FileLayout, refused: frozenset[str]) -> Gr
     for line in _iterate_lines(content, file):
         if not lines and refused & {name.casefold() for name in line[1]}:
             return None
-        lines.append(line)
+        # Markdown has a row of dashes below the header.
+        if not (lines and any(line[1]) and all(map(_DASHES.fullmatch, filter(None, line[1])))):
+            lines.append(line)
     if len(lines) < 2 or any(len(cells) != len(lines[0][1]) for _, cells in lines):  # noqa: PLR2004 - header, row
         return None
     levels, rows = _split_header([cells for _, cells in lines]), lines
