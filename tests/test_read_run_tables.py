@@ -176,6 +176,19 @@ def test_words_that_change_along_one_line_are_reported(tmp_path: Path) -> None:
     assert data.warnings("s") == []
 
 
+def test_words_that_take_turns_along_one_line_are_an_error(tmp_path: Path) -> None:
+    """They come back after others, as no phase of a run does."""
+    data = Data(tmp_path)
+    data.write("s.csv", "part,step,loss,acc\ntrain,0,2,\neval,1,3,0.5\ntrain,2,1,\neval,3,2,0.75\n")
+    (problem,) = data.problems("s")
+    assert 'rows that differ in "part" take turns along one line' in problem
+    assert "Set columns: {series: part} in source.yml to tell them apart, otherwise repeat: last." in problem
+    data.write("s.source.yml", "columns: {series: part}\n")
+    assert {*data.frame("s", "loss")["series"]} == {"train", "eval"}
+    data.write("s.source.yml", "repeat: last\n")
+    assert [*data.frame("s", "loss")["value"]] == [2, 3, 1, 2]
+
+
 def test_words_that_several_files_share_are_series(tmp_path: Path) -> None:
     """Files with one name in a column of words are runs of that series."""
     data = Data(tmp_path)

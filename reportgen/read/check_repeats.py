@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from datetime import UTC, datetime
-from itertools import compress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import duckdb
@@ -123,21 +122,43 @@ def find_series(
             merged = not several and len(found) != 1
             warnings = tuple(_warn_merged(keys, found, settings, place)) if merged else ()
             return (found[0] if len(found) == 1 else None), warnings
-        return None, tuple(_warn_joined(keys, comparable, place)) if layout.metrics else ()
+        joined = tuple(_check_joined(keys, comparable, place)) if layout.metrics else ()
+        if any(one.severity is Severity.ERROR for one in joined):
+            raise ReportError(*joined)
+        return None, joined
     return None, ()
 
 
-def _warn_joined(keys: RowKeys, columns: Sequence[str], place: SourceLocation) -> Iterator[Diagnostic]:
-    """Warn of columns with few names whose rows make one line, since none of them share a step."""
+def _check_joined(keys: RowKeys, columns: Sequence[str], place: SourceLocation) -> Iterator[Diagnostic]:
+    """Find columns with few names whose rows make one line, since no step has two different values.
+
+    Such names may be phases of a run, which is a warning. Those that come back after others are lines side by
+    side, which is an error.
+    """
     few = f"BETWEEN 2 AND least({MOST_NAMES}, count(*) / 2) AND count(c{{0}}) = count(*)"
-    tests = [f"count(DISTINCT c{n}) {few.format(n)}" for n in range(len(columns))] or ["FALSE"]
-    cells = join_cells(keys, columns)
-    (found,) = get_engine().fetch_rows(f"SELECT {', '.join(tests)} FROM {cells}")  # noqa: S608 - our own names
-    for name in compress(columns, found):
+    back = "count_if(c{0} != b{0}) > (count(DISTINCT c{0}) - 1) * count(DISTINCT part)"
+    tests = [
+        f"CASE WHEN count(DISTINCT c{n}) {few.format(n)} THEN {back.format(n)} END"
+        for n in range(len(columns))
+    ]
+    before = "".join(
+        f', lag(c{n}) OVER (PARTITION BY series, run, part ORDER BY step, "row") AS b{n}'
+        for n in range(len(columns))
+    )
+    cells = f"(SELECT *{before} FROM {join_cells(keys, columns)})"  # noqa: S608 - our own names
+    (found,) = get_engine().fetch_rows(f"SELECT {', '.join(tests or ['NULL'])} FROM {cells}")  # noqa: S608
+    for name, comes_back in zip(columns, found, strict=False):
+        if comes_back is None:
+            continue
         column = shorten(name, _LONGEST)
-        message = f'rows that differ in "{column}" are read as one run, since no two of them share a step'
+        message = (
+            f'rows that differ in "{column}" are read as one run, since no step has two different values'
+        )
+        if comes_back:
+            message = f'rows that differ in "{column}" take turns along one line, since no step has two different values'
         advice = f"Set columns: {{series: {column}}} in source.yml to tell them apart, otherwise repeat: last"
-        yield Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)
+        severity = Severity.ERROR if comes_back else Severity.WARNING
+        yield Diagnostic(place, message, advice, Stage.DATA, severity)
 
 
 def _warn_merged(
