@@ -119,6 +119,16 @@ def test_a_sheet_as_papers_write_it(tmp_path: Path) -> None:
     assert list_scores(data) == expected
 
 
+def test_a_title_above_a_table_is_ignored(tmp_path: Path) -> None:
+    """A row of a single cell, and empty ones; the names of columns are the first row that is counted."""
+    rows = [["Table 1: main results"], [], ["model", "step", "loss"], ["A", 0, 2.5], ["A", 10, "x"]]
+    data = book(Data(tmp_path), S=rows)
+    (problem,) = data.problems("s")
+    assert problem.startswith('data/s.xlsx:3: "x" in column "loss" is not a number')
+    book(data, S=[*rows[:4], ["A", 10, 1.5]])
+    assert [*data.frame("s", "loss")["value"]] == [2.5, 1.5]
+
+
 def test_cells_of_other_kinds(tmp_path: Path) -> None:
     """Times are an axis, a line break is a space, and a word among numbers is named with its row."""
     moments = [datetime(2026, 11, day, 14, 30, tzinfo=UTC).replace(tzinfo=None) for day in (1, 2)]

@@ -151,11 +151,8 @@ def _check_joined(keys: RowKeys, columns: Sequence[str], place: SourceLocation) 
         if comes_back is None:
             continue
         column = shorten(name, _LONGEST)
-        message = (
-            f'rows that differ in "{column}" are read as one run, since no step has two different values'
-        )
-        if comes_back:
-            message = f'rows that differ in "{column}" take turns along one line, since no step has two different values'
+        what = "take turns along one line" if comes_back else "are read as one run"
+        message = f'rows that differ in "{column}" {what}, since no step has two different values'
         advice = f"Set columns: {{series: {column}}} in source.yml to tell them apart, otherwise repeat: last"
         severity = Severity.ERROR if comes_back else Severity.WARNING
         yield Diagnostic(place, message, advice, Stage.DATA, severity)

@@ -62,6 +62,10 @@ def write_sheet(content: Content, requested: str | None) -> str:
     with _explain_damage(content):
         sheet = _choose_sheet(content, requested)
         rows = _trim(_read_rows(content, sheet))
+        # A title stands alone in the rows above a table.
+        widths = [len(row) - row.count(None) for row in rows]
+        first = next((place for place, width in enumerate(widths) if width > 1), 0)
+        rows = rows[first:] if all(row[0] is not None for row in rows[:first] if any(row)) else rows
         if has_formulas and not _is_computed(content, sheet):
             message = (
                 f'the formulas of the sheet "{sheet.name}" have no values: what wrote them computed none'
