@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from functools import lru_cache
 from itertools import pairwise
 
 
@@ -125,6 +126,7 @@ def find_direction(metric: str, *stated_by_authors: bool | None, ranks: bool = F
     return None if named is Direction.NEITHER else named is Direction.HIGHER
 
 
+@lru_cache(4096)
 def guess_direction(metric: str) -> Direction | None:
     """Guess the direction of a metric from its name, or return None if the name is not known.
 

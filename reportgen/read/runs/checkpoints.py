@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -62,6 +63,9 @@ class Reading(Struct, frozen=True):
     n: int | None
 
 
+_MOST_LABELS: Final = 4096
+
+
 class CheckpointCurves(Struct, frozen=True):
     """A table of readings in the cache, the settings to read it, and the range of scores if it is known."""
 
@@ -70,6 +74,7 @@ class CheckpointCurves(Struct, frozen=True):
     bounds: tuple[float, float] | None
 
 
+@lru_cache(_MOST_LABELS)
 def _split_step(text: str) -> tuple[str, float | None]:
     """Return a text without the last step in it, and that step."""
     found = list(_STEP.finditer(text))

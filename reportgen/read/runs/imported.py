@@ -141,16 +141,20 @@ def _make_candidates(
     """Return all runs, with the groups of ``files:`` in the first file of the unit that has any."""
     top = PurePosixPath(locate_file(location.path, location.root).file)
     runs, paths = [], []
+    below: dict[str, str] = {}  # an evaluation file has runs of one path
     for unit in units:
         labels = next((groups for file in unit.unit.files if (groups := chosen.get_labels(file))), {})
         for run in unit.stored.runs:
-            path = PurePosixPath(run.path)
-            below = path.is_relative_to(top) and path != top
-            paths.append(path.relative_to(top).as_posix() if below else "")
+            if run.path not in below:
+                path = PurePosixPath(run.path)
+                is_below = path.is_relative_to(top) and path != top
+                below[run.path] = path.relative_to(top).as_posix() if is_below else ""
+            paths.append(below[run.path])
             runs.append((run, labels))
+    distinct = tuple(dict.fromkeys(paths))
+    folders = dict(zip(distinct, shorten_paths(distinct), strict=True))
     return tuple(
-        Candidate(run, labels, path, folder)
-        for (run, labels), path, folder in zip(runs, paths, shorten_paths(paths), strict=True)
+        Candidate(run, labels, path, folders[path]) for (run, labels), path in zip(runs, paths, strict=True)
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from functools import lru_cache
 from itertools import compress
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
@@ -68,6 +69,7 @@ _PARTS: Final = re.compile(r"[./]")
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\d[T _-]\d\d[-:.]?\d\d([-:.]?\d\d)?|\d{8}[-_]\d{6}")
 
 
+@lru_cache(4096)
 def split_seed(label: str, *, short: bool = False) -> tuple[str, str | None]:
     """Split off the last seed of a label: ``seed_3``, ``seed3``, ``-seed=3``, if short ``s3``."""
     found = list((_SHORT_SEED if short else _SEED).finditer(label))
