@@ -153,18 +153,18 @@ def _report_names(runs: ImportedRuns) -> Iterator[Diagnostic]:
         files = join_names([file for file, _ in _find_missing_files(runs, unnamed) if file])
         advice = f'They are the series "{UNNAMED}"{f"; write {files} there" if files else ""}'
         yield Diagnostic(place, message, advice, Stage.DATA)
-    if keys := find_method(runs):
-        key, stated = join_names(keys), keys[0] if len(keys) == 1 else f"[{', '.join(keys)}]"
+    # A grid of several settings may be meant as it is; ``describe`` suggests what combines its runs.
+    if len(keys := find_method(runs)) == 1:
+        (key,) = keys
         bare = len(_find_bare_runs(runs))
         them = format_count(len(series) - bare, "of them", "of them") if bare else "them"
         alone = f"each of {len(series)} runs is a series of its own"
-        advice = f"If those of one {key} are repetitions, say series_from: {stated} in source.yml"
+        advice = f"If those of one {key} are repetitions, say series_from: {key} in source.yml"
         if own := SCHEMES.get(naming.series_by):
             # The key that preserves the series as found.
             listed = ", ".join(own)
             advice += f"; if not, say series_from: {listed if len(own) == 1 else f'[{listed}]'}"
-        message = f"{alone}, though {join_names([*keys, 'the seed'])} tell {them} apart"
-        yield Diagnostic(place, message, advice, Stage.DATA)
+        yield Diagnostic(place, f"{alone}, though {key} and the seed tell {them} apart", advice, Stage.DATA)
 
 
 def _report_indistinct(runs: ImportedRuns) -> Iterator[Diagnostic]:
