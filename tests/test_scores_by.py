@@ -49,6 +49,40 @@ def test_scores_of_groups_are_those_of_the_file(tmp_path: Path, columns: tuple[s
     assert found == pytest.approx(read_scores(*columns))
 
 
+def test_settings_keep_answers_of_one_model_apart(tmp_path: Path) -> None:
+    """A model that answered at two temperatures has two scores, without a word in ``source.yml``."""
+    rows = [
+        ("a", temperature, problem, int((problem * 7 + shift) % 3 > 0))
+        for temperature, shift in (("0.2", 1), ("0.7", 2))
+        for problem in range(10)
+    ]
+    text = "model,temperature,problem,score\n" + "".join(f"{','.join(map(str, row))}\n" for row in rows)
+    page = SCORES.replace("by: size", "by: [model, temperature]")
+    report = drafted(write_report(tmp_path / "r", {"data/answers.csv": text, "content/index.md": page}))
+    (shown,) = report.shown.values()
+    assert isinstance(shown, Stack)
+    assert {one["series"]: one["estimate"] for one in shown.numbers["scores"]} == {
+        f"a, temperature={own}": pytest.approx(mean(row[3] for row in rows if row[1] == own))
+        for own in ("0.2", "0.7")
+    }
+
+
+def test_groups_of_several_sources_have_their_source_behind_them(tmp_path: Path) -> None:
+    """As in curves: what two sources ran is not pooled."""
+    page = SCORES.replace("source: answers", "source: [answers, older]")
+    half = "\n".join(row for row in ROWS if not row.startswith(("b", "d"))) + "\n"
+    files = {"data/answers.csv": ANSWERS, "data/older.csv": half, "content/index.md": page}
+    (shown,) = drafted(write_report(tmp_path / "r", files)).shown.values()
+    assert isinstance(shown, Stack)
+    found = {one["series"]: one["estimate"] for one in shown.numbers["scores"]}
+    alone = {
+        f"size={size}, older": mean(int(row[-1]) for row in half.splitlines() if row.startswith(f"{model},"))
+        for model, size in (("a", 7), ("c", 70))
+    }
+    both = {f"{name}, answers": value for name, value in read_scores("size").items()}
+    assert found == pytest.approx(alone | both)
+
+
 def test_statements_and_comparisons_name_groups(tmp_path: Path) -> None:
     """As the figure does; the caption says how they were grouped."""
     number = f"{100 * read_scores('size')['size=7']:.1f}%"
@@ -67,7 +101,7 @@ def test_statements_and_comparisons_name_groups(tmp_path: Path) -> None:
     ("by", "files", "said"),
     [
         ("sise", {}, 'no column "sise"'),
-        ("problem", {}, "problem changes within"),
+        ("problem", {}, "a problems block, whose slices are columns of problems"),
         (
             "size",
             TOTALS,

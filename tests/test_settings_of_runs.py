@@ -7,6 +7,7 @@ import json
 import shutil
 import statistics
 from collections import defaultdict
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -123,6 +124,44 @@ def test_settings_of_a_logger_filter_and_group(tmp_path: Path) -> None:
         "SGD, lr=0.1",
     ]
     assert [name for name, _ in figure(shown["index.md", "two"]).legend] == ["AdamW"]
+
+
+SWEEP = "model,seed,optimizer,lr,step,loss\n" + "".join(
+    f"{model},{seed},{optimizer},{lr},{step},{(number * 37 + step * 11) % 101}\n"
+    for number, (model, seed, optimizer, lr) in enumerate(
+        product(("a", "b"), (1, 2), ("adam", "sgd"), ("0.1", "0.01"))
+    )
+    for step in range(5)
+)
+
+
+@pytest.mark.parametrize("lines", ["by: [optimizer, lr]", "by: lr\nfilter: {optimizer: adam}"])
+def test_settings_that_group_keep_runs_of_one_table_apart(lines: str, tmp_path: Path) -> None:
+    """Without ``series:`` or ``run:`` in ``source.yml``: model, seed and the settings make a run."""
+    page = f"```curve\nid: one\nsource: runs\nmetric: loss\n{lines}\n```\n"
+    report = drafted(write_report(tmp_path, {"content/index.md": page, "data/runs.csv": SWEEP}))
+    raw: dict[str, list[float]] = defaultdict(list)
+    for row in csv.DictReader(SWEEP.splitlines()):
+        name = f"{row['optimizer']}, lr={row['lr']}" if "[" in lines else f"lr={row['lr']}"
+        if row["step"] == "4" and ("[" in lines or row["optimizer"] == "adam"):
+            raw[name].append(float(row["loss"]))
+    series = figure(report.shown["index.md", "one"]).numbers["series"]
+    assert {one["name"]: one["last"]["value"] for one in series} == {
+        name: pytest.approx(statistics.fmean(values)) for name, values in raw.items()
+    }
+    assert {one["last"]["n"] for one in series} == {4}
+
+
+def test_settings_that_are_left_are_named_and_those_of_single_steps_separate_nothing(tmp_path: Path) -> None:
+    """Of a table of a sweep, ``by: lr`` leaves the optimizer; a learning rate that falls is no setting."""
+    page = "```curve\nsource: SOURCE\nmetric: loss\nby: lr\n```\n"
+    falling = "seed,step,lr,loss\n" + "".join(f"1,{step},{0.1 / (1 + step)},1\n" for step in range(9))
+    pages = "\n".join(page.replace("SOURCE", name) for name in ("runs", "falling"))
+    files = {"data/runs.csv": SWEEP, "data/falling.csv": falling, "content/index.md": pages}
+    first, second = problems(write_report(tmp_path, files))
+    assert "lr changes within run 1 of falling" in first
+    assert "data/runs.csv:12: a second row for step 0 of series a, run 1, lr=0.1" in second
+    assert 'name "optimizer" with by: in the block, too' in second
 
 
 def test_a_setting_that_is_not_there_or_does_not_fit_is_refused(tmp_path: Path) -> None:

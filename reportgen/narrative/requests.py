@@ -304,10 +304,9 @@ def _make_score_requests(
 
 def _check_source(block: Block, settings: OutcomeSettings, source: Source) -> None:
     """Refuse a source without scores, totals if answers are needed, and unknown columns to slice by."""
-    if settings.by and (source.kind == "totals" or source.parts):
-        what = "holds totals only" if source.kind == "totals" else "is several sources"
-        message = f'by groups runs by their settings, and "{source.name}" {what}'
-        raise ReportError(Diagnostic(block.location, message, "Name one source with answers to problems"))
+    if settings.by and source.kind == "totals":
+        message = f'by groups runs by their settings, and "{source.name}" holds totals only'
+        raise ReportError(Diagnostic(block.location, message, "Name a source with answers to problems"))
     if source.kind == "measurements":
         message = f'a {block.kind} block shows scores of problems, and "{source.name}" has none'
         step = "Its data need a column problem and a column score; where they are called otherwise, say so "

@@ -392,4 +392,5 @@ def _suggest_columns(keys: RowKeys, metric: str) -> str:
     if len(apart[0]) == 1 and may_count_runs(keys, apart[0][0]):
         return f"{reason}: set columns: {{run: {first}}} in source.yml if it counts runs, else {series}"
     select = f", or select one {last} with filter: in source.yml or in the block" if len(known) > 1 else ""
+    select = f", name {quoted} with by: in the block, too{select}" if keys.layout.run_parts else select
     return f"{reason}: set columns: {series} in source.yml{select}"

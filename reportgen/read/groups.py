@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import compress
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
-from msgspec.structs import astuple
+from msgspec.structs import astuple, replace
 
 from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.words import (
@@ -25,10 +26,10 @@ from reportgen.read.tables.layout import add_settings, get_layout, list_setting_
 from reportgen.read.tables.rows import select_files, select_run, select_series
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from reportgen.read.tables.layout import Layout
+    from reportgen.read.tables.layout import Filters, Layout
     from reportgen.read.tables.rows import Rows
     from reportgen.settings.inputs import Source
 
@@ -39,6 +40,7 @@ _LARGEST_WHOLE: Final = "1e15"
 _OF_ONE_RUN: Final = frozenset(("folder", "group", "id"))
 _MOST_VALUES: Final = 12
 _MOST_NAMES: Final = 6
+_MOST_POOLED: Final = 12
 
 
 class Groups(Struct, frozen=True):
@@ -112,15 +114,52 @@ class GroupColumns(Struct, frozen=True):
                 step = f"It can have one colour: group its runs with by: {name}, too"
                 raise ReportError(Diagnostic(source.location, message, step, Stage.DATA))
         ordered = sorted(members, key=rank_label) if self.by else []
-        pooled = [
-            f"{group} has runs of {join_names(list(members[group]), most=_MOST_NAMES)}"
-            for group in ordered
-            if len(members[group]) > 1
-        ]
-        more = f": {'; '.join(pooled)}" if pooled else ""
-        note = (f"Grouped by {join_names(list(self.by))}{more}.",) if self.by else ()
+        pools = _describe_pools(ordered, members)
+        note = (f"Grouped by {join_names(list(self.by))}{pools}.",) if self.by else ()
         by_colour = sorted(colours.items(), key=lambda pair: rank_label(pair[1]))
         return Groups(tuple(ordered), dict(by_colour), note, values)
+
+
+def _describe_pools(groups: Sequence[str], members: Mapping[str, Mapping[str, None]]) -> str:
+    """Return words for groups that have runs of several series: which, or only how many if they are many."""
+    pooled = {group: tuple(members[group]) for group in groups if len(members[group]) > 1}
+    names = {group: join_names(list(series), most=_MOST_NAMES) for group, series in pooled.items()}
+    if len(set(pooled.values())) > 1 and sum(map(len, pooled.values())) > _MOST_POOLED:
+        names = {group: f"{len(series)} series" for group, series in pooled.items()}
+    if len(pooled) == len(groups) > 1 and len(set(names.values())) == 1:
+        names = {"each": names[groups[0]]}
+    return ": " * bool(names) + "; ".join(f"{group} has runs of {series}" for group, series in names.items())
+
+
+def separate_runs(root: Path, layout: Layout, groups: GroupColumns, filters: Filters) -> Layout:
+    """Return a layout in which runs of a table are apart by the settings that group them.
+
+    A setting separates runs if a run has several values of it at most of its steps or problems, as in a table
+    of a sweep. One that changes from step to step does not.
+    """
+    parts = layout.outcomes
+    keys = (parts.problem, parts.sample) if parts else (layout.roles.step,)
+    columns = dict.fromkeys((*groups.by.values(), *groups.colour.values()))
+    names = [name for name in columns if name not in keys]
+    if layout.settings or layout.spread or keys[0] is None or not names:
+        return layout
+
+    key = {f"k{n}": name for n, name in enumerate((*keys, layout.roles.metric))}
+
+    def list_fields(rows: Rows) -> dict[str, str]:
+        run = {"series": select_series(rows, layout, {}), "run": select_run(rows, layout)}
+        run |= {part: rows.as_text(name) for part, name in key.items()}
+        return run | {f"c{n}": rows.as_text(name) for n, name in enumerate(names)}
+
+    rows = select_files(root, layout, list_fields, filters)
+    several = ", ".join(f"count(DISTINCT c{n}) > 1 AS c{n}" for n in range(len(names)))
+    most = ", ".join(f"2 * count_if(c{n}) > count(*) AS c{n}" for n in range(len(names)))
+    ((*found,),) = get_engine().fetch_rows(
+        f"WITH steps AS (SELECT series, run, {several} FROM ({rows}) "  # noqa: S608 - our own names
+        f"GROUP BY series, run, {', '.join(key)}), runs AS (SELECT {most} FROM steps GROUP BY series, run) "
+        "SELECT bool_or(COLUMNS(*)) FROM runs"
+    )
+    return replace(layout, run_parts=tuple(compress(names, found)))
 
 
 def list_experiment_settings(layout: Layout) -> list[str]:
@@ -129,18 +168,13 @@ def list_experiment_settings(layout: Layout) -> list[str]:
     return [name for name in names if name not in _OF_ONE_RUN]
 
 
-def _list_differing_columns(
-    root: Path, layout: Layout, source: Source, *, numbers: bool = False
-) -> list[str]:
+def _list_differing_columns(root: Path, layout: Layout, source: Source) -> list[str]:
     """Return the columns of a table that are the same throughout each run and not in all runs.
 
-    With ``numbers`` also those that are read as metrics, if each run has several values of them.
+    Those that are read as metrics count if each run has several values of them.
     """
     raw = {name for raws in layout.metrics.values() for name in raws}
-    taken = {
-        *(() if numbers else raw),
-        *(name for roles in (layout.roles, layout.outcomes) if roles for name in astuple(roles)),
-    }
+    taken = {name for roles in (layout.roles, layout.outcomes) if roles for name in astuple(roles)}
     kinds = {name: kind for name, kind in layout.kinds.items() if name not in taken and kind is not Kind.TIME}
     names = [name for name in kinds if is_experiment_setting(name)]
     if not names:
@@ -168,12 +202,10 @@ def _list_differing_columns(
     ]
 
 
-def _list_differing_settings(
-    root: Path, layout: Layout, source: Source, *, numbers: bool = False
-) -> list[str]:
-    """Return the settings in which runs differ, except seeds, names and paths; see above for ``numbers``."""
+def _list_differing_settings(root: Path, layout: Layout, source: Source) -> list[str]:
+    """Return the settings in which runs differ, except seeds, names and paths."""
     if not layout.settings:
-        return _list_differing_columns(root, layout, source, numbers=numbers)
+        return _list_differing_columns(root, layout, source)
     settings = list_experiment_settings(layout)
     return [name for name in settings if len({run.get(name) for run in layout.settings}) > 1]
 
@@ -188,7 +220,7 @@ def read_run_settings(
     """
     layout = get_layout(source)
     chosen = expand_settings(root, names, layout, source)
-    chosen = chosen or tuple(_list_differing_settings(root, layout, source, numbers=True))
+    chosen = chosen or tuple(_list_differing_settings(root, layout, source))
     layout = add_settings(layout, chosen)
     columns = {name: resolve_column(name, layout) for name in chosen}
     if unknown := [name for name, column in columns.items() if column is None]:
@@ -226,10 +258,11 @@ def expand_settings(root: Path, names: Sequence[str], layout: Layout, source: So
     known += [name for name in names if not is_pattern(name) and name not in known]
     chosen = choose_names(names, known)
     what, owner = "setting in which runs differ", f'source "{source.name}"'
-    problems = [
-        Diagnostic(source.location, *explain_unmatched(text, what, known, owner), Stage.DATA)
-        for text in chosen.unmatched
-    ]
+    problems = []
+    for text in chosen.unmatched:
+        message, step = explain_unmatched(text, what, known, owner)
+        step = step if known else f"Name columns instead, of {join_names(list(layout.kinds))}"
+        problems.append(Diagnostic(source.location, message, step, Stage.DATA))
     if problems:
         raise ReportError(*problems)
     return chosen.names
@@ -261,12 +294,15 @@ def rank_label(label: str) -> tuple[tuple[int, float, str], ...]:
 
 
 def _explain_change(
-    source: Source, names: Iterable[str], series: str, run: str, found: Sequence[str]
+    source: Source, names: Collection[str], series: str, run: str, found: Sequence[str]
 ) -> Diagnostic:
     whose = f"run {run} of {series}" if run else series
     shown = f"{join_names(found[:3])}{' and others' if len(found) > 3 else ''}"  # noqa: PLR2004 - a few of them
-    message = f"{join_names(list(names))} changes within {whose}: {shown}"
+    verb = "changes" if len(names) == 1 else "change"
+    message = f"{join_names(list(names))} {verb} within {whose}: {shown}"
     step = "Name a setting, which is the same throughout a run"
+    if source.kind == "outcomes":
+        step += ", or write a problems block, whose slices are columns of problems"
     return Diagnostic(source.location, message, step, Stage.DATA)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 import narwhals as nw
 from msgspec.structs import replace
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 # Factor of the index of a source in a row's position, to which its smaller position in the source is added.
 _SOURCE_ROWS: Final = 1 << 57
+_ANSWER: Final = ("run", "seed", "problem", "sample", "score")
 
 
 def read_measurements(
@@ -93,15 +94,8 @@ def _join_tables(root: Path, source: Source, query: MeasurementQuery) -> Measure
     tables = [table for _, table in planned]
     # Relative times are in the unit of the longest.
     longest = max(tables, key=lambda table: table.rows.unit).rows
-    names = [part.names for part, _ in planned]
-    order = _choose_joined(source, query.series)
-    if query.by:
-        names = [
-            {group: f"{group}, {part.source.name}" for group in table.groups.order} for part, table in planned
-        ]
-        # Groups of the same settings are in the order of their sources.
-        pairs = [pair for new in names for pair in new.items()]
-        order = tuple(name for _, name in sorted(pairs, key=lambda pair: rank_label(pair[0])))
+    names, order = _name_groups((part, table.groups.order) for part, table in planned)
+    order = order if query.by else _choose_joined(source, query.series)
     selects = _select_tables(planned, names, longest.unit)
     reading = _make_reading(root, source, [table.list_faults for table in tables])
     with reading():
@@ -121,6 +115,18 @@ def _join_tables(root: Path, source: Source, query: MeasurementQuery) -> Measure
         reading=reading,
         check_repeats=partial(_run_all, [partial(check_steps, root, table.plan) for table in tables]),
     )
+
+
+def _name_groups(
+    parts: Iterable[tuple[SourcePart, tuple[str, ...]]],
+) -> tuple[list[Mapping[str, str]], tuple[str, ...]]:
+    """Return the groups, otherwise series, of each source with their names among all, and groups in order."""
+    names: list[Mapping[str, str]] = [
+        {group: f"{group}, {part.source.name}" for group in own} or part.names for part, own in parts
+    ]
+    # Groups of the same settings are in the order of their sources.
+    pairs = [pair for new in names for pair in new.items()]
+    return names, tuple(name for _, name in sorted(pairs, key=lambda pair: rank_label(pair[0])))
 
 
 def _select_tables(
@@ -173,31 +179,32 @@ def read_outcomes(
     """Return the outcomes of a source, or of several joined ones, as a lazy table.
 
     See ``outcomes.read_outcomes``, which this is for a source of its own. Of joined sources, problems of one
-    name are one problem, and there are no groups.
+    name are one problem, and groups have their source behind them.
     """
     if not source.parts:
-        chosen: dict[str, Any] = {"benchmark": benchmark, "series": series, "where": where, "by": by}
-        return outcomes.read_outcomes(project_root, source, **chosen)
-    planned = _plan_parts(
-        source,
-        series,
-        lambda part, own: plan_outcomes(project_root, part, benchmark, own, where or {}),
-    )
-    _check_clusters(source, planned)
-    queries = [query for _, query in planned]
+        return outcomes.read_outcomes(
+            project_root, source, benchmark=benchmark, series=series, where=where, by=by
+        )
+
+    def plan(part: Source, own: tuple[str, ...] | None) -> tuple[OutcomeQuery, tuple[str, ...]]:
+        query = plan_outcomes(project_root, part, benchmark, own, where or {}, by=by)
+        return query, query.find_groups(project_root) if by else ()
+
+    planned = _plan_parts(source, series, plan)
+    queries = [query for _, (query, _) in planned]
+    _check_clusters(source, queries)
+    renames, order = _name_groups((part, groups) for part, (_, groups) in planned)
     has = frozenset.intersection(*(frozenset(query.given) for query in queries))
     slices = tuple(name for name in queries[0].slices if all(name in query.slices for query in queries))
-    names = ("run", "seed", "problem", "sample", "score", *sorted(has), *slices)
-    columns = {name: sql.quote_name(name) for name in names}
+    columns = {name: sql.quote_name(name) for name in (*_ANSWER, *sorted(has), *slices)}
     statements = [build_outcomes(project_root, query) for query in queries]
     reading = _make_reading(project_root, source, [partial(one.list_faults, project_root) for one in queries])
-    parts = enumerate(zip(planned, statements, strict=True))
-    selects = [_select_part(n * _SOURCE_ROWS, part.names, one, columns) for n, ((part, _), one) in parts]
+    selects = [_select_part(_SOURCE_ROWS * n, renames[n], s, columns) for n, s in enumerate(statements)]
     with reading():
         relation = get_engine().open_cursor().sql(" UNION ALL ".join(selects))
     return Outcomes(
         frame=nw.from_native(relation).lazy(),
-        order=_choose_joined(source, series),
+        order=order if by else _choose_joined(source, series),
         has=has,
         slices=slices,
         lowest=source.score_range[0],
@@ -390,9 +397,9 @@ def _check_similar(source: Source, planned: Sequence[tuple[SourcePart, PlannedTa
         raise ReportError(*(Diagnostic(source.location, *one, Stage.DATA) for one in problems))
 
 
-def _check_clusters(source: Source, planned: Sequence[tuple[SourcePart, OutcomeQuery]]) -> None:
+def _check_clusters(source: Source, queries: Sequence[OutcomeQuery]) -> None:
     """Refuse clusters of problems that only some sources name, which decide every interval."""
-    clusters = {part.source.name: query.roles.cluster is not None for part, query in planned}
+    clusters = {query.source.name: query.roles.cluster is not None for query in queries}
     if len(set(clusters.values())) > 1:
         having = quote_names([name for name, has in clusters.items() if has])
         message = f"only {having} says which problems belong together (cluster)"

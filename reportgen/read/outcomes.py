@@ -20,7 +20,7 @@ from reportgen.formats import sql
 from reportgen.formats.messages import list_names
 from reportgen.formats.sql import get_engine
 from reportgen.read.check_repeats import check_answers
-from reportgen.read.groups import GroupColumns, expand_settings
+from reportgen.read.groups import GroupColumns, expand_settings, separate_runs
 from reportgen.read.plan import choose_series, report_missing, report_missing_series
 from reportgen.read.tables.check import NAMED, NUMBER, Check, explain_errors, explain_faults, find_wrong_cells
 from reportgen.read.tables.layout import (
@@ -87,6 +87,11 @@ class OutcomeQuery(Struct, frozen=True):
         checks[self.roles.score] = Check(lambda cell: check_score(cell, ends), typed=True)
         return find_wrong_cells(root, self.layout.files, checks)
 
+    def find_groups(self, root: Path) -> tuple[str, ...]:
+        """Return the groups by settings in the order of drawing, or none."""
+        with explain_errors(root, self.source.location, partial(self.list_faults, root)):
+            return self.groups.find_groups(_select_cells(root, self), self.source).order
+
 
 def read_outcomes(
     project_root: Path,
@@ -120,10 +125,10 @@ def read_outcomes(
     statement = build_outcomes(project_root, query)
     with reading():
         relation = get_engine().open_cursor().sql(statement)
-        order = query.groups.find_groups(_select_cells(project_root, query), source).order
     return Outcomes(
         frame=nw.from_native(relation).lazy(),
-        order=order or (query.layout.series if query.series is None else query.series),
+        order=query.find_groups(project_root)
+        or (query.layout.series if query.series is None else query.series),
         has=frozenset(query.given),
         slices=query.slices,
         lowest=source.score_range[0],
@@ -186,6 +191,7 @@ def plan_outcomes(
     picked = tuple((resolve_column(name, layout) or name, cell) for name, cell in filters.items())
     if benchmark is not None:
         picked += ((roles.benchmark or "", benchmark),)
+    layout = separate_runs(root, layout, groups, picked)
     return OutcomeQuery(source, layout, roles, benchmark, choose_series(series, layout), picked, groups)
 
 

@@ -12,7 +12,7 @@ from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.messages import list_names, suggest_names
 from reportgen.read.derived import make_name_formula, replace_x
-from reportgen.read.groups import GroupColumns
+from reportgen.read.groups import GroupColumns, separate_runs
 from reportgen.read.tables.check import advise_step
 from reportgen.read.tables.layout import (
     INTERVAL_PARTS,
@@ -163,22 +163,24 @@ def plan_measurements(root: Path, source: Source, query: MeasurementQuery) -> Pl
     step, step_metric = _find_step(layout, query.x)
     step_name = layout.step_name if layout.step_name and step == layout.roles.step else step
     metrics = {name: layout.metrics[name] for name in query.metrics}
-    filters = {**source.settings.filter, **query.where}
+    named = {**source.settings.filter, **query.where}
+    filters = tuple((_find_column(name, layout) or name, cell) for name, cell in named.items())
+    groups = GroupColumns(
+        {name: _find_column(name, layout) or name for name in query.by},
+        {query.colour: _find_column(query.colour, layout) or query.colour} if query.colour else {},
+    )
     return Plan(
-        layout=layout,
+        layout=separate_runs(root, layout, groups, filters),
         rename=source.settings.rename,
         metrics=metrics,
         step=step or "",
         step_metric=step_metric,
         step_name=(query.x if step_metric else step_name) or "",
         series=choose_series(query.series, layout),
-        filters=tuple((_find_column(name, layout) or name, cell) for name, cell in filters.items()),
+        filters=filters,
         intervals={raw: _find_interval(raw, layout) for raws in metrics.values() for raw in raws},
         repeat=source.settings.repeat or layout.repeat,
-        groups=GroupColumns(
-            {name: _find_column(name, layout) or name for name in query.by},
-            {query.colour: _find_column(query.colour, layout) or query.colour} if query.colour else {},
-        ),
+        groups=groups,
     )
 
 

@@ -118,6 +118,7 @@ class Layout(Struct, frozen=True):
     bounds: tuple[float, float] | None = None
     # Columns that name the series together, that of ``roles`` first; empty if one column does.
     series_parts: tuple[str, ...] = ()
+    run_parts: tuple[str, ...] = ()  # settings that separate runs, besides the columns of ``roles``
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -201,13 +201,13 @@ def select_series(rows: Rows, layout: Layout, rename: Mapping[str, str]) -> str:
 
 
 def select_run(rows: Rows, layout: Layout) -> str:
-    """Return SQL for what identifies a run in its series: run, otherwise seed, otherwise file."""
+    """Return SQL for what identifies a run in its series: run, otherwise seed, otherwise file; settings."""
     roles = layout.roles
     named = [rows.as_text(name) for name in (roles.run, roles.seed) if name is not None]
-    if roles.run in layout.gapless:
-        return named[0]
     last = rows.label(layout.labels) if len(layout.files) > 1 else "''"
-    return f"coalesce({', '.join([*named, last])})"
+    run = named[0] if roles.run in layout.gapless else f"coalesce({', '.join([*named, last])})"
+    parts = "".join(f", {sql.quote(f'{name}=')} || {rows.as_text(name)}" for name in layout.run_parts)
+    return f"concat_ws(', ', nullif({run}, ''){parts})" if parts else run
 
 
 def select_names(rows: Rows, layout: Layout, rename: Mapping[str, str]) -> dict[str, str]:
