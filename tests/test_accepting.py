@@ -111,6 +111,14 @@ def test_a_stale_accept_is_a_warning(tmp_path: Path) -> None:
     assert run(report, "build", "--strict").returncode == 1
 
 
+def test_an_accept_away_from_its_warning_says_where_that_arises(tmp_path: Path) -> None:
+    """As one in a block, of what was found in a file."""
+    page = PAGE.replace("\n```\n", f"\naccept: [{ID}, killed]\n```\n", 1)
+    said = call(make_report(tmp_path, page=page), "check").stdout
+    assert f'accept names "{ID}", which arises at data/logs/' in said
+    assert "Write it there: in the source.yml of a source" in said
+
+
 def test_what_accept_takes(tmp_path: Path) -> None:
     """An id without a reason is refused."""
     said = call(make_report(tmp_path, settings=f"accept: [{ID}]\n"), "check").stdout

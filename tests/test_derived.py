@@ -151,6 +151,9 @@ def test_what_cannot_be_computed_is_refused(tmp_path: Path) -> None:
         ("partial", "metric: loss\nx: tokens", '"tokens" is not known in 1 of 2 runs: two'),
         ("runs", "metric: a\nx: tokens", "Say how many one step has, as in x: {step * 4096: tokens}"),
         ("runs", "metric: a\nx: relative time", '"relative time" is not known: source "runs" has no times'),
+        ("runs", "metric: 1 - a", 'To compute it, write {NAME: 1 - a}. Its metrics are "a"'),
+        ("runs", "metric: a * 2", "To compute it, write {NAME: a * 2}"),
+        ("runs", "metric: a\nx: step * 2", "To compute it, write {NAME: step * 2}."),
         ("runs", "metric: a\nx: {stp * 2: tokens}", '"stp" is not a metric here. Did you mean "step"?'),
     ]
     fence = "```curve\nid: b{}\nsource: {}\n{}\n```\n\n"

@@ -304,6 +304,14 @@ def test_a_block_that_is_nearly_named_is_refused(opening: str, kind: str) -> Non
         assert f'Did you mean "{kind}"? There are curve, panels, ' in said
 
 
+def test_an_unknown_language_above_a_source_is_refused() -> None:
+    """Such as ``chart``: the body is ours, and no other language begins so."""
+    for opening, word in (("```chart", "chart"), ("~~~ lineplot", "lineplot"), ("```bar-chart", "bar-chart")):
+        (said,) = problems(f"# A\n\n{opening}\nsource: runs\n{opening[:3]}\n", 8)
+        assert said.startswith(f'a.md:10: there is no block called "{word}". There are curve, ')
+    assert find_fences("```yaml\nsource: runs\n```\n\n```chart\ntype: bar\n```\n", "a.md") == ()
+
+
 def test_no_language_is_taken_for_a_block() -> None:
     """Of the hundreds of names that Pygments knows, and those that other plugins draw."""
     names = sorted({alias for _, aliases, *_ in get_all_lexers() for alias in aliases})

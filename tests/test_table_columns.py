@@ -139,6 +139,7 @@ def test_spellings_of_columns(text: str, kind: str, behind: str) -> None:
 @pytest.mark.parametrize(
     ("column", "said"),
     [
+        ("max", '"max" is no column. columns: Which of final'),
         ("finale", '"finale" is no column. Did you mean "final"?'),
         ("at noon", '"at noon": at takes a step'),
         ("last 0", '"last 0": last takes a number of readings'),

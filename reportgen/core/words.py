@@ -358,6 +358,11 @@ def explain_unmatched(pattern: str, what: str, known: Sequence[str], owner: str)
     return f'"{pattern}" {verb} no {what} of {owner}', f"{near}It has {quote_names(known) or 'none'}"
 
 
+def suggest_formula(text: str) -> str:
+    """Return how to write a text that computes, such as ``1 - accuracy``, or an empty text for any other."""
+    return f"To compute it, write {{NAME: {text}}}. " if re.search(r"\S\s+[-+*/]\s+\S", text) else ""
+
+
 def find_nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """Return the most similar known name, ignoring case, or an empty string; the first of equal ones.
 

@@ -80,7 +80,7 @@ def accept_warnings(
             found = [problem for problem in near if problem.id == name]
             accepted |= {problem: AcceptedWarning(problem, reason) for problem in found}
             if not found:
-                stale.append(_report_stale(place, name, near))
+                stale.append(_report_stale(place, name, near, warnings))
     remaining = (problem for problem in open_ if problem not in accepted)
     return tuple(dict.fromkeys((*remaining, *stale))), tuple(accepted.values())
 
@@ -109,9 +109,14 @@ def _list_places(
             )
 
 
-def _report_stale(place: SourceLocation, name: str, near: Sequence[Diagnostic]) -> Diagnostic:
+def _report_stale(
+    place: SourceLocation, name: str, near: Sequence[Diagnostic], warnings: Sequence[Diagnostic]
+) -> Diagnostic:
     known = tuple(dict.fromkeys(problem.id for problem in near))
     there = f"Those that arise here are {quote_names(known)}" if known else "Take it out of accept:"
     step = f"{suggest_name(name, known)}{there}"
     message = f'accept names "{name}", and no such warning arises here any more'
+    if elsewhere := [str(problem.location) for problem in warnings if problem.id == name]:
+        message = f'accept names "{name}", which arises at {elsewhere[0]} and not here'
+        step = "Write it there: in the source.yml of a source, in a block, or in the front matter of a page"
     return Diagnostic(place, message, step, Stage.SETTINGS, Severity.WARNING)

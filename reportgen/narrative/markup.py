@@ -23,7 +23,7 @@ from reportgen.settings.blocks import BLOCKS
 from reportgen.settings.text import MAX_CHARACTERS, read_markdown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from reportgen.core.errors import Diagnostics
     from reportgen.narrative.binding_syntax import Candidate
@@ -46,6 +46,8 @@ _NAMED: Final = re.compile(
 # Lines that look like a fence to their author, but not to Markdown.
 _TWO_MARKS: Final = re.compile(r"[> ]*``(?P<word>[A-Za-z-]+) *")
 _IN_ITEM: Final = re.compile(r"[> ]*(?:[-+*]|\d+[.)]) +(?P<marks>`{3,}|~{3,}) *(?P<word>[A-Za-z-]+) *")
+# The first line of many of our blocks.
+_SOURCE: Final = re.compile(r"^[> ]*source: *\S", re.MULTILINE)
 _CONFLICT: Final = re.compile(r"(?:<{7}|>{7}) \S.*")
 _LEAST_SIMILARITY: Final = 0.8
 # Languages of others close to our kinds: mkdocs-charts-plugin's, a program, plain text.
@@ -96,7 +98,8 @@ def find_fences(
     Raises:
         ReportError: a fence is not closed, or has more than its language.
     """
-    if not _MENTIONED.search(text) and not any(map(_guess_kind, set(_WORD.findall(text)))):
+    hints = (_MENTIONED.search(text), _SOURCE.search(text))
+    if not any(hints) and not any(map(_guess_kind, set(_WORD.findall(text)))):
         return ()
     fences, refused = read_markdown(text, SourceLocation(file, first_line), _scan_fences)
     before = first_line - 1
@@ -145,7 +148,7 @@ def _find_suspects(walked: Walk) -> Iterator[_Refused]:
             continue
         match = _MEANT.fullmatch(text)
         if match is None:
-            if fault := _check_line(text):
+            if fault := _check_line(text, walked.lines[line + 1 : line + 2]):
                 yield line, line, *fault
             continue
         kind, marks = match["kind"], match["marks"]
@@ -162,12 +165,15 @@ def _find_suspects(walked: Walk) -> Iterator[_Refused]:
         yield line, outer, message, step
 
 
-def _check_line(text: str) -> tuple[str, str] | None:
-    """Return the error in a line that almost opens a block of ours, and the next step."""
+def _check_line(text: str, following: Sequence[str]) -> tuple[str, str] | None:
+    """Return the error in a line that almost opens a block of ours, if it does, and the next step."""
     if match := _NAMED.fullmatch(text):
         word, kind = match["word"], _guess_kind(match["word"])
-        step = f'Did you mean "{kind}"? There are {", ".join(BLOCKS)}'
-        return (f'there is no block called "{word}"', step) if kind and kind != word else None
+        has_source = any(map(_SOURCE.match, following)) and word.lower() not in _list_languages()
+        near = f'Did you mean "{kind}"? ' if kind else ""
+        step = f"{near}There are {', '.join(BLOCKS)}"
+        wrong = kind != word if kind else has_source
+        return (f'there is no block called "{word}"', step) if wrong else None
     if (match := _TWO_MARKS.fullmatch(text)) and match["word"].lower() in BLOCKS:
         return "a fence has three marks, and this has two", f"Write ```{match['word'].lower()}"
     if (match := _IN_ITEM.fullmatch(text)) and match["word"].lower() in BLOCKS:

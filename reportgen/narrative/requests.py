@@ -14,6 +14,7 @@ from reportgen.core.words import (
     is_pattern,
     matches_pattern,
     quote_names,
+    suggest_formula,
     suggest_name,
 )
 from reportgen.settings.base import list_accepted, name_joined
@@ -162,11 +163,12 @@ def _choose_metrics(
 
 
 def _explain_metric(metric: str, source: Source, place: SourceLocation) -> Diagnostic:
-    if is_pattern(metric):
+    formula = suggest_formula(metric)
+    if is_pattern(metric) and not formula:
         return Diagnostic(
             place, *explain_unmatched(metric, "metric", source.metrics, f'source "{source.name}"')
         )
-    step = f"{suggest_name(metric, source.metrics)}{_list_metrics(source)}"
+    step = f"{formula or suggest_name(metric, source.metrics)}{_list_metrics(source)}"
     return Diagnostic(place, f'"{metric}" is not a metric of source "{source.name}"', step)
 
 

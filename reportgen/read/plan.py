@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, field
 
 from reportgen.core.errors import Diagnostic, ReportError, Stage
-from reportgen.core.words import choose_names, explain_unmatched, is_pattern
+from reportgen.core.words import choose_names, explain_unmatched, is_pattern, suggest_formula
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.messages import list_names, suggest_names
@@ -188,7 +188,9 @@ def report_missing(source: Source, missing: Iterable[tuple[str, str, Iterable[st
     """Yield a problem for each kind and name that a source does not have, with those that it has."""
     for kind, name, known in missing:
         message = f'the source "{source.name}" has no {kind} "{name}"'
-        yield Diagnostic(source.location, message, suggest_names(name, tuple(known), "It has"), Stage.DATA)
+        formula = suggest_formula(name) if kind == "column or metric" else ""
+        step = formula + suggest_names(name, tuple(known), "It has")
+        yield Diagnostic(source.location, message, step, Stage.DATA)
 
 
 def choose_series(patterns: tuple[str, ...] | None, layout: Layout) -> tuple[str, ...] | None:

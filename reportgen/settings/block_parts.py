@@ -122,8 +122,8 @@ def split_column(text: str) -> tuple[Statistic, str]:
     word, behind = (match[1].lower(), match[2] or "") if match else (text, "")
     word = _SPELLINGS.get(word, word)
     if word not in {*Statistic}:
-        near = suggest_name(word, [*Statistic])
-        raise ValueError(f'"{text}" is no column. {near}'.strip())
+        near = suggest_name(word, [*Statistic]).strip()
+        raise ValueError(f'"{text}" is no column{"." * bool(near)} {near}'.strip())
     kind = Statistic(word)
     takes = {Statistic.AT: "a step", Statistic.LAST: "a number of readings", Statistic.STEPS_TO: "a level"}
     if kind is Statistic.BEST_BY:
