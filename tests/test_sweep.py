@@ -93,6 +93,15 @@ def test_the_summary_says_what_was_compared(tmp_path: Path) -> None:
     assert "Welch's t over runs" in summary
 
 
+@pytest.mark.parametrize("mark", ["dot", "bar"])
+def test_rows_and_lines_have_the_colours_of_their_block(tmp_path: Path, mark: str) -> None:
+    """``by`` makes the colours, also in rows, and a block may choose them."""
+    block = f"x: lr\nby: optimizer\nmark: {mark}\ncolours: {{adamw: red, sgd: pink}}"
+    drawn, _ = draft_sweep(tmp_path, block)
+    slots = set(re.findall(r"--rg-series-(\w+)", str(drawn.inline_svg)))
+    assert slots == {"5", "8"}
+
+
 def test_what_is_no_setting_is_refused(tmp_path: Path) -> None:
     """Each mistake is an error at its block, with what was found and the next step."""
     blocks = [
@@ -101,6 +110,7 @@ def test_what_is_no_setting_is_refused(tmp_path: Path) -> None:
         ("metric: loss\nx: step", "step changes within run 1 of adamw 1e-05"),
         ("metric: loss\nx: optimizer\nfilter: {optimizer: sgd}", 'all runs have the same "optimizer", sgd'),
         ("metric: los\nx: lr", 'Did you mean "loss"?'),
+        ("metric: loss\nx: lr\nby: optimizer\ncolours: {sdg: red}", 'colours names "sdg"'),
     ]
     fence = "```sweep\nid: b{}\nsource: runs\n{}\n```\n\n"
     page = "# Small\n\n" + "".join(fence.format(number, text) for number, (text, _) in enumerate(blocks))

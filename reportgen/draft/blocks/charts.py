@@ -225,6 +225,7 @@ def _draw_sweep(planned: PlannedBlock, settings: SweepSettings, inputs: DrawInpu
         curve_set = _make_curves(request.metric, points, settings.level)
     lead = result.curve_set.leads[int(better is False)]
     sweep = Sweep(request.metric, tuple(points), curve_set, settings.level, lead, better)
+    _check_colours(planned, settings.colours, tuple(dict.fromkeys(map(sweep.name_colour, points))))
     return draw_sweep(planned.block.id, settings, sweep, context)
 
 
@@ -319,16 +320,25 @@ def _fix_colours(planned: PlannedBlock, colours: Mapping[str, str], inputs: Draw
     """Return the inputs with the colours that a block gives to its series."""
     by_request = inputs.colours.names
     names = tuple(dict.fromkeys(name for one in planned.requests for name in by_request.get(one, ())))
-    # A sweep has lines of its own.
-    unknown = [name for name in colours if name not in names and planned.block.kind != "sweep"]
-    if unknown:
-        place = planned.block.location
-        messages = (f'colours names "{name}", and this block does not show it' for name in unknown)
-        steps = (f"{suggest_name(name, names)}It shows {quote_names(names)}" for name in unknown)
-        pairs = zip(messages, steps, strict=True)
-        raise ReportError(*(Diagnostic(place, *pair, Stage.FIGURE) for pair in pairs))
+    _check_colours(planned, colours, names)
     slots = fix_slots(inputs.colours.slots, names, {name: PALETTE.index(colours[name]) for name in colours})
     return replace(inputs, colours=SeriesColours(slots, by_request))
+
+
+def _check_colours(planned: PlannedBlock, colours: Mapping[str, str], names: Sequence[str]) -> None:
+    """Refuse colours of names that a block does not show."""
+    problems = [
+        Diagnostic(
+            planned.block.location,
+            f'colours names "{name}", and this block does not show it',
+            f"{suggest_name(name, names)}It shows {quote_names(names)}",
+            Stage.FIGURE,
+        )
+        for name in colours
+        if name not in names
+    ]
+    if problems:
+        raise ReportError(*problems)
 
 
 def draw_block(planned: PlannedBlock, inputs: DrawInputs) -> Shown:
@@ -336,6 +346,7 @@ def draw_block(planned: PlannedBlock, inputs: DrawInputs) -> Shown:
 
     Raises ``ReportError`` if it has a colour for a series that it does not show.
     """
-    if colours := getattr(planned.block.settings, "colours", None):
+    colours = getattr(planned.block.settings, "colours", None)
+    if colours and planned.block.kind != "sweep":  # which has lines of its own
         inputs = _fix_colours(planned, colours, inputs)
     return KINDS[planned.block.kind].draw(planned, planned.block.settings, inputs)

@@ -14,7 +14,7 @@ from reportgen.figures.curves.figure import draw_plot_figure, name_band
 from reportgen.figures.curves.plotting import make_plot
 from reportgen.figures.plot import FigureText, PlotSpec, describe_source, join_caption
 from reportgen.figures.scores.dot_plot import Row, RowDot, draw_dot_plot
-from reportgen.figures.style import assign_slots, pick_slots
+from reportgen.figures.style import fix_slots, pick_slots
 from reportgen.figures.text import write_table_csv
 from reportgen.settings.base import PALETTE
 
@@ -49,6 +49,11 @@ class Sweep(Struct, frozen=True):
     level: float
     lead: Lead
     higher_is_better: bool | None
+
+    def name_colour(self, point: SweepPoint) -> str:
+        """Return what gives a point its colour: its line, or the group where all are on one line of words."""
+        one_line = len({point.line for point in self.points}) == 1
+        return point.group if one_line and self.curve_set is None else point.line
 
 
 def draw_sweep(block_id: str, settings: SweepSettings, sweep: Sweep, context: DrawContext) -> Stack:
@@ -92,6 +97,12 @@ class _SweepWords(Struct, frozen=True):
     @property
     def title(self) -> str:
         return self.settings.title or f"{self.measured} by {self.settings.x}"
+
+    def choose_slots(self) -> dict[str, int | None]:
+        """Return the palette slot of each line or group; those that the block gives first."""
+        names = tuple(dict.fromkeys(map(self.sweep.name_colour, self.sweep.points)))
+        fixed = {name: PALETTE.index(colour) for name, colour in self.settings.colours.items()}
+        return pick_slots(names, fix_slots(self.context.slots, names, fixed))
 
     def write_subtitle(self) -> str:
         """Return what each point is."""
@@ -205,8 +216,7 @@ def _draw_lines(curve_set: CurveSet, words: _SweepWords, text: FigureText) -> Fi
         whiskers=True,
         percent=settings.format == "percent",
     )
-    fixed = {name: PALETTE.index(colour) for name, colour in settings.colours.items()}
-    slots = assign_slots([tuple(curve.series for curve in curve_set.curves)], fixed)
+    slots = {name: slot for name, slot in words.choose_slots().items() if slot is not None}
     around = replace(context, step_is_time=False, step_title=settings.x, slots=slots)
     return draw_plot_figure(make_plot(curve_set, spec, around), curve_set, text, around)
 
@@ -221,9 +231,9 @@ def _draw_rows(words: _SweepWords, text: FigureText) -> Figure:
     axis = make_linear_axis(words.measured, min(ends), max(ends), count=5, pad=0.04)
     if words.settings.format == "percent":
         axis = use_percent(axis)
-    slots = pick_slots(tuple(point.group for point in points), words.context.slots)
+    slots = words.choose_slots()
     rows = [
-        _make_row(point, axis, slots[point.group], words.write(point.estimate), bar=is_bar)
+        _make_row(point, axis, slots.get(sweep.name_colour(point)), words.write(point.estimate), bar=is_bar)
         for point in points
     ]
     read = [(point.group, words.write(point.estimate)) for point in points]
