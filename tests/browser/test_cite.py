@@ -258,6 +258,8 @@ def test_a_markdown_table_has_the_numbers_as_shown(tabs: Tabs) -> None:
     rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in text.splitlines()]
     assert {len(row) for row in rows} == {4}
     assert rows[0][0].strip() == r"a\_b"
+    # Lines of a cell are words of their own.
+    assert [row[2].strip() for row in rows[2:]] == [rf"{n} \[−0.1, 2.0\]" for n in range(len(rows) - 2)]
     names = [re.sub(r"\\(?=[\\|`*_\[\]<>])", "", row[0].strip()) for row in rows[2:]]
     shown = [" ".join(cells[0].split()) for cells in shown_rows(tab, "nasty")[1:]]
     assert len(names) == len(shown)

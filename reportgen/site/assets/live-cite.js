@@ -177,7 +177,7 @@
   function writeMarkdown(table) {
     const rows = readRows(table);
     const rule = findSides(rows).map((side) => (side === "r" ? "---:" : "---"));
-    const cell = (text) => text.replace(INVISIBLE, "").replace(/\s+/g, " ").trim().replace(/[\\|`*_[\]<>]/g, "\\$&");
+    const cell = (text) => text.replace(/\s+/g, " ").replace(INVISIBLE, "").trim().replace(/[\\|`*_[\]<>]/g, "\\$&");
     const [head, ...body] = rows.map((row) => row.map(cell));
     return [head, rule, ...body].map((row) => `| ${row.join(" | ")} |\n`).join("");
   }
