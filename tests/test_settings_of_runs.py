@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shutil
 import statistics
 from collections import defaultdict
@@ -90,6 +91,25 @@ def test_colour_by_a_setting_is_named_and_dashes_tell_its_series_apart(tmp_path:
     assert one.dashes == (0, 1, 0)
     assert one.subtitle.startswith("loss, colour: lr, dash: series of one colour")
     assert "Only rows with optimizer !sgd." in one.caption
+
+
+def test_panels_are_coloured_by_a_setting_with_a_common_legend(tmp_path: Path) -> None:
+    """As in one plot; the legend has the dashes, and a statement still names the series."""
+    block = "```panels\nid: both\nsource: runs\nmetrics: [loss, {error: loss / 2}]\ncolour: lr\n```\n\n"
+    page = f'# Small\n\n{block}[below]{{claim="final(\'base\') < 99" of="both-2"}}\n'
+    root = write_report(tmp_path / "report", {"content/index.md": page, "data/runs.csv": CASE_TEXT})
+    assert run(root, "build", "--strict").returncode == 0
+    html = (root / "site/index.html").read_text("utf-8")
+    (legend,) = re.findall(r'<ul class="rg-legend.*?</ul>', html, re.DOTALL)
+    swatches = re.findall(r"rg-slot-(\d) rg-line-(\d).*?>([^<]+)</span></span>", legend)
+    assert swatches == [
+        ("0", "0", "base · lr=1e-05"),
+        ("0", "1", "wide · lr=1e-05"),
+        ("1", "0", "base-hot · lr=3e-05"),
+        ("2", "0", "base-sgd · lr=0.1"),
+    ]
+    assert html.count("loss, colour: lr, dash: series of one colour") == 1
+    assert html.count("error, colour: lr, dash: series of one colour") == 1
 
 
 @pytest.mark.parametrize(

@@ -203,7 +203,7 @@ def _make_curve_request(
         peak=(table or line).peak.value,
         formula=formula,
         by=(settings.x, *by) if isinstance(settings, SweepSettings) else by,
-        colour=settings.colour if isinstance(settings, CurveSettings) else None,
+        colour=line.colour,
     )
 
 

@@ -188,8 +188,9 @@ def report_missing(source: Source, missing: Iterable[tuple[str, str, Iterable[st
     """Yield a problem for each kind and name that a source does not have, with those that it has."""
     for kind, name, known in missing:
         message = f'the source "{source.name}" has no {kind} "{name}"'
-        formula = suggest_formula(name) if kind == "column or metric" else ""
-        step = formula + suggest_names(name, tuple(known), "It has")
+        step = suggest_formula(name) * (kind == "column or metric") + suggest_names(
+            name, tuple(known), "It has"
+        )
         yield Diagnostic(source.location, message, step, Stage.DATA)
 
 
@@ -220,9 +221,11 @@ def _check_names(source: Source, layout: Layout, query: MeasurementQuery) -> Ite
     absent = [("metric", name, metrics) for name in query.metrics if name not in metrics]
     yield from report_missing(source, absent)
     yield from report_missing_series(source, layout.series, query.series)
-    kind = "column or setting" if layout.settings else "column"
-    unknown = [name for name in query.settings if _find_column(name, layout) is None]
-    missing = [(kind, name, (*list_setting_names(layout), *columns)) for name in unknown]
+    kind, known = (
+        "column or setting" if layout.settings else "column",
+        (*list_setting_names(layout), *columns),
+    )
+    missing = [(kind, name, known) for name in query.settings if _find_column(name, layout) is None]
     step, step_metric = _find_step(layout, x)
     if x is not None and step is None and not step_metric:
         missing.append(("column or metric", x, tuple(dict.fromkeys((*columns, *metrics)))))

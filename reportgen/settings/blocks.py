@@ -90,6 +90,9 @@ class LineSettings(DataSettings):
     order: Literal["given", "final", "best", "name"] = Field(
         "given", description="Order of the series: as in the data, by final value, by best value, by name."
     )
+    colour: Name | None = Field(
+        None, description="Setting or column whose values give lines their colours, instead of the series."
+    )
     highlight: tuple[Name, ...] = Field((), description="These series keep colour, the rest turn grey.")
     format: ValueFormat = Field("number", description=FORMAT)
     height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
@@ -110,9 +113,6 @@ class CurveSettings(LineSettings):
         None,
         description="The metric, several as a list or by a pattern such as rewards/*, or NAME: FORMULA; the "
         "benchmark's if left out.",
-    )
-    colour: Name | None = Field(
-        None, description="Setting or column whose values give lines their colours, instead of the series."
     )
     facet: Literal["series"] | None = Field(
         None, description="series for small multiples: a panel for each series, with the others in grey."
@@ -156,6 +156,13 @@ class PanelSettings(Settings):
     higher_is_better: bool | None = Field(
         None, description="Whether a larger value is better; the block's if left out."
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_formula(cls, given: object) -> object:
+        if isinstance(given, dict) and len(given) == 1 and not given.keys() & cls.model_fields.keys():
+            return {"metric": given}
+        return given
 
     @property
     def name(self) -> str:

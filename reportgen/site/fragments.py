@@ -76,13 +76,13 @@ def render_block(
     if isinstance(shown, Panels):
         parts = [_make_part(figure, link, page_folder) for figure in shown.figures]
         legend = dict(entry for figure in shown.figures for entry in figure.legend)
-        given = {"panels": shown, "parts": parts, "legend": tuple(legend.items())}
-        return render_fragment("panels.html", **given, **titled, inner_tag=inner["tag"])
+        dashes = dict(pair for one in shown.figures for pair in zip(one.legend, one.dashes, strict=False))
+        given = {"parts": parts, "legend": tuple(legend.items()), "dashes": tuple(dashes.values())}
+        return render_fragment("panels.html", panels=shown, **given, **titled, inner_tag=inner["tag"])
     if isinstance(shown, ResultTable):
         return _render_table(shown, link, page_folder, title=shown.title, repeats=False, **titled)
     if isinstance(shown, Overview):
-        links = [link(card.page) for card in shown.cards]
-        return render_fragment("overview.html", overview=shown, links=links)
+        return render_fragment("overview.html", overview=shown, links=[link(one.page) for one in shown.cards])
     if isinstance(shown, Stack):
         return _render_stack(shown, link, page_folder, titled, inner)
     if isinstance(shown, Observations):

@@ -26,7 +26,12 @@ from reportgen.draft.blocks.plan import PlannedBlock
 from reportgen.draft.blocks.tables import draw_runs_table, draw_table, plan_runs_table
 from reportgen.figures.author_charts import draw_author_figure
 from reportgen.figures.curves.figure import draw_curve, draw_panels
-from reportgen.figures.curves.several_metrics import check_axes, draw_keyed_lines, name_y_axis
+from reportgen.figures.curves.several_metrics import (
+    check_axes,
+    draw_coloured_panels,
+    draw_keyed_lines,
+    name_y_axis,
+)
 from reportgen.figures.curves.small_multiples import (
     FACET_HEIGHT,
     draw_small_multiples,
@@ -198,10 +203,14 @@ def _add_unit(request: CurveRequest, inputs: DrawInputs) -> str:
 
 
 def _draw_panels(planned: PlannedBlock, settings: PanelsSettings, inputs: DrawInputs) -> Panels:
-    curve_sets = tuple(inputs.answers.get_curves(request).curve_set for request in planned.curves)
+    results = [inputs.answers.get_curves(request) for request in planned.curves]
+    curve_sets = tuple(result.curve_set for result in results)
     context = make_curve_context(planned, inputs)
     specs = make_panel_specs(planned.block.id, settings, context)
-    return draw_panels(planned.block.id, settings, curve_sets, specs, context)
+    if not settings.colour:
+        return draw_panels(planned.block.id, settings, curve_sets, specs, context)
+    colours = {series: colour for result in results for series, colour in result.colours.items()}
+    return draw_coloured_panels(planned.block.id, settings, curve_sets, specs, context, colours=colours)
 
 
 def _draw_sweep(planned: PlannedBlock, settings: SweepSettings, inputs: DrawInputs) -> Stack:

@@ -35,7 +35,7 @@ from reportgen.figures.plot import FigureText, describe_source, get_shape, join_
 from reportgen.figures.text import isolate_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from reportgen.core.model import Curve, CurveSet
     from reportgen.figures.plot import DrawContext, Plot, PlotSpec
@@ -301,14 +301,18 @@ def draw_panels(
     """Draw several metrics of the same runs, a figure for each, with aligned axes."""
     plots = [make_plot(curves, spec, context) for curves, spec in zip(curve_sets, specs, strict=True)]
     rows = zip(align_margins(plots), curve_sets, specs, strict=True)
-    figures = tuple(_draw_figure(plot, curves, spec, context) for plot, curves, spec in rows)
+    return join_panels(block_id, settings, [_draw_figure(*row, context) for row in rows])
+
+
+def join_panels(block_id: str, settings: PanelsSettings, figures: Sequence[Figure]) -> Panels:
+    """Put figures of the same runs side by side."""
     captions = {figure.caption for figure in figures}
     words = [(settings.caption or "").replace("\n", " ")]
     if len(figures) > 1 and len(captions) == 1:
         # A caption shared by all panels appears once, below them.
         words += captions
-        figures = tuple(replace(figure, caption="") for figure in figures)
-    return Panels(block_id, settings.title or "", " ".join(filter(None, words)), figures)
+        figures = [replace(figure, caption="") for figure in figures]
+    return Panels(block_id, settings.title or "", " ".join(filter(None, words)), tuple(figures))
 
 
 def _draw_figure(plot: Plot, curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Figure:

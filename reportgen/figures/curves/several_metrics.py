@@ -14,13 +14,14 @@ from reportgen.core.words import join_names, quote_names, suggest_name
 from reportgen.figures.curves.figure import (
     collect_numbers,
     draw_plot_figure,
+    join_panels,
     name_band,
     write_caption,
     write_subtitle,
     write_summary,
 )
 from reportgen.figures.curves.key_results import get_lead
-from reportgen.figures.curves.plotting import make_plot
+from reportgen.figures.curves.plotting import align_margins, make_plot
 from reportgen.figures.labels import describe_unplaced
 from reportgen.figures.plot import FigureText, describe_source, make_diagnostic
 from reportgen.figures.style import DASH_WORDS, DASHES, SHAPE_WORDS
@@ -28,8 +29,9 @@ from reportgen.figures.style import DASH_WORDS, DASHES, SHAPE_WORDS
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from reportgen.core.model import Figure
+    from reportgen.core.model import Figure, Panels
     from reportgen.figures.plot import DrawContext, Plot, PlotSpec
+    from reportgen.settings.blocks import PanelsSettings
 
 
 _PARTS = re.compile(r"[/_.\s-]+")
@@ -158,14 +160,16 @@ def draw_keyed_lines(
     context: DrawContext,
     colours: Mapping[str, str],
     colour: str,
+    *,
+    plot: Plot | None = None,
 ) -> Figure:
     """Draw several metrics against the step in one plot, or one whose lines a setting colours.
 
     ``spec`` is about all metrics together; ``colours`` are as in ``merge_curve_sets``, by the setting
-    ``colour``.
+    ``colour``. A panel has its ``plot``.
     """
     merged = merge_curve_sets(curve_sets, colours)
-    plot = make_plot(merged, spec, context)
+    plot = plot or make_plot(merged, spec, context)
     specs = [_make_metric_spec(one.metric, spec) for one in curve_sets]
     spec = _join_axes(spec)
     leads = {
@@ -189,6 +193,26 @@ def draw_keyed_lines(
         band=name_band(merged),
     )
     return draw_plot_figure(plot, merged, text, context)
+
+
+def draw_coloured_panels(
+    block_id: str,
+    settings: PanelsSettings,
+    curve_sets: Sequence[CurveSet],
+    specs: Sequence[PlotSpec],
+    context: DrawContext,
+    *,
+    colours: Mapping[str, str],
+) -> Panels:
+    """Draw several metrics side by side, with lines that a setting colours."""
+    colour = settings.colour or ""
+    pairs = list(zip(curve_sets, specs, strict=True))
+    plots = [make_plot(merge_curve_sets([one], colours), spec, context) for one, spec in pairs]
+    figures = [
+        draw_keyed_lines([one], spec, context, colours, colour, plot=plot)
+        for (one, spec), plot in zip(pairs, align_margins(plots), strict=True)
+    ]
+    return join_panels(block_id, settings, figures)
 
 
 def _make_metric_spec(metric: str, spec: PlotSpec) -> PlotSpec:
