@@ -165,10 +165,9 @@ def plan_measurements(root: Path, source: Source, query: MeasurementQuery) -> Pl
     metrics = {name: layout.metrics[name] for name in query.metrics}
     named = {**source.settings.filter, **query.where}
     filters = tuple((_find_column(name, layout) or name, cell) for name, cell in named.items())
-    groups = GroupColumns(
-        {name: _find_column(name, layout) or name for name in query.by},
-        {query.colour: _find_column(query.colour, layout) or query.colour} if query.colour else {},
-    )
+    found = {name: _find_column(name, layout) or name for name in query.settings}
+    by, colour = ({name: found[name] for name in some if name} for some in (query.by, [query.colour]))
+    groups = GroupColumns(by, colour)
     return Plan(
         layout=separate_runs(root, layout, groups, filters),
         rename=source.settings.rename,
@@ -188,9 +187,8 @@ def report_missing(source: Source, missing: Iterable[tuple[str, str, Iterable[st
     """Yield a problem for each kind and name that a source does not have, with those that it has."""
     for kind, name, known in missing:
         message = f'the source "{source.name}" has no {kind} "{name}"'
-        step = suggest_formula(name) * (kind == "column or metric") + suggest_names(
-            name, tuple(known), "It has"
-        )
+        formula = suggest_formula(name) if kind == "column or metric" else ""
+        step = formula + suggest_names(name, tuple(known), "It has")
         yield Diagnostic(source.location, message, step, Stage.DATA)
 
 
@@ -221,10 +219,7 @@ def _check_names(source: Source, layout: Layout, query: MeasurementQuery) -> Ite
     absent = [("metric", name, metrics) for name in query.metrics if name not in metrics]
     yield from report_missing(source, absent)
     yield from report_missing_series(source, layout.series, query.series)
-    kind, known = (
-        "column or setting" if layout.settings else "column",
-        (*list_setting_names(layout), *columns),
-    )
+    kind, known = "column or setting" if layout.settings else "column", list_setting_names(layout) + columns
     missing = [(kind, name, known) for name in query.settings if _find_column(name, layout) is None]
     step, step_metric = _find_step(layout, x)
     if x is not None and step is None and not step_metric:
