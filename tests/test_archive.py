@@ -6,6 +6,7 @@ import ast
 import csv
 import hashlib
 import json
+import os
 import platform
 import random
 import re
@@ -349,6 +350,38 @@ def test_a_rebuild_gives_the_same_figures(packed: Path) -> None:
     code, text = invoke("verify", packed, "--level", "rebuild", "--python", sys.executable)
     assert (code, text.splitlines()[-1]) == (0, "Built again: every figure is the same.")
     assert invoke("verify", packed, "--level", "rebuild")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("figures/index/accuracy.svg", "only pictures and specifications, no number"),
+        ("figures/index/accuracy.csv", "also files with numbers"),
+    ],
+)
+def test_a_rebuild_says_whether_numbers_differ(packed: Path, tmp_path: Path, name: str, words: str) -> None:
+    """As another version of a font or of a library may draw other pictures of the same numbers."""
+    folder = unpack(packed, tmp_path / "there")
+    path = folder / name
+    path.write_text(path.read_text("utf-8").replace("0.8", "0.9"), "utf-8")
+    code, text = invoke("verify", folder, "--level", "rebuild", "--python", sys.executable)
+    assert code == 1
+    assert f"{name}: other bytes" in text
+    assert text.splitlines()[-1] == f"Not the same when built again: {words}."
+
+
+def test_the_python_of_a_rebuild_may_have_a_relative_path(
+    packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And one that cannot be run is named."""
+    monkeypatch.chdir(tmp_path)
+    python = os.path.relpath(sys.executable)
+    code, text = invoke("verify", packed, "--level", "rebuild", "--python", python)
+    assert (code, text.splitlines()[-1]) == (0, "Built again: every figure is the same.")
+    Path("text").write_text("no program", "utf-8")
+    code, text = invoke("verify", packed, "--level", "rebuild", "--python", "text")
+    assert code == 2
+    assert "--python: error: text cannot be run (Permission denied)" in text
 
 
 def test_a_downloaded_figure_is_found_in_its_archive(packed: Path, tmp_path: Path) -> None:

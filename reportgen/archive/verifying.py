@@ -187,17 +187,23 @@ def _check_rebuild(path: Path, python: Path | None) -> _Finding:
     before = {name: (folder / name).read_bytes() for name in names}
     date = report["date"]
     moment = str(int(datetime.fromisoformat(f"{date}T00:00:00+00:00").timestamp())) if date else "0"
-    command = [str(python), "-P", "-m", "reportgen", "build", "--force", "-f", str(folder / _CONFIG)]
+    # Its links are not followed: that of a virtual environment leads to the Python without its packages.
+    command = [str(python.absolute()), "-P", "-m", "reportgen", "build", "--force"]
+    command += ["-f", str(folder / _CONFIG)]
     environment = {**os.environ, "SOURCE_DATE_EPOCH": moment, "REPORTGEN_CACHE_DIR": str(folder / ".cache")}
     for wheel in folder.glob("mkdocs_reportgen-*.whl"):
         with open_archive(wheel) as tool:
             (folder / ".tool").mkdir()
             tool.unpack(folder / ".tool")
         environment["PYTHONPATH"] = str(folder / ".tool")
-    done = subprocess.run(  # noqa: S603 - the user's own Python
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False,
-        timeout=_LONGEST_REBUILD,
-    )  # fmt: skip
+    try:
+        done = subprocess.run(  # noqa: S603 - the user's own Python
+            command, cwd=folder, env=environment, capture_output=True, text=True, check=False,
+            timeout=_LONGEST_REBUILD,
+        )  # fmt: skip
+    except OSError as error:
+        step = "Name the Python of a virtual environment, such as .venv/bin/python"
+        raise make_error("--python", f"{python} cannot be run ({error.strerror})", step) from error
     if done.returncode:
         raise make_error(_CONFIG, f"it cannot be built: {done.stderr.strip()[-2000:]}")
     differing = []
@@ -205,8 +211,11 @@ def _check_rebuild(path: Path, python: Path | None) -> _Finding:
         built = folder / "site" / name
         if not built.is_file() or _read_drawing(built.read_bytes()) != _read_drawing(content):
             differing.append(f"{name}: {'other bytes' if built.is_file() else 'not built'}")
-    result = "Not the same when built again" if differing else "Built again: every figure is the same"
-    return _Finding(differing, f"{result}.")
+    if not differing:
+        return _Finding([], "Built again: every figure is the same.")
+    numbers = any(".csv: " in one for one in differing)
+    which = "also files with numbers" if numbers else "only pictures and specifications, no number"
+    return _Finding(differing, f"Not the same when built again: {which}.")
 
 
 _CHECKS: Final = {
