@@ -158,6 +158,17 @@ def test_ids_leave_headings_and_the_theme_alone() -> None:
     ]
 
 
+def test_ids_leave_those_of_parts_alone() -> None:
+    """Panels and the tables of a block are named after it, and would otherwise overwrite files of others."""
+    facets = curve("metric: loss", "facet: series")
+    assert ids(facets + curve("metric: loss") + facets) == ["loss", "loss-no-2", "loss-no-3"]
+    assert ids(curve("id: loss-7") + facets) == ["loss-7", "loss-2"]
+    panels = "```panels\nmetrics: [a]\n```\n"
+    assert ids(panels + panels) == ["panels", "panels-no-2"]
+    scores = "```scores\ntitle: Contest\n```\n"
+    assert ids(scores + curve("title: Contest table")) == ["contest", "contest-table-2"]
+
+
 def test_an_id_given_twice_names_both_lines() -> None:
     """The second place is told, with the line of the first."""
     text = curve("id: a") + curve("id: A")
@@ -174,6 +185,10 @@ def test_an_id_given_twice_names_both_lines() -> None:
             '"id: gap" is also the id of the heading in line 1. Choose another, such as',
         ),
         (curve("id: toc-title"), '"id: toc-title" belongs to the page itself'),
+        (
+            curve("id: loss", "facet: series") + curve("id: Loss-2"),
+            'content/a.md:5: "id: Loss-2" may also be the id of a part of another figure',
+        ),
     ],
 )
 def test_an_id_that_is_taken_is_refused(text: str, expected: str) -> None:

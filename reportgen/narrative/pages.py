@@ -28,7 +28,7 @@ from reportgen.settings.report import FrontMatter
 from reportgen.settings.text import normalise_text, read_markdown, read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from reportgen.core.statements import Binding
     from reportgen.narrative.markup import Fence
@@ -260,14 +260,16 @@ def _parse_notebook(path: str, text: str, file: str, problems: Diagnostics) -> P
 def _make_ids(blocks: Sequence[_Loaded], file: str, headings: Mapping[str, int]) -> list[str]:
     """Return the id of each block of a page: ``id:`` if given, otherwise the slug of its title or similar.
 
-    A slug that is taken gets ``-2``, ``-3``. Case is ignored, since the ids become file names.
+    A slug that is taken gets ``-2``, ``-3``, or ``-no-2`` where panels have these. Case is ignored, since the
+    ids become file names.
 
     Raises:
         ReportError: a given id is used twice on the page, or is that of a heading (each with its line in the
-            file) or of the theme.
+            file), of a part of another block or of the theme.
     """
     problems = Diagnostics()
     given: dict[str, int] = {}
+    parts = [one for _, settings in blocks if settings.id for one in _match_parts(settings.id, settings)]
     for fence, name in ((fence, settings.id) for fence, settings in blocks if settings.id):
         message, step = "", f'Choose another, such as "{name}-figure"'
         if name.lower() in given:
@@ -275,6 +277,8 @@ def _make_ids(blocks: Sequence[_Loaded], file: str, headings: Mapping[str, int])
             step = "Change one of them"
         elif name in headings:
             message = f'"id: {name}" is also the id of the heading in line {headings[name]}'
+        elif any(part.fullmatch(name) for part in parts):
+            message = f'"id: {name}" may also be the id of a part of another figure'
         elif name in _RESERVED:
             message = f'"id: {name}" belongs to the page itself'
         if message:
@@ -288,10 +292,31 @@ def _make_ids(blocks: Sequence[_Loaded], file: str, headings: Mapping[str, int])
         slug = next(slugs, fence.kind)
         # An id must begin with a letter.
         base = slug if slug[0].isalpha() else f"{fence.kind}-{slug}"
-        names = (base if number == 1 else f"{base}-{number}" for number in count(1))
-        ids.append(settings.id or next(name for name in names if name not in taken))
+        # Panels are numbered, too, and all numbers may be theirs.
+        numbered = (f"{base}-{word}{number}" for number in count(2) for word in ("", "no-"))
+        names = chain([base], numbered)
+        ids.append(settings.id or next(one for one in names if _is_free(one, settings, taken, parts)))
         taken.add(ids[-1])
+        parts += _match_parts(ids[-1], settings)
     return ids
+
+
+def _match_parts(block_id: str, settings: BlockSettings) -> list[re.Pattern[str]]:
+    """Return the pattern of the ids of a block's parts, if it has any."""
+    names = r"\d+" if getattr(settings, "facet", None) else settings.part_names
+    return [re.compile(f"{re.escape(block_id)}-(?:{names})", re.IGNORECASE)] if names else []
+
+
+def _is_free(
+    block_id: str, settings: BlockSettings, taken: Collection[str], parts: Iterable[re.Pattern[str]]
+) -> bool:
+    """Return whether an id and those of the block's parts are neither taken nor those of other parts."""
+    own = _match_parts(block_id, settings)
+    return not (
+        block_id in taken
+        or any(part.fullmatch(block_id) for part in parts)
+        or any(part.fullmatch(one) for part in own for one in taken)
+    )
 
 
 # ---- generated pages

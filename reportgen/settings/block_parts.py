@@ -197,6 +197,8 @@ class BlockSettings(Settings):
     data: ClassVar[Literal["", "curves", "scores"]] = ""
     # Whether statements can refer to the block.
     has_topics: ClassVar[bool] = False
+    # What follows the id and a hyphen in the ids of its parts, as a regular expression.
+    part_names: ClassVar[str] = ""
 
     id: Name | None = Field(
         None,

@@ -173,6 +173,8 @@ class PanelSettings(Settings):
 class PanelsSettings(LineSettings):
     """A ``panels`` block: several metrics of the same runs, side by side."""
 
+    part_names = r"\d+"
+
     metrics: Annotated[tuple[Name | PanelSettings, ...] | Derived, Field(min_length=1)] = Field(
         description="The metrics, each a name, a pattern such as rewards/*, or a mapping with metric, title, "
         "y_title, y_domain, y_scale; or NAME: FORMULA."
@@ -257,6 +259,8 @@ class RunsTableSettings(TableSettings):
 
 class SweepSettings(DataSettings):
     """A ``sweep`` block: one value of each run against a setting."""
+
+    part_names = "table"
 
     x: Name = Field(description="The setting or column: a number or a word, the same throughout a run.")
     metric: Name | Derived | None = Field(None, description="The metric; the benchmark's if left out.")

@@ -70,6 +70,8 @@ class ComparedSettings(MetricSettings):
 class ScoresSettings(ComparedSettings):
     """A ``scores`` block: each series' score with its interval, in groups."""
 
+    part_names = "table"
+
     estimand: Literal["problems like these", "these problems"] = Field(
         "problems like these",
         description="What the interval is about: problems like these, or these problems with other samples.",
@@ -89,6 +91,8 @@ class PasskSettings(OutcomeSettings):
 class ComparisonSettings(ComparedSettings):
     """A ``comparison`` block: all pairs on one benchmark, or all series on several benchmarks."""
 
+    part_names = "table|pairs|differences"
+
     sources: tuple[Name, ...] = Field(
         (), description="Several sources, each of them a benchmark; instead of source."
     )
@@ -107,15 +111,21 @@ class ComparisonSettings(ComparedSettings):
 class ProblemsSettings(OutcomeSettings):
     """A ``problems`` block: who solves which problem."""
 
+    part_names = r"map|alone|\d+"
+
     slices: tuple[Name, ...] = Field((), description="Columns to slice the scores by, such as subject.")
 
 
 class RunsSettings(MetricSettings):
     """A ``runs`` block: the spread of each series between its runs."""
 
+    part_names = "table"
+
 
 class PlanSettings(MetricSettings):
     """A ``plan`` block: what more problems, samples or runs would find."""
+
+    part_names = "table"
 
     difference: Annotated[float, Field(gt=0)] | None = Field(
         None, description="The true difference to find: in points where scores go from 0 to 1."
