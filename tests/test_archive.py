@@ -246,6 +246,19 @@ source: tuned
 metric: test
 x: optimizer
 ```
+
+```scatter
+id: trade-off
+source: tuned
+metric: test
+x: train
+```
+
+```distribution
+id: finals
+source: tuned
+metric: test
+```
 """
 
 
@@ -264,8 +277,10 @@ def tuned(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("rates", ("points", 1, "mean"), "the mean of lr=0.5"),
         ("rates", ("points", 0, "high"), "the high of lr=0.125"),
         ("optimizers", ("points", 0, "runs", 1), "a run of "),
+        ("trade-off", ("points", 0, "x", 1), "x_low of a"),
+        ("finals", ("series", 1, "mean"), "the mean of b"),
     ],
-    ids=["metrics", "colour", "mean", "interval", "words"],
+    ids=["metrics", "colour", "mean", "interval", "words", "scatter", "distribution"],
 )
 def test_numbers_of_settings_and_metrics_agree_too(
     tuned: Path, tmp_path: Path, figure: str, part: tuple[str | int, ...], what: str

@@ -6,7 +6,9 @@ import csv
 import io
 import json
 import math
+from contextlib import suppress
 from html.parser import HTMLParser
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import asdict
@@ -124,13 +126,13 @@ def _compare_numbers(archive: OpenedArchive, report: Mapping[str, Any]) -> Itera
         for figure in page["figures"]:
             path = next((name for name in figure["files"] if name.endswith(".csv")), "")
             numbers = figure["numbers"]
-            is_sweep = figure["kind"] == "sweep"
-            listed = numbers.get("points" if is_sweep else "series")
+            pair_own = _PAIRS.get(figure["kind"])
+            listed = numbers["points"] if "points" in numbers else numbers.get("series")
             if not path or not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
                 continue
             rows = list(csv.DictReader(io.StringIO(archive.read(path).decode("utf-8", "replace"))))
             for one in listed:
-                pairs = _pair_points(one, rows) if is_sweep else _pair_numbers(one, numbers, rows)
+                pairs = pair_own(one, rows) if pair_own else _pair_numbers(one, numbers, rows)
                 for what, expected, found in pairs:
                     if not any(_is_equal(expected, value) for value in found):
                         yield f"{path}: {what} of {one['name']} is not the {expected:g} of {_JSON}"
@@ -148,6 +150,30 @@ def _pair_points(
     else:
         for run in one["runs"]:
             yield "a run", run, [[*row.values()][-1] for row in rows]
+
+
+def _pair_means(
+    one: Mapping[str, Any], rows: Sequence[Mapping[str, str]]
+) -> Iterator[tuple[str, float, list[str]]]:
+    """Pair the two means of a series in a scatter plot, and their intervals, with its row without a run."""
+    own = [row for row in rows if row.get("series") == escape_formula(one["name"]) and not row.get("run")]
+    for axis in ("x", "y"):
+        for column, number in zip((axis, f"{axis}_low", f"{axis}_high"), one[axis], strict=True):
+            if number is not None:
+                yield column, number, [row.get(column, "") for row in own]
+
+
+def _pair_mean(
+    one: Mapping[str, Any], rows: Sequence[Mapping[str, str]]
+) -> Iterator[tuple[str, float, list[str]]]:
+    """Pair the mean of a distribution with that of its values."""
+    own = [row.get("value", "") for row in rows if row.get("series") == escape_formula(one["name"])]
+    with suppress(ValueError):  # also where there are none
+        own = [repr(fmean(map(float, own)))]
+    yield "the mean", one["mean"], own
+
+
+_PAIRS: Final = {"sweep": _pair_points, "scatter": _pair_means, "distribution": _pair_mean}
 
 
 def _pair_numbers(
