@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import shutil
@@ -21,8 +22,9 @@ from reportgen.archive.one_file import write_one_file
 from reportgen.core.errors import Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from types import CodeType, FrameType
 
+PACKAGE = Path(archiving.__file__).parents[1]
 SCORES = "series,problem,score\n" + "".join(
     f"{name},{problem},{(problem + shift) % 3 > 0:d}\n"
     for shift, name in enumerate(("MEL", "GRPO"))
@@ -36,6 +38,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     scores = {
         "content/scores.md": "# Scores\n\n```scores\nsource: answers\n```\n",
         "data/answers.csv": SCORES,
+        "content/table.md": "# Table\n\n```table\nsource: other\ncolumns: [final, n]\n```\n",
     }
     return commit(write_report(tmp_path_factory.mktemp("faults") / "report", {**REPORT, **scores}))
 
@@ -295,44 +298,33 @@ def test_a_clock_in_2099(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert invoke("verify", target)[0] == 0
 
 
-def _change_scores(package: Path) -> None:
-    path = package / "statistics" / "scores.py"
-    path.write_text(path.read_text("utf-8") + "# another estimator\n", "utf-8")
-
-
-def _change_curves(package: Path) -> None:
-    path = next((package / "statistics" / "curves").glob("*.py"))
-    path.write_text(path.read_text("utf-8") + "# another estimator\n", "utf-8")
-
-
-def _change_others(package: Path) -> None:
-    path = package / "core" / "words.py"
-    path.write_text(path.read_text("utf-8") + "# no estimator\n", "utf-8")
-
-
 @pytest.mark.parametrize(
-    ("change", "changed"),
+    ("module", "changed"),
     [
-        (_change_scores, {"scores.md"}),
-        # Scores are computed with all of the statistics.
-        (_change_curves, {"scores.md", "index.md", "other.md"}),
-        (_change_others, set()),
+        ("statistics/scores.py", {"scores.md"}),
+        ("statistics/intervals.py", {"scores.md"}),
+        ("statistics/curves/bands.py", {"index.md", "other.md", "table.md"}),
+        # Points are read of answers, too, and verdicts name the leader of curves.
+        ("statistics/curves/points.py", {"scores.md", "index.md", "other.md", "table.md"}),
+        ("statistics/verdicts.py", {"scores.md", "index.md", "other.md", "table.md"}),
+        ("claims/run_facts.py", {"table.md"}),
+        ("core/words.py", set()),
     ],
-    ids=["scores", "curves", "no estimator"],
 )
 def test_an_estimator_changes_the_provenance_of_what_it_computes(
     copy: Path,
     packed: Path,
     monkeypatch: pytest.MonkeyPatch,
-    change: Callable[[Path], None],
+    module: str,
     changed: set[str],
 ) -> None:
     """And of nothing else."""
     before = read_provenance(packed)
     package = copy.parent / "package"
-    for name in ("statistics", "core"):
-        shutil.copytree(Path(archiving.__file__).parents[1] / name, package / name)
-    change(package)
+    for name in ("statistics", "claims", "core"):
+        shutil.copytree(PACKAGE / name, package / name)
+    with (package / module).open("a", encoding="utf-8") as file:
+        file.write("# another estimator\n")
     monkeypatch.setattr(provenance, "_PACKAGE", package)
     provenance._hash_code.cache_clear()
     try:
@@ -343,3 +335,82 @@ def test_an_estimator_changes_the_provenance_of_what_it_computes(
     after = read_provenance(target)
     assert after.keys() == before.keys()
     assert {name.partition("#")[0] for name in before if before[name] != after[name]} == changed
+
+
+OF_CURVES = """# Of runs
+
+```curve
+source: runs
+metric: accuracy
+facet: series
+```
+
+```panels
+source: runs
+metrics: [accuracy, loss]
+band: sd
+```
+
+```table
+source: runs
+metric: accuracy
+columns: [final, best by loss]
+```
+
+```runs-table
+source: runs
+metric: accuracy
+columns: [final, at 50]
+```
+
+```scatter
+source: runs
+metric: accuracy
+x: tokens
+x_higher_is_better: false
+```
+
+```distribution
+source: runs
+metric: accuracy
+```
+
+```sweep
+source: runs
+metric: accuracy
+x: lr
+```
+"""
+OF_SCORES = "# Of answers\n" + "".join(
+    f"\n```{kind}\nsource: answers\n{settings}```\n"
+    for kind, settings in [
+        *((kind, "") for kind in ("scores", "comparison", "passk", "problems", "runs", "distribution")),
+        ("scatter", "metric: pass@2\nx: tokens\n"),
+        ("plan", ""),
+    ]
+)
+
+
+@pytest.mark.parametrize("content", [OF_CURVES, OF_SCORES], ids=["curves", "scores"])
+def test_provenance_names_all_that_computes(tmp_path: Path, content: str) -> None:
+    """Every function of the statistics that runs while a report is drawn is in a module that is named."""
+    root = shutil.copytree(Path(__file__).parent / "cases" / "explore", tmp_path / "report")
+    write_file(root / "content/index.md", content)
+    ran: set[CodeType] = set()
+
+    def note(frame: FrameType, _event: str, _: object) -> None:
+        ran.add(frame.f_code)
+
+    sys.setprofile(note)
+    try:
+        code, text, target = archive_here(root)
+    finally:
+        sys.setprofile(None)
+    assert code == 0, text
+    named = {one["module"] for figure in read_provenance(target).values() for one in figure["statistics"]}
+    # Bodies of modules and classes run when they are imported.
+    paths = {Path(one.co_filename) for one in ran if one.co_flags & inspect.CO_OPTIMIZED}
+    below = {path.relative_to(PACKAGE).as_posix() for path in paths if path.is_relative_to(PACKAGE)}
+    computes = {path for path in below if path.startswith("statistics/")}
+    assert computes
+    assert {path for path in computes if not {path, path.rpartition("/")[0]} & named} == set()

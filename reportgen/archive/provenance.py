@@ -146,8 +146,8 @@ def describe_environment() -> dict[str, Any]:
 
 @functools.cache
 def _hash_code(name: str) -> str:
-    """Return a SHA-256 of the program text below a path of the package."""
+    """Return a SHA-256 of the program text of a module of the package, or of a folder's own modules."""
     place = _PACKAGE / name
-    files = [place] if place.is_file() else sorted(place.rglob("*.py"))
+    files = [place] if place.is_file() else sorted(place.glob("*.py"))
     whole = "".join(f"{path.relative_to(_PACKAGE).as_posix()}\0{path.read_text('utf-8')}\0" for path in files)
     return hashlib.sha256(whole.encode()).hexdigest()

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from reportgen.draft.blocks.plan import PlannedBlock
     from reportgen.draft.report import Report
 
-# What computes the numbers of each kind of request.
-_CURVE_STATISTICS: Final = ("statistics/curves", "statistics/distributions.py")
-_SCORE_STATISTICS: Final = ("statistics",)
+# What computes the numbers of each kind of request: modules, or folders without those below them.
+_CURVE_STATISTICS: Final = ("statistics/curves", "statistics/distributions.py", "statistics/verdicts.py")
+_SCORE_STATISTICS: Final = ("statistics", "statistics/curves/points.py")
 
 
 def record_report(report: Report) -> bytes:
@@ -86,7 +86,7 @@ def _record_block(planned: PlannedBlock, report: Report) -> Iterator[dict[str, A
         },
         "settings": block.settings.model_dump(mode="json", exclude_none=True),
         "requests": [_describe_request(one) for one in planned.requests],
-        "statistics": _list_statistics(planned.requests),
+        "statistics": _list_statistics(planned),
     }
     drawn: tuple[Figure | ResultTable, ...] = (*list_figures(shown), *list_tables(shown))
     observed = report.observed.get((page.path, block.id), ())
@@ -114,11 +114,15 @@ def _describe_request(request: Request) -> dict[str, Any]:
     return {"kind": "curve" if isinstance(request, CurveRequest) else "scores"} | fields
 
 
-def _list_statistics(requests: Sequence[Request]) -> list[str]:
-    return sorted(
-        {
-            name
-            for one in requests
-            for name in (_CURVE_STATISTICS if isinstance(one, CurveRequest) else _SCORE_STATISTICS)
-        }
-    )
+def _list_statistics(planned: PlannedBlock) -> list[str]:
+    """List what computes the numbers of a block, also in the columns of a table and in what it marks."""
+    names = {
+        name
+        for one in planned.requests
+        for name in (_CURVE_STATISTICS if isinstance(one, CurveRequest) else _SCORE_STATISTICS)
+    }
+    if getattr(planned.block.settings, "columns", ()) or any(one.formula for one in planned.curves):
+        names.add("claims")
+    if getattr(planned.block.settings, "annotate", ()):
+        names |= {"claims", "claims/observations"}
+    return sorted(names)
