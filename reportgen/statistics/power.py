@@ -241,15 +241,12 @@ def plan(
     variances, unknown = _split_variances(scores, values, comparisons, now)
     alone = _make_rule(_select_usable(comparisons), 0.0)
     family = _make_family_rule(alone, comparisons)
-    total = variances.of_problems(now) + variances.of_runs(now)
-    expected = variances.divide_by_df(now)
+    scale, df_scale = _calibrate(variances, now, alone)
     planner = _Planner(
         difference or float(f"{power.family_difference or power.difference:.2g}"),
         variances,
-        # Observed and expected differ if a variance was raised to 0: the observed one is preserved.
-        scale=power.stderr / math.sqrt(total),
-        # And so are the degrees of freedom, which are fewer where runs of one series vary more.
-        df_scale=alone.df * sum(expected) / total**2 if math.isfinite(alone.df) and expected[1] else 1.0,
+        scale,
+        df_scale,
         family_share=family.least / power.stderr if family else 0.0,
         step=scores.highest - scores.lowest if find_half_step(scores, values.name) else 0.0,
     )
@@ -262,6 +259,17 @@ def plan(
         designs=tuple(planner.plan_design(design) for design in _list_designs(now, unknown)),
         halvings=_list_halvings(variances, now, unknown),
     )
+
+
+def _calibrate(variances: _Variances, now: _Design, alone: _Rule) -> tuple[float, float]:
+    """Return the factors of standard errors and of degrees of freedom that leave those of today as they are.
+
+    The standard error differs from the expected one if a variance was raised to 0, the degrees of freedom if
+    the runs of one series vary more than those of another.
+    """
+    total, expected = variances.of_problems(now) + variances.of_runs(now), variances.divide_by_df(now)
+    fewer = math.isfinite(alone.df) and expected[1] > 0
+    return alone.stderr / math.sqrt(total), alone.df * sum(expected) / total**2 if fewer else 1.0
 
 
 def _list_designs(now: _Design, unknown: dict[str, str]) -> list[_Design]:
