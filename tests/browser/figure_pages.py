@@ -198,6 +198,7 @@ def write_site(folder: Path) -> None:
     write_page(folder, "hostile", hostile())
     write_page(folder, "author", authors())
     write_page(folder, "results", results())
+    write_page(folder, "linked", points(), longer(), over_time())
 
 
 def points() -> Figure:
@@ -213,6 +214,12 @@ def points() -> Figure:
         annotations=notes,
         references=lines,
     )
+
+
+def longer() -> Figure:
+    """Two series over the same axis as ``points`` and more of it."""
+    lines = (curve(name, range(0, 310, 10), *make_runs(n, 3, 31), half=0.02) for n, name in enumerate("AB"))
+    return figure("longer", curve_set(*lines), x_title="Training step", height=200)
 
 
 def marked() -> Figure:

@@ -1,17 +1,15 @@
-/* Reading a plot: rule, dots and tooltip at the nearest step, zooming by drag, and both from the keyboard. */
+/* Reading a plot: rule, dots and tooltip at the nearest step, by pointer, finger and keyboard. */
 (function (live) {
   "use strict";
 
-  const { make } = live;
+  const { make, put } = live;
   const APART = 14; // pixels between rule and tooltip
   const LINE = 16; // pixels between values at the rule
-  const DRAG = 5; // pixels before a press becomes a drag
   const TOP = -Infinity; // above everything
   const NEAR = 8; // pixels between pointer and thin line that still mean this run
   const MOST = 10; // runs that a tooltip lists
   const [LONG, TAIL] = [20, 10]; // letters of names that may be cut, and of what is left of their end
   const STRIDES = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity };
-  const ZOOMS = { "+": 0.5, "=": 0.5, "-": 2, "_": 2 };
 
   /** A name; where it is long, its end, which tells series apart, is kept and its middle is cut. */
   function nameOf(series) {
@@ -29,11 +27,6 @@
     element.style.top = `${y}px`;
   }
 
-  /** Stand an element at a place of its box, without a style attribute. */
-  function put(element, x, y) {
-    element.style.transform = `translate(${x}px, ${y}px)`;
-  }
-
   function swatchOf({ slot, line }) {
     return make("span", `rg-swatch rg-slot-${slot}${line === undefined ? "" : ` rg-line-${line}`}`);
   }
@@ -44,17 +37,17 @@
       this.step = null; // the step that is read out
       this.spoken = null; // the series the keyboard chose
       this.rule = make("div", "rg-rule");
-      this.brush = make("div", "rg-brush");
       this.tooltip = make("div", "rg-tooltip");
       this.said = make("div", "rg-unseen");
       this.said.setAttribute("role", "status");
       this.dots = plot.data.series.map(({ slot }) => make("div", `rg-dot rg-slot-${slot}`));
       this.values = plot.data.series.map(({ slot }) => make("div", `rg-at-rule rg-slot-${slot}`));
       this.place = make("div", "rg-at-rule rg-slot-muted");
-      const parts = [this.rule, this.brush, ...this.dots, ...this.values, this.place, this.tooltip];
+      const parts = [this.rule, ...this.dots, ...this.values, this.place, this.tooltip];
       parts.forEach((part) => (part.hidden = true));
       plot.surface.append(...parts);
       plot.box.append(this.said);
+      this.zoomer = new live.Zoomer(plot, this);
       this.listen();
     }
 
@@ -62,9 +55,7 @@
       const { surface } = this.plot;
       const on = (type, act) => surface.addEventListener(type, act);
       on("pointermove", (event) => this.moved(event));
-      on("pointerdown", (event) => this.pressed(event));
-      on("pointerup", (event) => this.released(event));
-      on("pointercancel", () => this.stopDrag());
+      on("pointerdown", (event) => event.pointerType === "touch" && this.moved(event));
       on("pointerleave", (event) => event.pointerType === "touch" || this.pointAll(null));
       on("dblclick", () => this.plot.group.zoom(null));
       on("keydown", (event) => this.key(event));
@@ -86,47 +77,11 @@
       return this.known.steps;
     }
 
-    /** Where a pointer stands in the plot, in pixels. */
-    locate(event) {
-      const { left, top, width } = this.plot.surface.getBoundingClientRect();
-      return { x: Math.min(width, Math.max(0, event.clientX - left)), y: event.clientY - top };
-    }
-
     moved(event) {
-      const { x, y } = this.locate(event);
-      if (this.from !== undefined && Math.abs(x - this.from) > DRAG) this.stretch(x);
+      const { x, y } = live.locate(this.plot, event);
+      if (this.zoomer.moved(event)) return;
       cancelAnimationFrame(this.frame);
       this.frame = requestAnimationFrame(() => this.pointAt(x / this.plot.room.width, y, event.pointerType));
-    }
-
-    pressed(event) {
-      if (event.pointerType === "touch") this.moved(event);
-      else if (event.button === 0) {
-        this.from = this.locate(event).x;
-        this.plot.surface.setPointerCapture(event.pointerId);
-      }
-    }
-
-    stretch(x) {
-      this.to = x;
-      this.plot.surface.classList.add("rg-dragged");
-      this.brush.hidden = false;
-      this.brush.style.width = `${Math.abs(x - this.from)}px`;
-      put(this.brush, Math.min(x, this.from), 0);
-    }
-
-    released() {
-      const { from, to, plot } = this;
-      this.stopDrag();
-      if (to === undefined) return;
-      const ends = [from, to].sort((a, b) => a - b);
-      plot.group.zoom(ends.map((pixel) => live.valueOf(plot.x, pixel / plot.room.width)));
-    }
-
-    stopDrag() {
-      this.plot.surface.classList.remove("rg-dragged");
-      this.brush.hidden = true;
-      this.from = this.to = undefined;
     }
 
     pointAt(part, y, kind) {
@@ -142,6 +97,7 @@
         pointer.reads = pointer === this;
         pointer.point(step, pointer === this ? y : null);
       }
+      this.plot.group.pointOthers(step);
     }
 
     /** Show a step, or what this figure has nearest to it; null shows none. */
@@ -289,12 +245,12 @@
     key(event) {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       const { group } = this.plot;
+      if (this.zoomer.key(event)) return event.preventDefault();
       if (event.key in STRIDES) this.walk(STRIDES[event.key]);
       else if (event.key === "ArrowUp") this.change(-1);
       else if (event.key === "ArrowDown") this.change(1);
-      else if (event.key in ZOOMS) this.zoomBy(ZOOMS[event.key]);
       else if (event.key === "Escape" || event.key === "0") {
-        this.stopDrag();
+        this.zoomer.stopDrag();
         this.spoken = null;
         this.pointAll(null);
         group.zoom(null);
@@ -318,18 +274,6 @@
       this.spoken = choices[(now + stride + choices.length) % choices.length];
       this.pointAll(this.step ?? this.steps()[0] ?? null);
       this.readOut();
-    }
-
-    /** Show a part of the axis that is ``factor`` times as wide, around the step; at an end it is moved inside. */
-    zoomBy(factor) {
-      const { plot } = this;
-      const whole = plot.payload.x;
-      const centre = live.fraction(whole, this.step ?? live.valueOf(plot.x, 0.5));
-      const [from, to] = plot.x.domain.map((end) => live.fraction(whole, end));
-      const wide = Math.min(1, Math.max(0.01, (to - from) * factor));
-      const start = Math.max(0, Math.min(centre - wide / 2, 1 - wide));
-      const all = wide > 1 - 1e-9;
-      plot.group.zoom(all ? null : [start, start + wide].map((end) => live.valueOf(whole, end)));
     }
 
     readOut() {

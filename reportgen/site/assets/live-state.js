@@ -1,6 +1,7 @@
 /* A state of a figure that the address names: FIGURE~series=A,B~x=100..140~mark=120@A, as
    write_link_state in reportgen/figures/live.py writes it, and what the toolbar switches: ~y=log (or linear), ~band=0,
-   ~runs=0 and ~fit=0 (y is not fitted to the lines). The series are shown alone, the steps with some room, the point with a ring and its value in words.
+   ~runs=0, ~fit=0 (y is not fitted to the lines), ~box=0.7..0.9 (the y axis shown) and ~linked=0 (other figures are not
+   zoomed with it). The series are shown alone, the steps with some room, the point with a ring and its value in words.
    What the figure does not have is passed over. */
 (function (live) {
   "use strict";
@@ -30,10 +31,13 @@
   function readState(parts) {
     const said = new Map(parts.map((part) => part.split("=", 2)));
     const ends = (said.get("x") ?? "").split("..").map(number);
+    const sides = (said.get("box") ?? "").split("..").map(number);
     const [step, name] = (said.get("mark") ?? "").split("@", 2);
     return {
       series: (said.get("series") ?? "").split(",").filter(Boolean).map(decoded),
       x: ends.length === 2 && ends[0] <= ends[1] ? ends : null,
+      span: sides.length === 2 && sides[0] < sides[1] ? sides : null,
+      linked: said.get("linked") !== "0",
       mark: name !== undefined && Number.isFinite(number(step)) ? [number(step), decoded(name)] : null,
       shown: {
         ...(SCALES.includes(said.get("y")) && { log: said.get("y") === "log" }),
@@ -112,20 +116,21 @@
     }
 
     /** Show what a link names, as far as this figure has it. */
-    show({ series, x, mark, shown: wanted }) {
+    show({ series, x, span, linked, mark, shown: wanted }) {
       const { group, payload } = this.plot;
       const known = group.names.filter((name) => series.includes(name));
       const chosen = known.length && known.length < group.names.length ? new Set(known) : null;
-      const domain = x && withRoom(payload.x, x);
+      const part = x && withRoom(payload.x, x);
+      const domain = part ?? (span && payload.x.domain);
       const point = mark && this.reading(...mark);
       const changes = this.changes(wanted, domain);
       if (!known.length && !domain && !point && !changes.length) return this.clear();
       const shown = { ...live.SHOWN, ...Object.fromEntries(changes) };
+      if (domain && linked !== group.linked) group.link(linked);
       this.now = { chosen, domain, shown, point };
-      Object.assign(group, { chosen, domain, shown });
-      group.refresh("means", "runs");
+      group.restore({ chosen, domain, shown, plot: this.plot, span }, "means", "runs");
       this.plot.pointer.pointAll(point?.step ?? null);
-      this.words.textContent = this.sentence(known, domain && x);
+      this.words.textContent = this.sentence(known, part && x, span);
       // The rows of panels line up: none is left for it between plot and caption.
       if (group.root === this.plot.figure) this.plot.box.after(this.line);
       else this.plot.figure.querySelector(".rg-caption").prepend(this.line);
@@ -153,7 +158,7 @@
       return value === null ? null : { one, step, value };
     }
 
-    sentence(names, range) {
+    sentence(names, range, span) {
       const { plot } = this;
       const { point } = this.now;
       const place = (words) => live.placeInSentence(plot.payload.x, words);
@@ -162,6 +167,7 @@
         names.length && listing(names),
         range && place(range.map(plot.readX).join(" to ")),
         log !== null && `${log ? "a logarithmic" : "a linear"} y axis`,
+        span && `y from ${span.map(plot.readY).join(" to ")}`,
         !fit && "the whole y axis",
         !band && "no bands",
         !runs && "no single runs",
@@ -198,8 +204,7 @@
     clear() {
       if (!this.now) return;
       this.leave();
-      Object.assign(this.plot.group, { chosen: null, domain: null, shown: live.SHOWN });
-      this.plot.group.refresh("means", "runs");
+      this.plot.group.restore({ chosen: null, domain: null, shown: live.SHOWN }, "means", "runs");
       this.plot.pointer.pointAll(null);
       this.plot.say("Showing everything");
     }
@@ -210,18 +215,21 @@
   }
 
   /** What a plot shows now, for a link. */
-  function stateOf({ figure, group, payload, data, visible }) {
+  function stateOf({ figure, group, payload, data, visible, span }) {
     const { log, runs, band, fit } = group.shown;
+    const zoomed = group.domain && !group.isWhole(group.domain);
     const some = (has) => group.plots.some(has);
     const shown = [
       some((plot) => plot.log !== (plot.payload.y.scale === "log")) && ["y", log ? "log" : "linear"],
       some((plot) => plot.data.hasBand) && !band && ["band", 0],
       some((plot) => plot.data.hasRuns) && !runs && ["runs", 0],
       group.domain && !fit && ["fit", 0],
+      group.domain && span && ["box", short(span).join("..")],
+      zoomed && !group.linked && ["linked", 0],
     ];
     return {
       series: group.chosen ? group.names.filter((name) => group.shows(name)) : [],
-      x: group.domain && withoutRoom(payload.x, group.domain, data.stepsOf(visible)),
+      x: zoomed && withoutRoom(payload.x, group.domain, data.stepsOf(visible)),
       mark: states.get(figure)?.now?.point ?? null,
       shown: shown.filter(Boolean),
     };

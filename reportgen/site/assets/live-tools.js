@@ -12,17 +12,35 @@
     return { button, show: () => button.setAttribute("aria-pressed", on()) };
   }
 
-  /** Switches between a y axis that fits the lines shown and the whole one, and says which it is. */
+  /** Switches between a y axis that fits the lines shown and the whole one, and says which it is; from the reader's box
+      it leads to the fitted one. */
   function fitButton(group) {
+    const boxed = () => group.plots.some((plot) => plot.span);
     const button = toolButton("", "", () => {
-      group.show({ fit: !group.shown.fit });
-      group.plots[0].say(group.shown.fit ? "The y axis fits the lines shown" : "The y axis is whole");
+      const fit = boxed() || !group.shown.fit;
+      group.plots.forEach((plot) => (plot.span = null));
+      group.show({ fit });
+      group.plots[0].say(fit ? "The y axis fits the lines shown" : "The y axis is whole");
     });
     const show = () => {
-      const { fit } = group.shown;
-      button.textContent = fit ? "y: fit" : "y: whole";
-      button.setAttribute("aria-label", `${button.textContent}, change to ${fit ? "whole" : "fit"}`);
-      button.dataset.words = fit ? "Show the whole y axis" : "Fit the y axis to the lines shown";
+      const fits = group.shown.fit && !boxed();
+      button.textContent = boxed() ? "y: box" : fits ? "y: fit" : "y: whole";
+      button.setAttribute("aria-label", `${button.textContent}, change to ${fits ? "whole" : "fit"}`);
+      button.dataset.words = fits ? "Show the whole y axis" : "Fit the y axis to the lines shown";
+    };
+    return { button, show };
+  }
+
+  /** Switches whether other figures with the same x axis are zoomed and read with this one. */
+  function linkedButton(group) {
+    const words = "Zoom and read the figures with this x axis together";
+    const button = toolButton("linked", words, () => {
+      group.link(!group.linked);
+      group.plots[0].say(group.linked ? "Figures with this x axis are linked" : "This figure is on its own");
+    });
+    const show = () => {
+      button.setAttribute("aria-pressed", group.linked);
+      button.hidden = !group.domain || !group.others.length;
     };
     return { button, show };
   }
@@ -42,6 +60,7 @@
     };
     const switches = [
       fits,
+      linkedButton(group),
       ...offer("positive", "log", first.payload.right ? "Logarithmic left axis" : "Logarithmic y axis"),
       ...offer("hasRuns", "runs", "A thin line for each run"),
       ...offer("hasBand", "band", group.plots.find(({ data }) => data.hasBand)?.payload.band || "Band"),

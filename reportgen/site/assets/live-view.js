@@ -1,4 +1,4 @@
-/* The Vega view that takes the place of a still picture, and the state that figures of a group share. */
+/* The Vega view that takes the place of a still picture. */
 (function (live) {
   "use strict";
 
@@ -56,6 +56,7 @@
       this.payload = JSON.parse(figure.querySelector(".rg-payload").textContent);
       this.data = new live.Data(this.payload);
       this.y = this.payload.y;
+      this.span = null; // the part of the y axis in the box that the reader drew, null for none
       this.readX = live.reader(this.payload.x);
       this.readY = live.reader(this.payload.y);
       this.readRight = this.payload.right && live.reader(this.payload.right);
@@ -98,9 +99,11 @@
       return { ...this.payload.x, domain: this.group.domain ?? this.payload.x.domain };
     }
 
-    /** The y axis to show now: of all values, or while x is zoomed fitted to the lines shown. */
+    /** The y axis to show now: of all values, or while x is zoomed the part in the reader's box or that of the lines
+        shown. */
     chooseY() {
       const whole = this.wholeY();
+      if (this.group.domain && this.span) return { ...whole, domain: this.span };
       return this.group.domain && this.group.shown.fit ? this.fitted(whole) : whole;
     }
 
@@ -266,7 +269,7 @@
       Object.assign(this, { view, host });
       this.sets = spec.data.map((set) => set.name);
       this.figure.classList.add("rg-is-live");
-      this.onDraw?.();
+      this.drawnNow();
     }
 
     static ink(colour, faded) {
@@ -285,6 +288,10 @@
         if (this.sets.includes(name)) this.view.data(name, data[name]);
       }
       this.view.width(this.room.width).height(this.room.height).run();
+      this.drawnNow();
+    }
+
+    drawnNow() {
       this.figure.classList.toggle("rg-is-zoomed", Boolean(this.group.domain));
       this.onDraw?.();
     }
@@ -293,59 +300,6 @@
       const { width, height, narrow } = this.measure();
       const { room } = this;
       if (width !== room.width || height !== room.height || narrow !== room.narrow) this.refresh();
-    }
-  }
-
-  /** What the toolbar switches: a log y axis (null: as the author says), what is drawn beside the lines, and whether y
-      fits the lines while x is zoomed. */
-  const SHOWN = { log: null, runs: true, band: true, fit: true };
-
-  /** Figures that share what is shown: panels, or one figure alone. */
-  class Group {
-    constructor(root) {
-      this.root = root;
-      this.domain = null; // the x that are shown, null for all
-      this.chosen = null; // names of the series that stand out, null for all
-      this.shown = SHOWN;
-      this.plots = [];
-    }
-
-    get names() {
-      return [...new Set(this.plots.flatMap((plot) => plot.data.series.map((one) => one.name)))];
-    }
-
-    shows(name) {
-      return this.chosen === null || this.chosen.has(name);
-    }
-
-    /** Show one series only, or all again; ``more`` adds a series to those shown or takes it away. */
-    choose(name, more) {
-      const alone = this.chosen?.size === 1 && this.chosen.has(name);
-      const next = more ? new Set(this.chosen ?? this.names) : new Set();
-      if (!next.delete(name) && !(alone && !more)) next.add(name);
-      this.chosen = next.size && next.size < this.names.length ? next : null;
-      this.refresh();
-      const shown = this.names.filter((one) => this.shows(one));
-      this.plots[0].say(this.chosen ? `Showing ${shown.join(", ")}` : "Showing all series");
-    }
-
-    zoom(domain) {
-      if (!domain && !this.domain) return;
-      this.domain = domain;
-      this.refresh();
-      const [first] = this.plots;
-      const place = () => live.placeInSentence(first.payload.x, domain.map(first.readX).join(" to "));
-      first.say(domain ? `Zoomed: ${place()}` : "Showing the whole range");
-    }
-
-    /** Switch something that the toolbar switches. */
-    show(changes) {
-      this.shown = { ...this.shown, ...changes };
-      this.refresh("means", "runs");
-    }
-
-    refresh(...names) {
-      this.plots.forEach((plot) => plot.refresh(...names));
     }
   }
 
@@ -386,8 +340,9 @@
       live.addAuthorTools(unit);
       return;
     }
-    const group = new Group(unit);
+    const group = new live.Group(unit);
     group.plots = figures.map((figure) => new Plot(figure, group));
+    group.join();
     await Promise.all(group.plots.map((plot) => plot.draw()));
     group.plots.forEach(live.addPointer);
     live.addTools(group);
@@ -398,5 +353,5 @@
     live.addLegend(group);
   }
 
-  Object.assign(live, { enliven, makeView, compiled, Plot, SHOWN });
+  Object.assign(live, { enliven, makeView, compiled, Plot });
 })(window.reportgenLive);

@@ -11,7 +11,9 @@
     "vega.js",
     "live-data.js",
     "live-view.js",
+    "live-group.js",
     "live-toolbar.js",
+    "live-zoom.js",
     "live-pointer.js",
     "live-tools.js",
     "live-state.js",
@@ -19,7 +21,7 @@
   const MARK_PARTS = ["live-toolbar.js", "live-marks.js"];
   const HINT =
     "Left and right arrow keys read the values at each step, up and down choose a series, " +
-    "plus and minus zoom, Escape shows everything again.";
+    "plus and minus zoom, with Shift up and down zoom the y axis, Escape shows everything again.";
   const MARK_HINT =
     "Arrow keys read the marks one by one, Enter shows a series alone, Escape shows everything again.";
   const SHOWN_FOR = 2400; // milliseconds
