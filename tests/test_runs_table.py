@@ -55,7 +55,8 @@ def test_settings_are_those_in_which_the_runs_differ(tmp_path: Path) -> None:
     table = draw(tmp_path, "source: runs\nmetric: score")
     assert table.header == ("series", "seed", "lr", "last step", "final", "best")
     assert [cell.text for cell in table.rows[0]] == ["a", "2", "0.1", "4", "0.42", "0.42 at 4, of 5"]
-    assert {row[0].link for row in table.rows} == {"lines~series=a", "lines~series=b"}
+    links = {f"lines~series={row[0].text}~run={row[1].text}@{row[0].text}" for row in table.rows}
+    assert {row[0].link for row in table.rows} == links
     table = draw(tmp_path / "alone", "source: runs\nmetric: score\nseries: [a]")
     assert table.header[:3] == ("series", "seed", "last step")
     assert "differ in no known setting" in table.caption

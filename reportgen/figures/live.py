@@ -288,13 +288,14 @@ def write_link_state(
     series: Sequence[str] = (),
     x: tuple[float, float] | None = None,
     mark: tuple[float, str] | None = None,
+    run: tuple[str, str] | None = None,
 ) -> str:
     """Write the fragment of a link to a figure's state: ``scores~series=MEL,GRPO~x=100..140~mark=120@MEL``.
 
     ``site/assets/live-state.js`` reads it. Names are percent-encoded, so they cannot contain a separator.
     Only given parts are written, in this order. Series not in ``series`` fade; ``mark`` is the step and
-    series of the marked point. In panels, the figure is the panel. Raises a ``ValueError`` if a step is not
-    finite.
+    series of the marked point, ``run`` the name and series of a run to show alone. In panels, the figure is
+    the panel. Raises a ``ValueError`` if a step is not finite.
     """
     parts = [_quote_name(figure)]
     if series:
@@ -303,6 +304,8 @@ def write_link_state(
         parts.append("x=" + "..".join(map(_write_step, x)))
     if mark is not None:
         parts.append(f"mark={_write_step(mark[0])}@{_quote_name(mark[1])}")
+    if run is not None:
+        parts.append("run=" + "@".join(map(_quote_name, run)))
     return "~".join(parts)
 
 

@@ -163,7 +163,8 @@ def _build_series(plot: Plot, line: SeriesLine, steps: _Steps) -> dict[str, Any]
     levels = _choose_levels(axis, _RUN_LEVELS)
     for run in line.runs:
         packed = pack_numbers(_difference(_count_levels(run.values, levels)))
-        row.setdefault("runs", []).append({"name": run.name, "x": steps.add(run.steps), "q": packed})
+        named = {"name": run.name} | ({"seed": run.seed} if run.seed is not None else {})
+        row.setdefault("runs", []).append(named | {"x": steps.add(run.steps), "q": packed})
     return row
 
 

@@ -33,11 +33,12 @@ ON_THE_RIGHT = " (right)"
 
 
 class RunLine(Struct, frozen=True):
-    """Thin line of one run. Arrays are 1-d, of equal length."""
+    """Thin line of one run. Arrays are 1-d, of equal length; ``seed`` is None where the name says it."""
 
     name: str
     steps: FloatArray
     values: FloatArray
+    seed: str | None = None
 
 
 class SeriesLine(Struct, frozen=True):
@@ -335,7 +336,10 @@ class BenchmarkScores(Struct, frozen=True, eq=False):
 
 
 class FigureText(Struct, frozen=True, kw_only=True):
-    """Finished text of a figure, as in ``Figure``, with ``source`` and a short name of the band."""
+    """Finished text of a figure, as in ``Figure``, with ``source`` and a short name of the band.
+
+    ``of`` is what statements call the figure if not its id.
+    """
 
     id: str
     kind: str
@@ -346,6 +350,7 @@ class FigureText(Struct, frozen=True, kw_only=True):
     numbers: dict[str, Any]
     caption: str = ""
     band: str = ""
+    of: str = ""
 
 
 def describe_source(context: SourceContext) -> str:

@@ -16,7 +16,7 @@ from reportgen.figures.altair_chart import write_chart_spec
 from reportgen.figures.author_charts import draw_author_figure
 from reportgen.figures.curves.figure import draw_curve, draw_panels
 from reportgen.figures.curves.several_metrics import draw_keyed_lines
-from reportgen.figures.live import compile_view, name_view, write_compact_json
+from reportgen.figures.live import compile_view, name_view, write_compact_json, write_link_state
 from reportgen.figures.plot import DrawContext, PlotSpec, RightAxis
 from reportgen.figures.render import compile_to_vega
 from reportgen.figures.style import assign_slots
@@ -198,6 +198,7 @@ def write_site(folder: Path) -> None:
     write_page(folder, "hostile", hostile())
     write_page(folder, "author", authors())
     write_page(folder, "results", results())
+    write_page(folder, "runs", dense(), table_of_runs())
     write_page(folder, "linked", points(), longer(), over_time())
 
 
@@ -334,6 +335,19 @@ def results() -> ResultTable:
         for name, final, mean in rows
     )
     return ResultTable("results", "Results", ("series", "final", "mean"), cells, "In words.", "")
+
+
+def table_of_runs() -> ResultTable:
+    """A table of the runs of two series of ``dense``, as a ``runs-table`` block links them."""
+    rows = tuple(
+        (
+            Cell(name, link=write_link_state("dense", (name,), run=(f"{name}-{n}", name))),
+            Cell(str(n), float(n)),
+        )
+        for name in "AB"
+        for n in range(5)
+    )
+    return ResultTable("runs", "Runs", ("series", "seed"), rows, "A caption.", "series,seed\nA,0\n")
 
 
 def _metric(name: str) -> CurveSet:

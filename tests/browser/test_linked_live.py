@@ -171,7 +171,8 @@ def test_shift_and_drag_zooms_to_a_box(tabs: Tabs) -> None:
     assert y_labels(figure) not in (boxed, whole)
     tool(figure, "Reset zoom").click()
     tab.evaluate("state => { location.hash = state; }", state)
-    expect(figure.locator(".rg-state")).to_contain_text(re.compile(r"Showing step .* y from 0\.\d+ to 0\.\d+\."))
+    words = re.compile(r"Showing step .* y from 0\.\d+ to 0\.\d+\.")
+    expect(figure.locator(".rg-state")).to_contain_text(words)
     assert y_labels(figure) == boxed
 
 
@@ -197,7 +198,7 @@ def test_keys_zoom_y(tabs: Tabs) -> None:
 
 
 def test_two_fingers_zoom(tabs: Tabs) -> None:
-    """Side by side they stretch x about the places they hold, one above the other y; the page does not move."""
+    """Side by side they stretch x about the places they hold, one above the other y; the page stays."""
     tab = tabs.open("dense", touch=True, width=390)
     figure = wake(tab, "dense")
     top = tab.evaluate("scrollY")

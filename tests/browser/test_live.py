@@ -311,7 +311,7 @@ def test_two_series_have_a_difference(tabs: Tabs) -> None:
 
 
 def test_single_runs_are_read(tabs: Tabs) -> None:
-    """The run whose thin line is under the pointer has name and value; a series alone has all of its runs."""
+    """The run under the pointer has name, seed and value; a series alone has all of its runs."""
     tab = tabs.open("dense")
     figure = wake(tab, "dense")
     lines = figure.locator(".rg-tooltip-row.rg-of-run")
@@ -320,7 +320,7 @@ def test_single_runs_are_read(tabs: Tabs) -> None:
     runs = make_runs(4, 5, 150)[:, 74]
     shown = [row for row in tooltip_rows(figure) if row[0].startswith("run ")]
     order = sorted(range(5), key=lambda n: -runs[n])
-    assert shown == [[f"run E-{n}", f"{runs[n]:.3f}"] for n in order]
+    assert shown == [[f"run E-{n}", f"seed {n}", f"{runs[n]:.3f}"] for n in order]
     figure.get_by_role("button", name="E", exact=True).click()
     point_at(figure, 0.5, 0.02)
     expect(lines).to_have_count(0)

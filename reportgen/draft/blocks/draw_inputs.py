@@ -211,12 +211,17 @@ def describe_topic(topic: Topic, sources: Mapping[str, Source]) -> str:
 
 
 def link_topic(
-    topic: Topic, series: tuple[str, ...], x: tuple[float, float] | None, mark: tuple[float, str] | None
+    topic: Topic,
+    series: tuple[str, ...],
+    x: tuple[float, float] | None,
+    mark: tuple[float, str] | None,
+    run: tuple[str, str] | None = None,
 ) -> str:
     """Return the link fragment that shows series in a topic's figure, or an empty string without a figure.
 
-    ``x`` is the range of steps to show, ``mark`` the step and series of the point to mark; both are ignored
-    for scores. In a plot of several metrics the lines of the others stay.
+    ``x`` is the range of steps to show, ``mark`` the step and series of the point to mark, ``run`` the name
+    and series of a run; they are ignored for scores. In a plot of several metrics the lines of the others
+    stay.
     """
     if not topic.figure:
         return ""
@@ -225,7 +230,7 @@ def link_topic(
     shown = x if x and x[0] < x[1] else None
     if topic.part:
         return write_link_state(topic.figure, x=shown)
-    return write_link_state(topic.figure, series, shown, mark)
+    return write_link_state(topic.figure, series, shown, mark, run)
 
 
 class _Knowledge(Struct, frozen=True):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from reportgen.claims.vocabulary import Subject
     from reportgen.core.errors import SourceLocation
-    from reportgen.core.model import CurveSet, Ending, Request, ResultTable
+    from reportgen.core.model import CurveSet, Ending, Request, ResultTable, Run
     from reportgen.core.statements import Fact
     from reportgen.draft.blocks.draw_inputs import DrawInputs
     from reportgen.draft.blocks.results import ResultsStore
@@ -131,13 +131,17 @@ def draw_runs_table(planned: PlannedBlock, settings: RunsTableSettings, inputs: 
     )
     source = inputs.sources[planned.curves[0].source]
     known = read_run_settings(inputs.project.root, source, settings.settings)
-    links = {
-        series: link_topic(topic, (series,), None, None)
-        for topic in planned.topics
-        for series in answers.get_series(topic.request)
-    }
-    rows = [RunRow(run, known.get(key, {}), links.get(run.series, "")) for key, run in runs.items()]
+    figures = {
+        series: topic for topic in planned.topics for series in answers.get_series(topic.request)
+    }  # that draw it
+    rows = [RunRow(run, known.get(key, {}), _link_run(run, figures)) for key, run in runs.items()]
     return build_runs_table(table, rows, settings, context)
+
+
+def _link_run(run: Run, figures: Mapping[str, Topic]) -> str:
+    """Return the link fragment that shows a run, or where no lines of runs are drawn its series; or ""."""
+    topic = figures.get(run.series)
+    return link_topic(topic, (run.series,), None, None, (run.run, run.series)) if topic else ""
 
 
 def _summarise_runs(

@@ -91,7 +91,12 @@ def make_plot(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Plot
 def _make_line(curve: Curve, slot: int | None, spec: PlotSpec) -> SeriesLine:
     few = len(curve.runs) <= _MOST_RUN_LINES if spec.runs is None else spec.runs
     runs = tuple(
-        RunLine(run.run, run.steps, run.values if run.smoothed is None else run.smoothed)
+        RunLine(
+            run.run,
+            run.steps,
+            run.values if run.smoothed is None else run.smoothed,
+            None if run.seed == run.run else run.seed,
+        )
         for run in (curve.runs if len(curve.runs) > 1 and few else ())
     )
     band, dash = (curve.values, curve.low, curve.high, curve.n), curve.key.dash if curve.key else None

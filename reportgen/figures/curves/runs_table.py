@@ -111,7 +111,7 @@ def _write_caption(
         "with the settings in which they differ" if names else "which differ in no known setting but the seed"
     )
     what = "with the settings that the page names" if settings.settings else what
-    links = "A series links to its lines." if any(row.link for row in rows) else ""
+    links = "A row links to the line of its run." if any(row.link for row in rows) else ""
     counted = f"{format_count(len(rows), 'run')} of {format_count(series, 'series', 'series')}, {what}."
     sentences = (settings.caption or "", counted, links)
     how = table.caption.partition("\n")[2].replace("the mean curve", "the run")

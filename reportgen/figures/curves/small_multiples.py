@@ -92,6 +92,7 @@ def _draw_panel(
         source=describe_source(context),
         numbers=collect_numbers(alone, spec),
         band=name_band(alone),
+        of=spec.id.rpartition("-")[0],
     )
     lines = (line if line.name == curve.series else replace(_mute(line), look="plain") for line in plot.lines)
     plot = replace(plot, lines=tuple(lines))

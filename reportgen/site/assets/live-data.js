@@ -67,6 +67,7 @@
         const [from, unit] = axisOf(given).run_levels;
         return (given.runs ?? []).map((run) => ({
           name: run.name,
+          seed: run.seed,
           steps: columns[run.x],
           values: addUp(unpack(run.q)).map((level) => (level === null ? null : from + level * unit)),
         }));
@@ -113,9 +114,10 @@
       );
     }
 
-    runRows() {
+    /** Rows of the thin lines; ``shown`` are the runs of a series to draw. */
+    runRows(shown) {
       return this.backToFront.flatMap((one) =>
-        one.runs.flatMap((run, number) =>
+        shown(one).flatMap((run, number) =>
           run.steps.map((step, i) => ({
             series: one.key,
             run: `${one.key}-${number}`,
@@ -151,9 +153,10 @@
     /** Runs of a series that have a value at a step, largest first, where these can be read. */
     runsAt(one, step) {
       if (!this.exact) return [];
-      const found = one.runs.map(({ name, steps, values }) => [name, values[steps.indexOf(step)] ?? null]);
-      const known = found.filter(([, value]) => value !== null).sort(([, a], [, b]) => b - a);
-      return known.map(([name, value]) => ({ one, name, value }));
+      const found = one.runs.map(({ name, seed, steps, values }) => {
+        return { one, name, seed, value: values[steps.indexOf(step)] ?? null };
+      });
+      return found.filter(({ value }) => value !== null).sort((a, b) => b.value - a.value);
     }
 
     /** The first of two series minus the second at a step; null for other numbers of series. Its interval is that of
@@ -169,12 +172,18 @@
       return { series, value, low, high };
     }
 
-    /** Values of a series on a part of the x axis, with those of its lines at both ends of it. */
+    /** How far a series has moved at a step from its value at another one; null where one of them is unknown. */
+    change(one, step, from) {
+      const [now, before] = [step, from].map((place) => this.readings([one], place)[0].value);
+      return now === null || before === null ? null : now - before;
+    }
+
+    /** Values of a series, and of some of its runs, on a part of the x axis, with those of its lines at both ends. */
     valuesInside(one, axis, band, runs) {
       const [low, high] = axis.domain;
       const inside = (steps, values) => (values ?? []).filter((_, i) => steps[i] >= low && steps[i] <= high);
       const parts = [one.y, ...(band ? [one.low, one.high] : [])].map((values) => inside(one.steps, values));
-      const thin = runs ? one.runs.map((run) => inside(run.steps, run.values)) : [];
+      const thin = runs.map((run) => inside(run.steps, run.values));
       const ends = axis.domain.map((step) => this.valueAt(one, step, axis));
       if (one.steps.findLast((_, i) => one.y[i] !== null) < low) return [];
       return [...parts, ...thin, ends].flat().filter((value) => value !== null);

@@ -21,6 +21,9 @@
       this.root = root;
       this.domain = null; // the x that are shown, null for all
       this.chosen = null; // names of the series that stand out, null for all
+      this.run = null; // the series and name of the run that is shown alone, null for all
+      this.pin = null; // the step that others are compared with
+      this.pinned = null; // the plot that it was pinned in
       this.shown = SHOWN;
       this.plots = [];
     }
@@ -60,9 +63,26 @@
       const next = more ? new Set(this.chosen ?? this.names) : new Set();
       if (!next.delete(name) && !(alone && !more)) next.add(name);
       this.chosen = next.size && next.size < this.names.length ? next : null;
-      this.refresh();
+      this.run = null;
+      this.refresh("runs");
       const shown = this.names.filter((one) => this.shows(one));
       this.plots[0].say(this.chosen ? `Showing ${shown.join(", ")}` : "Showing all series");
+    }
+
+    /** Show one run alone, with the line of its series; null shows all. */
+    isolate(run) {
+      this.run = run;
+      this.chosen = run && this.names.length > 1 ? new Set([run.series]) : null;
+      this.refresh("runs");
+      this.plots[0].say(run ? `Showing run ${run.name} of ${run.series}` : "Showing all series");
+    }
+
+    /** Compare other steps with this one; null compares none. */
+    pinAt(step, plot = null) {
+      Object.assign(this, { pin: step, pinned: plot });
+      this.plots.forEach((one) => one.onDraw());
+      const [{ payload, readX, say }] = this.plots;
+      say(step === null ? "No step is pinned" : `${live.placeWords(payload.x, readX(step))} is pinned`);
     }
 
     /** Show a part of the x axis here and in linked groups, null for all of it; in one plot also a part of y. */

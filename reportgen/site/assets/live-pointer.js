@@ -47,6 +47,8 @@
       parts.forEach((part) => (part.hidden = true));
       plot.surface.append(...parts);
       plot.box.append(this.said);
+      this.pin = new live.Pin(plot);
+      this.line = new live.RunLine(plot);
       this.zoomer = new live.Zoomer(plot, this);
       this.listen();
     }
@@ -55,9 +57,16 @@
       const { surface } = this.plot;
       const on = (type, act) => surface.addEventListener(type, act);
       on("pointermove", (event) => this.moved(event));
-      on("pointerdown", (event) => event.pointerType === "touch" && this.moved(event));
+      on("pointerdown", (event) => {
+        this.before = this.step;
+        this.touched = event.pointerType === "touch";
+        if (this.touched) this.moved(event);
+      });
       on("pointerleave", (event) => event.pointerType === "touch" || this.pointAll(null));
-      on("dblclick", () => this.plot.group.zoom(null));
+      on("dblclick", () => {
+        if (!this.touched) this.plot.group.pinAt(null); // by the two clicks
+        this.plot.group.zoom(null);
+      });
       on("keydown", (event) => this.key(event));
       on("blur", () => this.pointAll(null));
       document.addEventListener("pointerdown", (event) => {
@@ -80,8 +89,24 @@
     moved(event) {
       const { x, y } = live.locate(this.plot, event);
       if (this.zoomer.moved(event)) return;
+      this.across = x;
       cancelAnimationFrame(this.frame);
       this.frame = requestAnimationFrame(() => this.pointAt(x / this.plot.room.width, y, event.pointerType));
+    }
+
+    /** A click isolates the run whose thin line is there, or pins the step; both once more is undone. On a touch screen
+        the first tap reads. */
+    clicked(event) {
+      const { plot } = this;
+      const steps = this.steps();
+      if (!steps.length) return;
+      const { x, y } = live.locate(plot, event);
+      const step = steps[live.nearest(plot.x, steps, x / plot.room.width)];
+      this.across = x;
+      if (event.pointerType === "touch" && step !== this.before) return;
+      const [near] = this.runsNear(step, y);
+      if (near) plot.group.isolate(plot.group.run ? null : { series: near.one.name, name: near.name });
+      else plot.group.pinAt(step === plot.group.pin ? null : step, plot);
     }
 
     pointAt(part, y, kind) {
@@ -109,6 +134,8 @@
       this.rule.hidden = none;
       [...this.dots, ...this.values, this.place].forEach((part) => (part.hidden = true));
       this.tooltip.hidden = none || !this.reads;
+      const [near] = none || y === null ? [] : this.runsNear(this.step, y);
+      this.line.show(near && { series: near.one.name, name: near.name });
       if (none) return;
       const readings = plot.data.readings(plot.visible, this.step);
       const x = live.fraction(plot.x, this.step) * plot.room.width;
@@ -150,7 +177,8 @@
       const counts = new Set(readings.filter(({ value }) => value !== null).map(({ n }) => n));
       const shared = counts.size === 1 ? [...counts][0] : null;
       const band = plot.band && readings.some(({ low }) => low != null) ? plot.payload.band : "";
-      const how = [band, shared > 1 ? `n = ${shared}` : ""].filter(Boolean).join(", ");
+      const from = this.compared ? `change from ${plot.readX(plot.group.pin)}` : "";
+      const how = [band, shared > 1 ? `n = ${shared}` : "", from].filter(Boolean).join(", ");
       const head = make("div", "rg-tooltip-head");
       const title = make("span", "rg-name", live.placeWords(plot.x, plot.readX(this.step)));
       title.dir = "auto";
@@ -164,21 +192,45 @@
       this.tooltip.replaceChildren(head, ...rows, ...(difference ? [this.differenceRow(difference)] : []));
     }
 
+    /** Whether changes from the step that is pinned are shown. */
+    get compared() {
+      const { pin } = this.plot.group;
+      return pin !== null && pin !== this.step;
+    }
+
     /** Runs at this step: all of a series that is alone, otherwise the one whose thin line is under the pointer. */
     runsRead(y) {
+      const runs = this.runsAt(this.step);
+      if (this.plot.visible.length === 1 && runs.length <= MOST) return runs;
+      return y === null ? [] : this.runsNear(this.step, y);
+    }
+
+    runsAt(step) {
       const { plot } = this;
-      if (!plot.runs) return [];
-      const runs = plot.visible.flatMap((one) => plot.data.runsAt(one, this.step));
-      if (plot.visible.length === 1 && runs.length <= MOST) return runs;
-      const away = ({ one, value }) =>
-        Math.abs((1 - live.fraction(plot.axisOf(one), value)) * plot.room.height - y);
-      const near = y === null ? [] : runs.filter((run) => away(run) <= NEAR);
+      return plot.visible.flatMap((one) => {
+        const shown = plot.runsOf(one).map(({ name }) => name);
+        return plot.data.runsAt(one, step).filter(({ name }) => shown.includes(name));
+      });
+    }
+
+    /** The run whose thin line is under the pointer at a height of the plot, or none. */
+    runsNear(step, y) {
+      const { plot } = this;
+      const at = live.valueOf(plot.x, this.across / plot.room.width);
+      const away = ({ one, name }) => {
+        const { steps, values } = one.runs.find((run) => run.name === name);
+        const value = plot.data.valueAt({ steps, y: values }, at, plot.x) ?? NaN;
+        return Math.abs((1 - live.fraction(plot.axisOf(one), value)) * plot.room.height - y);
+      };
+      const near = this.runsAt(step).filter((run) => away(run) <= NEAR);
       return near.sort((a, b) => away(a) - away(b)).slice(0, 1);
     }
 
-    runRow({ one, name, value }) {
+    runRow({ one, name, seed, value }) {
       const row = make("div", "rg-tooltip-row rg-of-run");
-      row.append(nameOf(`run ${name}`), make("span", "rg-value", this.plot.said(value, one)));
+      row.append(nameOf(`run ${name}`));
+      if (seed !== undefined) row.append(make("span", "", `seed ${seed}`));
+      row.append(make("span", "rg-value", this.plot.said(value, one)));
       return row;
     }
 
@@ -189,7 +241,7 @@
       const minus = make("span", "", "\u2212");
       minus.setAttribute("aria-hidden", "true");
       row.append(first, minus, second, make("span", "rg-name", "difference"));
-      row.append(make("span", "rg-value", `${value > 0 ? "+" : ""}${plot.said(value, series[0])}`));
+      row.append(make("span", "rg-value", this.signed(value, series[0])));
       if (plot.band && low !== null) {
         const ends = [low, high].map((end) => plot.read(end, series[0]));
         row.append(make("span", "rg-interval", `[${ends.join(", ")}]`));
@@ -211,8 +263,14 @@
         if (plot.band && low !== null) aside(`[${plot.read(low, one)}, ${plot.read(high, one)}]`);
         if (raw !== null) aside(`unsmoothed ${plot.read(raw, one)}`);
         if (withCount && n > 1) aside(`n = ${n}`);
+        const change = this.compared ? plot.data.change(one, this.step, plot.group.pin) : null;
+        if (change !== null) aside(this.signed(change, one));
       }
       return row;
+    }
+
+    signed(change, one) {
+      return `${change > 0 ? "+" : ""}${this.plot.said(change, one)}`;
     }
 
     /** Beside the rule, on the side with room; where neither has any, clear of the dots. */
@@ -249,10 +307,14 @@
       if (event.key in STRIDES) this.walk(STRIDES[event.key]);
       else if (event.key === "ArrowUp") this.change(-1);
       else if (event.key === "ArrowDown") this.change(1);
+      else if (event.key === "Enter" || event.key === " ") this.pinStep();
+      else if (event.key === "r" || event.key === "R") this.changeRun();
       else if (event.key === "Escape" || event.key === "0") {
         this.zoomer.stopDrag();
         this.spoken = null;
         this.pointAll(null);
+        if (group.pin !== null) group.pinAt(null);
+        if (group.run) group.isolate(null);
         group.zoom(null);
       } else return;
       event.preventDefault();
@@ -276,6 +338,21 @@
       this.readOut();
     }
 
+    /** Pin the step that is read, or take the pin away from it. */
+    pinStep() {
+      const { group } = this.plot;
+      if (this.step !== null) group.pinAt(this.step === group.pin ? null : this.step, this.plot);
+    }
+
+    /** Show the next run alone, of the series that the keyboard chose or of all; after the last one, all again. */
+    changeRun() {
+      const { group, data } = this.plot;
+      const series = this.spoken ? [this.spoken] : data.series;
+      const runs = series.flatMap((one) => one.runs.map(({ name }) => ({ series: one.name, name })));
+      const now = runs.findIndex(({ series: of, name }) => of === group.run?.series && name === group.run.name);
+      if (runs.length) group.isolate(runs[now + 1] ?? null);
+    }
+
     readOut() {
       if (this.step === null) return;
       const { plot } = this;
@@ -285,7 +362,9 @@
         if (value === null) return this.spoken ? `${one.label} has no value` : "";
         const ends = [low, high].map((end) => end !== null && plot.read(end, one));
         const interval = this.spoken && low !== null ? ` from ${ends.join(" to ")}` : "";
-        return `${one.label} ${plot.said(value, one)}${interval}`;
+        const change = this.compared ? plot.data.change(one, this.step, plot.group.pin) : null;
+        const moved = change === null ? "" : `, ${this.signed(change, one)} from ${plot.readX(plot.group.pin)}`;
+        return `${one.label} ${plot.said(value, one)}${interval}${moved}`;
       });
       const place = live.placeWords(plot.x, plot.readX(this.step));
       const difference = !this.spoken && plot.data.difference(plot.visible, this.step);
@@ -303,6 +382,7 @@
     plot.say = (words) => plot.pointer.say(words);
     plot.onDraw = () => {
       plot.pointer.point(plot.pointer.step);
+      plot.pointer.pin.redrawn();
       plot.onRefresh?.();
     };
   }

@@ -1,7 +1,7 @@
 /* A state of a figure that the address names: FIGURE~series=A,B~x=100..140~mark=120@A, as
    write_link_state in reportgen/figures/live.py writes it, and what the toolbar switches: ~y=log (or linear), ~band=0,
-   ~runs=0, ~fit=0 (y is not fitted to the lines), ~box=0.7..0.9 (the y axis shown) and ~linked=0 (other figures are not
-   zoomed with it). The series are shown alone, the steps with some room, the point with a ring and its value in words.
+   ~runs=0, ~fit=0 (y is not fitted to the lines), ~box=0.7..0.9 (the y axis shown) ~linked=0 (other figures are not
+   zoomed with it), ~pin=120 and ~run=0@MEL (run 0 of MEL alone). The series are shown alone, the steps with some room, the point with a ring and its value in words.
    What the figure does not have is passed over. */
 (function (live) {
   "use strict";
@@ -32,12 +32,15 @@
     const said = new Map(parts.map((part) => part.split("=", 2)));
     const ends = (said.get("x") ?? "").split("..").map(number);
     const sides = (said.get("box") ?? "").split("..").map(number);
+    const [run, series] = (said.get("run") ?? "").split("@", 2);
     const [step, name] = (said.get("mark") ?? "").split("@", 2);
     return {
       series: (said.get("series") ?? "").split(",").filter(Boolean).map(decoded),
       x: ends.length === 2 && ends[0] <= ends[1] ? ends : null,
       span: sides.length === 2 && sides[0] < sides[1] ? sides : null,
       linked: said.get("linked") !== "0",
+      run: series === undefined ? null : [decoded(run), decoded(series)],
+      pin: number(said.get("pin") ?? ""),
       mark: name !== undefined && Number.isFinite(number(step)) ? [number(step), decoded(name)] : null,
       shown: {
         ...(SCALES.includes(said.get("y")) && { log: said.get("y") === "log" }),
@@ -116,19 +119,22 @@
     }
 
     /** Show what a link names, as far as this figure has it. */
-    show({ series, x, span, linked, mark, shown: wanted }) {
+    show({ series, x, span, linked, mark, run, pin: step, shown: wanted }) {
       const { group, payload } = this.plot;
-      const known = group.names.filter((name) => series.includes(name));
+      const alone = run && this.runNamed(...run);
+      const known = group.names.filter((name) => (alone ? name === alone.series : series.includes(name)));
+      const pin = live.within(payload.x, step) ? step : null;
       const chosen = known.length && known.length < group.names.length ? new Set(known) : null;
       const part = x && withRoom(payload.x, x);
       const domain = part ?? (span && payload.x.domain);
       const point = mark && this.reading(...mark);
       const changes = this.changes(wanted, domain);
-      if (!known.length && !domain && !point && !changes.length) return this.clear();
+      if (!known.length && !domain && !point && pin === null && !changes.length) return this.clear();
       const shown = { ...live.SHOWN, ...Object.fromEntries(changes) };
       if (domain && linked !== group.linked) group.link(linked);
-      this.now = { chosen, domain, shown, point };
-      group.restore({ chosen, domain, shown, plot: this.plot, span }, "means", "runs");
+      this.now = { chosen, domain, shown, point, pin, run: alone };
+      group.pinned = pin === null ? null : this.plot;
+      group.restore({ chosen, domain, shown, pin, run: alone, plot: this.plot, span }, "means", "runs");
       this.plot.pointer.pointAll(point?.step ?? null);
       this.words.textContent = this.sentence(known, part && x, span);
       // The rows of panels line up: none is left for it between plot and caption.
@@ -149,6 +155,12 @@
       return Object.entries(wanted).filter(([name]) => plots.some(has[name]));
     }
 
+    /** A run that this figure has a thin line for; otherwise null. */
+    runNamed(name, series) {
+      const has = ({ data }) => data.series.some((one) => one.name === series && one.runs.some((run) => run.name === name));
+      return this.plot.group.plots.some(has) ? { series, name } : null;
+    }
+
     /** A point of a series, read out; null where the series has none. */
     reading(step, name) {
       const { data, payload } = this.plot;
@@ -160,11 +172,11 @@
 
     sentence(names, range, span) {
       const { plot } = this;
-      const { point } = this.now;
+      const { point, run } = this.now;
       const place = (words) => live.placeInSentence(plot.payload.x, words);
       const { log, band, runs, fit } = this.now.shown;
       const shown = [
-        names.length && listing(names),
+        run ? `run ${isolated(run.name)} of ${isolated(run.series)}` : names.length && listing(names),
         range && place(range.map(plot.readX).join(" to ")),
         log !== null && `${log ? "a logarithmic" : "a linear"} y axis`,
         span && `y from ${span.map(plot.readY).join(" to ")}`,
@@ -182,7 +194,7 @@
       const { now, plot } = this;
       if (!now) return;
       const { group, room, x } = plot;
-      if (["chosen", "domain", "shown"].some((part) => group[part] !== now[part])) return this.leave();
+      if (["chosen", "domain", "shown", "pin", "run"].some((part) => group[part] !== now[part])) return this.leave();
       const { point } = now;
       const y = point && plot.axisOf(point.one);
       this.ring.hidden = !point || !live.within(x, point.step) || !live.within(y, point.value);
@@ -204,7 +216,7 @@
     clear() {
       if (!this.now) return;
       this.leave();
-      this.plot.group.restore({ chosen: null, domain: null, shown: live.SHOWN }, "means", "runs");
+      this.plot.group.restore({ chosen: null, domain: null, shown: live.SHOWN, pin: null, run: null }, "means", "runs");
       this.plot.pointer.pointAll(null);
       this.plot.say("Showing everything");
     }
@@ -225,10 +237,12 @@
       some((plot) => plot.data.hasRuns) && !runs && ["runs", 0],
       group.domain && !fit && ["fit", 0],
       group.domain && span && ["box", short(span).join("..")],
+      group.pin !== null && ["pin", group.pin],
       zoomed && !group.linked && ["linked", 0],
     ];
     return {
-      series: group.chosen ? group.names.filter((name) => group.shows(name)) : [],
+      run: group.run,
+      series: group.chosen && !group.run ? group.names.filter((name) => group.shows(name)) : [],
       x: zoomed && withoutRoom(payload.x, group.domain, data.stepsOf(visible)),
       mark: states.get(figure)?.now?.point ?? null,
       shown: shown.filter(Boolean),
@@ -251,5 +265,5 @@
 
   document.addEventListener("keydown", ({ key }) => key === "Escape" && clearStates());
 
-  Object.assign(live, { addState, stateOf, showState, clearStates });
+  Object.assign(live, { addState, decoded, readState, stateOf, showState, clearStates });
 })(window.reportgenLive);

@@ -72,11 +72,12 @@
 
   /** The fragment of a link to a state of a figure, as reportgen/figures/live.py writes it, with what the toolbar
       switches: ``shown`` are names with "log", "linear" or "0". */
-  function writeState(figure, { series = [], x = null, mark = null, shown = [] }) {
+  function writeState(figure, { series = [], x = null, mark = null, run = null, shown = [] }) {
     const parts = [encoded(figure.id)];
     if (series.length) parts.push(`series=${series.map(encoded).join(",")}`);
     if (x) parts.push(`x=${x.join("..")}`);
     if (mark) parts.push(`mark=${mark.step}@${encoded(mark.one.name)}`);
+    if (run) parts.push(`run=${encoded(run.name)}@${encoded(run.series)}`);
     parts.push(...shown.map((pair) => pair.join("=")));
     return parts.join("~");
   }
@@ -214,5 +215,5 @@
   }
 
   Object.assign(live, { make, toolButton, makeBar, linkButton, fullScreenButton, fileLink, saveMenu });
-  Object.assign(live, { citeMenu, citeTable, copy, forgetState, readTitle, writeState });
+  Object.assign(live, { citeMenu, citeTable, menu, copy, forgetState, readTitle, writeState });
 })(window.reportgenLive);

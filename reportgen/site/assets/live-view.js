@@ -80,6 +80,13 @@
       return this.group.shown.runs;
     }
 
+    /** The runs of a series that are shown: all, or the one that is isolated. */
+    runsOf(one) {
+      const { run } = this.group;
+      if (!this.runs) return [];
+      return run ? one.runs.filter(({ name }) => run.series === one.name && run.name === name) : one.runs;
+    }
+
     get band() {
       return this.group.shown.band;
     }
@@ -110,7 +117,7 @@
     /** The part of an axis that has every line, band and thin line shown in it, with some room. */
     fitted(whole) {
       const left = this.visible.filter((one) => !one.right); // the right axis stays whole
-      const values = left.flatMap((one) => this.data.valuesInside(one, this.x, this.band, this.runs));
+      const values = left.flatMap((one) => this.data.valuesInside(one, this.x, this.band, this.runsOf(one)));
       const parts = values.map((value) => live.fraction(whole, value)).filter(Number.isFinite);
       if (!parts.length) return whole;
       const low = Math.max(0, parts.reduce((a, b) => Math.min(a, b)));
@@ -220,7 +227,7 @@
       const key = (name) => data.series.find((one) => one.name === name).key;
       return {
         means: data.means(this.band, this.log ? this.y.domain[0] : -Infinity),
-        runs: this.runs ? data.runRows() : [],
+        runs: data.runRows((one) => this.runsOf(one)),
         ends: this.ends(room).map(({ text, y }) => ({ series: key(text), text, y })),
         ...this.marks(room),
       };

@@ -25,6 +25,10 @@
     return [a - at * scale, a + (1 - at) * scale];
   }
 
+  function apart(a, b) {
+    return Math.hypot(a.x - b.x, a.y - b.y);
+  }
+
   class Zoomer {
     constructor(plot, pointer) {
       this.plot = plot;
@@ -52,6 +56,7 @@
     // ---- a drag ------------------------------------------------------------------------------------
 
     pressed(event) {
+      this.pressedAt = event.button === 0 && this.fingers.size === 0 ? locate(this.plot, event) : null;
       if (event.pointerType === "touch") {
         this.fingers.set(event.pointerId, locate(this.plot, event));
         if (this.fingers.size > 1) this.grip();
@@ -86,8 +91,11 @@
 
     released(event) {
       const { from, to, plot } = this;
+      const still = this.pressedAt && !to && apart(this.pressedAt, locate(plot, event)) <= DRAG;
+      const several = this.fingers.size > 1;
       this.fingers.delete(event.pointerId);
       this.stopDrag();
+      if (still && !several && !event.shiftKey) this.pointer.clicked(event);
       if (!to) return;
       const { width, height } = plot.room;
       const ends = [from.x, to.x].sort((a, b) => a - b);

@@ -14,6 +14,8 @@
     "live-group.js",
     "live-toolbar.js",
     "live-zoom.js",
+    "live-pin.js",
+    "live-runs.js",
     "live-pointer.js",
     "live-tools.js",
     "live-state.js",
@@ -21,7 +23,8 @@
   const MARK_PARTS = ["live-toolbar.js", "live-marks.js"];
   const HINT =
     "Left and right arrow keys read the values at each step, up and down choose a series, " +
-    "plus and minus zoom, with Shift up and down zoom the y axis, Escape shows everything again.";
+    "plus and minus zoom, with Shift up and down zoom the y axis, Enter pins a step, R shows a run alone, " +
+    "Escape shows everything again.";
   const MARK_HINT =
     "Arrow keys read the marks one by one, Enter shows a series alone, Escape shows everything again.";
   const SHOWN_FOR = 2400; // milliseconds
@@ -194,6 +197,16 @@
     table.querySelector(".rg-files").append(" ", button);
   }
 
+  /** A table whose rows lead to runs of a figure wakes it when it is pointed at. */
+  function linkRuns(table) {
+    const ids = new Set([...table.querySelectorAll('a[href*="~run="]')].map(({ hash }) => hash.slice(1).split("~")[0]));
+    const figures = [...ids].map((id) => document.getElementById(id)).filter(Boolean);
+    for (const type of ["pointerover", "focusin"]) {
+      const wakeAll = () => figures.forEach((figure) => wake(figure.closest(".rg-panels") ?? figure));
+      table.addEventListener(type, wakeAll, { once: true });
+    }
+  }
+
   /** A cell's place in its column: a number where it has one, otherwise its words; nothing comes last. */
   function sortKey(row, column) {
     const cell = row.cells[column];
@@ -242,6 +255,7 @@
     startMarks();
     startStatements();
     document.querySelectorAll("table.rg-sortable").forEach(makeSortable);
+    document.querySelectorAll('table:has(a[href*="~run="])').forEach(linkRuns);
     document.querySelectorAll(".rg-result:has(.rg-files)").forEach(offerCiting);
     followAddress();
     window.addEventListener("hashchange", followAddress);
