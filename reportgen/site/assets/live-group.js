@@ -2,9 +2,9 @@
 (function (live) {
   "use strict";
 
-  /** What the toolbar switches: a log y axis (null: as the author says), what is drawn beside the lines, and whether y
-      fits the lines while x is zoomed. */
-  const SHOWN = { log: null, runs: true, band: true, fit: true };
+  /** What the toolbar switches: a log y axis (null: as the author says), what is drawn beside the lines, whether y
+      fits the lines while x is zoomed, and whether two series are shown as their difference. */
+  const SHOWN = { log: null, runs: true, band: true, fit: true, difference: false };
   const FEWEST = 2; // steps of a group inside a range that it is zoomed to with others
 
   /** Groups that are alive, and by x axis the range that those of it show. */
@@ -50,7 +50,7 @@
     }
 
     get names() {
-      return [...new Set(this.plots.flatMap((plot) => plot.data.series.map((one) => one.name)))];
+      return [...new Set(this.plots.flatMap((plot) => plot.given.series.map((one) => one.name)))];
     }
 
     shows(name) {
@@ -113,7 +113,7 @@
     /** A range of another group, where this one has enough in it; otherwise its whole axis. */
     fitting(domain) {
       if (!domain) return null;
-      const inside = ({ data }) => data.stepsOf(data.series).filter((x) => x >= domain[0] && x <= domain[1]);
+      const inside = ({ given }) => given.stepsOf(given.series).filter((x) => x >= domain[0] && x <= domain[1]);
       return this.plots.some((plot) => inside(plot).length >= FEWEST) ? domain : null;
     }
 
@@ -149,6 +149,16 @@
     show(changes) {
       this.shown = { ...this.shown, ...changes };
       this.refresh("means", "runs");
+    }
+
+    /** Show the difference of two series in place of their lines, where two are shown, or the lines again. */
+    toggleDifference() {
+      const plot = this.plots.find(({ pair }) => pair);
+      if (!plot) return this.plots[0].say("A difference needs two series: choose them in the legend");
+      const difference = !this.shown.difference;
+      this.show({ difference });
+      const [a, b] = plot.pair.map(({ name }) => name);
+      this.plots[0].say(difference ? `Showing ${a} minus ${b}` : `Showing ${a} and ${b}`);
     }
 
     refresh(...names) {

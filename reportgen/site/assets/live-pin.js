@@ -20,15 +20,16 @@
 
   /** What can be copied of a step: words, and the Markdown of a number with the expression that it comes from. Facts
       are about lines that are not smoothed, whatever is drawn. */
-  function listBound({ visible, payload, data, readY }, step) {
+  function listBound({ differs, pair, visible, payload, given, readY }, step) {
     const [{ of }, written] = [payload, writeStep(payload.x, step)];
     if (!of || written === null) return [];
-    const readings = data.readings(visible, step).filter(({ value }) => value !== null);
+    const readings = given.readings(pair ?? visible, step).filter(({ value }) => value !== null);
     const values = new Map(readings.map(({ one, value, raw }) => [one, raw ?? value]));
     const rows = [...values].map(([one, value]) => [one.name, value, `at(${quoteName(one.name)}, ${written})`]);
-    const [a, b] = visible;
-    if (visible.length === 2 && values.size === 2) {
-      const names = [a, b].map(({ name }) => quoteName(name));
+    if (pair && values.size === 2) {
+      const [a, b] = pair;
+      const names = pair.map(({ name }) => quoteName(name));
+      if (differs) rows.length = 0;
       rows.push([`${a.name} \u2212 ${b.name}`, values.get(a) - values.get(b), `gap(${names.join(", ")}, ${written})`]);
     }
     return rows

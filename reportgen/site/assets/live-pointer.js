@@ -40,8 +40,8 @@
       this.tooltip = make("div", "rg-tooltip");
       this.said = make("div", "rg-unseen");
       this.said.setAttribute("role", "status");
-      this.dots = plot.data.series.map(({ slot }) => make("div", `rg-dot rg-slot-${slot}`));
-      this.values = plot.data.series.map(({ slot }) => make("div", `rg-at-rule rg-slot-${slot}`));
+      this.dots = plot.given.series.map(({ slot }) => make("div", `rg-dot rg-slot-${slot}`));
+      this.values = plot.given.series.map(({ slot }) => make("div", `rg-at-rule rg-slot-${slot}`));
       this.place = make("div", "rg-at-rule rg-slot-muted");
       const parts = [this.rule, ...this.dots, ...this.values, this.place, this.tooltip];
       parts.forEach((part) => (part.hidden = true));
@@ -78,10 +78,10 @@
     steps() {
       const { group, data, visible, x } = this.plot;
       const { chosen, domain } = group;
-      if (!this.known || this.known.chosen !== chosen || this.known.domain !== domain) {
+      if (this.known?.data !== data || this.known.chosen !== chosen || this.known.domain !== domain) {
         const [low, high] = x.domain;
         const steps = data.stepsOf(visible).filter((step) => step >= low && step <= high);
-        this.known = { chosen, domain, steps };
+        this.known = { data, chosen, domain, steps };
       }
       return this.known.steps;
     }
@@ -270,7 +270,7 @@
     }
 
     signed(change, one) {
-      return `${change > 0 ? "+" : ""}${this.plot.said(change, one)}`;
+      return `${change > 0 && !this.plot.differs ? "+" : ""}${this.plot.said(change, one)}`;
     }
 
     /** Beside the rule, on the side with room; where neither has any, clear of the dots. */
@@ -309,6 +309,7 @@
       else if (event.key === "ArrowDown") this.change(1);
       else if (event.key === "Enter" || event.key === " ") this.pinStep();
       else if (event.key === "r" || event.key === "R") this.changeRun();
+      else if (event.key === "d" || event.key === "D") this.plot.group.toggleDifference();
       else if (event.key === "Escape" || event.key === "0") {
         this.zoomer.stopDrag();
         this.spoken = null;

@@ -1,7 +1,7 @@
 /* A state of a figure that the address names: FIGURE~series=A,B~x=100..140~mark=120@A, as
    write_link_state in reportgen/figures/live.py writes it, and what the toolbar switches: ~y=log (or linear), ~band=0,
    ~runs=0, ~fit=0 (y is not fitted to the lines), ~box=0.7..0.9 (the y axis shown) ~linked=0 (other figures are not
-   zoomed with it), ~pin=120 and ~run=0@MEL (run 0 of MEL alone). The series are shown alone, the steps with some room, the point with a ring and its value in words.
+   zoomed with it), ~difference=1, ~pin=120 and ~run=0@MEL (run 0 of MEL alone). The series are shown alone, the steps with some room, the point with a ring and its value in words.
    What the figure does not have is passed over. */
 (function (live) {
   "use strict";
@@ -44,6 +44,7 @@
       mark: name !== undefined && Number.isFinite(number(step)) ? [number(step), decoded(name)] : null,
       shown: {
         ...(SCALES.includes(said.get("y")) && { log: said.get("y") === "log" }),
+        ...(said.get("difference") === "1" && { difference: true }),
         ...Object.fromEntries(PARTS.filter((part) => said.get(part) === "0").map((part) => [part, false])),
       },
     };
@@ -128,7 +129,7 @@
       const part = x && withRoom(payload.x, x);
       const domain = part ?? (span && payload.x.domain);
       const point = mark && this.reading(...mark);
-      const changes = this.changes(wanted, domain);
+      const changes = this.changes(wanted, domain, known);
       if (!known.length && !domain && !point && pin === null && !changes.length) return this.clear();
       const shown = { ...live.SHOWN, ...Object.fromEntries(changes) };
       if (domain && linked !== group.linked) group.link(linked);
@@ -144,12 +145,13 @@
     }
 
     /** What of these switches changes one of the plots. */
-    changes(wanted, domain) {
+    changes(wanted, domain, known) {
       const { plots } = this.plot.group;
       const has = {
-        log: ({ data, payload }) => data.positive && (payload.y.scale === "log") !== wanted.log,
-        band: ({ data }) => data.hasBand,
-        runs: ({ data }) => data.hasRuns,
+        log: ({ given: data, payload }) => data.positive && (payload.y.scale === "log") !== wanted.log,
+        band: ({ given }) => given.hasBand,
+        runs: ({ given }) => given.hasRuns,
+        difference: ({ given }) => given.comparable && (known.length || given.series.length) === 2,
         fit: () => Boolean(domain),
       };
       return Object.entries(wanted).filter(([name]) => plots.some(has[name]));
@@ -157,13 +159,13 @@
 
     /** A run that this figure has a thin line for; otherwise null. */
     runNamed(name, series) {
-      const has = ({ data }) => data.series.some((one) => one.name === series && one.runs.some((run) => run.name === name));
+      const has = ({ given }) => given.series.some((one) => one.name === series && one.runs.some((run) => run.name === name));
       return this.plot.group.plots.some(has) ? { series, name } : null;
     }
 
     /** A point of a series, read out; null where the series has none. */
     reading(step, name) {
-      const { data, payload } = this.plot;
+      const { given: data, payload } = this.plot;
       const one = data.series.find((other) => other.name === name);
       if (!one || step > one.steps.findLast((_, i) => one.y[i] !== null)) return null;
       const value = data.valueAt(one, step, payload.x);
@@ -178,6 +180,7 @@
       const shown = [
         run ? `run ${isolated(run.name)} of ${isolated(run.series)}` : names.length && listing(names),
         range && place(range.map(plot.readX).join(" to ")),
+        plot.differs && `the difference ${plot.data.series[0].name}`,
         log !== null && `${log ? "a logarithmic" : "a linear"} y axis`,
         span && `y from ${span.map(plot.readY).join(" to ")}`,
         !fit && "the whole y axis",
@@ -232,11 +235,12 @@
     const zoomed = group.domain && !group.isWhole(group.domain);
     const some = (has) => group.plots.some(has);
     const shown = [
-      some((plot) => plot.log !== (plot.payload.y.scale === "log")) && ["y", log ? "log" : "linear"],
-      some((plot) => plot.data.hasBand) && !band && ["band", 0],
-      some((plot) => plot.data.hasRuns) && !runs && ["runs", 0],
+      log !== null && some((plot) => plot.given.positive && log !== (plot.payload.y.scale === "log")) && ["y", log ? "log" : "linear"],
+      some((plot) => plot.given.hasBand) && !band && ["band", 0],
+      some((plot) => plot.given.hasRuns) && !runs && ["runs", 0],
       group.domain && !fit && ["fit", 0],
       group.domain && span && ["box", short(span).join("..")],
+      some((plot) => plot.differs) && ["difference", 1],
       group.pin !== null && ["pin", group.pin],
       zoomed && !group.linked && ["linked", 0],
     ];

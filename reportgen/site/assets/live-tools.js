@@ -45,6 +45,16 @@
     return { button, show };
   }
 
+  /** Switches between the lines of two series and their difference; there where two are shown. */
+  function differenceButton(group) {
+    const button = toolButton("a \u2212 b", "Difference of the two series shown", () => group.toggleDifference());
+    const show = () => {
+      button.setAttribute("aria-pressed", group.plots.some(({ differs }) => differs));
+      button.hidden = !group.plots.some(({ pair }) => pair);
+    };
+    return { button, show };
+  }
+
   /** What shows a group in another way: buttons, and a function that brings them up to date. */
   function groupTools(group) {
     const [first] = group.plots;
@@ -55,15 +65,16 @@
     });
     const fits = fitButton(group);
     const offer = (has, name, words) => {
-      const plots = group.plots.filter(({ data }) => data[has]);
+      const plots = group.plots.filter(({ given }) => given[has]);
       return plots.length ? [toggle(group, plots, name, words)] : [];
     };
     const switches = [
       fits,
       linkedButton(group),
+      differenceButton(group),
       ...offer("positive", "log", first.payload.right ? "Logarithmic left axis" : "Logarithmic y axis"),
       ...offer("hasRuns", "runs", "A thin line for each run"),
-      ...offer("hasBand", "band", group.plots.find(({ data }) => data.hasBand)?.payload.band || "Band"),
+      ...offer("hasBand", "band", group.plots.find(({ given }) => given.hasBand)?.payload.band || "Band"),
     ];
     const show = () => {
       reset.hidden = fits.button.hidden = !group.domain;
@@ -250,7 +261,7 @@
     let y = 14;
     const subtitle = said(".rg-subtitle");
     if (subtitle) words.push(word(subtitle, 0, (y += 20), { fill: "var(--rg-muted)" }));
-    if (!plot.payload.ends.length) {
+    if (plot.differs || !plot.payload.ends.length) {
       const ruler = document.createElement("canvas").getContext("2d");
       ruler.font = `13px ${tokenValue(plot.figure, "--rg-font")}`;
       let x = width;

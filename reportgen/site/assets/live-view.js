@@ -54,7 +54,7 @@
       this.still = this.box.querySelector("svg");
       this.surface = this.box.querySelector(".rg-surface");
       this.payload = JSON.parse(figure.querySelector(".rg-payload").textContent);
-      this.data = new live.Data(this.payload);
+      this.given = new live.Data(this.payload);
       this.y = this.payload.y;
       this.span = null; // the part of the y axis in the box that the reader drew, null for none
       this.readX = live.reader(this.payload.x);
@@ -73,7 +73,26 @@
     }
 
     said(value, one) {
-      return `${this.read(value, one)}${this.axisOf(one).unit ?? ""}`;
+      return `${this.differs && value > 0 ? "+" : ""}${this.read(value, one)}${this.axisOf(one).unit ?? ""}`;
+    }
+
+    /** The two series whose difference can be shown: those that are shown now; otherwise null. */
+    get pair() {
+      const pair = this.given.series.filter((one) => this.group.shows(one.name));
+      return pair.length === 2 && this.given.comparable ? pair : null;
+    }
+
+    /** Whether the difference of two series stands in place of their lines. */
+    get differs() {
+      return this.group.shown.difference && this.pair !== null;
+    }
+
+    /** What is drawn: the figure's own data, or a difference. */
+    get data() {
+      if (!this.differs) return this.given;
+      const names = this.pair.map(({ name }) => name).join("\n");
+      if (this.derived?.names !== names) this.derived = { names, data: live.subtract(this.given, this.pair) };
+      return this.derived.data;
     }
 
     get runs() {
@@ -93,11 +112,12 @@
 
     /** Whether the y axis is a log axis: the author's choice, or the reader's where the values allow it. */
     get log() {
-      const given = this.payload.y.scale === "log";
+      const given = this.payload.y.scale === "log" && !this.differs;
       return this.data.positive ? (this.group.shown.log ?? given) : given;
     }
 
     get visible() {
+      if (this.differs) return this.data.series;
       return this.data.series.filter((one) => this.group.shows(one.name));
     }
 
@@ -131,6 +151,7 @@
 
     /** The whole y axis: the reader may have asked for a log axis. */
     wholeY() {
+      if (this.differs) return this.differenceY();
       const { y } = this.payload;
       if (this.log === (y.scale === "log")) return y;
       const values = this.data.values;
@@ -142,6 +163,14 @@
       }
       const room = (high - low) / 25 || Math.abs(low) / 10 || 1;
       return { ...y, scale: "linear", domain: [low - room, high + room] };
+    }
+
+    /** The y axis of a difference, which always shows 0. */
+    differenceY() {
+      const { series, values } = this.data;
+      const ends = [Math.min, Math.max].map((pick) => values.reduce((a, b) => pick(a, b), 0));
+      const room = (ends[1] - ends[0]) / 25 || 1;
+      return { ...this.payload.y, scale: "linear", title: series[0].name, domain: [ends[0] - room, ends[1] + room] };
     }
 
     /** Choose the y axis, and measure what is there for it. */
@@ -159,7 +188,7 @@
 
     /** Names at the line ends: where the still picture has them, or where the lines now end. */
     ends({ height, narrow }) {
-      if (narrow) return [];
+      if (narrow || this.differs) return [];
       const { x, y, payload } = this;
       if (!this.group.domain && y === payload.y && height === payload.height) return payload.ends;
       const found = payload.ends.flatMap(({ text }) => {
@@ -199,7 +228,7 @@
         y_title: y.title,
         y_title_x: -given.margins.left,
         keys: series.map((one) => one.key),
-        colours: series.map((one) => ink(one.colour, !this.group.shows(one.name))),
+        colours: series.map((one) => ink(one.colour, !this.visible.includes(one))),
         dashes: series.map((one) => one.dash),
         shapes: series.map((one) => one.shape),
         margins: narrow && !right ? { ...given.margins, right: 16 } : given.margins,
@@ -226,6 +255,7 @@
       const { data, payload } = this;
       const key = (name) => data.series.find((one) => one.name === name).key;
       return {
+        excluding: this.differs ? live.listExcluding(data.series[0]) : [],
         means: data.means(this.band, this.log ? this.y.domain[0] : -Infinity),
         runs: data.runRows((one) => this.runsOf(one)),
         ends: this.ends(room).map(({ text, y }) => ({ series: key(text), text, y })),
@@ -235,6 +265,7 @@
 
     /** Reference lines and annotations that the axes now show, with their words where they have room. */
     marks(room) {
+      if (this.differs) return { references: [], annotations: [] };
       const { x, y, payload } = this;
       const shown = (axis, value) => value === null || live.within(axis, value);
       const rows = (given) =>
@@ -256,6 +287,10 @@
       const spec = compiled(this.payload);
       const signals = this.signals(room, ink);
       const data = this.datasets(room);
+      if (this.differs) {
+        spec.data.push({ name: "excluding" });
+        spec.marks.unshift(...live.excludingMarks(this.data.series[0].colour));
+      }
       for (const signal of spec.signals) signal.value = signals[signal.name];
       for (const set of spec.data) if (Object.hasOwn(data, set.name)) set.values = data[set.name];
       const y = spec.scales.find((scale) => scale.name === "y");
@@ -263,10 +298,15 @@
       return { ...spec, width: room.width, height: room.height };
     }
 
-    /** Build the view; a change between linear and log builds it again. */
+    /** What a view is built for: another kind of y axis or of lines needs another one. */
+    get mode() {
+      return `${this.log} ${this.differs && this.data.series[0].name}`;
+    }
+
+    /** Build the view; a change of its mode builds it again. */
     async draw() {
       this.settle();
-      this.drawn = this.log;
+      this.drawn = this.mode;
       const spec = this.specification(this.room, Plot.ink);
       const host = addHost(this.box);
       const view = makeView(spec, host);
@@ -286,7 +326,7 @@
     /** Show the state as it is now; ``names`` are the data sets that changed. */
     refresh(...names) {
       if (!this.view) return;
-      if (this.drawn !== this.log) return void this.draw();
+      if (this.drawn !== this.mode) return void this.draw();
       this.settle();
       const data = this.datasets(this.room);
       const signals = this.signals(this.room, Plot.ink);

@@ -10,6 +10,7 @@
   const PARTS = [
     "vega.js",
     "live-data.js",
+    "live-derived.js",
     "live-view.js",
     "live-group.js",
     "live-toolbar.js",
@@ -24,7 +25,7 @@
   const HINT =
     "Left and right arrow keys read the values at each step, up and down choose a series, " +
     "plus and minus zoom, with Shift up and down zoom the y axis, Enter pins a step, R shows a run alone, " +
-    "Escape shows everything again.";
+    "D the difference of two series, Escape shows everything again.";
   const MARK_HINT =
     "Arrow keys read the marks one by one, Enter shows a series alone, Escape shows everything again.";
   const SHOWN_FOR = 2400; // milliseconds

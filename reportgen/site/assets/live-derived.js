@@ -1,0 +1,79 @@
+/* Data made of a figure's own: the difference of two series with its interval, and where that excludes 0. */
+(function (live) {
+  "use strict";
+
+  /** The data of one series, the first of two minus the second, at the steps that both have. */
+  function subtract(data, pair) {
+    const [first, second] = pair;
+    const steps = first.steps.filter((step) => second.at.has(step));
+    const rows = steps.map((step) => data.difference(pair, step)).map((row) => row ?? { value: null, low: null, high: null });
+    const known = rows.some(({ low }) => low !== null);
+    const name = `${first.name} \u2212 ${second.name}`;
+    const count = (one, step) => (Array.isArray(one.n) ? one.n[one.at.get(step)] : one.n);
+    const line = {
+      ...first,
+      name,
+      label: name,
+      steps,
+      at: new Map(steps.map((step, i) => [step, i])),
+      y: rows.map(({ value }) => value),
+      low: known ? rows.map(({ low }) => low) : undefined,
+      high: known ? rows.map(({ high }) => high) : undefined,
+      raw: undefined,
+      n: steps.map((step) => Math.min(...pair.map((one) => count(one, step)))),
+      runs: [],
+    };
+    const values = rows.flatMap(({ value, low, high }) => [value, low, high]).filter((value) => value !== null);
+    return Object.assign(Object.create(data), { series: [line], values, positive: false });
+  }
+
+  /** Stretches of x in which the interval of a difference excludes 0, each step with half the way to its neighbours. */
+  function listExcluding({ steps, low, high }) {
+    const excludes = steps.map((_, i) => low?.[i] != null && (low[i] > 0 || high[i] < 0));
+    const middle = (i, j) => (steps[i] + (steps[j] ?? steps[i])) / 2;
+    const parts = steps.map((_, i) => ({ from: middle(i, i - 1), to: middle(i, i + 1) }));
+    return parts.filter((_, i) => excludes[i]).reduce((joined, part) => {
+      const last = joined.at(-1);
+      if (last?.to === part.from) last.to = part.to;
+      else joined.push({ ...part });
+      return joined;
+    }, []);
+  }
+
+  /** Marks below the lines of a difference: shades where its interval excludes 0, and the line of 0. */
+  function excludingMarks(fill) {
+    const shade = {
+      type: "rect",
+      name: "excluding_marks",
+      clip: true,
+      from: { data: "excluding" },
+      encode: {
+        update: {
+          x: { scale: "x", field: "from" },
+          x2: { scale: "x", field: "to" },
+          y: { value: 0 },
+          y2: { signal: "height" },
+          fill: { value: fill },
+          fillOpacity: { value: 0.12 },
+        },
+      },
+    };
+    const zero = {
+      type: "rule",
+      name: "zero_marks",
+      clip: true,
+      encode: {
+        update: {
+          x: { value: 0 },
+          x2: { signal: "width" },
+          y: { scale: "y", value: 0 },
+          stroke: { value: "var(--rg-muted)" },
+          strokeWidth: { value: 1 },
+        },
+      },
+    };
+    return [shade, zero];
+  }
+
+  Object.assign(live, { subtract, listExcluding, excludingMarks });
+})(window.reportgenLive);
