@@ -57,7 +57,7 @@ _PAGE = """<!DOCTYPE html>
 </head><body><main><h1>Figures</h1>
 {body}
 {views}
-</main></body></html>
+</main><footer>Built from commit <code class="rg-commit">1234567</code></footer></body></html>
 """
 _CSS = """html { color-scheme: light dark; }
 body { margin: 0; background: var(--rg-bg); color: var(--rg-text); font: 16px/1.6 var(--rg-font); }

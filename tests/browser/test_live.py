@@ -680,10 +680,10 @@ def test_full_screen(tabs: Tabs) -> None:
 
 
 def test_downloads(tabs: Tabs, tmp_path: Path) -> None:
-    """PNG and SVG are drawn with colours of the theme, CSV and Vega-Lite are the site's files."""
+    """Pictures have the theme's colours and say where they come from; names begin with that of the page."""
     figure = wake(tabs.open("many", served=True, scheme="dark"), "many")
     png = save(figure, "PNG", tmp_path)
-    assert png.name == "many.png"
+    assert png.name == "many-many.png"
     assert png.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     assert int.from_bytes(png.read_bytes()[16:20], "big") > 1600
     svg = save(figure, "SVG", tmp_path).read_text(encoding="utf-8")
@@ -691,9 +691,10 @@ def test_downloads(tabs: Tabs, tmp_path: Path) -> None:
     assert "rgb(21, 23, 26)" in svg
     assert "accuracy by step" in svg
     assert "method 12" in svg
+    assert "Source: test data · Figures · commit 1234567" in svg
     csv = save(figure, "CSV", tmp_path)
     assert csv.read_text(encoding="utf-8").startswith("series,metric,step,value,low,high,n")
-    assert save(figure, "Vega-Lite", tmp_path).name == "many.vl.json"
+    assert save(figure, "Vega-Lite", tmp_path).name == "many-many.vl.json"
 
 
 def test_menu_closes(tabs: Tabs) -> None:

@@ -103,10 +103,10 @@ def test_a_state_is_shown_by_its_address_and_by_a_statement(tabs: Tabs) -> None:
 
 
 def test_files_of_figures_can_be_saved(tabs: Tabs, tmp_path: Path) -> None:
-    """From the menu and from the link below the table, under the name that they have in the site."""
+    """From the menu and from the link below the table, under the names of the report and of the figure."""
     tab = tabs.open("report")
     figure = wake(tab, "math500--scores")
-    assert save(figure, "PNG", tmp_path).name == "math500--scores.png"
+    assert save(figure, "PNG", tmp_path).name == "report-math500--scores.png"
     assert save(figure, "CSV", tmp_path).read_text("utf-8").startswith("series,metric,step")
     figure.get_by_text("Data table").click()
     with tab.expect_download() as download:

@@ -307,7 +307,7 @@ def test_downloads(tabs: Tabs) -> None:
         figure.get_by_role("button", name="Download").click()
         with tab.expect_download() as download:
             figure.locator(".rg-menu").get_by_text(words).click()
-        assert download.value.suggested_filename == name
+        assert download.value.suggested_filename == f"rows-{name}"
     figure.get_by_role("button", name="Download").click()
     tab.keyboard.press("Escape")
     expect(figure.locator(".rg-menu")).to_be_hidden()

@@ -343,6 +343,9 @@ def draw_plot_figure(plot: Plot, curve_set: CurveSet, text: FigureText, context:
     columns = build_payload(plot, band_name=text.band) | {"view": name_view(chart_spec)}
     # Lines of several metrics have no difference; intervals make one of a difference only if runs do.
     columns["differences"] = all(curve.key is None for curve in curve_set.curves)
+    columns["source"] = text.source
+    if curve_set.smooth:
+        columns["smooth"] = curve_set.smooth
     if not curve_set.bins and columns["differences"]:
         columns["of"] = text.of or text.id  # what statements about its steps name
     columns["independent"] = curve_set.band == "ci" and all(len(curve.runs) > 1 for curve in curve_set.curves)

@@ -1,6 +1,64 @@
-/* Data made of a figure's own: the difference of two series with its interval, and where that excludes 0. */
+/* Data made of a figure's own: lines that the reader smooths, and the difference of two series with its interval. */
 (function (live) {
   "use strict";
+
+  /** Averages of the values up to each step, weighted less the further back they are, as smooth in points.py: a weight
+      for the median distance of steps. Gaps stay. */
+  function smoothLine(steps, values, weight) {
+    const known = steps.filter((_, i) => values[i] !== null);
+    const apart = known.slice(1).map((step, i) => step - known[i]).sort((a, b) => a - b);
+    const half = apart.length / 2;
+    const unit = (apart[Math.ceil(half) - 1] + apart[Math.floor(half)]) / 2;
+    let [total, weights, before] = [0, 0, null];
+    return values.map((value, i) => {
+      if (value === null) return null;
+      const decay = before === null ? 0 : weight ** ((steps[i] - before) / unit);
+      [total, weights, before] = [total * decay + value, weights * decay + 1, steps[i]];
+      return total / weights;
+    });
+  }
+
+  /** The data with a weight of the reader's in place of the author's smoothing. What would need all runs before they
+      were smoothed is left out: bands, and thin lines that are smoothed already. */
+  function smoothed(data, weight) {
+    const redone = (one) => {
+      const base = one.raw ?? one.y;
+      const own = weight === 0 && !one.raw;
+      const thin = one.raw ? [] : one.runs;
+      return {
+        ...one,
+        y: weight ? smoothLine(one.steps, base, weight) : base,
+        raw: weight ? base : undefined,
+        low: own ? one.low : undefined,
+        high: own ? one.high : undefined,
+        runs: thin.map((run) => ({ ...run, values: weight ? smoothLine(run.steps, run.values, weight) : run.values })),
+      };
+    };
+    return Object.assign(Object.create(data), { series: data.series.map(redone) });
+  }
+
+  /** The faint lines that are not smoothed, for a view that has none. */
+  function rawMarks() {
+    const line = {
+      type: "line",
+      name: "reader_raw_marks",
+      clip: true,
+      from: { data: "reader_raw" },
+      sort: { field: "step" },
+      encode: {
+        update: {
+          x: { scale: "x", field: "step" },
+          y: { scale: "y", field: "raw" },
+          defined: { signal: "isValid(datum.raw)" },
+          stroke: { scale: "color", field: "series" },
+          strokeWidth: { value: 1 },
+          strokeOpacity: { value: 0.4 },
+        },
+      },
+    };
+    const facet = { name: "reader_raw", data: "means", groupby: ["series"] };
+    return { type: "group", name: "reader_raw_group", from: { facet }, marks: [line] };
+  }
 
   /** The data of one series, the first of two minus the second, at the steps that both have. */
   function subtract(data, pair) {
@@ -75,5 +133,5 @@
     return [shade, zero];
   }
 
-  Object.assign(live, { subtract, listExcluding, excludingMarks });
+  Object.assign(live, { smoothed, rawMarks, subtract, listExcluding, excludingMarks });
 })(window.reportgenLive);

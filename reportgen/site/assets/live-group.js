@@ -3,8 +3,8 @@
   "use strict";
 
   /** What the toolbar switches: a log y axis (null: as the author says), what is drawn beside the lines, whether y
-      fits the lines while x is zoomed, and whether two series are shown as their difference. */
-  const SHOWN = { log: null, runs: true, band: true, fit: true, difference: false };
+      fits the lines while x is zoomed, and whether two series are shown as their difference, and the weight of the reader's smoothing (null: as the author says). */
+  const SHOWN = { log: null, runs: true, band: true, fit: true, difference: false, smooth: null };
   const FEWEST = 2; // steps of a group inside a range that it is zoomed to with others
 
   /** Groups that are alive, and by x axis the range that those of it show. */

@@ -61,9 +61,7 @@
       if (this.line.isConnected && this.now === now) return;
       this.now = now;
       this.fill(step);
-      // The rows of panels line up: none is left for it between plot and caption.
-      if (group.root === plot.figure) plot.box.after(this.line);
-      else plot.figure.querySelector(".rg-caption").prepend(this.line);
+      live.putLine(plot, this.line);
     }
 
     fill(step) {

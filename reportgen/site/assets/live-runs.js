@@ -42,7 +42,7 @@
     show(run) {
       const { plot, drawing } = this;
       const { series, name } = run ?? plot.group.run ?? {};
-      const one = plot.given.series.find((other) => other.name === series);
+      const one = plot.base.series.find((other) => other.name === series);
       const found = plot.differs ? null : one?.runs.find((other) => other.name === name);
       drawing.setAttribute("class", `rg-run-line${one ? ` rg-slot-${one.slot}` : ""}`);
       drawing.style.display = found ? "" : "none";

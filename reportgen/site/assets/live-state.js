@@ -1,12 +1,12 @@
 /* A state of a figure that the address names: FIGURE~series=A,B~x=100..140~mark=120@A, as
    write_link_state in reportgen/figures/live.py writes it, and what the toolbar switches: ~y=log (or linear), ~band=0,
    ~runs=0, ~fit=0 (y is not fitted to the lines), ~box=0.7..0.9 (the y axis shown) ~linked=0 (other figures are not
-   zoomed with it), ~difference=1, ~pin=120 and ~run=0@MEL (run 0 of MEL alone). The series are shown alone, the steps with some room, the point with a ring and its value in words.
+   zoomed with it), ~smooth=0.9, ~difference=1, ~pin=120 and ~run=0@MEL (run 0 of MEL alone). The series are shown alone, the steps with some room, the point with a ring and its value in words.
    What the figure does not have is passed over. */
 (function (live) {
   "use strict";
 
-  const { make } = live;
+  const { decoded, make } = live;
   const ROOM = 0.1; // of the range named, shown on either side of it
   const AROUND = 0.05; // of the whole axis, shown on either side of a single step
   const SCALES = ["linear", "log"];
@@ -14,14 +14,6 @@
   const states = new Map(); // by figure
 
   // ---- reading -------------------------------------------------------------------------------------
-
-  function decoded(text) {
-    try {
-      return decodeURIComponent(text);
-    } catch {
-      return text;
-    }
-  }
 
   function number(text) {
     return /^-?\d/.test(text) ? Number(text) : NaN;
@@ -32,6 +24,7 @@
     const said = new Map(parts.map((part) => part.split("=", 2)));
     const ends = (said.get("x") ?? "").split("..").map(number);
     const sides = (said.get("box") ?? "").split("..").map(number);
+    const weight = number(said.get("smooth") ?? "");
     const [run, series] = (said.get("run") ?? "").split("@", 2);
     const [step, name] = (said.get("mark") ?? "").split("@", 2);
     return {
@@ -44,6 +37,7 @@
       mark: name !== undefined && Number.isFinite(number(step)) ? [number(step), decoded(name)] : null,
       shown: {
         ...(SCALES.includes(said.get("y")) && { log: said.get("y") === "log" }),
+        ...(weight >= 0 && weight < 1 && { smooth: weight }),
         ...(said.get("difference") === "1" && { difference: true }),
         ...Object.fromEntries(PARTS.filter((part) => said.get(part) === "0").map((part) => [part, false])),
       },
@@ -138,9 +132,7 @@
       group.restore({ chosen, domain, shown, pin, run: alone, plot: this.plot, span }, "means", "runs");
       this.plot.pointer.pointAll(point?.step ?? null);
       this.words.textContent = this.sentence(known, part && x, span);
-      // The rows of panels line up: none is left for it between plot and caption.
-      if (group.root === this.plot.figure) this.plot.box.after(this.line);
-      else this.plot.figure.querySelector(".rg-caption").prepend(this.line);
+      live.putLine(this.plot, this.line);
       this.plot.say(this.words.textContent);
     }
 
@@ -153,6 +145,7 @@
         runs: ({ given }) => given.hasRuns,
         difference: ({ given }) => given.comparable && (known.length || given.series.length) === 2,
         fit: () => Boolean(domain),
+        smooth: ({ payload }) => wanted.smooth !== (payload.smooth ?? 0),
       };
       return Object.entries(wanted).filter(([name]) => plots.some(has[name]));
     }
@@ -181,6 +174,7 @@
         run ? `run ${isolated(run.name)} of ${isolated(run.series)}` : names.length && listing(names),
         range && place(range.map(plot.readX).join(" to ")),
         plot.differs && `the difference ${plot.data.series[0].name}`,
+        plot.weight !== null && (plot.weight ? `lines smoothed with ${plot.weight}` : "lines without smoothing"),
         log !== null && `${log ? "a logarithmic" : "a linear"} y axis`,
         span && `y from ${span.map(plot.readY).join(" to ")}`,
         !fit && "the whole y axis",
@@ -240,6 +234,7 @@
       some((plot) => plot.given.hasRuns) && !runs && ["runs", 0],
       group.domain && !fit && ["fit", 0],
       group.domain && span && ["box", short(span).join("..")],
+      some((plot) => plot.weight !== null) && ["smooth", group.shown.smooth],
       some((plot) => plot.differs) && ["difference", 1],
       group.pin !== null && ["pin", group.pin],
       zoomed && !group.linked && ["linked", 0],
@@ -269,5 +264,5 @@
 
   document.addEventListener("keydown", ({ key }) => key === "Escape" && clearStates());
 
-  Object.assign(live, { addState, decoded, readState, stateOf, showState, clearStates });
+  Object.assign(live, { addState, readState, stateOf, showState, clearStates });
 })(window.reportgenLive);

@@ -8,6 +8,9 @@
   const ICONS = {
     runs: "M1.5 11c2-5 3-1 5-4s3 1 8-5M1.5 14c2-4 4-1 6-4s3 1 7-4",
     band: "M1.5 9.5c3-1 4-5 6.5-5s4-2 6.5-3v7c-3 1-4 3-6.5 3.5s-4 1.5-6.5 2.5z",
+    reset: "M7 1.5a5 5 0 1 1 0 10.5a5 5 0 1 1 0-10.5M11 11l3.5 3.5M4.5 6.8h5",
+    smooth: "M1.5 12c3.5 0 4-8 7-8s3 5 6 5",
+    linked: "M2 1.5h12V6H2zM2 10h12v4.5H2zM8 6v4",
     full: "M6 1.5H1.5V6M10 1.5h4.5V6M6 14.5H1.5V10M10 14.5h4.5V10",
     save: "M8 1.5v8.5M4.5 6.5L8 10l3.5-3.5M1.5 11v3.5h13V11",
     link: "M6.5 9.5l3-3M7 4.5l2-2a3.2 3.2 0 0 1 4.5 4.5l-2 2M9 11.5l-2 2A3.2 3.2 0 0 1 2.5 9l2-2",
@@ -41,6 +44,14 @@
       button.dataset.words = words;
     }
     button.addEventListener("click", () => act(button));
+    return button;
+  }
+
+  /** A word on a button where there is room for it, otherwise an icon. */
+  function showWord(button, word, name) {
+    const small = icon(ICONS[name]);
+    small.classList.add("rg-narrow");
+    button.replaceChildren(make("span", "rg-wide", word), small);
     return button;
   }
 
@@ -112,13 +123,28 @@
     return button;
   }
 
+  /** The name of a file that is saved: that of the page and of the figure or file. */
+  function fileName(name) {
+    const parts = location.pathname.split("/").map((part) => part.replace(/(index)?\.html$/, "")).filter(Boolean);
+    const page = decoded(parts.at(-1) ?? "").replace(/[^\p{L}\p{N}_.-]+/gu, "-");
+    return page ? `${page}-${name}` : name;
+  }
+
+  function decoded(text) {
+    try {
+      return decodeURIComponent(text);
+    } catch {
+      return text;
+    }
+  }
+
   /** A link in a menu to one of the site's files of a figure; null where there is none. */
   function fileLink(figure, kind, words) {
     const source = figure.querySelector(`.rg-files [data-file="${kind}"]`);
     if (!source) return null;
     const link = make("a", "", words);
     link.href = source.href;
-    link.download = source.download;
+    link.download = fileName(source.download || decoded(link.pathname.split("/").at(-1)));
     // A browser shows a file of the disk instead of saving it: not in place of the report.
     if (link.protocol === "file:") link.target = "_blank";
     return link;
@@ -165,6 +191,13 @@
       event.stopPropagation();
     });
     return wrap;
+  }
+
+  /** A line of words about what a plot shows, below it. */
+  function putLine({ box, figure, group }, line) {
+    // The rows of panels line up: none is left for it between plot and caption.
+    if (group.root === figure) box.after(line);
+    else figure.querySelector(".rg-caption").prepend(line);
   }
 
   /** A menu of downloads. */
@@ -214,6 +247,6 @@
     return words.map((node) => (node.className === "rg-number" ? "" : node.textContent)).join("").trim();
   }
 
-  Object.assign(live, { make, toolButton, makeBar, linkButton, fullScreenButton, fileLink, saveMenu });
-  Object.assign(live, { citeMenu, citeTable, menu, copy, forgetState, readTitle, writeState });
+  Object.assign(live, { make, toolButton, showWord, makeBar, linkButton, fullScreenButton, fileLink, saveMenu });
+  Object.assign(live, { citeMenu, citeTable, menu, putLine, fileName, decoded, copy, forgetState, readTitle, writeState });
 })(window.reportgenLive);

@@ -4,6 +4,7 @@
 
   const { make, toolButton } = live;
   const EDGE = 16; // pixels around a saved picture
+  const FOOT = 14; // pixels from its plot down to the line about its origin
 
   /** A button that switches something of a group on and off; ``plots`` are those that have it. */
   function toggle(group, plots, name, words) {
@@ -38,6 +39,7 @@
       group.link(!group.linked);
       group.plots[0].say(group.linked ? "Figures with this x axis are linked" : "This figure is on its own");
     });
+    live.showWord(button, "linked", "linked");
     const show = () => {
       button.setAttribute("aria-pressed", group.linked);
       button.hidden = !group.domain || !group.others.length;
@@ -47,7 +49,7 @@
 
   /** Switches between the lines of two series and their difference; there where two are shown. */
   function differenceButton(group) {
-    const button = toolButton("a \u2212 b", "Difference of the two series shown", () => group.toggleDifference());
+    const button = toolButton("a\u2212b", "Difference of the two series shown", () => group.toggleDifference());
     const show = () => {
       button.setAttribute("aria-pressed", group.plots.some(({ differs }) => differs));
       button.hidden = !group.plots.some(({ pair }) => pair);
@@ -55,14 +57,60 @@
     return { button, show };
   }
 
+  const WEIGHTS = [0, 0.3, 0.6, 0.8, 0.9, 0.95, 0.99];
+  const FEWEST = 10; // steps of a line that somebody smooths
+
+  function nameWeight(weight) {
+    return weight ? `weight ${weight}` : "no smoothing";
+  }
+
+  /** A menu of weights to smooth with, and a line that names the author's where it is left. */
+  function smoothing(group) {
+    const [plot] = group.plots;
+    const own = plot.payload.smooth ?? 0;
+    const choose = (weight) => {
+      group.show({ smooth: weight });
+      plot.say(weight === null ? "Smoothed as on the page" : `Lines with ${nameWeight(weight)}`);
+    };
+    const choice = (weight) => {
+      const words = weight === null ? `As on the page: ${nameWeight(own)}` : nameWeight(weight);
+      const button = make("button", "", words[0].toUpperCase() + words.slice(1));
+      button.type = "button";
+      button.addEventListener("click", () => choose(weight));
+      return button;
+    };
+    const weights = [null, ...WEIGHTS.filter((weight) => weight !== own)];
+    const button = live.menu("", "Smooth the lines", () => weights.map(choice));
+    live.showWord(button.firstChild, "smooth", "smooth");
+    const words = make("span", "");
+    const back = make("button", "", "As on the page");
+    back.type = "button";
+    back.addEventListener("click", () => {
+      choose(null);
+      plot.surface.focus({ preventScroll: true });
+    });
+    const line = make("p", "rg-pinned");
+    line.append(words, " ", back);
+    const show = () => {
+      const { weight } = plot;
+      if (weight === null) return line.remove();
+      words.textContent = `Lines with ${nameWeight(weight)}; the page has ${nameWeight(own)}. No band, as it would need every run.`;
+      if (weight === 0) words.textContent = `Lines without smoothing; the page has ${nameWeight(own)}.`;
+      if (!line.isConnected) live.putLine(plot, line);
+    };
+    return { button, show };
+  }
+
   /** What shows a group in another way: buttons, and a function that brings them up to date. */
   function groupTools(group) {
     const [first] = group.plots;
-    const reset = toolButton("Reset zoom", "", () => {
+    const reset = toolButton("", "Reset zoom", () => {
       live.clearStates();
       group.zoom(null);
       first.surface.focus({ preventScroll: true });
     });
+    live.showWord(reset, "Reset zoom", "reset");
+    delete reset.dataset.words; // the word stands on it
     const fits = fitButton(group);
     const offer = (has, name, words) => {
       const plots = group.plots.filter(({ given }) => given[has]);
@@ -72,6 +120,7 @@
       fits,
       linkedButton(group),
       differenceButton(group),
+      ...(first.given.series.some(({ steps }) => steps.length >= FEWEST) ? [smoothing(group)] : []),
       ...offer("positive", "log", first.payload.right ? "Logarithmic left axis" : "Logarithmic y axis"),
       ...offer("hasRuns", "runs", "A thin line for each run"),
       ...offer("hasBand", "band", group.plots.find(({ given }) => given.hasBand)?.payload.band || "Band"),
@@ -142,7 +191,7 @@
       choice.type = "button";
       choice.addEventListener("click", async () => {
         const drawn = await draw(await view());
-        save(drawn, `${figure.id}.${ending}`);
+        save(drawn, live.fileName(`${figure.id}.${ending}`));
         say(`${words} saved`);
       });
       return choice;
@@ -226,6 +275,8 @@
     const spec = plot.specification(room, rgb);
     const { left, right, top, bottom } = plot.payload.margins;
     const { words, swatches, high } = heading(plot, room.width + left + right);
+    const foot = { x: 0, y: high + top + room.height + bottom + FOOT, text: originOf(plot), limit: room.width + left + right };
+    words.push({ ...foot, fontSize: 11, fontWeight: 400, fill: "var(--rg-muted)" });
     for (const row of [...words, ...swatches]) {
       row.x -= left;
       row.y -= high + top;
@@ -243,8 +294,15 @@
       symbol.size = { value: 4 };
       spec.marks.push({ type: "symbol", from: { data: "swatches" }, encode: { enter: symbol } });
     }
-    spec.padding = { left: left + EDGE, right: right + EDGE, top: top + high + EDGE, bottom: bottom + EDGE };
+    spec.padding = { left: left + EDGE, right: right + EDGE, top: top + high + EDGE, bottom: bottom + FOOT + EDGE };
     return live.makeView(resolved(spec, figure), null);
+  }
+
+  /** Where a picture comes from: the data, the page, and the commit that it was built from. */
+  function originOf({ payload }) {
+    const commit = document.querySelector(".rg-commit")?.textContent;
+    const parts = [payload.source && `Source: ${payload.source}`, document.title, commit && `commit ${commit}`];
+    return parts.filter(Boolean).join(" \u00b7 ");
   }
 
   function fields(...names) {

@@ -87,11 +87,29 @@
       return this.group.shown.difference && this.pair !== null;
     }
 
-    /** What is drawn: the figure's own data, or a difference. */
+    /** The weight of the reader's smoothing; null where it is as the author has it. */
+    get weight() {
+      const { smooth } = this.group.shown;
+      return smooth === (this.payload.smooth ?? 0) ? null : smooth;
+    }
+
+    /** The figure's own data, or as the reader smooths them. */
+    get base() {
+      const { weight } = this;
+      if (weight === null) return this.given;
+      if (this.redone?.weight !== weight) this.redone = { weight, data: live.smoothed(this.given, weight) };
+      return this.redone.data;
+    }
+
+    /** What is drawn: lines, or a difference of two. */
     get data() {
-      if (!this.differs) return this.given;
-      const names = this.pair.map(({ name }) => name).join("\n");
-      if (this.derived?.names !== names) this.derived = { names, data: live.subtract(this.given, this.pair) };
+      const { base } = this;
+      if (!this.differs) return base;
+      const keys = this.pair.map(({ key }) => key).join();
+      if (this.derived?.keys !== keys || this.derived.base !== base) {
+        const pair = base.series.filter((one) => this.group.shows(one.name));
+        this.derived = { keys, base, data: live.subtract(base, pair) };
+      }
       return this.derived.data;
     }
 
@@ -190,7 +208,7 @@
     ends({ height, narrow }) {
       if (narrow || this.differs) return [];
       const { x, y, payload } = this;
-      if (!this.group.domain && y === payload.y && height === payload.height) return payload.ends;
+      if (!this.group.domain && this.weight === null && y === payload.y && height === payload.height) return payload.ends;
       const found = payload.ends.flatMap(({ text }) => {
         const line = this.data.series.find((one) => one.name === text);
         const value = this.data.valueAt(line, x.domain[1], x);
@@ -276,7 +294,9 @@
             const faded = series !== undefined && !this.group.shows(series);
             return { ...mark, step, value, text, faded };
           });
-      const [references, annotations] = [rows(payload.references), rows(payload.annotations)];
+      // What annotations say is about values that are not smoothed.
+      const notes = this.weight === null ? payload.annotations : [];
+      const [references, annotations] = [rows(payload.references), rows(notes)];
       if (y === payload.y && room.height === payload.height) return { references, annotations };
       const kept = live.withoutOverlap([...references, ...annotations], x, (row) => this.axisOf(row), room);
       return { references: kept.slice(0, references.length), annotations: kept.slice(references.length) };
@@ -284,12 +304,16 @@
 
     /** The compiled specification with a room's signals and data in it. */
     specification(room, ink) {
-      const spec = compiled(this.payload);
+      const { payload } = this;
+      const spec = compiled(payload);
       const signals = this.signals(room, ink);
       const data = this.datasets(room);
       if (this.differs) {
         spec.data.push({ name: "excluding" });
         spec.marks.unshift(...live.excludingMarks(this.data.series[0].colour));
+      }
+      if (this.weight && !payload.right && !this.given.series.some(({ raw }) => raw)) {
+        spec.marks.unshift(live.rawMarks());
       }
       for (const signal of spec.signals) signal.value = signals[signal.name];
       for (const set of spec.data) if (Object.hasOwn(data, set.name)) set.values = data[set.name];
@@ -300,7 +324,7 @@
 
     /** What a view is built for: another kind of y axis or of lines needs another one. */
     get mode() {
-      return `${this.log} ${this.differs && this.data.series[0].name}`;
+      return `${this.log} ${this.differs && this.data.series[0].name} ${Boolean(this.weight)}`;
     }
 
     /** Build the view; a change of its mode builds it again. */
