@@ -206,3 +206,25 @@ def test_rows_of_runs_and_their_lines_are_linked_both_ways(tabs: Tabs) -> None:
     tab.mouse.move(2, 2)
     expect(line(figure)).to_have_text("Showing run A-3 of A.")
     expect(row).to_have_class(re.compile("rg-chosen"))
+
+
+def test_rows_of_a_table_are_filtered(tabs: Tabs) -> None:
+    """Those that have every word are left, the link keeps the words, and a short table has no filter."""
+    tab = tabs.open("runs", script=SAVED, served=True)
+    table = tab.locator("#runs")
+    rows = table.locator("tbody tr:visible")
+    expect(rows).to_have_count(10)
+    field = table.get_by_role("searchbox", name="Filter the rows of this table")
+    field.fill("b 3")
+    expect(rows).to_have_count(1)
+    expect(table.get_by_text("1 of 10 rows")).to_be_visible()
+    table.get_by_role("button", name="Cite or copy this table").click()
+    table.locator(".rg-menu:visible").get_by_text("Copy link to this table").click()
+    tab.wait_for_function("window.copied")
+    state = tab.evaluate("window.copied").partition("#")[2]
+    assert state == "runs~rows=b%203"
+    field.fill("")
+    expect(rows).to_have_count(10)
+    tab.evaluate("state => { location.hash = state; }", state)
+    expect(rows).to_have_count(1)
+    expect(tabs.open("results").get_by_role("searchbox")).to_have_count(0)

@@ -83,12 +83,13 @@
 
   /** The fragment of a link to a state of a figure, as reportgen/figures/live.py writes it, with what the toolbar
       switches: ``shown`` are names with "log", "linear" or "0". */
-  function writeState(figure, { series = [], x = null, mark = null, run = null, shown = [] }) {
+  function writeState(figure, { series = [], x = null, mark = null, run = null, rows = "", shown = [] }) {
     const parts = [encoded(figure.id)];
     if (series.length) parts.push(`series=${series.map(encoded).join(",")}`);
     if (x) parts.push(`x=${x.join("..")}`);
     if (mark) parts.push(`mark=${mark.step}@${encoded(mark.one.name)}`);
     if (run) parts.push(`run=${encoded(run.name)}@${encoded(run.series)}`);
+    if (rows) parts.push(`rows=${encoded(rows)}`);
     parts.push(...shown.map((pair) => pair.join("=")));
     return parts.join("~");
   }
@@ -215,12 +216,13 @@
   }
 
   /** Open the menu of a result table in place of the button that stands for it. */
-  function citeTable(table, button) {
+  function citeTable(table, button, state) {
     const said = make("span", "rg-unseen");
     said.setAttribute("role", "status");
-    const cite = citeMenu(table, (words) => {
+    const say = (words) => {
       said.textContent = words;
-    });
+    };
+    const cite = citeMenu(table, say, state);
     button.replaceWith(cite, said);
     cite.firstChild.click();
   }

@@ -29,6 +29,8 @@
   const MARK_HINT =
     "Arrow keys read the marks one by one, Enter shows a series alone, Escape shows everything again.";
   const SHOWN_FOR = 2400; // milliseconds
+  const FILTERED = 8; // rows of a table that can be filtered
+  const filters = new Map(); // by table
   const CITED = ["live-toolbar.js", "live-cite.js"];
   const live = (window.reportgenLive = {});
   const awake = new WeakMap(); // what each unit that was woken promised
@@ -96,6 +98,13 @@
     if (!parts.length) live.clearStates?.();
     const named = document.getElementById(id);
     const whole = named?.matches(".rg-panels, .rg-stack");
+    const rows = parts.find((part) => part.startsWith("rows="));
+    if (rows && filters.has(named)) {
+      await load(["live-toolbar.js"]);
+      filters.get(named).set(live.decoded(rows.slice(5)));
+      if (!document.getElementById(address)) named.scrollIntoView();
+      return;
+    }
     const figure = whole ? named.querySelector(".rg-figure") : named;
     if (!figure?.matches(".rg-figure")) return;
     if (parts.length && !document.getElementById(address)) named.scrollIntoView();
@@ -192,7 +201,7 @@
     button.setAttribute("aria-label", "Cite or copy this table");
     button.addEventListener("click", () =>
       load(CITED)
-        .then(() => live.citeTable(table, button))
+        .then(() => live.citeTable(table, button, () => ({ rows: filters.get(table)?.get() })))
         .catch((problem) => console.error(problem.message)),
     );
     table.querySelector(".rg-files").append(" ", button);
@@ -206,6 +215,26 @@
       const wakeAll = () => figures.forEach((figure) => wake(figure.closest(".rg-panels") ?? figure));
       table.addEventListener(type, wakeAll, { once: true });
     }
+  }
+
+  /** A field below a long table: the rows shown have every word typed there. */
+  function offerFilter(result) {
+    const rows = [...result.querySelector("table").tBodies[0].rows];
+    if (rows.length < FILTERED) return;
+    const field = document.createElement("input");
+    Object.assign(field, { type: "search", className: "rg-filter", placeholder: "Filter rows" });
+    field.setAttribute("aria-label", "Filter the rows of this table");
+    const said = document.createElement("span");
+    said.setAttribute("role", "status");
+    const show = () => {
+      const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+      for (const row of rows) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
+      const shown = rows.filter((row) => !row.hidden).length;
+      said.textContent = words.length ? `${shown} of ${rows.length} rows` : "";
+    };
+    field.addEventListener("input", show);
+    filters.set(result, { get: () => field.value.trim(), set: (words) => ((field.value = words), show()) });
+    result.querySelector(".rg-files").append(" ", field, " ", said);
   }
 
   /** A cell's place in its column: a number where it has one, otherwise its words; nothing comes last. */
@@ -258,6 +287,7 @@
     document.querySelectorAll("table.rg-sortable").forEach(makeSortable);
     document.querySelectorAll('table:has(a[href*="~run="])').forEach(linkRuns);
     document.querySelectorAll(".rg-result:has(.rg-files)").forEach(offerCiting);
+    document.querySelectorAll(".rg-result:has(.rg-sortable):has(.rg-files)").forEach(offerFilter);
     followAddress();
     window.addEventListener("hashchange", followAddress);
   }
