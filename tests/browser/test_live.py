@@ -497,6 +497,14 @@ def test_annotations_fade_with_their_series(tabs: Tabs) -> None:
     assert set(words.evaluate_all(opacity).values()) == {"1"}
 
 
+def test_words_at_points_have_a_halo(tabs: Tabs) -> None:
+    """Lines that cross them are not read as a part of them, in the picture and alive."""
+    figure = wake(tabs.open("points"), "points")
+    halo = "words => words.map(w => [getComputedStyle(w).paintOrder, getComputedStyle(w).strokeWidth])"
+    for place in (".rg-picture .rg-annotation text", ".rg-live .notes_marks text"):
+        assert figure.locator(place).first.evaluate(f"w => ({halo})([w])") == [["stroke", "3px"]]
+
+
 def test_legend_row_isolates(tabs: Tabs) -> None:
     """Where names do not fit at the line ends the row above the plot does the same."""
     figure = wake(tabs.open("many"), "many")

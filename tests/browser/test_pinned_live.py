@@ -79,6 +79,9 @@ def test_fingers_pin_with_a_second_tap(tabs: Tabs) -> None:
     expect(pinned(figure)).to_have_count(0)
     tap(120)
     expect(pinned(figure)).to_contain_text("Training step 120 is pinned")
+    tool(figure, "Copy a number of this step with the expression it comes from").tap()
+    assert tab.evaluate("document.documentElement.scrollWidth") == 390
+    tab.keyboard.press("Escape")
     pinned(figure).get_by_role("button", name="Unpin").click()
     expect(pinned(figure)).to_have_count(0)
 

@@ -402,6 +402,11 @@
     event.target.dispatchEvent(new event.constructor(event.type, again));
   }
 
+  /** Let the browser do what waits: no task of ours should be long. */
+  function pause() {
+    return new Promise((resolve) => setTimeout(resolve));
+  }
+
   /** Make a figure, or panels together, alive; the still pictures stay until each view is drawn. */
   async function enliven(unit) {
     await document.fonts.ready;
@@ -414,8 +419,12 @@
     const group = new live.Group(unit);
     group.plots = figures.map((figure) => new Plot(figure, group));
     group.join();
-    await Promise.all(group.plots.map((plot) => plot.draw()));
+    for (const plot of group.plots) {
+      await plot.draw();
+      await pause();
+    }
     group.plots.forEach(live.addPointer);
+    await pause();
     live.addTools(group);
     for (const plot of group.plots) {
       live.addState(plot);
