@@ -312,6 +312,11 @@
     });
   }
 
+  /** A difference in words, with a plus where it is more than 0 as it is read. */
+  function signed(value, words) {
+    return value > 0 && /[1-9]/.test(words) ? `+${words}` : words;
+  }
+
   /** Functions that turn a value of this axis into words. */
   function reader({ scale, read }) {
     const locale = vega.defaultLocale();
@@ -330,6 +335,6 @@
     return placeWords({ ...axis, title }, words);
   }
 
-  const axes = { fraction, valueOf, within, nearest, freshTicks, reader, placeWords, placeInSentence };
+  const axes = { signed, fraction, valueOf, within, nearest, freshTicks, reader, placeWords, placeInSentence };
   Object.assign(live, { Data, ...axes, withoutOverlap, spread });
 })(window.reportgenLive);

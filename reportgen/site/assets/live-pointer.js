@@ -270,7 +270,7 @@
     }
 
     signed(change, one) {
-      return `${change > 0 && !this.plot.differs ? "+" : ""}${this.plot.said(change, one)}`;
+      return this.plot.differs ? this.plot.said(change, one) : live.signed(change, this.plot.said(change, one));
     }
 
     /** Beside the rule, on the side with room; where neither has any, clear of the dots. */

@@ -73,7 +73,8 @@
     }
 
     said(value, one) {
-      return `${this.differs && value > 0 ? "+" : ""}${this.read(value, one)}${this.axisOf(one).unit ?? ""}`;
+      const words = `${this.read(value, one)}${this.axisOf(one).unit ?? ""}`;
+      return this.differs ? live.signed(value, words) : words;
     }
 
     /** The two series whose difference can be shown: those that are shown now; otherwise null. */
