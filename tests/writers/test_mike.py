@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import pytest
 from made_archives import REPORT, commit, git
 from made_projects import write_report
 
@@ -20,9 +21,11 @@ def run_mike(root: Path, *words: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_mike_keeps_versions_as_they_were_built(tmp_path: Path) -> None:
+@pytest.mark.parametrize("plugins", ["[mike, reportgen]", "[reportgen, mike]"])
+def test_mike_keeps_versions_as_they_were_built(plugins: str, tmp_path: Path) -> None:
     """Each in a folder of its own, with figures; an older one stays as it is when a newer one comes."""
-    root = commit(write_report(tmp_path / "report", REPORT))
+    settings = f"site_name: Small\ndocs_dir: content\ntheme: reportgen\nplugins: {plugins}\n"
+    root = commit(write_report(tmp_path / "report", {**REPORT, "mkdocs.yml": settings}))
     run_mike(root, "deploy", "1.0")
     first = git(root, "rev-parse", "gh-pages:1.0")
     page = root / "content" / "index.md"
