@@ -121,7 +121,13 @@ def test_a_sheet_as_papers_write_it(tmp_path: Path) -> None:
 
 def test_a_title_above_a_table_is_ignored(tmp_path: Path) -> None:
     """A row of a single cell, and empty ones; the names of columns are the first row that is counted."""
-    rows = [["Table 1: main results"], [], ["model", "step", "loss"], ["A", 0, 2.5], ["A", 10, "x"]]
+    rows: list[list[object]] = [
+        ["Table 1: main results"],
+        [],
+        ["model", "step", "loss"],
+        ["A", 0, 2.5],
+        ["A", 10, "x"],
+    ]
     data = book(Data(tmp_path), S=rows)
     (problem,) = data.problems("s")
     assert problem.startswith('data/s.xlsx:3: "x" in column "loss" is not a number')
