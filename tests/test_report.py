@@ -274,6 +274,34 @@ def test_a_pinned_colour_is_used(tmp_path: Path) -> None:
     assert dict(figure(report.shown["index.md", "accuracy"]).legend) == {"MEL": 1, "GRPO": 0}
 
 
+def test_short_names_hold_in_the_whole_report(tmp_path: Path) -> None:
+    """Figures and claims of other pages use them; a name that no source has is a warning with its page."""
+    label = "---\nlabels: {GRPO: g, PPO: p}\n---\n"
+    claim = '\n[MEL leads]{claim="final(MEL) > final(g)"}\n'
+    files = {"content/index.md": label + PAGE, "content/other.md": PAGE + claim}
+    report = drafted(write_report(tmp_path, files), "index.md", "other.md")
+    for page in ("index.md", "other.md"):
+        assert {name for name, _ in figure(report.shown[page, "accuracy"]).legend} == {"MEL", "g"}
+    assert report.sources["runs"].settings.labels == {"GRPO": "g"}
+    assert [str(problem.location.file) for problem in report.problems] == ["content/index.md"]
+    assert 'no source of this page has a series "PPO"' in report.problems[0].message
+
+
+def test_two_short_names_for_one_series_are_an_error(tmp_path: Path) -> None:
+    """A series has one name in a report, and a name is that of one series."""
+    files = {
+        "content/index.md": "---\nlabels: {GRPO: g}\n---\n" + PAGE,
+        "content/other.md": "---\nlabels: {GRPO: h}\n---\n" + PAGE,
+        "content/third.md": "---\nlabels: {GRPO: g, MEL: g}\n---\n" + PAGE,
+    }
+    found = problems(write_report(tmp_path, files), "index.md", "other.md", "third.md")
+    assert any(
+        said.startswith('content/other.md: "GRPO" of "runs" is "g" on another page, and "h" here')
+        for said in found
+    ), found
+    assert any('labels gives two series the name "g"' in said for said in found), found
+
+
 def test_a_benchmark_without_a_page_gets_one(tmp_path: Path) -> None:
     """With a figure, a table and its key results."""
     settings = {"name": "AIME", "source": "runs", "description": "Thirty problems."}

@@ -75,6 +75,7 @@ def gather_sources(
     entries: list[str] | None = None
     sources: dict[str, Source] = {}
     opening_problems: dict[str, Diagnostics] = {}
+    labels = _gather_labels(pages, problems)
     for name, place, page in _iterate_sources(pages):
         if name not in opening_problems:
             opening_problems[name] = Diagnostics()
@@ -83,7 +84,9 @@ def gather_sources(
 
                 entries = list_entries(project.root / project.settings.data_dir)
             with opening_problems[name].collecting():
-                sources[name] = open_project_source(project, name, hashes, cache, entries)
+                sources[name] = open_project_source(
+                    project, name, hashes, cache, entries=entries, labels=labels.get(name)
+                )
                 if curves := sources[name].checkpoints:
                     sources[curves.name] = curves
                 opening_problems[name].add(sources[name].warnings)
@@ -95,6 +98,7 @@ def gather_sources(
             found = [replace(found[0], message=said, next_step=step)]
         problems.add(move_diagnostics(found, data, place))
     hashes.save()
+    problems.add(_check_labels(pages, sources))
     return sources | _join_sources(project, pages, sources, cache, problems)
 
 
@@ -168,12 +172,43 @@ def _iterate_sources(pages: tuple[Page, ...]) -> Iterator[tuple[str, SourceLocat
                 yield name, place, page if name == of and not is_figure(name, page) else None
 
 
+def _gather_labels(pages: tuple[Page, ...], problems: Diagnostics) -> dict[str, dict[str, str]]:
+    """Gather the short names that pages give the series of each source; two for one series are an error."""
+    labels: dict[str, dict[str, str]] = {}
+    for page in pages:
+        for name, _, _ in _iterate_sources((page,)) if page.front_matter.labels else ():
+            known = labels.setdefault(name, {})
+            for series, label in page.front_matter.labels.items():
+                if known.setdefault(series, label) != label:
+                    said = f'"{series}" of "{name}" is "{known[series]}" on another page, and "{label}" here'
+                    step = "Give a series one name in all of the report"
+                    problems.add([Diagnostic(SourceLocation(page.file), said, step, Stage.SETTINGS)])
+    return labels
+
+
+def _check_labels(pages: tuple[Page, ...], sources: Mapping[str, Source]) -> Iterator[Diagnostic]:
+    """Yield a warning of each short name in front matter whose series none of the page's sources has."""
+    for page in pages:
+        shown = [sources[name] for name, _, _ in _iterate_sources((page,)) if name in sources]
+        for series in page.front_matter.labels:
+            if not any(series in source.settings.labels for source in shown):
+                said = f'labels: no source of this page has a series "{series}"'
+                step = "Write the name as reportgen describe prints it, or remove the label"
+                yield Diagnostic(SourceLocation(page.file), said, step, Stage.DATA, Severity.WARNING)
+
+
 def open_project_source(
-    project: Project, name: str, hashes: FileHashes, cache: Cache, entries: Sequence[str] | None = None
+    project: Project,
+    name: str,
+    hashes: FileHashes,
+    cache: Cache,
+    *,
+    entries: Sequence[str] | None = None,
+    labels: Mapping[str, str] | None = None,
 ) -> Source:
     """Open a source of a report; raise ``ReportError`` if it does not exist or cannot be opened.
 
-    ``entries`` are those of the data folder, if known.
+    ``entries`` are those of the data folder, if known; ``labels`` are short names that pages give series.
     """
     from reportgen.read import open_source  # noqa: PLC0415 - imports the database
 
@@ -186,6 +221,7 @@ def open_project_source(
         cache=cache,
         follow_links=project.settings.follow_links,
         entries=entries,
+        labels=labels,
     )
 
 
@@ -297,13 +333,18 @@ def prepare_question(
     only one or a page's benchmark names one. Curves are grouped ``by`` a setting. Raises ``ReportError`` if
     the source cannot be read, or the metric or benchmark is ambiguous.
     """
-    source, *others = [open_project_source(project, name, hashes, cache) for name in dict.fromkeys(names)]
+    # Errors in pages are reported by other commands.
+    pages = gather_pages(project, Diagnostics())
+    labels = _gather_labels(pages, Diagnostics())
+    source, *others = [
+        open_project_source(project, name, hashes, cache, labels=labels.get(name))
+        for name in dict.fromkeys(names)
+    ]
     hashes.save()
     if others:
         place = SourceLocation(project.settings.data_dir)
         source = join_project_sources(project.root, [source, *others], place, cache)
-    # Errors in pages are reported by other commands.
-    pages = fit_pages(gather_pages(project, Diagnostics()), {source.name: source})
+    pages = fit_pages(pages, {source.name: source})
     topic = _find_question_topic(pages, source, metric, benchmark)
     if by and isinstance(topic.request, CurveRequest):
         topic = replace(topic, request=replace(topic.request, by=(by,)))

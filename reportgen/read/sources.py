@@ -49,7 +49,7 @@ from reportgen.read.tables.converted import convert_tables, split_samples
 from reportgen.read.tables.layout import Survey, is_name_of, list_free_columns, suggest_totals
 from reportgen.read.tables.mapped_json import map_tables
 from reportgen.read.tables.pivoted import map_pivots
-from reportgen.read.tables.survey import hash_files, list_tables, survey
+from reportgen.read.tables.survey import complete_layout, hash_files, list_tables, survey
 from reportgen.read.tables.wide import map_wide_tables
 from reportgen.read.tables.wide_curves import map_wide_curves
 from reportgen.read.unpacked import Unpacked, unpack_source
@@ -57,7 +57,7 @@ from reportgen.settings.inputs import Source
 from reportgen.settings.source import SourceSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from reportgen.core.cache import Cache
     from reportgen.formats.layout import FileLayout
@@ -99,6 +99,7 @@ def open_source(
     cache: Cache | None = None,
     follow_links: bool = False,
     entries: Sequence[str] | None = None,
+    labels: Mapping[str, str] | None = None,
 ) -> Source:
     """Open a source by its name, reading only its benchmarks and a bounded sample of its data.
 
@@ -106,7 +107,8 @@ def open_source(
     a file or folder below the data folder, without suffix. ``load_settings`` reads a ``source.yml``, given
     its path and its name for messages. ``hashes`` returns the SHA-256 of a file in hex, ``cache`` has the
     results for unchanged files, and ``follow_links`` allows links out of the repository. ``entries`` are
-    those of the data folder from ``list_entries``, for a caller that opens many sources.
+    those of the data folder from ``list_entries``, for a caller that opens many sources. ``labels`` are short
+    names of series that pages give; those of series that the source does not have do nothing.
 
     Raises:
         ReportError: there is no such source, or its settings or files have faults.
@@ -114,7 +116,13 @@ def open_source(
     boundary = None if follow_links else find_data_boundary(project_root, data_dir)
     entries = list_entries(project_root / data_dir) if entries is None else entries
     location = locate(project_root, data_dir, name, boundary, entries)
-    return open_location(location, load_settings, hashes or hash_file, cache)
+    request = request_source(location, load_settings, hashes or hash_file, cache)
+    source = open_files(request)[0]
+    if labels:
+        series = complete_layout(project_root, source).series
+        settings = request.settings.add_labels({name: labels[name] for name in series if name in labels})
+        source = open_files(replace(request, settings=settings))[0]
+    return source
 
 
 def open_path(

@@ -59,6 +59,18 @@ Colours = dict[Name, Annotated[Name, AfterValidator(_check_colour)]]
 COLOURS = f"Series and their colours: {', '.join(PALETTE)}."
 
 
+def _check_labels(labels: dict[str, str]) -> dict[str, str]:
+    names = list(labels.values())
+    if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+        raise ValueError(f'labels gives two series the name "{twice[0]}"')
+    return labels
+
+
+Labels = Annotated[dict[str, Name], AfterValidator(_check_labels)]
+"""Series and their short names."""
+LABELS = "Series and the short names by which figures, prose and claims call them."
+
+
 CellValue: TypeAlias = str | int | float | bool
 
 

@@ -57,7 +57,8 @@ def load_source_settings(path: Path, name: str) -> SourceSettings:
         ReportError: the file cannot be read, or everything that is wrong with it.
     """
     node = parse(read_text(path, name, Stage.SETTINGS), Origin(name))
-    return validate_tree(SourceSettings, node or Node(SourceLocation(name, 1), "mapping"), path.name)
+    settings = validate_tree(SourceSettings, node or Node(SourceLocation(name, 1), "mapping"), path.name)
+    return settings.add_labels(settings.labels) if settings.labels else settings
 
 
 def load_front_matter(text: str, file: str) -> FrontMatter:

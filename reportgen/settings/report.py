@@ -12,8 +12,10 @@ from pydantic import ConfigDict, Field, PrivateAttr, StringConstraints, field_va
 from reportgen.settings.base import (
     ACCEPT,
     COLOURS,
+    LABELS,
     Accepted,
     Colours,
+    Labels,
     Name,
     Settings,
     Sources,
@@ -111,6 +113,7 @@ class FrontMatter(Settings):
     )
     benchmark: Benchmark | None = Field(None, description="The benchmark this page is about.")
     benchmarks: tuple[Benchmark, ...] = Field((), description="Benchmarks that get a page of their own.")
+    labels: Labels = Field(default_factory=dict, description=LABELS)
     accept: Accepted = Field(default_factory=dict, description=ACCEPT)
 
     @field_validator("date")

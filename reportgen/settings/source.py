@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, ValidationError, model_validator
 
-from reportgen.settings.base import ACCEPT, COLOURS, Accepted, CellValue, Colours, Name, Number, Settings
+from reportgen.settings.base import (
+    ACCEPT,
+    COLOURS,
+    LABELS,
+    Accepted,
+    CellValue,
+    Colours,
+    Labels,
+    Name,
+    Number,
+    Settings,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -211,6 +222,7 @@ class SourceSettings(Settings):
     rename: dict[str, Name] = Field(
         default_factory=dict, description="Series as written in the data: its name in the report."
     )
+    labels: Labels = Field(default_factory=dict, description=LABELS)
     rename_metrics: dict[str, Name] = Field(
         default_factory=dict, description="Metric as written in the data: its name in the report."
     )
@@ -240,6 +252,11 @@ class SourceSettings(Settings):
         if not self.score_range[0] < self.score_range[1]:
             raise ValueError("score_range takes the smaller number first")
         return self
+
+    def add_labels(self, labels: Mapping[str, str]) -> SourceSettings:
+        """Return the settings with these short names, which go before names that ``rename`` gives."""
+        renamed = {old: labels.get(new, new) for old, new in self.rename.items()}
+        return self.model_copy(update={"labels": {**self.labels, **labels}, "rename": {**labels, **renamed}})
 
     def get_protocol(self, series: str) -> Protocol:
         """How a series was measured: what ``protocols`` says of it goes before ``protocol``."""

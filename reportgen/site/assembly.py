@@ -76,6 +76,7 @@ def _describe_source(source: Source) -> dict[str, Any]:
         "name": source.name,
         "title": source.settings.title or source.name,
         "approximate": source.settings.approximate or "",
+        "labels": [f"{label} is short for {name}" for name, label in source.settings.labels.items()],
         "files": [{"path": f.path, "sha256": f.sha256, "size": f.size} for f in source.files],
     }
 

@@ -277,7 +277,9 @@ def find_unmatched_names(
         ("protocols", "series", settings.protocols, layout.series),
     ):
         yield from (report(key, kind, name, there, Severity.WARNING) for name in given if name not in there)
-    yield from (report("rename", "series", old, layout.series, Severity.WARNING) for old in renamed)
+    for old in renamed:
+        key = "labels" if old in settings.labels else "rename"
+        yield report(key, "series", old, layout.series, Severity.WARNING)
 
 
 _DATABASE: Final = re.compile(r".*\.(db3?|sqlite3?)", re.IGNORECASE)
