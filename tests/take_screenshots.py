@@ -1,7 +1,7 @@
 """Pictures of every page of the built example site, light and dark, wide and narrow, for people to look at.
 
 ``python tests/take_screenshots.py [SITE [FOLDER]]``: from ``site/`` into ``screenshots/`` unless said
-otherwise. The pages are opened from disk, as a reader without a server would. Both pictures of the README
+otherwise. The pages are opened from disk, as a reader without a server would. The pictures of the README
 are made anew as well.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import sys
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,20 +21,21 @@ if TYPE_CHECKING:
 
 WIDTHS = (1280, 390)
 SCHEMES = ("light", "dark")
-SHOWN = "aime/index.html"
+# Pages whose first screens the README shows, by the name of the picture.
+SHOWN = {"page": "aime/index.html", "index": "index.html"}
 ROOT = Path(__file__).parents[1]
 MOST_BYTES = 200_000
 """Of the pictures of the README together."""
 
 
-def readme_picture(scheme: str) -> Path:
+def readme_picture(name: str, scheme: str) -> Path:
     """The first screen of a page, as the README shows it."""
-    return ROOT / ".github" / f"page-{scheme}.webp"
+    return ROOT / ".github" / f"{name}-{scheme}.webp"
 
 
 def take_for_readme(browser: Browser, site: Path) -> None:
-    """Take the first screen of a page in both schemes; finer than it is shown, for sharp text."""
-    for scheme in SCHEMES:
+    """Take the first screens in both schemes; finer than they are shown, for sharp text."""
+    for scheme, (name, page) in product(SCHEMES, SHOWN.items()):
         context = browser.new_context(
             viewport={"width": 1280, "height": 760},
             device_scale_factor=1.5,
@@ -41,12 +43,12 @@ def take_for_readme(browser: Browser, site: Path) -> None:
             reduced_motion="reduce",
         )
         tab = context.new_page()
-        tab.goto((site / SHOWN).as_uri(), wait_until="load")
+        tab.goto((site / page).as_uri(), wait_until="load")
         tab.wait_for_timeout(1000)
         # Playwright itself takes no WebP, which is a third of PNG here.
-        settings = {"format": "webp", "quality": 80}
+        settings = {"format": "webp", "quality": 72}
         taken = context.new_cdp_session(tab).send("Page.captureScreenshot", settings)
-        readme_picture(scheme).write_bytes(base64.b64decode(taken["data"]))
+        readme_picture(name, scheme).write_bytes(base64.b64decode(taken["data"]))
         context.close()
 
 

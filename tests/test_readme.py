@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from take_screenshots import MOST_BYTES, ROOT, SCHEMES, readme_picture
+from take_screenshots import MOST_BYTES, ROOT, SCHEMES, SHOWN, readme_picture
 
 README = (ROOT / "README.md").read_text("utf-8")
 
 
 def test_its_pictures_are_there_and_small() -> None:
-    """A page in both schemes, described for who does not see it; ``make screenshots`` takes them."""
-    files = [readme_picture(scheme) for scheme in SCHEMES]
+    """Two pages in both schemes, described for who does not see them; ``make screenshots`` takes them."""
+    files = [readme_picture(name, scheme) for name in SHOWN for scheme in SCHEMES]
     shown = re.findall(r'(?:srcset|src)="([^"]+)"', README)
     assert sorted(shown) == sorted(file.relative_to(ROOT).as_posix() for file in files)
     assert sum(file.stat().st_size for file in files) <= MOST_BYTES
     assert all(file.read_bytes()[8:12] == b"WEBP" for file in files)
-    assert re.search(r'<img alt="[^"]{40,}"', README)
+    assert len(re.findall(r'<img alt="[^"]{40,}"', README)) == len(SHOWN)
 
 
 def test_its_links_and_make_targets_exist() -> None:

@@ -213,7 +213,7 @@ def describe_noise(part: Part, subject: Subject) -> str:
     quantity, scale = Quantity.DIFFERENCE, subject.scale
     limit = format_quantity(value, quantity, scale) if value else "0"
     ends = format_quantity_interval(float(fact.value), fact.low, fact.high, quantity, scale)
-    return f"the interval of the difference holds {limit}: {ends}"
+    return f"the interval of the difference includes {limit}: {ends}"
 
 
 def _find_difference(part: Part, subject: Subject) -> tuple[Fact | None, float]:

@@ -151,7 +151,7 @@ def verify(archive: Path, level: str, container: Path | None, python: Path | Non
     statements  which statements still hold, as this reportgen reads the data
     rebuild     the same version builds the same files
 
-    Leaves with 1 if anything differs, and lists the worst first.
+    Exits with 1 if anything differs, and lists the worst first.
 
     \b
     Examples:

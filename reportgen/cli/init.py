@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 def init(folder: Path | None, *, with_review: bool, with_publish: bool, check_actions: bool) -> None:
     """Write a small working report into FOLDER.
 
-    With data, a page and workflows for GitHub.
+    It has data, pages and a workflow for GitHub.
 
-    With an option FOLDER may also be a report that exists, and is this folder if left out: workflows are
-    added to its repository, and nothing else. Nothing that exists is ever overwritten.
+    With an option, FOLDER may be an existing report and defaults to the current folder; only workflows are
+    added to its repository. Nothing that exists is ever overwritten.
 
     \b
     Examples:

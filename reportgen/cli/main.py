@@ -225,13 +225,13 @@ _LEAST = ("where", "metrics", "logged (UTC)", "seed", "standard error", "highest
 @format_option("json", purpose="For people, or for other programs, with lists that are never cut.")
 @cache_dir_option
 def describe(path: Path, form: str) -> None:
-    """Say what a file or folder of runs holds.
+    """Describe the contents of a file or folder of runs.
 
-    Format, runs, metrics or answers, what is irregular about them, and the block to paste into a page.
+    Prints the format, runs, metrics or answers, anything irregular, and a block to paste into a page.
 
     PATH is any file or folder that a trainer, a logger, an evaluation or a script wrote, in a report or
-    anywhere else. Nothing is changed. At the end stand the settings that are worth writing and a block that
-    draws the data, both to be pasted. Leaves with 1 if PATH cannot be read.
+    anywhere else. Nothing is changed. The output ends with the settings worth writing and a block that draws
+    the data, both ready to paste. Exits with 1 if PATH cannot be read.
 
     \b
     Examples:
@@ -362,13 +362,13 @@ def _print_heading(title: str, note: str) -> None:
 def freeze(source: Path, folder: Path | None) -> None:
     """Write SOURCE as one small Parquet file.
 
-    With a source.yml; small enough to be committed and reviewed.
+    The file and its source.yml are small enough to be committed and reviewed.
 
-    SOURCE is the path of any file or folder that reportgen describe can read. Every row stays, also repeated
-    and missing ones, so that a report says the same of both. The source.yml names the original files with
-    their SHA-256, tells what was irregular in them and what the table holds, and keeps the settings that
-    still matter. The same source gives the same bytes. What was frozen into the folder before is replaced;
-    a folder that holds anything else is refused.
+    SOURCE is the path of any file or folder that reportgen describe can read. Every row is kept, including
+    repeated and missing ones, so a report on either says the same. The source.yml names the original files
+    with their SHA-256, lists what was irregular in them and what the table holds, and keeps the settings that
+    still apply. The same source gives the same bytes. A file frozen into the folder before is replaced; a
+    folder that holds anything else is refused.
 
     \b
     Examples:

@@ -76,7 +76,7 @@ def review(
 
     BASE and HEAD are a revision of the repository, a project folder, a built site, a report.json or an
     archive. BASE is where the branch or the pull request that is checked out began, and HEAD the working
-    tree, if left out. The repository is only read. Leaves with 2 if no review can be made.
+    tree, if left out. The repository is only read. Exits with 2 if no review can be made.
 
     \b
     Examples:

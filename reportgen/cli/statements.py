@@ -60,11 +60,11 @@ _COLUMNS = (
 def check(config_file: Path, form: str) -> None:
     """Check every bound value and claim.
 
-    Compares them with the data, and writes no site.
+    Compares them with the data without building the site.
 
-    Leaves with 1 if there is an error, or a statement that fails, that cannot be decided, or that was
-    expected to fail and holds. Other warnings are printed and fail nothing here: build --strict fails on
-    them, and on what is seen only when pages are made, such as links that lead nowhere.
+    Exits with 1 on any error, and on any statement that fails, cannot be decided, or holds although it was
+    expected to fail. Other warnings are only printed. build --strict fails on those, too, and on problems
+    that appear only when pages are rendered, such as broken links.
 
     \b
     Examples:
@@ -140,7 +140,7 @@ def fix(config_file: Path, *, write: bool) -> None:
     Shows the corrections as a diff; --write writes them.
 
     Digits, unit and style stay as they were typed, and so does all other text. Claims are sentences, so they
-    are left to you: those that are not as expected are listed. Leaves with 1 if there is something to write
+    are left to you: those that are not as expected are listed. Exits with 1 if there is something to write
     and --write was not given; whether all statements hold is for reportgen check to say.
 
     \b
@@ -239,9 +239,9 @@ def facts(sources: tuple[str, ...], metric: str | None, benchmark: str | None, c
 
     Each can be pasted into a page.
 
-    SOURCE is a name that blocks use: math500 for data/math500.csv; of several, the facts are
-    about all of them together. What stands on the left is what a bound
-    value or a claim names. Facts at a step or level of your choice are shown with one example.
+    SOURCE is a name that blocks use: math500 for data/math500.csv; with several, the facts cover
+    all of them together. The left column is what to write in a bound value or a claim. Facts that take a step
+    or level are shown with one example.
 
     \b
     Examples:
@@ -339,9 +339,9 @@ def _find_example(kind: FactKind, needed: int, known: Known, subject: Subject) -
 def observations(
     sources: tuple[str, ...], metric: str | None, benchmark: str | None, count: int, config_file: Path
 ) -> None:
-    """Print what the rules find in SOURCE.
+    """Print observations about SOURCE.
 
-    Sentences, the most telling first, each with what it rests on.
+    Each is a sentence with the numbers that it rests on, the most telling first.
 
     SOURCE is a name that blocks use: math500 for data/math500.csv. An observations block shows the same
     sentences on a page.
@@ -383,12 +383,12 @@ def plan(
     form: str,
     config_file: Path,
 ) -> None:
-    """Say which differences SOURCE can show.
+    """Estimate which differences SOURCE can show.
 
-    How often a true difference is found, now and with more problems, samples or runs.
+    Prints how often a true difference is detected, now and with more problems, samples or runs.
 
-    SOURCE is a name that blocks use: contest for data/contest.csv. It holds answers to problems. All pairs of
-    its series are the family that is tested. A plan block shows the same on a page.
+    SOURCE is a name that blocks use, such as contest for data/contest.csv, and must hold answers to problems.
+    Tests are adjusted for all pairs of its series. A plan block shows the same on a page.
 
     \b
     Examples:

@@ -304,6 +304,7 @@ class BenchmarkResult(Struct, frozen=True):
     strip: str = ""  # a small SVG of the last values; empty for scores, which ``spark`` shows
     standings: tuple[Standing, ...] = ()
     title: str = ""  # of its page
+    published: str = ""  # the date of its page
     date: str = ""
 
 

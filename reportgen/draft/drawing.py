@@ -247,7 +247,8 @@ def _get_result(planned: PlannedBenchmark, inputs: DrawInputs) -> BenchmarkResul
 
     parts = ("benchmark", page.path, benchmark.model_dump_json(), repr(request))
     key = _make_key(parts, [request], [benchmark.source_name], inputs)
-    return replace(inputs.cache.memo(key, BenchmarkResult, make_result), title=page.title)
+    result = inputs.cache.memo(key, BenchmarkResult, make_result)
+    return replace(result, title=page.title, published=page.front_matter.date or "")
 
 
 def judge_statements(

@@ -175,6 +175,12 @@ def _make_axis(  # noqa: PLR0917 - the fields of an axis in their order
 _PLACES = re.compile(r",?\.(\d+)~?f")
 
 
+def limit_decimals(axis: Axis, most: int) -> Axis:
+    """Return the axis with at most this many decimals in single values, whatever its height would allow."""
+    match = _PLACES.fullmatch(axis.read_format)
+    return replace(axis, read_format=f",.{min(int(match[1]), most)}f") if match else axis
+
+
 def use_percent(axis: Axis) -> Axis:
     """Return the axis with its numbers in percent: ``84%`` for 0.84. The domain stays as it is."""
 

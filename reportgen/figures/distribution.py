@@ -196,7 +196,7 @@ class _DistributionWords(Struct, frozen=True):
         spread = " to ".join(map(self.write, ends))
         if len(rows) == 1:
             return f"The {centre} of {widest} is {self.write(low[0])}, with {which} at {spread}."
-        said = f"{centre.capitalize()}s go from {self.write(low[0])} ({low[2]}) to {self.write(high[0])}"
+        said = f"{centre.capitalize()}s range from {self.write(low[0])} ({low[2]}) to {self.write(high[0])}"
         return f"{said} ({high[2]}). {widest} has the widest spread, with {which} at {spread}."
 
     def write_caption(self) -> str:

@@ -28,6 +28,8 @@ Anchor: TypeAlias = Literal["start", "middle", "end"]
 Look: TypeAlias = Literal["full", "plain", "pale", "before"]
 """How a line is drawn: as ever; without symbols; faint, as nothing of it changed; grey and dashed, behind
 what it became."""
+# Letters in a title that may be a unit alone, such as kWh or °C.
+_LONGEST_UNIT = 3
 ON_THE_RIGHT = " (right)"
 """What the name of a line on the right axis ends in where no axis is near; ``live-data.js`` writes it too."""
 
@@ -238,6 +240,12 @@ class PlotSpec(Struct, frozen=True, kw_only=True):
     annotations: tuple[Annotation, ...] = ()
     marked: tuple[Annotation, ...] = ()
     right: RightAxis | None = None
+
+    @property
+    def measured(self) -> str:
+        """What was measured, in a sentence: the title of the y axis, unless that is only a unit."""
+        is_word = sum(map(str.isalpha, self.y_title)) > _LONGEST_UNIT
+        return lower_axis_title(self.y_title) if is_word and self.right is None else self.metric
 
 
 def make_curve_spec(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Literal
 
 import pytest
@@ -87,6 +88,20 @@ def test_the_first_screen_has_verdict_and_whole_figure(page: tuple[str, Page]) -
     assert box is not None
     assert box["y"] + box["height"] <= 800
     assert tab.locator(".rg-breadcrumbs").count() == 0
+
+
+def test_a_value_has_the_same_digits_wherever_it_is(page: tuple[str, Page]) -> None:
+    """The table of the first figure has each value of the verdict, and its interval, digit by digit."""
+    _, tab = page
+    cells = tab.locator(".rg-figure .rg-data").first.locator("tbody").text_content() or ""
+    for value in tab.locator(".rg-key-results .rg-quantity").all_text_contents():
+        assert value.partition(" at ")[0] in cells
+
+
+def test_metrics_are_called_by_their_titles(page: tuple[str, Page]) -> None:
+    """A log's key is what the author names a metric by, not what a reader sees."""
+    _, tab = page
+    assert not re.search(r"\b\w+/[\w-]+/\w+", tab.locator("main article").inner_text())
 
 
 def test_write_ups_stay_short(page: tuple[str, Page]) -> None:
@@ -180,4 +195,24 @@ def test_the_overview_begins_with_a_row_for_each_benchmark(browser: Browser, exa
         assert row.locator("svg path").count() >= 2
         assert row.locator("strong").inner_text()
     assert tab.locator(".rg-strip strong").first.inner_text() == "No clear winner"
+    tab.close()
+
+
+def test_a_card_says_what_its_page_says(browser: Browser, example_site: Path) -> None:
+    """The page's name, its verdict in words, the same values, and the date."""
+    tab = browser.new_page()
+    tab.goto((example_site / "index.html").as_uri())
+    cards = []
+    for card in tab.locator(".rg-card").all():
+        values = card.locator(".rg-card-score").all_inner_texts()
+        link, verdict = card.locator("a"), card.locator(".rg-card-verdict").inner_text()
+        cards.append(
+            (link.evaluate("node => node.href"), link.inner_text(), verdict, values, card.inner_text())
+        )
+    for address, name, verdict, values, words in cards:
+        tab.goto(address)
+        assert tab.locator("h1").inner_text().rstrip("¶") == name
+        assert tab.locator(".rg-key-results strong").first.inner_text() == verdict
+        assert tab.locator(".rg-key-results div").first.locator(".rg-quantity").all_inner_texts() == values
+        assert tab.locator(".rg-evidence time").inner_text() in words
     tab.close()

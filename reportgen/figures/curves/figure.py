@@ -89,7 +89,7 @@ class _CurveWords(Struct, frozen=True):
                 if top.value == highest
             )
         word = "lowest" if lowest else "highest"
-        what = " ".join(filter(None, (word, centre, self.spec.metric)))
+        what = " ".join(filter(None, (word, centre, self.spec.measured)))
         bests = find_bests(curves, plot, lowest=lowest)
         most = "best" if self.spec.higher_is_better is not None else word
         picked = describe_pick(self.curve_set, plot, [best.series for best in bests], most=most)
@@ -100,17 +100,20 @@ class _CurveWords(Struct, frozen=True):
             reached = [f"{best.series} ({place})" for best, place in zip(bests, places, strict=True)]
             return f"{join_names(reached)} reach the {what}, {read_out(plot, bests[0].value)}, {picked}."
         best = bests[0]
-        verb, joint = ("reaches the", ",") if len(curves) > 1 else ("has its", " of")
-        return f"{best.series} {verb} {what}{joint} {read_out_estimate(plot, best)} {places[0]}, {picked}."
+        value = read_out_estimate(plot, best)
+        if len(curves) > 1:
+            return f"{best.series} reaches the {what}, {value} {places[0]}, {picked}."
+        before = " before smoothing" if self.curve_set.smooth else ""
+        with_value = f"{'a ' * bool(centre)}{centre}{' of ' * bool(centre)}{value}{before}"
+        return f"{best.series} {'is lowest' if lowest else 'peaks'} {places[0]}, with {with_value}, {picked}."
 
     def describe_endings(self, centre: str, plot: Plot) -> str:
         """Describe the final values, naming a leader only if the test finds one."""
         lowest = self.spec.higher_is_better is False
         ends = rank_finals(list_known_curves(self.curve_set), lowest=lowest)
         same_step = len({end.step for end in ends}) == 1
-        where = (
-            f"At the last step, {format_value(plot.x, ends[0].step)}," if same_step else "At their last steps"
-        )
+        x = lower_axis_title(self.spec.x_title)
+        where = f"At the end ({x} {format_value(plot.x, ends[0].step)})," if same_step else "At their ends"
         first, second = ends[:2]
         values = [read_out_estimate(plot, end) for end in (first, second)]
         lead, ranked = get_lead(self.curve_set, lowest=lowest), self.spec.higher_is_better is not None
@@ -120,7 +123,7 @@ class _CurveWords(Struct, frozen=True):
         if lead.tested:
             where += f" there is no clear {'winner' if ranked else 'order'}:"
         if read_out(plot, first.value) == read_out(plot, second.value):
-            return f"{where} {name_level_series(plot, ends)} stand at {read_out(plot, first.value)}."
+            return f"{where} {name_level_series(plot, ends)} are level at {read_out(plot, first.value)}."
         if lead.tested:
             return f"{where} {first.series} has {values[0]}, {second.series} {values[1]}."
         which = f"{'lowest' if lowest else 'highest'} {centre or 'reading'}"
@@ -204,7 +207,7 @@ def write_subtitle(curve_set: CurveSet, spec: PlotSpec) -> str:
         runs = f"{centre} of {format_ends(counts)} runs per series"
     band = name_band(curve_set)
     better = "lower is better" if spec.higher_is_better is False else ""
-    return ", ".join(part for part in (spec.metric, runs, band and f"band: {band}", better) if part)
+    return ", ".join(part for part in (spec.measured, runs, band and f"band: {band}", better) if part)
 
 
 def write_caption(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> str:

@@ -15,6 +15,7 @@ from reportgen.figures.axis import (
     DAY,
     LOGS,
     Axis,
+    limit_decimals,
     make_linear_axis,
     make_log2_axis,
     make_log_axis,
@@ -23,7 +24,7 @@ from reportgen.figures.axis import (
     use_percent,
 )
 from reportgen.figures.labels import WIDTHS, place_labels
-from reportgen.figures.number_format import choose_step_format, format_d3
+from reportgen.figures.number_format import choose_step_format, format_d3, to_moment
 from reportgen.figures.paths import PIXELS_WIDE
 from reportgen.figures.plot import EndLabel, Margins, Mark, Plot, RunLine, SeriesLine, make_diagnostic
 from reportgen.figures.style import LABEL_SIZE, TICK_SIZE, pick_slots
@@ -44,6 +45,7 @@ _ROUNDING = 1e-9
 _MOST_RUN_LINES = 10
 _MOST_SYMBOLS = 25
 _TALL = 260
+_MOST_DECIMALS = 7
 _SETTINGS_PAD = 0.03
 _LARGEST_SHARE = 10.0
 _TICK_COUNTS, _LABEL_GAP = (7, 5, 4, 3, 2), 14
@@ -217,7 +219,8 @@ def _make_time_axis(
         advice = "Times are milliseconds since 1970, and years 1 to 9999 can be shown"
         raise ReportError(make_diagnostic(context, message, advice)) from None
     days = bool((steps % DAY == 0).all())
-    return replace(axis, read_format="%Y-%m-%d") if days else axis
+    years = all(to_moment(step).strftime("%m-%d") == "01-01" for step in steps) if days else False
+    return replace(axis, read_format="%Y" if years else "%Y-%m-%d") if days else axis
 
 
 def fit_axis(make_axis: Callable[[int], Axis], width: int = PIXELS_WIDE) -> Axis:
@@ -267,12 +270,26 @@ def _make_y_axis(lines: Sequence[SeriesLine], spec: PlotSpec, context: DrawConte
     else:
         pad = 0.0 if spec.y_domain else 0.04
         axis = make_linear_axis(spec.y_title, low, high, count=5 if spec.height >= _TALL else 4, pad=pad)
+        axis = limit_decimals(axis, _count_decimals(lines))
     largest = float(np.abs(values).max(initial=0.0))
     if spec.percent and largest > _LARGEST_SHARE:
         message = f'"{spec.metric}" reaches {largest:,.6g}, and format: percent would show that 100-fold'
         step = "Leave format out where values are in percent already"
         raise ReportError(make_diagnostic(context, message, step))
     return use_percent(axis) if spec.percent else axis
+
+
+def _count_decimals(lines: Sequence[SeriesLine]) -> int:
+    """Count the decimals that the values have, or that their intervals are known to."""
+    values = np.concatenate([line.values[np.isfinite(line.values)] for line in lines])
+    exact = (count for count in range(_MOST_DECIMALS) if np.allclose(values, values.round(count), 0, 1e-9))
+    given = next(exact, _MOST_DECIMALS)
+    sides = np.concatenate([(line.high - line.low) / 2 for line in lines])
+    sides = sides[np.isfinite(sides) & (sides > 0)]
+    if not sides.size:
+        return given
+    first = max(0, math.ceil(-math.log10(float(np.median(sides)))))
+    return max(given, first) if given < _MOST_DECIMALS else first + 1
 
 
 def check_positive(low: float, high: float, axis: str, context: SourceContext) -> tuple[float, float]:

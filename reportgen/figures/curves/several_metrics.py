@@ -181,11 +181,12 @@ def draw_keyed_lines(
     lines = [
         {"name": name, "series": key.series, "metric": key.metric, "colour": key.colour} for name, key in keys
     ]
+    measured = _describe_lines(specs, merged, plot, colour)
     text = FigureText(
         id=spec.id,
         kind=spec.kind,
         title=spec.title,
-        subtitle=write_subtitle(merged, replace(spec, metric=_describe_lines(specs, merged, plot, colour))),
+        subtitle=write_subtitle(merged, replace(spec, metric=measured, y_title=measured)),
         caption=" ".join(filter(None, (describe_unplaced(plot), write_caption(merged, spec, context)))),
         summary=_write_summaries(curve_sets, specs, plot),
         source=describe_source(context),
@@ -218,8 +219,8 @@ def draw_coloured_panels(
 def _make_metric_spec(metric: str, spec: PlotSpec) -> PlotSpec:
     """Make the plot of one of the metrics, whose direction is that of its axis."""
     if spec.right and metric in spec.right.metrics:
-        return replace(spec, metric=metric, higher_is_better=spec.right.higher_is_better)
-    return replace(spec, metric=metric, right=None)
+        return replace(spec, metric=metric, y_title=metric, higher_is_better=spec.right.higher_is_better)
+    return replace(spec, metric=metric, y_title=metric, right=None)
 
 
 def _join_axes(spec: PlotSpec) -> PlotSpec:

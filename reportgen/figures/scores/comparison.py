@@ -249,12 +249,15 @@ def describe_power(
     basis = f"{format_count(power.problems, 'problem')} of {benchmark}{runs if most > 1 else ''}"
     chance, half = describe_chance(TARGET_POWER), write_half(power.difference, power.half)
     if power.family_difference is None or power.family_half is None:
-        return f"With the {basis}, a true difference of {whole} is found {chance}.", f"One of {half}."
+        return (
+            f"With the {basis}, a true difference of {whole} would be detected {chance}.",
+            f"One of {half}.",
+        )
     least = format_difference(power.family_difference, context, signed=False)
     among = f"among {power.together:,} {together}"
     single = f"A single comparison on {benchmark} finds {whole} {chance}; one of {half}."
     return (
-        f"With the {basis}, a true difference of {least} is found {chance} {among}.",
+        f"With the {basis}, a true difference of {least} would be detected {chance} {among}.",
         f"One of {write_half(power.family_difference, power.family_half)}. {single}",
     )
 

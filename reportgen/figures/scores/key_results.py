@@ -268,7 +268,7 @@ def _list_facts(
     if power and power.difference is not None:
         least = format_difference(power.family_difference or power.difference, context, signed=False)
         among = f" among {power.together:,} pairs" if power.family_difference is not None else ""
-        found = f"a true difference of {least} is found {describe_chance(TARGET_POWER)}{among}"
+        found = f"a true difference of {least} would be detected {describe_chance(TARGET_POWER)}{among}"
     # What the source states for all series, without the hash of the problem set.
     protocols = [dict(pairs) for _, pairs in context.protocol]
     shared = (

@@ -119,7 +119,7 @@ def _build_lone_table(table_id: str, grid: ProblemGrid) -> ResultTable:
     own = {name: [problem for problem, one in grid.solved_by_one if one == name] for name in grid.series}
     lists = [(name, names, join_names(names, most=_MOST_NAMED)) for name, names in own.items() if names]
     without = [name for name, names in own.items() if not names]
-    others = f" None: {join_names(without, most=_MOST_NAMED)}." if without else ""
+    others = f" There is none for {join_names(without, most=_MOST_NAMED)}." if without else ""
     return ResultTable(
         id=table_id,
         title="Solved by one series only",
@@ -129,8 +129,8 @@ def _build_lone_table(table_id: str, grid: ProblemGrid) -> ResultTable:
             for name, names, words in lists
         ),
         caption=(
-            "At least one right sample, and none of any other series that tried. "
-            f"A single right sample may be luck; no test is made.{others}"
+            "Problems of which one series has a correct sample, and no other that was given the problem. "
+            f"A single correct sample may be luck; no test is made.{others}"
         ),
         csv=write_table_csv(("problem", "series"), grid.solved_by_one),
     )
@@ -366,12 +366,8 @@ def _write_summary(grid: ProblemGrid, context: ScoreContext) -> str:
     best = int(np.count_nonzero(np.all(~known | (grid.score >= context.highest), axis=0) & some))
     worst = int(np.count_nonzero(np.all(~known | (grid.score <= context.lowest), axis=0) & some))
     top, bottom = _format_bounds(context)
-    rest = int(np.count_nonzero(some)) - best - worst
-    apart = f"on the other {rest:,} they differ or lie between" if rest else "there are no others"
-    return (
-        f"All series have {top} on {format_count(best, 'problem') if best else 'no problem'} and {bottom} on "
-        f"{worst or 'none'}; {apart}."
-    )
+    of = format_count(int(np.count_nonzero(some)), "problem")
+    return f"Of {of}, all series score {top} on {best or 'none'} and {bottom} on {worst or 'none'}."
 
 
 def _format_bounds(context: ScoreContext) -> tuple[str, str]:

@@ -182,11 +182,11 @@ class _RunsFigure(Struct, frozen=True):
         sd, widest = max(known, key=lambda pair: pair[0])
         runs = [run.score for run in widest.runs]
         ends = " to ".join(format_score(end, self.context) for end in (min(runs), max(runs)))
-        reach = f"{format_count(len(runs), 'run')} of {widest.series} reach {ends}"
-        lead = f"{reach}, a standard deviation of {format_difference(sd, self.context, signed=False)}"
+        reach = f"The {format_count(len(runs), 'run')} of {widest.series} range from {ends}"
+        lead = f"{reach} (SD {format_difference(sd, self.context, signed=False)})"
         around = format_interval(widest.low, widest.high, self.context)
         if len(known) > 1:
-            lead += f", the largest of {format_count(len(known), 'series', 'series')} with several runs"
+            lead += f", the widest spread of {format_count(len(known), 'series', 'series')} with several runs"
         elif widest.mean is not None and around:
             lead += f" about their mean of {_format_mean(widest, self.context)} {around}"
         return subtitle, f"{lead}."
