@@ -155,7 +155,8 @@ def test_each_benchmark_says_what_it_finds() -> None:
         assert found.difference is not None
         assert found.family_difference is not None
         alone, family = (f"{100 * one:.1f} points" for one in (found.difference, found.family_difference))
-        whole = f"With the 20 problems of {name}, a true difference of {family} is found four times in five"
+        basis = f"With the 20 problems of {name}, a true difference of {family} would be"
+        whole = f"{basis} detected four times in five"
         assert f"{whole} among 3 comparisons. " in stack.caption
         assert f"A single comparison on {name} finds {alone} four times in five; one of " in stack.caption
     assert stack.caption.count("Found: the comparison gets a verdict") == 1

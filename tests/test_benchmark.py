@@ -45,8 +45,8 @@ def test_the_key_results() -> None:
         description="Thirty problems.",
     )
     assert made.facts == (
-        ("At the end", "no clear winner; highest mean 0.820 [0.770, 0.870] (GRPO)"),
-        ("Best of 3 checkpoints", "MEL 0.840 at training step 120"),
+        ("At the end", "no clear winner; highest mean 0.82 [0.77, 0.87] (GRPO)"),
+        ("Best of 3 checkpoints", "MEL 0.84 at training step 120"),
         ("Runs", "5 for each of 2 series"),
         ("Date", "2026-05-01"),
         ("Protocol", "avg@16"),
@@ -54,7 +54,7 @@ def test_the_key_results() -> None:
     )
     assert (made.name, made.page, made.description) == ("AIME", "aime.md", "Thirty problems.")
     assert made.leader == ""
-    assert made.score == "No clear winner; highest mean 0.820 [0.770, 0.870] accuracy at the end (GRPO)"
+    assert made.score == "No clear winner; highest mean 0.82 [0.77, 0.87] accuracy at the end (GRPO)"
     assert made.legend == (("MEL", 0), ("GRPO", 1))
 
 
@@ -62,14 +62,14 @@ def test_a_clear_winner_leads() -> None:
     """By the test at the end, whoever had the best checkpoint on the way."""
     ahead = curve("GRPO", [0.2, 0.70, 0.95], steps=[0, 120, 150], half=0.01, runs=5)
     made = result(curve_set(MEL, ahead))
-    assert (made.leader, made.score) == ("GRPO", "leads with 0.950 [0.940, 0.960] accuracy at the end")
-    assert dict(made.facts)["At the end"] == "GRPO leads with 0.950 [0.940, 0.960]"
+    assert (made.leader, made.score) == ("GRPO", "leads with 0.95 [0.94, 0.96] accuracy at the end")
+    assert dict(made.facts)["At the end"] == "GRPO leads with 0.95 [0.94, 0.96]"
 
 
 def test_different_numbers_of_checkpoints_are_said() -> None:
     """The best of three is no fair match for the best of two."""
     made = result(curve_set(MEL, curve("GRPO", [0.2, 0.7])))
-    assert made.facts[1] == ("Best of 3 against best of 2 checkpoints", "MEL 0.840 at step 120")
+    assert made.facts[1] == ("Best of 3 against best of 2 checkpoints", "MEL 0.84 at step 120")
 
 
 def test_what_is_not_said_is_left_out() -> None:
@@ -81,8 +81,8 @@ def test_where_lower_is_better() -> None:
     """The lowest value leads."""
     loss = curve_set(curve("a", [2.0, 0.5, 0.7]), curve("b", [2.0, 0.6, 0.6]), metric="loss")
     assert facts(loss, higher_is_better=False) == {
-        "At the end": "lowest reading 0.60 (b)",
-        "Best of 3 checkpoints": "a 0.50 at step 1",
+        "At the end": "lowest reading 0.6 (b)",
+        "Best of 3 checkpoints": "a 0.5 at step 1",
         "Runs": "1 for each of 2 series",
     }
 
@@ -91,10 +91,10 @@ def test_series_that_lead_together_are_all_named() -> None:
     """To the digits shown nobody is ahead, so nobody is named alone."""
     even = curve_set(curve("a", [0.1, 0.9, 0.5]), curve("b", [0.9, 0.1, 0.5]), curve("c", [0.1, 0.2, 0.3]))
     made = result(even)
-    assert (made.leader, made.score) == ("", "Highest reading 0.500 accuracy at the end (a and b)")
+    assert (made.leader, made.score) == ("", "Highest reading 0.5 accuracy at the end (a and b)")
     assert made.facts[:2] == (
-        ("At the end", "highest reading 0.500 (a and b)"),
-        ("Best of 3 checkpoints", "a and b 0.900 at step 1 and 0"),
+        ("At the end", "highest reading 0.5 (a and b)"),
+        ("Best of 3 checkpoints", "a and b 0.9 at step 1 and 0"),
     )
 
 

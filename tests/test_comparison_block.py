@@ -261,8 +261,8 @@ def test_the_power_stands_under_it() -> None:
     assert power.half is not None
     family, alone = (f"{100 * size:.1f} points" for size in (power.family_difference, power.difference))
     assert said == (
-        f"With the 30 problems of Contest, a true difference of {family} is found four times in five "
-        "among 3 pairs."
+        f"With the 30 problems of Contest, a true difference of {family} would be detected four times in "
+        "five among 3 pairs."
     )
     half = f"{50 * power.difference:.1f} points, {describe_chance(power.half)}."
     assert f"A single comparison on Contest finds {alone} four times in five; one of {half}" in stack.caption

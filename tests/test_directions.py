@@ -162,12 +162,12 @@ def test_the_summary_of_a_figure_tells_what_is_not_only_the_start() -> None:
     falling = curve_set(curve("A", [5.0, 2.0, 1.0]), curve("B", [5.0, 3.0, 2.0]), metric="entropy")
     said = figure(falling, context(falling, higher_is_better=None)).summary
     assert said.startswith(
-        "At the last step, 2, the highest reading is 2.00 (B), then 1.00 (A). A reaches the lowest entropy, "
-        "1.00 at step 2, lowest of 3 checkpoints."
+        "At the end (step 2), the highest reading is 2 (B), then 1 (A). A reaches the lowest entropy, "
+        "1 at step 2, lowest of 3 checkpoints."
     )
     hump = curve_set(curve("A", [1.0, 5.0, 0.5]), metric="entropy")
     said = figure(hump, context(hump, higher_is_better=None)).summary
-    assert said.startswith("A has its highest entropy of 5.00 at step 1, highest of 3 checkpoints.")
+    assert said.startswith("A peaks at step 1, with 5.0, highest of 3 checkpoints.")
 
 
 def test_groups_are_told_from_the_highest() -> None:

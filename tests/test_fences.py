@@ -51,7 +51,7 @@ def test_a_fence_becomes_a_mark_with_words_for_the_search() -> None:
     fences = entered(text)
     html = rendered(text, fences)
     assert fences.list_marked_ids("page.md", html) == ["curve"]
-    assert "Accuracy. MEL has its highest accuracy" in html
+    assert "Accuracy. MEL peaks at step 1" in html
     assert "<svg" not in html
 
 
@@ -163,8 +163,8 @@ def card(name: str) -> BenchmarkResult:
 @pytest.mark.parametrize(
     ("shown", "words"),
     [
-        (FIGURE, ["Accuracy.", "MEL has its highest", "Each line is one run."]),
-        (Panels("p", "Both", "A caption.", (FIGURE, FIGURE)), ["Both. A caption.", "MEL has its highest"]),
+        (FIGURE, ["Accuracy.", "MEL peaks at", "Each line is one run."]),
+        (Panels("p", "Both", "A caption.", (FIGURE, FIGURE)), ["Both. A caption.", "MEL peaks at"]),
         (
             ResultTable("t", "Results", ("series",), ((Cell("MEL"),), (Cell("GRPO"),)), "A caption.", ""),
             ["Results: MEL, GRPO. A caption."],

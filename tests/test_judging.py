@@ -271,7 +271,7 @@ def test_what_holds_only_within_noise(expression: str, said: str) -> None:
     noise, turned = (
         format_fact_interval(of.fact("difference", pair), SHARE) for pair in (("B", "C"), ("C", "B"))
     )
-    holds = "the interval of the difference holds 0: "
+    holds = "the interval of the difference includes 0: "
     said = said.format(noise=f"{holds}{noise}", turned=f"{holds}{turned}")
     assert claim(expression, of).found == f"{expression} {said}"
 
@@ -279,7 +279,7 @@ def test_what_holds_only_within_noise(expression: str, said: str) -> None:
 def test_curves_that_differ_only_within_noise() -> None:
     """By runs, at the step of both; with one run nothing is known."""
     found = claim("final(MEL) > final(GRPO)", curves(runs=3)).found
-    assert "holds: 0.82 is above 0.81, but the interval of the difference holds 0: +0.010 [" in found
+    assert "holds: 0.82 is above 0.81, but the interval of the difference includes 0: +0.010 [" in found
     assert "but" in claim("at(MEL, 120) - at(GRPO, 120) > 0.03", curves(runs=3)).found
     assert "but" not in claim("final(MEL) > final(GRPO)").found
 

@@ -155,7 +155,7 @@ def test_the_block() -> None:
     )
     first, parts, half, figure, table = stack.parts
     assert str(first).startswith("With the 40 problems of Contest, a true difference of ")
-    assert " is found four times in five among 6 pairs. " in str(first)
+    assert " would be detected four times in five among 6 pairs. " in str(first)
     assert "from sampled answers; their squares add up. Each series has 1 run" in str(parts)
     assert str(half).startswith("Half the width of an interval takes 160 problems instead of 40.")
     assert str(half).endswith("What more runs would do is not known.")

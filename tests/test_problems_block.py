@@ -113,18 +113,15 @@ def test_what_only_one_series_solves_is_named() -> None:
     """A alone has p1 and p2 right, but B never tried p1."""
     table = tables(block(matrix(SOME)))["Solved by one series only"]
     assert [[cell.text for cell in row] for row in table.rows] == [["A", "1", "p00002"]]
-    assert "A single right sample may be luck" in table.caption
-    assert "None: B." in table.caption
+    assert "A single correct sample may be luck" in table.caption
+    assert "There is none for B." in table.caption
     assert table.csv == "problem,series\np00002,A\n"
 
 
 def test_the_summary_counts_what_all_and_none_solve() -> None:
     """One problem is always right, one never."""
     figure = picture(block(matrix(SOME)))
-    assert (
-        figure.summary
-        == "All series have 100% on 1 problem and 0% on 1; on the other 2 they differ or lie between."
-    )
+    assert figure.summary == "Of 4 problems, all series score 100% on 1 and 0% on 1."
 
 
 def test_neighbours_share_a_column_where_there_are_too_many_problems() -> None:

@@ -144,7 +144,7 @@ STATEMENTS = (
     ),
     Said("aime", "the band of v1 is wide at 900", "uncertain here", (V1, "iteration 900")),
     # ---- five models ----
-    Said("five models", "starts: 0, 0.2, 0.3, 0.4, 0.5", "same start", ("Llama3.2 (0)", "Gemma3 (0.5)")),
+    Said("five models", "starts: 0, 0.2, 0.3, 0.4, 0.5", "same start", ("0 (Llama3.2)", "0.5 (Gemma3)")),
     Said("five models", "Qwen3 starts at 0.3", "same start", ("start(Qwen3) = 0.3 at step 0",)),
     Said("five models", "SmolLM3 starts at 0.4", "same start", ("start(SmolLM3) = 0.4 at step 0",)),
     Said("five models", "Qwen2.5 starts at 0.2", "same start", ("start(Qwen2.5) = 0.2 at step 0",)),

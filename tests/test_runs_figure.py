@@ -95,13 +95,11 @@ def test_the_summary_names_the_series_that_moves_most() -> None:
     """With the ends of its runs."""
     figure, _ = drawn(spread("A", 0.5, 0.52, sd=0.014), spread("B", 0.4, 0.6, sd=0.141), spread("C", 0.5))
     assert figure.summary == (
-        "2 runs of B reach 40.0% to 60.0%, a standard deviation of 14.1 points, the largest of 2 series "
+        "The 2 runs of B range from 40.0% to 60.0% (SD 14.1 points), the widest spread of 2 series "
         "with several runs."
     )
     alone, _ = drawn(spread("A", 0.5, 0.52))
-    assert alone.summary.endswith(
-        "a standard deviation of 2.0 points about their mean of 51.0% [41.0, 61.0]."
-    )
+    assert alone.summary.endswith("(SD 2.0 points) about their mean of 51.0% [41.0, 61.0].")
 
 
 def test_the_caption_says_what_the_interval_is_about() -> None:

@@ -74,7 +74,8 @@ def test_the_key_results() -> None:
     assert facts["No clear winner"] == "no clear difference from B"
     assert facts["Problems"] == "20 × 1 sample, 3 series"
     assert re.fullmatch(
-        r"a true difference of \d+\.\d points is found four times in five among 3 pairs", facts["Power"]
+        r"a true difference of \d+\.\d points would be detected four times in five among 3 pairs",
+        facts["Power"],
     )
     assert (facts["Date"], facts["Protocol"]) == ("2026-05-01", "greedy")
     assert "Caution" not in facts

@@ -46,35 +46,35 @@ def beneath(curves: CurveSet, **settings: Any) -> str:  # noqa: ANN401
 def test_the_summary_of_one_run_a_series() -> None:
     """Readings at the end, then the best one and of how many it is; nobody wins, and it is said why."""
     assert said(ONE_RUN) == (
-        "At the last step, 2, the highest reading is 0.820 (GRPO), then 0.800 (MEL). MEL reaches the highest "
-        "accuracy, 0.840 at step 1, best of 3 checkpoints."
+        "At the end (step 2), the highest reading is 0.82 (GRPO), then 0.80 (MEL). MEL reaches the highest "
+        "accuracy, 0.84 at step 1, best of 3 checkpoints."
     )
 
 
 def test_the_summary_of_several_runs() -> None:
     """Final means have their intervals, and a test says whether one of them leads; a best one has none."""
     assert said(FIVE_RUNS) == (
-        "At the last step, 2, there is no clear winner: GRPO has 0.820 [0.770, 0.870], MEL 0.800 "
-        "[0.750, 0.850]. MEL reaches the highest mean accuracy, 0.840 at step 1, best of 3 checkpoints."
+        "At the end (step 2), there is no clear winner: GRPO has 0.82 [0.77, 0.87], MEL 0.80 "
+        "[0.75, 0.85]. MEL reaches the highest mean accuracy, 0.84 at step 1, best of 3 checkpoints."
     )
 
 
 def test_a_clear_winner() -> None:
     """It leads where the test says so; where neither way is better, it only ends above the others."""
     far = curve_set(curve("a", [0.2, 0.9], half=0.05, runs=3), curve("b", [0.2, 0.5], half=0.05, runs=3))
-    ends = "with 0.900 [0.850, 0.950], before b with 0.500 [0.450, 0.550]. "
-    assert said(far).startswith(f"At the last step, 1, a leads {ends}")
+    ends = "with 0.90 [0.85, 0.95], before b with 0.50 [0.45, 0.55]. "
+    assert said(far).startswith(f"At the end (step 1), a leads {ends}")
     nobody = {"higher_is_better": None, "ranked_by": None}
     neutral = replace(far, metric="entropy")
-    assert said(neutral, around=nobody).startswith(f"At the last step, 1, a ends above all others {ends}")
-    assert said(neutral, around=nobody).endswith("0.900 at step 1, highest of 2 checkpoints.")
+    assert said(neutral, around=nobody).startswith(f"At the end (step 1), a ends above all others {ends}")
+    assert said(neutral, around=nobody).endswith("0.90 at step 1, highest of 2 checkpoints.")
 
 
 def test_a_best_value_with_an_interval_that_allows_for_its_choice() -> None:
     """It stands beside the value, and the caption says what it knows."""
     best = Estimate(0.84, 0.70, 0.86, 5)
     picked = curve_set(replace(FIVE_RUNS.curves[0], extremes=(best, best)))
-    assert "highest mean accuracy of 0.840 [0.700, 0.860] at step 1, best of 3 checkpoints." in said(picked)
+    assert "MEL peaks at step 1, with a mean of 0.84 [0.70, 0.86], best of 3 checkpoints." in said(picked)
     assert "The interval of the best value (95%) allows for the choice of its step among all." in below(
         picked
     )
@@ -94,7 +94,7 @@ def test_where_lower_is_better() -> None:
         curve("a", [2.0, 0.5], half=0.05, runs=3), curve("b", [2.0, 0.9], half=0.05, runs=3), metric="loss"
     )
     assert said(loss, around={"higher_is_better": False}) == (
-        "At the last step, 1, a leads with 0.50 [0.45, 0.55], before b with 0.90 [0.85, 0.95]. "
+        "At the end (step 1), a leads with 0.50 [0.45, 0.55], before b with 0.90 [0.85, 0.95]. "
         "a reaches the lowest mean loss, 0.50 at step 1, best of 2 checkpoints."
     )
     assert beneath(loss, higher_is_better=False) == (
@@ -113,7 +113,7 @@ def test_a_median_is_called_one() -> None:
 def test_one_series_alone() -> None:
     """There is no leader among one."""
     assert said(curve_set(curve("MEL", [0.2, 0.84], half=0.1, runs=3))) == (
-        "MEL has its highest mean accuracy of 0.840 at step 1, best of 2 checkpoints."
+        "MEL peaks at step 1, with a mean of 0.84, best of 2 checkpoints."
     )
 
 
@@ -121,7 +121,7 @@ def test_series_that_reach_the_same_value_are_all_named() -> None:
     """To the digits shown nobody leads, neither at the best value nor at the end."""
     even = curve_set(curve("a", [0.1, 0.9, 0.5]), curve("b", [0.9, 0.1, 0.5]), curve("c", [0.1, 0.2, 0.5001]))
     assert said(even).startswith(
-        "At the last step, 2, c, a and b stand at 0.500. "
+        "At the end (step 2), c, a and b are level at 0.500. "
         "a (at step 1) and b (at step 0) reach the highest accuracy, 0.900, best of 3 checkpoints."
     )
 
@@ -129,7 +129,7 @@ def test_series_that_reach_the_same_value_are_all_named() -> None:
 def test_series_that_end_at_different_steps() -> None:
     """A run that ended early is not compared at a step it never reached."""
     uneven = curve_set(curve("a", [0.1, 0.9]), curve("b", [0.1, 0.2, 0.3]))
-    assert "At their last steps the highest reading is 0.900 (a), then 0.300 (b)." in said(uneven)
+    assert "At their ends the highest reading is 0.9 (a), then 0.3 (b)." in said(uneven)
 
 
 def test_the_summary_uses_values_that_are_not_smoothed() -> None:
@@ -140,14 +140,14 @@ def test_the_summary_uses_values_that_are_not_smoothed() -> None:
         smooth=0.5,
     )
     assert said(smooth) == (
-        "At the last step, 1, there is no clear winner: a has 0.700, b 0.600. "
-        "a reaches the highest mean accuracy, 0.700 at step 1, best of 2 checkpoints."
+        "At the end (step 1), there is no clear winner: a has 0.7, b 0.6. "
+        "a reaches the highest mean accuracy, 0.7 at step 1, best of 2 checkpoints."
     )
 
 
 def test_missing_values_are_passed_over() -> None:
     """A series that ends in a gap ends at its last known value."""
-    assert "the highest reading is 0.820 (GRPO), then 0.500 (MEL)." in said(
+    assert "the highest reading is 0.82 (GRPO), then 0.50 (MEL)." in said(
         curve_set(curve("MEL", [0.2, 0.5, NAN]), ONE_RUN.curves[1])
     )
 

@@ -96,7 +96,8 @@ def _describe_apart(
             f"The first reading of {ends[1]} is higher than that of {ends[0]}: {top} against {bottom} {at}."
         )
     if len(members) == 1 or len(members) == len(order):
-        return f"The first readings differ: {at} they range from {bottom} ({ends[0]}) to {top} ({ends[1]})."
+        low, high = (f"{field.format_reading(values[end], *values)} ({end})" for end in ends)
+        return f"The first readings differ: {at} they range from {low} to {high}."
     rest = members[-1]
     groups = "; ".join(field.format_with_values(values, group) for group in members[:-1])
     last = f"the other {len(rest)} at {field.format_span(values, rest)}"

@@ -281,7 +281,8 @@ def _make_y_axis(lines: Sequence[SeriesLine], spec: PlotSpec, context: DrawConte
 
 def _count_decimals(lines: Sequence[SeriesLine]) -> int:
     """Count the decimals that the values have, or that their intervals are known to."""
-    values = np.concatenate([line.values[np.isfinite(line.values)] for line in lines])
+    values = np.concatenate([line.values if line.raw is None else line.raw for line in lines])
+    values = values[np.isfinite(values)]
     exact = (count for count in range(_MOST_DECIMALS) if np.allclose(values, values.round(count), 0, 1e-9))
     given = next(exact, _MOST_DECIMALS)
     sides = np.concatenate([(line.high - line.low) / 2 for line in lines])

@@ -129,7 +129,7 @@ def _build_lone_table(table_id: str, grid: ProblemGrid) -> ResultTable:
             for name, names, words in lists
         ),
         caption=(
-            "Problems of which one series has a correct sample, and no other that was given the problem. "
+            "Problems that one series solved at least once, and no other series that was given them did. "
             f"A single correct sample may be luck; no test is made.{others}"
         ),
         csv=write_table_csv(("problem", "series"), grid.solved_by_one),

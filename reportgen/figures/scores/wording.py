@@ -34,7 +34,6 @@ _NAMES, _SERIES = 4, 4
 _LEAST_SHARE = 0.005
 _DATE = "date"
 _TICKS = 6
-_NEARLY_ONE = 0.99
 _ROOM = 0.04
 _ESTIMANDS = {
     "problems like these": "the score on other problems like these",
@@ -122,8 +121,6 @@ def format_p_text(p: float | None) -> str:
 
     Rounding never reaches 0.05: 0.0496 is ``p = 0.049``, since the verdict uses the exact value.
     """
-    if p is not None and p > _NEARLY_ONE:
-        return f"p > {_NEARLY_ONE}"
     return "not tested" if p is None else format_equation("p", format_p(p))
 
 
