@@ -359,6 +359,13 @@ def suggest_series(root: Path, source: Source, metrics: tuple[str, ...]) -> tupl
     return (*_list_series_columns(layout), *apart[0])
 
 
+def set_series(settings: SourceSettings, column: str | None) -> SourceSettings:
+    """Return settings that name the column of the series, if it was found by its content."""
+    if column is None or settings.columns.series or is_name_of("series", column):
+        return settings
+    return settings.model_copy(update={"columns": settings.columns.model_copy(update={"series": column})})
+
+
 def _list_series_columns(layout: Layout) -> tuple[str, ...]:
     return layout.series_parts or tuple(filter(None, [layout.roles.series]))
 

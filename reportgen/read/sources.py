@@ -23,7 +23,7 @@ from reportgen.formats.files import hash_file, split_weak_ending
 from reportgen.formats.messages import list_names, merge_problems
 from reportgen.formats.registry import LOGGERS, find_format, find_units, get_title, is_data_name, load_reader
 from reportgen.formats.runs import UnreadableError
-from reportgen.read.check_repeats import find_series
+from reportgen.read.check_repeats import find_series, set_series
 from reportgen.read.find import (
     choose_files,
     list_entries,
@@ -46,7 +46,7 @@ from reportgen.read.tables.check import (
     warn_no_metrics,
 )
 from reportgen.read.tables.converted import convert_tables, split_samples
-from reportgen.read.tables.layout import Survey, is_name_of, list_free_columns, suggest_totals
+from reportgen.read.tables.layout import Survey, list_free_columns, suggest_totals
 from reportgen.read.tables.mapped_json import map_tables
 from reportgen.read.tables.pivoted import map_pivots
 from reportgen.read.tables.survey import complete_layout, hash_files, list_tables, survey
@@ -364,7 +364,7 @@ def _open_tables(request: SourceRequest) -> Source:
     unused = report_unused_settings(request.chosen.paths, [file.path for file in files], location.place)
     more = (*report_file_names(location, known, found), *(() if request.chosen.named else unused))
     found = replace(found, warnings=(*converted.warnings, *found.warnings, *more))
-    return _make_source(location, settings, _set_series(known, found.layout.roles.series), hashed, found)
+    return _make_source(location, settings, set_series(known, found.layout.roles.series), hashed, found)
 
 
 def _survey_plain_tables(
@@ -407,19 +407,12 @@ def _survey_tables(location: Location, files: Sequence[FileLayout], settings: So
     found = survey(root, files, settings, place)
     column, merged = find_series(root, found.layout, settings, place)
     if column:
-        settings = _set_series(settings, column)
+        settings = set_series(settings, column)
         found = survey(root, files, settings, place)
     if any(find_unmatched_names(found, settings, place)) and not found.layout.exhaustive:
         found = survey(root, files, settings, place, whole=True)
     found = check_setting_names(found, settings, place)
     return replace(found, warnings=(*found.warnings, *merged, *warn_no_metrics(found, place)))
-
-
-def _set_series(settings: SourceSettings, column: str | None) -> SourceSettings:
-    """Return settings that name the column of the series, if it was found by its content."""
-    if column is None or settings.columns.series or is_name_of("series", column):
-        return settings
-    return settings.model_copy(update={"columns": settings.columns.model_copy(update={"series": column})})
 
 
 def _make_source(
