@@ -198,7 +198,8 @@
   }
 
   if (sections.size && "IntersectionObserver" in window) {
-    var passing = new IntersectionObserver(markSection, { rootMargin: "0px 0px -70% 0px" });
+    // All above counts as seen: a jump to the end passes many headings at once.
+    var passing = new IntersectionObserver(markSection, { rootMargin: "1000000px 0px -70% 0px" });
     sections.forEach(function (link, target) {
       passing.observe(target);
     });
