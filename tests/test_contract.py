@@ -36,8 +36,8 @@ FIVE = "five-models-accuracy"
 REFERENCES = [
     ("math500", "scores", "MEL", 120, 0.84),
     ("math500", "scores", "GRPO", 140, 0.82),
-    ("aime", "pass-at-1", "v10", 900, 0.321),
-    ("aime", "pass-at-1", "v1", 900, 0.280),
+    ("aime", "pass-at-1", "v10-l1-length-4096", 900, 0.321),
+    ("aime", "pass-at-1", "v1-l1-length-4096", 900, 0.280),
     ("training-accuracy", FIVE, "Llama3.2", 60, 0.50),
     ("training-accuracy", FIVE, "Qwen3", 120, 0.90),
     ("training-accuracy", "live-and-frozen", "Frozen SmolLM3", 110, 0.75),

@@ -26,7 +26,7 @@ from reportgen.figures.style import SYMBOL_PATHS, TICK_SIZE, get_colour, resolve
 from reportgen.figures.text import escape_field, measure_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from reportgen.core.model import CurveSet, FloatArray
     from reportgen.figures.axis import Axis
@@ -67,10 +67,13 @@ def write_compact_json(value: object) -> str:
     return json.dumps(value, separators=(",", ":"), sort_keys=True, allow_nan=False, ensure_ascii=False)
 
 
-def write_curves_csv(curve_set: CurveSet, *, by_line: bool = False) -> str:
+def write_curves_csv(
+    curve_set: CurveSet, full_names: Mapping[str, str] | None = None, *, by_line: bool = False
+) -> str:
     """Write the columns ``series,metric,step,value,low,high,n``, and ``raw`` if the line is smoothed.
 
-    With ``by_line``, lines of several metrics are named as in the plot rather than after their series.
+    ``full_names`` are those of series with a short name. With ``by_line``, lines of several metrics are named
+    as in the plot rather than after their series.
     Unknown values are empty. Steps have fifteen significant digits, other numbers ten; lines end in a single
     newline.
     """
@@ -83,6 +86,7 @@ def write_curves_csv(curve_set: CurveSet, *, by_line: bool = False) -> str:
             columns.append(curve.values if curve.raw is None else curve.raw)
         key = curve.key
         series = key.series if key and not by_line else curve.series
+        series = (full_names or {}).get(series, series)
         metric = key.metric if key else curve_set.metric
         parts.append(_format_rows(f"{escape_field(series)},{escape_field(metric)},", form, columns))
     return "".join(parts)

@@ -192,6 +192,7 @@ class DrawContext(SourceContext, frozen=True, kw_only=True):
     step_is_time: bool  # whether steps are milliseconds since 1970 UTC
     get_chart_spec: Callable[[ChartShape], str]  # the Vega-Lite specification of a shape, as JSON
     ranked_by: str | None = None  # the metric that a benchmark is ranked by
+    full_names: Mapping[str, str] = {}  # of series that have a short name in the report
 
     def resolve_direction(self, metric: str, *settings: bool | None) -> bool | None:
         """Return whether larger values of a metric are better, by panel, block, then benchmark.

@@ -351,6 +351,7 @@ class DrawInputs(Struct, frozen=True, dict=True):
             source=opened.settings.title or source,
             approximate=opened.settings.approximate,
             get_chart_spec=self.get_chart_spec,
+            full_names={label: name for name, label in opened.settings.labels.items()},
             notes=(*result.notes, *list_notes(opened)),
         )
 

@@ -35,7 +35,7 @@ from reportgen.figures.plot import FigureText, describe_source, get_shape, join_
 from reportgen.figures.text import isolate_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from reportgen.core.model import Curve, CurveSet
     from reportgen.figures.plot import DrawContext, Plot, PlotSpec
@@ -333,15 +333,26 @@ def _draw_figure(plot: Plot, curve_set: CurveSet, spec: PlotSpec, context: DrawC
     return draw_plot_figure(plot, curve_set, text, context)
 
 
+def _name_in_full(numbers: dict[str, Any], full_names: Mapping[str, str]) -> dict[str, Any]:
+    """Add what lines with short names are called in the CSV file to an entry in ``report.json``."""
+    if not full_names or "series" not in numbers:
+        return numbers
+    names = (row["name"] for row in numbers["series"])
+    lines = numbers.get("lines") or [{"name": name, "series": name} for name in names]
+    full = [line | {"series": full_names.get(line["series"], line["series"])} for line in lines]
+    return numbers | {"lines": full}
+
+
 def draw_plot_figure(plot: Plot, curve_set: CurveSet, text: FigureText, context: DrawContext) -> Figure:
     """Draw a plot's figure: pictures, specification, live view, table and CSV, all of the same numbers.
 
     ``curve_set`` holds the curves of the plot.
     """
     how, names = text.subtitle, tuple(line.name for line in plot.lines)
-    paths, csv = make_line_paths(plot), write_curves_csv(curve_set)
+    paths, csv = make_line_paths(plot), write_curves_csv(curve_set, context.full_names)
     chart_spec = context.get_chart_spec(get_shape(plot))
-    rows = csv if curve_set.curves[0].key is None else write_curves_csv(curve_set, by_line=True)
+    same_names = curve_set.curves[0].key is None and not context.full_names
+    rows = csv if same_names else write_curves_csv(curve_set, by_line=True)
     spec = build_spec(plot, curve_set, rows, chart_spec, title=text.title, subtitle=how)
     columns = build_payload(plot, band_name=text.band) | {"view": name_view(chart_spec)}
     # Lines of several metrics have no difference; intervals make one of a difference only if runs do.
@@ -368,7 +379,7 @@ def draw_plot_figure(plot: Plot, curve_set: CurveSet, text: FigureText, context:
         spec=write_compact_json(spec) + "\n",
         view=chart_spec,
         payload=write_compact_json(columns),
-        numbers=text.numbers,
+        numbers=_name_in_full(text.numbers, context.full_names),
         legend=tuple((line.label, line.slot) for line in plot.lines),
         dashes=tuple(line.dash for line in plot.lines if line.dash is not None),
         plot_class=f"rg-left-{plot.margins.left} rg-right-{plot.margins.right}{has}",

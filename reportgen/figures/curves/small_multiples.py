@@ -103,7 +103,7 @@ def _draw_panel(
     return replace(
         figure,
         table=Table((table.header[0], curve.series), rows, table.note),
-        csv=write_curves_csv(alone),
+        csv=write_curves_csv(alone, context.full_names),
         legend=tuple(entry for entry in figure.legend if entry[0] == curve.series),
     )
 
