@@ -172,5 +172,5 @@ def test_a_division_by_zero_is_a_missing_value(tmp_path: Path) -> None:
     page = "# Small\n\n```curve\nid: one\nsource: s\nmetric: {per_token: loss / tokens}\n```\n"
     root = write_report(tmp_path, {"content/index.md": page, "data/s.csv": rows})
     one = figure(drafted(root).shown["index.md", "one"])
-    assert [row[-1] for row in one.table.rows] == ["2.000", "1.500"]
+    assert [row[-1] for row in one.table.rows] == ["2.0", "1.5"]
     assert "per_token is missing where a divisor is 0: 1 of 3 values." in one.caption
