@@ -25,7 +25,7 @@ THEMES = {
     "material": MKDOCS,
     "reportgen on properdocs": (sys.executable, "-m", "properdocs"),
 }
-FIGURE = "figures/first-benchmark/accuracy-during-training"
+FIGURE = "figures/first-benchmark/accuracy"
 
 
 @pytest.fixture(scope="module", params=THEMES)

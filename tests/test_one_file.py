@@ -121,8 +121,8 @@ def test_the_data_stand_at_the_end_once(example: str) -> None:
 
 _WORDS = """# Words
 
-[To a figure](first-benchmark.md#accuracy-during-training) and [to a state of it](
-first-benchmark.md#accuracy-during-training~series=baseline), [a file](notes/paper.pdf), [nowhere](gone.md),
+[To a figure](first-benchmark.md#accuracy) and [to a state of it](
+first-benchmark.md#accuracy~series=baseline), [a file](notes/paper.pdf), [nowhere](gone.md),
 [no anchor](index.md#gone), [mail](mailto:a@example.org), [out](https://example.org/a#b), a note.[^1]
 
 ![a dot](dot.png) ![elsewhere](https://example.org/dot.png)
@@ -194,8 +194,8 @@ def test_links_of_authors(small: Path) -> None:
     """Pages and states are in the file, files are embedded, other sites stay linked."""
     found = section(write_one_file(small), "words")
     links = {words(link): link.attrib for link in found.iter("a")}
-    assert links["To a figure"]["href"] == "#first-benchmark--accuracy-during-training"
-    state = "#first-benchmark--accuracy-during-training~series=baseline"
+    assert links["To a figure"]["href"] == "#first-benchmark--accuracy"
+    state = "#first-benchmark--accuracy~series=baseline"
     assert links["to a state of it"]["href"] == state
     assert links["a file"] == {"href": "data:application/pdf;base64,JVBERi0=", "download": "paper.pdf"}
     assert links["nowhere"] == {}

@@ -33,8 +33,8 @@ REFUSED = """navigator.clipboard.writeText = () => Promise.reject(new Error("ref
 document.execCommand = () => false;"""
 ADDRESS = "https://example.org/lab/"
 PAGE = "first-benchmark"
-CURVE = "accuracy-during-training"
-TABLE = "final-best-and-average-accuracy"
+CURVE = "accuracy"
+TABLE = "accuracies"
 NASTY = (
     r"50% & $x_1$ #3 ~a ^b {c} \input{d}",
     "a--b ''c'' <d> |e| \"f\" `g`,,",

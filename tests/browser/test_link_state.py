@@ -320,7 +320,7 @@ def test_steps_on_other_axes_can_be_named(tabs: Tabs) -> None:
     expect(figure_of(tab, "log").locator(".rg-state-ring")).to_be_hidden()
     week = 1_700_000_000_000 + 7 * 86_400_000
     tab = tabs.open("time", fragment=f"#{write_link_state('time', mark=(week, 'A'))}")
-    expect(line(figure_of(tab, "time"))).to_have_text("Marked: A −0.90 at step 2023-11-21.")
+    expect(line(figure_of(tab, "time"))).to_have_text("Marked: A −0.9 at step 2023-11-21.")
 
 
 def test_a_single_step_is_shown_with_its_surroundings(tabs: Tabs) -> None:
