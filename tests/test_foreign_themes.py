@@ -105,7 +105,7 @@ def test_a_problem_leaves_the_old_site(report: Path) -> None:
     page.write_text(page.read_text("utf-8").replace("x_title:", "xtitle:"), "utf-8")
     failed = run(report, *MKDOCS, "build")
     assert failed.returncode == 1
-    assert "content/first-benchmark.md:20" in failed.stderr
+    assert "content/first-benchmark.md:17" in failed.stderr
     assert "x_title" in failed.stderr
     assert "Traceback" not in failed.stderr
     assert files_of(report / "site") == before

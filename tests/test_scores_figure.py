@@ -95,7 +95,7 @@ def test_the_summary_says_who_leads_and_that_the_second_is_as_good() -> None:
     assert said.startswith("No clear winner: high has the highest score, 62.5% [")
     assert "; twin follows with 60.4% [" in said
     assert ": on 24 problems no difference is clear (+2.1 points [" in said
-    assert re.search(r"adjusted p = [\d.]+\)\.$", said)
+    assert re.search(r"adjusted p [=>] [\d.]+\)\.$", said)
 
 
 def test_the_summary_says_that_the_second_is_worse() -> None:

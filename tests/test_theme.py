@@ -161,6 +161,7 @@ def test_hostile_names_stay_text(tmp_path: Path) -> None:
     source = {
         "name": EVIL,
         "title": EVIL,
+        "labels": [EVIL],
         "approximate": EVIL,
         "files": [{"path": EVIL, "sha256": HASH, "size": 1}],
     }

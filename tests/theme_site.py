@@ -30,6 +30,7 @@ HASH = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 SOURCE = {
     "name": "math500",
     "title": "MATH500 <validation>",
+    "labels": [],
     "approximate": "digitised from a figure",
     "files": [{"path": "data/math500/runs.csv", "sha256": HASH, "size": 2381}],
 }

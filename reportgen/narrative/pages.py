@@ -293,8 +293,8 @@ def _make_ids(blocks: Sequence[_Loaded], file: str, headings: Mapping[str, int])
         # An id must begin with a letter.
         base = slug if slug[0].isalpha() else f"{fence.kind}-{slug}"
         # Panels are numbered, too, and all numbers may be theirs.
-        numbered = (f"{base}-{word}{number}" for number in count(2) for word in ("", "no-"))
-        names = chain([base], numbered)
+        numbered = [f"{base}-{number}" for number in range(2, len(blocks) + 2)]
+        names = chain([base], numbered, (f"{base}-no-{number}" for number in count(2)))
         ids.append(settings.id or next(one for one in names if _is_free(one, settings, taken, parts)))
         taken.add(ids[-1])
         parts += _match_parts(ids[-1], settings)

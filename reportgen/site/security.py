@@ -135,6 +135,8 @@ _SCHEME: Final = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
 # Browsers ignore these before and within the scheme of an address.
 _IGNORED: Final = re.compile(r"[\x00-\x20\x7f-\x9f]")
 _OURS: Final = "rg-"
+# Classes of ours on elements that Markdown makes of blocks and of references to them.
+_WRITTEN: Final = frozenset({("div", "rg-block"), ("a", "rg-reference")})
 # The plugin's own folder of styles and scripts.
 _OWN_ASSETS: Final = "assets/reportgen/"
 
@@ -233,7 +235,7 @@ class _Gate(HTMLParser):
     def _judge(self, tag: str, name: str, value: str) -> None:
         if name == "data-rg-block" and value.startswith(self.mark):
             return
-        if name == "class" and not (tag == "div" and value == "rg-block"):
+        if name == "class" and (tag, value) not in _WRITTEN:
             ours = next((one for one in value.split() if one.lower().startswith(_OURS)), "")
             if ours:
                 self.findings.append((f'the class "{shorten(ours, 40)}" belongs to reportgen', ours))
