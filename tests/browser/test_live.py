@@ -841,7 +841,7 @@ def test_hostile_names_stay_words(tabs: Tabs, tmp_path: Path) -> None:
     assert {row[0] for row in tooltip_rows(figure)[1:]} == set(HOSTILE)
     figure.locator(".rg-surface").focus()
     tab.keyboard.press("ArrowRight")
-    expect(said(figure)).to_contain_text("__proto__ 2.50")
+    expect(said(figure)).to_contain_text("__proto__ 2.5")
     for number in (0, 2, 3):
         figure.locator(".rg-legend button").nth(number).click()
         expect(said(figure)).to_have_text(f"Showing {HOSTILE[number]}")
