@@ -334,12 +334,17 @@ def _draw_figure(plot: Plot, curve_set: CurveSet, spec: PlotSpec, context: DrawC
 
 
 def _name_in_full(numbers: dict[str, Any], full_names: Mapping[str, str]) -> dict[str, Any]:
-    """Add what lines with short names are called in the CSV file to an entry in ``report.json``."""
+    """Add the names in the CSV file of lines with a short name, ``label``, to an entry in ``report.json``."""
     if not full_names or "series" not in numbers:
         return numbers
     names = (row["name"] for row in numbers["series"])
     lines = numbers.get("lines") or [{"name": name, "series": name} for name in names]
-    full = [line | {"series": full_names.get(line["series"], line["series"])} for line in lines]
+    full = [
+        line | {"series": full_names[line["series"]], "label": line["series"]}
+        if line["series"] in full_names
+        else line
+        for line in lines
+    ]
     return numbers | {"lines": full}
 
 

@@ -249,10 +249,15 @@ def _read_lines(figure: FigureState | None, renamed: Mapping[str, str]) -> list[
     several = metric is not None and len({row[metric] for row in rows}) > 1
     # Lines of one series differ in their run or, in a plot of several metrics, in their metric.
     part, how = (metric, " · ") if several else (run, ", run ")
+    lines = figure.numbers.get("lines") or ()
+    labels = {line["series"]: line["label"] for line in lines if "label" in line}
     points: dict[tuple[tuple[str, ...], str], list[Point]] = {}
     for row in rows:
         if (number := _to_number(row, value)) is not None:
-            key = tuple(row[place] for place in named), "" if part is None else row[part]
+            key = (
+                tuple(labels.get(row[place], row[place]) for place in named),
+                "" if part is None else row[part],
+            )
             point = _to_number(row, step), number, _to_number(row, low), _to_number(row, high)
             points.setdefault(key, []).append(point)
     names = tuple(dict.fromkeys(series[0] for series, _ in points))
