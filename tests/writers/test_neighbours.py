@@ -113,7 +113,7 @@ def test_cells_of_notebooks_have_figures_and_values(theme: str, order: str, tmp_
     assert 'href="notes/"' in pages["index.html"]
     texts = "texts-*.js" if theme == "reportgen" else "search_index.json"
     index = "".join(path.read_text("utf-8") for path in (root / "site/search").glob(texts))
-    assert "In a notebook. At the last step, 10" in index
+    assert "In a notebook. At the end (step 10)" in index
     # The policy of our theme allows no more than without notebooks.
     for line in re.findall(r'<meta http-equiv="Content-Security-Policy"[^>]*>', page):
         assert line in pages["index.html"]
