@@ -175,6 +175,16 @@ def test_comes_alive_when_idle_and_only_near_the_window(tabs: Tabs) -> None:
     assert sum(url.endswith("vega.js") for url in tabs.requests) == 1
 
 
+def test_is_read_as_soon_as_it_looks_alive(tabs: Tabs) -> None:
+    """No key is lost between the first drawing and what listens, on a slow machine either."""
+    slow = "const wait = setTimeout; window.setTimeout = (job, ms = 0) => wait(job, ms + 500);"
+    figure = figure_of(tabs.open("panels", script=slow), "diag-1")
+    figure.locator(".rg-surface").focus()
+    expect(figure).to_have_class(re.compile("rg-is-live"))
+    figure.page.keyboard.press("End")
+    expect(figure.get_by_role("status")).not_to_be_empty(timeout=1000)
+
+
 def test_saves_data_where_the_reader_asks_for_it(tabs: Tabs) -> None:
     """With Save-Data nothing is loaded until a figure is used."""
     saving = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } });"

@@ -340,7 +340,6 @@
       this.host?.remove();
       Object.assign(this, { view, host });
       this.sets = spec.data.map((set) => set.name);
-      this.figure.classList.add("rg-is-live");
       this.drawnNow();
     }
 
@@ -424,7 +423,10 @@
       await plot.draw();
       await pause();
     }
-    group.plots.forEach(live.addPointer);
+    for (const plot of group.plots) {
+      live.addPointer(plot);
+      plot.figure.classList.add("rg-is-live"); // it takes the place of the picture when it can be read
+    }
     await pause();
     live.addTools(group);
     for (const plot of group.plots) {
