@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import shutil
 import statistics
 from collections import defaultdict
@@ -15,6 +16,8 @@ from test_report import drafted, figure, problems
 
 from reportgen.claims.formulas import parse_formula
 from reportgen.claims.language import ExpressionError
+from reportgen.figures.live import name_view
+from reportgen.site.outputs import list_figures
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -111,6 +114,31 @@ def test_relative_time_begins_with_the_first_value_of_a_run(tmp_path: Path) -> N
     assert "time since start (" in str(one.inline_svg)
 
 
+@pytest.mark.parametrize("kind", ["curve", "panels"])
+def test_another_x_shows_what_a_block_of_its_own_would(tmp_path: Path, kind: str) -> None:
+    """Each axis of ``other_x`` has the numbers that ``x`` draws, without what was placed along the first."""
+    metric = "metric: train/acc" if kind == "curve" else "metrics: [train/acc, eval/acc]"
+    placed = "x_title: Own\nx_domain: [0, 2]\n"
+    if kind == "curve":
+        placed += "annotations: [{x: 1, text: here}]\nreference: [{x: 1}, {y: 0.5}]\n"
+    with_choice = f"{metric}\n{placed}other_x: [step, {{step * 2: tokens}}]\nid: a"
+    across = "reference: [{y: 0.5}]\n" if kind == "curve" else ""
+    blocks = [with_choice, f"{metric}\n{across}id: b", f"{metric}\n{across}x: {{step * 2: tokens}}\nid: c"]
+    page = "".join(f"```{kind}\nsource: runs\n{block}\n```\n\n" for block in blocks)
+    files = {"data/runs.csv": TEXT, "content/index.md": f"# Small\n\n{page}"}
+    report = drafted(write_report(tmp_path, files))
+    chosen, *alone = (list_figures(report.shown["index.md", name]) for name in "abc")
+    for number, one in enumerate(chosen):
+        own = json.loads(str(one.payload))
+        assert own["x"]["title"] == "Own"
+        for other, figures in zip(own["others"], alone, strict=True):
+            expected = json.loads(str(figures[number].payload))
+            expected.pop("of", None)
+            place = {name: own[name] for name in ("margins", "height")}
+            assert other == expected | place
+            assert expected["view"] in {name_view(view) for view in (one.view, *one.other_views)}
+
+
 def test_formulas_take_the_longest_name_and_know_units() -> None:
     """A metric's name needs no quotes, whatever characters it has; units follow the arithmetic."""
     known = ("loss", "tokens", "loss/tokens", "a-b", "pass@1", "t (K)", "u (K)", "w (m)")
@@ -154,6 +182,7 @@ def test_what_cannot_be_computed_is_refused(tmp_path: Path) -> None:
         ("runs", "metric: 1 - a", 'To compute it, write {NAME: 1 - a}. Its metrics are "a"'),
         ("runs", "metric: a * 2", "To compute it, write {NAME: a * 2}"),
         ("runs", "metric: a\nx: step * 2", "To compute it, write {NAME: step * 2}."),
+        ("runs", "metric: a\nother_x: [epoch]", 'has no column or metric "epoch"'),
         ("runs", "metric: a\nx: {stp * 2: tokens}", '"stp" is not a metric here. Did you mean "step"?'),
     ]
     fence = "```curve\nid: b{}\nsource: {}\n{}\n```\n\n"

@@ -85,7 +85,7 @@ def _record_block(planned: PlannedBlock, report: Report) -> Iterator[dict[str, A
             "sha256": hashlib.sha256(block.body.encode()).hexdigest(),
         },
         "settings": block.settings.model_dump(mode="json", exclude_none=True),
-        "requests": [_describe_request(one) for one in planned.requests],
+        "requests": [_describe_request(one) for one in planned.list_all_requests()],
         "statistics": _list_statistics(planned),
     }
     drawn: tuple[Figure | ResultTable, ...] = (*list_figures(shown), *list_tables(shown))

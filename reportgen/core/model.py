@@ -243,6 +243,7 @@ class Figure(Struct, frozen=True, tag=True):
     # The index of the dash of each entry of the legend, if it does not follow from the slot.
     dashes: tuple[int, ...] = ()
     plot_class: str = ""  # CSS classes for the margins of the plot
+    other_views: tuple[str, ...] = ()  # those for other x axes in the payload
 
 
 class Panels(Struct, frozen=True, tag=True):

@@ -119,7 +119,7 @@ def draw_blocks(
                     block.id,
                     block.settings.model_dump_json(),
                     benchmark.model_dump_json() if benchmark else "",
-                    repr(planned.requests),
+                    repr(planned.list_all_requests()),
                     repr(planned.topics),
                     repr([claim.expression for claim in planned.claims]),
                 )

@@ -71,6 +71,8 @@ def find_x(source: Source, x: str | None, formula: Formula | None) -> XAxis:
         return XAxis(title=x or "", formula=formula)
     if x is None or x in layout.metrics or find_column(x, tuple(layout.kinds)):
         return XAxis(x)
+    if x == "step":
+        return XAxis(None)
     word = re.sub(r"[\s_-]+", " ", x.strip().casefold())
     if word in _WALL | _RELATIVE:
         if layout.kinds.get(_TIME) is Kind.TIME:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+X: TypeAlias = Name | Annotated[dict[Name, Name], Field(min_length=1, max_length=1)]
+
+
 class DataSettings(BlockSettings):
     """What every block that draws a source may say."""
 
@@ -51,7 +54,7 @@ class DataSettings(BlockSettings):
     source: Sources | None = Field(
         None, description="A file or folder of data/, or a list of several; the page's benchmark if left out."
     )
-    x: Name | Annotated[dict[Name, Name], Field(min_length=1, max_length=1)] | None = Field(
+    x: X | None = Field(
         None,
         description="The column or metric used as x, tokens, samples, epochs, relative time, wall time, or "
         "FORMULA: NAME; the step if left out.",
@@ -84,6 +87,7 @@ class LineSettings(DataSettings):
     max_points: Annotated[int, Field(ge=10, le=10_000)] = Field(
         400, description="More distinct steps than this are binned."
     )
+    other_x: tuple[X, ...] = Field((), description="What a reader can choose as x instead; each as in x.")
     x_title: Name | None = Field(None, description="Title of the x axis.")
     x_domain: tuple[Number, Number] | None = Field(None, description="First and last x shown.")
     x_scale: Literal["linear", "log"] = Field("linear", description="linear or log.")
@@ -104,6 +108,13 @@ class LineSettings(DataSettings):
             if domain and not domain[0] < domain[1]:
                 raise ValueError(f"{name} takes the smaller number first")
         return self
+
+    def list_other_axes(self) -> tuple[Self, ...]:
+        """Return the settings with each other x, without what the author placed along x."""
+        return tuple(self.model_copy(update=self._clear_x() | {"x": x}) for x in self.other_x)
+
+    def _clear_x(self) -> dict[str, object]:
+        return {"other_x": (), "x_title": None, "x_domain": None, "x_scale": "linear"}
 
 
 class CurveSettings(LineSettings):
@@ -137,6 +148,10 @@ class CurveSettings(LineSettings):
         if self.facet and given:
             raise ValueError(f"facet: series sets the colours itself, so leave out {' and '.join(given)}")
         return self
+
+    def _clear_x(self) -> dict[str, object]:
+        across = tuple(line for line in self.reference if line.x is None)
+        return super()._clear_x() | {"reference": across, "annotations": (), "annotate": ()}
 
     def list_figures(self, block_id: str) -> tuple[str, ...]:
         """See ``BlockSettings``: the block, then each of several metrics."""

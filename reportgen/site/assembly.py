@@ -378,7 +378,8 @@ class Assembly:
             label = labels.get(block_id, "")
             return add_anchors(render_block(shown[block_id], link, folder, label=label, level=level), anchors)
 
-        views = (figure.view for one in shown.values() for figure in list_figures(one) if figure.view)
+        figures = (figure for one in shown.values() for figure in list_figures(one))
+        views = filter(None, (view for figure in figures for view in (figure.view, *figure.other_views)))
         for name in (names := dict.fromkeys(map(name_view, views))):
             if name not in self._views:
                 self._views[name] = render_view(name, self._jobs.views[name]().decode())

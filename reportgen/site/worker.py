@@ -141,11 +141,12 @@ class BackgroundJobs:
         from reportgen.site.outputs import list_figures  # noqa: PLC0415 - as above
 
         for figure in list_figures(shown):
-            name = name_view(figure.view)
-            if figure.view and name not in self.views:
+            for view in filter(None, (figure.view, *figure.other_views)):
+                if (name := name_view(view)) in self.views:
+                    continue
                 author = str(figure.kind in _AUTHORED)
-                key = Cache.make_key("view", version("vl-convert-python"), figure.view, author)
-                self.views[name] = self.worker.start(key, _compile_view, figure.view, figure.kind)
+                key = Cache.make_key("view", version("vl-convert-python"), view, author)
+                self.views[name] = self.worker.start(key, _compile_view, view, figure.kind)
             if self._with_cards and page not in self.cards:
                 key = Cache.make_key("card", get_digest(figure.file_svg))
                 self.cards[page] = self.worker.start(key, _render_card, figure.file_svg)

@@ -45,6 +45,7 @@ from reportgen.figures.style import fix_slots
 from reportgen.narrative.requests import list_joined, make_requests
 from reportgen.narrative.topics import list_block_sources
 from reportgen.settings.base import PALETTE, name_joined
+from reportgen.settings.blocks import LineSettings
 from reportgen.settings.loading import load_block
 
 if TYPE_CHECKING:
@@ -321,8 +322,15 @@ KINDS: Final = {
 
 def plan_block(block: Block, page: Page, sources: Mapping[str, Source]) -> PlannedBlock:
     """Plan the requests of a block; raise ``ReportError`` if its sources cannot satisfy them."""
+    settings = block.settings
     plan = KINDS[block.kind].plan if block.kind in KINDS else _plan_requests
-    return plan(block, block.settings, page, sources)
+    planned = plan(block, settings, page, sources)
+    if not isinstance(settings, LineSettings):
+        return planned
+    others = (replace(block, settings=other) for other in settings.list_other_axes())
+    return replace(
+        planned, others=tuple(_plan_requests(other, other.settings, page, sources) for other in others)
+    )
 
 
 def _fix_colours(planned: PlannedBlock, colours: Mapping[str, str], inputs: DrawInputs) -> DrawInputs:
@@ -358,4 +366,29 @@ def draw_block(planned: PlannedBlock, inputs: DrawInputs) -> Shown:
     colours = getattr(planned.block.settings, "colours", None)
     if colours and planned.block.kind != "sweep":  # which has lines of its own
         inputs = _fix_colours(planned, colours, inputs)
-    return KINDS[planned.block.kind].draw(planned, planned.block.settings, inputs)
+    draw = KINDS[planned.block.kind].draw
+    shown = draw(planned, planned.block.settings, inputs)
+    if not planned.others:
+        return shown
+    others = [draw(other, other.block.settings, inputs) for other in planned.others]
+    figures = [_add_axes(*figures) for figures in zip(*map(_list_figures, (shown, *others)), strict=True)]
+    return replace(shown, figures=tuple(figures)) if isinstance(shown, Panels) else figures[0]
+
+
+def _list_figures(shown: Shown) -> tuple[Figure, ...]:
+    if isinstance(shown, Panels):
+        return shown.figures
+    return (shown,) if isinstance(shown, Figure) else ()
+
+
+def _add_axes(figure: Figure, *others: Figure) -> Figure:
+    """Return a figure with the payloads of the same with another x, without what names its steps."""
+    whole = json.loads(str(figure.payload))
+    same = {name: whole[name] for name in ("margins", "height")}  # the plot keeps its place
+    payloads = [json.loads(str(other.payload)) | same for other in others]
+    for payload in payloads:
+        payload.pop("of", None)
+    whole["others"] = payloads
+    return replace(
+        figure, payload=write_compact_json(whole), other_views=tuple(other.view for other in others)
+    )

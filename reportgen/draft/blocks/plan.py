@@ -33,6 +33,7 @@ class PlannedBlock(Struct, frozen=True):
     # Topics of observations, in a block of observations or a figure that marks some.
     topics: tuple[Topic, ...] = ()
     claims: tuple[Binding, ...] = ()  # the page's claims that the figure marks
+    others: tuple[PlannedBlock, ...] = ()  # the same with each other x that a reader can choose
 
     @property
     def curves(self) -> tuple[CurveRequest, ...]:
@@ -43,6 +44,10 @@ class PlannedBlock(Struct, frozen=True):
     def outcomes(self) -> tuple[ScoreRequest, ...]:
         """The requests for scores."""
         return tuple(request for request in self.requests if isinstance(request, ScoreRequest))
+
+    def list_all_requests(self) -> tuple[Request, ...]:
+        """List its requests, including those with another x."""
+        return (*self.requests, *(request for other in self.others for request in other.requests))
 
 
 class PlannedBenchmark(Struct, frozen=True):
@@ -74,7 +79,7 @@ class Plan(Struct, frozen=True):
         """Location of the first block that makes each request, or else of the page's benchmark."""
         found = {b.request: SourceLocation(b.page.file, b.benchmark.line) for b in self.benchmarks}
         blocks = reversed(self.blocks)
-        return found | {request: p.block.location for p in blocks for request in p.requests}
+        return found | {request: p.block.location for p in blocks for request in p.list_all_requests()}
 
     @property
     def requests(self) -> tuple[Request, ...]:
@@ -115,7 +120,8 @@ class Plan(Struct, frozen=True):
         topics = [topic.request for planned in self.blocks for topic in planned.topics]
         topics = list(dict.fromkeys((*topics, *(one.topic.request for one in self.statements))))
         exact = [use_every_step(request) for request in topics if isinstance(request, CurveRequest)]
-        return tuple(dict.fromkeys((*self.requests, *topics, *exact)))
+        of_blocks = [request for planned in self.blocks for request in planned.list_all_requests()]
+        return tuple(dict.fromkeys((*self.requests, *of_blocks, *topics, *exact)))
 
 
 def find_topic(binding: Binding, page: Page, sources: Mapping[str, Source]) -> Topic:

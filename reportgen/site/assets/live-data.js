@@ -336,5 +336,20 @@
   }
 
   const axes = { signed, fraction, valueOf, within, nearest, freshTicks, reader, placeWords, placeInSentence };
-  Object.assign(live, { Data, ...axes, withoutOverlap, spread });
+  /** A plot's data over one x, with its axes; ``names`` is the order of its series. */
+  class Axes {
+    constructor(payload, names) {
+      payload.series.sort((a, b) => names.indexOf(a.name) - names.indexOf(b.name));
+      this.payload = payload;
+      this.readX = reader(payload.x);
+      this.readY = reader(payload.y);
+      this.readRight = payload.right && reader(payload.right);
+    }
+
+    get given() {
+      return (this.unpacked ??= new Data(this.payload));
+    }
+  }
+
+  Object.assign(live, { Axes, Data, ...axes, withoutOverlap, spread });
 })(window.reportgenLive);

@@ -3,8 +3,9 @@
   "use strict";
 
   /** What the toolbar switches: a log y axis (null: as the author says), what is drawn beside the lines, whether y
-      fits the lines while x is zoomed, and whether two series are shown as their difference, and the weight of the reader's smoothing (null: as the author says). */
-  const SHOWN = { log: null, runs: true, band: true, fit: true, difference: false, smooth: null };
+      fits the lines while x is zoomed, whether two series are shown as their difference, and the weight of smoothing
+      and the title of x that the reader chose (null: as the author says). */
+  const SHOWN = { log: null, runs: true, band: true, fit: true, difference: false, smooth: null, over: null };
   const FEWEST = 2; // steps of a group inside a range that it is zoomed to with others
 
   /** Groups that are alive, and by x axis the range that those of it show. */
@@ -148,6 +149,15 @@
     /** Switch something that the toolbar switches. */
     show(changes) {
       this.shown = { ...this.shown, ...changes };
+      this.refresh("means", "runs");
+    }
+
+    /** Show the lines over another x, by its title; null is the author's. */
+    showOver(title) {
+      this.plots[0].pointer.pointAll(null);
+      Object.assign(this, { pin: null, shown: { ...this.shown, over: title } });
+      this.plots.forEach((plot) => (plot.span = null));
+      this.domain = this.fitting(page.domains.get(this.axis) ?? null);
       this.refresh("means", "runs");
     }
 

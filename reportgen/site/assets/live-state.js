@@ -1,7 +1,8 @@
 /* A state of a figure that the address names: FIGURE~series=A,B~x=100..140~mark=120@A, as
    write_link_state in reportgen/figures/live.py writes it, and what the toolbar switches: ~y=log (or linear), ~band=0,
    ~runs=0, ~fit=0 (y is not fitted to the lines), ~box=0.7..0.9 (the y axis shown) ~linked=0 (other figures are not
-   zoomed with it), ~smooth=0.9, ~difference=1, ~pin=120 and ~run=0@MEL (run 0 of MEL alone). The series are shown alone, the steps with some room, the point with a ring and its value in words.
+   zoomed with it), ~smooth=0.9, ~over=tokens (what x is), ~difference=1, ~pin=120 and ~run=0@MEL (run 0 of MEL
+   alone). The series are shown alone, the steps with some room, the point with a ring and its value in words.
    What the figure does not have is passed over. */
 (function (live) {
   "use strict";
@@ -38,6 +39,7 @@
       shown: {
         ...(SCALES.includes(said.get("y")) && { log: said.get("y") === "log" }),
         ...(weight >= 0 && weight < 1 && { smooth: weight }),
+        ...(said.has("over") && { over: decoded(said.get("over")) }),
         ...(said.get("difference") === "1" && { difference: true }),
         ...Object.fromEntries(PARTS.filter((part) => said.get(part) === "0").map((part) => [part, false])),
       },
@@ -115,7 +117,10 @@
 
     /** Show what a link names, as far as this figure has it. */
     show({ series, x, span, linked, mark, run, pin: step, shown: wanted }) {
-      const { group, payload } = this.plot;
+      const { group, axes } = this.plot;
+      const over = axes.slice(1).find(({ payload }) => payload.x.title === wanted.over) ? wanted.over : null;
+      if (over !== group.shown.over) group.showOver(over);
+      const { payload } = this.plot;
       const alone = run && this.runNamed(...run);
       const known = group.names.filter((name) => (alone ? name === alone.series : series.includes(name)));
       const pin = live.within(payload.x, step) ? step : null;
@@ -138,7 +143,7 @@
 
     /** What of these switches changes one of the plots. */
     changes(wanted, domain, known) {
-      const { plots } = this.plot.group;
+      const { group } = this.plot;
       const has = {
         log: ({ given: data, payload }) => data.positive && (payload.y.scale === "log") !== wanted.log,
         band: ({ given }) => given.hasBand,
@@ -146,8 +151,9 @@
         difference: ({ given }) => given.comparable && (known.length || given.series.length) === 2,
         fit: () => Boolean(domain),
         smooth: ({ payload }) => wanted.smooth !== (payload.smooth ?? 0),
+        over: () => group.shown.over !== null,
       };
-      return Object.entries(wanted).filter(([name]) => plots.some(has[name]));
+      return Object.entries(wanted).filter(([name]) => group.plots.some(has[name]));
     }
 
     /** A run that this figure has a thin line for; otherwise null. */
@@ -169,10 +175,11 @@
       const { plot } = this;
       const { point, run } = this.now;
       const place = (words) => live.placeInSentence(plot.payload.x, words);
-      const { log, band, runs, fit } = this.now.shown;
+      const { log, band, runs, fit, over } = this.now.shown;
       const shown = [
         run ? `run ${isolated(run.name)} of ${isolated(run.series)}` : names.length && listing(names),
         range && place(range.map(plot.readX).join(" to ")),
+        over !== null && `the lines by ${over}`,
         plot.differs && `the difference ${plot.data.series[0].name}`,
         plot.weight !== null && (plot.weight ? `lines smoothed with ${plot.weight}` : "lines without smoothing"),
         log !== null && `${log ? "a logarithmic" : "a linear"} y axis`,
@@ -235,6 +242,7 @@
       group.domain && !fit && ["fit", 0],
       group.domain && span && ["box", short(span).join("..")],
       some((plot) => plot.weight !== null) && ["smooth", group.shown.smooth],
+      group.shown.over !== null && ["over", live.encoded(group.shown.over)],
       some((plot) => plot.differs) && ["difference", 1],
       group.pin !== null && ["pin", group.pin],
       zoomed && !group.linked && ["linked", 0],

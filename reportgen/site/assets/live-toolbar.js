@@ -162,6 +162,7 @@
     const open = (yes) => {
       list.hidden = !yes;
       button.setAttribute("aria-expanded", yes);
+      list.classList.toggle("rg-from-left", wrap.getBoundingClientRect().right < list.offsetWidth);
       if (yes) list.querySelector("a, button").focus();
     };
     const fill = async () => {
@@ -250,5 +251,5 @@
   }
 
   Object.assign(live, { make, toolButton, showWord, makeBar, linkButton, fullScreenButton, fileLink, saveMenu });
-  Object.assign(live, { citeMenu, citeTable, menu, putLine, fileName, decoded, copy, forgetState, readTitle, writeState });
+  Object.assign(live, { citeMenu, citeTable, menu, putLine, fileName, encoded, decoded, copy, forgetState, readTitle, writeState });
 })(window.reportgenLive);

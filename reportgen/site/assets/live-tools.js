@@ -60,45 +60,87 @@
   const WEIGHTS = [0, 0.3, 0.6, 0.8, 0.9, 0.95, 0.99];
   const FEWEST = 10; // steps of a line that somebody smooths
 
+  function capital(words) {
+    return words[0].toUpperCase() + words.slice(1);
+  }
+
   function nameWeight(weight) {
     return weight ? `weight ${weight}` : "no smoothing";
   }
 
-  /** A menu of weights to smooth with, and a line that names the author's where it is left. */
+  /** A menu that puts something in place of what the author chose, and a line below the plot that names both.
+
+      ``short`` is the icon that takes the place of ``word`` on a phone, ``choices`` are what can be chosen besides the
+      author's, which is null; ``name`` says one in words, ``now`` is that of the plot, ``choose`` takes one and
+      returns what to say, and ``explain`` writes the line. */
+  function chooser(group, { word, short, words, choices, name, now, choose, explain }) {
+    const [plot] = group.plots;
+    const take = (one) => plot.say(choose(one));
+    const choice = (one) => {
+      const button = make("button", "", one === null ? `As on the page: ${name(null)}` : name(one));
+      button.type = "button";
+      button.addEventListener("click", () => take(one));
+      return button;
+    };
+    const button = live.menu(word, words, () => [null, ...choices].map(choice));
+    if (short) live.showWord(button.firstChild, word, short);
+    const sentence = make("span", "");
+    const back = make("button", "", "As on the page");
+    back.type = "button";
+    back.addEventListener("click", () => {
+      take(null);
+      plot.surface.focus({ preventScroll: true });
+    });
+    const line = make("p", "rg-pinned");
+    line.append(sentence, " ", back);
+    const show = () => {
+      const one = now();
+      if (one === null) return line.remove();
+      sentence.textContent = explain(one);
+      if (!line.isConnected) live.putLine(plot, line);
+    };
+    return { button, show };
+  }
+
   function smoothing(group) {
     const [plot] = group.plots;
     const own = plot.payload.smooth ?? 0;
     const choose = (weight) => {
       group.show({ smooth: weight });
-      plot.say(weight === null ? "Smoothed as on the page" : `Lines with ${nameWeight(weight)}`);
+      return weight === null ? "Smoothed as on the page" : `Lines with ${nameWeight(weight)}`;
     };
-    const choice = (weight) => {
-      const words = weight === null ? `As on the page: ${nameWeight(own)}` : nameWeight(weight);
-      const button = make("button", "", words[0].toUpperCase() + words.slice(1));
-      button.type = "button";
-      button.addEventListener("click", () => choose(weight));
-      return button;
-    };
-    const weights = [null, ...WEIGHTS.filter((weight) => weight !== own)];
-    const button = live.menu("", "Smooth the lines", () => weights.map(choice));
-    live.showWord(button.firstChild, "smooth", "smooth");
-    const words = make("span", "");
-    const back = make("button", "", "As on the page");
-    back.type = "button";
-    back.addEventListener("click", () => {
-      choose(null);
-      plot.surface.focus({ preventScroll: true });
+    const name = (weight) => (weight === null ? nameWeight(own) : capital(nameWeight(weight)));
+    const none = `Lines without smoothing; the page has ${nameWeight(own)}.`;
+    return chooser(group, {
+      word: "smooth",
+      short: "smooth",
+      words: "Smooth the lines",
+      choices: WEIGHTS.filter((weight) => weight !== own),
+      name,
+      now: () => plot.weight,
+      choose,
+      explain: (weight) =>
+        weight
+          ? `Lines with ${nameWeight(weight)}; the page has ${nameWeight(own)}. No band, as it would need every run.`
+          : none,
     });
-    const line = make("p", "rg-pinned");
-    line.append(words, " ", back);
-    const show = () => {
-      const { weight } = plot;
-      if (weight === null) return line.remove();
-      words.textContent = `Lines with ${nameWeight(weight)}; the page has ${nameWeight(own)}. No band, as it would need every run.`;
-      if (weight === 0) words.textContent = `Lines without smoothing; the page has ${nameWeight(own)}.`;
-      if (!line.isConnected) live.putLine(plot, line);
+  }
+
+  function otherAxes(group) {
+    const [own, ...others] = group.plots[0].axes.map(({ payload }) => payload.x.title);
+    const choose = (title) => {
+      group.showOver(title);
+      return `Lines by ${title ?? own}`;
     };
-    return { button, show };
+    return chooser(group, {
+      word: "x",
+      words: "Choose the x axis",
+      choices: others,
+      name: (title) => title ?? own,
+      now: () => group.shown.over,
+      choose,
+      explain: (title) => `By ${title}; the page has ${own}.`,
+    });
   }
 
   /** What shows a group in another way: buttons, and a function that brings them up to date. */
@@ -121,6 +163,7 @@
       linkedButton(group),
       differenceButton(group),
       ...(first.given.series.some(({ steps }) => steps.length >= FEWEST) ? [smoothing(group)] : []),
+      ...(first.axes.length > 1 ? [otherAxes(group)] : []),
       ...offer("positive", "log", first.payload.right ? "Logarithmic left axis" : "Logarithmic y axis"),
       ...offer("hasRuns", "runs", "A thin line for each run"),
       ...offer("hasBand", "band", group.plots.find(({ given }) => given.hasBand)?.payload.band || "Band"),

@@ -53,13 +53,29 @@
       this.box = figure.querySelector(".rg-plot");
       this.still = this.box.querySelector("svg");
       this.surface = this.box.querySelector(".rg-surface");
-      this.payload = JSON.parse(figure.querySelector(".rg-payload").textContent);
-      this.given = new live.Data(this.payload);
-      this.y = this.payload.y;
+      const own = JSON.parse(figure.querySelector(".rg-payload").textContent);
+      const names = own.series.map(({ name }) => name);
+      this.axes = [own, ...(own.others ?? [])].map((payload) => new live.Axes(payload, names)); // the author's first
+      this.y = own.y;
       this.span = null; // the part of the y axis in the box that the reader drew, null for none
-      this.readX = live.reader(this.payload.x);
-      this.readY = live.reader(this.payload.y);
-      this.readRight = this.payload.right && live.reader(this.payload.right);
+    }
+
+    /** The x that the reader chose, and the data over it; otherwise the author's. */
+    get chosen() {
+      const { over } = this.group.shown;
+      return (over !== null && this.axes.find(({ payload }) => payload.x.title === over)) || this.axes[0];
+    }
+
+    get payload() {
+      return this.chosen.payload;
+    }
+
+    get given() {
+      return this.chosen.given;
+    }
+
+    get readX() {
+      return this.chosen.readX;
     }
 
     /** The y axis of a series or mark, as it is now. */
@@ -69,7 +85,11 @@
 
     /** A value of a series in words, and with the unit of its axis. */
     read(value, { right }) {
-      return right ? this.readRight(value) : this.readY(value);
+      return right ? this.chosen.readRight(value) : this.readY(value);
+    }
+
+    get readY() {
+      return this.chosen.readY;
     }
 
     said(value, one) {
@@ -96,9 +116,11 @@
 
     /** The figure's own data, or as the reader smooths them. */
     get base() {
-      const { weight } = this;
-      if (weight === null) return this.given;
-      if (this.redone?.weight !== weight) this.redone = { weight, data: live.smoothed(this.given, weight) };
+      const { weight, given } = this;
+      if (weight === null) return given;
+      if (this.redone?.weight !== weight || this.redone.given !== given) {
+        this.redone = { weight, given, data: live.smoothed(given, weight) };
+      }
       return this.redone.data;
     }
 
@@ -325,7 +347,8 @@
 
     /** What a view is built for: another kind of y axis or of lines needs another one. */
     get mode() {
-      return `${this.log} ${this.differs && this.data.series[0].name} ${Boolean(this.weight)}`;
+      const { payload, log, weight } = this;
+      return `${payload.x.title} ${log} ${this.differs && this.data.series[0].name} ${Boolean(weight)}`;
     }
 
     /** Build the view; a change of its mode builds it again. */
