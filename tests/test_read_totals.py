@@ -227,6 +227,17 @@ def test_totals_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
     assert made_reader.READ == ["0.made"]
 
 
+def test_totals_of_many_evaluations_are_one_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A file for each would take most of the time to describe a folder of hundreds."""
+    runs = [evaluated(f"M{number}", "gsm", ("em", number / 16)) for number in range(16)]
+    data = evaluations(monkeypatch, tmp_path, *runs)
+    cache = Cache(tmp_path / "cache")
+    source = open_source(data.root, "data", "s", load_settings=load_source_settings, cache=cache)
+    found = {one.series: one.value for one in TotalsTable(tmp_path, source).get_scores()}
+    assert found == {f"M{number}": number / 16 for number in range(16)}
+    assert len([*tmp_path.glob("cache/**/*.parquet")]) == 1
+
+
 def test_totals_are_drawn_and_never_compared(tmp_path: Path) -> None:
     """Their intervals, no groups; several runs of a series are averaged, which is said."""
     text = (

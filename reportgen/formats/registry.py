@@ -150,7 +150,7 @@ def find_units(files: Sequence[Path], form: str | None = None, *, named: bool = 
         if candidate is None or not (form or any(candidate.matches(file.name) for file in files)):
             continue
         taken = {file for units in found.values() for unit in units for file in unit.files}
-        own = [file for file in files if file not in taken] if candidate.rest else files
+        own = [file for file in files if file not in taken] if candidate.rest or candidate.weak else files
         units = load_reader(candidate).find_units(own)
         used = {file for unit in units for file in unit.files}
         others = [file for file in files if file not in used]

@@ -233,7 +233,8 @@ def _read_units(request: SourceRequest) -> tuple[Source, ImportedRuns] | None:
     runs = name_imported_runs(location, settings, chosen, found, units)
     runs = replace(runs, naming=name_checkpoints(runs.candidates, runs.naming))
     completed, warnings = complete_settings(runs), (*unreadable, *report_imports(runs, chosen))
-    surveyed = check_setting_names(replace(survey_runs(runs), warnings=warnings), completed, location.place)
+    surveyed = replace(survey_runs(runs, request.cache), warnings=warnings)
+    surveyed = check_setting_names(surveyed, completed, location.place)
     files = tuple(dict.fromkeys(file for unit in units for file in unit.files))
     source = _make_source(location, settings, completed, files, surveyed)
     return replace(source, checkpoints=_open_checkpoints(source, runs, request)), runs
@@ -242,9 +243,8 @@ def _read_units(request: SourceRequest) -> tuple[Source, ImportedRuns] | None:
 def _open_checkpoints(source: Source, runs: ImportedRuns, request: SourceRequest) -> Source | None:
     """Open the scores of checkpoints as curves, under a name of their own; return None without any."""
     location, settings = request.location, request.settings
-    if source.kind == "measurements":
-        return None
-    if not (curves := map_checkpoints(runs, source.score_range, request.cache)):
+    is_scored = source.kind != "measurements"
+    if not (curves := is_scored and map_checkpoints(runs, source.score_range, request.cache)):
         return None
     apart = replace(location, name=f"{location.name} (checkpoints)")
     found = survey(location.root, curves.files, curves.settings, location.place)

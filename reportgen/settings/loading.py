@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from pydantic.json_schema import GenerateJsonSchema
-
 from reportgen.core.errors import Diagnostics, ReportError, SourceLocation, Stage
 from reportgen.core.words import suggest_name
-from reportgen.settings.blocks import BLOCKS
 from reportgen.settings.report import Benchmark, FrontMatter, ProjectSettings
 from reportgen.settings.source import SourceSettings
 from reportgen.settings.text import make_settings_problem, normalise_text, read_text
 from reportgen.settings.validation_errors import validate_tree
-from reportgen.settings.vega_lite import split_specification
 from reportgen.settings.yaml_tree import Node, Origin, from_value, parse, to_values
 
 if TYPE_CHECKING:
@@ -41,6 +37,9 @@ def load_block(kind: str, body: str, place: SourceLocation) -> BlockSettings:
     Raises:
         ReportError: everything that is wrong with the body.
     """
+    from reportgen.settings.blocks import BLOCKS  # noqa: PLC0415 - describe reads no block, and has to be quick
+    from reportgen.settings.vega_lite import split_specification  # noqa: PLC0415 - as above
+
     origin = Origin(place.file, (place.line or 0) + 1, (place.column or 1) - 1)
     node = parse(normalise_text(body), origin) or Node(place, "mapping")
     if kind == "vega-lite":
@@ -163,11 +162,21 @@ _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 def make_schemas() -> dict[str, dict[str, Any]]:
     """The JSON Schemas of block bodies by the block's name, then ``source``, ``front-matter``, ``plugin``."""
+    from pydantic.json_schema import GenerateJsonSchema  # noqa: PLC0415 - one command needs it
+
+    from reportgen.settings.blocks import BLOCKS  # noqa: PLC0415 - as in load_block
+
+    class SchemaWithoutTitles(GenerateJsonSchema):
+        """Without a title on each field, which only repeats its key."""
+
+        def field_title_should_be_set(self, _: CoreSchema | Any) -> bool:  # noqa: ANN401  # pydantic's own signature
+            return False
+
     models: dict[str, type[BaseModel]] = {**BLOCKS, "source": SourceSettings}
     models |= {"front-matter": FrontMatter, "plugin": ProjectSettings}
     schemas: dict[str, dict[str, Any]] = {}
     for name, model in models.items():
-        schema = model.model_json_schema(schema_generator=_SchemaWithoutTitles)
+        schema = model.model_json_schema(schema_generator=SchemaWithoutTitles)
         schema.pop("title", None)
         schemas[name] = {"$schema": _DIALECT, **_accept_numbers(schema)}
     # The body of a vega-lite block is the specification itself, in which our keys are among Vega-Lite's own.
@@ -190,13 +199,6 @@ def make_schemas() -> dict[str, dict[str, Any]]:
     either = [altair["properties"]["function"], altair]
     schemas["altair"] = {"$schema": _DIALECT, "anyOf": either, **definitions}
     return schemas
-
-
-class _SchemaWithoutTitles(GenerateJsonSchema):
-    """Without a title on each field, which only repeats its key."""
-
-    def field_title_should_be_set(self, _: CoreSchema | Any) -> bool:  # noqa: ANN401  # pydantic's own signature
-        return False
 
 
 def _accept_numbers(part: Any) -> Any:  # noqa: ANN401  # any part of a schema

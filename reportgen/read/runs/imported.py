@@ -23,7 +23,7 @@ from reportgen.formats.registry import find_format, load_reader
 from reportgen.read.find import locate_file
 from reportgen.read.runs.labels import Candidate, get_value, list_settings, list_value_names, shorten_paths
 from reportgen.read.runs.names import name_runs
-from reportgen.read.runs.stored import CODE, list_totals
+from reportgen.read.runs.stored import CODE, TOTALS, write_totals
 from reportgen.read.tables.layout import (
     Layout,
     OutcomeRoles,
@@ -40,6 +40,7 @@ from reportgen.settings.source import Protocol, make_protocol
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from reportgen.core.cache import Cache
     from reportgen.core.model import SourceFile
     from reportgen.formats.cells import Text
     from reportgen.formats.registry import FoundUnits
@@ -226,7 +227,7 @@ def _list_fields(protocol: Protocol) -> set[tuple[str, object]]:
     return set(protocol.model_dump(exclude_none=True).items())
 
 
-def survey_runs(runs: ImportedRuns) -> Survey:
+def survey_runs(runs: ImportedRuns, cache: Cache) -> Survey:
     """Return the survey of imported units; raises for unknown columns, or if there are no values."""
     location, settings, names = runs.location, runs.settings, runs.naming.names
     # Columns with one value for each run: its names, the groups of ``files:``, and keys of ``filter:``.
@@ -238,7 +239,9 @@ def survey_runs(runs: ImportedRuns) -> Survey:
         if {*given.get(name, (None,))} == {None}:
             given[name] = tuple(get_value(candidate, name) for candidate in runs.candidates)
     given = {name: values for name, values in given.items() if {*values} != {None}}
-    files = tuple(_list_files(runs, given))
+    scored = runs.scored
+    is_total = bool(scored) and not any(run.metrics for run in scored)
+    files = (_list_totals(runs, given, cache),) if is_total else tuple(_list_files(runs, given))
     if not files:
         advice = "Wait for the first, or name other files with files:"
         raise ReportError(Diagnostic(location.place, "the runs hold no values yet", advice, Stage.DATA))
@@ -260,38 +263,56 @@ def survey_runs(runs: ImportedRuns) -> Survey:
 
 
 def _list_files(runs: ImportedRuns, given: Mapping[str, tuple[Text, ...]]) -> Iterator[FileLayout]:
-    """Yield the parts of all units that are read: curves, otherwise answers, otherwise totals."""
-    evaluated = any(candidate.run.evaluated for candidate in runs.candidates)
-    answered = any(candidate.run.metrics for candidate in runs.candidates)
+    """Yield the parts of all units that are read: curves, otherwise answers."""
+    answered = any(candidate.run.evaluated for candidate in runs.candidates)
     chosen = runs.chosen
     for unit, indices in runs.iterate_units():
         stored = unit.stored.runs
         for part, copy in zip(unit.stored.parts, unit.parts, strict=True):
             # The runs of the given columns' values: one for each code in the part, or one for all its rows.
-            owners = range(len(stored)) if part.run is None else [part.run]
-            benchmarks: tuple[str | None, ...] = ()
-            metrics: tuple[Text, ...] = ()
-            if evaluated and answered:
+            owners = indices if part.run is None else [indices[part.run]]
+            columns = {name: tuple(column[run] for run in owners) for name, column in given.items()}
+            if answered:
                 if part.run is None:
                     continue
-                benchmarks = (name_benchmark(stored[part.run], part.metric, chosen),)
-                if None in benchmarks:
+                benchmark = name_benchmark(stored[part.run], part.metric, chosen)
+                if benchmark is None:
                     continue
-            elif evaluated:
-                totals = list_totals(stored)
-                owners = [run for run, _ in totals]
-                benchmarks = tuple(name_benchmark(stored[run], one.metric, chosen) for run, one in totals)
-                # Totals of metrics that were not chosen have no metric.
-                pairs = zip(benchmarks, totals, strict=True)
-                metrics = tuple(None if name is None else total.metric for name, (_, total) in pairs)
-            columns = {name: tuple(column[indices[run]] for run in owners) for name, column in given.items()}
-            columns |= {"benchmark": benchmarks} if benchmarks and any(chosen) else {}
-            columns |= {"metric": metrics} if metrics else {}
+                columns |= {"benchmark": (benchmark,)} if any(chosen) else {}
             own = {name: kind for name, kind in zip(part.columns, part.types, strict=True) if name != CODE}
-            names, kinds, values = tuple(own), tuple(own.values()), tuple(columns.items())
-            path, code = locate_file(unit.unit.path, runs.location.root), CODE if part.run is None else ""
-            file = FileLayout(path.file, "parquet", "", names, kinds, copy=copy, given=values, code=code)
-            yield replace(file, label=path.file, owners=tuple(indices[run] for run in owners))
+            code = CODE if part.run is None else ""
+            path = locate_file(unit.unit.path, runs.location.root).file
+            yield _make_file(path, own, columns, owners, copy=copy, code=code)
+
+
+def _list_totals(runs: ImportedRuns, given: Mapping[str, tuple[Text, ...]], cache: Cache) -> FileLayout:
+    """Write the totals of all units to one file, since there may be thousands of units."""
+    chosen = runs.chosen
+    rows = [(index, one.run, total) for index, one in enumerate(runs.candidates) for total in one.run.totals]
+    benchmarks = tuple(name_benchmark(run, total.metric, chosen) for _, run, total in rows)
+    owners = [index for index, _, _ in rows]
+    columns = {name: tuple(column[run] for run in owners) for name, column in given.items()}
+    columns |= {"benchmark": benchmarks} if any(chosen) else {}
+    # Totals of metrics that were not chosen have no metric.
+    pairs = zip(benchmarks, rows, strict=True)
+    columns["metric"] = tuple(None if name is None else total.metric for name, (_, _, total) in pairs)
+    path = locate_file(runs.units[0].unit.path, runs.location.root).file
+    copy = write_totals(cache, [total for _, _, total in rows])
+    return _make_file(path, TOTALS, columns, owners, copy=copy, code=CODE)
+
+
+def _make_file(
+    path: str,
+    own: Mapping[str, str],
+    columns: Mapping[str, tuple[Text, ...]],
+    owners: Sequence[int],
+    *,
+    copy: str,
+    code: str,
+) -> FileLayout:
+    names, kinds, given = tuple(own), tuple(own.values()), tuple(columns.items())
+    file = FileLayout(path, "parquet", "", names, kinds, copy=copy, given=given, code=code)
+    return replace(file, label=path, owners=tuple(owners))
 
 
 def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:

@@ -25,7 +25,7 @@ from reportgen.formats.sql import get_engine
 from reportgen.read.find import locate_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from reportgen.formats.cells import Text
@@ -105,7 +105,7 @@ def load_unit(cache: Cache, key: str) -> StoredUnit | None:
 
 # The column with the index of a row's run in the unit or, for totals, of the total.
 CODE: Final = "logged"
-_TOTALS: Final = {CODE: "INTEGER", "score": "DOUBLE", "stderr": "DOUBLE", "n": "DOUBLE"}
+TOTALS: Final = {"score": "DOUBLE", "stderr": "DOUBLE", "n": "DOUBLE"}
 # Columns of answers besides slices, and names of columns that the source itself gives.
 _ANSWERS: Final = ("problem", "sample", "score", "answer", "gold", "tokens", "seconds")
 _NUMBERS: Final = frozenset(("score", "tokens", "seconds"))
@@ -170,9 +170,21 @@ def write_query(
         raise ReportError(diagnose_disk_error(failed, cache.get_text_path(key, name), message)) from error
 
 
-def list_totals(runs: Iterable[StoredRun]) -> list[tuple[int, Total]]:
-    """Return the totals that are rows of a unit, those without answers, with the index of their run."""
-    return [(index, total) for index, run in enumerate(runs) if not run.metrics for total in run.totals]
+def write_totals(cache: Cache, totals: Sequence[Total]) -> str:
+    """Write a row for each total, unless the cache has them, and return the path of the Parquet file."""
+    key, name = cache.make_key("totals", repr(totals)), name_part(0)
+    path = cache.get_text_path(key, name)
+    with suppress(FileNotFoundError):
+        os.utime(path)  # records the use for pruning
+        return path
+    columns = {
+        CODE: np.arange(len(totals), dtype=np.int32),
+        "score": np.array([one.value for one in totals]),
+        "stderr": np.array([one.stderr for one in totals], float),
+        "n": np.array([one.n for one in totals], float),
+    }
+    write_part(cache, key, name, columns, {column: sql.quote_name(column) for column in columns})
+    return path
 
 
 class UnitWriter:
@@ -196,16 +208,6 @@ class UnitWriter:
             else:
                 self._runs.append(self._add_evaluated(run))
         self._write_points()
-        totals = [total for _, total in list_totals(self._runs)]
-        if totals:
-            # A row for each, in the order of ``list_totals``.
-            columns = {
-                CODE: np.arange(len(totals), dtype=np.int32),
-                "score": np.array([one.value for one in totals]),
-                "stderr": np.array([one.stderr for one in totals], float),
-                "n": np.array([one.n for one in totals], float),
-            }
-            self._write(columns, {name: (sql.quote_name(name), kind) for name, kind in _TOTALS.items()})
         return StoredUnit(tuple(self._runs), tuple(self._parts), tuple(findings))
 
     def _add_logged(self, logged: LoggedRun) -> StoredRun:
