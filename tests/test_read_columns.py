@@ -434,12 +434,64 @@ def test_a_column_with_and_without_percent_signs_is_refused(tmp_path: Path) -> N
     ]
 
 
-@pytest.mark.parametrize("cell", ["1,234", "0,5", "75.5 ± 0.4", "**76.8**"])
-def test_numbers_in_another_notation_are_reported(tmp_path: Path, cell: str) -> None:
+def test_a_decimal_comma_is_reported(tmp_path: Path) -> None:
     """A column is not left out without a word where its cells look like numbers."""
     data = Data(tmp_path)
-    data.write("s.csv", f'step,loss,acc\n1,0.5,\n2,0.4,"{cell}"\n3,0.3,"{cell}"\n')
+    data.write("s.csv", 'step,loss,acc\n1,0.5,\n2,0.4,"0,5"\n3,0.3,"0,5"\n')
     assert data.warnings("s")[0] == (
-        f'data/s.csv:3: "{cell}" in column "acc" is not a plain number; this column is left out. '
+        'data/s.csv:3: "0,5" in column "acc" is not a plain number; this column is left out. '
         "Write numbers as 0.5, 1234.5 or 51.2%, and a ± in a column of its own."
     )
+
+
+PRINTED = [("1,234.5", 1234.5), ("**76.8**", 76.8), ("51.2%", 0.512), ("-0.5", -0.5), ("$\\mathbf{7}$", 7.0)]
+
+
+@pytest.mark.parametrize(("cell", "value"), PRINTED)
+@pytest.mark.parametrize("columns", ["step,epoch,acc", "model,step,metric,value", "step,GRPO,PPO"])
+def test_numbers_are_read_as_they_are_printed(tmp_path: Path, columns: str, cell: str, value: float) -> None:
+    """Wide and long, with columns of metrics or of series, and so are the steps."""
+    data = Data(tmp_path)
+    rows = [f'"1,000",1,"{cell}"', '"2,000",2,"0.25"']
+    if "metric" in columns:
+        rows = [f'A,"1,000",acc,"{cell}"', 'A,"2,000",acc,"0.25"']
+    data.write("s.csv", "\n".join([columns, *rows]))
+    frame = data.frame("s", "s" if "PPO" in columns else "acc")
+    frame = frame[frame["series"] != "GRPO"]
+    assert dict(zip(frame["step"], frame["value"], strict=True)) == {1000.0: value, 2000.0: 0.25}
+
+
+@pytest.mark.parametrize(
+    ("interval", "expected"), [("se", 0.4), ("ci95", 0.4 / 1.959963984540054), ("sd", 0.4 / 3)]
+)
+@pytest.mark.parametrize("columns", ["step,loss,acc,n", "step,metric,value,n", "step,GRPO,PPO,PPO_n"])
+def test_what_stands_after_plus_minus_is_an_interval(
+    tmp_path: Path, columns: str, interval: str, expected: float
+) -> None:
+    """As in tables without steps, and said once."""
+    data = Data(tmp_path)
+    rows = ["1,0.5,75.5 ± 0.4,9", "2,0.4,**76.8**,9"]
+    if "metric" in columns:
+        rows = ["1,acc,75.5 ± 0.4,9", "2,acc,**76.8**,9"]
+    data.write("s/acc.csv", "\n".join([columns, *rows]))
+    data.write("s/source.yml", f"interval: {interval}\n")
+    frame = data.frame("s", "acc")
+    frame = frame[frame["series"] != "GRPO"]
+    assert frame["value"].tolist() == [75.5, 76.8]
+    assert frame["stderr"].tolist()[0] == pytest.approx(expected)
+    assert frame["stderr"].isna().tolist() == [False, True]
+
+
+def test_an_open_plus_minus_is_an_error_with_its_line(tmp_path: Path) -> None:
+    """Neither what it is nor, of a standard deviation, the number of runs is guessed."""
+    data = Data(tmp_path)
+    data.write("s/a.csv", "step,loss,acc\n1,0.5,75\n2,0.4,75.5 ± 0.4\n")
+    assert data.problems("s") == [
+        (
+            'data/s/a.csv:3: it is open what stands after ± in column "acc". Say interval: in source.yml '
+            "with one of se (the standard error), ci95 (half of a 95% CI) and sd (the standard deviation)."
+        )
+    ]
+    data.write("s/source.yml", "interval: sd\n")
+    (alone,) = data.problems("s")
+    assert alone.endswith("Add a column n or acc_n, or give the standard error.")

@@ -252,11 +252,12 @@ def test_percentages_are_shares(tmp_path: Path) -> None:
     assert told(run) == ["1 value without %, where others of the metric have one: read as NaN"]
 
 
-def test_numbers_in_another_notation_are_reported(tmp_path: Path) -> None:
-    """With their line: 1,234 may be read two ways, and words are no numbers."""
-    text = 'epoch,step,loss,tokens,phase\n0,1,0.5,,warm\n0,2,0.4,"1,234",warm\n0,3,0.3,"2,468",main\n'
+def test_numbers_are_read_as_they_are_printed(tmp_path: Path) -> None:
+    """Words are no numbers, and a table with ± is no log."""
+    text = 'epoch,step,loss,tokens,phase\n0,1,0.5,,warm\n0,2,**0.4**,"1,234",warm\n0,3,0.3,"2,468",main\n'
     _, run = only(write(tmp_path / "metrics.csv", text))
-    assert list(columns(run)) == ["epoch", "loss"]
-    assert [(finding.line, finding.message) for finding in run.findings] == [
-        (3, '"1,234" in column "tokens" is not a plain number; the column is left out')
-    ]
+    assert columns(run)["tokens"] == [(2, 1234), (3, 2468)]
+    assert [value for _, value in columns(run)["loss"]] == [0.5, 0.4, 0.3]
+    assert run.findings == ()
+    own = write(tmp_path / "own.csv", "epoch,acc,loss\n1,75.5 ± 0.4,0.5\n")
+    assert metrics_csv.find_units([own]) == ()

@@ -45,7 +45,7 @@ from reportgen.read.tables.check import (
     report_unused_settings,
     warn_no_metrics,
 )
-from reportgen.read.tables.converted import convert_tables, split_samples
+from reportgen.read.tables.converted import convert_tables, rewrite_numbers, split_samples
 from reportgen.read.tables.layout import Survey, list_free_columns, suggest_totals
 from reportgen.read.tables.mapped_json import map_tables
 from reportgen.read.tables.pivoted import map_pivots
@@ -376,8 +376,8 @@ def _survey_plain_tables(
 ) -> tuple[Survey, SourceSettings]:
     """Return the survey of tables that are read as they are, and settings that say so if they hold totals."""
     # A survey depends on the files' content, how they are read, and ``source.yml``.
-    read = ascii([*files, *(file.sha256 for file in hashed)])
-    key = cache.make_key("survey", read, settings.model_dump_json())
+    files = rewrite_numbers(location, settings, files, hashed, cache)
+    key = cache.make_key("survey", ascii([*files]), ascii([*hashed]), settings.model_dump_json())
     stored = cache.load(key, Survey)
     found = stored or _survey_tables(location, files, settings)
     # A survey with warnings is not stored, so that they always come from the files.

@@ -191,8 +191,8 @@ class SourceSettings(Settings):
     )
     interval: Literal["se", "ci95", "sd"] | None = Field(
         None,
-        description="Wide tables of totals: what stands after ±: se: the standard error; ci95: half of a 95%"
-        " CI; sd: the standard deviation of n runs, for which a column n is needed.",
+        description="What stands after ± in cells of tables: se: the standard error; ci95: half of a 95% CI;"
+        " sd: the standard deviation of n runs, for which a column n is needed.",
     )
     repeat: Literal["last", "mean", "runs"] | None = Field(
         None,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from reportgen.core.words import join_names
-from reportgen.formats.cells import is_other_number
+from reportgen.formats.cells import is_other_number, parse_reported
 from reportgen.formats.json_files import read_head_text
 from reportgen.formats.run_data import MetricsBuilder, parse_number_text, quote_metric, read_settings
 from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
@@ -65,7 +65,8 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     for file in files:
         if file.suffix.lower() not in _ENDINGS:
             continue
-        columns, _ = parse_header(read_head_text(file))
+        head = read_head_text(file)
+        columns, _ = parse_header(head)
         one_run = _NAMES_A_RUN.isdisjoint(columns)
         with_settings = (file, settings[file.parent]) if file.parent in settings else (file,)
         # Lightning's own folder, whatever the file holds.
@@ -80,7 +81,8 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
         trained = [name for name in columns[1:] if not name.startswith(_VALIDATION)]
         validated = {name.removeprefix(_VALIDATION) for name in columns[1:] if name.startswith(_VALIDATION)}
         in_order = validated <= set(trained) if validated else len(trained) > 1 and trained == sorted(trained)
-        if one_run and columns[:1] == [_EPOCH] and "loss" in trained and in_order:
+        # A logger writes no ±: such a table is somebody's own.
+        if one_run and columns[:1] == [_EPOCH] and "loss" in trained and in_order and "±" not in head:
             units.append(Unit(NAME, file, (file,)))
     unfilled = find_unfilled(files, {unit.files[0] for unit in units})
     return (*units, *(Unit(NAME, file, (file,)) for file in unfilled))
@@ -201,7 +203,7 @@ def _parse_numbers(
         decimal = [bool(_WITH_COMMA.fullmatch(cell)) for cell in cells]
         commas.number += sum(decimal)
         cells = [cell.replace(",", ".") if is_ else cell for cell, is_ in zip(cells, decimal, strict=True)]
-    numbers = [None if cell in _NONE else parse_number_text(cell) for cell in cells]
+    numbers = [None if cell in _NONE else _parse_cell(cell) for cell in cells]
     there = np.array([value is not None for value in numbers], np.bool_)
     values = np.array(numbers, np.float64)
     if any(marked := ["%" in cell for cell in cells]):
@@ -209,3 +211,10 @@ def _parse_numbers(
         shares.number += int(np.count_nonzero(other_scale))
         values[other_scale] = np.nan
     return values, there
+
+
+def _parse_cell(cell: str) -> float | None:
+    number = parse_number_text(cell)
+    if number is None and (found := parse_reported(cell)) and found.spread is None:
+        return found.value
+    return number

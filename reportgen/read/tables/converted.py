@@ -1,12 +1,14 @@
-"""Tables that are first written to the cache as text: sheets, YAML, NumPy arrays and queries of databases.
+"""Tables first written to the cache as text: sheets, YAML, arrays, queries of databases, printed numbers.
 
 What follows reads the copy as a table like any other, and names the original in messages.
 """
 
 from __future__ import annotations
 
+import csv
 import json
-from itertools import chain
+from contextlib import suppress
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,12 +17,13 @@ from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
 from reportgen.formats import sql
+from reportgen.formats.cells import is_missing, is_number, is_other_number, parse_reported
 from reportgen.formats.files import WEAK_ENDINGS, split_weak_ending
 from reportgen.formats.json_files import iterate_cells
-from reportgen.formats.layout import Row
+from reportgen.formats.layout import ROLE_NAMES, Row
 from reportgen.formats.messages import list_names
 from reportgen.formats.sql import get_engine
-from reportgen.formats.tables import FORMATS
+from reportgen.formats.tables import FORMATS, delimited
 from reportgen.formats.tables.arrays import write_arrays
 from reportgen.formats.tables.delimited import write_separated
 from reportgen.formats.tables.excel import write_sheet
@@ -28,12 +31,13 @@ from reportgen.formats.tables.json_tables import as_text, build_records
 from reportgen.formats.tables.queries import write_query
 from reportgen.read.find import locate_file
 from reportgen.read.runs.stored import clean_text
-from reportgen.read.tables.layout import OUTCOME_NAMES
+from reportgen.read.tables.layout import OUTCOME_NAMES, get_mapped_columns, match_columns
+from reportgen.read.tables.wide_grid import HALF_WIDTH, SD_ALONE, ask_spread
 from reportgen.settings.text import MAX_CHARACTERS
 from reportgen.settings.yaml_tree import Origin, parse, to_values
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from reportgen.core.cache import Cache
     from reportgen.core.model import SourceFile
@@ -233,3 +237,107 @@ def _write_samples(content: Content, file: FileLayout, lists: Sequence[str], cac
     with cache.write_file(key, "rows.parquet") as path:
         select = f"SELECT {', '.join(cells)}, {numbers} FROM (FROM ({scanned}) ORDER BY row)"  # noqa: S608
         cursor.execute(f"COPY ({select}) TO {sql.quote(str(path))} (FORMAT parquet)")
+
+
+_ROWS_OF_A_LOOK: Final = 256
+
+
+def rewrite_numbers(
+    location: Location,
+    settings: SourceSettings,
+    files: Sequence[FileLayout],
+    hashed: Sequence[SourceFile],
+    cache: Cache,
+) -> tuple[FileLayout, ...]:
+    """Return tables with numbers such as ``1,234``, ``**76.8**`` and ``75.5 ± 0.4`` as plain ones.
+
+    Tables with such numbers are written to the cache, with a column for what stands after ±. A
+    ``ReportError`` has a ± of which ``source.yml`` does not say what it is.
+    """
+    problems = Diagnostics()
+    tables = []
+    for file, known in zip(files, hashed, strict=True):
+        columns: tuple[_PrintedColumn, ...] = ()
+        content = file.get_content(location.root)
+        if FORMATS.get(file.format) is delimited:
+            # Whoever reads the table reports what else is wrong with it.
+            with Diagnostics().collecting(), suppress(csv.Error):
+                content.check()
+                rows = list(islice(delimited.read_grid(content, file.format), _ROWS_OF_A_LOOK))
+                columns = _find_printed_columns(rows, settings)
+        if not columns:
+            tables.append(file)
+            continue
+        with problems.collecting():
+            for column in (one for one in columns if one.spread):
+                if settings.interval is None:
+                    raise ReportError(ask_spread(content, column.name, column.line))
+                if settings.interval == "sd" and not {"n", f"{column.name}_n"} & {*rows[0][1]}:
+                    advice = f"Add a column n or {column.name}_n, or give the standard error"
+                    raise ReportError(content.make_problem(SD_ALONE, advice, column.line))
+            key = cache.make_key("printed", file.path, known.sha256, repr((file, settings.interval, columns)))
+            path = Path(cache.get_text_path(key, "rows.tsv"))
+            if not path.exists():
+                every = delimited.read_grid(content, file.format)
+                cache.put_text(
+                    key, "rows.tsv", write_separated(content, _write_plain(every, columns, settings))
+                )
+            copy = locate_file(path, location.root).file
+            tables.append(replace(file, format="tsv", compression="", copy=copy))
+    problems.raise_errors()
+    return tuple(tables)
+
+
+class _PrintedColumn(Struct, frozen=True):
+    """Column with numbers as they are printed, and the column for what stands after ±, if anything does."""
+
+    index: int
+    name: str
+    spread: str
+    line: int | None  # of the first ±
+
+
+def _find_printed_columns(
+    rows: Sequence[tuple[int, list[str]]], settings: SourceSettings
+) -> tuple[_PrintedColumn, ...]:
+    """Return the columns of numbers, at least half of them readable, of which some are no plain ones."""
+    header = rows[0][1] if rows else []
+    roles = match_columns(ROLE_NAMES, header, get_mapped_columns(settings))
+    names = {roles.get(part) for part in ("series", "run", "seed", "metric")}
+    is_long = settings.form in {"long", "totals"} or (
+        not settings.form and {"metric", "value"} <= roles.keys()
+    )
+    part = "std" if settings.interval == "sd" else "stderr"
+    found = []
+    for index, name in enumerate(header):
+        cells = [
+            (line, row[index]) for line, row in rows[1:] if index < len(row) and not is_missing(row[index])
+        ]
+        read = [(line, cell, parse_reported(cell)) for line, cell in cells]
+        printed = [one for _, cell, one in read if one and is_other_number(cell)]
+        is_numeric = 2 * sum(bool(one) or is_number(cell) for _, cell, one in read) > len(read)
+        if name and name not in names and printed and is_numeric:
+            line = next((line for line, _, one in read if one and one.spread is not None), None)
+            spread = "" if line is None else part if is_long else f"{name}_{part}"
+            found.append(_PrintedColumn(index, name, spread, line))
+    return tuple(found)
+
+
+def _write_plain(
+    rows: Iterable[tuple[int, list[str]]], columns: Sequence[_PrintedColumn], settings: SourceSettings
+) -> Iterator[list[str]]:
+    """Yield the rows, the header first, with plain numbers and then the columns of what stands after ±."""
+    factor = 1 / HALF_WIDTH if settings.interval == "ci95" else 1.0
+    for number, (_, cells) in enumerate(rows):
+        more = []
+        for column in columns:
+            spread = column.spread if number == 0 else ""
+            found = parse_reported(cells[column.index]) if number and column.index < len(cells) else None
+            if found and not is_number(cells[column.index]):
+                # Shares stay percentages, which are not mixed with numbers on another scale.
+                cells[column.index] = (
+                    f"{100 * found.value:.15g}%" if found.percent else repr(found.value).removesuffix(".0")
+                )
+                spread = "" if found.spread is None else repr(found.spread * factor)
+            more += [spread] if column.spread else []
+        yield [*cells, *more]

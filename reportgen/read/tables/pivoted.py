@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostics, ReportError
-from reportgen.formats.cells import is_missing, is_number, parse_percent
+from reportgen.formats.cells import is_missing, is_number, parse_reported
 from reportgen.formats.files import split_ending
 from reportgen.formats.messages import limit_problems
 from reportgen.formats.tables import FORMATS, delimited
@@ -215,7 +215,7 @@ def _write_rows(content: Content, file: FileLayout, header: _Header) -> str:
             for key, places in columns.cells.items():
                 values = [cells[places[part]] if part in places else "" for part in columns.parts]
                 for value in values:
-                    if not (is_missing(value) or is_number(value) or parse_percent(value) is not None):
+                    if not (is_missing(value) or is_number(value) or parse_reported(value)):
                         message = f'"{value}" in the column of {", ".join(key)} is not a number'
                         problems.append(content.make_problem(message, "Mend it, or leave it empty", line))
                 if not is_missing(values[0]):

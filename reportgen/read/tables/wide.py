@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from itertools import compress
 from pathlib import Path
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -23,7 +22,16 @@ from reportgen.formats.messages import limit_problems
 from reportgen.read.find import locate_file
 from reportgen.read.runs.stored import name_part, write_part
 from reportgen.read.tables.layout import find_column, get_series_parts
-from reportgen.read.tables.wide_grid import UNNAMED, find_across, find_label, join_labels, read_grid
+from reportgen.read.tables.wide_grid import (
+    HALF_WIDTH,
+    SD_ALONE,
+    UNNAMED,
+    ask_spread,
+    find_across,
+    find_label,
+    join_labels,
+    read_grid,
+)
 from reportgen.settings.source import Columns
 
 if TYPE_CHECKING:
@@ -40,12 +48,6 @@ if TYPE_CHECKING:
 
 # Larger tables are read as wide ones only where ``form: wide`` says so.
 _LARGEST_FOUND: Final = 256 << 10
-_HALF_WIDTH: Final = NormalDist().inv_cdf(0.975)
-_SPREADS: Final = {
-    "se": "the standard error",
-    "ci95": "half of a 95% CI",
-    "sd": "the standard deviation",
-}
 # Columns of numbers that are settings rather than scores: a table with one is not taken for scores by itself.
 _SETTINGS: Final = frozenset(
     [
@@ -314,9 +316,7 @@ class _GridReader:
             return
         for line, column, one in self._iterate_scores():
             if one.spread is not None or column.spread_kind == "±":
-                message = f'it is open what stands after ± in column "{column.name}"'
-                choices = join_names([f"{key} ({words})" for key, words in _SPREADS.items()])
-                yield self._diagnose(message, f"Say interval: in source.yml with one of {choices}", line)
+                yield ask_spread(self._grid.content, column.name, line)
                 return
 
     def _melt(self, across: Across, roles: dict[str, str]) -> dict[str, list[str | None]]:
@@ -342,10 +342,9 @@ class _GridReader:
                 for name, cell in row.items():
                     columns.setdefault(name, []).append(cell)
         if unknown:
-            message = "± is a standard deviation, which gives no interval without the number of runs"
             step = "Add a column n, or give the standard error"
             place = self._location.place
-            self.warnings.append(Diagnostic(place, message, step, Stage.DATA, Severity.WARNING))
+            self.warnings.append(Diagnostic(place, SD_ALONE, step, Stage.DATA, Severity.WARNING))
         return {name: cells for name, cells in columns.items() if any(cells) or name in {"series", "score"}}
 
     def _find_stderr(
@@ -361,7 +360,7 @@ class _GridReader:
         number = parse_reported(cells[counted]) if counted is not None else None
         count = number.value if number and number.value >= 1 else None
         if spread is not None:
-            factors = {"se": 1.0, "ci95": 1 / _HALF_WIDTH, "sd": count**-0.5 if count else None}
+            factors = {"se": 1.0, "ci95": 1 / HALF_WIDTH, "sd": count**-0.5 if count else None}
             factor = factors[kind or "se"]
             spread = None if factor is None else spread * factor
         # The number of runs behind a standard deviation is not one of problems.

@@ -22,7 +22,7 @@ from reportgen.read.runs.labels import Candidate, split_seed
 from reportgen.read.runs.names import name_runs
 from reportgen.read.runs.stored import StoredRun, name_part, write_query
 from reportgen.read.tables.check import explain_faults
-from reportgen.read.tables.layout import Layout, RunColumn, resolve_filters
+from reportgen.read.tables.layout import INTERVAL_PARTS, Layout, RunColumn, resolve_filters
 from reportgen.read.tables.rows import Rows, select_fields
 from reportgen.read.tables.wide import WideTables
 from reportgen.settings.source import SourceSettings
@@ -144,6 +144,9 @@ def _melt(
         "metric": unnest(sql.quote(one.metric or stem) for one in held.values()),
         "value": unnest(map(rows.as_number, held)),
     }
+    for part in INTERVAL_PARTS:
+        if any(rows.has(f"{name}_{part}") for name in held):
+            fields[part] = unnest(rows.as_number(f"{name}_{part}") for name in held)
     filters = resolve_filters(settings.filter, tuple(layout.kinds))
     select = select_fields(rows, fields, filters)
     return f'SELECT * EXCLUDE ("row") FROM ({select}) WHERE value IS NOT NULL ORDER BY "row"'  # noqa: S608 - quoted

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
 from reportgen.core.errors import Diagnostic
+from reportgen.core.words import join_names
 from reportgen.formats.cells import is_missing, parse_reported
 from reportgen.formats.layout import ROLE_NAMES
 from reportgen.formats.tables import FORMATS, delimited
@@ -44,8 +46,23 @@ _KNOWN: Final = re.compile(
     r"|swe-?bench|triviaqa|truthfulqa|wikitext|winogrande|wsc|xsum)(?![a-z])",
     re.IGNORECASE,
 )
+HALF_WIDTH: Final = NormalDist().inv_cdf(0.975)
+"""Half of a 95% CI in standard errors."""
+_SPREADS: Final = {
+    "se": "the standard error",
+    "ci95": "half of a 95% CI",
+    "sd": "the standard deviation",
+}
+SD_ALONE: Final = "± is a standard deviation, which gives no interval without the number of runs"
 _DASHES: Final = re.compile(r":?-{3,}:?")
 _HALF: Final = 0.5
+
+
+def ask_spread(content: Content, column: str, line: int | None) -> Diagnostic:
+    """Return the error of a ± of which neither the table nor ``source.yml`` says what it is."""
+    choices = join_names([f"{key} ({words})" for key, words in _SPREADS.items()])
+    message = f'it is open what stands after ± in column "{column}"'
+    return content.make_problem(message, f"Say interval: in source.yml with one of {choices}", line)
 
 
 class ScoreColumn(Struct, frozen=True):
