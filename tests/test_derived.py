@@ -164,7 +164,21 @@ def test_what_cannot_be_computed_is_refused(tmp_path: Path) -> None:
     )
     apart = "series,step,a,b\none,1,1,\none,2,,2\none,3,3,\n"
     partial = "series,step,loss,tokens\none,1,1,10\none,2,2,20\ntwo,1,1,\ntwo,2,2,\n"
+    batch = "series,seed,step,loss,tokens\n" + "".join(
+        f"{name},{seed},{step},{1 / step},4096\n"
+        for name in ("one", "two")
+        for seed in (1, 2)
+        for step in range(1, 6)
+    )
     blocks = [
+        (
+            "batch",
+            "metric: loss\nx: tokens",
+            (
+                '"tokens" stands still at 4096 at all 5 steps of run 1 of one, and of 3 other runs. Use an x '
+                "that grows; if each step has so many, multiply them, as in x: {step * 4096: total tokens}."
+            ),
+        ),
         (
             "runs",
             "metric: {error: 1 - acc}",
@@ -187,12 +201,26 @@ def test_what_cannot_be_computed_is_refused(tmp_path: Path) -> None:
     ]
     fence = "```curve\nid: b{}\nsource: {}\n{}\n```\n\n"
     page = "".join(fence.format(number, source, text) for number, (source, text, _) in enumerate(blocks))
-    files = {"data/runs.csv": rows, "data/apart.csv": apart, "data/partial.csv": partial}
+    files = {
+        "data/runs.csv": rows,
+        "data/apart.csv": apart,
+        "data/partial.csv": partial,
+        "data/batch.csv": batch,
+    }
     found = problems(write_report(tmp_path, {**files, "content/index.md": f"# Small\n\n{page}"}))
     assert len(found) == len(blocks), "\n".join(found)
     for said, (_, _, expected) in zip(found, blocks, strict=True):
         assert said.startswith("content/index.md:")
         assert expected in said
+
+
+def test_an_x_may_grow_by_stages(tmp_path: Path) -> None:
+    """A run that is still in its first epoch does not stop those that have several."""
+    rows = "series,step,loss,epoch\none,1,4,0\none,2,3,0\none,3,2,1\ntwo,1,4,0\ntwo,2,3,0\n"
+    page = "# Small\n\n```curve\nid: one\nsource: s\nmetric: loss\nx: epoch\n```\n"
+    root = write_report(tmp_path, {"content/index.md": page, "data/s.csv": rows})
+    one = figure(drafted(root).shown["index.md", "one"])
+    assert [row[0] for row in one.table.rows] == ["0", "1"]
 
 
 def test_a_division_by_zero_is_a_missing_value(tmp_path: Path) -> None:

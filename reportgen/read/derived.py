@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.model import Formula
-from reportgen.core.words import join_names
+from reportgen.core.words import format_count, join_names
 from reportgen.formats import sql
 from reportgen.formats.sql import get_engine
 
@@ -131,8 +131,8 @@ def replace_x(select: str, formula: Formula, own: Iterable[str], metrics: Iterab
     )
 
 
-def check_x(select: str, name: str, source: Source) -> None:
-    """Refuse an x that goes back within a run, or that some runs do not have.
+def check_x(select: str, name: str, source: Source, *, is_time: bool = False) -> None:
+    """Refuse an x that goes back or stands still within a run, or that some runs do not have.
 
     ``select`` has the rows' own step as ``own``, or is empty if x is that; of repeated steps the last written
     counts.
@@ -152,6 +152,7 @@ def check_x(select: str, name: str, source: Source) -> None:
         message += join_names(missing, most=_MOST_RUNS)
         advice = "Leave these runs out with series: or filter:, or use an x that all runs have"
         raise ReportError(Diagnostic(source.location, message, advice, Stage.DATA))
+    _check_growth(last, name, source, is_time=is_time)
     back = get_engine().fetch_rows(
         "SELECT series, run, own, before, step FROM (SELECT *, "  # noqa: S608 - our own names
         "lag(step) OVER (PARTITION BY series, run, metric ORDER BY own) AS before "
@@ -162,6 +163,26 @@ def check_x(select: str, name: str, source: Source) -> None:
             f'"{name}" goes back from {before:g} to {step:g} at step {own:g} of {_name_run(series, run)}'
         )
         advice = "Use an x that only grows; two metrics against each other are drawn by a vega-lite block"
+        raise ReportError(Diagnostic(source.location, message, advice, Stage.DATA))
+
+
+def _check_growth(last: str, name: str, source: Source, *, is_time: bool) -> None:
+    """Refuse an x with one value at all steps of a run, unless it grows by stages in others, as epochs do."""
+    runs = get_engine().fetch_rows(
+        "SELECT series, run, count(step), count(DISTINCT step), any_value(step) "  # noqa: S608 - our own names
+        f"FROM ({last}) GROUP BY series, run, metric ORDER BY series, run, metric"
+    )
+    if any(1 < different < steps for _, _, steps, different, _ in runs):
+        return
+    constant = [one for one in runs if one[3] < one[2]]
+    still = {_name_run(series, run): (steps, x) for series, run, steps, _, x in constant}
+    for first, (steps, x) in still.items():
+        also = f", and of {format_count(len(still) - 1, 'other run')}" if len(still) > 1 else ""
+        value = "" if is_time else f" at {x:.12g}"
+        message = f'"{name}" stands still{value} at all {steps:,} steps of {first}{also}'
+        advice = "Use an x that grows"
+        if not is_time:
+            advice += f"; if each step has so many, multiply them, as in x: {{step * {x:.12g}: total {name}}}"
         raise ReportError(Diagnostic(source.location, message, advice, Stage.DATA))
 
 

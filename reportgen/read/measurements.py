@@ -58,8 +58,8 @@ class PlannedTable(Struct, frozen=True):
         return _list_faults(self.root, self.plan)
 
     def check_x(self) -> None:
-        """Refuse an x that goes back within a run, or that some runs do not have."""
-        check_x(self.rows.checked, self.rows.title, self.source)
+        """Refuse an x that goes back or stands still within a run, or that some runs do not have."""
+        check_x(self.rows.checked, self.rows.title, self.source, is_time=self.rows.is_time)
 
 
 def _list_faults(root: Path, plan: Plan) -> list[Diagnostic]:
