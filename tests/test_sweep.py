@@ -134,3 +134,49 @@ def test_bars_begin_at_zero_and_end_at_the_mean(tmp_path: Path) -> None:
     assert widths == pytest.approx([widths[0]] * len(points), rel=1e-3)
     layers = {layer["name"]: layer for layer in json.loads(str(drawn.spec))["layer"]}
     assert layers["bars"]["encoding"]["x"]["field"] == "zero"
+
+
+TRIALS = "number,value,params_lr,state\n" + "".join(
+    f"{number},{value},{rate},COMPLETE\n"
+    for number, (value, rate) in enumerate([(0.5, 0.1), (0.25, 0.2), (0.75, 0.1), (0.35, 0.2)])
+)
+
+
+@pytest.mark.parametrize(("value", "fact"), [("final", "final"), ("best", "peak"), ("mean", "mean")])
+def test_a_statement_is_about_the_mean_that_is_drawn(tmp_path: Path, value: str, fact: str) -> None:
+    """Runs of different lengths count alike, as each has one dot."""
+    runs = "a,1,0.1,0.5\na,2,0.1,0.25\nb,1,0.1,0.3\nb,2,0.1,0.9\nb,3,0.1,0.65\nc,1,0.2,1\nc,2,0.2,2\n"
+    means = {"final": (0.25 + 0.65) / 2, "best": (0.25 + 0.3) / 2, "mean": (0.375 + 1.85 / 3) / 2}
+    expected = means[value]
+    block = f"```sweep\nid: one\nsource: runs\nmetric: loss\nx: lr\nvalue: {value}\n```\n"
+    bound = f'[{expected:.3f}]{{value="{fact}(\'lr=0.1\')" of="one"}}'
+    files = {
+        "content/index.md": f"# Small\n\n{block}\n{bound}\n",
+        "data/runs.csv": f"run,step,lr,loss\n{runs}",
+    }
+    report = drafted(write_report(tmp_path, files))
+    (statement,) = report.statements["index.md"]
+    (one,) = statement.judgement.facts
+    stack = report.shown["index.md", "one"]
+    assert isinstance(stack, Stack)
+    figure = stack.parts[0]
+    assert isinstance(figure, Figure)
+    assert one.value == pytest.approx(figure.numbers["points"][0]["mean"]) == pytest.approx(expected)
+    assert statement.as_expected
+    assert one.note == f"mean of the {value} values of 2 runs"
+
+
+def test_trials_of_a_setting_are_compared_as_they_are_drawn(tmp_path: Path) -> None:
+    """Each trial of a study has its value at another step; the last alone says nothing of the setting."""
+    block = "```sweep\nid: one\nsource: runs\nmetric: value\nx: lr\n```\n"
+    claims = [
+        '[0.3]{value="final(\'lr=0.2\')" of="one"}',
+        '[0.625]{value="final(\'lr=0.1\')" of="one"}',
+        "[within noise]{claim=\"unclear('lr=0.1', 'lr=0.2')\" of=\"one\"}",
+    ]
+    page = f"# Small\n\n{block}\n{' '.join(claims)}\n"
+    report = drafted(write_report(tmp_path, {"content/index.md": page, "data/runs.csv": TRIALS}))
+    assert all(one.as_expected for one in report.statements["index.md"])
+    page += '\n[0.5]{value="at(\'lr=0.1\', 0)" of="one"}\n'
+    (found,) = problems(write_report(tmp_path / "x", {"content/index.md": page, "data/runs.csv": TRIALS}))
+    assert '"at" is about steps, and the figure has the final value of each run. Say final(s)' in found

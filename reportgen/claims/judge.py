@@ -235,6 +235,7 @@ def _find_difference(part: Part, subject: Subject) -> tuple[Fact | None, float]:
         return None, value
     if one.name in _OF_SCORES:
         return subject.fact("difference", series), value
-    if one.name in _OF_CURVES and one.step is not None and one.step == two.step:
-        return subject.fact("gap", (*series, one.step)), value
+    step = 0.0 if subject.scale.of_runs else one.step
+    if one.name in _OF_CURVES and step is not None and one.step == two.step:
+        return subject.fact("gap", (*series, step)), value
     return None, value

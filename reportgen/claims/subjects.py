@@ -168,6 +168,10 @@ _SAME = 1e-9
 _FEWEST_RUNS = 2
 
 
+# The fact that is the mean of one number of each run.
+_OF_RUNS = {"final": "final", "best": "peak", "mean": "mean"}
+
+
 def _refuse_metric(metric: str) -> CurveSet:
     raise FactError(f'"{metric}" is not known here', "Ask of a figure or a source")
 
@@ -204,6 +208,7 @@ class CurveSubject(Struct, frozen=True, eq=False, dict=True):
     def fact(self, name: str, arguments: tuple[Argument, ...]) -> Fact:
         """Return a fact of the vocabulary; see ``Subject``."""
         question, numbers = make_question(name, arguments, self)
+        self._check_value(name, numbers)
         missing = [series for series in question.series if series not in self._curves]
         if missing:
             return replace(question, reason=f"no finite value of {join_names(missing)}")
@@ -220,9 +225,21 @@ class CurveSubject(Struct, frozen=True, eq=False, dict=True):
                 fact = self._read_one(question, a, *numbers)
             else:
                 fact = self._read_two(question, a, b, *numbers)
+            if value := self.scale.of_runs:
+                own = f"mean of the {value} values of {format_count(fact.n, 'run')}"
+                fact = replace(fact, step=None, note=own if name == _OF_RUNS[value] else fact.note)
             return drop_infinite(fact)
         except OverflowError:
             return replace(question, reason=TOO_LARGE)
+
+    def _check_value(self, name: str, numbers: tuple[float, ...]) -> None:
+        """Refuse facts about steps if each run has one number, as in a sweep."""
+        value = self.scale.of_runs
+        # The gap at their only step is the difference of two means, with its interval.
+        known = (name in {"sd", "n", *VERDICT_FACTS}, name == "gap" and numbers == (0.0,))
+        if value and (name != _OF_RUNS[value] or numbers) and not any(known):
+            message = f'"{name}" is about steps, and the figure has the {value} value of each run'
+            raise FactError(message, f"Say {_OF_RUNS[value]}(s), or bind it to a curve block")
 
     def _read_one(self, question: Fact, curve: Curve, *numbers: float) -> Fact:
         steps, scale, series = get_points(curve).steps, self.scale, curve.series

@@ -361,6 +361,7 @@ class CurveRequest(Struct, frozen=True):
     x_formula: str = ""  # of x, as written; empty for the step, a column or a metric
     by: tuple[str, ...] = ()  # settings or columns whose values are the series
     colour: str | None = None  # the setting or column that colours lines
+    value: str = ""  # ``final``, ``best`` or ``mean`` if each run counts with that number alone
 
 
 class ScoreRequest(Struct, frozen=True):

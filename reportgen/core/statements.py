@@ -43,6 +43,7 @@ class Scale(Struct, frozen=True):
     step_is_time: bool = False  # whether steps are milliseconds since 1970 UTC
     bounds: tuple[float, float] | None = None  # lowest and highest possible value, if known
     percent: bool = False  # whether the data are percentages already, so that 84 is 84%
+    of_runs: str = ""  # ``final``, ``best`` or ``mean`` if each run has that number alone, and no steps
 
 
 class Fact(Struct, frozen=True):

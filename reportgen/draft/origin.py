@@ -30,8 +30,11 @@ if TYPE_CHECKING:
 
 _DIGITS: Final = 16
 _END: Final = "</svg>"
-# Fields of topics that were added later, with their defaults, which change no definition.
-_ADDED_LATER: Final = re.compile(r", (?:formula=''|x_formula=''|by=\(\)|colour=None|part='')(?=[,)])")
+# Fields of topics that were added later, with their defaults, which change no definition;
+# ``value`` is that of the block's settings.
+_ADDED_LATER: Final = re.compile(
+    r", (?:formula=''|x_formula=''|by=\(\)|colour=None|value='\w*'|part='')(?=[,)])"
+)
 _METADATA: Final = re.compile(
     r"<metadata>reportgen figure=([^<]*) inputs=([0-9a-f]{16}) definition=([0-9a-f]{16})</metadata>"
 )

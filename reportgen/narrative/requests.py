@@ -204,6 +204,7 @@ def _make_curve_request(
         formula=formula,
         by=(settings.x, *by) if isinstance(settings, SweepSettings) else by,
         colour=line.colour,
+        value=settings.value if isinstance(settings, SweepSettings) else "",
     )
 
 

@@ -216,6 +216,8 @@ def _draw_panels(planned: PlannedBlock, settings: PanelsSettings, inputs: DrawIn
 
 def _draw_sweep(planned: PlannedBlock, settings: SweepSettings, inputs: DrawInputs) -> Stack:
     """Draw a ``sweep`` block; raise ``ReportError`` if runs lack the setting, or it has a single value."""
+    from reportgen.statistics.curves.mean_curves import measure_curves  # noqa: PLC0415 - only where something is computed
+
     (request,), context = planned.curves, make_curve_context(planned, inputs)
     result = inputs.answers.get_curves(request)
     better = context.resolve_direction(request.metric, settings.higher_is_better)
@@ -233,7 +235,8 @@ def _draw_sweep(planned: PlannedBlock, settings: SweepSettings, inputs: DrawInpu
     curve_set = None
     if all(point.number is not None for point in points):
         curve_set = _make_curves(request.metric, points, settings.level)
-    lead = result.curve_set.leads[int(better is False)]
+    measured = measure_curves(result.curve_set, settings.value, higher_is_better=better is not False)
+    lead = measured.leads[int(better is False)]
     sweep = Sweep(request.metric, tuple(points), curve_set, settings.level, lead, better)
     _check_colours(planned, settings.colours, tuple(dict.fromkeys(map(sweep.name_colour, points))))
     return draw_sweep(planned.block.id, settings, sweep, context)

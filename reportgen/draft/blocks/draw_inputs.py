@@ -197,8 +197,14 @@ def make_subject(topic: Topic, place: SourceLocation, answers: ResultsStore) -> 
     from reportgen.claims.subjects import CurveSubject  # noqa: PLC0415 - as above
 
     result = answers.get_every_step(request)
-    get_metric = functools.partial(answers.get_other_metric, request)
-    return CurveSubject(result.curve_set, make_curve_scale(topic, result), get_metric)
+    curve_set, scale = result.curve_set, make_curve_scale(topic, result)
+    if request.value:
+        from reportgen.statistics.curves.mean_curves import measure_curves  # noqa: PLC0415 - as above
+
+        higher = scale.higher_is_better is not False
+        curve_set = measure_curves(curve_set, request.value, higher_is_better=higher)
+        scale = replace(scale, of_runs=request.value)
+    return CurveSubject(curve_set, scale, functools.partial(answers.get_other_metric, request))
 
 
 def describe_topic(topic: Topic, sources: Mapping[str, Source]) -> str:
@@ -228,6 +234,8 @@ def link_topic(
     if isinstance(topic.request, ScoreRequest):
         return write_link_state(topic.figure, series)
     shown = x if x and x[0] < x[1] else None
+    if topic.request.value:  # the figure of a sweep has settings in place of steps
+        return write_link_state(topic.figure)
     if topic.part:
         return write_link_state(topic.figure, x=shown)
     return write_link_state(topic.figure, series, shown, mark, run)

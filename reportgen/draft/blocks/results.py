@@ -58,7 +58,7 @@ def format_step_title(column: str) -> str:
 def _select_curve_rows(request: CurveRequest) -> CurveRequest:
     """Reduce a request to what selects rows, without band, level, peak and a metric that is not derived."""
     metric = request.metric if request.formula else ""
-    return replace(request, metric=metric, band="", level=0.0, peak="")
+    return replace(request, metric=metric, band="", level=0.0, peak="", value="")
 
 
 def _select_score_rows(request: ScoreRequest) -> ScoreRequest:

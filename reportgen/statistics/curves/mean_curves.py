@@ -11,7 +11,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from reportgen.core.comparisons import Comparison, Verdict
-from reportgen.core.model import Curve, CurveSet, Ending, Estimate, Lead
+from reportgen.core.model import Curve, CurveSet, Ending, Estimate, Lead, ReducedMetric, Run
 from reportgen.statistics.curves.bands import compute_band, find_peak_ends, get_given_band
 from reportgen.statistics.distributions import check_level, deviation, mean, t_quantile, t_tail
 from reportgen.statistics.verdicts import adjust_comparisons, find_leader
@@ -19,7 +19,7 @@ from reportgen.statistics.verdicts import adjust_comparisons, find_leader
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reportgen.core.model import FloatArray, ReducedMetric, Run
+    from reportgen.core.model import FloatArray
     from reportgen.settings.block_parts import Band, Peak
 
 
@@ -195,6 +195,19 @@ def measure_runs(curve: Curve, value: str, *, higher_is_better: bool = True) -> 
     if value == "best":
         return tuple(float((np.max if higher_is_better else np.min)(run.values)) for run in curve.runs)
     return tuple(float(run.values[-1]) for run in curve.runs)
+
+
+def measure_curves(curve_set: CurveSet, value: str, *, higher_is_better: bool = True) -> CurveSet:
+    """Return curves of a single step, at which each run has its number by ``measure_runs``."""
+    runs = [
+        Run(curve.series, run.run, run.seed, np.zeros(1), np.array([number]))
+        for curve in curve_set.curves
+        for run, number in zip(
+            curve.runs, measure_runs(curve, value, higher_is_better=higher_is_better), strict=True
+        )
+    ]
+    reduced = ReducedMetric(curve_set.metric, tuple(runs), 0, 0, bins=None, given_interval=None)
+    return replace(compute_curves(reduced, level=curve_set.level), without_values=curve_set.without_values)
 
 
 def average_runs(values: Sequence[float], level: float) -> Estimate:
