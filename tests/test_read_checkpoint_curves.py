@@ -208,5 +208,6 @@ def test_describe_offers_the_curve(tmp_path: Path) -> None:
     data = Data(tmp_path)
     write_checkpoints(tmp_path / "data/s", "model")
     done = call(data.root, "describe", "data/s")
+    assert 0 < done.stdout.index("```curve") < done.stdout.index("```scores")
     assert "```scores\nsource: s\n```" in done.stdout
     assert "```curve\nsource: s\nmetric: sums\n```" in done.stdout

@@ -159,9 +159,9 @@ def suggest_settings(description: Description) -> dict[str, str]:
 def suggest_block(description: Description, *, name: str = "", figure: str = "") -> str:
     """Suggest a fenced block that shows the source, or an empty string if there is nothing to show.
 
-    Totals of several benchmarks have a second one with all of them, and evaluations of checkpoints one with
-    their scores over the step. ``name`` is that of the source if it will be another, and ``figure`` an id for
-    the first block.
+    Totals of several benchmarks have a second one with all of them, and evaluations of checkpoints one before
+    it with their scores over the step. ``name`` is that of the source if it will be another, and ``figure``
+    an id for the block of runs or scores.
     """
     kind, body = "curve", {**({"id": figure} if figure else {}), "source": name or description.name}
     if description.kind in {"outcomes", "totals"}:
@@ -192,13 +192,13 @@ def suggest_block(description: Description, *, name: str = "", figure: str = "")
         body["title"] = _write_title(metric.name)
     else:
         return ""
-    more = ""
+    first, more = "", ""
     if description.checkpoints:
         curve = {"source": body["source"], "metric": description.checkpoints}
-        more = f"\n```curve\n{write_yaml(curve)}```\n"
+        first = f"```curve\n{write_yaml(curve)}```\n\n"
     elif description.kind == "totals" and "benchmark" in body:
         more = f"\n```comparison\n{write_yaml({'source': body['source']})}```\n"
-    return f"```{kind}\n{write_yaml(body)}```\n{more}"
+    return f"{first}```{kind}\n{write_yaml(body)}```\n{more}"
 
 
 def _is_read_once(metric: DescribedMetric) -> bool:
