@@ -139,6 +139,20 @@ def test_another_x_shows_what_a_block_of_its_own_would(tmp_path: Path, kind: str
             assert expected["view"] in {name_view(view) for view in (one.view, *one.other_views)}
 
 
+@pytest.mark.parametrize("column", ["timestamp", "_timestamp", "time", "wall_time", "Date"])
+def test_wall_and_relative_time_find_the_column_of_times(tmp_path: Path, column: str) -> None:
+    """A table has the time under a name of its own."""
+    rows = f"model,step,{column},loss\n" + "".join(
+        f"A,{step},2026-05-0{step} 12:00:00,{1 / step}\n" for step in range(1, 5)
+    )
+    block = "```curve\nid: {}\nsource: s\nmetric: loss\nx: {} time\n```\n"
+    page = "\n".join(["# Small\n", *(block.format(word, word) for word in ("wall", "relative"))])
+    report = drafted(write_report(tmp_path, {"content/index.md": page, "data/s.csv": rows}))
+    wall, relative = (figure(report.shown["index.md", word]) for word in ("wall", "relative"))
+    assert [row[0][:10] for row in wall.table.rows] == [f"2026-05-0{day}" for day in range(1, 5)]
+    assert [float(row[0]) for row in relative.table.rows] == [0, 24, 48, 72]
+
+
 def test_formulas_take_the_longest_name_and_know_units() -> None:
     """A metric's name needs no quotes, whatever characters it has; units follow the arithmetic."""
     known = ("loss", "tokens", "loss/tokens", "a-b", "pass@1", "t (K)", "u (K)", "w (m)")

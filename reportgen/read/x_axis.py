@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 
 _TIME: Final = "time"
+# Columns of times in tables.
+_TIMES: Final = re.compile(r"_?timestamp|(wall|date|log|logged)?[_ ]?time|date|logged_at", re.IGNORECASE)
 _WALL: Final = frozenset(("wall time", "walltime", "wall clock", "wall clock time", "timestamp", "date"))
 _RELATIVE: Final = frozenset(("relative time", "elapsed time", "elapsed", "time since start", "hours"))
 # How loggers and trainers name what counts up with training, by the word for it.
@@ -75,8 +77,10 @@ def find_x(source: Source, x: str | None, formula: Formula | None) -> XAxis:
         return XAxis(None)
     word = re.sub(r"[\s_-]+", " ", x.strip().casefold())
     if word in _WALL | _RELATIVE:
-        if layout.kinds.get(_TIME) is Kind.TIME:
-            return XAxis(_TIME, "" if word in _WALL else "time since start", relative=word in _RELATIVE)
+        times = [name for name in layout.kinds if layout.kinds[name] is Kind.TIME and _TIMES.fullmatch(name)]
+        found = _TIME if _TIME in times or len(times) != 1 else times[0]
+        if found in times:
+            return XAxis(found, "" if word in _WALL else "time since start", relative=word in _RELATIVE)
         message = f'"{x}" is not known: source "{source.name}" has no times of its values'
         raise ReportError(Diagnostic(source.location, message, "Leave x out, or name a metric", Stage.DATA))
     counted = _COUNTS.get(_SAME.get(word, word))
