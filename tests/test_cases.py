@@ -53,7 +53,7 @@ def outputs(site: Path) -> dict[str, str]:
     """What a case is known by: its numbers, its pictures and its pages' fragments."""
     found = {"report.json": (site / "report.json").read_text("utf-8")}
     for path in sorted((site / "figures").rglob("*")):
-        if path.suffix in {".csv", ".svg"} and not drawn_by_vega(path):
+        if path.suffix in {".csv", ".svg", ".js"} and not drawn_by_vega(path):
             found[path.relative_to(site).as_posix()] = path.read_bytes().decode()
     for path in sorted(site.rglob("index.html")):
         fragments = [fragment(part) for part in blocks(path.read_text("utf-8"))]

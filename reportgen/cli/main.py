@@ -203,7 +203,8 @@ def schema(name: str | None) -> None:
 
 
 def _format_counts(summary: Summary) -> str:
-    return f"{_format_count(summary.pages, 'page')}, {_format_count(summary.figures, 'figure')}"
+    texts = f", {summary.texts}" if summary.texts else ""
+    return f"{_format_count(summary.pages, 'page')}, {_format_count(summary.figures, 'figure')}{texts}"
 
 
 def _format_count(count: int, noun: str) -> str:

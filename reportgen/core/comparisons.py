@@ -37,13 +37,14 @@ class Outcomes(Struct, frozen=True):
 
     ``frame`` has columns ``series: str, run: str, seed: str | null, problem: str, sample: str,
     score: float64, row: int64``; ``row`` is the order in which rows were written. If the input has them, it
-    also has ``answer: str, gold: str, cluster: str, tokens: float64, seconds: float64, cost: float64``, and
-    the columns of ``slices`` as strings. Null, NaN and infinite scores are still included.
+    also has ``answer: str, gold: str, cluster: str, tokens: float64, seconds: float64, cost: float64``, the
+    texts of a ``Sample``, and the columns of ``slices`` as strings. Null, NaN and infinite scores are still
+    included.
     """
 
     frame: nw.LazyFrame[Any]
     order: tuple[str, ...]  # series in order of first appearance
-    has: frozenset[str] = frozenset()  # which of answer, gold, cluster, tokens, seconds and cost exist
+    has: frozenset[str] = frozenset()  # which of these exist
     slices: tuple[str, ...] = ()  # free columns to slice by, such as subject or level
     lowest: float = 0.0  # the stated range of scores
     highest: float = 1.0
@@ -68,6 +69,21 @@ class ReportedScore(Struct, frozen=True):
     value: float | None
     stderr: float | None
     problems: int | None
+
+
+class Sample(Struct, frozen=True):
+    """A scored sample with its texts, None where the input has none."""
+
+    series: str
+    run: str
+    problem: str
+    sample: str
+    score: float
+    prompt: str | None
+    expected: str | None
+    response: str | None
+    answer: str | None
+    explanation: str | None
 
 
 class RunOfSeries(Struct, frozen=True):

@@ -244,6 +244,8 @@ class Figure(Struct, frozen=True, tag=True):
     dashes: tuple[int, ...] = ()
     plot_class: str = ""  # CSS classes for the margins of the plot
     other_views: tuple[str, ...] = ()  # those for other x axes in the payload
+    # Scripts with the texts of samples, which the browser loads once a cell is opened.
+    samples: tuple[str | CachedText, ...] = ()
 
 
 class Panels(Struct, frozen=True, tag=True):

@@ -183,7 +183,9 @@ def store_block(cache: Cache, key: str, block: _Shown) -> _Shown:
         texts: dict[str, Any] = {
             name: cache.put_text(key, f"{number}.{name}", str(getattr(figure, name))) for name in _IN_FILES
         }
-        return replace(figure, **texts)
+        scripts = enumerate(map(str, figure.samples))
+        put = tuple(cache.put_text(key, f"{number}.samples-{part}", script) for part, script in scripts)
+        return replace(figure, **texts, samples=put)
 
     try:
         light = _change_figures(block, put_texts)
@@ -197,14 +199,18 @@ def restore_block(cache: Cache, key: str, kind: type[_Shown]) -> _Shown | None:
     """Load a stored block, or return None if it or one of its texts is missing or changed."""
     texts: list[CachedText] = []
 
+    def locate(text: CachedText, name: str) -> CachedText:
+        # Its current path, since the cache may have been moved.
+        texts.append(replace(text, path=cache.get_text_path(key, name)))
+        return texts[-1]
+
     def locate_texts(number: int, figure: Figure) -> Figure:
-        # Their current paths, since the cache may have been moved.
         located: dict[str, Any] = {
-            name: replace(getattr(figure, name), path=cache.get_text_path(key, f"{number}.{name}"))
-            for name in _IN_FILES
+            name: locate(getattr(figure, name), f"{number}.{name}") for name in _IN_FILES
         }
-        texts.extend(located.values())
-        return replace(figure, **located)
+        scripts: Any = enumerate(figure.samples)
+        samples = tuple(locate(script, f"{number}.samples-{part}") for part, script in scripts)
+        return replace(figure, **located, samples=samples)
 
     block = cache.load(key, kind)
     restored = _change_figures(block, locate_texts) if block else None

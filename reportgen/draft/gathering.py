@@ -43,6 +43,7 @@ from reportgen.settings.block_parts import list_formulas
 from reportgen.settings.blocks import DataSettings
 from reportgen.settings.loading import load_source_settings
 from reportgen.settings.report import Benchmark
+from reportgen.settings.score_blocks import ProblemsSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -76,6 +77,7 @@ def gather_sources(
     sources: dict[str, Source] = {}
     opening_problems: dict[str, Diagnostics] = {}
     labels = _gather_labels(pages, problems)
+    with_texts = _list_sources_with_texts(pages)
     for name, place, page in _iterate_sources(pages):
         if name not in opening_problems:
             opening_problems[name] = Diagnostics()
@@ -85,7 +87,10 @@ def gather_sources(
                 entries = list_entries(project.root / project.settings.data_dir)
             with opening_problems[name].collecting():
                 sources[name] = open_project_source(
-                    project, name, hashes, cache, entries=entries, labels=labels.get(name)
+                    *(project, name, hashes, cache),
+                    entries=entries,
+                    labels=labels.get(name),
+                    texts=name in with_texts,
                 )
                 if curves := sources[name].checkpoints:
                     sources[curves.name] = curves
@@ -100,6 +105,17 @@ def gather_sources(
     hashes.save()
     problems.add(_check_labels(pages, sources))
     return sources | _join_sources(project, pages, sources, cache, problems)
+
+
+def _list_sources_with_texts(pages: tuple[Page, ...]) -> set[str]:
+    """List the sources of blocks that show prompts and whole answers."""
+    return {
+        name
+        for page in pages
+        for block in page.blocks
+        if isinstance(block.settings, ProblemsSettings) and block.settings.samples
+        for name in list_block_sources(block, page)
+    }
 
 
 def _join_sources(
@@ -205,10 +221,12 @@ def open_project_source(
     *,
     entries: Sequence[str] | None = None,
     labels: Mapping[str, str] | None = None,
+    texts: bool = False,
 ) -> Source:
     """Open a source of a report; raise ``ReportError`` if it does not exist or cannot be opened.
 
-    ``entries`` are those of the data folder, if known; ``labels`` are short names that pages give series.
+    ``entries`` are those of the data folder, if known; ``labels`` are short names that pages give series,
+    and ``texts`` is whether prompts and whole answers are read.
     """
     from reportgen.read import open_source  # noqa: PLC0415 - imports the database
 
@@ -222,6 +240,7 @@ def open_project_source(
         follow_links=project.settings.follow_links,
         entries=entries,
         labels=labels,
+        texts=texts,
     )
 
 

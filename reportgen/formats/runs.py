@@ -34,6 +34,7 @@ class Unit(Struct, frozen=True):
     format: str  # as in ``format:`` of a source
     path: Path  # the folder or file that a user would name
     files: tuple[Path, ...]  # every file that is read, in a stable order
+    texts: bool = False  # whether prompts and whole answers are read, where a format has them
 
 
 class Finding(Struct, frozen=True):
@@ -87,6 +88,9 @@ class ScoredAnswer(Struct, frozen=True):
     tokens: float | None = None
     seconds: float | None = None
     slices: Mapping[str, str] = field(default_factory=dict)  # for grouping, such as by ``subject``
+    texts: Mapping[str, str] = field(
+        default_factory=dict
+    )  # of ``evaluations.texts.TEXTS``, where they are read
 
 
 class Evaluation(Struct, frozen=True):

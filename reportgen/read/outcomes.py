@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from reportgen.core.comparisons import Outcomes, ReportedScore
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.formats import sql
+from reportgen.formats.evaluations.texts import TEXTS
 from reportgen.formats.messages import list_names
 from reportgen.formats.sql import get_engine
 from reportgen.read.check_repeats import check_answers
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from reportgen.settings.inputs import Source
 
 
-_TEXTS: Final = ("answer", "gold", "cluster")
+_TEXTS: Final = ("answer", "gold", "cluster", *TEXTS)
 _NUMBERS: Final = ("tokens", "seconds", "cost")
 _LONGEST: Final = 40
 _UNKNOWN: Final = (-math.inf, math.inf)

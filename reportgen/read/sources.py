@@ -67,9 +67,8 @@ if TYPE_CHECKING:
     from reportgen.read.runs.imported import ImportedRuns
 
 
-# Formats whose units hold many runs.
+# Formats whose units hold many runs, and those whose units have a file for each metric.
 _STORES: Final = frozenset(("mlflow_sqlite", "trackio"))
-# Formats whose units have a file for each metric.
 _OF_MANY_FILES: Final = frozenset(("mlflow_files",))
 _META: Final = "meta.yaml"
 
@@ -87,6 +86,7 @@ class SourceRequest(Struct, frozen=True):
     hashes: Callable[[Path], str]
     cache: Cache
     unpacked: Unpacked | None = None  # of an archive, which the location and the files are in
+    texts: bool = False  # whether prompts and whole answers are read
 
 
 def open_source(
@@ -100,6 +100,7 @@ def open_source(
     follow_links: bool = False,
     entries: Sequence[str] | None = None,
     labels: Mapping[str, str] | None = None,
+    texts: bool = False,
 ) -> Source:
     """Open a source by its name, reading only its benchmarks and a bounded sample of its data.
 
@@ -107,8 +108,8 @@ def open_source(
     a file or folder below the data folder, without suffix. ``load_settings`` reads a ``source.yml``, given
     its path and its name for messages. ``hashes`` returns the SHA-256 of a file in hex, ``cache`` has the
     results for unchanged files, and ``follow_links`` allows links out of the repository. ``entries`` are
-    those of the data folder from ``list_entries``, for a caller that opens many sources. ``labels`` are short
-    names of series that pages give; those of series that the source does not have do nothing.
+    those of the data folder from ``list_entries``. ``labels`` are short names that pages give series, if the
+    source has these. With ``texts``, logs of harnesses are read with their prompts and whole answers.
 
     Raises:
         ReportError: there is no such source, or its settings or files have faults.
@@ -116,7 +117,7 @@ def open_source(
     boundary = None if follow_links else find_data_boundary(project_root, data_dir)
     entries = list_entries(project_root / data_dir) if entries is None else entries
     location = locate(project_root, data_dir, name, boundary, entries)
-    request = request_source(location, load_settings, hashes or hash_file, cache)
+    request = replace(request_source(location, load_settings, hashes or hash_file, cache), texts=texts)
     source = open_files(request)[0]
     if labels:
         series = complete_layout(project_root, source).series
@@ -288,7 +289,7 @@ def _read_all(
         readable = tuple(file for file in unit.files if file not in lost)
         with problems.collecting():
             try:
-                read.append(_read_unit(replace(unit, files=readable), metrics, request))
+                read.append(_read_unit(replace(unit, files=readable, texts=request.texts), metrics, request))
             except UnreadableError as error:
                 place = locate_file(error.path, root, error.line)
                 unreadable.append((Diagnostic(place, error.message, error.next_step, Stage.DATA), unit))
@@ -314,7 +315,7 @@ def _read_unit(unit: Unit, metrics: Collection[str] | None, request: SourceReque
         SourceFile(locate_file(path, root).file, size, request.hashes(path))
         for path, (size, _) in zip(unit.files, stamps, strict=True)
     )
-    identity = [unit.format, locate_file(unit.path, root).file]
+    identity = [unit.format + " with texts" * unit.texts, locate_file(unit.path, root).file]
     identity += [f"{file.path} {file.sha256}" for file in files]
     selected = "all" if metrics is None else "\n".join(sorted(metrics))
     key = cache.make_key("unit", "\n".join(identity), selected)
@@ -386,8 +387,8 @@ def _survey_plain_tables(
     totals = suggest_totals(found.layout, settings, sure=True)
     if totals is None:
         return found, settings
-    columns = settings.columns.model_copy(update=totals)
-    settings = settings.model_copy(update={"form": "totals", "columns": columns})
+    named = {"form": "totals", "columns": settings.columns.model_copy(update=totals)}
+    settings = settings.model_copy(update=named)
     return _survey_tables(location, files, settings), settings
 
 
@@ -428,8 +429,7 @@ def _make_source(
     contents = " ".join(f"{file.path} {file.sha256}" for file in files)
     warnings = " ".join(map(str, found.warnings))
     identity = f"{location.name} {contents} {stated.model_dump_json()} {warnings}"
-    # Benchmarks on which a smaller total is better: as stated, otherwise as found.
-    lower = settings.lower_is_better if layout.totals else None
+    lower = settings.lower_is_better if layout.totals else None  # as stated, otherwise as found
     if isinstance(lower, bool):
         lower = (layout.benchmarks or ("",)) if lower else ()
     return Source(

@@ -114,6 +114,10 @@ class ProblemsSettings(OutcomeSettings):
     part_names = r"map|alone|\d+"
 
     slices: tuple[Name, ...] = Field((), description="Columns to slice the scores by, such as subject.")
+    samples: bool = Field(
+        default=False,
+        description="Whether a cell opens the prompt and answer of each sample, and what the grader said.",
+    )
 
 
 class RunsSettings(MetricSettings):

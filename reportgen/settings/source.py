@@ -61,6 +61,9 @@ class Columns(Settings):
     score: Name | None = Field(None, description="Outcomes and totals: the column with the score.")
     answer: Name | None = Field(None, description="Outcomes: the answer given, for majority votes.")
     gold: Name | None = Field(None, description="Outcomes: the right answer.")
+    prompt: Name | None = Field(None, description="Outcomes: the prompt, which samples: true publishes.")
+    response: Name | None = Field(None, description="Outcomes: the whole answer, likewise.")
+    explanation: Name | None = Field(None, description="Outcomes: what the grader said, likewise.")
     cluster: Name | None = Field(
         None, description="Outcomes: what groups problems that belong together, such as their passage."
     )

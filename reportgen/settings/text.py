@@ -66,6 +66,20 @@ def shorten(text: str, limit: int = 80) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
+_LONGEST_TEXT: Final = 4_000
+# Of a longer text: its beginning, and its end, where answers often are.
+_HEAD: Final = 2_500
+_TAIL: Final = 1_400
+
+
+def cut_text(text: str) -> str:
+    """Return a text of at most 4,000 characters, which says how many are left out."""
+    if len(text) <= _LONGEST_TEXT:
+        return text
+    lost = f"{len(text) - _HEAD - _TAIL:,}"
+    return f"{text[:_HEAD]} … [{lost} characters left out] … {text[-_TAIL:]}"
+
+
 def read_markdown(text: str, place: SourceLocation, read: Callable[[str], _Value]) -> _Value:
     """What ``read`` makes of a page, unless that is longer or nested deeper than Markdown can be read.
 

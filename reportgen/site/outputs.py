@@ -49,7 +49,7 @@ def list_tables(shown: Shown) -> tuple[ResultTable, ...]:
 
 
 def list_figure_files(report: Report) -> Iterator[tuple[str, str | CachedText]]:
-    """List SVG, CSV and Vega-Lite specification of every figure, and the CSV of every table."""
+    """List SVG, CSV, Vega-Lite specification and samples of every figure, and the CSV of every table."""
     for (page, _), shown in report.shown.items():
         folder = get_page_folder(page)
         for table in list_tables(shown):
@@ -58,6 +58,8 @@ def list_figure_files(report: Report) -> Iterator[tuple[str, str | CachedText]]:
             yield f"{folder}/{figure.id}.svg", figure.file_svg
             yield f"{folder}/{figure.id}.csv", figure.csv
             yield f"{folder}/{figure.id}.vl.json", figure.spec
+            for part, script in enumerate(figure.samples):
+                yield f"{folder}/{figure.id}.samples-{part}.js", script
 
 
 def format_report_json(

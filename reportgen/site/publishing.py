@@ -30,6 +30,7 @@ from reportgen.core.errors import (
     make_error,
 )
 from reportgen.core.terminal import clean_text
+from reportgen.core.words import format_count
 from reportgen.settings.blocks import AltairSettings
 from reportgen.settings.text import LARGEST, make_size_problem
 from reportgen.site.files import refuse_foreign_folder
@@ -163,8 +164,7 @@ def publish(
         warn(word)
     Cache(cache_folder(root)).prune_daily()
     report = plugin.report
-    figures = sum(len(list_figures(shown)) for shown in report.shown.values())
-    summary = manifest.Summary(len(report.pages), figures, report.cache_hits, len(words))
+    summary = _summarize(report, warnings=len(words))
     made = manifest.Build(config_file, site, summary, started, record(report), is_plain=compare is None)
     if has_known_inputs(config):
         hashes = {str(root / f.path): f.sha256 for source in report.list_sources() for f in source.files}
@@ -172,6 +172,17 @@ def publish(
     else:
         manifest.remove(root)
     return summary
+
+
+def _summarize(report: Report, *, warnings: int) -> manifest.Summary:
+    figures = [figure for shown in report.shown.values() for figure in list_figures(shown)]
+    counts, texts = [figure.numbers["texts"] for figure in figures if figure.samples], ""
+    if counts:
+        from reportgen.site.describe import format_bytes  # noqa: PLC0415 - few reports have texts
+
+        samples, size = (sum(count[name] for count in counts) for name in ("samples", "bytes"))
+        texts = f"texts of {format_count(samples, 'sample')} ({format_bytes(size)})"
+    return manifest.Summary(len(report.pages), len(figures), report.cache_hits, warnings, texts)
 
 
 class _Stage(Struct, frozen=True):

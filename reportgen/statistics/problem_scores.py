@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from msgspec.structs import replace
 
-from reportgen.core.comparisons import OutcomeNotes, Outcomes, ProblemScores, RunOfSeries, ScoresError, Votes
+from reportgen.core.comparisons import (
+    OutcomeNotes,
+    Outcomes,
+    ProblemScores,
+    RunOfSeries,
+    Sample,
+    ScoresError,
+    Votes,
+)
 from reportgen.statistics.curves.points import (
     LARGEST_FLOAT,
     Column,
@@ -56,6 +64,33 @@ def group_problem_scores_by(
 ) -> dict[str, ProblemScores]:
     """Do the same as ``group_problem_scores`` for each value of a free column, in order of appearance."""
     return _read_parts(outcomes, column, {}, answers=answers)
+
+
+_SHOWN = ("prompt", "expected", "response", "answer", "explanation")
+
+
+def read_samples(outcomes: Outcomes) -> list[Sample]:
+    """Read all scored samples with their texts, in the order of writing; the last row of each counts.
+
+    A right answer stands in for a missing expected text. Raises a ScoresError if there are no texts.
+    """
+    if not {"prompt", "response"} & outcomes.has:
+        raise ScoresError(
+            "samples: true, but the data have no prompts or answers as texts",
+            "Logs of Inspect, samples of lm-eval, results of promptfoo and lists of answers have them; of "
+            "a table name the columns in source.yml, as in columns: {prompt: NAME, response: NAME}",
+        )
+    extra = [name for name in (*_SHOWN, "gold") if name in outcomes.has]
+    chosen = ("min(first) AS first", *(f"any_value({name}) AS {name}" for name in ("score", *extra)))
+    with outcomes.reading():
+        columns = _Query(outcomes, "''", "score IS NOT NULL", repeated=True).fetch(extra, chosen, "sample")
+    missing = [None] * len(columns["first"])
+    known = {name: as_texts(columns[name]) if name in extra else missing for name in (*_SHOWN, "gold")}
+    known["expected"] = [one or gold for one, gold in zip(known["expected"], known.pop("gold"), strict=True)]
+    names = (as_names(columns[name]) for name in ("series", "run", "problem", "sample"))
+    order = _to_integers(columns["first"]).tolist()
+    rows = zip(order, *names, as_floats(columns["score"]).tolist(), *known.values(), strict=True)
+    return [Sample(*row) for _, *row in sorted(rows, key=lambda row: row[0]) if math.isfinite(row[4])]
 
 
 class _Query(NamedTuple):

@@ -20,7 +20,15 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TypeVar
 
-    from reportgen.core.comparisons import Comparison, Outcomes, Plan, ProblemScores, ReportedScore, Score
+    from reportgen.core.comparisons import (
+        Comparison,
+        Outcomes,
+        Plan,
+        ProblemScores,
+        ReportedScore,
+        Sample,
+        Score,
+    )
     from reportgen.core.errors import SourceLocation
     from reportgen.core.model import CurveSet, Ending, Formula, ReducedMetric, Request
     from reportgen.figures.plot import BenchmarkScores
@@ -293,6 +301,12 @@ class ResultsStore:
             rows,
             lambda: self._group(request, lambda table: group_problem_scores(table, answers=answers)),
         )
+
+    def read_samples(self, request: ScoreRequest) -> list[Sample]:
+        """Read the samples of a request with their texts; raises ``ReportError`` if there are none."""
+        from reportgen.statistics.problem_scores import read_samples  # noqa: PLC0415 - few blocks show them
+
+        return self._group(request, read_samples)
 
     def get_slices(self, request: ScoreRequest, column: str) -> dict[str, ProblemScores]:
         """Return the problem scores of a request for each value of a column."""

@@ -188,9 +188,10 @@ class _ScoreBlock(Struct, frozen=True):
             column: score_slices(answers.get_slices(self.request, column), level=settings.level)
             for column in settings.slices
         }
+        samples = answers.read_samples(self.request) if settings.samples else ()
         # The picture itself shows which problems a series did not answer.
         context = self.add_notes(replace(self.problems.notes, incomplete=()))
-        return draw_problems(self.id, settings, grid, sliced, context), {
+        return draw_problems(self.id, settings, grid, sliced, context, samples=samples), {
             "problems": len(grid.problems),
             "solved_by_one": [list(one) for one in grid.solved_by_one],
             "slices": {

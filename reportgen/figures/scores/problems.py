@@ -21,6 +21,7 @@ from reportgen.figures.paths import PIXELS_WIDE
 from reportgen.figures.picture import Frame, draw_framed
 from reportgen.figures.plot import Margins, join_caption
 from reportgen.figures.scores.key_results import build_slice_table
+from reportgen.figures.scores.samples import write_samples
 from reportgen.figures.scores.wording import format_score, is_percent, list_protocol_notes
 from reportgen.figures.style import (
     LABEL_SIZE,
@@ -45,7 +46,7 @@ from reportgen.figures.text import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reportgen.core.comparisons import ProblemGrid, Score
+    from reportgen.core.comparisons import ProblemGrid, Sample, Score
     from reportgen.core.model import FloatArray, IntArray
     from reportgen.figures.plot import ScoreContext
     from reportgen.settings.score_blocks import ProblemsSettings
@@ -79,14 +80,17 @@ def draw_problems(
     grid: ProblemGrid,
     sliced: Mapping[str, Mapping[str, tuple[Score, ...]]],
     context: ScoreContext,
+    *,
+    samples: Sequence[Sample] = (),
 ) -> Stack:
     """Draw the heat map, the problems that only one series solves, and a table for each slicing column.
 
-    ``sliced`` has the scores of every series, in one order, by column and value of the column.
+    ``sliced`` has the scores of every series, in one order, by column and value of the column. With
+    ``samples``, a cell of the map opens their texts.
     """
     parts: list[Any] = []
     if grid.problems and grid.series:
-        parts.append(_draw_figure(f"{block_id}-map", grid, context))
+        parts.append(_draw_figure(f"{block_id}-map", grid, context, samples))
         parts += [_build_lone_table(f"{block_id}-alone", grid)] if grid.solved_by_one else []
     else:
         parts.append(isolate_names(f"{context.benchmark} has no problem with a score.", grid.series))
@@ -321,8 +325,11 @@ def build_heat_map(grid: ProblemGrid, context: ScoreContext) -> HeatMap:
     )
 
 
-def _draw_figure(figure_id: str, grid: ProblemGrid, context: ScoreContext) -> Figure:
+def _draw_figure(
+    figure_id: str, grid: ProblemGrid, context: ScoreContext, samples: Sequence[Sample]
+) -> Figure:
     heat = build_heat_map(grid, context)
+    texts = write_samples(figure_id, grid, samples, context, shared=heat.shared)
     title = "Score of each series on each problem"
     how = "problems from easiest to hardest, by their average over series"
     # Room for names left of the rows, a multiple of 8 like the style sheet's margins.
@@ -352,8 +359,9 @@ def _draw_figure(figure_id: str, grid: ProblemGrid, context: ScoreContext) -> Fi
         csv=_write_csv(grid),
         spec=write_compact_json(heat.build_spec(context, title=title, subtitle=how)) + "\n",
         view="",
-        payload=write_compact_json(heat.build_payload(context)),
-        numbers={"series": list(grid.series), "problems": len(grid.problems)},
+        payload=write_compact_json(heat.build_payload(context) | texts.payload),
+        numbers={"series": list(grid.series), "problems": len(grid.problems)} | texts.numbers,
+        samples=texts.scripts,
         legend=tuple(pick_slots(grid.series, context.slots).items()),
         plot_class=f"rg-heat rg-left-{margins.left} rg-right-{margins.right}",
     )

@@ -118,6 +118,8 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
             names = find_word(*model.values()), find_word(*benchmark.values())
             file.fields[names].setdefault(parts.problem, name_groups(parts.rest))
             answers = tuple(keys.score_record(parts, counts))
+            if unit.texts:
+                answers = tuple(keys.add_texts(answers, record))
             file.graded[names] += [answers] if answers else []
         if not any(file.graded.values()):
             message = "no record has a score, such as correct: [true, false]"

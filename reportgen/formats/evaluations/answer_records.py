@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from reportgen.core.words import format_count, join_names
 from reportgen.formats.evaluations.scores import FEW, list_shortened, parse_score
+from reportgen.formats.evaluations.texts import make_texts
 from reportgen.formats.json_files import as_answer, as_word, shorten_cell
 from reportgen.formats.run_data import parse_number
 from reportgen.formats.runs import ScoredAnswer
@@ -204,6 +205,18 @@ def score_record(record: Record, counts: RecordCounts) -> Iterator[ScoredAnswer]
             tokens=parse_number(of.get("tokens")),
             seconds=parse_number(of.get("seconds")),
         )
+
+
+def add_texts(answers: Sequence[ScoredAnswer], record: Mapping[str, Any]) -> Iterator[ScoredAnswer]:
+    """Yield the answers of a record with its prompt, and with a response each if there are as many."""
+    prompt = next(iter(pick_fields(record, TEXT).values()), None)
+    expected = next((value for _, value in _iterate_scalars(record, GOLD)), None)
+    cells = pick_fields(record, RESPONSES).values()
+    lists = [cell if isinstance(cell, list) else [cell] for cell in cells]
+    responses = next((one for one in lists if len(one) == len(answers)), [None] * len(answers))
+    for answer, response in zip(answers, responses, strict=True):
+        texts = make_texts(prompt=prompt, expected=expected, response=response)
+        yield replace(answer, texts=texts)
 
 
 def _iterate_scalars(record: Mapping[str, Any], names: Sequence[str]) -> Iterator[tuple[str, Any]]:

@@ -24,6 +24,7 @@ from reportgen.core.words import format_number as written
 from reportgen.formats.archive import Archive, open_archive
 from reportgen.formats.evaluations import scores
 from reportgen.formats.evaluations.scores import find_seed, get_inner, get_mapping, parse_count, parse_score
+from reportgen.formats.evaluations.texts import read_inspect_texts, shorten_inspect_sample
 from reportgen.formats.json_files import (
     as_answer,
     as_list,
@@ -99,7 +100,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     for path in unit.files:
         try:
             archived = read_head_text(path).startswith(_ARCHIVES)
-            log = _read_archive(path) if archived else _read_json_log(path)
+            log = (_read_archive if archived else _read_json_log)(path, texts=unit.texts)
         except UnreadableError as error:
             damaged.append(error)
             continue
@@ -138,6 +139,7 @@ class _Log(Struct, frozen=True):
     samples: Sequence[Any]
     reductions: Sequence[Any]
     findings: tuple[Finding, ...] = ()
+    texts: bool = False  # whether answers have texts
 
     @property
     def setup(self) -> dict[str, Any]:
@@ -257,10 +259,11 @@ class _Log(Struct, frozen=True):
                 slices=slices[problem],
             )
             for label in labels:
-                value, answer = labelled.get(label, (None, None))
+                value, answer, words = labelled.get(label, (None, None, None))
                 score = parse_score(value)
                 strange[label] += score is None and value is not None and parse_number(value) is None
-                yield build(score=score, metric=label, answer=as_answer(answer))
+                texts = read_inspect_texts(sample, words) if self.texts else {}
+                yield build(score=score, metric=label, answer=as_answer(answer), texts=texts)
         messages += _list_messages(samples, strange, len(self.samples) - len(samples))
 
     def build_reduced_answers(self) -> Iterator[ScoredAnswer]:
@@ -281,19 +284,20 @@ def _list_words(cells: object, *keys: str) -> list[str]:
     return [word for cell in several if (word := as_word(get_inner(cell, *keys)))]
 
 
-def _read_json_log(path: Path) -> _Log:
+def _read_json_log(path: Path, *, texts: bool) -> _Log:
     # A transcript is thousands of times as long as the parts of a sample that are used.
     document, findings = read_json_object(
-        path, lambda value: _strip_sample(value) if value.keys() >= _SAMPLE_HAS else value
+        path, lambda value: _strip_sample(value, texts=texts) if value.keys() >= _SAMPLE_HAS else value
     )
     if not isinstance(document.get("eval"), dict):
         raise UnreadableError(path, 'there is no object "eval" in the file', "Check that Inspect wrote it")
     reductions = document.get("reductions"), get_inner(document, "results", "sample_reductions")
-    samples = [_strip_sample(sample) for sample in as_list(document.pop("samples", None))]
-    return _Log(path, document, samples, next(filter(None, map(as_list, reductions)), []), findings)
+    samples = [_strip_sample(sample, texts=texts) for sample in as_list(document.pop("samples", None))]
+    reduced = next(filter(None, map(as_list, reductions)), [])
+    return _Log(path, document, samples, reduced, findings, texts)
 
 
-def _read_archive(path: Path) -> _Log:
+def _read_archive(path: Path, *, texts: bool) -> _Log:
     start, reductions = "_journal/start.json", "reductions.json"
     with open_archive(path) as archive:
         if "header.json" in archive.names:
@@ -306,24 +310,26 @@ def _read_archive(path: Path) -> _Log:
             message = 'there is no object "eval" in the header of the log'
             raise UnreadableError(path, message, "Check that Inspect wrote it")
         summaries = filter(_SUMMARIES.fullmatch, archive.names)
-        if "summaries.json" in archive.names:
+        wholes = sorted(filter(_SAMPLE.fullmatch, archive.names))
+        whole = texts and wholes  # summaries have no whole answers
+        if "summaries.json" in archive.names and not whole:
             samples = as_list(_read_member(archive, "summaries.json"))
-        elif members := sorted(summaries, key=lambda name: (len(name), name)):  # by their numbers
+        elif not whole and (members := sorted(summaries, key=lambda name: (len(name), name))):  # by numbers
             parts = [as_mapping(part) for name in members for part in as_list(_read_member(archive, name))]
             # A sample that was retried occurs again, and its last entry counts.
             latest = {(as_word(part.get("id")), as_word(part.get("epoch"))): part for part in parts}
             samples = [*latest.values()]
         else:
-            members = sorted(filter(_SAMPLE.fullmatch, archive.names))
-            samples = [_strip_sample(_read_member(archive, name)) for name in members]
+            samples = [_strip_sample(_read_member(archive, name), texts=texts) for name in wholes]
         reduced = as_list(_read_member(archive, reductions)) if reductions in archive.names else []
-        whole = format_count(archive.torn, "whole member is", "whole members are")
-        torn = Finding(path, f"the archive is torn or damaged, and its list of members lost: {whole} read")
-        return _Log(path, header, samples, reduced, (torn,) if archive.torn else ())
+        read = format_count(archive.torn, "whole member is", "whole members are")
+        torn = Finding(path, f"the archive is torn or damaged, and its list of members lost: {read} read")
+        return _Log(path, header, samples, reduced, (torn,) if archive.torn else (), texts)
 
 
-def _strip_sample(sample: object) -> dict[str, Any]:
-    return {key: value for key, value in as_mapping(sample).items() if key in _USED}
+def _strip_sample(sample: object, *, texts: bool) -> dict[str, Any]:
+    used = {key: value for key, value in as_mapping(sample).items() if key in _USED}
+    return used | (shorten_inspect_sample(as_mapping(sample)) if texts else {})
 
 
 def _read_member(archive: Archive, name: str) -> Any:  # noqa: ANN401 - JSON can be anything
@@ -428,14 +434,14 @@ def _list_messages(samples: Sequence[Mapping[str, Any]], strange: Counter[str], 
         yield f"{format_count(lost, 'sample that is no object', 'samples that are no objects')}: left out"
 
 
-def _iterate_scores(sample: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Any, Any]]]:
-    """Yield the label of each score of a sample, with its value and answer."""
+def _iterate_scores(sample: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Any, Any, Any]]]:
+    """Yield the label of each score of a sample, with its value, answer and explanation."""
     by_scorer = sample.get("scores")
     if not isinstance(by_scorer, dict):  # logs of 2024 have one scorer, without a name here
         by_scorer = {"": sample["score"]} if isinstance(sample.get("score"), dict) else {}
     for scorer, score in by_scorer.items():
         for label, value in _iterate_values(as_word(scorer), get_inner(score, "value")):
-            yield label, (value, get_inner(score, "answer"))
+            yield label, (value, get_inner(score, "answer"), get_inner(score, "explanation"))
 
 
 def _iterate_values(scorer: str, value: object) -> Iterator[tuple[str, Any]]:

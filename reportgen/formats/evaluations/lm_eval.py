@@ -33,6 +33,7 @@ from reportgen.formats.evaluations.scores import (
     make_findings,
     parse_count,
 )
+from reportgen.formats.evaluations.texts import read_lm_eval_texts
 from reportgen.formats.json_files import (
     JsonLines,
     as_answer,
@@ -134,9 +135,9 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
             message = f"{shorten_cell(task)} has answers in several files: those in"
             findings = (*findings, Finding(samples[task], f"{message} {shorten_cell(file.name)} are read"))
         samples[task] = file
-    entries = {**groups, **results}
+    entries, given = {**groups, **results}, (path, document, date)
     tasks = [
-        _Task(path, document, date, name, as_mapping(entries.get(name)), samples.get(name), selected)
+        _Task(*given, name, as_mapping(entries.get(name)), samples.get(name), selected, unit.texts)
         for name in dict.fromkeys((*results, *groups, *samples))
         if isinstance(entries.get(name, {}), dict)
     ]
@@ -157,6 +158,7 @@ class _Task(Struct, frozen=True):
     entry: Mapping[str, Any]
     samples: Path | None
     selected: Collection[str] | None
+    texts: bool  # whether answers have texts
 
     def get(self, *keys: str) -> Any:  # noqa: ANN401 - JSON can be anything
         """Return a value from the task's configuration."""
@@ -273,7 +275,7 @@ class _Task(Struct, frozen=True):
         """Return all answers of a file by metric and filter, and the irregularities."""
         # In the order of the results, for rows that do not name their filter.
         filters = tuple(dict.fromkeys(key.partition(",")[2] for key in self.entry if "," in key))
-        lines, rows = JsonLines(path), _SampleRows(self.selected, filters)
+        lines, rows = JsonLines(path), _SampleRows(self.selected, filters, self.texts)
         for row in lines.read_objects():
             rows.add(row)
         irregular = (*lines.list_findings(), *make_findings(path, rows.list_messages()))
@@ -385,6 +387,7 @@ class _SampleRows(Struct):
 
     selected: Collection[str] | None
     filters: Sequence[str]
+    texts: bool  # whether answers have texts
     # An answer without its score, and its scores by metric and filter.
     rows: list[tuple[ScoredAnswer, dict[str, float | None]]] = field(default_factory=list)
     fields: dict[str, dict[str, str | None]] = field(default_factory=dict)
@@ -422,7 +425,8 @@ class _SampleRows(Struct):
             if isinstance(name, str) and (self.selected is None or {label, name} & set(self.selected)):
                 cells[label] = scores.parse_score(row.get(name))
                 self.dropped[label] += cells[label] is None and row.get(name) is not None
-        answered = ScoredAnswer(problem, None, answer=answer, gold=as_answer(row.get("target")))
+        texts = read_lm_eval_texts(row) if self.texts else {}
+        answered = ScoredAnswer(problem, None, answer=answer, gold=as_answer(row.get("target")), texts=texts)
         self.rows.append((answered, cells))
 
     def build_answers(self) -> Iterator[ScoredAnswer]:

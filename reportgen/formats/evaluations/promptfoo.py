@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from reportgen.core.words import format_count
 from reportgen.formats.evaluations import scores
 from reportgen.formats.evaluations.scores import find_word, get_inner, get_mapping
+from reportgen.formats.evaluations.texts import read_promptfoo_texts
 from reportgen.formats.json_files import (
     JsonLines,
     as_answer,
@@ -61,23 +62,25 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     Scores are ``success``, and ``score`` if it differs.
     """
     for path in unit.files:
-        document, findings = _read_document(path)
+        document, findings = _read_document(path, texts=unit.texts)
         rows = [row for row in get_inner(document, "results", "results") if isinstance(row, dict)]
         if not rows:
             raise UnreadableError(path, "there is no result in the file", "Check that promptfoo wrote it")
-        yield from scores.add_to_first(_build_evaluations(path, document, rows, selected), findings)
+        yield from scores.add_to_first(
+            _build_evaluations(path, document, rows, selected, texts=unit.texts), findings
+        )
 
 
 _Rows: TypeAlias = "Sequence[Mapping[str, Any]]"
 
 
-def _read_document(path: Path) -> tuple[dict[str, Any], tuple[Finding, ...]]:
+def _read_document(path: Path, *, texts: bool) -> tuple[dict[str, Any], tuple[Finding, ...]]:
     if path.suffix in _LINES:
         lines = JsonLines(path)
         rows = [row for row in lines.read_objects() if "testIdx" in row or "success" in row]
         return {"results": {"results": rows}}, tuple(lines.list_findings())
     # Tables and grading results repeat other results.
-    left_out = {"gradingResult", "body", "componentResults"}
+    left_out = {"body", "componentResults", *(() if texts else ("gradingResult",))}
     document, findings = read_json_object(
         path, lambda value: {key: part for key, part in value.items() if key not in left_out}
     )
@@ -88,7 +91,7 @@ def _read_document(path: Path) -> tuple[dict[str, Any], tuple[Finding, ...]]:
 
 
 def _build_evaluations(
-    path: Path, document: Mapping[str, Any], every: _Rows, selected: Collection[str] | None
+    path: Path, document: Mapping[str, Any], every: _Rows, selected: Collection[str] | None, *, texts: bool
 ) -> Iterator[Evaluation]:
     problems = _name_problems(every)
     by_prompt: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
@@ -107,7 +110,7 @@ def _build_evaluations(
         # A template is too long for the name of a series.
         short = len(prompt) <= _LONGEST_LABEL and "\n" not in prompt
         label = prompt if short else f"prompt {prompts.index(prompt) + 1}"
-        answers = tuple(_build_answers(rows, problems, metrics))
+        answers = tuple(_build_answers(rows, problems, metrics, texts=texts))
         totals = tuple(_build_totals(document, provider, prompt)) if PASSED in metrics else ()
         messages = [*scores.compare_means(answers, {total.metric: total for total in totals}, "results")]
         if errors := [shorten_cell(row.get("error")) for row in rows if _is_error(row)]:
@@ -166,7 +169,7 @@ def _name_test(row: Mapping[str, Any]) -> str:
 
 
 def _build_answers(
-    rows: Sequence[Mapping[str, Any]], problems: Mapping[str, str], metrics: Sequence[str]
+    rows: Sequence[Mapping[str, Any]], problems: Mapping[str, str], metrics: Sequence[str], *, texts: bool
 ) -> Iterator[ScoredAnswer]:
     """Yield every result with every score; a repeated test has several samples."""
     seen: Counter[str] = Counter()
@@ -187,6 +190,7 @@ def _build_answers(
                 tokens=parse_number(get_inner(response, "tokenUsage", "completion")),
                 seconds=None if latency is None else latency / _MILLISECONDS,
                 slices=slices[index],
+                texts=read_promptfoo_texts(row) if texts else {},
             )
 
 

@@ -17,6 +17,7 @@ from reportgen.core.directions import Direction, guess_direction
 from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind
+from reportgen.formats.evaluations.texts import TEXTS
 from reportgen.formats.layout import FileLayout
 from reportgen.formats.messages import suggest_names
 from reportgen.formats.registry import find_format, load_reader
@@ -335,7 +336,8 @@ def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:
     benchmarks = tuple(named if accepted is None else compress(named, sql.check_texts(named, accepted)))
     layout, column = replace(layout, benchmarks=benchmarks), "benchmark" if benchmarks else None
     if "problem" in layout.kinds:
-        parts = {part: part for part in _PARTS if part in layout.kinds}
+        texts = TEXTS if any(unit.unit.texts for unit in runs.units) else ()
+        parts = {part: part for part in (*_PARTS, *texts) if part in layout.kinds}
         if cluster := find_column(settings.columns.cluster or "", tuple(layout.kinds)):
             parts["cluster"] = cluster
         # The name of a benchmark does not include its only score.

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from reportgen.core.cache import Cache
 from reportgen.core.errors import ReportError, diagnose_disk_error
 from reportgen.formats import sql
+from reportgen.formats.evaluations.texts import TEXTS
 from reportgen.formats.runs import Evaluation, LoggedRun, Points, Setting, Total
 from reportgen.formats.sql import get_engine
 from reportgen.read.find import locate_file
@@ -273,8 +274,10 @@ class UnitWriter:
             values: dict[str, list[str | float | None]] = {
                 name: [getattr(answer, name) for answer in answers] for name in _ANSWERS
             }
+            if any(answer.texts for answer in answers):
+                values |= {name: [answer.texts.get(name) for answer in answers] for name in TEXTS}
             # A slice with the name of another column is left out, and so is an empty column.
-            taken = {*_ANSWERS, *_GIVEN}
+            taken = {*values, *_GIVEN}
             for name in dict.fromkeys(name for answer in answers for name in answer.slices):
                 column = _clean_name(name)
                 if column.casefold() not in taken:

@@ -167,7 +167,7 @@ def _list_records(content: Content, values: object) -> Sequence[Mapping[str, Any
 
 
 # Parts of an answer that a list may hold for each sample.
-_OF_A_SAMPLE: Final = ("score", "answer", "tokens", "seconds", "cost")
+_OF_A_SAMPLE: Final = ("score", "answer", "response", "explanation", "tokens", "seconds", "cost")
 
 
 def split_samples(

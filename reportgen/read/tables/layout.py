@@ -14,6 +14,7 @@ from msgspec.structs import astuple, replace
 from reportgen.core.directions import Direction, guess_direction
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.formats.cells import NUMERIC, Kind
+from reportgen.formats.evaluations.texts import TEXTS
 from reportgen.formats.layout import ROLE_NAMES, FileLayout
 from reportgen.formats.messages import list_names, suggest_names
 
@@ -55,6 +56,10 @@ class OutcomeRoles(Struct, frozen=True):
     sample: str | None = None
     answer: str | None = None
     gold: str | None = None
+    prompt: str | None = None
+    expected: str | None = None
+    response: str | None = None
+    explanation: str | None = None
     cluster: str | None = None
     tokens: str | None = None
     seconds: str | None = None
@@ -102,8 +107,7 @@ class Layout(Struct, frozen=True):
     outcomes: OutcomeRoles | None = None
     totals: TotalRoles | None = None
     benchmarks: tuple[str, ...] = ()  # in order of first appearance
-    # Benchmarks on which a smaller total is better, by the harness or the name of the metric; an empty name
-    # means totals without benchmarks.
+    # Those on which a smaller total is better; an empty name means totals without benchmarks.
     lower_is_better: tuple[str, ...] = ()
     # Benchmark to the harness's name of its score, if it has one.
     score_names: Mapping[str, str] = field(default_factory=dict)
@@ -151,8 +155,8 @@ OUTCOME_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "score": ("score", "correct", "is_correct", "acc", "reward"),
     "answer": ("prediction", "extracted", "answer"),
     "gold": ("gold", "target", "reference", "answer"),
-    # Only if set in source.yml: it changes every interval.
-    "cluster": (),
+    # Only if set in source.yml: a cluster changes every interval, and texts are shown to everybody.
+    **dict.fromkeys(("cluster", *TEXTS), ()),
     "tokens": ("tokens", "completion_tokens", "num_tokens"),
     "seconds": ("seconds", "time", "latency"),
     "cost": ("cost",),
@@ -171,7 +175,7 @@ _COUNTED: Final = frozenset(("tokens", "seconds", "cost"))
 # Tables of any content may have one of these.
 _SAYS_LITTLE: Final = frozenset(("idx", "id"))
 # Columns of a frame of outcomes besides its free columns.
-_RESERVED: Final = frozenset((*OUTCOME_NAMES, "series", "run", "seed", "row")) - {"cluster"}
+_RESERVED: Final = frozenset((*OUTCOME_NAMES, "series", "run", "seed", "row")) - {"cluster", *TEXTS}
 
 
 def add_settings(layout: Layout, names: Iterable[str]) -> Layout:
@@ -264,7 +268,7 @@ def resolve_column(name: str, layout: Layout) -> str | None:
     A table of frozen runs has their settings as columns, and names them as ``add_settings`` does.
     """
     column = find_column(name, tuple(layout.kinds))
-    if column is None and name in {*_RESERVED, "cluster"} - {"row"}:
+    if column is None and name in {*_RESERVED, "cluster", *TEXTS} - {"row"}:
         owner = layout.outcomes if name in OUTCOME_NAMES else layout.roles
         column = getattr(owner, name, None)
     if column is None and not layout.settings:
@@ -432,17 +436,15 @@ def select_metrics(names: Iterable[str], settings: SourceSettings) -> dict[str, 
 def list_free_columns(layout: Layout) -> tuple[str, ...]:
     """Return the columns that outcomes can be sliced by: those without a role, as written.
 
-    A column of clusters is one of them. A column is left out if its name, ignoring case, is that of a role in
-    outcomes or of an earlier column.
+    A column of clusters is one of them; one called, in any case, as a role or an earlier column is not.
     """
     if layout.outcomes is None:
         return ()
-    roles, cluster = layout.roles, layout.outcomes.cluster
-    taken = {*astuple(replace(layout.outcomes, cluster=None)), roles.series, roles.run, roles.seed}
-    seen = {*_RESERVED, *(["cluster"] if cluster else [])}
-    free = []
+    roles, outcomes = layout.roles, layout.outcomes
+    taken = {*astuple(replace(outcomes, cluster=None)), roles.series, roles.run, roles.seed}
+    seen = {*_RESERVED, *(part for part in ("cluster", *TEXTS) if getattr(outcomes, part))}
+    free: dict[str, str] = {}
     for name in layout.kinds:
         if name not in taken and name.casefold() not in seen:
-            seen.add(name.casefold())
-            free.append(name)
-    return tuple(free)
+            free.setdefault(name.casefold(), name)
+    return tuple(free.values())

@@ -90,6 +90,7 @@
     constructor(picture, data) {
       super(picture);
       this.data = data;
+      this.opens = live.hasFiles && Boolean(data.texts); // whether a cell opens its samples
       this.series = data.series;
       this.picture = picture;
     }
@@ -112,7 +113,8 @@
       const many = plural(samples[series][problem], "sample");
       const count = right ? `, ${right[series][problem]} of ${many} right` : ` of ${many}`;
       const words = place === null ? "no answer" : `${this.data.words[place]}${count}`;
-      return [problems[problem], tags[problem], `${this.series[series]}: ${words}`];
+      const more = this.opens && place !== null ? ["Click or Enter opens its samples"] : [];
+      return [problems[problem], tags[problem], `${this.series[series]}: ${words}`, ...more];
     }
 
     at(x, y) {
@@ -177,6 +179,7 @@
       surface.setAttribute("aria-roledescription", "chart");
       surface.setAttribute("aria-labelledby", `${id}-title`);
       surface.setAttribute("aria-describedby", `${id}-summary rg-mark-keys`);
+      surface.classList.toggle("rg-opens", Boolean(this.marks.opens));
       return surface;
     }
 
@@ -219,10 +222,21 @@
       this.point(this.marks.at(event.clientX, event.clientY));
     }
 
-    /** A click isolates; on a touch screen the first tap reads and the second one isolates. */
+    /** Open the samples of a cell, if it has some; whether it has. */
+    open(cell) {
+      if (!this.marks.opens || !cell || this.marks.score(...cell) === null) return false;
+      live
+        .load(["live-samples.js"])
+        .then(() => live.openSamples(this, cell))
+        .catch((problem) => console.error(problem.message));
+      return true;
+    }
+
+    /** A click opens a cell or isolates; on a touch screen the first tap reads and the second one does so. */
     clicked(event) {
       if (event.pointerType === "touch" && this.now && this.before !== this.tooltip.textContent) return;
-      this.block.choose(this.marks.seriesAt(event.clientX, event.clientY), this);
+      const { clientX: x, clientY: y } = event;
+      if (!this.open(this.marks.at(x, y))) this.block.choose(this.marks.seriesAt(x, y), this);
     }
 
     /** Show a mark's words beside it; null shows none. */
@@ -270,7 +284,7 @@
       else if (event.key === "Home") this.read(marks.edge(-1, now));
       else if (event.key === "End") this.read(marks.edge(1, now));
       else if (event.key === "Enter" || event.key === " ") {
-        if (now !== null) this.block.choose(marks.seriesOf(now), this);
+        if (event.key === " " || !this.open(now)) now && this.block.choose(marks.seriesOf(now), this);
       } else if (event.key === "Escape") {
         this.point(null);
         this.block.choose(null, this);

@@ -27,7 +27,8 @@
     "plus and minus zoom, with Shift up and down zoom the y axis, Enter pins a step, R shows a run alone, " +
     "D the difference of two series, Escape shows everything again.";
   const MARK_HINT =
-    "Arrow keys read the marks one by one, Enter shows a series alone, Escape shows everything again.";
+    "Arrow keys read the marks one by one, Enter shows a series alone, or opens the samples of a cell that has " +
+    "some, Space always shows a series alone, Escape shows everything again.";
   const SHOWN_FOR = 2400; // milliseconds
   const FILTERED = 8; // rows of a table that can be filtered
   const filters = new Map(); // by table
@@ -47,7 +48,7 @@
           resolve();
           return;
         }
-        script.src = base + name;
+        script.src = new URL(name, base).href;
         script.async = false;
         script.onload = resolve;
         script.onerror = () => reject(new Error(`${name} could not be loaded; figures stay still.`));
@@ -79,7 +80,7 @@
     settle();
   }
 
-  Object.assign(live, { load, rove, isServed: Boolean(base) && location.protocol !== "file:" });
+  Object.assign(live, { load, rove, hasFiles: Boolean(base), isServed: Boolean(base) && location.protocol !== "file:" });
 
   /** Make a figure, or panels as one, alive; only the first call does something. */
   function wake(unit) {

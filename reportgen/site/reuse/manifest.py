@@ -82,6 +82,7 @@ class Summary(Struct, frozen=True):
     figures: int
     cache_hits: int
     warnings: int
+    texts: str = ""  # how many samples problem maps open, and the size of their texts
 
 
 class Build(Struct, frozen=True):

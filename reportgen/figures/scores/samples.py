@@ -1,0 +1,91 @@
+"""Texts of the samples behind a problem map, as scripts that a page loads when a cell is opened.
+
+A page opened from disk may load nothing but scripts. Each holds neighbouring problems as data, every text
+once; ``site/assets/live-samples.js`` reads them and makes nothing but text of them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct, field
+
+from reportgen.figures.live import write_compact_json
+from reportgen.figures.scores.wording import format_score
+from reportgen.settings.text import cut_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from reportgen.core.comparisons import ProblemGrid, Sample
+    from reportgen.figures.plot import ScoreContext
+
+
+_LARGEST_PART: Final = 64_000
+"""Characters of texts after which the next script begins."""
+
+
+class SampleScripts(Struct, frozen=True):
+    """Scripts of samples, and what payload and numbers of their figure say of them; empty without samples."""
+
+    scripts: tuple[str, ...] = ()
+    payload: dict[str, Any] = field(default_factory=dict)
+    numbers: dict[str, Any] = field(default_factory=dict)
+
+
+class _Part(Struct):
+    """A script that is being filled: problems with their samples, whose texts are indices into ``texts``."""
+
+    texts: dict[str, int] = field(default_factory=dict)
+    problems: list[Any] = field(default_factory=list)
+
+    def add(self, problem: str, rows: Iterable[tuple[list[Any], tuple[str | None, ...]]]) -> int:
+        """Add a problem, and return its index."""
+        self.problems.append([problem, [[*row, *map(self._place, texts)] for row, texts in rows]])
+        return len(self.problems) - 1
+
+    def _place(self, text: str | None) -> int | None:
+        return self.texts.setdefault(cut_text(text), len(self.texts)) if text else None
+
+    def write(self, name: str) -> str:
+        """Write the script."""
+        value = write_compact_json({"texts": list(self.texts), "problems": self.problems})
+        return f"(window.reportgenSamples ??= {{}})[{write_compact_json(name)}]={value};\n"
+
+
+def write_samples(
+    figure_id: str, grid: ProblemGrid, samples: Sequence[Sample], context: ScoreContext, *, shared: int
+) -> SampleScripts:
+    """Write the scripts of a map whose columns have ``shared`` problems each.
+
+    ``places`` of the payload has the script and the index of each problem, by column.
+    """
+    if not samples:
+        return SampleScripts()
+    runs: dict[str, set[str]] = defaultdict(set)
+    by_problem: dict[str, list[Sample]] = defaultdict(list)
+    for one in samples:
+        runs[one.series].add(one.run)
+        by_problem[one.problem].append(one)
+    ends = {context.lowest: "wrong", context.highest: "right"} if grid.right is not None else {}
+
+    def list_row(one: Sample) -> tuple[list[Any], tuple[str | None, ...]]:
+        run = f"run {one.run}, " if len(runs[one.series]) > 1 else ""
+        score = ends.get(one.score) or format_score(one.score, context)
+        texts = (one.prompt, one.expected, one.response, one.answer, one.explanation)
+        return [grid.series.index(one.series), f"{run}sample {one.sample}".strip(), score], texts
+
+    parts, places = [_Part()], []
+    for problem in grid.problems:
+        if sum(map(len, parts[-1].texts)) > _LARGEST_PART:
+            parts.append(_Part())
+        places.append((len(parts) - 1, parts[-1].add(problem, map(list_row, by_problem[problem]))))
+    scripts = tuple(part.write(f"{figure_id}.{number}") for number, part in enumerate(parts))
+    columns = [places[start : start + shared] for start in range(0, len(places), shared)]
+    size = sum(len(script.encode()) for script in scripts)
+    return SampleScripts(
+        scripts,
+        {"texts": {"places": columns, "grader": context.score_name}},
+        {"texts": {"samples": len(samples), "files": len(scripts), "bytes": size}},
+    )
