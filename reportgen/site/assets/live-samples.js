@@ -39,7 +39,7 @@
     if (samples.length) addShared(samples[0][3], true);
     else box.append(make("p", "", "No sample has a score."));
     for (const [, label, score, texts] of samples) {
-      addHeading(box, tag, `${label}: ${score}${grader && ` (${grader})`}`);
+      addHeading(box, tag, `${label}: ${score}${grader && `, by ${grader}`}`);
       addShared(texts, false);
       addText(box, "Answer", texts[2]);
       if (texts[3] !== texts[2]) addText(box, texts[2] === undefined ? "Answer" : "Extracted answer", texts[3]);
