@@ -166,6 +166,27 @@ def test_the_build_says_how_much(tmp_path: Path) -> None:
     assert all(f"1 page, 1 figure, texts of 48 samples ({size / 1000:.3g} kB)" in one for one in said), said
 
 
+def test_a_secret_in_a_sample_is_not_archived(tmp_path: Path) -> None:
+    """Also where the data stay out, and the site has it."""
+    row = {
+        "id": "p",
+        "question": "Key?",
+        "answer": "no",
+        "responses": ["AKIAABCDEFGHIJKLMNOP"],
+        "correct": [False],
+    }
+    build(tmp_path, {"answers/model.jsonl": json.dumps(row) + "\n"})
+    archive = ["archive", "--config-file", str(tmp_path / "mkdocs.yml"), "--data", "none", "--to"]
+    without = CliRunner().invoke(cli, [*archive, str(tmp_path / "a.zip")])
+    assert without.exit_code == 0, without.output
+    refused = CliRunner().invoke(cli, [*archive, str(tmp_path / "b.zip"), "--site"])
+    assert (
+        "site/figures/index/map-map.samples-0.js:1: error: this looks like an access key of AWS"
+        in refused.output
+    )
+    assert not (tmp_path / "b.zip").exists()
+
+
 def test_same_data_same_scripts(tmp_path: Path) -> None:
     """From another folder, with a cache of its own and from the cache."""
     sites = [build(tmp_path / name, example("lm-eval-example")) for name in "ab"]
