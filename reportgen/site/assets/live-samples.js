@@ -1,6 +1,6 @@
 /* What stands behind a cell of a problem map: a dialog with the prompt and, for each sample, its answer, score
-   and what the grader said. The texts stand in scripts next to the figure's files, each of which is loaded when
-   one of its cells is first opened. Texts are data of models: they only ever become text. */
+   and what the grader said. The texts are in scripts next to the figure's files; one is loaded when a cell of it
+   is first opened. Models wrote them: they only ever become text. */
 (function (live) {
   "use strict";
 
@@ -56,7 +56,6 @@
     const close = make("button", "rg-tool", "Close");
     close.type = "button";
     close.addEventListener("click", () => box.close());
-    box.addEventListener("click", ({ target }) => target === box && box.close()); // beside it
     box.addEventListener("close", () => {
       box.remove();
       reader.surface.focus({ preventScroll: true });
@@ -73,6 +72,7 @@
       showProblem(part, samples.filter(([series]) => series === row), data.texts.grader, several ? "h4" : "h3");
       box.append(part);
     }
+    if (document.querySelector(".rg-samples")) return; // of the first of two clicks
     document.body.append(box);
     box.showModal();
   };
