@@ -133,11 +133,16 @@ def test_every_curve_says_what_it_is(pages: dict[str, ET.Element]) -> None:
 
 
 def test_every_figure_has_its_files(example_site: Path, pages: dict[str, ET.Element]) -> None:
-    """Picture, points and specification stand at ``figures/<page>/<id>``, and nothing else does."""
+    """Picture, points, specification and samples stand at ``figures/<page>/<id>``, and nothing else does."""
     wanted = set()
     for folder, figure in figures(pages):
         for ending in ("svg", "csv", "vl.json"):
             wanted.add(f"figures/{folder}/{figure.get('id')}.{ending}")
+    report = json.loads((example_site / "report.json").read_text("utf-8"))
+    for figure in (one for page in report["pages"] for one in page["figures"]):
+        stem = figure["files"][0].removesuffix(".svg")
+        parts = range(figure["numbers"].get("texts", {}).get("files", 0))
+        wanted |= {f"{stem}.samples-{part}.js" for part in parts}
     found = {p.relative_to(example_site).as_posix() for p in (example_site / "figures").rglob("*.*")}
     assert wanted <= found
     tables = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -185,6 +186,26 @@ def test_a_secret_in_a_sample_is_not_archived(tmp_path: Path) -> None:
         in refused.output
     )
     assert not (tmp_path / "b.zip").exists()
+
+
+def test_a_frozen_archive_keeps_logs_that_a_page_shows(tmp_path: Path) -> None:
+    """A table of them would have no texts, and the report could not be built again."""
+    build(tmp_path, example("lm-eval-example"))
+    target = tmp_path / "a.zip"
+    command = [
+        "archive",
+        "--config-file",
+        str(tmp_path / "mkdocs.yml"),
+        "--data",
+        "frozen",
+        "--to",
+        str(target),
+    ]
+    done = CliRunner().invoke(cli, command)
+    assert done.exit_code == 0, done.output
+    assert 'the source "answers" cannot be one table, so its files are packed as they are' in done.output
+    with zipfile.ZipFile(target) as archive:
+        assert [name for name in archive.namelist() if name.endswith(".jsonl")]
 
 
 def test_same_data_same_scripts(tmp_path: Path) -> None:

@@ -336,14 +336,16 @@ class FrozenSource(Struct, frozen=True):
 def can_freeze(source: Source) -> bool:
     """Return whether a table can replace a source.
 
-    It cannot for evaluations of checkpoints, whose curves and scores are no one table, nor for rows without
-    a step that only an author's chart reads.
+    It cannot for evaluations of checkpoints, whose curves and scores are no one table, for rows without a
+    step that only an author's chart reads, nor for logs whose prompts and answers a page shows.
     """
     from reportgen.read.tables.layout import get_layout  # noqa: PLC0415 - imports the database
 
     layout = get_layout(source)
     is_read = source.kind != "measurements" or layout.spread or layout.roles.step is not None
-    return bool(is_read) and source.checkpoints is None
+    texts, named = layout.outcomes, source.settings.columns
+    shows_texts = texts and (texts.prompt, texts.response) != (named.prompt, named.response)
+    return bool(is_read) and source.checkpoints is None and not shows_texts
 
 
 def find_source_path(name: str, root: Path, data_dir: str, boundary: Boundary | None) -> Path:
