@@ -244,6 +244,7 @@ class Figure(Struct, frozen=True, tag=True):
     dashes: tuple[int, ...] = ()
     plot_class: str = ""  # CSS classes for the margins of the plot
     other_views: tuple[str, ...] = ()  # those for other x axes in the payload
+    has_pdf: bool = False  # whether a PDF of the standalone picture is written, too
 
 
 class Panels(Struct, frozen=True, tag=True):
