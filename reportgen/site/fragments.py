@@ -392,16 +392,14 @@ def _render_checked_list(statements: Sequence[Statement], prefix: str) -> str:
     rows = []
     for one in statements:
         truth = describe_truth(one)
-        # The finding of a claim already says so.
-        is_said = one.binding.kind == "claim" and truth == one.judgement.truth.value
         rows.append(
             {
                 "number": one.number,
                 "words": strip_markup(one.binding.words),
-                "truth": "" if is_said else truth,
+                "truth": truth,
                 "kind": _VERDICTS[truth][0],
-                "found": one.judgement.found,
-                "evidence": one.judgement.evidence,
+                "sentences": one.judgement.sentences,
+                "written": one.judgement.written,
                 "reason": one.binding.fails,
                 "metric": one.metric,
                 "state": one.state,
