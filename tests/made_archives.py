@@ -36,7 +36,7 @@ plugins:
 REPORT = {
     "mkdocs.yml": CITED,
     "content/index.md": PAGE + "\nMEL ends [above GRPO]{claim='final(MEL) > final(GRPO)'}.\n",
-    "content/other.md": "# Other\n\n```curve\nsource: other\ntitle: Other accuracy\n```\n",
+    "content/other.md": "# Other\n\n```curve\nsource: other\ntitle: Other accuracy\npdf: true\n```\n",
     "data/other.csv": RUNS,
     "LICENSE": "Do as you like.\n",
 }

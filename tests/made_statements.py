@@ -33,7 +33,9 @@ def statement(
         start=0,
         end=len(words),
     )
-    judgement = Judgement(truth, f"{expression} = 0.82 at step 10", ("2 runs",), "", ())
+    judgement = Judgement(
+        truth, f"{expression} = 0.82 at step 10", ("2 runs",), ("MEL has 0.82",), expression, "", ()
+    )
     return Statement(binding, line, judgement, "accuracy", "accuracy", "accuracy~mark=10@MEL")
 
 

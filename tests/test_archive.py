@@ -54,7 +54,8 @@ def test_an_archive_holds_the_report_and_all_it_comes_from(packed: Path) -> None
     assert len(names) == len(set(names))
     assert {
         *("report.html", "report.json", "figures/index/accuracy.svg", "figures/index/accuracy.csv"),
-        *("figures/index/accuracy.vl.json", "content/index.md", "content/other.md", "data/runs.csv"),
+        *("figures/index/accuracy.vl.json", "figures/other/other-accuracy.pdf"),
+        *("content/index.md", "content/other.md", "data/runs.csv"),
         *("mkdocs.yml", "requirements.txt", "README.txt", "LICENSE", "CITATION.cff", ".zenodo.json"),
         *("provenance.json", "ro-crate-metadata.json", "manifest-sha256.txt", "verify.py"),
     } <= set(names)
@@ -402,11 +403,10 @@ def test_the_python_of_a_rebuild_may_have_a_relative_path(
 def test_a_downloaded_figure_is_found_in_its_archive(packed: Path, tmp_path: Path) -> None:
     """By its bytes."""
     folder = unpack(packed, tmp_path / "there")
-    code, text = invoke("verify", folder / "figures/other/other-accuracy.svg", "--in", packed)
-    assert (code, text) == (
-        0,
-        "other.md#other-accuracy: this is figures/other/other-accuracy.svg, drawn from data/other.csv\n",
-    )
+    for name in ("figures/other/other-accuracy.svg", "figures/other/other-accuracy.pdf"):
+        code, text = invoke("verify", folder / name, "--in", packed)
+        assert (code, text) == (0, f"other.md#other-accuracy: this is {name}, drawn from data/other.csv\n")
+        assert f'href="{name}" download' in (folder / "report.html").read_text("utf-8")
     assert invoke("verify", folder / "mkdocs.yml", "--in", packed)[0] == 1
 
 

@@ -43,7 +43,12 @@ def stated(text: str, *truths: Truth, repaired: str = "", found: str = "peak(MEL
     told = [*truths, *[Truth.HOLDS] * len(bindings)]
     return [
         Statement(
-            one, n, Judgement(truth, found, ("2 runs",), repaired, ()), "accuracy", "f", f"f~series=A{n}"
+            one,
+            n,
+            Judgement(truth, found, ("2 runs",), (found, "2 runs"), one.expression, repaired, ()),
+            "accuracy",
+            "f",
+            f"f~series=A{n}",
         )
         for n, (one, truth) in enumerate(zip(bindings, told, strict=False), start=1)
     ]
@@ -77,7 +82,7 @@ def test_words_that_hold_are_a_discreet_link() -> None:
     (row,) = tree(html).iter("li")
     assert row.get("id") == "checked-1"
     assert [a.get("href") for a in row.iter("a")] == ["#statement-1", "#f~series=A1"]
-    assert words(row) == "0.84 holds peak(MEL) = 0.86 2 runs accuracy Show in the figure"
+    assert words(row) == "0.84 holds peak(MEL) = 0.86. 2 runs. peak(MEL) accuracy Show in the figure"
 
 
 @pytest.mark.parametrize(

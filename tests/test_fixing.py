@@ -51,7 +51,9 @@ def statement(words: str, truth: Truth = Truth.FAILS, new: str = "0.86", kind: s
     binding = Binding(
         "claim" if kind == "claim" else "value", words, "peak(MEL)", None, "", "", place, place, 9, 13
     )
-    return Statement(binding, 1, Judgement(truth, "peak(MEL) = 0.86", (), new, ()), "accuracy", "", "")
+    return Statement(
+        binding, 1, Judgement(truth, "peak(MEL) = 0.86", (), (), "peak(MEL)", new, ()), "accuracy", "", ""
+    )
 
 
 @pytest.mark.parametrize(

@@ -15,13 +15,14 @@ from made_subjects import CURVES, MadeSubject
 from msgspec.structs import replace
 
 from reportgen.claims.agreement import agrees, get_typed_value
-from reportgen.claims.fact_words import format_fact_interval
+from reportgen.claims.fact_words import explain_fact, format_fact_interval
 from reportgen.claims.judge import judge
 from reportgen.claims.language import ExpressionError
 from reportgen.claims.subjects import CurveSubject, ScoreSubject
 from reportgen.claims.typed import read_typed
+from reportgen.claims.vocabulary import FACTS
 from reportgen.core.errors import SourceLocation
-from reportgen.core.statements import Binding, Judgement, Quantity, Scale, Truth
+from reportgen.core.statements import Binding, Fact, Judgement, Quantity, Scale, Truth
 
 if TYPE_CHECKING:
     from reportgen.claims.vocabulary import Subject
@@ -362,3 +363,58 @@ def test_a_claim_of_several_parts_that_hold_is_told_shortly() -> None:
     found = claim("final(MEL) > 0.5 and final(GRPO) > 0.5 and peak(MEL) < 1")
     assert found.found.endswith("peak(MEL) < 1 holds")
     assert len(found.evidence) == 3
+
+
+@pytest.mark.parametrize(
+    ("expression", "sentences"),
+    [
+        ("final(MEL) = final(MEL)", "MEL ends at 0.82 at step 200"),
+        ("final(MEL) > 0.5", "MEL ends at 0.82 at step 200"),
+        ("final(MEL) > 0.9", "MEL ends at 0.82 at step 200. 0.82 is not above 0.9"),
+        (
+            "at(MEL, 120) - final(MEL) < 0.1",
+            "MEL has 0.84 at step 120. MEL ends at 0.82 at step 200. 0.02 is below 0.1",
+        ),
+        ("better(MEL, GRPO)", "1 run of MEL and 1 run of GRPO"),
+        ("steps_to(MEL, 0.9) < 100", "MEL never reaches 0.9"),
+        (
+            "crossings(MEL, GRPO) = 3",
+            "The number of times that MEL and GRPO change places is 3 between step 26.6667 and step 102.222",
+        ),
+        ("mean(MEL, 0, 200) > 0.5", "The mean of MEL is 0.612 from step 0 to 200"),
+        ("last(MEL, 2) > 0.5", "The mean of the last 2 readings of MEL is 0.83"),
+        ("steps_to(MEL, 0.7) = 80", "MEL reaches 0.7 at step 80"),
+    ],
+)
+def test_readers_get_sentences(expression: str, sentences: str) -> None:
+    """Without a word of the language of claims, which stands behind them."""
+    judged = claim(expression)
+    assert ". ".join(judged.sentences) == sentences
+    assert judged.written == expression
+
+
+def test_readers_get_doubts_and_the_result_of_a_sum() -> None:
+    """What holds only within noise is said last, and a sum stands with its result in the expression."""
+    assert (
+        claim("score(B) > score(C)", shares()).sentences[-1].startswith("But the interval of the difference")
+    )
+    difference = value("0.02", "peak(MEL) - final(MEL)", curves())
+    assert difference.written == "peak(MEL) - final(MEL) = +0.02"
+    wrong = value("0.844", "peak(MEL)", curves())
+    assert wrong.sentences == ("The best value of MEL is 0.840 at step 120: best of 5 checkpoints",)
+    assert value("0.5", "sd(MEL)", curves()).sentences == ("1 run of MEL at step 200",)
+
+
+def test_every_fact_has_words_for_readers() -> None:
+    """Also the old names."""
+    for kind in FACTS.values():
+        names = [
+            "A" if one.name in {"a", "s"} else "B" if one.name == "b" else "5" for one in kind.parameters
+        ]
+        truths: tuple[float, ...] = (True, False) if kind.quantity is Quantity.TRUTH else (0.25,)
+        said = [
+            explain_fact(Fact(f"{kind.name}({', '.join(names)})", kind.quantity, one), ACCURACY)
+            for one in truths
+        ]
+        assert len(set(said)) == len(truths)
+        assert all("A" in one and "(" not in one and not one.startswith(kind.name) for one in said)

@@ -72,6 +72,35 @@ def test_a_build_makes_a_site(fresh: Path) -> None:
     assert {f"figures/index/accuracy.{end}" for end in ("svg", "csv", "vl.json")} <= set(found)
 
 
+def test_a_pdf_is_written_where_it_is_asked_for(fresh: Path) -> None:
+    """For the report or a block; it is linked, listed in ``report.json``, and the same in another build."""
+    build(fresh)
+    assert not [name for name in files_below(fresh / "site") if name.endswith(".pdf")]
+    write_file(fresh / "mkdocs.yml", SETTINGS.replace("[reportgen]", "[reportgen: {pdf: true}]"))
+    write_file(fresh / "content/index.md", PAGE + PAGE.replace("title:", "pdf: false\ntitle: Not"))
+    build(fresh)
+    pdf = fresh / "site/figures/index/accuracy.pdf"
+    written = pdf.read_bytes()
+    assert written.startswith(b"%PDF")
+    assert [path.name for path in pdf.parent.glob("*.pdf")] == ["accuracy.pdf"]
+    assert 'href="figures/index/accuracy.pdf" download>PDF</a>' in (fresh / "site/index.html").read_text()
+    (page,) = json.loads((fresh / "site/report.json").read_text())["pages"]
+    assert [path for one in page["figures"] for path in one["files"] if path.endswith("pdf")] == [
+        "figures/index/accuracy.pdf"
+    ]
+    shutil.rmtree(cache_folder(fresh))
+    write_file(fresh / "mkdocs.yml", SETTINGS)
+    write_file(fresh / "content/index.md", PAGE.replace("title:", "pdf: true\ntitle:"))
+    build(fresh)
+    assert pdf.read_bytes() == written
+
+
+def test_a_block_without_figures_takes_no_pdf(fresh: Path) -> None:
+    """Instead of ignoring it."""
+    write_file(fresh / "content/index.md", PAGE.replace("```curve", "```table\npdf: true"))
+    assert "pdf: true is for blocks that draw figures" in refused(fresh)[0]
+
+
 def test_a_site_with_an_address_has_cards(fresh: Path) -> None:
     """A link preview shows the first figure as a PNG of the usual size, by its whole address."""
     card = fresh / "site" / "figures" / "index" / "card.png"

@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from reportgen.figures.render import compile_to_vega, render_png, render_vega_lite
+from reportgen.figures.render import compile_to_vega, render_pdf, render_png, render_vega_lite
 
 SQUARE = '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10"><rect width="20" height="10"/></svg>'
 
@@ -55,3 +55,18 @@ def test_words_are_set_in_the_font_that_is_shipped() -> None:
     root = '<svg xmlns="http://www.w3.org/2000/svg" width="200" height="30">'
     text = root + '<text y="20" font-size="20" font-family="{}">MEL</text></svg>'
     assert render_png(text.format("Reportgen Sans")) != render_png(text.format("no such font"))
+
+
+def test_a_pdf_has_the_same_bytes_each_time() -> None:
+    """The engine itself writes fonts and their entries in another order in each call, and no date."""
+    root = '<svg xmlns="http://www.w3.org/2000/svg" width="200" height="30" font-family="Reportgen Sans">'
+    words = '<text y="20">MEL</text><text y="20" font-weight="600" fill-opacity=".5">MEL</text></svg>'
+    (pdf,) = {render_pdf(root + words) for _ in range(8)}
+    assert pdf.startswith(b"%PDF-1.7")
+    assert b"/MediaBox [0 0 200 30]" in pdf
+    assert pdf.count(b"+ReportgenSans-SemiBold") == 3
+    assert b"Date" not in pdf
+    table = int(pdf.rsplit(b"startxref", 1)[1].split()[0])
+    assert pdf[table:].startswith(b"xref\n0 ")
+    for number, line in enumerate(pdf[table:].splitlines()[3:-9], start=1):
+        assert pdf[int(line[:10]) :].startswith(b"%d 0 obj\n" % number)

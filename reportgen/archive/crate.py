@@ -32,6 +32,7 @@ _TYPES: Final = {
     "json": "application/json",
     "md": "text/markdown",
     "parquet": "application/vnd.apache.parquet",
+    "pdf": "application/pdf",
     "png": "image/png",
     "py": "text/x-python",
     "svg": "image/svg+xml",

@@ -19,7 +19,7 @@ from reportgen.draft.describing import can_freeze
 from reportgen.draft.drawing import plan_report
 from reportgen.draft.origin import find_origin
 from reportgen.settings.blocks import AltairSettings
-from reportgen.site.outputs import get_page_folder, list_figures, list_tables
+from reportgen.site.outputs import get_page_folder, list_figures, list_file_names, list_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -91,14 +91,12 @@ def _record_block(planned: PlannedBlock, report: Report) -> Iterator[dict[str, A
     drawn: tuple[Figure | ResultTable, ...] = (*list_figures(shown), *list_tables(shown))
     observed = report.observed.get((page.path, block.id), ())
     for number, one in enumerate(drawn):
-        stem = f"{get_page_folder(page.path)}/{one.id}"
-        ends = ("csv",) if isinstance(one, ResultTable) else ("csv", "svg", "vl.json")
         yield common | {
             "id": f"{page.path}#{one.id}",
             "origin": asdict(find_origin(planned, report.sources, one)),
             "table": hash_table(*_read_cells(one)),
             "observed": to_builtins(observed[number if len(observed) > 1 else 0]) if observed else {},
-            "outputs": [f"{stem}.{end}" for end in ends],
+            "outputs": sorted(list_file_names(get_page_folder(page.path), one)),
         }
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from reportgen.claims.language import Name, get_text, parse
 from reportgen.core.statements import Quantity
 from reportgen.core.words import (
     MINUS,
@@ -23,6 +24,7 @@ from reportgen.core.words import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from reportgen.claims.language import Call
     from reportgen.core.statements import Fact, Scale
 
 
@@ -33,6 +35,45 @@ _DURATIONS = ((86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (100
 _SIZES = {"widest_gap", "volatility", "band_width", "sd"}
 # Facts with their position in the call.
 _PLACED = {"at", "gap", "band_width", "mean", "last"}
+# What is said of a fact before its value, for readers; ``{0}`` and ``{1}`` are its arguments.
+_HEADS = {
+    "start": "{0} starts at",
+    "final": "{0} ends at",
+    "peak": "The best value of {0} is",
+    "peak_step": "{0} is best at",
+    "trough": "The worst value of {0} is",
+    "trough_step": "{0} is worst at",
+    "at": "{0} has",
+    "mean": "The mean of {0} is",
+    "last": "The mean of the last {1} readings of {0} is",
+    "best_by": "Chosen by {1}, {0} has",
+    "sd": "The standard deviation across runs of {0} is",
+    "n": "The number of runs of {0} is",
+    "steps_to": "{0} reaches {1} at",
+    "gap": "{0} − {1} is",
+    "widest_gap": "{0} and {1} are furthest apart by",
+    "widest_gap_step": "{0} and {1} are furthest apart at",
+    "crossings": "The number of times that {0} and {1} change places is",
+    "volatility": "The volatility of {0} is",
+    "band_width": "The width of the band of {0} is",
+    "score": "{0} scores",
+    "low": "The lower end of the interval of {0} is",
+    "high": "The upper end of the interval of {0} is",
+    "rank": "The rank of {0} is",
+    "best_rank": "The best rank left to {0} is",
+    "worst_rank": "The worst rank left to {0} is",
+    "group": "The group of {0} is",
+    "tier": "The group of {0} is",
+    "difference": "{0} − {1} is",
+    "p_value": "The difference of {0} and {1} has p",
+}
+# What is said of a fact that is true, and of one that is not.
+_VERDICTS = {
+    "better": ("{0} is better than {1}", "{0} is not shown to be better than {1}"),
+    "unclear": ("{0} and {1} are not distinguishable", "{0} and {1} are distinguishable"),
+    "tied": ("{0} and {1} are not distinguishable", "{0} and {1} are distinguishable"),
+    "equivalent": ("{0} and {1} are equivalent", "{0} and {1} are not shown to be equivalent"),
+}
 # With more decimals than this, four significant digits are shown.
 _MOST_DECIMALS = 12
 _MOST_IN_HEAD = 3
@@ -149,15 +190,38 @@ def describe_fact(fact: Fact, scale: Scale) -> str:
         said = f"{fact.call} is {'true' if fact.value else 'not true'}"
     else:
         said = format_equation(fact.call, format_fact_interval(fact, scale))
-    note = f": {fact.note}" if fact.note else ""
-    place = ""
-    if fact.quantity is not Quantity.STEP and fact.name not in _PLACED:
-        if fact.step is not None:
-            place = f" {describe_position(fact.step, scale)}"
-        elif fact.name == "crossings" and fact.from_step is not None and fact.to_step is not None:
-            first, last = (describe_step(step, scale) for step in (fact.from_step, fact.to_step))
-            place = f" between {first} and {last}"
-    return f"{said}{place}{note}"
+    place = "" if fact.name in _PLACED else _describe_place(fact, scale)
+    return f"{said}{place}{f': {fact.note}' if fact.note else ''}"
+
+
+def _describe_place(fact: Fact, scale: Scale) -> str:
+    if fact.quantity is Quantity.STEP:
+        return ""
+    if fact.step is not None:
+        return f" {describe_position(fact.step, scale)}"
+    if fact.from_step is None or fact.to_step is None:
+        return ""
+    if fact.name == "crossings":
+        return " between " + " and ".join(describe_step(one, scale) for one in (fact.from_step, fact.to_step))
+    return f" from {format_range(fact.from_step, fact.to_step, scale)}" if fact.name == "mean" else ""
+
+
+def explain_fact(fact: Fact, scale: Scale, shown: str = "") -> str:
+    """Describe a fact to readers who do not know the language of claims, without a full stop.
+
+    ``The best value of MEL is 0.84 at step 120``, ``Aspen is better than Birch: difference +13.6 points``.
+    ``shown`` is the value as it is to be written, otherwise it is written as in ``describe_fact``.
+    """
+    if fact.value is None:
+        return fact.reason
+    call = cast("Call", parse(fact.call))
+    names = [one.name if isinstance(one, Name) else get_text(fact.call, one) for one in call.arguments]
+    if fact.quantity is Quantity.TRUTH:
+        said = _VERDICTS[fact.name][not fact.value].format(*names)
+    else:
+        head, value = _HEADS[fact.name].format(*names), shown or format_fact_interval(fact, scale)
+        said = format_equation(head, value) if fact.name == "p_value" else f"{head} {value}"
+    return f"{said}{_describe_place(fact, scale)}{f': {fact.note}' if fact.note else ''}"
 
 
 def format_quantity_interval(

@@ -12,6 +12,7 @@ from reportgen.claims.evaluation import evaluate, to_truth
 from reportgen.claims.fact_words import (
     describe_fact,
     describe_position,
+    explain_fact,
     format_fact_interval,
     format_quantity,
     format_quantity_interval,
@@ -73,7 +74,12 @@ def _judge_value(expression: CheckedExpression, typed: Typed, result: Result, sc
     fact_texts = {one: describe_fact(one, scale) for one in result.facts}
     if result.value is None:
         words = fact_texts.pop(fact) if fact else f"{expression.text} has no value: {result.reason}"
-        return Judgement(Truth.UNDECIDED, words, tuple(fact_texts.values()), "", result.facts)
+        sentences = (
+            result.reason,
+            *(explain_fact(one, scale) for one in result.facts if one.value is not None),
+        )
+        evidence = tuple(fact_texts.values())
+        return Judgement(Truth.UNDECIDED, words, evidence, sentences, expression.text, "", result.facts)
     value, quantity = float(result.value), expression.quantity
     holds = agrees(typed, value, quantity, scale)
     new = repair(typed, value, quantity, scale)
@@ -89,13 +95,17 @@ def _judge_value(expression: CheckedExpression, typed: Typed, result: Result, sc
             if _is_distinguishable(typed, words, quantity, scale):
                 shown = words
                 break
-    words = format_equation(fact.call if fact else expression.text, shown)
+    written = words = format_equation(fact.call if fact else expression.text, shown)
     if fact and shown == whole:
         words = fact_texts.pop(fact)
     elif fact:
         words += fact_texts[fact].removeprefix(format_equation(fact.call, whole))
     truth, evidence = Truth.HOLDS if holds else Truth.FAILS, tuple(fact_texts.values())
-    return Judgement(truth, words, evidence, "" if new == typed.words else new, result.facts)
+    facts = sorted(result.facts, key=lambda one: one is not fact)
+    sentences = tuple(explain_fact(one, scale, shown if one is fact else "") for one in facts)
+    written = fact.call if fact else written
+    new = "" if new == typed.words else new
+    return Judgement(truth, words, evidence, sentences, written, new, result.facts)
 
 
 def _is_distinguishable(typed: Typed, words: str, quantity: Quantity, scale: Scale) -> bool:
@@ -139,7 +149,19 @@ def _judge_claim(expression: CheckedExpression, result: Result, subject: Subject
     noise = [(part, describe_noise(part, subject)) for part in result.deciding if truth is Truth.HOLDS]
     doubts = [words if single else f"{words} ({part.text})" for part, words in noise if words]
     outcome += f", but {'; '.join(doubts)}" if doubts else ""
-    return Judgement(truth, outcome, tuple(fact_texts.values()), "", result.facts)
+    sentences = [explain_fact(one, scale) for one in result.facts]
+    computed = (part for part in result.deciding if truth is not Truth.HOLDS or _is_computed(part))
+    sentences += [describe_part(part, scale) for part in computed if not part.fact]
+    sentences += [f"But {words}" for words in doubts]
+    unique = tuple(dict.fromkeys(filter(None, sentences)))
+    evidence = tuple(fact_texts.values())
+    return Judgement(truth, outcome, evidence, unique, expression.text, "", result.facts)
+
+
+def _is_computed(part: Part) -> bool:
+    """Return whether a side is computed from facts: readers compare facts and numbers by themselves."""
+    computed = (side for side in part.sides if side.fact is None and side.quantity is not Quantity.NUMBER)
+    return part.operator != "=" and any(computed)
 
 
 def describe_part(part: Part, scale: Scale) -> str:

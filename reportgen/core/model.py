@@ -246,6 +246,7 @@ class Figure(Struct, frozen=True, tag=True):
     other_views: tuple[str, ...] = ()  # those for other x axes in the payload
     # Scripts with the texts of samples, which the browser loads once a cell is opened.
     samples: tuple[str | CachedText, ...] = ()
+    has_pdf: bool = False  # whether a PDF of the standalone picture is written, too
 
 
 class Panels(Struct, frozen=True, tag=True):

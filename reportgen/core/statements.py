@@ -96,6 +96,8 @@ class Judgement(Struct, frozen=True):
     # ``final(MEL) > final(GRPO) fails: 0.82 is not above 0.82``.
     found: str
     evidence: tuple[str, ...]  # every fact of the expression in words, except the one in ``found``
+    sentences: tuple[str, ...]  # all of it for readers who do not know the language of claims
+    written: str  # what the sentences are about, in that language: ``peak(MEL)``; a sum with its result
     repaired: str  # the words as they should be typed, in the author's style; empty unless a value fails
     facts: tuple[Fact, ...]  # every fact of the expression, each once
 

@@ -119,6 +119,7 @@ def draw_blocks(
                     block.id,
                     block.settings.model_dump_json(),
                     benchmark.model_dump_json() if benchmark else "",
+                    repr(_has_pdf(planned, inputs)),
                     repr(planned.list_all_requests()),
                     repr(planned.topics),
                     repr([claim.expression for claim in planned.claims]),
@@ -134,12 +135,19 @@ def draw_blocks(
     return drawn
 
 
+def _has_pdf(planned: PlannedBlock, inputs: DrawInputs) -> bool:
+    own = planned.block.settings.pdf
+    return inputs.project.settings.pdf if own is None else own
+
+
 def _draw_block(planned: PlannedBlock, inputs: DrawInputs) -> Shown:
     """Draw a block, and say in the file of each figure what it is drawn from."""
+    has_pdf = _has_pdf(planned, inputs)
 
     def name_origin(_: int, figure: Figure) -> Figure:
         name, origin = name_figure(planned.page.path, figure.id), find_origin(planned, inputs.sources, figure)
-        return replace(figure, file_svg=add_metadata(str(figure.file_svg), name, origin))
+        picture = add_metadata(str(figure.file_svg), name, origin)
+        return replace(figure, file_svg=picture, has_pdf=has_pdf)
 
     return _change_figures(draw_block(planned, inputs), name_origin)
 

@@ -52,13 +52,13 @@ def find_origin(planned: PlannedBlock, sources: Mapping[str, Source], shown: Fig
 
     Its definition is made of the settings of its block, its sources and its page's benchmark that are not the
     default ones, so that a setting of a later version changes none, of what the page lets it mark and, where
-    an author's function draws it, of the specification it returns.
+    an author's function draws it, of the specification it returns. ``pdf`` changes no picture.
     """
     files = sorted((file.path, file.sha256) for name in planned.sources for file in sources[name].files)
     block, benchmark = planned.block, planned.page.front_matter.benchmark
     settings = [block.settings, *(sources[name].settings for name in planned.sources)]
     settings += [benchmark] if benchmark else []
-    parts = [block.kind, *(one.model_dump_json(exclude_defaults=True) for one in settings)]
+    parts = [block.kind, *(one.model_dump_json(exclude_defaults=True, exclude={"pdf"}) for one in settings)]
     parts += [_ADDED_LATER.sub("", repr(topic)) for topic in planned.topics]
     parts += [claim.expression for claim in planned.claims]
     if isinstance(block.settings, AltairSettings):

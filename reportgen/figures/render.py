@@ -1,4 +1,4 @@
-"""All calls to vl-convert: Vega-Lite to Vega and SVG, SVG to PNG. No network, no Node.
+"""All calls to vl-convert: Vega-Lite to Vega and SVG, SVG to PNG and PDF. No network, no Node.
 
 Custom charts are drawn in a worker process with a time limit, since a specification can exceed any machine: a
 width of 1e9, a sequence of 1e9 numbers, or a regular expression that never ends. Vega cannot be interrupted,
@@ -17,6 +17,7 @@ import signal
 import subprocess
 import sys
 from functools import cache
+from itertools import pairwise
 from threading import Event, Lock, Timer
 from typing import IO, TYPE_CHECKING, Any, Final, cast
 
@@ -62,6 +63,50 @@ def render_png(svg: str, *, scale: float = 1.0) -> bytes:
     """Render an SVG of fixed size with resolved colours as PNG; ``scale`` is pixels per unit."""
     png: bytes = _load_engine().svg_to_png(svg, scale=scale)
     return png
+
+
+def render_pdf(svg: str) -> bytes:
+    """Render an SVG of fixed size with resolved colours as a PDF of one page, of equal bytes each time."""
+    return _order_objects(_load_engine().svg_to_pdf(svg))
+
+
+_REFERENCE: Final = re.compile(rb"\b(\d+) 0 R\b")
+_ENTRIES: Final = re.compile(rb"(?:^ */\S+ \d+ 0 R\n)+", re.MULTILINE)
+
+
+def _order_objects(pdf: bytes) -> bytes:
+    """Return a PDF with its objects in the order in which they are first referred to.
+
+    The engine writes fonts, and the entries of their dictionaries, in another order in each call.
+    """
+    table = int(pdf.rsplit(b"startxref", 1)[1].split()[0])
+    places = [int(line[:10]) for line in pdf[table:].splitlines() if line.endswith(b" n")]
+    objects: dict[bytes, tuple[bytes, bytes]] = {}  # by number: dictionary, and stream with the end
+    for start, end in pairwise([*sorted(places), table]):
+        number, body = pdf[start:end].split(b" 0 obj\n", 1)
+        words, stream, data = body.partition(b"stream\n")
+        ordered = _ENTRIES.sub(lambda lines: b"".join(sorted(lines[0].splitlines(keepends=True))), words)
+        objects[number] = ordered, stream + data
+    trailer = pdf[table:].split(b"trailer\n", 1)[1].split(b"startxref", 1)[0]
+    order: dict[bytes, int] = {}
+    waiting = [trailer]
+    while waiting:
+        for number in _REFERENCE.findall(waiting.pop(0)):
+            if number not in order:
+                order[number] = len(order) + 1
+                waiting.append(objects[number][0])
+
+    def renumber(words: bytes) -> bytes:
+        return _REFERENCE.sub(lambda found: b"%d 0 R" % order[found[1]], words)
+
+    written, starts = pdf[: min(places)], []
+    for number, place in order.items():
+        starts.append(len(written))
+        words, rest = objects[number]
+        written += b"%d 0 obj\n%b%b" % (place, renumber(words), rest)
+    lines = b"".join(b"%010d 00000 n\r\n" % start for start in starts)
+    head = b"xref\n0 %d\n0000000000 65535 f\r\n%btrailer\n" % (len(starts) + 1, lines)
+    return b"%b%b%bstartxref\n%d\n%%%%EOF" % (written, head, renumber(trailer), len(written))
 
 
 def _write_legible_json(specification: dict[str, Any]) -> str:

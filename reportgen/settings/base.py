@@ -40,6 +40,7 @@ Accepted = Annotated[
 ]
 """Warnings that are accepted: a pair of id and reason, several pairs, or a mapping."""
 ACCEPT = "Warnings that arise here and are accepted: [ID, reason], or several as ID: reason."
+PDF = "Write each figure as a PDF, too."
 
 
 PALETTE = ("blue", "orange", "green", "purple", "red", "sky", "olive", "pink")

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 from reportgen.core.words import parse_moment, suggest_name
 from reportgen.settings.base import (
     ACCEPT,
+    PDF,
     Accepted,
     CellValue,
     Name,
@@ -197,6 +198,7 @@ class BlockSettings(Settings):
     data: ClassVar[Literal["", "curves", "scores"]] = ""
     # Whether statements can refer to the block.
     has_topics: ClassVar[bool] = False
+    draws_figures: ClassVar[bool] = True
     # What follows the id and a hyphen in the ids of its parts, as a regular expression.
     part_names: ClassVar[str] = ""
 
@@ -210,9 +212,12 @@ class BlockSettings(Settings):
     title: Name | None = Field(None, description="What is shown.")
     caption: str | None = Field(None, description="Words put before the caption that reportgen writes.")
     accept: Accepted = Field(default_factory=dict, description=ACCEPT)
+    pdf: bool | None = Field(None, description=PDF)
 
     @model_validator(mode="after")
-    def _check_sources(self) -> BlockSettings:
+    def _check_block(self) -> BlockSettings:
+        if self.pdf and not self.draws_figures:
+            raise ValueError("pdf: true is for blocks that draw figures")
         refuse_repeated_source(self.list_sources())
         return self
 

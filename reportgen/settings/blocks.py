@@ -234,6 +234,8 @@ class PanelsSettings(LineSettings):
 class TableSettings(DataSettings):
     """A ``table`` block: final, peak and mean of each series."""
 
+    draws_figures = False
+
     metric: Metrics | None = Field(
         None, description="The metric, several, or NAME: FORMULA; the benchmark's if left out."
     )
@@ -328,6 +330,8 @@ class DistributionSettings(DataSettings):
 class OverviewSettings(BlockSettings):
     """An ``overview`` block: one card for each benchmark."""
 
+    draws_figures = False
+
     benchmarks: tuple[Name, ...] = Field((), description="Only these, in this order; all if left out.")
 
 
@@ -369,6 +373,8 @@ class AltairSettings(DataSettings):
 
 class ObservationsSettings(BlockSettings):
     """An ``observations`` block: what rules find in a figure's data, in sentences."""
+
+    draws_figures = False
 
     of: Name | None = Field(
         None,

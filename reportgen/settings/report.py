@@ -13,6 +13,7 @@ from reportgen.settings.base import (
     ACCEPT,
     COLOURS,
     LABELS,
+    PDF,
     Accepted,
     Colours,
     Labels,
@@ -153,6 +154,7 @@ class ProjectSettings(Settings):
         default_factory=dict, description="Series name: its place in the palette, 1 to 8."
     )
     colours: Colours = Field(default_factory=dict, description=COLOURS)
+    pdf: bool = Field(False, description=PDF)
     variables: dict[str, Any] = Field(
         default_factory=dict, description="Values that pages write as {{ name }}; also those of extra:."
     )

@@ -388,12 +388,12 @@ class Assembly:
         return "".join([self.fences.fill(path, before, fill_block), *rendered, end, after])
 
     def finish(self, site: Path, *, searches: bool) -> None:
-        """Write what is known only at the end: ``report.json``, cards and, for our theme, the search."""
+        """Write what is known only at the end: ``report.json``, cards, PDFs and, in our theme, the search."""
         with self._jobs.worker:
-            for path, card in self._jobs.cards.items():
-                name = f"{get_page_folder(path)}/card.png"
-                if not (self._last_build and self._last_build.link(name, card.key, site)):
-                    _write(site / name, card())
+            cards = {f"{get_page_folder(path)}/card.png": job for path, job in self._jobs.cards.items()}
+            for name, job in (cards | self._jobs.pdfs).items():
+                if not (self._last_build and self._last_build.link(name, job.key, site)):
+                    _write(site / name, job())
         stated: dict[str, object] = {"feed_id": self._feed_id} if self._feed_id else {}
         if self._cited:
             stated["authors"] = [author.name for author in self._cited.citation.authors]

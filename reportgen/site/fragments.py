@@ -26,7 +26,7 @@ from reportgen.narrative.markdown_extensions import ELEMENT, find_marks
 from reportgen.narrative.markup import find_fences
 from reportgen.narrative.pages import strip_markup
 from reportgen.settings.blocks import BLOCKS
-from reportgen.site.outputs import count_statements, describe_truth
+from reportgen.site.outputs import count_statements, describe_truth, list_file_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -127,12 +127,12 @@ def _render_table(table: ResultTable, link: Callable[[str], str], page_folder: s
 
 
 def _make_part(figure: Figure, link: Callable[[str], str], page_folder: str) -> dict[str, Any]:
-    stem = f"{page_folder}/{figure.id}"
+    files = zip(("svg", "csv", "spec", "pdf"), list_file_names(page_folder, figure), strict=False)
     return {
         "figure": figure,
         "title": figure.title,
         "repeats": False,
-        "files": {"svg": link(f"{stem}.svg"), "csv": link(f"{stem}.csv"), "spec": link(f"{stem}.vl.json")},
+        "files": {kind: link(name) for kind, name in files},
         "rows": render_data_rows(figure.table.rows),
         "payload_json": _escape_script(str(figure.payload)),
     }
@@ -392,16 +392,14 @@ def _render_checked_list(statements: Sequence[Statement], prefix: str) -> str:
     rows = []
     for one in statements:
         truth = describe_truth(one)
-        # The finding of a claim already says so.
-        is_said = one.binding.kind == "claim" and truth == one.judgement.truth.value
         rows.append(
             {
                 "number": one.number,
                 "words": strip_markup(one.binding.words),
-                "truth": "" if is_said else truth,
+                "truth": truth,
                 "kind": _VERDICTS[truth][0],
-                "found": one.judgement.found,
-                "evidence": one.judgement.evidence,
+                "sentences": one.judgement.sentences,
+                "written": one.judgement.written,
                 "reason": one.binding.fails,
                 "metric": one.metric,
                 "state": one.state,

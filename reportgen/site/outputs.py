@@ -48,8 +48,17 @@ def list_tables(shown: Shown) -> tuple[ResultTable, ...]:
     return tuple(part for part in parts if isinstance(part, ResultTable))
 
 
+def list_file_names(folder: str, shown: Figure | ResultTable) -> list[str]:
+    """List the files of a figure or table, from the site's root, in the folder of its page's figures."""
+    ends = ("csv",) if isinstance(shown, ResultTable) else ("svg", "csv", "vl.json", *["pdf"] * shown.has_pdf)
+    return [f"{folder}/{shown.id}.{end}" for end in ends]
+
+
 def list_figure_files(report: Report) -> Iterator[tuple[str, str | CachedText]]:
-    """List SVG, CSV, Vega-Lite specification and samples of every figure, and the CSV of every table."""
+    """List SVG, CSV, Vega-Lite specification and samples of every figure, and the CSV of every table.
+
+    A PDF is made from the SVG by a background job.
+    """
     for (page, _), shown in report.shown.items():
         folder = get_page_folder(page)
         for table in list_tables(shown):
@@ -123,7 +132,7 @@ def _describe_page(page: Page, report: Report) -> dict[str, Any]:
         "benchmark": {"name": result.name, "facts": dict(result.facts)} if result else None,
         "figures": [
             pick(figure, "id", "kind", "title", "summary", "caption", "numbers")
-            | {"line": line, "files": [f"{folder}/{figure.id}.{end}" for end in ("svg", "csv", "vl.json")]}
+            | {"line": line, "files": list_file_names(folder, figure)}
             for _, line, shown in blocks
             for figure in list_figures(shown)
         ],

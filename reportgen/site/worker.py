@@ -1,4 +1,4 @@
-"""Slow work for a worker process: some pages of a large report, compiled views, and PNG cards.
+"""Slow work for a worker process: some pages of a large report, compiled views, PNG cards and PDFs.
 
 All hold the interpreter lock while they run. Results of an earlier build come from the cache; no process is
 started for these.
@@ -123,7 +123,8 @@ class Job(Struct):
 class BackgroundJobs:
     """Jobs of figures, started as soon as each is drawn, while the rest are drawn.
 
-    ``views`` are compiled views by name, ``cards`` PNG cards by the path of their page.
+    ``views`` are compiled views by name, ``cards`` PNG cards by the path of their page, and ``pdfs`` the PDFs
+    of figures by their path below the site.
     """
 
     def __init__(self, cache: Cache, pages: int, *, with_cards: bool) -> None:
@@ -133,12 +134,13 @@ class BackgroundJobs:
             self.worker.warm_up()
         self.views: dict[str, Job] = {}
         self.cards: dict[str, Job] = {}
+        self.pdfs: dict[str, Job] = {}
         self._with_cards = with_cards
 
     def start_jobs(self, page: str, shown: Shown) -> None:
         """Start the jobs of a page's newly drawn block; its first figure becomes the page's card."""
         from reportgen.figures.live import name_view  # noqa: PLC0415 - a worker process starts faster without NumPy
-        from reportgen.site.outputs import list_figures  # noqa: PLC0415 - as above
+        from reportgen.site.outputs import get_page_folder, list_figures  # noqa: PLC0415 - as above
 
         for figure in list_figures(shown):
             for view in filter(None, (figure.view, *figure.other_views)):
@@ -150,6 +152,10 @@ class BackgroundJobs:
             if self._with_cards and page not in self.cards:
                 key = Cache.make_key("card", get_digest(figure.file_svg))
                 self.cards[page] = self.worker.start(key, _render_card, figure.file_svg)
+            if figure.has_pdf:
+                key = Cache.make_key("pdf", version("vl-convert-python"), get_digest(figure.file_svg))
+                path = f"{get_page_folder(page)}/{figure.id}.pdf"
+                self.pdfs[path] = self.worker.start(key, _render_pdf, figure.file_svg)
 
 
 @contextmanager
@@ -221,3 +227,9 @@ def _render_card(picture: str | CachedText) -> bytes:
     from reportgen.figures.render import render_png  # noqa: PLC0415
 
     return render_png(draw_card(str(picture)))
+
+
+def _render_pdf(picture: str | CachedText) -> bytes:
+    from reportgen.figures.render import render_pdf  # noqa: PLC0415 - imported where it runs
+
+    return render_pdf(str(picture))

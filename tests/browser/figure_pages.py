@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from make_vega_bundle import BUNDLE
+from msgspec.structs import replace
 
 from reportgen.core.errors import SourceLocation
 from reportgen.core.model import Cell, Curve, CurveSet, ResultTable, Run
@@ -18,7 +19,7 @@ from reportgen.figures.curves.figure import draw_curve, draw_panels
 from reportgen.figures.curves.several_metrics import draw_keyed_lines
 from reportgen.figures.live import compile_view, name_view, write_compact_json, write_link_state
 from reportgen.figures.plot import DrawContext, PlotSpec, RightAxis
-from reportgen.figures.render import compile_to_vega
+from reportgen.figures.render import compile_to_vega, render_pdf
 from reportgen.figures.style import assign_slots
 from reportgen.settings.block_parts import Annotation, ReferenceLine
 from reportgen.settings.blocks import PanelsSettings
@@ -164,6 +165,8 @@ def write_page(folder: Path, name: str, *shown: Shown) -> Path:
     for one in figures:
         for ending, text in (("svg", one.file_svg), ("csv", one.csv), ("vl.json", one.spec)):
             (folder / "figures" / f"{one.id}.{ending}").write_text(str(text), encoding="utf-8")
+        if one.has_pdf:
+            (folder / "figures" / f"{one.id}.pdf").write_bytes(render_pdf(str(one.file_svg)))
     body = "\n".join(render_block(one, lambda target: target, "figures") for one in shown)
     page = folder / f"{name}.html"
     views = "".join(
@@ -188,7 +191,7 @@ def write_site(folder: Path) -> None:
     write_page(folder, "marked", marked())
     write_page(folder, "dense", dense())
     write_page(folder, "cut", cut())
-    write_page(folder, "many", many(), points())
+    write_page(folder, "many", replace(many(), has_pdf=True), points())
     write_page(folder, "log", log_axes())
     write_page(folder, "two-axes", two_axes())
     write_page(folder, "time", over_time())

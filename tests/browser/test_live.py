@@ -713,6 +713,9 @@ def test_downloads(tabs: Tabs, tmp_path: Path) -> None:
     csv = save(figure, "CSV", tmp_path)
     assert csv.read_text(encoding="utf-8").startswith("series,metric,step,value,low,high,n")
     assert save(figure, "Vega-Lite", tmp_path).name == "many-many.vl.json"
+    pdf = save(figure, "PDF", tmp_path)
+    assert pdf.name == "many-many.pdf"
+    assert pdf.read_bytes().startswith(b"%PDF")
 
 
 def test_menu_closes(tabs: Tabs) -> None:

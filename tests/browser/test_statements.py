@@ -159,7 +159,7 @@ def test_without_javascript_nothing_is_missing(tabs: Tabs) -> None:
     row = tab.locator("#checked-3")
     expect(row).to_be_in_viewport()
     expect(row).to_contain_text("fails")
-    expect(row).to_contain_text("peak(MEL) = 0.82")
+    expect(row).to_contain_text("The best value of MEL is 0.82 at step 10: best of 2 checkpoints.")
     expect(tab.locator("#statement-3 + .rg-verdict")).to_have_text("(the data say 0.82)")
     row.get_by_role("link", name=re.compile("Show in the figure")).click()
     expect(tab.locator("#scores")).to_be_in_viewport()

@@ -191,7 +191,7 @@
         this.surface.focus({ preventScroll: true });
       });
       this.all.hidden = true;
-      const files = { svg: "SVG picture", csv: "CSV, the numbers", spec: "Vega-Lite JSON" };
+      const files = { svg: "SVG picture", pdf: "PDF picture", csv: "CSV, the numbers", spec: "Vega-Lite JSON" };
       const links = Object.entries(files).map(([kind, words]) => live.fileLink(figure, kind, words));
       const buttons = [this.all];
       if (figure.requestFullscreen) buttons.push(live.fullScreenButton(figure, () => this.point(null)));

@@ -240,7 +240,7 @@
       return choice;
     };
     const pictures = [picture("PNG picture", "png", pngOf), picture("SVG picture", "svg", svgOf)];
-    const files = { csv: "CSV, the points drawn", spec: "Vega-Lite JSON" };
+    const files = { pdf: "PDF, the whole figure", csv: "CSV, the points drawn", spec: "Vega-Lite JSON" };
     const links = Object.entries(files).map(([kind, words]) => live.fileLink(figure, kind, words));
     return live.saveMenu([...pictures, ...links.filter(Boolean)]);
   }
