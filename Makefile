@@ -47,12 +47,13 @@ lock: $(VENV)/.installed ## renew the versions and hashes that continuous integr
 	@$(call PICK,annotated-types msgspec pydantic pydantic-core typing-extensions typing-inspection) > action/comment/requirements.txt
 	@$(call PICK,click numpy vl-convert-python) > action/comment/pictures.txt
 
-bench: $(VENV)/.installed-test ## times of builds, reviews and archives as ratios, of publishing, and the weight of a page
+bench: $(VENV)/.installed-test ## times of builds, reviews and archives as ratios, of publishing, the weight of a page, and live figures in a browser
 	@$(BIN)/python benchmarks/build.py
 	@$(BIN)/python benchmarks/review.py
 	@$(BIN)/python benchmarks/archive.py
 	@$(BIN)/python benchmarks/publish.py
 	@$(BIN)/python benchmarks/page_weight.py
+	@$(BIN)/python benchmarks/live_figures.py
 
 screenshots: site $(VENV)/.installed-test ## pictures of every page into screenshots/
 	@$(BIN)/python tests/find_chromium.py --install

@@ -1,6 +1,6 @@
 """Measures live figures in Chromium: what loading blocks, the first tooltip, reading values, and scrolling.
 
-    python benchmarks/browser.py [--times 9] [--folder KEPT]
+    python benchmarks/live_figures.py [--times 9] [--folder KEPT]
 
 Pages are opened from disk, each time in a new profile, so nothing is compiled or cached. Times in
 milliseconds are medians; on a busy machine compare them with the empty Vega view, which is measured in the
@@ -10,6 +10,7 @@ same run.
 from __future__ import annotations
 
 import argparse
+import importlib
 import statistics
 import sys
 import tempfile
@@ -134,7 +135,8 @@ class Pages:
 def _sum_blocking(tab: Page) -> float:
     """What loading a page blocks beyond 50 ms a task, before anything is woken."""
     tab.wait_for_timeout(500)
-    return sum(max(0, task - 50) for task in tab.evaluate("tasks"))
+    tasks: list[float] = tab.evaluate("tasks")
+    return sum(max(0, task - 50) for task in tasks)
 
 
 def _measure_tooltip(tab: Page) -> tuple[float, float]:
@@ -200,10 +202,9 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where the report is kept")
     wanted = parser.parse_args()
     sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-    from find_chromium import find_chromium, what_is_missing  # noqa: PLC0415 - of the tests
-
-    if (path := find_chromium()) is None:
-        sys.exit(what_is_missing("nothing was installed"))
+    finder = importlib.import_module("find_chromium")
+    if (path := finder.find_chromium()) is None:
+        sys.exit(finder.what_is_missing("nothing was installed"))
     with tempfile.TemporaryDirectory() as temporary, sync_playwright() as playwright:
         folder = wanted.folder or Path(temporary) / "report"
         write_report(folder)

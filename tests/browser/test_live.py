@@ -185,6 +185,21 @@ def test_is_read_as_soon_as_it_looks_alive(tabs: Tabs) -> None:
     expect(figure.get_by_role("status")).not_to_be_empty(timeout=1000)
 
 
+def test_values_are_read_before_the_view_is_drawn(tabs: Tabs) -> None:
+    """The still picture has the same places, so the pointer that wakes a figure reads it at once."""
+    slow = "const wait = setTimeout; window.setTimeout = (job, ms = 0) => wait(job, ms + 3000);"
+    tab = tabs.open("dense", script=NO_IDLE + slow)
+    figure = figure_of(tab, "dense")
+    point_at(figure, 0.5)
+    expect(figure.locator(".rg-tooltip")).to_be_visible(timeout=2500)
+    expect(figure).not_to_have_class(re.compile("rg-is-live"))
+    figure.locator(".rg-surface").focus()
+    tab.keyboard.press("+")
+    expect(figure).to_have_class(re.compile("rg-is-live rg-is-zoomed|rg-is-zoomed rg-is-live"), timeout=9000)
+    ticks = figure.locator(".rg-live .role-axis-label text")
+    assert "200" not in ticks.all_text_contents()
+
+
 def test_saves_data_where_the_reader_asks_for_it(tabs: Tabs) -> None:
     """With Save-Data nothing is loaded until a figure is used."""
     saving = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } });"

@@ -114,17 +114,15 @@
       );
     }
 
-    /** Rows of the thin lines; ``shown`` are the runs of a series to draw. */
-    runRows(shown) {
+    /** Rows of single runs: a path each where ``trace`` makes one, otherwise their points. ``shown`` are the runs of a
+        series to draw. */
+    runRows(shown, trace) {
+      const pointsOf = ({ steps, values }) => steps.map((step, i) => ({ step, value: values[i] }));
       return this.backToFront.flatMap((one) =>
-        shown(one).flatMap((run, number) =>
-          run.steps.map((step, i) => ({
-            series: one.key,
-            run: `${one.key}-${number}`,
-            step,
-            value: run.values[i],
-          })),
-        ),
+        shown(one).flatMap((run) => {
+          const rows = trace ? [{ path: trace(one, run) }] : pointsOf(run);
+          return rows.map((row) => ({ ...row, series: one.key, run: run.name }));
+        }),
       );
     }
 
@@ -234,6 +232,19 @@
     return best;
   }
 
+  /** The path of a line in a room, with a gap where a value is missing or cannot be on the axis. */
+  function tracePath({ steps, values }, x, y, { width, height }) {
+    const across = steps.map((step) => (fraction(x, step) * width).toFixed(2));
+    let [path, pen] = ["", "M"];
+    values.forEach((value, i) => {
+      const up = value === null ? NaN : fraction(y, value);
+      if (!Number.isFinite(up)) return void (pen = "M");
+      path += `${pen}${across[i]},${((1 - up) * height).toFixed(2)}`;
+      pen = "L";
+    });
+    return path;
+  }
+
   /** Ticks of a log axis as axis.py chooses them: powers of ten, with 2 and 5 on a short range. */
   function logTicks([low, high]) {
     const first = Math.floor(Math.log10(low));
@@ -335,7 +346,7 @@
     return placeWords({ ...axis, title }, words);
   }
 
-  const axes = { signed, fraction, valueOf, within, nearest, freshTicks, reader, placeWords, placeInSentence };
+  const axes = { signed, fraction, valueOf, within, nearest, freshTicks, tracePath, reader, placeWords, placeInSentence };
   /** A plot's data over one x, with its axes; ``names`` is the order of its series. */
   class Axes {
     constructor(payload, names) {

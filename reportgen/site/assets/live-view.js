@@ -7,7 +7,7 @@
   const LETTER = 7; // pixels of a digit at a tick, on average
   const ROOM = 0.06; // of the values that y is fitted to, above and below them
   const FLAT = 1e-6; // of the y axis, under which values are one
-  const FOLLOW_AXES = ["ends", "references", "annotations"];
+  const FOLLOW_AXES = ["runs", "ends", "references", "annotations"];
 
   /** Nothing is ever loaded; links of an author's chart may lead elsewhere. */
   function refusingLoader() {
@@ -298,10 +298,14 @@
       return {
         excluding: this.differs ? live.listExcluding(data.series[0]) : [],
         means: data.means(this.band, this.log ? this.y.domain[0] : -Infinity),
-        runs: data.runRows((one) => this.runsOf(one)),
+        runs: data.runRows((one) => this.runsOf(one), this.joinsRuns && ((one, run) => this.trace(one, run, room))),
         ends: this.ends(room).map(({ text, y }) => ({ series: key(text), text, y })),
         ...this.marks(room),
       };
+    }
+
+    trace(one, run, room) {
+      return live.tracePath(run, this.x, this.axisOf(one), room);
     }
 
     /** Reference lines and annotations that the axes now show, with their words where they have room. */
@@ -329,6 +333,7 @@
     specification(room, ink) {
       const { payload } = this;
       const spec = compiled(payload);
+      this.joinsRuns = spec.marks.some(({ name, type }) => name.endsWith("runs_marks") && type === "path");
       const signals = this.signals(room, ink);
       const data = this.datasets(room);
       if (this.differs) {
@@ -363,7 +368,9 @@
       this.host?.remove();
       Object.assign(this, { view, host });
       this.sets = spec.data.map((set) => set.name);
-      this.drawnNow();
+      if (!this.stale) return this.drawnNow();
+      this.stale = false;
+      this.refresh("means", "runs");
     }
 
     static ink(colour, faded) {
@@ -372,7 +379,7 @@
 
     /** Show the state as it is now; ``names`` are the data sets that changed. */
     refresh(...names) {
-      if (!this.view) return;
+      if (!this.view) return void (this.stale = true); // it is being drawn, and can be read already
       if (this.drawn !== this.mode) return void this.draw();
       this.settle();
       const data = this.datasets(this.room);
@@ -430,6 +437,11 @@
     return new Promise((resolve) => setTimeout(resolve));
   }
 
+  /** Let the browser show what has changed: a second frame begins when the first one is shown. */
+  function nextFrame() {
+    return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve))));
+  }
+
   /** Make a figure, or panels together, alive; the still pictures stay until each view is drawn. */
   async function enliven(unit) {
     await document.fonts.ready;
@@ -442,15 +454,16 @@
     const group = new live.Group(unit);
     group.plots = figures.map((figure) => new Plot(figure, group));
     group.join();
+    group.plots.forEach((plot) => plot.settle());
+    group.plots.forEach(live.addPointer);
+    const over = group.plots.find(({ surface }) => surface.contains(live.lastMove?.target));
+    over?.pointer.moved(live.lastMove);
+    await nextFrame(); // values are read from the still picture first: drawing takes several times as long
     for (const plot of group.plots) {
       await plot.draw();
       await pause();
     }
-    for (const plot of group.plots) {
-      live.addPointer(plot);
-      plot.figure.classList.add("rg-is-live"); // it takes the place of the picture when it can be read
-    }
-    await pause();
+    for (const { figure } of group.plots) figure.classList.add("rg-is-live");
     live.addTools(group);
     for (const plot of group.plots) {
       live.addState(plot);

@@ -167,6 +167,8 @@
     for (const figure of figures) {
       if (!figure.querySelector(".rg-fixed")) addSurface(figure, hint);
     }
+    // What is read when a figure wakes under the pointer.
+    document.addEventListener("pointermove", (event) => (live.lastMove = event), { capture: true, passive: true });
     const units = new Set(figures.map((figure) => figure.closest(".rg-panels") ?? figure));
     for (const unit of units) {
       for (const event of ["pointerover", "focusin"]) {
