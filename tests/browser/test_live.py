@@ -611,6 +611,24 @@ def test_zooming_fits_y_to_the_lines_shown(tabs: Tabs) -> None:
     expect(figure.get_by_role("button", name="y: fit")).to_be_hidden()
 
 
+def test_y_is_fitted_to_what_crosses_the_edges(tabs: Tabs) -> None:
+    """Band and single runs between two steps, at both ends of the range, not only at the steps inside."""
+    tab = tabs.open("dense")
+    wake(tab, "dense")
+    inside, columns = tab.evaluate("""() => {
+      const payload = JSON.parse(document.querySelector("#dense .rg-payload").textContent);
+      const [one] = new reportgenLive.Data(payload).series;
+      const [from, to] = [(one.steps[1] + one.steps[2]) / 2, (one.steps[3] + 3 * one.steps[4]) / 4];
+      const data = new reportgenLive.Data(payload);
+      const axis = { scale: "linear", domain: [from, to] };
+      const columns = [one.low, one.high, ...one.runs.map((run) => run.values)];
+      return [data.valuesInside(one, axis, true, one.runs), columns];
+    }""")
+    for values in columns:
+        for expected in ((values[1] + values[2]) / 2, (values[3] + 3 * values[4]) / 4):
+            assert min(abs(value - expected) for value in inside) < 1e-9
+
+
 def test_y_is_fitted_on_a_log_axis_and_never_beyond_the_authors(tabs: Tabs) -> None:
     """A cut of the author's stays one, and factors are fitted as factors."""
     figure = wake(tabs.open("log"), "log")

@@ -176,15 +176,17 @@
       return now === null || before === null ? null : now - before;
     }
 
-    /** Values of a series, and of some of its runs, on a part of the x axis, with those of its lines at both ends. */
+    /** Values of a series, and of some of its runs, on a part of the x axis, with those between steps at both ends. */
     valuesInside(one, axis, band, runs) {
       const [low, high] = axis.domain;
-      const inside = (steps, values) => (values ?? []).filter((_, i) => steps[i] >= low && steps[i] <= high);
-      const parts = [one.y, ...(band ? [one.low, one.high] : [])].map((values) => inside(one.steps, values));
-      const thin = runs.map((run) => inside(run.steps, run.values));
-      const ends = axis.domain.map((step) => this.valueAt(one, step, axis));
-      if (one.steps.findLast((_, i) => one.y[i] !== null) < low) return [];
-      return [...parts, ...thin, ends].flat().filter((value) => value !== null);
+      const means = [one.y, ...(band && one.low ? [one.low, one.high] : [])].map((y) => ({ steps: one.steps, y }));
+      const lines = [...means, ...runs.map(({ steps, values }) => ({ steps, y: values }))];
+      const reaches = ({ steps, y }) => steps.findLast((_, i) => y[i] !== null) >= low;
+      return lines.filter(reaches).flatMap((line) => {
+        const inside = line.y.filter((_, i) => line.steps[i] >= low && line.steps[i] <= high);
+        const ends = axis.domain.map((step) => this.valueAt(line, step, axis));
+        return [...inside, ...ends].filter((value) => value !== null);
+      });
     }
 
     /** A series' value at ``step``: its own, the one between its neighbours, or null outside its range. */
