@@ -126,8 +126,12 @@ def test_equal_runs_have_no_interval_and_a_word() -> None:
     ],
 )
 def test_the_order_of_rows(order: str, better: bool, names: list[str]) -> None:  # noqa: FBT001 - a case of the table
-    """By best or last value with the metric's direction, by name, or as in the data."""
-    assert [row[0] for row in words(made(("accuracy", (MEL, GRPO)), better=better, order=order))] == names
+    """By best or last value with the metric's direction, by name, or as in the data; the table says how."""
+    table = made(("accuracy", (MEL, GRPO)), better=better, order=order, columns=["peak"])
+    assert [row[0] for row in words(table)] == names
+    column = {"best": table.header[2], "name": "series"}.get(order, "")
+    assert table.sorted_by[0] == column
+    assert not column or (table.sorted_by[1] == "descending") == (order == "best" and better)
 
 
 def test_several_metrics_stand_side_by_side() -> None:

@@ -274,6 +274,7 @@ class Cell(Struct, frozen=True):
 class ResultTable(Struct, frozen=True, tag=True):
     """A table with a row for each series, starting with its name.
 
+    ``sorted_by`` is the head of the column that orders the rows, and the order as ``aria-sort`` names it.
     ``folded`` is the line that unfolds a table whose main numbers a figure above it shows, otherwise empty.
     """
 
@@ -284,6 +285,7 @@ class ResultTable(Struct, frozen=True, tag=True):
     caption: str
     csv: str
     folded: str = ""
+    sorted_by: tuple[str, str] = ("", "")
 
 
 class Standing(Struct, frozen=True):

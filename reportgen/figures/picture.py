@@ -370,8 +370,12 @@ def draw_spark(words: str, strokes: Iterable[str], ends: str) -> str:
 
 
 class Dot(NamedTuple):
-    """An estimate in a sparkline, from 0 (left edge) to 1; neighbours of one group share a shade."""
+    """An estimate in a sparkline, from 0 (left edge) to 1; neighbours of one group share a shade.
 
+    ``name`` is the series with its value in words.
+    """
+
+    name: str
     slot: int | None
     value: float
     ends: tuple[float, float] | None
@@ -379,7 +383,10 @@ class Dot(NamedTuple):
 
 
 def draw_dots(words: str, dots: Sequence[Dot]) -> str:
-    """Draw a row for each estimate with its interval, the first on top, as a sparkline."""
+    """Draw a row for each estimate with its interval, the first on top, as a sparkline.
+
+    Each row names its series where the pointer is, and all of them are in the text alternative.
+    """
     row = SPARK_DOWN / len(dots)
     strokes = []
     groups = [dot.group for dot in dots]
@@ -395,7 +402,10 @@ def draw_dots(words: str, dots: Sequence[Dot]) -> str:
             strokes.append(f'<path {ink} stroke-width="1.75" d="M{low} {y}H{high}"/>')
         # A zero-length line with round caps is a dot, and stays round when the picture is stretched.
         strokes.append(f'<path {ink} stroke-width="7" d="M{dot.value * SPARK_ACROSS:.5g} {y}h0"/>')
-    return draw_spark(words, strokes, 'stroke-linecap="round"')
+    for place, dot in enumerate(dots):
+        box = f'y="{place * row:.5g}" width="{SPARK_ACROSS}" height="{row:.5g}"'
+        strokes.append(f'<rect {box} pointer-events="all"><title>{escape_text(dot.name)}</title></rect>')
+    return draw_spark(f"{words}: {'; '.join(dot.name for dot in dots)}", strokes, 'stroke-linecap="round"')
 
 
 def draw_card(picture: str) -> str:

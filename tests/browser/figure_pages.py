@@ -201,6 +201,8 @@ def write_site(folder: Path) -> None:
     write_page(folder, "hostile", hostile())
     write_page(folder, "author", authors())
     write_page(folder, "results", results())
+    ranked = sorted(results().rows, key=lambda row: -(row[1].sort or 0.0))
+    write_page(folder, "sorted", replace(results(), rows=tuple(ranked), sorted_by=("final", "descending")))
     write_page(folder, "runs", dense(), table_of_runs())
     write_page(folder, "linked", points(), longer(), over_time())
 

@@ -183,6 +183,15 @@ def test_what_was_checked_is_shown_on_request(page: tuple[str, Page]) -> None:
     assert bound.evaluate(line) == "solid0"
     button.click()
     assert bound.evaluate(line) == "dotted-1"
+    # Where the button begins a line, nothing is before it.
+    indent = button.evaluate(
+        "node => { const added = [document.createElement('br'), document.createElement('span')];"
+        "  node.before(...added);"
+        "  const indent = node.getBoundingClientRect().left - added[1].getBoundingClientRect().left;"
+        "  added.forEach((one) => one.remove());"
+        "  return indent; }"
+    )
+    assert indent == 0
 
 
 def test_the_overview_begins_with_a_row_for_each_benchmark(browser: Browser, example_site: Path) -> None:
@@ -197,6 +206,14 @@ def test_the_overview_begins_with_a_row_for_each_benchmark(browser: Browser, exa
         assert box["y"] + box["height"] <= 800
         assert row.locator("svg path").count() >= 2
         assert row.locator("strong").inner_text()
+        dots = row.locator("svg title").evaluate_all("titles => titles.map(title => title.textContent)")
+        named = row.locator("svg").get_attribute("aria-label") or ""
+        assert len(dots) >= 2
+        assert named.endswith("; ".join(dots))
+        # A name is where the pointer is, over the whole row of a dot.
+        under = "svg => { const b = svg.getBoundingClientRect(); "
+        under += "return document.elementFromPoint(b.x + b.width / 2, b.y + 2).textContent; }"
+        assert row.locator("svg").evaluate(under) == dots[0]
     assert tab.locator(".rg-strip strong").first.inner_text() == "No clear winner"
     tab.close()
 

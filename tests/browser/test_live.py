@@ -945,6 +945,28 @@ def test_result_table_sorts(tabs: Tabs) -> None:
         expect(table.locator("[aria-sort]")).to_have_count(0)
 
 
+def test_the_column_that_sorts_a_table_is_marked(tabs: Tabs) -> None:
+    """Before anything is pressed, too; its head turns the order round, then brings it back."""
+    tab = tabs.open("sorted")
+    table = tab.locator("table.rg-sortable")
+    head = table.get_by_role("columnheader", name="final")
+    arrow = "(head) => getComputedStyle(head.querySelector('button'), '::before').opacity"
+    for order, state in (
+        (["MEL", "GRPO", "PPO"], "descending"),
+        (["PPO", "GRPO", "MEL"], "ascending"),
+        (["MEL", "GRPO", "PPO"], "descending"),
+    ):
+        assert table.locator("tbody th").all_text_contents() == order
+        expect(head).to_have_attribute("aria-sort", state)
+        expect(table.locator("[aria-sort]")).to_have_count(1)
+        assert head.evaluate(arrow) == "1"
+        head.get_by_role("button").click()
+    table.get_by_role("button", name="mean").click()
+    expect(head).not_to_have_attribute("aria-sort", re.compile("."))
+    assert table.get_by_role("columnheader", name="mean").evaluate(arrow) == "1"
+    assert head.evaluate(arrow) == "0"
+
+
 def test_fingers_hit_buttons(tabs: Tabs) -> None:
     """On a touch screen a button answers 36 pixels high and 32 wide, though its picture is smaller."""
     tab = tabs.open("dense", width=390, touch=True)

@@ -231,3 +231,22 @@ def test_rows_of_a_table_are_filtered(tabs: Tabs) -> None:
     tab.evaluate("state => { location.hash = state; }", state)
     expect(rows).to_have_count(1)
     expect(tabs.open("results").get_by_role("searchbox")).to_have_count(0)
+
+
+def test_a_link_keeps_the_order_of_a_table(tabs: Tabs) -> None:
+    """With the words of its filter; a link without an order shows the first one."""
+    tab = tabs.open("runs", script=SAVED, served=True)
+    table = tab.locator("#runs")
+    seeds, head = table.locator("tbody tr:visible td"), table.get_by_role("columnheader", name="seed")
+    head.get_by_role("button").click()
+    table.get_by_role("searchbox").fill("b")
+    expect(seeds).to_have_text(list("43210"))
+    table.get_by_role("button", name="Cite or copy this table").click()
+    table.locator(".rg-menu:visible").get_by_text("Copy link to this table").click()
+    tab.wait_for_function("window.copied")
+    state = tab.evaluate("window.copied").partition("#")[2]
+    assert state == "runs~rows=b~sort=descending@seed"
+    for address, order, sort in (("runs~rows=b", "01234", None), (state, "43210", "descending")):
+        tab.evaluate("address => { location.hash = address; }", address)
+        expect(seeds).to_have_text(list(order))
+        assert head.get_attribute("aria-sort") == sort

@@ -205,7 +205,8 @@ def _draw_strip(name: str, curve_set: CurveSet, plot: Plot, *, lowest: bool) -> 
     dots = []
     for end in ends:
         value, low, high = positions(plot.y, np.array([end.value, end.low, end.high])).tolist()
-        dots.append(Dot(slots.get(end.series), value, (low, high) if low < high else None, group))
+        said, interval = f"{end.series} {read_out_estimate(plot, end)}", (low, high) if low < high else None
+        dots.append(Dot(said, slots.get(end.series), value, interval, group))
     return draw_dots(f"{name}: {lower_axis_title(plot.y.title)} at the end", dots)
 
 

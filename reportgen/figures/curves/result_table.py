@@ -104,6 +104,7 @@ def build_result_table(
         rows=tuple(rows),
         caption=_write_caption(settings, shown, context),
         csv=write_table_csv(header, [[cell.text for cell in row] for row in rows]),
+        sorted_by=_find_order(settings, header[2 + len(apart) :], shown[0]),
     )
 
 
@@ -125,6 +126,15 @@ def build_setting_cell(text: str | None) -> Cell:
         return Cell("none") if text is None else Cell(text, float(text))
     except ValueError:
         return Cell(text or "")
+
+
+def _find_order(settings: TableSettings, heads: Sequence[str], first: _Metric) -> tuple[str, str]:
+    """Return the head of the column that orders the rows, if it is shown, and the order."""
+    if settings.order == "name":
+        return "series", "ascending"
+    by_column = dict(zip(settings.columns, heads, strict=False))
+    way = "ascending" if first.better is False else "descending"
+    return by_column.get(_NUMBERS.get(settings.order, ""), ""), way
 
 
 def _order_series(order: str, metrics: Sequence[_Metric]) -> list[str]:

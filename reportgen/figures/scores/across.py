@@ -156,6 +156,7 @@ def _build_table(
         rows=rows,
         caption="Best average first.",
         csv=write_table_csv(_CSV_COLUMNS, records),
+        sorted_by=(AVERAGE, "descending" if context.higher_is_better else "ascending"),
     )
 
 

@@ -54,11 +54,17 @@ class _Column(NamedTuple):
 
 
 def build_score_table(
-    table_id: str, title: str, shown: Sequence[Score], scored: BenchmarkScores, context: ScoreContext
+    table_id: str,
+    title: str,
+    shown: Sequence[Score],
+    scored: BenchmarkScores,
+    context: ScoreContext,
+    *,
+    order: str,
 ) -> ResultTable:
     """Build a table with a row for each score, without empty columns.
 
-    Scores are in the order of their rows, all of one metric and level.
+    Scores are in the ``order`` of their rows, all of one metric and level.
     """
     name = "score"
     if shown:
@@ -78,6 +84,7 @@ def build_score_table(
         by_series = {series: text for text, those in texts.items() for series in those}
         columns.append(_Column(label, [Cell(by_series.get(series, "not stated")) for series in names]))
     rows = zip(*(column.cells for column in columns), strict=True)
+    best_first = (name, "descending" if context.higher_is_better else "ascending")
     return ResultTable(
         id=table_id,
         title=title,
@@ -86,6 +93,7 @@ def build_score_table(
         caption=" ".join(column.note for column in columns if column.note),
         csv=write_score_csv(shown, scored),
         folded="Table with ranks and sample sizes",
+        sorted_by={"best": best_first, "name": ("series", "ascending")}.get(order, ("", "")),
     )
 
 
@@ -301,6 +309,7 @@ def _draw_spark(
     sign = -1 if context.higher_is_better else 1
     dots = [
         Dot(
+            f"{score.series} {format_score_estimate(score, context)}",
             context.slots.get(score.series),
             ((score.estimate or 0.0) - low) / (high - low),
             None
@@ -310,5 +319,4 @@ def _draw_spark(
         )
         for score in sorted(known, key=lambda score: sign * (score.estimate or 0.0))
     ]
-    series = format_count(len(known), "series", "series")
-    return draw_dots(f"{benchmark.name}: scores of {series} with intervals", dots)
+    return draw_dots(f"{benchmark.name}: scores", dots)

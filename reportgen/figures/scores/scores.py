@@ -58,7 +58,7 @@ def draw_scores(
     # The name of a metric that is used as reported is not capitalized.
     named = metric if shown and shown[0].method == REPORTED else f"{metric[:1].upper()}{metric[1:]}"
     title = settings.title or f"{named} on {context.benchmark}"
-    table = build_score_table(f"{block_id}-table", title, shown, scored, context)
+    table = build_score_table(f"{block_id}-table", title, shown, scored, context, order=settings.order)
     groups = {name: group.rank for group in scored.groups for name in group.series}
     numbers = [
         {"name": score.series, "score": score.estimate, "low": score.low, "high": score.high}

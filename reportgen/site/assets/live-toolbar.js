@@ -83,13 +83,14 @@
 
   /** The fragment of a link to a state of a figure, as reportgen/figures/live.py writes it, with what the toolbar
       switches: ``shown`` are names with "log", "linear" or "0". */
-  function writeState(figure, { series = [], x = null, mark = null, run = null, rows = "", shown = [] }) {
+  function writeState(figure, { series = [], x = null, mark = null, run = null, rows = "", sort = null, shown = [] }) {
     const parts = [encoded(figure.id)];
     if (series.length) parts.push(`series=${series.map(encoded).join(",")}`);
     if (x) parts.push(`x=${x.join("..")}`);
     if (mark) parts.push(`mark=${mark.step}@${encoded(mark.one.name)}`);
     if (run) parts.push(`run=${encoded(run.name)}@${encoded(run.series)}`);
     if (rows) parts.push(`rows=${encoded(rows)}`);
+    if (sort) parts.push(`sort=${sort.order}@${encoded(sort.head)}`);
     parts.push(...shown.map((pair) => pair.join("=")));
     return parts.join("~");
   }

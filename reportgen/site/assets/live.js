@@ -31,7 +31,9 @@
     "some, Space always shows a series alone, Escape shows everything again.";
   const SHOWN_FOR = 2400; // milliseconds
   const FILTERED = 8; // rows of a table that can be filtered
-  const filters = new Map(); // by table
+  const filters = new Map(); // by result
+  const sorts = new Map(); // by result
+  const ORDERS = ["ascending", "descending"];
   const CITED = ["live-toolbar.js", "live-cite.js"];
   const live = (window.reportgenLive = {});
   const awake = new WeakMap(); // what each unit that was woken promised
@@ -99,10 +101,13 @@
     if (!parts.length) live.clearStates?.();
     const named = document.getElementById(id);
     const whole = named?.matches(".rg-panels, .rg-stack");
-    const rows = parts.find((part) => part.startsWith("rows="));
-    if (rows && filters.has(named)) {
+    if (parts.length && sorts.has(named)) {
       await load(["live-toolbar.js"]);
-      filters.get(named).set(live.decoded(rows.slice(5)));
+      const said = new Map(parts.map((part) => part.split("=", 2)));
+      const [order, head] = (said.get("sort") ?? "").split("@", 2);
+      filters.get(named)?.set(live.decoded(said.get("rows") ?? ""));
+      sorts.get(named).set(order, live.decoded(head ?? ""));
+      named.querySelector("details")?.setAttribute("open", "");
       if (!document.getElementById(address)) named.scrollIntoView();
       return;
     }
@@ -195,6 +200,11 @@
     load(["statements.js"]).catch((problem) => console.error(problem.message));
   }
 
+  /** What a link to a result table keeps of how it is shown. */
+  function stateOf(table) {
+    return { rows: filters.get(table)?.get(), sort: sorts.get(table)?.get() };
+  }
+
   /** A button below a result table; what it opens is loaded when it is used. */
   function offerCiting(table) {
     const button = document.createElement("button");
@@ -204,7 +214,7 @@
     button.setAttribute("aria-label", "Cite or copy this table");
     button.addEventListener("click", () =>
       load(CITED)
-        .then(() => live.citeTable(table, button, () => ({ rows: filters.get(table)?.get() })))
+        .then(() => live.citeTable(table, button, () => stateOf(table)))
         .catch((problem) => console.error(problem.message)),
     );
     table.querySelector(".rg-files").append(" ", button);
@@ -259,25 +269,33 @@
     body.append(...keyed.map(([, row]) => row));
   }
 
-  /** Heads become buttons: numbers start with the largest, words with the first; the third press brings the first
-      order back. */
+  /** Heads become buttons: numbers start with the largest, words with the first, the head that orders the rows from
+      the start with its own order; after both orders the first one of the table comes back. */
   function makeSortable(table) {
     const heads = [...table.tHead.rows[0].cells];
+    const names = heads.map((head) => head.textContent.trim());
+    const rows = [...table.tBodies[0].rows];
+    const first = heads.map((head) => head.ariaSort);
+    let chosen = null;
+    const sort = (column, order) => {
+      chosen = heads[column] && ORDERS.includes(order) ? { head: names[column], order } : null;
+      heads.forEach((head, at) => (head.ariaSort = !chosen ? first[at] : at === column ? order : null));
+      table.tBodies[0].append(...rows);
+      if (chosen) sortRows(table, column, order === "ascending" ? 1 : -1);
+    };
+    const set = (order, head) => sort(names.indexOf(head), order);
+    sorts.set(table.closest(".rg-result"), { get: () => chosen, set });
     heads.forEach((head, column) => {
       const button = document.createElement("button");
       button.type = "button";
       button.className = "rg-sort";
       button.append(...head.childNodes);
       head.append(button);
-      const rows = [...table.tBodies[0].rows];
       button.addEventListener("click", () => {
         const numeric = rows.some((row) => row.cells[column].dataset.value !== undefined);
-        const orders = numeric ? ["descending", "ascending"] : ["ascending", "descending"];
-        const next = orders[orders.indexOf(head.getAttribute("aria-sort")) + 1];
-        heads.forEach((other) => other.removeAttribute("aria-sort"));
-        if (!next) return table.tBodies[0].append(...rows);
-        head.setAttribute("aria-sort", next);
-        sortRows(table, column, next === "ascending" ? 1 : -1);
+        const start = first[column] ?? ORDERS[Number(numeric)];
+        const orders = [start, ORDERS.find((order) => order !== start)];
+        sort(column, orders[orders.indexOf(head.ariaSort) + 1]);
       });
     });
     rove(table.tHead, ".rg-sort");
