@@ -7,6 +7,7 @@ import json
 import shutil
 import statistics
 from collections import defaultdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -139,11 +140,23 @@ def test_another_x_shows_what_a_block_of_its_own_would(tmp_path: Path, kind: str
             assert expected["view"] in {name_view(view) for view in (one.view, *one.other_views)}
 
 
-@pytest.mark.parametrize("column", ["timestamp", "_timestamp", "time", "wall_time", "Date"])
-def test_wall_and_relative_time_find_the_column_of_times(tmp_path: Path, column: str) -> None:
-    """A table has the time under a name of its own."""
+@pytest.mark.parametrize(
+    ("column", "is_epoch"),
+    [
+        *((name, False) for name in ("timestamp", "_timestamp", "time", "wall_time", "Date")),
+        ("_timestamp", True),
+    ],
+)
+def test_wall_and_relative_time_find_the_column_of_times(
+    tmp_path: Path,
+    column: str,
+    is_epoch: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    """A table has the time under a name of its own; that of Weights & Biases is in seconds since 1970."""
+    days = [datetime(2026, 5, step, 12, tzinfo=UTC) for step in range(1, 5)]
+    times = [day.timestamp() + 0.25 if is_epoch else f"{day:%Y-%m-%d %H:%M:%S}" for day in days]
     rows = f"model,step,{column},loss\n" + "".join(
-        f"A,{step},2026-05-0{step} 12:00:00,{1 / step}\n" for step in range(1, 5)
+        f"A,{step},{time},{1 / step}\n" for step, time in enumerate(times, 1)
     )
     block = "```curve\nid: {}\nsource: s\nmetric: loss\nx: {} time\n```\n"
     page = "\n".join(["# Small\n", *(block.format(word, word) for word in ("wall", "relative"))])

@@ -54,6 +54,32 @@ def test_scores_have_a_bar_for_each_level() -> None:
         )
 
 
+@pytest.mark.parametrize("block", ["distribution", "scatter"])
+def test_a_setting_gives_colours(tmp_path: Path, block: str) -> None:
+    """Series that share a value have one colour, and their names have the value."""
+    page = PAGE.replace("distribution", block)
+    rows = "".join(
+        f"{name},{seed},{step},{lr},{step * 0.1 + seed},{step}\n"
+        for name, lr in (("a", 0.1), ("b", 0.1), ("c", 0.01))
+        for seed in (1, 2)
+        for step in (1, 2)
+    )
+    files = {
+        "content/index.md": page.format("metric: score\ncolour: lr" + "\nx: cost" * (block == "scatter")),
+        "data/runs.csv": f"series,seed,step,lr,score,cost\n{rows}",
+    }
+    drawn = figure(drafted(write_report(tmp_path, files)).shown["index.md", "one"])
+    groups = re.findall(r'data-rg-series="([^"]+)".*?--rg-series-(\d|muted)', str(drawn.inline_svg))
+    assert len(set(groups)) == 3
+    inks = dict(groups)
+    assert {*inks} == {"a · lr=0.1", "b · lr=0.1", "c · lr=0.01"}
+    assert inks["a · lr=0.1"] == inks["b · lr=0.1"] != inks["c · lr=0.01"]
+    assert "muted" not in inks.values()
+    files["data/runs.csv"] = "model,problem,score\na,1,0\na,2,1\n"
+    (problem,) = problems(write_report(tmp_path / "scores", files))
+    assert 'colour takes a setting of runs, and "runs" holds scores. Leave it out.' in problem
+
+
 def test_every_run_is_a_dot_with_the_interval_of_the_mean(tmp_path: Path) -> None:
     """Up to 20 values are dots; mean and interval are Student's t."""
     values = {"a": [0.5, 0.6, 0.8], "b": [0.2, 0.4, 0.9]}

@@ -75,8 +75,15 @@ def test_frames_of_other_libraries_are_read() -> None:
             pd.DataFrame([[1, 2]], columns=["a", "a"]),
             'notebook: more than one column of the frame is called "a". Give each column a name of its own.',
         ),
+        (
+            pd.DataFrame({"model": ["A", "B"], "step": [1, 2], "note": ["x", "y"]}),
+            (
+                'frame.csv: "frame" has no metric: no column of numbers other than the step. '
+                "Give it a column of numbers for each metric."
+            ),
+        ),
     ],
-    ids=["number", "empty", "levels", "twice"],
+    ids=["number", "empty", "levels", "twice", "no numbers"],
 )
 def test_what_is_no_table_is_refused(data: Any, said: str) -> None:  # noqa: ANN401 - anything
     """With what to do."""

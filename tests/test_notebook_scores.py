@@ -144,6 +144,10 @@ def test_mistakes_are_told_with_the_next_step() -> None:
             rg.scores(_made(), metric)
     with pytest.raises(ReportError, match=r"notebook: there is no series Z\. There are best, good, poor"):
         rg.compare(_made(), "Z")
+    frame = pd.DataFrame({"model": ["A", "B"], "step": [1, 2], "loss": [0.5, 0.25]})
+    for function in (rg.scores, rg.compare):
+        with pytest.raises(ReportError, match=r'^notebook: the frame has no scores: .* and "score"\.$'):
+            function(frame)
     with pytest.raises(ValueError, match="narrowed where they are read"):
         rg.scores(_made(), series=("best",))
 

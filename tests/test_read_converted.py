@@ -119,6 +119,18 @@ def test_a_sheet_as_papers_write_it(tmp_path: Path) -> None:
     assert list_scores(data) == expected
 
 
+def test_text_that_is_named_as_a_workbook(tmp_path: Path) -> None:
+    """The ending is what is wrong, and no run has to finish."""
+    data = Data(tmp_path)
+    data.write("s.xlsx", "step,loss\n1,0.5\n")
+    assert data.problems("s") == [
+        (
+            "data/s.xlsx: it is no Excel workbook, which is a zip archive with the ending .xlsx. "
+            "Save it as .xlsx again; if it is a table as text, let its name end in .csv or .tsv."
+        )
+    ]
+
+
 def test_a_title_above_a_table_is_ignored(tmp_path: Path) -> None:
     """A row of a single cell, and empty ones; the names of columns are the first row that is counted."""
     rows: list[list[object]] = [
@@ -335,6 +347,19 @@ def test_statements_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert "takes more than 3,000,000 steps of SQLite" in problem
     (problem,) = database(Data(tmp_path / "b"), f"{endless} step FROM a").problems("s")
     assert "gives more than 1,000 rows" in problem
+
+
+def test_a_query_of_what_is_no_database(tmp_path: Path) -> None:
+    """A file with another ending was never one, whatever a damaged one needs."""
+    data = Data(tmp_path)
+    data.write("s/a.csv", "step,loss\n1,0.5\n")
+    data.write("s/source.yml", "query: SELECT * FROM a\n")
+    assert data.problems("s") == [
+        (
+            "data/s/a.csv: query: is of a SQLite database, and this is none. "
+            "Leave query: out, or name the database with files:."
+        )
+    ]
 
 
 def test_a_sheet_is_of_excel(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from kept_files import unpacked
+from kept_files import KEPT, unpacked
 from made_evaluations import messages, write_lines
 
 from reportgen.core.errors import ReportError
@@ -40,6 +40,16 @@ def test_both_turns_of_a_question_are_answers_to_it(tmp_path: Path) -> None:
     assert (found.series, found.problems) == (("birch-1b", "cedar-3b"), ("81", "82", "83", "84"))
     assert found.mean.tolist() == [[5.0, 6.0, 5.0, 2.5], [7.5, 7.5, 6.25, 4.0]]
     assert found.notes.replaced == 0
+    ratings: dict[tuple[str, str], list[float]] = {}
+    for line in (KEPT / "mt_bench/model_judgment/gpt-4_single.jsonl").read_text("utf-8").splitlines():
+        row = json.loads(line)
+        if row["score"] != -1:
+            ratings.setdefault((row["model"], str(row["question_id"])), []).append(row["score"])
+    assert {
+        (name, question): mean
+        for name, means in zip(found.series, found.mean.tolist(), strict=True)
+        for question, mean in zip(found.problems, means, strict=True)
+    } == {key: sum(scores) / len(scores) for key, scores in ratings.items()}
     turns = group_problem_scores_by(read_outcomes(root, source), "turn")
     assert {turn: one.mean[1].tolist() for turn, one in turns.items()} == {
         "1": [8, 9, 7.5, 4],

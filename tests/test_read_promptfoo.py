@@ -28,9 +28,20 @@ def read(path: Path) -> list[Evaluation]:
 @pytest.mark.parametrize("name", ["sums.json", "sums.jsonl"])
 def test_each_provider_is_a_series_and_each_test_a_problem(tmp_path: Path, name: str) -> None:
     """Of ten results by promptfoo itself; the one that ended in an error is neither right nor wrong."""
-    guesser, adder = sorted(
-        read(unpacked("promptfoo", tmp_path) / name), key=lambda one: one.model, reverse=True
-    )
+    path = unpacked("promptfoo", tmp_path) / name
+    guesser, adder = sorted(read(path), key=lambda one: one.model, reverse=True)
+    if name.endswith(".json"):
+        results = json.loads(path.read_text("utf-8"))["results"]["results"]
+    else:
+        results = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    for one in (guesser, adder):
+        own = sorted(
+            (row for row in results if row["provider"]["id"] == one.model), key=lambda row: row["testIdx"]
+        )
+        assert [score or 0 for score in scores(one, "success")] == [row["success"] for row in own]
+        assert [answer.answer for answer in one.answers if answer.metric == "success"] == [
+            (row.get("response") or {}).get("output") for row in own
+        ]
     assert (adder.model, guesser.model) == ("adder", "guesser")
     assert scores(adder, "success") == [1.0] * 5
     assert scores(guesser, "success") == [0.0, 1.0, 0.0, 1.0, None]

@@ -217,6 +217,14 @@ def test_archives_without_data(tmp_path: Path) -> None:
     """Empty, or with files that nobody reads; a file in place of a folder."""
     data = write(Data(tmp_path), "e.zip", pack("zip", {}))
     assert "the archive has no file that may be data" in data.problems("e")[0]
+    write(data, "g.zip", pack("zip", RUNS))
+    data.write("g.source.yml", 'files: ["*.parquet"]\n')
+    assert data.problems("g") == [
+        (
+            'data/g.zip: files: "*.parquet" fits nothing in the archive. '
+            "It holds runs/base_seed1.csv, runs/base_seed2.csv and runs/base_seed3.csv."
+        )
+    ]
     write(data, "n.tar", pack("tar", {"notes.md": "# Notes\n"}))
     assert "data/n.tar: the folder has no data file: it holds 1 .md" in data.problems("n")[0]
     write(data, "d.zip", pack("zip", {"a.csv": "step,loss\n1,2\n", "a.csv/b.csv": "step,loss\n1,2\n"}))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import json
 import math
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -131,6 +133,46 @@ def test_a_header_of_two_rows_and_columns_of_errors(tmp_path: Path, head: str) -
         ("Elm", "MATH"): (0.7, 0.01),
         ("Fir", "MATH"): (0.6, 0.01),
     }
+
+
+SEEDS = pd.DataFrame(
+    [
+        {"model": model, "benchmark": name, "seed": seed, "acc": 0.1 * place + 0.01 * seed**2}
+        for place, (model, name) in enumerate(product(("Elm", "Fir"), ("AIME", "MATH")))
+        for seed in range(4)
+    ]
+)
+ACCURACY = SEEDS.groupby(["model", "benchmark"])["acc"]
+
+
+@pytest.mark.parametrize(
+    ("table", "benchmarks"),
+    [
+        (ACCURACY.agg(["mean", "std", "count"]), ("AIME", "MATH")),
+        (ACCURACY.agg(["mean", "sem"]), ("AIME", "MATH")),
+        (ACCURACY.agg(["mean", "sem"]).unstack(), ("AIME", "MATH")),  # noqa: PD010
+        (ACCURACY.agg(["mean", "sem"]).xs("AIME", level="benchmark"), ("table",)),
+        (SEEDS[SEEDS.benchmark == "AIME"].groupby("model")[["acc"]].agg(["mean", "std", "count"]), ("acc",)),
+    ],
+)
+def test_what_pandas_aggregates_is_a_score_with_its_error(
+    tmp_path: Path, table: pd.DataFrame, benchmarks: tuple[str, ...]
+) -> None:
+    """Statistics are of one score, not benchmarks or metrics; transposed, the error says what to do."""
+    found = read(tmp_path / "a", table.to_csv())
+    expected = {
+        (model, benchmarks[-1] if name == "MATH" else benchmarks[0]): (part["acc"].mean(), part["acc"].sem())
+        for (model, name), part in SEEDS.groupby(["model", "benchmark"])
+        if name == "AIME" or len(benchmarks) > 1
+    }
+    assert {key: (one.value, one.stderr) for key, one in found.items()} == {
+        key: pytest.approx(pair) for key, pair in expected.items()
+    }
+    (problem,) = refuse(tmp_path / "b", table.T.to_csv())
+    assert problem.endswith(
+        "name rows, and are read where they name columns. "
+        "Write the table the other way round, as in df.T.to_csv() for a data frame df."
+    )
 
 
 def test_a_second_header_of_metrics(tmp_path: Path) -> None:

@@ -50,6 +50,7 @@ class Sample(Struct, frozen=True):
     series: str
     values: tuple[tuple[str, float], ...]
     mean: Estimate
+    colour: str = ""  # what gives it its colour, if not the series
 
     def find_quartiles(self) -> tuple[float, float, float]:
         """Return lower quartile, median and upper quartile, linearly interpolated between values."""
@@ -92,7 +93,7 @@ def draw_distribution(
         source=describe_source(context),
         numbers=words.collect_numbers(),
     )
-    slots = pick_slots(tuple(sample.series for sample in given.samples), context.slots)
+    slots = pick_slots(tuple(dict.fromkeys(one.colour or one.series for one in given.samples)), context.slots)
     rows = _make_rows(words, slots, bins)
     records = ((one.series, given.unit, *pair) for one in given.samples for pair in one.values)
     csv = write_table_csv(_COLUMNS, records)
@@ -259,7 +260,7 @@ def _make_rows(words: _DistributionWords, slots: Mapping[str, int | None], bins:
         rows.append(
             Row(
                 name=name,
-                slot=slots[name],
+                slot=slots[sample.colour or name],
                 text=words.write_mean(sample.mean, whole=False),
                 value=sample.mean.value,
                 low=sample.mean.low,

@@ -58,6 +58,7 @@ class ScatterPoint(Struct, frozen=True):
     x: Estimate
     y: Estimate
     runs: tuple[tuple[str, float, float], ...] = ()
+    colour: str = ""  # what gives it its colour, if not the series
 
 
 class Scatter(Struct, frozen=True):
@@ -253,10 +254,10 @@ def _make_plot(block_id: str, settings: ScatterSettings, scatter: Scatter, conte
         [one.y for one in points], [run[2] for one in points for run in one.runs], scatter.y_title, "linear"
     )
     y_axis = use_percent(y_axis) if scatter.percent else y_axis
-    slots = pick_slots(tuple(point.series for point in points), context.slots)
+    slots = pick_slots(tuple(dict.fromkeys(one.colour or one.series for one in points)), context.slots)
     lines, marks = [], []
     for point in points:
-        x, y, slot = point.x, point.y, slots[point.series]
+        x, y, slot = point.x, point.y, slots[point.colour or point.series]
         # Lines are what names must not cover: both intervals.
         steps = np.array([x.value if end is None else end for end in (x.low, x.value, x.high)])
         low, high = (np.array([np.nan, np.nan if end is None else end, np.nan]) for end in (y.low, y.high))

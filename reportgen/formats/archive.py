@@ -146,9 +146,9 @@ def open_archive(path: Path) -> Iterator[Archive]:
                 zipped = zipfile.ZipFile(content) if whole else None
             if not zipped:
                 message = "it is no whole zip archive: its list of members is missing or damaged"
-                advice = (
-                    "Wait until it is written; if its program was killed, recover the log with its own tool"
-                )
+                advice = "Copy or write it again"
+                if path.suffix.lower() == ".eval":
+                    advice = "Wait until it is written; if its run was killed, recover it with its own tool"
                 raise UnreadableError(path, message, advice) from error
         with zipped:
             if len(zipped.filelist) > MOST_MEMBERS:

@@ -130,6 +130,9 @@ def _compute(table: Table, metric: str | None, request: CurveRequest) -> CurveRe
         message = f'"{source.name}" holds scores'
         raise make_error(source.location, message, "Use rg.scores or rg.compare", Stage.DATA)
     name = known[0] if metric is None and len(known) == 1 else metric
+    if not known:
+        message = f'"{source.name}" has no metric: no column of numbers other than the step'
+        raise make_error(source.location, message, "Give it a column of numbers for each metric", Stage.DATA)
     if name is None or name not in known:
         message = f'"{metric}" is not a metric' if metric else "name a metric"
         step = f"{suggest_name(metric or '', known)}Its metrics are {quote_names(known)}"

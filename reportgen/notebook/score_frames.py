@@ -97,6 +97,17 @@ class _Selection(Struct, frozen=True):
         }
 
 
+def _open_scores(data: Data | Outcomes) -> Table | Outcomes:
+    """Return outcomes as they are and all else as a table; raise for a frame without scores."""
+    if isinstance(data, Outcomes):
+        return data
+    table = open_data(data)
+    if table is not data and table.source.kind == "measurements":
+        message = "the frame has no scores: no column for the problem or none for its score"
+        raise make_error(_NOTEBOOK, message, 'Rename them to "problem" and "score"', Stage.DATA)
+    return table
+
+
 def _parse_metric(metric: str) -> tuple[str, int]:
     """Parse a metric as a block does, and split it for the statistics: ``pass@8`` is ``pass@k`` and 8."""
     try:
@@ -180,7 +191,7 @@ def scores(
         [['Aspen', 1, 'problems like these'], ['Birch', 2, 'problems like these']]
     """
     name, k = _parse_metric(metric)
-    table = data if isinstance(data, Outcomes) else open_data(data)
+    table = _open_scores(data)
     chosen = _Selection(table, benchmark, series, where or {}, level, higher_is_better)
     if isinstance(table, Table) and table.source.kind == "totals":
         return _score_totals(table, name, chosen)
@@ -312,7 +323,7 @@ def compare(
         [['Aspen', 'better', 3], ['Cedar', 'unclear', 3], ['Damson', 'unclear', 3]]
     """
     name, k = _parse_metric(metric)
-    table = data if isinstance(data, Outcomes) else open_data(data)
+    table = _open_scores(data)
     chosen = _Selection(table, benchmark, series, where or {}, level, higher_is_better)
     with chosen.locate_errors():
         parts = chosen.read_problem_scores(answers=name == "maj@k")

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError, Severity, Stage
 from reportgen.core.model import SourceFile
+from reportgen.core.words import quote_names
 from reportgen.formats.archive import read_members
 from reportgen.formats.files import get_archive_ending
 from reportgen.formats.messages import list_names
@@ -125,10 +126,12 @@ class _Unpacking:
     def __init__(self, archives: Sequence[Path], location: Location, patterns: Sequence[str]) -> None:
         self._archives, self._location = archives, location
         # The last part of a pattern has to fit some part of the path of whatever it matches.
+        self._patterns = patterns
         last = [PurePosixPath(pattern).name for pattern in patterns if "(?P<" not in pattern]
         self._parts = last if len(last) == len(patterns) and all(last) else ["*"]
         self._sizes: dict[str, int] = {}
         self._links: list[str] = []
+        self._seen: list[str] = []
 
     def write(self, cache: Cache, key: str) -> _Members:
         """Write the members and the list of them."""
@@ -151,14 +154,17 @@ class _Unpacking:
                 yield f"{top}/{name}", data
             if not found:
                 message = "the archive has no file that may be data"
-                if self._parts != ["*"]:
-                    message = "files: fits nothing in the archive"
-                raise UnreadableError(archive, message, "Look at what it holds")
+                if any(self._patterns):
+                    message = f"files: {quote_names(self._patterns)} fits nothing in the archive"
+                advice = f"It holds {list_names(sorted(self._seen))}" if self._seen else "Pack it again"
+                raise UnreadableError(archive, message, advice)
+            self._seen.clear()
 
     def _is_selected(self, name: str, size: int) -> bool:
         """Return whether a member may be read: neither hidden nor a large file of an unknown kind."""
         parts = PurePosixPath(name).parts
         if parts[-1] == SETTINGS or any(part.startswith(".") or part in _FOREIGN for part in parts):
             return False
+        self._seen.append(name)
         is_small = size <= LARGEST_PART or is_data_name(parts[-1])
         return is_small and any(fnmatchcase(part, pattern) for part in parts for pattern in self._parts)

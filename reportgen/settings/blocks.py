@@ -44,6 +44,13 @@ if TYPE_CHECKING:
 
 X: TypeAlias = Name | Annotated[dict[Name, Name], Field(min_length=1, max_length=1)]
 
+ColouredBy: TypeAlias = Annotated[
+    Name | None,
+    Field(
+        description="Setting or column whose values give colours to lines and points, instead of the series."
+    ),
+]
+
 
 class DataSettings(BlockSettings):
     """What every block that draws a source may say."""
@@ -94,9 +101,7 @@ class LineSettings(DataSettings):
     order: Literal["given", "final", "best", "name"] = Field(
         "given", description="Order of the series: as in the data, by final value, by best value, by name."
     )
-    colour: Name | None = Field(
-        None, description="Setting or column whose values give lines their colours, instead of the series."
-    )
+    colour: ColouredBy = None
     highlight: tuple[Name, ...] = Field((), description="These series keep colour, the rest turn grey.")
     format: ValueFormat = Field("number", description=FORMAT)
     height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
@@ -307,6 +312,7 @@ class ScatterSettings(DataSettings):
     x_scale: Literal["linear", "log"] | None = Field(
         None, description="linear or log; log where the values span a factor of 10 if left out."
     )
+    colour: ColouredBy = None
     format: ValueFormat = Field("number", description=FORMAT)
     height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
 
@@ -324,6 +330,7 @@ class DistributionSettings(DataSettings):
         None, description="strip, a dot for each value, or histogram; by the number of values if left out."
     )
     order: Literal["given", "best", "name"] = Field("given", description="Order of the rows.")
+    colour: ColouredBy = None
     format: ValueFormat = Field("number", description=FORMAT)
 
 

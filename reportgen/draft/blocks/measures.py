@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from reportgen.core.comparisons import Verdict
 from reportgen.core.errors import Diagnostic, ReportError, Stage
-from reportgen.core.model import Estimate, ReducedMetric, Run
+from reportgen.core.model import CurveRequest, Estimate, ReducedMetric, Run
 from reportgen.core.words import quote_names
 from reportgen.draft.blocks.draw_inputs import make_curve_context
 from reportgen.draft.blocks.plan import PlannedBlock
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reportgen.core.comparisons import Comparison
-    from reportgen.core.model import Curve, CurveRequest, Figure, Request
+    from reportgen.core.model import Curve, Figure, Request
     from reportgen.draft.blocks.draw_inputs import DrawInputs
     from reportgen.settings.blocks import DistributionSettings, ScatterSettings
     from reportgen.settings.inputs import Block, Page, Source
@@ -74,13 +74,19 @@ def _plan_measures(
     shared = {name: getattr(settings, name) for name in _SHARED if name in settings.model_fields_set}
     parts: list[TableSettings | MetricSettings]
     if names and sources[names[0]].kind != "measurements":
+        if settings.colour:
+            message = f'colour takes a setting of runs, and "{names[0]}" holds scores'
+            raise ReportError(Diagnostic(block.location, message, "Leave it out", Stage.FIGURE))
         shared |= {"metric": settings.metric} if settings.metric else {}
         parts = [MetricSettings(**shared, benchmark=settings.benchmark)]
     else:
         parts = [TableSettings(**shared, metric=metric) for metric in (settings.metric, *others)]
     requests: list[Request] = []
     for part in parts:
-        requests += make_requests(replace(block, settings=part), page, sources)
+        made = make_requests(replace(block, settings=part), page, sources)
+        requests += [
+            replace(one, colour=settings.colour) if isinstance(one, CurveRequest) else one for one in made
+        ]
     return PlannedBlock(page, block, names, tuple(requests))
 
 
@@ -110,14 +116,13 @@ def _draw_metrics(planned: PlannedBlock, settings: ScatterSettings, inputs: Draw
         side = _measure(pairs, index, level)
         found = compare_at_end(side, level=level, higher_is_better=way is not False)
         compared += (_decide_equal(one, higher_is_better=way is not False) for one in found)
-    points = []
+    points, colours = [], _list_colours(y, inputs)
     for name in dict.fromkeys(series for series, _ in pairs):
         runs = tuple((run, *pair) for (series, run), pair in pairs.items() if series == name)
-        estimates = (
-            average_runs([run[1] for run in runs], level),
-            average_runs([run[2] for run in runs], level),
-        )
-        points.append(ScatterPoint(name, *estimates, runs=runs if len(runs) > 1 else ()))
+        first_mean = average_runs([run[1] for run in runs], level)
+        second_mean = average_runs([run[2] for run in runs], level)
+        shown = runs if len(runs) > 1 else ()
+        points.append(ScatterPoint(name, first_mean, second_mean, shown, colours.get(name, "")))
     scatter = Scatter(
         x_title=x.metric,
         y_title=y.metric,
@@ -142,9 +147,25 @@ def _decide_equal(one: Comparison, *, higher_is_better: bool) -> Comparison:
 
 
 def _list_finals(request: CurveRequest, inputs: DrawInputs) -> dict[tuple[str, str], float]:
-    """Return the last value of each run, by series and run."""
-    curves = inputs.answers.get_curves(request).curve_set.curves
-    return {(run.series, run.run): float(run.values[-1]) for curve in curves for run in curve.runs}
+    """Return the last value of each run, by series, with the value that gives it its colour, and run."""
+    result = inputs.answers.get_curves(request)
+    return {
+        (_name_coloured(run.series, result.colours), run.run): float(run.values[-1])
+        for curve in result.curve_set.curves
+        for run in curve.runs
+    }
+
+
+def _list_colours(request: CurveRequest, inputs: DrawInputs) -> dict[str, str]:
+    """Return what gives each series its colour, if not the series itself, by its name in the figure."""
+    colours = inputs.answers.get_curves(request).colours
+    return {_name_coloured(series, colours): colour for series, colour in colours.items()}
+
+
+def _name_coloured(series: str, colours: Mapping[str, str]) -> str:
+    """Return the name of a series with what gives it its colour, as lines have it."""
+    colour = colours.get(series, "")
+    return series if colour in series else f"{series} · {colour}"
 
 
 def _measure(
@@ -209,11 +230,17 @@ def draw_distribution_block(
         from reportgen.statistics.curves.mean_curves import average_runs  # noqa: PLC0415 - computes
 
         (request,), context = planned.curves, make_curve_context(planned, inputs)
+        colours = _list_colours(request, inputs)
         by_series: dict[str, dict[str, float]] = {}
         for (series, run), value in _list_finals(request, inputs).items():
             by_series.setdefault(series, {})[run] = value
         samples = tuple(
-            Sample(name, tuple(runs.items()), average_runs([*runs.values()], settings.level))
+            Sample(
+                name,
+                tuple(runs.items()),
+                average_runs([*runs.values()], settings.level),
+                colours.get(name, ""),
+            )
             for name, runs in by_series.items()
         )
         drawn = Distribution(

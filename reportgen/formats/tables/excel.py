@@ -58,6 +58,11 @@ def write_sheet(content: Content, requested: str | None) -> str:
     that is filled. Raises ``ReportError`` if there is no such sheet, or if the file is none of Excel's.
     """
     content.check()
+    with content.open() as file:
+        if file.read(2) != b"PK":
+            message = "it is no Excel workbook, which is a zip archive with the ending .xlsx"
+            advice = "Save it as .xlsx again; if it is a table as text, let its name end in .csv or .tsv"
+            raise content.make_error(message, advice)
     has_formulas = _check_members(content)
     with _explain_damage(content):
         sheet = _choose_sheet(content, requested)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from reportgen.formats.messages import list_names
 from reportgen.formats.runs import UnreadableError
-from reportgen.formats.sqlite import open_store
+from reportgen.formats.sqlite import SUFFIXES, open_store
 from reportgen.formats.tables.delimited import write_separated
 from reportgen.formats.text_files import MOST_COLUMNS
 
@@ -54,6 +54,9 @@ def write_query(content: Content, query: str) -> str:
         with open_store(content.path) as store:
             return _run_query(content, store, query)
     except UnreadableError as error:
+        if content.path.suffix.lower() not in SUFFIXES:
+            message = "query: is of a SQLite database, and this is none"
+            raise content.make_error(message, "Leave query: out, or name the database with files:") from None
         raise content.make_error(error.message, error.next_step) from None
 
 

@@ -18,6 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostics, ReportError
+from reportgen.core.words import join_names
 from reportgen.formats.cells import is_missing, is_number, parse_reported
 from reportgen.formats.files import split_ending
 from reportgen.formats.messages import limit_problems
@@ -25,7 +26,7 @@ from reportgen.formats.tables import FORMATS, delimited
 from reportgen.formats.tables.delimited import write_separated
 from reportgen.read.find import locate_file
 from reportgen.read.tables.layout import is_name_of
-from reportgen.read.tables.wide_grid import STATISTICS
+from reportgen.read.tables.wide_grid import STATISTICS, name_statistics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -118,6 +119,7 @@ def _find_header(content: Content, form: str, settings: SourceSettings) -> _Head
     with Diagnostics().collecting(), suppress(csv.Error):
         content.check()
         rows = [cells for _, cells in islice(delimited.read_grid(content, form), _ROWS_OF_A_LOOK)]
+    _refuse_transposed(content, rows)
     if header := _find_step_columns(rows, settings):
         return header
     for place, cells in enumerate(rows[:_MOST_LEVELS]):
@@ -134,6 +136,19 @@ def _find_header(content: Content, form: str, settings: SourceSettings) -> _Head
         advice = 'Name it before it is written, as in df.index.name = "step"'
         raise content.make_error(message, f"{advice}; if its rows are not steps, say form: wide", 1)
     return None
+
+
+def _refuse_transposed(content: Content, rows: Sequence[Sequence[str]]) -> None:
+    """Raise for a table with a row for each statistic, unless it is a long one of values."""
+    body = [row for row in rows[1:] if len(row) == len(rows[0]) and is_number(row[-1])]
+    if not body or any(is_name_of(role, name) for name in rows[0] for role in ("metric", "value")):
+        return
+    for labels in zip(*body, strict=True):
+        if name_statistics(list(filter(None, labels))):
+            shown = join_names([f'"{name}"' for name in dict.fromkeys(filter(None, labels))])
+            message = f"{shown} name rows, and are read where they name columns"
+            advice = "Write the table the other way round, as in df.T.to_csv() for a data frame df"
+            raise content.make_error(message, advice)
 
 
 def _find_step_columns(rows: Sequence[Sequence[str]], settings: SourceSettings) -> _Header | None:

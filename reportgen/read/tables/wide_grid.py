@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
@@ -11,6 +12,7 @@ from msgspec import Struct
 from reportgen.core.errors import Diagnostic
 from reportgen.core.words import join_names
 from reportgen.formats.cells import is_missing, parse_reported
+from reportgen.formats.files import split_ending
 from reportgen.formats.layout import ROLE_NAMES
 from reportgen.formats.tables import FORMATS, delimited
 
@@ -54,6 +56,7 @@ _SPREADS: Final = {
     "sd": "the standard deviation",
 }
 SD_ALONE: Final = "± is a standard deviation, which gives no interval without the number of runs"
+_MEANS: Final = frozenset(("mean", "avg", "average"))
 _DASHES: Final = re.compile(r":?-{3,}:?")
 _HALF: Final = 0.5
 
@@ -124,10 +127,14 @@ def read_grid(content: Content, file: FileLayout, refused: frozenset[str]) -> Gr
         # A model called 7 is a label by the name of its column.
         if name.casefold() in {*ROLE_NAMES["series"], *_BENCHMARK_NAMES, "seed", "run"}:
             is_score[index] = False
-    scores = _pair_columns(tops, subs, is_score)
     labels = {tops[index] or UNNAMED: index for index, scored in enumerate(is_score) if not scored}
     cells_of = tuple((line, tuple(cells)) for line, cells in rows)
     header = tuple(" ".join(filter(None, pair)) for pair in zip(tops, subs, strict=True))
+    found = [name for name, scored in zip(tops, is_score, strict=True) if scored]
+    if len(levels) == 1 and name_statistics(found) and _MEANS.intersection(map(str.casefold, found)):
+        # The names of what pandas aggregates of one column do not have that of the column.
+        tops, subs = [split_ending(Path(file.path))[0]] * len(tops), tops
+    scores = _pair_columns(tops, subs, is_score)
     return Grid(content, labels, scores, cells_of, header) if scores and rows else None
 
 
@@ -159,10 +166,18 @@ def _name_columns(levels: Sequence[Sequence[str]]) -> tuple[list[str], list[str]
         if not named[0] or not any(below[0][1:]):
             named[0] = named[0] or below[0][0]
     subs = list(below[0]) if below else [""] * len(named)
-    if below and {name.casefold() for name in named[1:]} <= STATISTICS.keys():
+    is_swapped = {name.casefold() for name in named[1:]} <= STATISTICS.keys()
+    if below and is_swapped and not name_statistics(below[0][1:]):
         # What pandas pivots without values= has the kinds of numbers above, and below what they are of.
         named, subs = [named[0], *subs[1:]], ["", *named[1:]]
     return named, ["", *subs[1:]]
+
+
+def name_statistics(labels: Sequence[str]) -> bool:
+    """Return whether labels name a value, and how sure it is, once each."""
+    different = {label.casefold() for label in labels}
+    kinds = {STATISTICS.get(label) for label in different}
+    return 1 < len(kinds) == len(different) and {"value"} <= kinds <= {*STATISTICS.values()}
 
 
 def _holds_scores(cells: Sequence[str]) -> bool:
@@ -177,7 +192,9 @@ def _pair_columns(
     """Return the columns of scores, each with those of its spread and number."""
     parts: dict[tuple[str, str], dict[str, tuple[int, str]]] = {}
     names = {top for top, scored in zip(tops, is_score, strict=True) if scored}
-    statistics = all(sub.casefold() in STATISTICS for sub in subs if sub)
+    statistics = all(
+        sub.casefold() in STATISTICS for sub, scored in zip(subs, is_score, strict=True) if scored and sub
+    )
     for index, (top, sub) in enumerate(zip(tops, subs, strict=True)):
         if not is_score[index]:
             continue
