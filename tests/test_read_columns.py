@@ -488,7 +488,7 @@ def test_an_open_plus_minus_is_an_error_with_its_line(tmp_path: Path) -> None:
     data.write("s/a.csv", "step,loss,acc\n1,0.5,75\n2,0.4,75.5 ± 0.4\n")
     assert data.problems("s") == [
         (
-            'data/s/a.csv:3: it is open what stands after ± in column "acc". Say interval: in source.yml '
+            'data/s/a.csv:3: the meaning of ± in column "acc" is not stated. Say interval: in source.yml '
             "with one of se (the standard error), ci95 (half of a 95% CI) and sd (the standard deviation)."
         )
     ]

@@ -199,7 +199,7 @@ def test_an_open_plus_minus_is_an_error(tmp_path: Path) -> None:
     place, _, said = found.partition(": ")
     assert place == "data/s/table.csv:2"
     assert said == (
-        'it is open what stands after ± in column "AIME". Say interval: in source.yml with one of se (the '
+        'the meaning of ± in column "AIME" is not stated. Say interval: in source.yml with one of se (the '
         "standard error), ci95 (half of a 95% CI) and sd (the standard deviation)."
     )
 

@@ -64,7 +64,7 @@ _HALF: Final = 0.5
 def ask_spread(content: Content, column: str, line: int | None) -> Diagnostic:
     """Return the error of a ± of which neither the table nor ``source.yml`` says what it is."""
     choices = join_names([f"{key} ({words})" for key, words in _SPREADS.items()])
-    message = f'it is open what stands after ± in column "{column}"'
+    message = f'the meaning of ± in column "{column}" is not stated'
     return content.make_problem(message, f"Say interval: in source.yml with one of {choices}", line)
 
 
