@@ -126,8 +126,7 @@ def test_a_page_that_has_changed_is_left_alone(now: str) -> None:
         apply_repairs(now.encode(), asked)
     (problem,) = caught.value.problems
     assert str(problem) == (
-        'content/page.md:1: "0.84" no longer stands here: the page has changed since it was read. '
-        "Run this again."
+        'content/page.md:1: "0.84" is no longer here: the page has changed since it was read. Run this again.'
     )
 
 

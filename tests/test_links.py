@@ -260,8 +260,8 @@ IN_CONTENT = {
     "a/b/c.txt": ("/etc/hostname", "out"),
     "gone.png": ("nowhere.png", "this link leads to nothing: there is no 'nowhere.png'. Mend the link"),
     "self.png": ("self.png", "this link leads to nothing: there is no 'self.png'. Mend the link"),
-    "up": ("..", "this link leads to a folder that it stands in"),
-    "a/back": ("../..", "this link leads to a folder that it stands in"),
+    "up": ("..", "this link leads to a folder that contains it"),
+    "a/back": ("../..", "this link leads to a folder that contains it"),
 }
 
 

@@ -167,7 +167,7 @@ def test_many_fences_keep_their_order_and_lines() -> None:
         ("```curve\na: 1\n", 1, "this curve block is not closed. End it with a line of ```"),
         ("```curve\na: 1\n````\n", 1, "this curve block is not closed"),
         ("- x\n\n    ```curve\n    a: 1\n```\n", 3, "this curve block is not closed"),
-        ("~~~python\nx\n\n```curve\na: 1\n```\n", 4, "stands in the fence of line 1, which is not closed"),
+        ("~~~python\nx\n\n```curve\na: 1\n```\n", 4, "is inside the fence of line 1, which is not closed"),
         (
             '```curve title="x"\na: 1\n```',
             1,
@@ -208,7 +208,7 @@ def test_lines_count_from_the_first_line_given() -> None:
     """Front matter before the text shifts the lines."""
     assert find_fences("```curve\n```", "a.md", 7)[0].line == 7
     assert problems("~~~\n```curve\n```", 7)[0].startswith(
-        "a.md:8: this curve block stands in the fence of line 7"
+        "a.md:8: this curve block is inside the fence of line 7"
     )
 
 

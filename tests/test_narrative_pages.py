@@ -241,7 +241,7 @@ def test_problems_of_all_pages_come_together(tmp_path: Path) -> None:
     pages = read_pages(Project(tmp_path, ".", ("a.md", "b.md", "c.md"), ProjectSettings()), problems)
     assert [(page.path, page.blocks) for page in pages] == [("b.md", ())]
     said = [str(problem) for problem in problems.found]
-    assert said[0].startswith("a.md:3: this is not UTF-8: byte 0xfc stands where a character should")
+    assert said[0].startswith("a.md:3: this is not UTF-8: byte 0xfc is where a character should be")
     assert said[1].startswith('b.md:2:1: "smoth" is not a key of a curve block')
     assert said[2].startswith("c.md: this file cannot be read (No such file or directory)")
 

@@ -237,7 +237,7 @@ def explain_missing(words: Sequence[Token], at: int) -> Fault:
     token, before = words[at], words[at - 1] if at else None
     closing = token.text in {")", ","}
     if token.kind is TokenKind.END:
-        behind = f': nothing stands behind "{before.text}"' if before else ""
+        behind = f': nothing follows "{before.text}"' if before else ""
         return make_fault(token, f"The expression ends too early{behind}", _NEXT_STEP)
     if closing and before is not None and before.text in {"(", ","}:
         if before.text == "(" and token.text == ")":
@@ -277,7 +277,7 @@ def explain_unexpected(text: str, words: Sequence[Token], at: int, opened: Seque
         step = f'Write "{token.text.lower()}" in small letters'
     elif before.kind is TokenKind.NAME and before.text in FACTS:
         step = f"Put what a fact is about in parentheses: {FACTS[before.text].signature}"
-    return make_fault(token, f'Nothing connects "{token.text}" with what stands in front of it', step)
+    return make_fault(token, f'Nothing connects "{token.text}" with what comes before it', step)
 
 
 def _explain_mark(text: str, words: Sequence[Token], at: int) -> Fault:
@@ -285,7 +285,7 @@ def _explain_mark(text: str, words: Sequence[Token], at: int) -> Fault:
     if token.text == ")":
         return make_fault(token, 'This ")" closes nothing', 'Take it out, or put a "(" in front')
     if token.text == "%":
-        message = "A percent sign stands behind something else than a number"
+        message = "A percent sign follows something other than a number"
         return make_fault(token, message, "Write it as in 84%")
     before, behind = words[at - 1], words[at + 1]
     meant = remove_comma(text, before.text, behind.text, behind.position)

@@ -170,7 +170,7 @@ class _Braces(NamedTuple):
             message = f"the quote behind {last.name}= is not closed"
             return Fault(self.find_offset(last.start), message, "Close it before the next empty line")
         if "}" in text[brace : brace + LONGEST].partition("\n")[0]:
-            message = "what stands in these braces cannot be read"
+            message = "the text in these braces cannot be read"
             return Fault(brace, message, 'Write name="text" for each attribute, with spaces between')
         return Fault(brace, "this { is not closed", "Write a } before the next empty line")
 
@@ -184,7 +184,7 @@ class _Braces(NamedTuple):
                 step = f"{suggest_name(name, ATTRIBUTES)}There are {', '.join(f'{a}=' for a in ATTRIBUTES)}"
                 yield Fault(offset, f'"{name}" is no attribute of a statement', step)
             elif name in seen:
-                yield Fault(offset, f"{name}= stands twice", "Leave one of them")
+                yield Fault(offset, f"{name}= is written twice", "Leave one of them")
             elif text is None or not quoted:
                 yield Fault(offset, f"{name}= has no quotes around its text", f'Write {name}="..."')
             elif not text.strip():
@@ -243,11 +243,11 @@ def _find_faults(text: str, marks: tuple[int, int, int], words: str, braces: _Br
         else:
             yield Fault(closing, "this ] has no [ in its paragraph", "Write the words as [words]{...}")
     if brace > closing + 1:
-        yield Fault(closing + 1, "a space stands between the words and the braces", "Remove it")
+        yield Fault(closing + 1, "there is a space between the words and the braces", "Remove it")
     if braces.end < 0:
         yield braces.explain_unclosed(text, brace)
     else:
         yield from braces.check_attributes()
     if opening >= 0 and not words:
         step = "Write the words or the number between the square brackets"
-        yield Fault(opening, "nothing stands between the square brackets", step)
+        yield Fault(opening, "there is nothing between the square brackets", step)

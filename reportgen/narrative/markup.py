@@ -160,7 +160,7 @@ def _find_suspects(walked: Walk) -> Iterator[_Refused]:
             message = f"this {kind} block is not closed"
             step = f"End it with a line of {marks}, indented as its first line"
         else:
-            message = f"this {kind} block stands in the fence of line {{before}}, which is not closed"
+            message = f"this {kind} block is inside the fence of line {{before}}, which is not closed"
             step = "Close that fence, with a line indented as its first line"
         yield line, outer, message, step
 

@@ -55,7 +55,7 @@ def read_text(path: Path, file: str, stage: Stage, largest: int = LARGEST) -> st
         return normalise_text(data.decode("utf-8"))
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        message = f"this is not UTF-8: byte {data[error.start]:#04x} stands where a character should"
+        message = f"this is not UTF-8: byte {data[error.start]:#04x} is where a character should be"
         step = "Save the file with the encoding UTF-8"
         raise make_error(SourceLocation(file, line), message, step, stage) from error
 

@@ -272,7 +272,7 @@ class _Walk(Struct):
         if linked and not self.boundary.contains(real):
             return _refuse_outward(place, real)
         if linked and any(f"{one}{os.sep}".startswith(f"{real.rstrip(os.sep)}{os.sep}") for one in above):
-            message = f"this link leads to a folder that it stands in, {real!r}, so there is no end to it"
+            message = f"this link leads to a folder that contains it, {real!r}, so there is no end to it"
             return Diagnostic(place, message, "Remove it", Stage.SITE)
         if len(above) > DEEPEST:
             message = f"its folders are nested more than {DEEPEST} deep"

@@ -102,7 +102,7 @@ def _replace_words(raw: str, repair: Repair) -> str | None:
 
 
 def _report_changed_words(repair: Repair) -> Diagnostic:
-    message = f'"{repair.old}" no longer stands here: the page has changed since it was read'
+    message = f'"{repair.old}" is no longer here: the page has changed since it was read'
     return Diagnostic(repair.location, message, "Run this again", Stage.NARRATIVE)
 
 
