@@ -117,7 +117,7 @@ def test_a_preview_has_what_differs_and_leads_to_main(real: Path) -> None:
     public = real / "public"
     assert set(files_below(public / "pr/12")) == {
         *("index.html", "new/index.html", "other/index.html", "assets/reportgen/preview.css"),
-        *(f"figures/other/other-accuracy.{end}" for end in ("svg", "csv", "vl.json")),
+        *(f"figures/other/other-accuracy.{end}" for end in ("svg", "csv", "vl.json", "pdf")),
     }
     (one,) = read_record(real)["previews"]
     assert one["changed"] == ["new/", "other/"]

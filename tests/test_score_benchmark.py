@@ -164,6 +164,6 @@ def test_a_hostile_name_stays_a_name(name: str) -> None:
     """In the picture, which is put into pages as it is."""
     made = result({name: HALF, "B": ONE_MORE}, name=name)
     root = ET.fromstring(made.spark)  # noqa: S314
-    assert {child.tag for child in root.iter()} == {"svg", "rect", "path"}
+    assert {child.tag for child in root.iter()} == {"svg", "rect", "path", "title"}
     assert set(root.attrib) >= {"class", "role", "aria-label"}
     assert not any(key.startswith("on") for key in root.attrib)

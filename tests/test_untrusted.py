@@ -256,7 +256,7 @@ def test_the_guide_lists_what_is_allowed() -> None:
     guide = (ROOT / "content/guide/security.md").read_text("utf-8").split("## untrusted")[1].split("## ")[0]
     told = set(re.findall(r"`\.([a-z0-9]+)`", guide))
     assert told == ENDINGS - {"md"}
-    listed = guide.split("The extensions of Markdown are")[1].split("They read")[0]
+    listed = guide.split("The allowed Markdown extensions are")[1].split("They read")[0]
     plain, own = (set(re.findall(r"`([a-z0-9_]+)`", part)) for part in listed.split("`pymdownx`"))
     assert {*plain, *(f"pymdownx.{name}" for name in own)} == EXTENSIONS
 
