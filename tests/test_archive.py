@@ -189,15 +189,48 @@ def _edit_json(folder: Path) -> None:
     path.write_text(text.replace('"value": 0.82', '"value": 0.92'), "utf-8")
 
 
+def _edit_one_reading(folder: Path) -> None:
+    """Edit a number that report.json does not have: a reading in the middle of a curve."""
+    path = folder / "figures/index/accuracy.csv"
+    rows = list(csv.reader(path.read_text().splitlines()))
+    steps = [row[2] for row in rows]
+    rows[steps.index("10")][3] = "0.99"
+    path.write_text("".join(",".join(row) + "\n" for row in rows))
+
+
+@pytest.mark.parametrize(
+    ("edit", "named"),
+    [
+        (_edit_html, "report.html: not the file that ro-crate-metadata.json names"),
+        (_edit_csv, "figures/index/accuracy.csv: not the file that was written for index.md#accuracy"),
+        (_edit_one_reading, "figures/index/accuracy.csv: not the file that was written for index.md#accuracy"),
+        (_edit_json, "report.json: not the file that provenance.json names"),
+    ],
+    ids=["html", "csv", "one reading", "json"],
+)
+def test_an_edited_number_contradicts_the_rest_without_a_new_manifest_too(
+    packed: Path, tmp_path: Path, edit: Callable[[Path], None], named: str
+) -> None:
+    """The level consistent does not rely on the level intact."""
+    folder = unpack(packed, tmp_path / "there")
+    edit(folder)
+    code, text = invoke("verify", folder)
+    assert code == 1
+    assert named in text
+    assert "Not intact: 1 problem." in text
+    assert "Not consistent: " in text
+
+
 @pytest.mark.parametrize(
     ("edit", "named"),
     [
         (_edit_html, "report.html: the table of index.md#accuracy is not the one that was drawn"),
         (_edit_csv, "figures/index/accuracy.csv: the last reading of GRPO is not the 0.72 of report.json"),
+        (_edit_one_reading, "figures/index/accuracy.csv: not the file that was written for index.md#accuracy"),
         (_edit_json, "report.json: not the file that provenance.json names"),
         (_edit_json, "figures/index/accuracy.csv: the last reading of MEL is not the 0.92 of report.json"),
     ],
-    ids=["html", "csv", "json", "json against csv"],
+    ids=["html", "csv", "one reading", "json", "json against csv"],
 )
 def test_a_number_edited_in_one_place_is_named(
     packed: Path, tmp_path: Path, edit: Callable[[Path], None], named: str

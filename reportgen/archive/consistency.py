@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import math
@@ -20,7 +21,7 @@ from reportgen.core.words import escape_formula
 from reportgen.draft.origin import name_figure, read_metadata
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from reportgen.archive.unpacking import OpenedArchive
 
@@ -35,8 +36,8 @@ def find_inconsistencies(
     archive: OpenedArchive, report: Mapping[str, Any], sources: Mapping[str, Any]
 ) -> list[str]:
     """Find what of an archive contradicts the rest, a line each; ``sources`` is its ``provenance.json``."""
-    hashes = _read_hashes(archive)
     figures = sources["figures"]
+    hashes = _hash_files(archive, {one["path"] for figure in figures for one in figure["inputs"]})
     page = _ReadPage()
     page.feed(archive.read(ONE_FILE).decode("utf-8", "replace"))
     page.close()
@@ -50,11 +51,13 @@ def find_inconsistencies(
     ]
 
 
-def _read_hashes(archive: OpenedArchive) -> dict[str, str]:
-    files, problems = intact.read_manifest(archive.read(intact.MANIFEST))
+def _hash_files(archive: OpenedArchive, inputs: Collection[str]) -> dict[str, str]:
+    """Return the SHA-256 of each file of an archive; of inputs, which may be large, that of the manifest."""
+    listed, problems = intact.read_manifest(archive.read(intact.MANIFEST))
     if problems:
         raise make_error(f"{archive.name}/{intact.MANIFEST}", problems[0])
-    return files
+    written = archive.sizes.keys() & (listed.keys() - inputs)
+    return listed | {path: hashlib.sha256(archive.read(path)).hexdigest() for path in written}
 
 
 def _compare_hashes(sources: Mapping[str, Any], hashes: Mapping[str, str]) -> Iterator[str]:
