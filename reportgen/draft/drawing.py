@@ -114,7 +114,6 @@ def draw_blocks(
             if kind.stored:
                 block, benchmark = planned.block, planned.page.front_matter.benchmark
                 parts = (
-                    planned.page.path,
                     block.kind,
                     block.id,
                     block.settings.model_dump_json(),
@@ -124,7 +123,9 @@ def draw_blocks(
                     repr(planned.topics),
                     repr([claim.expression for claim in planned.claims]),
                 )
-                key = drawn.keys[place] = _make_key(parts, planned.requests, planned.sources, inputs)
+                key = drawn.keys[place] = _make_key(
+                    planned.page, parts, planned.requests, planned.sources, inputs
+                )
                 shown = restore_block(inputs.cache, key, kind.shows)
                 shown = shown or store_block(inputs.cache, key, _draw_block(planned, inputs))
             drawn.shown[place] = shown = shown or _draw_block(planned, inputs)
@@ -240,11 +241,12 @@ def _change_figures(block: _Shown, change: Callable[[int, Figure], Figure]) -> _
 
 
 def _make_key(
-    parts: Iterable[str], requests: Sequence[Request], sources: Iterable[str], inputs: DrawInputs
+    page: Page, parts: Iterable[str], requests: Sequence[Request], sources: Iterable[str], inputs: DrawInputs
 ) -> str:
     slots = repr(sorted(inputs.colours.get_slots(requests).items()))
+    units = repr([sorted(page.percent.get(one.source, ())) for one in requests])
     digests = (inputs.sources[name].digest for name in sources)
-    return inputs.cache.make_key("block", *parts, slots, *digests)
+    return inputs.cache.make_key("block", page.path, *parts, slots, units, *digests)
 
 
 def _get_result(planned: PlannedBenchmark, inputs: DrawInputs) -> BenchmarkResult:
@@ -256,11 +258,11 @@ def _get_result(planned: PlannedBenchmark, inputs: DrawInputs) -> BenchmarkResul
 
             return make_score_result(page, benchmark, request, inputs)
         place, result = SourceLocation(page.file, benchmark.line), inputs.answers.get_curves(request)
-        context = inputs.make_context(place, benchmark.source_name, result, benchmark)
+        context = inputs.make_context(place, benchmark.source_name, result, page)
         return summarize_benchmark(benchmark, page.path, result.curve_set, context)
 
-    parts = ("benchmark", page.path, benchmark.model_dump_json(), repr(request))
-    key = _make_key(parts, [request], [benchmark.source_name], inputs)
+    parts = ("benchmark", benchmark.model_dump_json(), repr(request))
+    key = _make_key(page, parts, [request], [benchmark.source_name], inputs)
     result = inputs.cache.memo(key, BenchmarkResult, make_result)
     return replace(result, title=page.title, published=page.front_matter.date or "")
 

@@ -36,6 +36,8 @@ from reportgen.narrative.topics import (
     list_block_sources,
     list_figures,
     list_named_sources,
+    list_page_sources,
+    list_percent_metrics,
     make_source_topic,
 )
 from reportgen.settings.base import name_joined
@@ -46,7 +48,7 @@ from reportgen.settings.report import Benchmark
 from reportgen.settings.score_blocks import ProblemsSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from reportgen.claims.vocabulary import Subject
@@ -104,6 +106,7 @@ def gather_sources(
         problems.add(move_diagnostics(found, data, place))
     hashes.save()
     problems.add(_check_labels(pages, sources))
+    problems.add(_check_percent(sources.values()))
     return sources | _join_sources(project, pages, sources, cache, problems)
 
 
@@ -213,6 +216,17 @@ def _check_labels(pages: tuple[Page, ...], sources: Mapping[str, Source]) -> Ite
                 yield Diagnostic(SourceLocation(page.file), said, step, Stage.DATA, Severity.WARNING)
 
 
+def _check_percent(sources: Iterable[Source]) -> Iterator[Diagnostic]:
+    """Yield a warning of each name under ``percent`` that is no metric of its source."""
+    for source in sources:
+        for name in choose_names(source.settings.percent, source.metrics).unmatched:
+            said = f'percent: "{name}" is not a metric of curves of source "{source.name}"'
+            step = (
+                f"{suggest_name(name, source.metrics)}Its metrics are {quote_names(source.metrics) or 'none'}"
+            )
+            yield Diagnostic(source.location, said, step, Stage.DATA, Severity.WARNING)
+
+
 def open_project_source(
     project: Project,
     name: str,
@@ -249,6 +263,7 @@ def fit_pages(pages: tuple[Page, ...], sources: Mapping[str, Source]) -> tuple[P
 
     Pages generated for benchmarks show scores if their source contains scores, and patterns of metrics in
     blocks become the metrics that they match. Blocks that draw curves of evaluations show their checkpoints.
+    Each page lists the metrics that it writes in percent.
     """
 
     def fit(page: Page) -> Page:
@@ -258,7 +273,11 @@ def fit_pages(pages: tuple[Page, ...], sources: Mapping[str, Source]) -> tuple[P
             page = generate_for_scores(page, totals=source.kind == "totals")
         shown = (_show_checkpoints(block, page, sources) for block in page.blocks)
         blocks = tuple(replace(block, settings=_choose_metrics(block, page, sources)) for block in shown)
-        return page if blocks == page.blocks else replace(page, blocks=blocks)
+        page = page if blocks == page.blocks else replace(page, blocks=blocks)
+        used = {*list_page_sources(page)}
+        opened = (one for one in sources.values() if one.parts or one.name in used)
+        percent = {one.name: metrics for one in opened if (metrics := list_percent_metrics(page, one))}
+        return replace(page, percent=percent)
 
     return tuple(map(fit, pages))
 

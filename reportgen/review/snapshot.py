@@ -178,7 +178,9 @@ def _describe_figures(page: Page, block: Block, metric: str, report: Report) -> 
                 "key": report.keys.get((page.path, block.id), ""),
                 # pass@k is drawn in percent already
                 "percent": figure.kind != "passk"
-                and _is_share(block, [report.sources[one] for one in sources]),
+                and _is_share(
+                    page, block, [report.sources[one] for one in sources], figure.numbers.get("metric")
+                ),
                 "csv": figure.csv,
                 "spec": figure.spec,
             },
@@ -274,7 +276,7 @@ def _collect_numbers(report: Report, root: Path, cache: Cache) -> Drafted:
             higher_is_better=_find_direction(
                 request, planned.block, planned.page, report.sources[request.source]
             ),
-            percent=_is_share(planned.block, [report.sources[request.source]]),
+            percent=_is_share(planned.page, planned.block, [report.sources[request.source]], request.metric),
             definition=_define_request(request, report.sources[request.source]),
         )
         for planned in plan.blocks
@@ -284,9 +286,13 @@ def _collect_numbers(report: Report, root: Path, cache: Cache) -> Drafted:
     return Drafted(report.sources, numbers, results, texts)
 
 
-def _is_share(block: Block, sources: Iterable[Source]) -> bool:
-    """Whether a block shows scores from 0 to 1, which are written in percent."""
-    return block.settings.data == "scores" and all(one.score_range == (0, 1) for one in sources)
+def _is_share(page: Page, block: Block, sources: Iterable[Source], metric: str | None) -> bool:
+    """Whether a block shows scores from 0 to 1, or a metric of curves, that are written in percent."""
+    if block.settings.data == "scores":
+        return all(one.score_range == (0, 1) for one in sources)
+    if stated := getattr(block.settings, "format", None):
+        return bool(stated == "percent")
+    return any(metric in page.percent.get(one.name, ()) for one in sources)
 
 
 def _find_direction(request: Request, block: Block, page: Page, source: Source) -> bool | None:

@@ -103,7 +103,7 @@ class LineSettings(DataSettings):
     )
     colour: ColouredBy = None
     highlight: tuple[Name, ...] = Field((), description="These series keep colour, the rest turn grey.")
-    format: ValueFormat = Field("number", description=FORMAT)
+    format: ValueFormat | None = Field(None, description=FORMAT)
     height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
 
     @model_validator(mode="after")
@@ -251,7 +251,7 @@ class TableSettings(DataSettings):
         ("final", "peak", "mean"), min_length=1, description=f"Which of {COLUMNS}."
     )
     order: Literal["given", "final", "best", "name"] = Field("final", description="Order of the rows.")
-    format: ValueFormat = Field("number", description=FORMAT)
+    format: ValueFormat | None = Field(None, description=FORMAT)
     peak: Peak = Field(Peak.NONE, description=PEAK)
 
     def list_formulas(self) -> dict[str, str]:
@@ -292,7 +292,7 @@ class SweepSettings(DataSettings):
     )
     mark: Literal["dot", "bar"] = Field("dot", description="dot, or bar for a bar from 0 in each row.")
     y_title: Name | None = Field(None, description="Title of the y axis; value and metric if left out.")
-    format: ValueFormat = Field("number", description=FORMAT)
+    format: ValueFormat | None = Field(None, description=FORMAT)
     height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
 
 
@@ -313,7 +313,7 @@ class ScatterSettings(DataSettings):
         None, description="linear or log; log where the values span a factor of 10 if left out."
     )
     colour: ColouredBy = None
-    format: ValueFormat = Field("number", description=FORMAT)
+    format: ValueFormat | None = Field(None, description=FORMAT)
     height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
 
 
@@ -331,7 +331,7 @@ class DistributionSettings(DataSettings):
     )
     order: Literal["given", "best", "name"] = Field("given", description="Order of the rows.")
     colour: ColouredBy = None
-    format: ValueFormat = Field("number", description=FORMAT)
+    format: ValueFormat | None = Field(None, description=FORMAT)
 
 
 class OverviewSettings(BlockSettings):

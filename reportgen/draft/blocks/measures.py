@@ -131,7 +131,7 @@ def _draw_metrics(planned: PlannedBlock, settings: ScatterSettings, inputs: Draw
         front=None if None in ways else find_front([point.series for point in points], compared),
         units="runs",
         level=level,
-        percent=settings.format == "percent",
+        percent=context.is_percent(y.metric, settings.format),
         how=("Each run gives its last value of both metrics.", _WELCH),
     )
     return draw_scatter(planned.block.id, settings, scatter, context)
@@ -251,7 +251,7 @@ def draw_distribution_block(
             level=settings.level,
             method="Student's t over runs",
             higher_is_better=context.resolve_direction(request.metric, settings.higher_is_better),
-            percent=settings.format == "percent",
+            percent=context.is_percent(request.metric, settings.format),
         )
         return draw_distribution(planned.block.id, settings, drawn, context)
     return _draw_problem_scores(planned, settings, inputs)

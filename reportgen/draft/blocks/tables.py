@@ -44,7 +44,7 @@ def draw_table(planned: PlannedBlock, settings: TableSettings, inputs: DrawInput
         metrics.append((request.metric, answers.get_endings(request, higher_is_better=way is not False)))
         better.append(way)
         leads.append(answers.get_curves(request).curve_set.leads[int(way is False)])
-        topic = Topic(request, way, "")
+        topic = Topic(request, way, "", percent=context.is_percent(request.metric, settings.format))
         get_subject = partial(inputs.get_subject, topic, place)
         facts.append(_find_column_facts(settings.columns, get_subject, place))
     return build_result_table(

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from reportgen.core.model import Figure, Panels, Table
 from reportgen.core.words import format_count, join_names, lower_axis_title
-from reportgen.figures.axis import format_value, make_reader
+from reportgen.figures.axis import format_interval, format_value, make_reader
 from reportgen.figures.curves.key_results import (
     describe_given_n,
     describe_pick,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from reportgen.core.model import Curve, CurveSet
+    from reportgen.figures.axis import Axis
     from reportgen.figures.plot import DrawContext, Plot, PlotSpec
     from reportgen.settings.blocks import PanelsSettings
 
@@ -391,6 +392,11 @@ def draw_plot_figure(plot: Plot, curve_set: CurveSet, text: FigureText, context:
     )
 
 
+def _write_cell(axis: Axis, value: float, low: float, high: float) -> str:
+    interval = f" {format_interval(axis, low, high)}" if math.isfinite(low) else ""
+    return f"{format_value(axis, value)}{axis.unit}{interval}"
+
+
 def _build_table(plot: Plot) -> Table:
     """Build a table with a row for each step and a column for each series, thinned to about 40 rows."""
     steps = np.unique(np.concatenate([line.steps for line in plot.lines]))
@@ -400,18 +406,12 @@ def _build_table(plot: Plot) -> Table:
         shown = np.append(shown, steps[-1])
     columns = [list(map(make_reader(plot.x), shown.tolist()))]
     for line in plot.lines:
-        read, unit = make_reader(plot.get_y(line)), plot.get_y(line).unit
+        axis = plot.get_y(line)
         place = np.searchsorted(line.steps, shown).clip(max=line.steps.size - 1)
         there = (line.steps[place] == shown) & np.isfinite(line.values[place])
-        numbers = (part[place].tolist() for part in (line.values, line.low, line.high))
-        columns.append(
-            [
-                f"{read(value)}{unit}{f' [{read(low)}, {read(high)}]' if math.isfinite(low) else ''}"
-                if here
-                else ""
-                for here, value, low, high in zip(there.tolist(), *numbers, strict=True)
-            ]
-        )
+        parts = (part[place].tolist() for part in (line.values, line.low, line.high))
+        cells = zip(there.tolist(), *parts, strict=True)
+        columns.append([_write_cell(axis, *numbers) if here else "" for here, *numbers in cells])
     note = f"One in {every} of {steps.size:,} steps; the CSV file has them all." if every > 1 else ""
     header = (plot.x.title, *(line.name for line in plot.lines))
     return Table(header, tuple(zip(*columns, strict=True)), note)

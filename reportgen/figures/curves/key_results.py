@@ -12,7 +12,7 @@ import numpy as np
 from reportgen.core.errors import Diagnostic, ReportError
 from reportgen.core.model import BenchmarkResult, Overview, Standing
 from reportgen.core.words import join_names, lower_axis_title
-from reportgen.figures.axis import format_value
+from reportgen.figures.axis import format_interval, format_value
 from reportgen.figures.curves.plotting import get_unsmoothed, make_plot
 from reportgen.figures.paths import positions, thin, write_line_path
 from reportgen.figures.picture import SPARK_ACROSS, SPARK_DOWN, Dot, draw_dots, draw_spark
@@ -116,8 +116,7 @@ def read_out(plot: Plot, value: float) -> str:
 def read_out_estimate(plot: Plot, reading: Reading) -> str:
     """Format a value with its interval, if it has one."""
     if np.isfinite(reading.low) and np.isfinite(reading.high):
-        ends = f"[{read_out(plot, reading.low)}, {read_out(plot, reading.high)}]"
-        return f"{read_out(plot, reading.value)} {ends}"
+        return f"{read_out(plot, reading.value)} {format_interval(plot.y, reading.low, reading.high)}"
     return read_out(plot, reading.value)
 
 

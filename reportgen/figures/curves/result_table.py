@@ -81,7 +81,7 @@ def build_result_table(
     """
     columns, several = settings.columns, len(metrics) > 1
     shown = [
-        _Metric(name, ends, way, lead, known, settings.format == "percent")
+        _Metric(name, ends, way, lead, known, context.is_percent(name, settings.format))
         for (name, ends), way, lead, known in zip(
             metrics, better, leads, facts or [{}] * len(metrics), strict=True
         )

@@ -88,7 +88,11 @@ class _SweepWords(Struct, frozen=True):
 
     def write(self, estimate: Estimate) -> str:
         """Write an estimate as the block says."""
-        return format_estimate(estimate, percent=self.settings.format == "percent")
+        return format_estimate(estimate, percent=self.percent)
+
+    @property
+    def percent(self) -> bool:
+        return self.context.is_percent(self.sweep.metric, self.settings.format)
 
     @property
     def mark(self) -> str:
@@ -180,7 +184,7 @@ class _SweepWords(Struct, frozen=True):
             cells += [Cell(str(len(point.values)), float(len(point.values)))]
             cells += [Cell(self.write(estimate), estimate.value)]
             decimals = len(self.write(estimate).partition(" ")[0].partition(".")[2])
-            factor, unit = (100, "%") if self.settings.format == "percent" else (1, "")
+            factor, unit = (100, "%") if self.percent else (1, "")
             cells += [Cell(f"{factor * end:.{decimals}f}{unit}", end) for end in ends]
             rows.append(tuple(cells))
             values = (estimate.value, estimate.low, estimate.high)
@@ -214,7 +218,7 @@ def _draw_lines(curve_set: CurveSet, words: _SweepWords, text: FigureText) -> Fi
         x_scale=scale,
         runs=True,
         whiskers=True,
-        percent=settings.format == "percent",
+        percent=words.percent,
     )
     slots = {name: slot for name, slot in words.choose_slots().items() if slot is not None}
     around = replace(context, step_is_time=False, step_title=settings.x, slots=slots)
@@ -229,7 +233,7 @@ def _draw_rows(words: _SweepWords, text: FigureText) -> Figure:
     is_bar = words.settings.mark == "bar"
     ends += [0.0] if is_bar else []
     axis = make_linear_axis(words.measured, min(ends), max(ends), count=5, pad=0.04)
-    if words.settings.format == "percent":
+    if words.percent:
         axis = use_percent(axis)
     slots = words.choose_slots()
     rows = [

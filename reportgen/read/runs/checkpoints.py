@@ -153,6 +153,7 @@ def map_checkpoints(runs: ImportedRuns, ends: tuple[float, float], cache: Cache)
         write_part(cache, key, name, columns, cells)
     copy = locate_file(path, location.root).file
     file = FileLayout(runs.units[0].files[0].path, "parquet", "", copy=copy, label=location.name)
+    bounds = ends if all(ends[0] <= one.value <= ends[1] for one in readings) else None
     update = {
         "form": "long",
         "columns": Columns(),
@@ -160,9 +161,9 @@ def map_checkpoints(runs: ImportedRuns, ends: tuple[float, float], cache: Cache)
         "rename": {},
         "files": None,
         "metrics": None,
+        "percent": ("*",) if bounds == (0.0, 1.0) else (),
         "repeat": "last",
     }
-    bounds = ends if all(ends[0] <= one.value <= ends[1] for one in readings) else None
     return CheckpointCurves((file,), runs.settings.model_copy(update=update), bounds)
 
 

@@ -7,6 +7,7 @@
   const LETTER = 7; // pixels of a digit at a tick, on average
   const ROOM = 0.06; // of the values that y is fitted to, above and below them
   const FLAT = 1e-6; // of the y axis, under which values are one
+  const inPoints = (words) => words.replace(/%$/, " points"); // a difference of percentages
   const FOLLOW_AXES = ["runs", "ends", "references", "annotations"];
 
   /** Nothing is ever loaded; links of an author's chart may lead elsewhere. */
@@ -94,7 +95,17 @@
 
     said(value, one) {
       const words = `${this.read(value, one)}${this.axisOf(one).unit ?? ""}`;
-      return this.differs ? live.signed(value, words) : words;
+      return this.differs ? live.signed(value, inPoints(words)) : words;
+    }
+
+    /** A difference of two values of a series, with its sign. */
+    saidDifference(value, one) {
+      return this.differs ? this.said(value, one) : live.signed(value, inPoints(this.said(value, one)));
+    }
+
+    /** An interval in brackets, whose ends have no unit. */
+    readInterval(low, high, one) {
+      return `[${[low, high].map((end) => this.read(end, one).replace("%", "")).join(", ")}]`;
     }
 
     /** The two series whose difference can be shown: those that are shown now; otherwise null. */
