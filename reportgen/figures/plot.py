@@ -92,11 +92,19 @@ class Mark(Struct, frozen=True):
 
 
 class EndLabel(Struct, frozen=True):
-    """Series name at the end of its line; ``y`` is in pixels from the top of the plot."""
+    """Series name at the end of its line; heights are in pixels from the top of the plot."""
 
     text: str
     slot: int | None
     y: float
+    dx: float = 10  # pixels from the right edge of the plot
+    at: float | None = None  # height of the line's end, from which a leader starts; None without one
+    step: float | None = None  # where the line ends, if that is before the edge
+
+    def list_fields(self) -> dict[str, float | str]:
+        """List what a live figure needs of it, with the ends of a leader only where there is one."""
+        leader = {name: value for name, value in (("at", self.at), ("step", self.step)) if value is not None}
+        return {"text": self.text, "y": self.y, "dx": self.dx, **leader}
 
 
 class Margins(Struct, frozen=True):

@@ -369,8 +369,6 @@ def draw_plot_figure(plot: Plot, curve_set: CurveSet, text: FigureText, context:
     if not curve_set.bins and columns["differences"]:
         columns["of"] = text.of or text.id  # what statements about its steps name
     columns["independent"] = curve_set.band == "ci" and all(len(curve.runs) > 1 for curve in curve_set.curves)
-    classes = {"rg-has-ends": plot.ends, "rg-has-symbols": plot.symbols, "rg-has-right": plot.right}
-    has = "".join(f" {name}" for name, there in classes.items() if there)
     return Figure(
         id=text.id,
         kind=text.kind,
@@ -388,8 +386,20 @@ def draw_plot_figure(plot: Plot, curve_set: CurveSet, text: FigureText, context:
         numbers=_name_in_full(text.numbers, context.full_names),
         legend=tuple((line.label, line.slot) for line in plot.lines),
         dashes=tuple(line.dash for line in plot.lines if line.dash is not None),
-        plot_class=f"rg-left-{plot.margins.left} rg-right-{plot.margins.right}{has}",
+        plot_class=_list_classes(plot),
     )
+
+
+def _list_classes(plot: Plot) -> str:
+    """Return the CSS classes of a plot: its margins, and what it has."""
+    has = {
+        "rg-has-ends": plot.ends,
+        "rg-has-leaders": any(end.at is not None for end in plot.ends),
+        "rg-has-symbols": plot.symbols,
+        "rg-has-right": plot.right,
+    }
+    margins = (f"rg-left-{plot.margins.left}", f"rg-right-{plot.margins.right}")
+    return " ".join((*margins, *(name for name, there in has.items() if there)))
 
 
 def _write_cell(axis: Axis, value: float, low: float, high: float) -> str:

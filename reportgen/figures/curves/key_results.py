@@ -169,6 +169,7 @@ def summarize_benchmark(
         ("Protocol", benchmark.protocol or ""),
         ("Caution", context.approximate or ""),
     ]
+    dots = _list_dots(curve_set, plot, lowest=spec.higher_is_better is False)
     return BenchmarkResult(
         name=benchmark.name,
         page=page,
@@ -177,7 +178,8 @@ def summarize_benchmark(
         score=card if leader else f"{card[0].upper()}{card[1:]}",
         facts=tuple((label, text) for label, text in facts if text),
         spark=_draw_spark(benchmark.name, plot),
-        strip=_draw_strip(benchmark.name, curve_set, plot, lowest=spec.higher_is_better is False),
+        strip=draw_dots(f"{benchmark.name}: {lower_axis_title(plot.y.title)} at the end", dots),
+        dots=tuple((dot.name, dot.slot) for dot in dots),
         legend=tuple((line.name, line.slot) for line in plot.lines),
         standings=_list_standings(curve_set, plot, spec, label),
         date=benchmark.date or "",
@@ -193,8 +195,8 @@ def _draw_spark(name: str, plot: Plot) -> str:
     return draw_spark(f"{name}: {plot.y.title} by {plot.x.title}", strokes, _ROUND)
 
 
-def _draw_strip(name: str, curve_set: CurveSet, plot: Plot, *, lowest: bool) -> str:
-    """Draw the last values with their intervals on the scale of the curves, the best on top.
+def _list_dots(curve_set: CurveSet, plot: Plot, *, lowest: bool) -> list[Dot]:
+    """List the last values with their intervals on the scale of the curves, the best on top.
 
     Two series that a test does not distinguish are shaded together; of more, the test says less.
     """
@@ -206,7 +208,7 @@ def _draw_strip(name: str, curve_set: CurveSet, plot: Plot, *, lowest: bool) -> 
         value, low, high = positions(plot.y, np.array([end.value, end.low, end.high])).tolist()
         said, interval = f"{end.series} {read_out_estimate(plot, end)}", (low, high) if low < high else None
         dots.append(Dot(said, slots.get(end.series), value, interval, group))
-    return draw_dots(f"{name}: {lower_axis_title(plot.y.title)} at the end", dots)
+    return dots
 
 
 def _list_standings(

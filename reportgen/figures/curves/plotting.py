@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 _LINE_HEIGHT = 16
 _WIDEST_LABEL = 176
 _MOST_LABELS = 8
+_LEVEL = 5  # pixels that a name may be above or below the end of its line
+_EARLY = 0.01  # of the x axis, by which a line ends before another
+_BEHIND_LEADERS = 24
 _ROUNDING = 1e-9
 _MOST_RUN_LINES = 10
 _MOST_SYMBOLS = 25
@@ -69,7 +72,7 @@ def make_plot(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Plot
     axes = (x, y, right_axis or y)
     references, annotations = _make_marks(lines, spec, axes, context)
     # The labels of a right axis are where names at line ends would be.
-    ends = () if right_axis else place_end_labels(lines, y, spec.height)
+    ends = () if right_axis else place_end_labels(lines, y, spec.height, x)
     symbols = spec.whiskers or all(np.isfinite(line.values).sum() <= _MOST_SYMBOLS for line in lines)
     plot = Plot(
         id=spec.id,
@@ -375,25 +378,37 @@ def compute_margins(y: Axis, ends: Sequence[EndLabel], right_axis: Axis | None =
         max((measure_text(label, TICK_SIZE) for label in axis.labels), default=0) + 12 if axis else 0
         for axis in (y, right_axis)
     )
-    right = max((measure_text(end.text, LABEL_SIZE, 600) for end in ends), default=0) + 18 if ends else 16
+    right = max((measure_text(end.text, LABEL_SIZE, 600) + end.dx + 8 for end in ends), default=16.0)
     right = max(right, ticks)
     # The title at the right is below the toolbar.
     top = 44 if right_axis else 28
     return Margins(top=top, right=math.ceil(right / 8) * 8, bottom=44, left=math.ceil(left / 8) * 8)
 
 
-def place_end_labels(lines: Sequence[SeriesLine], y: Axis, height: int) -> tuple[EndLabel, ...]:
-    """Place names at the line ends, or return none if they do not fit and a legend works better."""
+def place_end_labels(
+    lines: Sequence[SeriesLine], y: Axis, height: int, x: Axis | None = None
+) -> tuple[EndLabel, ...]:
+    """Place names at the line ends, or return none if they do not fit and a legend works better.
+
+    A name away from its line's end has a leader, and with the x axis also that of a line which ends early;
+    then all names stand farther from the plot.
+    """
     known = [(line, line.values[np.isfinite(line.values)]) for line in lines]
     drawn = [(line, float(values[-1])) for line, values in known if values.size]
     too_wide = any(measure_text(line.name, LABEL_SIZE, 600) > _WIDEST_LABEL for line, _ in drawn)
     if too_wide or len(drawn) > _MOST_LABELS or len(drawn) * _LINE_HEIGHT > height:
         return ()
     heights = [(1 - min(1.0, max(0.0, position(y, value)))) * height for _, value in drawn]
-    return tuple(
-        EndLabel(line.name, line.slot, round(place, 1))
-        for (line, _), place in zip(drawn, spread_apart(heights, _LINE_HEIGHT, 0, height), strict=True)
-    )
+    lasts = [float(line.steps[np.isfinite(line.values)][-1]) for line, _ in drawn]
+    places = spread_apart(heights, _LINE_HEIGHT, 0, height)
+    found = []
+    for (line, _), last, at, place in zip(drawn, lasts, heights, places, strict=True):
+        early = x is not None and 0 <= position(x, last) < position(x, max(lasts)) - _EARLY
+        start = round(at, 1) if early or abs(place - at) > _LEVEL else None
+        found.append(EndLabel(line.name, line.slot, round(place, 1), at=start, step=last if early else None))
+    if any(end.at is not None for end in found):
+        found = [replace(end, dx=_BEHIND_LEADERS) for end in found]
+    return tuple(found)
 
 
 def spread_apart(targets: Sequence[float], distance: float, low: float, high: float) -> list[float]:

@@ -81,7 +81,7 @@ def draw_view(figure: FigureChange, state: State, slots: Slots, *, name: str, la
     has = (" rg-has-ends" if plot.ends else "") + (" rg-has-symbols" if symbols else "")
     drawing = draw_body(plot, make_line_paths(plot), fluid=True) + chart.draw_marks(plot, state)
     legend = tuple((line.name, line.slot) for line in plot.lines if line.look != "before")
-    room = f"rg-left-{min(200, plot.margins.left)} rg-right-{min(200, plot.margins.right)}"
+    room = f"rg-left-{min(200, plot.margins.left)} rg-right-{min(208, plot.margins.right)}"
     return View(set_into_page(drawing, plot.height, labelled_by), f"{room}{has}", legend)
 
 

@@ -4,6 +4,7 @@
 
   const FADED = "25%";
   const LINE = 16; // pixels between names at the line ends
+  const LEVEL = 5; // pixels that such a name may be above or below the end of its line
   const LETTER = 7; // pixels of a digit at a tick, on average
   const ROOM = 0.06; // of the values that y is fitted to, above and below them
   const FLAT = 1e-6; // of the y axis, under which values are one
@@ -250,7 +251,9 @@
       });
       const wanted = found.map(({ at }) => Math.min(height, Math.max(0, at)));
       const places = live.spread(wanted, LINE, height);
-      return found.map(({ text }, i) => ({ text, y: places[i] }));
+      const dx = payload.ends[0]?.dx;
+      const atEnd = (i) => (Math.abs(places[i] - wanted[i]) > LEVEL ? { at: wanted[i] } : {});
+      return found.map(({ text }, i) => ({ text, y: places[i], dx, ...atEnd(i) }));
     }
 
     /** The view's signals for a room; ``ink`` makes a colour of a series' own and of whether it is faded. */
@@ -310,7 +313,7 @@
         excluding: this.differs ? live.listExcluding(data.series[0]) : [],
         means: data.means(this.band, this.log ? this.y.domain[0] : -Infinity),
         runs: data.runRows((one) => this.runsOf(one), this.joinsRuns && ((one, run) => this.trace(one, run, room))),
-        ends: this.ends(room).map(({ text, y }) => ({ series: key(text), text, y })),
+        ends: this.ends(room).map((end) => ({ series: key(end.text), ...end })),
         ...this.marks(room),
       };
     }
