@@ -246,6 +246,9 @@ def test_a_card_says_what_its_page_says(browser: Browser, example_site: Path) ->
     tab = browser.new_page()
     tab.goto((example_site / "index.html").as_uri())
     cards = []
+    compared = tab.locator(".rg-card").filter(has=tab.get_by_role("link", name="Model comparison"))
+    assert "two benchmarks" in compared.inner_text()
+    assert compared.locator("dt:text-is('Benchmark') + dd").inner_text() == "Contest"
     for card in tab.locator(".rg-card").all():
         values = card.locator(".rg-card-score").all_inner_texts()
         link, verdict = card.locator("a"), card.locator(".rg-card-verdict").inner_text()
