@@ -220,6 +220,10 @@ class Cache:
         size, changed = get_stamp(path)
         return CachedText(path, hashlib.sha256(data).hexdigest(), size, changed)
 
+    def remove_text(self, text: CachedText) -> None:
+        """Remove the file of a text that is stored elsewhere, too."""
+        Path(text.path).unlink(missing_ok=True)
+
     @contextmanager
     def write_file(self, key: str, name: str) -> Iterator[Path]:
         """Yield a path to write a file of a key's value to; it is moved into place after the block."""

@@ -15,6 +15,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reportgen.claims.vocabulary import FACTS
+from reportgen.core.cache import CachedText
 from reportgen.core.errors import Diagnostic, Diagnostics, Severity, SourceLocation, Stage
 from reportgen.core.model import BenchmarkResult, Figure, Observed, Panels, ScoreRequest, Stack
 from reportgen.core.statements import Statement, Truth
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TypeVar
 
-    from reportgen.core.cache import Cache, CachedText
+    from reportgen.core.cache import Cache
     from reportgen.core.model import Request, Shown
     from reportgen.draft.blocks.draw_inputs import SeriesColours
     from reportgen.narrative.topics import Topic
@@ -187,11 +188,13 @@ def add_overviews(
 
 def store_block(cache: Cache, key: str, block: _Shown) -> _Shown:
     """Store a block and return it with its long texts in files, if these can be written."""
+    temporary: list[CachedText] = []  # of samples, which were too much to hold in memory
 
     def put_texts(number: int, figure: Figure) -> Figure:
         texts: dict[str, Any] = {
             name: cache.put_text(key, f"{number}.{name}", str(getattr(figure, name))) for name in _IN_FILES
         }
+        temporary.extend(text for text in figure.samples if isinstance(text, CachedText))
         scripts = enumerate(map(str, figure.samples))
         put = tuple(cache.put_text(key, f"{number}.samples-{part}", script) for part, script in scripts)
         return replace(figure, **texts, samples=put)
@@ -201,6 +204,8 @@ def store_block(cache: Cache, key: str, block: _Shown) -> _Shown:
     except OSError:
         return block
     cache.store(key, light)
+    for text in temporary:
+        cache.remove_text(text)
     return light
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         Plan,
         ProblemScores,
         ReportedScore,
-        Sample,
+        SampleTexts,
         Score,
     )
     from reportgen.core.errors import SourceLocation
@@ -302,11 +302,11 @@ class ResultsStore:
             lambda: self._group(request, lambda table: group_problem_scores(table, answers=answers)),
         )
 
-    def read_samples(self, request: ScoreRequest) -> list[Sample]:
-        """Read the samples of a request with their texts; raises ``ReportError`` if there are none."""
-        from reportgen.statistics.problem_scores import read_samples  # noqa: PLC0415 - few blocks show them
+    def find_samples(self, request: ScoreRequest) -> SampleTexts:
+        """Find the samples of a request, whose texts can be read; ``ReportError`` if there are none."""
+        from reportgen.statistics.problem_scores import find_samples  # noqa: PLC0415 - few blocks show them
 
-        return self._group(request, read_samples)
+        return self._group(request, find_samples)
 
     def get_slices(self, request: ScoreRequest, column: str) -> dict[str, ProblemScores]:
         """Return the problem scores of a request for each value of a column."""

@@ -7,6 +7,7 @@ for ``report.json`` are plain JSON with full precision.
 from __future__ import annotations
 
 import json
+import os
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,6 +29,7 @@ from reportgen.statistics.metrics import find_rows
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from reportgen.core.cache import CachedText
     from reportgen.core.comparisons import (
         AcrossBenchmarks,
         BenchmarkCell,
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from reportgen.draft.blocks.plan import PlannedBlock
     from reportgen.draft.blocks.results import ResultsStore
     from reportgen.figures.plot import BenchmarkScores
+    from reportgen.figures.scores.samples import SampleSource
     from reportgen.settings.inputs import Page, Source
     from reportgen.settings.report import Benchmark
     from reportgen.settings.score_blocks import (
@@ -188,7 +191,7 @@ class _ScoreBlock(Struct, frozen=True):
             column: score_slices(answers.get_slices(self.request, column), level=settings.level)
             for column in settings.slices
         }
-        samples = answers.read_samples(self.request) if settings.samples else ()
+        samples = self.find_samples() if settings.samples else None
         # The picture itself shows which problems a series did not answer.
         context = self.add_notes(replace(self.problems.notes, incomplete=()))
         return draw_problems(self.id, settings, grid, sliced, context, samples=samples), {
@@ -199,6 +202,21 @@ class _ScoreBlock(Struct, frozen=True):
                 for column, values in sliced.items()
             },
         }
+
+    def find_samples(self) -> SampleSource:
+        """Find the samples; their scripts go into the cache one by one, as all may not fit into memory."""
+        from reportgen.figures.scores.samples import SampleSource  # noqa: PLC0415 - few blocks show them
+
+        cache, source = self.inputs.cache, self.inputs.sources[self.request.source]
+        key = cache.make_key("samples", str(self.context.place), repr(self.request), source.digest)
+
+        def put(number: int, script: str) -> str | CachedText:
+            try:
+                return cache.put_text(key, f"{os.getpid()}.{number}", script)
+            except OSError:  # the cache is a convenience
+                return script
+
+        return SampleSource(self.inputs.answers.find_samples(self.request), put)
 
     def draw_runs(self, settings: RunsSettings) -> tuple[Stack, dict[str, Any]]:
         from reportgen.figures.scores.runs import draw_runs  # noqa: PLC0415
