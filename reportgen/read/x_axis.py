@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -15,6 +16,7 @@ from reportgen.read.tables.layout import find_column, get_layout
 from reportgen.read.tables.rows import select_files, select_names
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from reportgen.core.model import Formula
@@ -91,6 +93,25 @@ def find_x(source: Source, x: str | None, formula: Formula | None) -> XAxis:
         raise ReportError(Diagnostic(source.location, message, "Leave x out, or name a metric", Stage.DATA))
     counted = _COUNTS.get(_SAME.get(word, word))
     return XAxis(x) if counted is None else _find_count(source, layout, x, counted)
+
+
+def list_axes(source: Source, x: object, metrics: Sequence[str]) -> tuple[str, ...]:
+    """List what else the data have as x, by its word: the step, tokens, samples, epochs and relative time.
+
+    ``x`` is what is drawn, a name or formula or None for the step, and ``metrics`` are drawn over it.
+    """
+    sources = [part.source for part in source.parts] or [source]
+
+    def find_reads(word: str | None) -> set[str | None]:
+        """Return what a word reads, None for the step; empty if it is in one of the sources only."""
+        with suppress(ReportError):
+            axes = [(find_x(one, word, None).reads, list_step_names(get_layout(one))) for one in sources]
+            return {None if reads in names else reads for reads, names in axes}
+        return set()
+
+    drawn = {*metrics, *(find_reads(x) if x is None or isinstance(x, str) else ())}
+    words = ("step", *_COUNTS, "relative time")
+    return tuple(word for word in words if (reads := find_reads(word)) and not reads & drawn)
 
 
 def _find_count(source: Source, layout: Layout, x: str, counted: re.Pattern[str]) -> XAxis:

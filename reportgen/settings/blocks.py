@@ -94,7 +94,11 @@ class LineSettings(DataSettings):
     max_points: Annotated[int, Field(ge=10, le=10_000)] = Field(
         400, description="More distinct steps than this are binned."
     )
-    other_x: tuple[X, ...] = Field((), description="What a reader can choose as x instead; each as in x.")
+    other_x: Literal["auto"] | tuple[X, ...] = Field(
+        (),
+        description="What a reader can choose as x instead, each as in x; or auto for the step, tokens, "
+        "samples, epochs and relative time, as far as the data have them.",
+    )
     x_title: Name | None = Field(None, description="Title of the x axis.")
     x_domain: tuple[Number, Number] | None = Field(None, description="First and last x shown.")
     x_scale: Literal["linear", "log"] = Field("linear", description="linear or log.")
@@ -114,9 +118,13 @@ class LineSettings(DataSettings):
                 raise ValueError(f"{name} takes the smaller number first")
         return self
 
-    def list_other_axes(self) -> tuple[Self, ...]:
-        """Return the settings with each other x, without what the author placed along x."""
-        return tuple(self.model_copy(update=self._clear_x() | {"x": x}) for x in self.other_x)
+    def list_other_axes(self, known: tuple[str, ...]) -> tuple[Self, ...]:
+        """Return the settings with each other x, without what the author placed along x.
+
+        ``known`` are those that the data have, for ``auto``.
+        """
+        axes = known if self.other_x == "auto" else self.other_x
+        return tuple(self.model_copy(update=self._clear_x() | {"x": x}) for x in axes)
 
     def _clear_x(self) -> dict[str, object]:
         return {"other_x": (), "x_title": None, "x_domain": None, "x_scale": "linear"}

@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation, Stage
 from reportgen.core.model import Figure, Observations, Panels, ReducedMetric, ResultTable, Run, Stack
 from reportgen.core.words import join_names, quote_names, suggest_name
 from reportgen.draft.blocks.draw_inputs import SeriesColours, list_cautions, make_curve_context
@@ -330,7 +330,13 @@ def plan_block(block: Block, page: Page, sources: Mapping[str, Source]) -> Plann
     planned = plan(block, settings, page, sources)
     if not isinstance(settings, LineSettings):
         return planned
-    others = (replace(block, settings=other) for other in settings.list_other_axes())
+    known: tuple[str, ...] = ()
+    if settings.other_x == "auto" and planned.curves:
+        from reportgen.read import list_axes  # noqa: PLC0415 - imports the database
+
+        source, metrics = sources[planned.curves[0].source], [one.metric for one in planned.curves]
+        known = list_axes(source, settings.x, metrics)
+    others = (replace(block, settings=other) for other in settings.list_other_axes(known))
     return replace(
         planned, others=tuple(_plan_requests(other, other.settings, page, sources) for other in others)
     )
@@ -373,7 +379,12 @@ def draw_block(planned: PlannedBlock, inputs: DrawInputs) -> Shown:
     shown = draw(planned, planned.block.settings, inputs)
     if not planned.others:
         return shown
-    others = [draw(other, other.block.settings, inputs) for other in planned.others]
+    others, problems = [], Diagnostics()
+    for other in planned.others:
+        with problems.collecting():
+            others.append(draw(other, other.block.settings, inputs))
+    if getattr(planned.block.settings, "other_x", None) != "auto":
+        problems.raise_errors()  # what the author named; of the rest, a count may stand still, and is no axis
     figures = [_add_axes(*figures) for figures in zip(*map(_list_figures, (shown, *others)), strict=True)]
     return replace(shown, figures=tuple(figures)) if isinstance(shown, Panels) else figures[0]
 
