@@ -205,13 +205,6 @@ def _load_blocks(text: str, file: str, first_line: int, problems: Diagnostics) -
     return loaded
 
 
-def _make_blocks(loaded: Sequence[_Loaded], file: str, headings: Mapping[str, int]) -> tuple[Block, ...]:
-    return tuple(
-        Block(fence.kind, name, settings, SourceLocation(file, fence.line), fence.body)
-        for name, (fence, settings) in zip(_make_ids(loaded, file, headings), loaded, strict=True)
-    )
-
-
 def _make_title(path: str, outlines: Sequence[str]) -> str:
     """Return the title that MkDocs makes of a page, but an index page is named after its folder."""
     page = PurePosixPath(path)
@@ -257,8 +250,8 @@ def _parse_notebook(path: str, text: str, file: str, problems: Diagnostics) -> P
     return Page(path, file, title, FrontMatter(), blocks, joined, bindings=tuple(bindings))
 
 
-def _make_ids(blocks: Sequence[_Loaded], file: str, headings: Mapping[str, int]) -> list[str]:
-    """Return the id of each block of a page: ``id:`` if given, otherwise the slug of its title or similar.
+def _make_blocks(loaded: Sequence[_Loaded], file: str, headings: Mapping[str, int]) -> tuple[Block, ...]:
+    """Return the blocks of a page. Their ids are ``id:`` if given, otherwise the slug of a title or similar.
 
     A slug that is taken gets ``-2``, ``-3``, or ``-no-2`` where panels have these. Case is ignored, since the
     ids become file names.
@@ -269,8 +262,8 @@ def _make_ids(blocks: Sequence[_Loaded], file: str, headings: Mapping[str, int])
     """
     problems = Diagnostics()
     given: dict[str, int] = {}
-    parts = [one for _, settings in blocks if settings.id for one in _match_parts(settings.id, settings)]
-    for fence, name in ((fence, settings.id) for fence, settings in blocks if settings.id):
+    parts = [one for _, settings in loaded if settings.id for one in _match_parts(settings.id, settings)]
+    for fence, name in ((fence, settings.id) for fence, settings in loaded if settings.id):
         message, step = "", f'Choose another, such as "{name}-figure"'
         if name.lower() in given:
             message = f'"id: {name}" is used twice; the first is in line {given[name.lower()]}'
@@ -286,19 +279,20 @@ def _make_ids(blocks: Sequence[_Loaded], file: str, headings: Mapping[str, int])
         given.setdefault(name.lower(), fence.line)
     problems.raise_errors()
     taken = {*given, *(name.lower() for name in headings), *_RESERVED}
-    ids = []
-    for fence, settings in blocks:
+    blocks = []
+    for fence, settings in loaded:
         slugs = filter(None, map(make_slug, settings.list_names()))
         slug = next(slugs, fence.kind)
         # An id must begin with a letter.
         base = slug if slug[0].isalpha() else f"{fence.kind}-{slug}"
         # Panels are numbered, too, and all numbers may be theirs.
-        numbered = [f"{base}-{number}" for number in range(2, len(blocks) + 2)]
+        numbered = [f"{base}-{number}" for number in range(2, len(loaded) + 2)]
         names = chain([base], numbered, (f"{base}-no-{number}" for number in count(2)))
-        ids.append(settings.id or next(one for one in names if _is_free(one, settings, taken, parts)))
-        taken.add(ids[-1])
-        parts += _match_parts(ids[-1], settings)
-    return ids
+        name = settings.id or next(one for one in names if _is_free(one, settings, taken, parts))
+        blocks.append(Block(fence.kind, name, settings, SourceLocation(file, fence.line), fence.body))
+        taken.add(name)
+        parts += _match_parts(name, settings)
+    return tuple(blocks)
 
 
 def _match_parts(block_id: str, settings: BlockSettings) -> list[re.Pattern[str]]:

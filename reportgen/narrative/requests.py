@@ -30,7 +30,7 @@ from reportgen.settings.score_blocks import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from reportgen.core.model import Request
     from reportgen.settings.base import CellValue
@@ -215,25 +215,19 @@ def _list_series(settings: DataSettings | OutcomeSettings, source: Source) -> tu
     """
     if settings.series is None or not source.parts:
         return settings.series
-    known = [name for part in source.parts for name in part.names.values()]
+    # The name of each series in its own source, and among all.
+    pairs = [pair for part in source.parts for pair in part.names.items()]
+    known = [name for _, name in pairs]
     found: list[str] = []
     for text in settings.series:
         excluding = text.startswith("!") and text not in known
         pattern = text[1:].strip() if excluding else text
-        same = [text] if text in known else list(_find_series(pattern, source))
+        same = [text] if text in known else [name for own, name in pairs if pattern in {own, name}]
+        same = same or [pair[1] for pair in pairs if any(matches_pattern(pattern, name) for name in pair)]
         found += [f"!{name}" if excluding else name for name in same] or [text]
     chosen = choose_names(found, known)
     # Reading explains what chooses nothing.
     return chosen.names if chosen.names and not chosen.unmatched else tuple(dict.fromkeys(found))
-
-
-def _find_series(pattern: str, source: Source) -> Iterator[str]:
-    """Yield the series of joined sources that a pattern matches by their own name or that among all."""
-    pairs = [pair for part in source.parts for pair in part.names.items()]
-    exact = any(pattern in pair for pair in pairs)
-    for pair in pairs:
-        if pattern in pair if exact else any(matches_pattern(pattern, name) for name in pair):
-            yield pair[1]
 
 
 def _list_conditions(
