@@ -301,7 +301,15 @@ def build_rows(root: Path, plan: Plan) -> str:
     if plan.groups.list_fields():
         select = plan.groups.regroup(select)
     if plan.repeat == "mean":
-        return _reduce_to_mean(select)
+        # One row per step: the mean of its finite values, in the order of writing to be stable.
+        finite = f"FILTER (value BETWEEN -{sql.LARGEST} AND {sql.LARGEST})"
+        mean = f'list_avg(list(value ORDER BY "row") {finite})'
+        x = 'CASE WHEN min(step) = max(step) THEN min(step) ELSE list_avg(list(step ORDER BY "row")) END'
+        return (
+            f"SELECT series, run, min(seed) AS seed, metric, {x} AS step, "  # noqa: S608 - our own names
+            f'coalesce({mean}, arg_max(value, "row")) AS value, min("row") AS "row" '
+            f"FROM ({select}) GROUP BY series, run, metric, {_OWN}"
+        )
     return _RUNS_SQL.format(select=select) if plan.repeat == "runs" else select
 
 
@@ -415,18 +423,6 @@ def _select(rows: Rows, plan: Plan, fields: Mapping[str, str], *tests: str) -> s
 def _order_fields(fields: Mapping[str, str]) -> dict[str, str]:
     """Return fields in one order everywhere, as UNION ALL requires."""
     return {part: fields[part] for part in dict.fromkeys((*_COLUMNS, *fields))}
-
-
-def _reduce_to_mean(select: str) -> str:
-    """Return one row per step: the mean of its finite values, in the order of writing to be stable."""
-    finite = f"FILTER (value BETWEEN -{sql.LARGEST} AND {sql.LARGEST})"
-    mean = f'list_avg(list(value ORDER BY "row") {finite})'
-    x = 'CASE WHEN min(step) = max(step) THEN min(step) ELSE list_avg(list(step ORDER BY "row")) END'
-    return (
-        f"SELECT series, run, min(seed) AS seed, metric, {x} AS step, "  # noqa: S608 - our own names
-        f'coalesce({mean}, arg_max(value, "row")) AS value, min("row") AS "row" '
-        f"FROM ({select}) GROUP BY series, run, metric, {_OWN}"
-    )
 
 
 # Rows of one step as separate runs: whole curves one after the other, otherwise in turn.

@@ -90,21 +90,18 @@ def find_x(source: Source, x: str | None, formula: Formula | None) -> XAxis:
         message = f'"{x}" is not known: source "{source.name}" has no times of its values'
         raise ReportError(Diagnostic(source.location, message, "Leave x out, or name a metric", Stage.DATA))
     counted = _COUNTS.get(_SAME.get(word, word))
-    return XAxis(x) if counted is None else _find_count(source, layout, x, counted)
-
-
-def _find_count(source: Source, layout: Layout, x: str, counted: re.Pattern[str]) -> XAxis:
-    """Return the metric or column that counts what a word says; raise unless there is exactly one."""
+    if counted is None:
+        return XAxis(x)
+    # The metric or column that counts what the word says.
     names = dict.fromkeys((*layout.metrics, *layout.kinds))
-    found = [name for name in names if counted.fullmatch(re.split(r"[/.]", name)[-1])]
-    if len(found) == 1:
-        return XAxis(found[0], x)
-    if found:
-        message = f'several may be meant by "x: {x}" in source "{source.name}": {quote_names(found)}'
+    counts = [name for name in names if counted.fullmatch(re.split(r"[/.]", name)[-1])]
+    if len(counts) == 1:
+        return XAxis(counts[0], x)
+    message = f'source "{source.name}" has no column or metric "{x}", nor one that counts {x}'
+    advice = f"Say how many one step has, as in x: {{step * 4096: {x}}}"
+    if counts:
+        message = f'several may be meant by "x: {x}" in source "{source.name}": {quote_names(counts)}'
         advice = "Name one of them as x"
-    else:
-        message = f'source "{source.name}" has no column or metric "{x}", nor one that counts {x}'
-        advice = f"Say how many one step has, as in x: {{step * 4096: {x}}}"
     raise ReportError(Diagnostic(source.location, message, advice, Stage.DATA))
 
 

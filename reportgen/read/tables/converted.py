@@ -118,11 +118,14 @@ def _write_text(
         return write_query(content, settings.query or ""), ()
     if form == "npz":
         return write_arrays(content)
-    values = _read_yaml(content)
-    return (json.dumps(values), ()) if target == "mapped" else (_write_records(content, values), ())
+    return _write_yaml(content, target), ()
 
 
-def _read_yaml(content: Content) -> Any:  # noqa: ANN401 - whatever YAML holds
+def _write_yaml(content: Content, target: str) -> str:
+    """Return what YAML holds, to be mapped, as JSON, or its records as tab-separated text.
+
+    Records have a column for each key in order of first appearance.
+    """
     content.check()
     text = content.decode_text(content.read_all()).replace("\r\n", "\n")
     if len(text) > MAX_CHARACTERS:
@@ -131,11 +134,9 @@ def _read_yaml(content: Content) -> Any:  # noqa: ANN401 - whatever YAML holds
     tree = parse(text, Origin(content.name))
     if tree is None:
         raise content.make_error("the file holds nothing", "Remove it or write it again")
-    return to_values(tree)
-
-
-def _write_records(content: Content, values: object) -> str:
-    """Return records as tab-separated text, with a column for each key in order of first appearance."""
+    values = to_values(tree)
+    if target == "mapped":
+        return json.dumps(values)
     records = [
         {" ".join(name.split()): as_text(cell) for name, cell in iterate_cells(record)}
         for record in _list_records(content, values)
