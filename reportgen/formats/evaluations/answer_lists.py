@@ -216,8 +216,13 @@ def _parse_report(file: _File, value: object) -> list[dict[str, Any]] | None:
             return list(_parse_tests(file, tested, as_mapping(value.get("pass_at_k"))))
     columns = isinstance(value, dict) and any(keys.normalize_key(key) in _COLUMNS for key in value)
     several = value if isinstance(value, dict) else dict(enumerate(as_list(value)))
-    if not several or columns or not all(map(_is_scores, several.values())):
+    if not several or columns:
         return None
+    for scores in several.values():
+        if not isinstance(scores, list) or not scores:
+            return None
+        if any(isinstance(one, list | dict) or parse_score(one) is None for one in scores):
+            return None
     return [{"problem_id": key, "scores": scores} for key, scores in several.items()]
 
 
@@ -254,13 +259,6 @@ def _parse_resolved(file: _File, document: Mapping[str, Any]) -> list[dict[str, 
     if n and (right or document.get("resolved_instances") == 0):
         file.totals[benchmark] = Total("resolved", (right or 0) / n, n=n)
     return [{"problem_id": name, "benchmark": benchmark, "scores": [one]} for name, one in scores.items()]
-
-
-def _is_scores(scores: object) -> bool:
-    """Return whether this is a list of scores of a problem, and nothing else."""
-    if not isinstance(scores, list) or not scores:
-        return False
-    return all(not isinstance(one, list | dict) and parse_score(one) is not None for one in scores)
 
 
 def _has_answers(path: Path) -> bool:

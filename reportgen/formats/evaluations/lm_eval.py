@@ -295,10 +295,8 @@ def _build_evaluation(task: _Task) -> Evaluation | None:
     if subtasks is not None:
         protocol[SUBTASKS] = ", ".join(subtasks) or "several"
     else:
-        left_out = _find_aggregates(task, totals, answers)
-        answers = tuple(answer for answer in answers if answer.metric not in left_out)
-        findings += make_findings(samples or task.path, left_out.values(), task.name)
-        findings += _check_results(task, totals, answers)
+        answers, found = _check_results(task, totals, answers)
+        findings += found
     folder = (samples or task.path).absolute().parent.name
     # The sampling seed if given, otherwise the harness's own.
     seeds = (task.generation.get("seed"), task.arguments.get("seed"))
@@ -336,31 +334,28 @@ def _parse_arguments(arguments: object) -> dict[str, Any]:
     return as_mapping(arguments)
 
 
-def _find_aggregates(task: _Task, totals: Sequence[Total], answers: Sequence[ScoredAnswer]) -> dict[str, str]:
-    """Return metrics whose values are not scores of the answers next to them, with a message about each.
+def _check_results(
+    task: _Task, totals: Sequence[Total], answers: Sequence[ScoredAnswer]
+) -> tuple[tuple[ScoredAnswer, ...], list[Finding]]:
+    """Return the answers whose values are scores, and findings of impossible or inconsistent results.
 
     A perplexity or BLEU is not the mean of the values of each document, which are likelihoods or counts:
     ``metric_list`` names another aggregation, and the mean is another number.
     """
+    path, counts = task.samples or task.path, get_mapping(task.document, "n-samples", task.name)
     metrics = map(as_mapping, as_list(task.get("metric_list")))
     how = {as_word(metric.get("metric")): as_word(metric.get("aggregation")) for metric in metrics}
-    messages = {}
+    left_out = {}
     for total in totals:
         mean = scores.find_other_mean(answers, total, total.metric)
         if mean is not None and how.get(total.metric.partition(" (")[0], "") not in _MEANS:
             value, other = (written(number, significant=6) for number in (total.value, mean))
             differs = f"{shorten_cell(total.metric)} is {value}, and the mean of its values is {other}"
-            messages[total.metric] = f"{differs}: they are no scores, and left out"
-    return messages
-
-
-def _check_results(
-    task: _Task, totals: Sequence[Total], answers: Sequence[ScoredAnswer]
-) -> Iterator[Finding]:
-    """Yield impossible or inconsistent results."""
-    path, counts = task.samples or task.path, get_mapping(task.document, "n-samples", task.name)
+            left_out[total.metric] = f"{differs}: they are no scores, and left out"
+    answers = tuple(answer for answer in answers if answer.metric not in left_out)
+    findings = [*make_findings(path, left_out.values(), task.name)]
     limited_to, all_ = (parse_count(counts.get(key)) for key in ("effective", "original"))
-    yield from make_findings(task.path, scores.warn_limit(limited_to, all_), task.name)
+    findings += make_findings(task.path, scores.warn_limit(limited_to, all_), task.name)
     messages = []
     problems = len({answer.problem for answer in answers})
     if limited_to and problems and problems != limited_to:
@@ -372,8 +367,9 @@ def _check_results(
         messages.append(f"{times}, and each answer here is what a filter made of these")
     messages += scores.check_totals(answers, [(total.metric, total) for total in totals], repeats=repeats)
     # Without answers only scores are checked, which are in the results.
-    yield from make_findings(path if answers else task.path, messages, task.name)
-    yield from make_findings(path, scores.warn_equal_answers(answers))
+    findings += make_findings(path if answers else task.path, messages, task.name)
+    findings += make_findings(path, scores.warn_equal_answers(answers))
+    return answers, findings
 
 
 @lru_cache(maxsize=1024)

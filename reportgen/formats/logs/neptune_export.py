@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 import duckdb
@@ -42,15 +43,13 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     for file in files:
         if match := _PART.fullmatch(file.name):
             runs[file.parent, match["run"]].append(file)
-    return tuple(Unit(NAME, own[0], tuple(own)) for own in runs.values() if _is_export(own[0]))
-
-
-def _is_export(file: Path) -> bool:
-    query = f"SELECT name FROM parquet_schema({sql.quote(str(file))})"  # noqa: S608 - quoted
-    try:
-        return {name for (name,) in get_engine().fetch_rows(query)} >= _COLUMNS
-    except (duckdb.Error, UnicodeDecodeError):
-        return False
+    units = []
+    for own in runs.values():
+        query = f"SELECT name FROM parquet_schema({sql.quote(str(own[0]))})"  # noqa: S608 - quoted
+        with suppress(duckdb.Error, UnicodeDecodeError):
+            if {name for (name,) in get_engine().fetch_rows(query)} >= _COLUMNS:
+                units.append(Unit(NAME, own[0], tuple(own)))
+    return tuple(units)
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
