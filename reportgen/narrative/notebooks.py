@@ -150,18 +150,12 @@ def replace_cells(html: str, shown: Sequence[int], contents: Mapping[int, str]) 
     for index, match in zip(shown, _OUTPUT.finditer(html), strict=True):
         if index in contents:
             parts += [html[end : match.end()], "\n", contents[index], "\n"]
-            end = _find_end(html, match.end())
+            # Up to the tag that closes the element: nbconvert parses what it has rendered and writes it anew,
+            # so every element is closed.
+            depth, end = 1, len(html)
+            for tag in _DIV.finditer(html, match.end()):
+                depth += -1 if tag[1] else 1
+                if not depth:
+                    end = tag.start()
+                    break
     return "".join([*parts, html[end:]])
-
-
-def _find_end(html: str, start: int) -> int:
-    """Return the offset of the tag that closes the element that is open at an offset.
-
-    nbconvert parses what it has rendered and writes it anew, so every element is closed.
-    """
-    depth = 1
-    for tag in _DIV.finditer(html, start):
-        depth += -1 if tag[1] else 1
-        if not depth:
-            return tag.start()
-    return len(html)

@@ -64,15 +64,8 @@ class Heading(Struct, frozen=True):
 
 def find_headings(text: str) -> Iterator[Heading]:
     """Find the headings of a page in order, with ids as from Python-Markdown's table of contents."""
-    for (number, line), (_, following) in pairwise(chain(_find_prose(text), [(0, "")])):
-        if (match := _HASHES.fullmatch(line)) and match[2].strip(" \t#"):
-            yield _parse_heading(len(match[1]), match[2].strip().rstrip("#"), number)
-        elif line[:1].strip(" \t>") and _UNDERLINE.fullmatch(after := following.rstrip()):
-            yield _parse_heading(1 if after[0] == "=" else 2, line, number)
-
-
-def _find_prose(text: str) -> Iterator[tuple[int, str]]:
-    """Find the lines outside fences and comments, with their 0-based numbers."""
+    # The lines outside fences and comments, with their 0-based numbers.
+    prose: list[tuple[int, str]] = []
     closing: re.Pattern[str] | None = None
     for number, line in enumerate(text.split("\n")):
         match = _FENCE.fullmatch(line)
@@ -83,7 +76,12 @@ def _find_prose(text: str) -> Iterator[tuple[int, str]]:
         elif match and not (match[1][0] == "`" and "`" in match[2]):
             closing = re.compile(rf"^[> \t]*{re.escape(match[1])}[ \t]*$")
         else:
-            yield number, line
+            prose.append((number, line))
+    for (number, line), (_, following) in pairwise([*prose, (0, "")]):
+        if (match := _HASHES.fullmatch(line)) and match[2].strip(" \t#"):
+            yield _parse_heading(len(match[1]), match[2].strip().rstrip("#"), number)
+        elif line[:1].strip(" \t>") and _UNDERLINE.fullmatch(after := following.rstrip()):
+            yield _parse_heading(1 if after[0] == "=" else 2, line, number)
 
 
 def make_slug(words: str) -> str:
@@ -334,8 +332,23 @@ def generate_pages(benchmarks: Sequence[Benchmark], pages: Sequence[Page]) -> tu
     names = {benchmark.name for benchmark, _ in written}
     missing = [(benchmark, file) for benchmark, file in declared if benchmark.name not in names]
     problems = Diagnostics()
-    for found in (_find_same_names(written), _find_same_names(declared), _find_clashes(missing, pages)):
-        problems.add(found)
+    problems.add([*_find_same_names(written), *_find_same_names(declared)])
+    taken = {_get_address(page.path): page.file for page in pages}
+    for benchmark, file in missing:
+        path = _get_page_path(benchmark)
+        address, place = _get_address(path), SourceLocation(file, benchmark.line)
+        parts = PurePosixPath(path).parts
+        within = not path.startswith("/") and "\\" not in path and ":" not in path and ".." not in parts
+        if not (within and path.endswith(".md") and str(PurePosixPath(path)) == path):
+            message = f'"page: {path}" of benchmark "{benchmark.name}" is no Markdown file of this report'
+            step = "Write a path below the content folder that ends with .md"
+            problems.add([Diagnostic(place, message, step)])
+            continue
+        if address in taken:
+            message = f'benchmark "{benchmark.name}" would get the page {path}, which {taken[address]} has'
+            step = "Give it another page:, or name it as benchmark: in that page"
+            problems.add([Diagnostic(place, message, step)])
+        taken.setdefault(address, f'benchmark "{benchmark.name}"')
     problems.raise_errors()
     return tuple(_generate_page(benchmark, file) for benchmark, file in missing)
 
@@ -390,23 +403,6 @@ def _find_same_names(benchmarks: Sequence[tuple[Benchmark, str]]) -> Iterator[Di
             message = f'two benchmarks are called "{benchmark.name}"; the first is in {first[benchmark.name]}'
             yield Diagnostic(SourceLocation(file, benchmark.line), message, "Rename one, or remove it")
         first.setdefault(benchmark.name, file)
-
-
-def _find_clashes(benchmarks: Sequence[tuple[Benchmark, str]], pages: Sequence[Page]) -> Iterator[Diagnostic]:
-    taken = {_get_address(page.path): page.file for page in pages}
-    for benchmark, file in benchmarks:
-        path = _get_page_path(benchmark)
-        address, place = _get_address(path), SourceLocation(file, benchmark.line)
-        parts = PurePosixPath(path).parts
-        within = not path.startswith("/") and "\\" not in path and ":" not in path and ".." not in parts
-        if not (within and path.endswith(".md") and str(PurePosixPath(path)) == path):
-            message = f'"page: {path}" of benchmark "{benchmark.name}" is no Markdown file of this report'
-            yield Diagnostic(place, message, "Write a path below the content folder that ends with .md")
-            continue
-        if address in taken:
-            message = f'benchmark "{benchmark.name}" would get the page {path}, which {taken[address]} has'
-            yield Diagnostic(place, message, "Give it another page:, or name it as benchmark: in that page")
-        taken.setdefault(address, f'benchmark "{benchmark.name}"')
 
 
 def _get_address(path: str) -> str:
