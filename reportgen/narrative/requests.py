@@ -148,28 +148,26 @@ def _choose_metrics(
     named: tuple[str, ...], source: Source, place: SourceLocation, whose: str
 ) -> tuple[str, ...]:
     """Return the metrics that a block or benchmark names, or the only one of the source."""
-    problems = [
-        _explain_metric(metric, one, place)
+    unknown = [
+        (metric, one)
         for metric in named
         for one in ((source,) if is_pattern(metric) else list_parts(source))
         if metric not in one.metrics
     ]
+    problems = []
+    for metric, one in unknown:
+        formula = suggest_formula(metric)
+        message = f'"{metric}" is not a metric of source "{one.name}"'
+        step = f"{formula or suggest_name(metric, one.metrics)}{_list_metrics(one)}"
+        if is_pattern(metric) and not formula:
+            message, step = explain_unmatched(metric, "metric", one.metrics, f'source "{one.name}"')
+        problems.append(Diagnostic(place, message, step))
     if not named and len(source.metrics) != 1:
         message = f'{whose} names no metric and "{source.name}" has {len(source.metrics)}'
         problems = [Diagnostic(place, message, _list_metrics(source))]
     if problems:
         raise ReportError(*problems)
     return named or source.metrics
-
-
-def _explain_metric(metric: str, source: Source, place: SourceLocation) -> Diagnostic:
-    formula = suggest_formula(metric)
-    if is_pattern(metric) and not formula:
-        return Diagnostic(
-            place, *explain_unmatched(metric, "metric", source.metrics, f'source "{source.name}"')
-        )
-    step = f"{formula or suggest_name(metric, source.metrics)}{_list_metrics(source)}"
-    return Diagnostic(place, f'"{metric}" is not a metric of source "{source.name}"', step)
 
 
 def _list_metrics(source: Source) -> str:

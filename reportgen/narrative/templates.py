@@ -179,8 +179,17 @@ def expand_page(
         variables = {name: value for name, value in variables.items() if not name.startswith("for.")}
         place = SourceLocation(file, first_line)
         whole = changed + replace_variables(body, variables, place, others=others)
-        name = _name_page(path, own) if looped else path
-        pages.append(ExpandedPage(name, whole, variables, path if looped else ""))
+        if not looped:
+            return (ExpandedPage(path, whole, variables),)
+        # Next to the file, so that its links stay right: scores-aime.md for scores.md.
+        firsts = {name.partition(".")[0]: value for name, value in reversed(list(own.items()))}
+        words = "-".join(firsts[name] for name in reversed(firsts))
+        folded = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode("ascii").lower()
+        slug = re.sub(r"[^a-z0-9]+", "-", folded).strip("-") or "page"
+        stem = PurePosixPath(path).stem
+        stem = "" if stem.lower() in {"index", "readme"} else f"{stem}-"
+        name = str(PurePosixPath(path).with_name(f"{stem}{slug}.md"))
+        pages.append(ExpandedPage(name, whole, variables, path))
     paths = [page.path for page in pages]
     twice = [one for one in paths if paths.count(one) > 1]
     if twice and looped:
@@ -204,14 +213,3 @@ def _list_combinations(looped: Node) -> Iterator[dict[str, str]]:
             message = f"for makes more than {_MOST_PAGES} pages of this file"
             raise ReportError(Diagnostic(looped.place, message, "Make the lists shorter"))
         yield {name: value for part in parts for name, value in part.items()}
-
-
-def _name_page(path: str, own: Mapping[str, str]) -> str:
-    """Return ``scores-aime.md`` for ``scores.md``: beside the file, so that its links stay right."""
-    firsts = {name.partition(".")[0]: value for name, value in reversed(list(own.items()))}
-    words = "-".join(firsts[name] for name in reversed(firsts))
-    folded = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode("ascii").lower()
-    slug = re.sub(r"[^a-z0-9]+", "-", folded).strip("-") or "page"
-    page = PurePosixPath(path)
-    stem = "" if page.stem.lower() in {"index", "readme"} else f"{page.stem}-"
-    return str(page.with_name(f"{stem}{slug}.md"))
