@@ -57,32 +57,29 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
     source = f"read_parquet({sql.quote_paths(unit.files)})"
     try:
         runs = get_engine().fetch_rows(f"SELECT DISTINCT run_id FROM {source} ORDER BY 1")  # noqa: S608 - quoted
-        for (run,) in runs:
-            yield _read_run(unit, source, str(run), selected)
+        for (id_,) in runs:
+            run = str(id_)
+            builder = MetricsBuilder(unit.path, selected, timed=True)
+            where = f"FROM {source} WHERE run_id = {sql.quote(run)} AND attribute_type"
+            values = f"SELECT attribute_path, step::DOUBLE, float_value, epoch_ms(timestamp)::DOUBLE {where}"
+            rows = get_engine().fetch_rows(f"{values} = 'float_series' ORDER BY attribute_path, step")
+            by_metric: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
+            for name, *cells in rows:
+                if not name.startswith(_OWN):
+                    step, value, time = (np.nan if cell is None else float(cell) for cell in cells)
+                    by_metric[name].append((step, value, time))
+            for name, points in by_metric.items():
+                steps, numbers, times = np.array(points, float).T
+                builder.extend(name, steps, numbers, times)
+            typed = "string_value, float_value, int_value, bool_value"
+            kinds = "IN ('float', 'int', 'string', 'bool')"
+            rows = get_engine().fetch_rows(f"SELECT attribute_path, {typed} {where} {kinds} ORDER BY 1")
+            params = {name: next((cell for cell in cells if cell is not None), "") for name, *cells in rows}
+            config: dict[str, Setting] = {
+                name.replace("/", "."): cell for name, cell in params.items() if not name.startswith(_OWN)
+            }
+            named = params.get(_NAME) or run
+            yield LoggedRun(unit.path, str(named), run, "", config, builder.build())
     except (duckdb.Error, UnicodeDecodeError) as error:
         message = "the file is damaged, or of another shape than neptune-exporter writes"
         raise UnreadableError(unit.path, message, "Export it again") from error
-
-
-def _read_run(unit: Unit, source: str, run: str, selected: Collection[str] | None) -> LoggedRun:
-    builder = MetricsBuilder(unit.path, selected, timed=True)
-    where = f"FROM {source} WHERE run_id = {sql.quote(run)} AND attribute_type"
-    values = f"SELECT attribute_path, step::DOUBLE, float_value, epoch_ms(timestamp)::DOUBLE {where}"
-    rows = get_engine().fetch_rows(f"{values} = 'float_series' ORDER BY attribute_path, step")
-    by_metric: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
-    for name, *cells in rows:
-        if not name.startswith(_OWN):
-            step, value, time = (np.nan if cell is None else float(cell) for cell in cells)
-            by_metric[name].append((step, value, time))
-    for name, points in by_metric.items():
-        steps, numbers, times = np.array(points, float).T
-        builder.extend(name, steps, numbers, times)
-    typed = "string_value, float_value, int_value, bool_value"
-    kinds = "IN ('float', 'int', 'string', 'bool')"
-    rows = get_engine().fetch_rows(f"SELECT attribute_path, {typed} {where} {kinds} ORDER BY 1")
-    params = {name: next((cell for cell in cells if cell is not None), "") for name, *cells in rows}
-    config: dict[str, Setting] = {
-        name.replace("/", "."): cell for name, cell in params.items() if not name.startswith(_OWN)
-    }
-    named = params.get(_NAME) or run
-    return LoggedRun(unit.path, str(named), run, "", config, builder.build())
