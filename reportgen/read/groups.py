@@ -71,7 +71,7 @@ class GroupColumns(Struct, frozen=True):
         return by | dict(zip(["colour"], self.colour.items(), strict=False))
 
     def _label(self, parts: Iterable[str]) -> str:
-        """Return SQL for settings in words: numbers and truth values follow the name of theirs."""
+        """Return SQL for each setting in words: numbers and truth values follow its name."""
         named, labels = self._list_parts(), []
         for part in parts:
             name = named[part][0]

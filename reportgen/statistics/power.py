@@ -301,18 +301,9 @@ def plan(
         samples=samples,
         runs=runs,
         components=variances.list_components(now, unknown),
-        designs=tuple(planner.plan_design(design) for design in _list_designs(now, unknown)),
+        designs=planner.plan_designs(now, unknown),
         halvings=variances.list_halvings(now, unknown),
     )
-
-
-def _list_designs(now: _Design, unknown: dict[str, str]) -> list[_Design]:
-    """List designs of half to eight times the problems, each with other samples, and then other runs."""
-    samples = dict.fromkeys([now.samples] if "answers" in unknown else [1, now.samples, 4 * now.samples])
-    runs = [] if "runs" in unknown else [2 * now.runs, 4 * now.runs]
-    others = [*((count, now.runs) for count in samples), *((now.samples, count) for count in runs)]
-    problems = dict.fromkeys(max(FEWEST, round(times * now.problems)) for times in _TIMES)
-    return [_Design(count, *other) for other in others for count in problems]
 
 
 class _Planner(NamedTuple):
@@ -324,6 +315,14 @@ class _Planner(NamedTuple):
     df_scale: float
     family_share: float
     step: float
+
+    def plan_designs(self, now: _Design, unknown: dict[str, str]) -> tuple[PlannedDesign, ...]:
+        """Plan half to eight times the problems, each with other samples, and then other runs."""
+        samples = dict.fromkeys([now.samples] if "answers" in unknown else [1, now.samples, 4 * now.samples])
+        runs = [] if "runs" in unknown else [2 * now.runs, 4 * now.runs]
+        others = [*((count, now.runs) for count in samples), *((now.samples, count) for count in runs)]
+        problems = dict.fromkeys(max(FEWEST, round(times * now.problems)) for times in _TIMES)
+        return tuple(self.plan_design(_Design(count, *other)) for other in others for count in problems)
 
     def plan_design(self, design: _Design) -> PlannedDesign:
         """Return how often the difference is found with a design."""

@@ -5,7 +5,7 @@ The rows are written to the cache as Parquet, and read from there like any table
 
 from __future__ import annotations
 
-from itertools import compress, islice
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -222,14 +222,10 @@ class _GridReader:
         problems = [*self._find_repeated_rows(roles), *self._find_wrong_cells()]
         if self._settings.interval is None:
             # The first ± of which neither the table nor ``source.yml`` says what it is.
-            is_open = (
-                one
-                for one in self._iterate_scores()
-                if one[2].spread is not None or one[1].spread_kind == "±"
-            )
-            problems += (
-                ask_spread(self._grid.content, column.name, line) for line, column, _ in islice(is_open, 1)
-            )
+            for line, column, one in self._iterate_scores():
+                if one.spread is not None or column.spread_kind == "±":
+                    problems.append(ask_spread(self._grid.content, column.name, line))
+                    break
         if problems:
             raise ReportError(*limit_problems(problems))
         return self._melt(across, roles)
