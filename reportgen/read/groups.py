@@ -301,19 +301,19 @@ def _explain_change(
     return Diagnostic(source.location, message, step, Stage.DATA)
 
 
-def _select_cell(column: str, rows: Rows) -> dict[str, str]:
-    return {"cell": rows.as_text(column)}
-
-
 def list_values(root: Path, source: Source, names: Iterable[str]) -> dict[str, str]:
     """Return the values that columns or settings have, in words; those that are unknown are left out."""
+
+    def select_cell(column: str, rows: Rows) -> dict[str, str]:
+        return {"cell": rows.as_text(column)}
+
     names = tuple(names)
     layout = add_settings(get_layout(source), names)
     found = {}
     for name in names:
         if (column := resolve_column(name, layout)) is None:
             continue
-        select = select_files(root, layout, partial(_select_cell, column))
+        select = select_files(root, layout, partial(select_cell, column))
         cells = get_engine().fetch_rows(
             f"SELECT cell, count(*) FROM ({select}) WHERE cell IS NOT NULL GROUP BY cell "  # noqa: S608 - quoted
             f"ORDER BY TRY_CAST(cell AS DOUBLE), cell LIMIT {_MOST_VALUES + 1}"
