@@ -19,7 +19,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from msgspec import Struct
 
-from reportgen.statistics.distributions import deviation, mean, normal_quantile, t_quantile, t_tail
+from reportgen.statistics.distributions import (
+    deviation,
+    find_scale,
+    mean,
+    normal_quantile,
+    t_quantile,
+    t_tail,
+)
 from reportgen.statistics.intervals import (
     RunVariance,
     estimate_over_differences,
@@ -94,12 +101,6 @@ class RunGroups(NamedTuple):
         """Which row of the table of methods it is."""
         nested = len(self.shared) and not (len(self.removed) and len(self.added))
         return "nested runs" if nested else "welch"
-
-
-def find_scale(values: FloatArray) -> float:
-    """A power of two next to the largest value, by which the squares of all become finite."""
-    largest = float(np.abs(values).max())
-    return math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest else 1.0
 
 
 def estimate_over_runs(groups: RunGroups, level: float) -> Effect:

@@ -20,7 +20,6 @@ from reportgen.review.comparison.effects import (
     RunGroups,
     estimate_given,
     estimate_over_runs,
-    find_scale,
 )
 from reportgen.review.comparison.identity import match, match_series
 from reportgen.review.comparison.verdicts import Moved, list_differences
@@ -29,7 +28,7 @@ from reportgen.review.snapshot import define_protocol
 from reportgen.settings.score_blocks import split_metric
 from reportgen.statistics.curves.mean_curves import find_last_common_step
 from reportgen.statistics.curves.readings import interpolate_band
-from reportgen.statistics.distributions import deviation, mean, normal_quantile, t_quantile
+from reportgen.statistics.distributions import deviation, find_scale, mean, normal_quantile, t_quantile
 from reportgen.statistics.metrics import compute_problem_values, find_rows, list_units
 
 if TYPE_CHECKING:
