@@ -77,17 +77,15 @@ class _Archiving(Struct, frozen=True):
     tree: str  # git's hash of the files of the commit, or empty
 
     def list_data(self, warn: Callable[[str], None]) -> Iterator[Member]:
-        """List the data as the options ask for them."""
+        """List the data as the options ask for them.
+
+        A frozen source is in a folder of its name, where blocks find it. The files of a source that no table
+        can replace are packed as they are.
+        """
         if self.options.data == "all":
             yield from list_data_files(self.root, self.record.sources)
-        elif self.options.data == "frozen":
-            yield from self._freeze_data(warn)
-
-    def _freeze_data(self, warn: Callable[[str], None]) -> Iterator[Member]:
-        """Freeze each source to a folder of its name, where blocks find it.
-
-        The files of a source that no table can replace are packed as they are.
-        """
+        if self.options.data != "frozen":
+            return
         from reportgen.draft.describing import find_source_path, freeze_source  # noqa: PLC0415 - imports the database
 
         hashes, cache = FileHashes(cache_folder(self.root)), Cache(cache_folder(self.root))

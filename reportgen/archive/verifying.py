@@ -26,7 +26,7 @@ from reportgen.settings.report import Project
 from reportgen.site.outputs import describe_statement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from reportgen.archive.unpacking import OpenedArchive
     from reportgen.draft.origin import Origin
@@ -139,25 +139,19 @@ def _check_statements(path: Path, _python: Path | None) -> _Finding:
         for one in statements
     }
     before = {(page["path"], one["number"]): one for page in report["pages"] for one in page["statements"]}
-    changed = [*_list_changed(before, now)]
-    tool = report["generator"]["version"]
-    by = f"as reportgen {__version__} reads the data" + ("" if tool == __version__ else f", not {tool}")
-    same = f"{len(before) - len(changed)} of {format_count(len(before), 'statement')}"
-    return _Finding(changed, f"Statements: {f'{same} are as they were, {by}' if before else 'none'}.")
-
-
-def _list_changed(
-    before: Mapping[tuple[str, int], Mapping[str, Any]], now: Mapping[tuple[str, int], Mapping[str, Any]]
-) -> Iterator[str]:
-    changed = []
+    gone, moved = [], []
     for place, was in before.items():
         one = now.get(place)
         where = f'{place[0]}:{was["line"]}: "{was["words"]}"'
         if one is None:
-            changed.append((1, f"{where}: {was['truth']}, and cannot be judged any more"))
+            gone.append(f"{where}: {was['truth']}, and cannot be judged any more")
         elif one["truth"] != was["truth"]:
-            changed.append((0, f"{where}: {was['truth']} then, {one['truth']} now. {one['found']}"))
-    yield from (line for _, line in sorted(changed))
+            moved.append(f"{where}: {was['truth']} then, {one['truth']} now. {one['found']}")
+    changed = [*sorted(moved), *sorted(gone)]
+    tool = report["generator"]["version"]
+    by = f"as reportgen {__version__} reads the data" + ("" if tool == __version__ else f", not {tool}")
+    same = f"{len(before) - len(changed)} of {format_count(len(before), 'statement')}"
+    return _Finding(changed, f"Statements: {f'{same} are as they were, {by}' if before else 'none'}.")
 
 
 def _leave_out_code(page: Path) -> None:

@@ -217,8 +217,23 @@ class _Gate(HTMLParser):
         """Check a tag."""
         if tag not in _TAGS:
             self.findings.append((f"the page has an element <{shorten(tag, 40)}>", f"<{tag}"))
-        for name, value in attrs:
-            self._judge(tag, name, value or "")
+        for name, value in ((name, value or "") for name, value in attrs):
+            if name == "data-rg-block" and value.startswith(self.mark):
+                continue
+            if name == "class" and (tag, value) not in _WRITTEN:
+                ours = next((one for one in value.split() if one.lower().startswith(_OURS)), "")
+                if ours:
+                    self.findings.append((f'the class "{shorten(ours, 40)}" belongs to reportgen', ours))
+            elif name in _ADDRESSES:
+                scheme = _SCHEME.match(_IGNORED.sub("", value))
+                if scheme and scheme[1].lower() not in _SCHEMES:
+                    self.findings.append((f'an address begins with "{shorten(scheme[0], 40)}"', scheme[0]))
+            elif tag == "input" and name == "type" and value not in {"checkbox", "radio"}:
+                self.findings.append((f'an element has the type "{shorten(value, 40)}"', value))
+            elif name.startswith("data-rg") or not (
+                name in _ATTRIBUTES or name.startswith(("data-", "aria-"))
+            ):
+                self.findings.append((f'an element has the attribute "{shorten(name, 40)}"', name))
 
     def handle_comment(self, data: str) -> None:
         """Refuse comments: nothing on a page is hidden."""
@@ -231,19 +246,3 @@ class _Gate(HTMLParser):
     def handle_pi(self, data: str) -> None:
         """Refuse processing instructions."""
         self.findings.append(("the page has an instruction", f"<?{data}"))
-
-    def _judge(self, tag: str, name: str, value: str) -> None:
-        if name == "data-rg-block" and value.startswith(self.mark):
-            return
-        if name == "class" and (tag, value) not in _WRITTEN:
-            ours = next((one for one in value.split() if one.lower().startswith(_OURS)), "")
-            if ours:
-                self.findings.append((f'the class "{shorten(ours, 40)}" belongs to reportgen', ours))
-        elif name in _ADDRESSES:
-            scheme = _SCHEME.match(_IGNORED.sub("", value))
-            if scheme and scheme[1].lower() not in _SCHEMES:
-                self.findings.append((f'an address begins with "{shorten(scheme[0], 40)}"', scheme[0]))
-        elif tag == "input" and name == "type" and value not in {"checkbox", "radio"}:
-            self.findings.append((f'an element has the type "{shorten(value, 40)}"', value))
-        elif name.startswith("data-rg") or not (name in _ATTRIBUTES or name.startswith(("data-", "aria-"))):
-            self.findings.append((f'an element has the attribute "{shorten(name, 40)}"', name))

@@ -193,7 +193,12 @@ def write_workflows(report: Path, names: Collection[str], requirement: str = "")
         raise make_error(str(report), "there is no mkdocs.yml in this folder", step)
     root = _find_repository(report)
     config = report.resolve().relative_to(root).joinpath("mkdocs.yml").as_posix()
-    texts = {root / name: _fill_in(text, requirement, config) for name, text in _read_templates(names)}
+    # A text in JSON is the same text in YAML.
+    quoted = config if _PLAIN_PATH.fullmatch(config) else json.dumps(config)
+    known, texts = _ON_GITHUB.fullmatch(requirement), {}
+    for name, template in _read_templates(names):
+        text = _ACTION.sub(rf"{known[1]}/@{known[2]}", template) if known else template
+        texts[root / name] = text.replace(_CONFIG, f"config-file: {quoted}")
     written: list[Path] = []
     try:
         for path, text in sorted(texts.items()):
@@ -230,15 +235,6 @@ def _read_templates(names: Collection[str]) -> Iterator[tuple[str, str]]:
 def can_use_actions(requirement: str) -> bool:
     """Whether a requirement names a repository on GitHub, whose actions workflows can use."""
     return _ON_GITHUB.fullmatch(requirement) is not None
-
-
-def _fill_in(text: str, requirement: str, config: str) -> str:
-    """A workflow with its action and its report."""
-    if known := _ON_GITHUB.fullmatch(requirement):
-        text = _ACTION.sub(rf"{known[1]}/\1@{known[2]}", text)
-    # A text in JSON is the same text in YAML.
-    path = config if _PLAIN_PATH.fullmatch(config) else json.dumps(config)
-    return text.replace(_CONFIG, f"config-file: {path}")
 
 
 _USES = re.compile(r"(?P<action>[^@]+)@(?P<commit>.*)")

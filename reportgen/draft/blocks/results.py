@@ -196,7 +196,12 @@ class ResultsStore:
             said = f'no row of source "{request.source}" has a value of "{request.metric}"'
             chosen = [f"{column} is {' or '.join(map(str, allowed))}" for column, allowed in request.where]
             said += f" where {' and '.join(chosen)}" if chosen else ""
-            step = self._list_filtered(request) or "Look at series and x of the block"
+            from reportgen.read import list_values  # noqa: PLC0415 - imports the database
+
+            filtered = (name for name, _ in request.where)
+            found = list_values(self._root, self._sources[request.source], filtered)
+            step = ". ".join(f"There {name} is {values}" for name, values in found.items())
+            step = step or "Look at series and x of the block"
             raise ReportError(Diagnostic(self._locate(request), said, step, Stage.DATA))
         names = {run.series for run in reduced.runs}
         count = len(names if read.series is None else names.intersection(read.series))
@@ -246,13 +251,6 @@ class ResultsStore:
                     for fault in error.faults
                 )
             ) from error
-
-    def _list_filtered(self, request: CurveRequest) -> str:
-        """Return the values that the filtered columns and settings of a request have, in words."""
-        from reportgen.read import list_values  # noqa: PLC0415 - imports the database
-
-        found = list_values(self._root, self._sources[request.source], (name for name, _ in request.where))
-        return ". ".join(f"There {name} is {values}" for name, values in found.items())
 
     def _read_curves(self, request: CurveRequest) -> _ReadCurves:
         from reportgen.read import read_measurements  # noqa: PLC0415 - imports the database

@@ -62,7 +62,6 @@ def make_plot(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Plot
         raise ReportError(make_diagnostic(context, f'"{spec.metric}" has no value that could be drawn'))
     curves = _sort_by_axis(curve_set.curves, spec)
     keys = {curve.series: curve.key.colour if curve.key else curve.series for curve in curves}
-    _check_lines(keys, spec, context)
     slots = _pick_line_slots(keys, spec, context)
     lines = [_make_line(curve, slots[curve.series], spec) for curve in curves]
     x, (y, right_axis) = _make_x_axis(lines, spec, context), _make_y_axes(lines, spec, context)
@@ -120,8 +119,11 @@ def _sort_by_axis(curves: tuple[Curve, ...], spec: PlotSpec) -> tuple[Curve, ...
     return ordered + sort_curves(right, spec.order, lower_first=spec.right.higher_is_better is False)
 
 
-def _check_lines(keys: Mapping[str, str], spec: PlotSpec, context: DrawContext) -> None:
-    """Refuse highlighted and annotated series that a plot does not have; see ``_pick_line_slots``."""
+def _pick_line_slots(keys: Mapping[str, str], spec: PlotSpec, context: DrawContext) -> dict[str, int | None]:
+    """Return the slot of each line; ``keys`` are the lines and what gives each its colour.
+
+    Highlighted and annotated series that the plot does not have are refused.
+    """
     unknown = dict.fromkeys(name for name in spec.highlight if name not in {*keys, *keys.values()})
     noted = (note.series for note in spec.annotations if note.series)
     unknown |= dict.fromkeys(name for name in noted if name not in keys)
@@ -129,10 +131,6 @@ def _check_lines(keys: Mapping[str, str], spec: PlotSpec, context: DrawContext) 
         known = ", ".join(f'"{name}"' for name in keys)
         messages = (f'"{name}" is not a series of this figure' for name in unknown)
         raise ReportError(*(make_diagnostic(context, message, f"It has {known}") for message in messages))
-
-
-def _pick_line_slots(keys: Mapping[str, str], spec: PlotSpec, context: DrawContext) -> dict[str, int | None]:
-    """Return the slot of each line; ``keys`` are the lines and what gives each its colour."""
     highlighted = {line: {line, key}.intersection(spec.highlight) for line, key in keys.items()}
     coloured = tuple(dict.fromkeys(key for line, key in keys.items() if highlighted[line]))
     slots = pick_slots(tuple(dict.fromkeys(keys.values())), context.slots, coloured)

@@ -57,7 +57,14 @@ def draw_small_multiples(curve_set: CurveSet, spec: PlotSpec, context: DrawConte
     if not 1 < len(curves) <= _MOST_PANELS:
         message = f"facet: series draws 2 to {_MOST_PANELS} panels, and this figure has {len(curves)} series"
         raise ReportError(make_diagnostic(context, message, "Choose others with series:, or leave out facet"))
-    specs = [_make_panel_spec(spec, curve.series, number) for number, curve in enumerate(curves, start=1)]
+    specs = []
+    for number, series in enumerate((curve.series for curve in curves), start=1):
+        notes = {
+            name: tuple(note for note in getattr(spec, name) if note.series in {None, series})
+            for name in ("annotations", "marked")
+        }
+        own = {"id": f"{spec.id}-{number}", "title": series, "highlight": (series,), **notes}
+        specs.append(replace(spec, kind="panel", caption=None, **own))
     # Axes come from all series with their bands, so that they are the same in all panels.
     plots = align_margins(make_plot(curve_set, one, context) for one in specs)
     rows = zip(curves, plots, specs, strict=True)
@@ -66,16 +73,6 @@ def draw_small_multiples(curve_set: CurveSet, spec: PlotSpec, context: DrawConte
     grey = _GREY.format(", without their bands" if name_band(curve_set) else "")
     caption = f"{summary} {grey} {write_caption(curve_set, spec, context)}"
     return Panels(spec.id, spec.title, caption, figures)
-
-
-def _make_panel_spec(spec: PlotSpec, series: str, number: int) -> PlotSpec:
-    notes = {
-        name: tuple(note for note in getattr(spec, name) if note.series in {None, series})
-        for name in ("annotations", "marked")
-    }
-    return replace(
-        spec, id=f"{spec.id}-{number}", kind="panel", title=series, highlight=(series,), caption=None, **notes
-    )
 
 
 def _draw_panel(
