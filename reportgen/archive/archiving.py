@@ -113,7 +113,19 @@ class _Archiving(Struct, frozen=True):
 
     def list_texts(self) -> Iterator[Member]:
         """List what is written for the archive alone, and the site if it is to be there."""
-        yield Member("README.txt", self._write_readme().encode())
+        title = self.config.site_name
+        cite = f"\nCite it as\n\n{format_bibtex(self.cited)}" if self.cited else ""
+        data = {
+            "all": "data that the report reads",
+            "frozen": "data that the report reads, as one table a source where possible",
+            "none": "",
+        }[self.options.data]
+        there = f"  data/                  {data}\n" if data else ""
+        tool = f"reportgen {__version__}"
+        if self.options.has_tool:
+            tool += ", which is here:\npip install --no-index --no-deps mkdocs_reportgen-*.whl"
+        readme = _README.format(title=title, rule="=" * len(title), tool=tool, data=there, cite=cite)
+        yield Member("README.txt", readme.encode())
         yield Member("verify.py", Path(intact.__file__).read_bytes())
         packages = _REQUIREMENTS.read_bytes()
         yield Member("requirements.txt", f"# Of reportgen {__version__}\n".encode() + packages)
@@ -130,20 +142,6 @@ class _Archiving(Struct, frozen=True):
         for path in sorted(site.rglob("*")) if self.options.has_site else ():
             if path.is_file():
                 yield Member(f"site/{path.relative_to(site).as_posix()}", path)
-
-    def _write_readme(self) -> str:
-        title = self.config.site_name
-        cite = f"\nCite it as\n\n{format_bibtex(self.cited)}" if self.cited else ""
-        data = {
-            "all": "data that the report reads",
-            "frozen": "data that the report reads, as one table a source where possible",
-            "none": "",
-        }[self.options.data]
-        there = f"  data/                  {data}\n" if data else ""
-        tool = f"reportgen {__version__}"
-        if self.options.has_tool:
-            tool += ", which is here:\npip install --no-index --no-deps mkdocs_reportgen-*.whl"
-        return _README.format(title=title, rule="=" * len(title), tool=tool, data=there, cite=cite)
 
 
 _README: Final = """\

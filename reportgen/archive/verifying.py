@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import tempfile
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -54,26 +55,20 @@ def verify_archive(path: Path, level: str, python: Path | None) -> Verified:
     lines = [f"Intact: every file is as it was written. Identity: {identity}"]
     if problems:
         lines = [f"Not intact: {format_count(len(problems), 'problem')}."]
-    if identity and (written := _describe_writing(path)):
-        lines.append(written)
     # Without an identity, the archive cannot be read.
+    if identity:
+        with open_archive(path) as archive:
+            comment = archive.comment
+        # An archive need not say what it was written with.
+        with suppress(ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            written = json.loads(comment)
+            packages = ", ".join(f"{name} {version}" for name, version in sorted(written["packages"].items()))
+            lines.append(f"Written with: Python {written['python']}, {written['system']}, {packages}")
     for name in _LEVELS[1 : _LEVELS.index(level) + 1] if identity else ():
         found = _CHECKS[name](path, python)
         problems = [*found.problems, *problems]
         lines.append(found.result)
     return Verified((*problems, *lines), is_right=not problems)
-
-
-def _describe_writing(path: Path) -> str:
-    """Describe what an archive says that it was written with, or return "" if it does not say so."""
-    with open_archive(path) as archive:
-        comment = archive.comment
-    try:
-        written = json.loads(comment)
-        packages = ", ".join(f"{name} {version}" for name, version in sorted(written["packages"].items()))
-        return f"Written with: Python {written['python']}, {written['system']}, {packages}"
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return ""
 
 
 class _Finding(Struct, frozen=True):

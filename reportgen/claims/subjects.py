@@ -208,7 +208,13 @@ class CurveSubject(Struct, frozen=True, eq=False, dict=True):
     def fact(self, name: str, arguments: tuple[Argument, ...]) -> Fact:
         """Return a fact of the vocabulary; see ``Subject``."""
         question, numbers = make_question(name, arguments, self)
-        self._check_value(name, numbers)
+        # Facts about steps do not exist if each run has one number, as in a sweep. The gap at their only step
+        # is the difference of two means, with its interval.
+        known = name in {"sd", "n", *VERDICT_FACTS} or (name == "gap" and numbers == (0.0,))
+        value = self.scale.of_runs
+        if value and (name != _OF_RUNS[value] or numbers) and not known:
+            message = f'"{name}" is about steps, and the figure has the {value} value of each run'
+            raise FactError(message, f"Say {_OF_RUNS[value]}(s), or bind it to a curve block")
         missing = [series for series in question.series if series not in self._curves]
         if missing:
             return replace(question, reason=f"no finite value of {join_names(missing)}")
@@ -225,21 +231,12 @@ class CurveSubject(Struct, frozen=True, eq=False, dict=True):
                 fact = self._read_one(question, a, *numbers)
             else:
                 fact = self._read_two(question, a, b, *numbers)
-            if value := self.scale.of_runs:
+            if value:
                 own = f"mean of the {value} values of {format_count(fact.n, 'run')}"
                 fact = replace(fact, step=None, note=own if name == _OF_RUNS[value] else fact.note)
             return drop_infinite(fact)
         except OverflowError:
             return replace(question, reason=TOO_LARGE)
-
-    def _check_value(self, name: str, numbers: tuple[float, ...]) -> None:
-        """Refuse facts about steps if each run has one number, as in a sweep."""
-        value = self.scale.of_runs
-        # The gap at their only step is the difference of two means, with its interval.
-        known = (name in {"sd", "n", *VERDICT_FACTS}, name == "gap" and numbers == (0.0,))
-        if value and (name != _OF_RUNS[value] or numbers) and not any(known):
-            message = f'"{name}" is about steps, and the figure has the {value} value of each run'
-            raise FactError(message, f"Say {_OF_RUNS[value]}(s), or bind it to a curve block")
 
     def _read_one(self, question: Fact, curve: Curve, *numbers: float) -> Fact:
         steps, scale, series = get_points(curve).steps, self.scale, curve.series

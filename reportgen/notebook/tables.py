@@ -60,11 +60,24 @@ def read(data: str | Path | IntoDataFrame) -> Table:
             problem.
     """
     from reportgen.read import open_path  # noqa: PLC0415 - imports the database
+    from reportgen.read.runs.stored import get_temporary_cache  # noqa: PLC0415 - as above
     from reportgen.settings.loading import load_source_settings  # noqa: PLC0415
 
     if isinstance(data, str | Path):
         return Table(*open_path(data, load_settings=load_source_settings))
-    path = _write_frame(data)
+    # It is written as CSV, so that it is read by the rules for files.
+    flat = _flatten(data) if is_pandas_dataframe(data) else data
+    frame: Any = nw.from_native(flat, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        message = f"{type(data).__name__} is neither a path, the result of rg.read, nor a data frame"
+        raise make_error(_NOTEBOOK, message, "Give one of them", Stage.DATA)
+    if not len(frame):
+        raise make_error(_NOTEBOOK, "the frame has no rows", "", Stage.DATA)
+    text = frame.write_csv().encode()
+    folder = get_temporary_cache().get_text_path(Cache.make_key(_FRAME, text), _FRAME)
+    path = Path(folder, f"{_FRAME}.csv")
+    if not path.exists():
+        replace_file(str(path), text)
     _, source = open_path(path, load_settings=load_source_settings)
     return Table(path.parent, source)
 
@@ -86,22 +99,3 @@ def _flatten(frame: pd.DataFrame) -> pd.DataFrame:
         step = 'Name them, as in frame.columns.names = ["series", "seed"]'
         raise make_error(_NOTEBOOK, message, step, Stage.DATA)
     return frame.reset_index() if any(name is not None for name in frame.index.names) else frame
-
-
-def _write_frame(data: IntoDataFrame) -> Path:
-    """Write a frame as CSV, so that it is read by the rules for files, and return its path."""
-    from reportgen.read.runs.stored import get_temporary_cache  # noqa: PLC0415 - imports the database
-
-    flat = _flatten(data) if is_pandas_dataframe(data) else data
-    frame: Any = nw.from_native(flat, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame):
-        message = f"{type(data).__name__} is neither a path, the result of rg.read, nor a data frame"
-        raise make_error(_NOTEBOOK, message, "Give one of them", Stage.DATA)
-    if not len(frame):
-        raise make_error(_NOTEBOOK, "the frame has no rows", "", Stage.DATA)
-    text = frame.write_csv().encode()
-    folder = get_temporary_cache().get_text_path(Cache.make_key(_FRAME, text), _FRAME)
-    path = Path(folder, f"{_FRAME}.csv")
-    if not path.exists():
-        replace_file(str(path), text)
-    return path

@@ -60,7 +60,12 @@ def make_plot(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Plot
     """
     if not any(np.isfinite(curve.values).any() for curve in curve_set.curves):
         raise ReportError(make_diagnostic(context, f'"{spec.metric}" has no value that could be drawn'))
-    curves = _sort_by_axis(curve_set.curves, spec)
+    # The curves of each y axis are sorted by themselves, since values of two axes are not compared.
+    left = tuple(curve for curve in curve_set.curves if not _is_right(curve, spec))
+    curves = sort_curves(left, spec.order, lower_first=spec.higher_is_better is False)
+    if spec.right is not None:
+        right = tuple(curve for curve in curve_set.curves if _is_right(curve, spec))
+        curves += sort_curves(right, spec.order, lower_first=spec.right.higher_is_better is False)
     keys = {curve.series: curve.key.colour if curve.key else curve.series for curve in curves}
     slots = _pick_line_slots(keys, spec, context)
     lines = [_make_line(curve, slots[curve.series], spec) for curve in curves]
@@ -107,16 +112,6 @@ def _make_line(curve: Curve, slot: int | None, spec: PlotSpec) -> SeriesLine:
 
 def _is_right(curve: Curve, spec: PlotSpec) -> bool:
     return bool(spec.right and curve.key and curve.key.metric in spec.right.metrics)
-
-
-def _sort_by_axis(curves: tuple[Curve, ...], spec: PlotSpec) -> tuple[Curve, ...]:
-    """Sort the curves of each y axis by themselves, since values of two axes are not compared."""
-    left = tuple(curve for curve in curves if not _is_right(curve, spec))
-    ordered = sort_curves(left, spec.order, lower_first=spec.higher_is_better is False)
-    if spec.right is None:
-        return ordered
-    right = tuple(curve for curve in curves if _is_right(curve, spec))
-    return ordered + sort_curves(right, spec.order, lower_first=spec.right.higher_is_better is False)
 
 
 def _pick_line_slots(keys: Mapping[str, str], spec: PlotSpec, context: DrawContext) -> dict[str, int | None]:

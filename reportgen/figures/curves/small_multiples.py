@@ -80,12 +80,20 @@ def _draw_panel(
 ) -> Figure:
     """Draw the panel of a series; table and file are about that series alone."""
     alone = replace(curve_set, curves=(curve,))
+    # The final value of the series, and its best value.
+    lowest = spec.higher_is_better is False
+    (end,), best = rank_finals(alone.curves, lowest=lowest), find_best(curve, lowest=lowest)
+    most = "lowest" if lowest else "highest"
+    pick = describe_pick(alone, plot, (), most="best" if spec.higher_is_better is not None else most)
+    readings = ((read_out_estimate(plot, one), format_value(plot.x, one.step)) for one in (end, best))
+    last, top = (f"{value} at {lower_axis_title(spec.x_title)} {step}" for value, step in readings)
+    summary = f"{last}, the {pick}." if end.step == best.step else f"{last}; {top}, {pick}."
     text = FigureText(
         id=spec.id,
         kind=spec.kind,
         title=spec.title,
         subtitle=write_subtitle(alone, spec) if curve.given else format_count(len(curve.runs), "run"),
-        summary=_write_summary(alone, plot, spec),
+        summary=summary,
         source=describe_source(context),
         numbers=collect_numbers(alone, spec),
         band=name_band(alone),
@@ -103,17 +111,6 @@ def _draw_panel(
         csv=write_curves_csv(alone, context.full_names),
         legend=tuple(entry for entry in figure.legend if entry[0] == curve.series),
     )
-
-
-def _write_summary(alone: CurveSet, plot: Plot, spec: PlotSpec) -> str:
-    """Return the final value of a series, and its best value."""
-    lowest = spec.higher_is_better is False
-    (end,), best = rank_finals(alone.curves, lowest=lowest), find_best(alone.curves[0], lowest=lowest)
-    most = "lowest" if lowest else "highest"
-    pick = describe_pick(alone, plot, (), most="best" if spec.higher_is_better is not None else most)
-    readings = ((read_out_estimate(plot, one), format_value(plot.x, one.step)) for one in (end, best))
-    last, top = (f"{value} at {lower_axis_title(spec.x_title)} {step}" for value, step in readings)
-    return f"{last}, the {pick}." if end.step == best.step else f"{last}; {top}, {pick}."
 
 
 def list_overlap_notes(curve_set: CurveSet) -> tuple[str, ...]:
