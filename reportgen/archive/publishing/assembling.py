@@ -233,22 +233,6 @@ class Published(Struct):
 
     def publish_main(self) -> None:
         """Publish main, whose pages name what was added to it, and the files about the whole site."""
-        self._add_texts()
-        for path, content in self.added.items():
-            self.tree.write(path, content)
-        head = _MENU if self.versions else ""
-        for name in (name for name in _FEEDS if name in self.added):
-            head += f'<link rel="alternate" type="{_FEEDS[name]}" href="{escape(self.base_url + name)}">\n'
-        pages = {*list_pages(self.main.sizes), NOT_FOUND} if head else set()
-        for path in self.main.sizes:
-            if path in pages:
-                self.tree.write(path, encode(insert_into_head(decode(self.main.read(path)), head)))
-            elif path not in self.added and path not in _OUTDATED:
-                with self.main.open_file(path) as file:
-                    self.tree.copy(path, file)
-
-    def _add_texts(self) -> None:
-        """Add the files about the whole site."""
         listed = list_versions(self.versions)
         base = urlsplit(self.base_url).path or "/"
         robots = f"User-agent: *\nDisallow: {base}{previews.FOLDER}/\n".encode()
@@ -270,6 +254,18 @@ class Published(Struct):
             "versions.json": f"{listed}\n".encode(),
             "versions.js": f"globalThis.reportgenVersions = {listed};\n".encode(),
         }
+        for path, content in self.added.items():
+            self.tree.write(path, content)
+        head = _MENU if self.versions else ""
+        for name in (name for name in _FEEDS if name in self.added):
+            head += f'<link rel="alternate" type="{_FEEDS[name]}" href="{escape(self.base_url + name)}">\n'
+        pages = {*list_pages(self.main.sizes), NOT_FOUND} if head else set()
+        for path in self.main.sizes:
+            if path in pages:
+                self.tree.write(path, encode(insert_into_head(decode(self.main.read(path)), head)))
+            elif path not in self.added and path not in _OUTDATED:
+                with self.main.open_file(path) as file:
+                    self.tree.copy(path, file)
 
     def write_record(self, main: State) -> None:
         """Write which state is where, and what was left out."""

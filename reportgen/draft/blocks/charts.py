@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import suppress
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
 
@@ -255,25 +256,19 @@ def _make_point(curve: Curve, result: CurveResult, settings: SweepSettings, *, h
     from reportgen.statistics.curves.mean_curves import average_runs, measure_runs  # noqa: PLC0415 - only where something is computed
 
     values = measure_runs(curve, settings.value, higher_is_better=higher)
-    text = next(iter(result.settings[curve.series].values())) or ""
+    text, number = next(iter(result.settings[curve.series].values())) or "", math.nan
+    with suppress(ValueError):
+        number = float(text)
     # The first part of the group's name is x, which may have commas of its own.
     rest = ", ".join(curve.series.split(", ")[1 + text.count(", ") :])
     return SweepPoint(
         group=curve.series,
         line=rest or result.curve_set.metric,
         text=text,
-        number=_parse_number(text),
+        number=number if math.isfinite(number) else None,
         estimate=average_runs(values, settings.level),
         values=values,
     )
-
-
-def _parse_number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if np.isfinite(number) else None
 
 
 def _draw_scores(planned: PlannedBlock, settings: OutcomeSettings, inputs: DrawInputs) -> Figure | Stack:
@@ -365,8 +360,17 @@ def draw_block(planned: PlannedBlock, inputs: DrawInputs) -> Shown:
     shown = draw(planned, planned.block.settings, inputs)
     if not planned.others:
         return shown
+    # The payload of a figure holds those of the same with another x, without what names its steps.
     others = [draw(other, other.block.settings, inputs) for other in planned.others]
-    figures = [_add_axes(*figures) for figures in zip(*map(_list_figures, (shown, *others)), strict=True)]
+    figures = []
+    for figure, *same in zip(*map(_list_figures, (shown, *others)), strict=True):
+        whole = json.loads(str(figure.payload))
+        place = {name: whole[name] for name in ("margins", "height")}  # the plot keeps its place
+        whole["others"] = [json.loads(str(other.payload)) | place for other in same]
+        for payload in whole["others"]:
+            payload.pop("of", None)
+        views = tuple(other.view for other in same)
+        figures.append(replace(figure, payload=write_compact_json(whole), other_views=views))
     return replace(shown, figures=tuple(figures)) if isinstance(shown, Panels) else figures[0]
 
 
@@ -374,16 +378,3 @@ def _list_figures(shown: Shown) -> tuple[Figure, ...]:
     if isinstance(shown, Panels):
         return shown.figures
     return (shown,) if isinstance(shown, Figure) else ()
-
-
-def _add_axes(figure: Figure, *others: Figure) -> Figure:
-    """Return a figure with the payloads of the same with another x, without what names its steps."""
-    whole = json.loads(str(figure.payload))
-    same = {name: whole[name] for name in ("margins", "height")}  # the plot keeps its place
-    payloads = [json.loads(str(other.payload)) | same for other in others]
-    for payload in payloads:
-        payload.pop("of", None)
-    whole["others"] = payloads
-    return replace(
-        figure, payload=write_compact_json(whole), other_views=tuple(other.view for other in others)
-    )

@@ -282,23 +282,19 @@ class Chart(Struct, frozen=True):
                 if {"both": before or after, "before": before, "after": after}[state]
             )
             for index, (before, after) in enumerate(pairs):
-                row = self._make_row(one, state, before, after)
+                shown, slot = before if state == "before" else after, self.slots[one.name]
+                if state != "both" or is_unchanged(one):
+                    said = self._write(shown) if shown else ""
+                    # In a picture of both, only what was is hollow.
+                    both = state == "both"
+                    row = replace(self._draw_row(one.name, None if both else slot, said, shown), full=both)
+                else:
+                    said = " → ".join(self._write((side[0], None, None)) for side in (before, after) if side)
+                    said = said if before and after else f"{'new' if after else 'gone'}: {said}"
+                    ghost = Before(*self._to_axis(before)) if before else None
+                    row = replace(self._draw_row(one.name, slot, said, after), before=ghost, full=True)
                 # Of several rows of one series, such as its runs, the first one has the name.
                 yield row if index == 0 else replace(row, name="")
-
-    def _make_row(self, one: SeriesChange, state: State, before: Score | None, after: Score | None) -> Row:
-        shown = before if state == "before" else after
-        slot = self.slots[one.name]
-        if state != "both" or is_unchanged(one):
-            words = self._write(shown) if shown else ""
-            # In a picture of both, only what was is hollow.
-            both = state == "both"
-            return replace(self._draw_row(one.name, None if both else slot, words, shown), full=both)
-        words = " → ".join(self._write((side[0], None, None)) for side in (before, after) if side)
-        if not before or not after:
-            words = f"{'new' if after else 'gone'}: {words}"
-        ghost = Before(*self._to_axis(before)) if before else None
-        return replace(self._draw_row(one.name, slot, words, after), before=ghost, full=True)
 
     def _write(self, score: Score) -> str:
         y, half = self.figure.y, measure_half(*score[1:])
