@@ -197,7 +197,7 @@ def write_workflows(report: Path, names: Collection[str], requirement: str = "")
     quoted = config if _PLAIN_PATH.fullmatch(config) else json.dumps(config)
     known, texts = _ON_GITHUB.fullmatch(requirement), {}
     for name, template in _read_templates(names):
-        text = _ACTION.sub(rf"{known[1]}/@{known[2]}", template) if known else template
+        text = _ACTION.sub(rf"{known[1]}/\1@{known[2]}", template) if known else template
         texts[root / name] = text.replace(_CONFIG, f"config-file: {quoted}")
     written: list[Path] = []
     try:
