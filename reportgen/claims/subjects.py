@@ -251,7 +251,15 @@ class CurveSubject(Struct, frozen=True, eq=False, dict=True):
                     question, value=interpolate_value(curve, step), step=step, low=low, high=high, n=n
                 )
             case "mean":
-                return self._average(question, curve, *numbers)
+                begin, end = numbers
+                where = f"from {describe_step(begin, scale)} to {describe_step(end, scale)}"
+                if begin > end:
+                    raise FactError(f"There is no range {where}", "Write the earlier step first")
+                begin, end = match_step(curve, begin), match_step(curve, end)
+                value = mean_between(curve, begin, end)
+                if value is None:
+                    raise FactError(f"{series} has no step {where}", _describe_range(curve, scale))
+                return replace(question, value=value, from_step=begin, to_step=end)
             case "steps_to":
                 reached = find_step_reaching(curve, numbers[0], higher_is_better=scale.higher_is_better)
                 reason = f"{series} never reaches {format_number(numbers[0])}" if reached is None else ""
@@ -266,16 +274,6 @@ class CurveSubject(Struct, frozen=True, eq=False, dict=True):
             case "band_width":
                 return self._measure_band(question, curve, check_step(curve, numbers[0], scale))
         return self._find_extreme(question, curve)
-
-    def _average(self, question: Fact, curve: Curve, first: float, last: float) -> Fact:
-        where = f"from {describe_step(first, self.scale)} to {describe_step(last, self.scale)}"
-        if first > last:
-            raise FactError(f"There is no range {where}", "Write the earlier step first")
-        first, last = match_step(curve, first), match_step(curve, last)
-        value = mean_between(curve, first, last)
-        if value is None:
-            raise FactError(f"{curve.series} has no step {where}", _describe_range(curve, self.scale))
-        return replace(question, value=value, from_step=first, to_step=last)
 
     def _measure_band(self, question: Fact, curve: Curve, step: float) -> Fact:
         low, high, n = interpolate_band(curve, step)

@@ -319,7 +319,14 @@ def _compare_permissions(found: Node, model: Node) -> Iterator[Diagnostic]:
         if name not in jobs:
             yield _make_problem(found, "jobs", f'there is no job "{name}"', "Add it as init writes it")
             continue
-        have, need = (_read_permissions(one, whole) for one, whole in ((jobs[name], found), (job, model)))
+        have, need = dict[str, str](), dict[str, str]()
+        for levels, one, whole in ((have, jobs[name], found), (need, job, model)):
+            given = one.entries.get("permissions") or whole.entries.get("permissions")
+            if given is not None and given.kind == "mapping":
+                known = {scope: level.text for scope, level in given.entries.items()}
+                levels |= {scope: level if level in _LEVELS else "none" for scope, level in known.items()}
+            else:  # write-all, or none at all: that is written as a scope
+                levels[given.text if given else "the default of the repository"] = "write"
         for scope in sorted({*have, *need}):
             has, needs = have.get(scope, "none"), need.get(scope, "none")
             if _LEVELS.index(has) < _LEVELS.index(needs):
@@ -328,14 +335,6 @@ def _compare_permissions(found: Node, model: Node) -> Iterator[Diagnostic]:
             elif _LEVELS.index(has) > _LEVELS.index(needs) and (file, scope) not in _ALSO_ALLOWED:
                 message = f'the job "{name}" does not need the permission "{scope}: {has}"'
                 yield _make_problem(jobs[name], "permissions", message, "Remove it")
-
-
-def _read_permissions(job: Node, workflow: Node) -> dict[str, str]:
-    """The level of each scope of a job; with ``write-all`` or without any, that is written as a scope."""
-    given = job.entries.get("permissions") or workflow.entries.get("permissions")
-    if given is None or given.kind != "mapping":
-        return {given.text if given else "the default of the repository": "write"}
-    return {scope: level.text if level.text in _LEVELS else "none" for scope, level in given.entries.items()}
 
 
 def _check_actions(found: Node, model: Node, commits: dict[SourceLocation, str]) -> Iterator[Diagnostic]:

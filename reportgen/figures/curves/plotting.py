@@ -185,11 +185,9 @@ def _make_x_axis(lines: Sequence[SeriesLine], spec: PlotSpec, context: DrawConte
     else:
         return _make_time_axis(steps, (low, high), spec, context)
     axis = replace(axis, read_format=choose_step_format(steps))
-    return _tick_at_settings(axis, steps) if spec.whiskers else axis
-
-
-def _tick_at_settings(axis: Axis, steps: FloatArray) -> Axis:
-    """Put the ticks at the settings that were tried, if their labels have room."""
+    if not spec.whiskers:
+        return axis
+    # The ticks are at the settings that were tried, if their labels have room.
     ticks = np.unique(steps).tolist()
     written = axis.format if "e" in axis.format else axis.read_format
     labels = [format_d3(tick, written) for tick in ticks]
