@@ -265,26 +265,26 @@ def _collect_numbers(report: Report, root: Path, cache: Cache) -> Drafted:
     results = ResultsStore(root, report.sources, dict.fromkeys((*requests, *exact)))
     names = read_series_names(plan, report.sources, results, cache, problems)
     numbers = []
-    for page, block, request in (
-        (planned.page, planned.block, request) for planned in plan.blocks for request in planned.requests
-    ):
-        source = report.sources[request.source]
-        # What decides the numbers apart from the source's files, each in a few words. Smoothing and bands do
-        # not: numbers are those of unsmoothed runs.
-        definition = {"metric": request.metric}
-        if isinstance(request, CurveRequest):
-            definition["x"] = request.x or "step"
-        found = RequestedNumbers(
-            page=page.path,
-            block=block.id,
-            title=getattr(report.shown[page.path, block.id], "title", ""),
-            request=request,
-            series=names.get(request, ()),
-            higher_is_better=_find_direction(request, block, page, source),
-            percent=_is_share(block, [source]),
-            definition=definition | _define_filter(dict(request.where)) | define_source(source),
-        )
-        numbers.append(found)
+    for planned in plan.blocks:
+        page, block = planned.page, planned.block
+        for request in planned.requests:
+            source = report.sources[request.source]
+            # What decides the numbers apart from the source's files, each in a few words. Smoothing and
+            # bands do not: numbers are those of unsmoothed runs.
+            definition = {"metric": request.metric}
+            if isinstance(request, CurveRequest):
+                definition["x"] = request.x or "step"
+            found = RequestedNumbers(
+                page=page.path,
+                block=block.id,
+                title=getattr(report.shown[page.path, block.id], "title", ""),
+                request=request,
+                series=names.get(request, ()),
+                higher_is_better=_find_direction(request, block, page, source),
+                percent=_is_share(block, [source]),
+                definition=definition | _define_filter(dict(request.where)) | define_source(source),
+            )
+            numbers.append(found)
     texts = {page.path: page.text for page in report.pages if not page.generated}
     return Drafted(report.sources, tuple(numbers), results, texts)
 
