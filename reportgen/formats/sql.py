@@ -53,6 +53,11 @@ def quote_all(texts: Iterable[str]) -> str:
     return ", ".join(quote(text) for text in texts)
 
 
+def unnest(cells: Iterable[str]) -> str:
+    """Return the cells of one row as successive rows."""
+    return f"unnest([{', '.join(cells)}])"
+
+
 def make_list(texts: Iterable[str | None]) -> str:
     """Return texts as an SQL list: a single constant, which is 20 times as fast as one constant per text."""
     return f"from_json({quote(json.dumps(list(texts)))}, '[\"VARCHAR\"]')"
@@ -232,7 +237,15 @@ class Engine:
 @cache
 def get_engine() -> Engine:
     """Return this process's database, created on first use and removed at exit."""
-    atexit.register(_clear_types)
+
+    @atexit.register
+    def clear_types() -> None:
+        # DuckDB 2.0 reports its types in narwhals' cache as a leak on stderr.
+        namespace = getattr(sys.modules.get("narwhals._namespace"), "_builtin_namespace", None)
+        if namespace is not None:
+            namespace.cache_clear()
+        get_engine.cache_clear()
+
     return Engine()
 
 
@@ -251,11 +264,3 @@ def fetch_named(frame: nw.LazyFrame[Any], statement: str) -> list[dict[str, Any]
 def fetch_frame(frame: nw.LazyFrame[Any]) -> Any:  # noqa: ANN401 - a frame of pandas, which few commands import
     """Load all rows of a lazy frame into memory."""
     return frame.to_native().df()
-
-
-def _clear_types() -> None:
-    """Release DuckDB's types from narwhals' cache: DuckDB 2.0 reports them as a leak on stderr."""
-    namespace = getattr(sys.modules.get("narwhals._namespace"), "_builtin_namespace", None)
-    if namespace is not None:
-        namespace.cache_clear()
-    get_engine.cache_clear()

@@ -92,7 +92,19 @@ def find_x(source: Source, x: str | None, formula: Formula | None) -> XAxis:
         message = f'"{x}" is not known: source "{source.name}" has no times of its values'
         raise ReportError(Diagnostic(source.location, message, "Leave x out, or name a metric", Stage.DATA))
     counted = _COUNTS.get(_SAME.get(word, word))
-    return XAxis(x) if counted is None else _find_count(source, layout, x, counted)
+    if counted is None:
+        return XAxis(x)
+    # The metric or column that counts what the word says.
+    names = dict.fromkeys((*layout.metrics, *layout.kinds))
+    counts = [name for name in names if counted.fullmatch(re.split(r"[/.]", name)[-1])]
+    if len(counts) == 1:
+        return XAxis(counts[0], x)
+    message = f'source "{source.name}" has no column or metric "{x}", nor one that counts {x}'
+    advice = f"Say how many one step has, as in x: {{step * 4096: {x}}}"
+    if counts:
+        message = f'several may be meant by "x: {x}" in source "{source.name}": {quote_names(counts)}'
+        advice = "Name one of them as x"
+    raise ReportError(Diagnostic(source.location, message, advice, Stage.DATA))
 
 
 def list_axes(source: Source, x: object, metrics: Sequence[str]) -> tuple[str, ...]:
@@ -112,21 +124,6 @@ def list_axes(source: Source, x: object, metrics: Sequence[str]) -> tuple[str, .
     drawn = {*metrics, *(find_reads(x) if x is None or isinstance(x, str) else ())}
     words = ("step", *_COUNTS, "relative time")
     return tuple(word for word in words if (reads := find_reads(word)) and not reads & drawn)
-
-
-def _find_count(source: Source, layout: Layout, x: str, counted: re.Pattern[str]) -> XAxis:
-    """Return the metric or column that counts what a word says; raise unless there is exactly one."""
-    names = dict.fromkeys((*layout.metrics, *layout.kinds))
-    found = [name for name in names if counted.fullmatch(re.split(r"[/.]", name)[-1])]
-    if len(found) == 1:
-        return XAxis(found[0], x)
-    if found:
-        message = f'several may be meant by "x: {x}" in source "{source.name}": {quote_names(found)}'
-        advice = "Name one of them as x"
-    else:
-        message = f'source "{source.name}" has no column or metric "{x}", nor one that counts {x}'
-        advice = f"Say how many one step has, as in x: {{step * 4096: {x}}}"
-    raise ReportError(Diagnostic(source.location, message, advice, Stage.DATA))
 
 
 def list_step_names(layout: Layout) -> tuple[str, ...]:
@@ -169,23 +166,18 @@ def place_rows(root: Path, source: Source, plan: Plan, axis: XAxis, rows: Derive
         select = f"SELECT * REPLACE (step * 1000 AS step) FROM ({select})"  # noqa: S608
     is_time, size = axis.epoch or plan.step_is_time, 0.0
     if axis.relative:
-        starts = _select_starts(root, source, plan)
+
+        def list_fields(rows: Rows) -> dict[str, str]:
+            names = select_names(rows, plan.layout, source.settings.rename)
+            began = rows.as_time(plan.step) if plan.step_is_time else f"{rows.as_number(plan.step)} * 1000"
+            return {**names, "began": began, **plan.groups.select(rows)}
+
+        # The time of the first value of each run, of whatever metric.
+        every = select_files(root, plan.layout, list_fields, plan.filters)
+        every = plan.groups.regroup(every) if plan.groups.list_fields() else every
+        starts = f"SELECT series, run, min(began) AS began FROM ({every}) GROUP BY series, run"  # noqa: S608
         unit, size = choose_time_unit(count_from_start(select, starts, 1.0))
         select, title, is_time = count_from_start(select, starts, size), f"{title} ({unit})", False
     if keeps_own:
         return PlacedRows(f"SELECT * EXCLUDE (own) FROM ({select})", select, title, is_time, size)  # noqa: S608
     return PlacedRows(select, "", title, is_time, size)
-
-
-def _select_starts(root: Path, source: Source, plan: Plan) -> str:
-    """Return the SELECT of the time of the first value of each run, of whatever metric."""
-
-    def list_fields(rows: Rows) -> dict[str, str]:
-        names = select_names(rows, plan.layout, source.settings.rename)
-        began = rows.as_time(plan.step) if plan.step_is_time else f"{rows.as_number(plan.step)} * 1000"
-        return {**names, "began": began, **plan.groups.select(rows)}
-
-    select = select_files(root, plan.layout, list_fields, plan.filters)
-    if plan.groups.list_fields():
-        select = plan.groups.regroup(select)
-    return f"SELECT series, run, min(began) AS began FROM ({select}) GROUP BY series, run"  # noqa: S608

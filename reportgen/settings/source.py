@@ -119,13 +119,9 @@ class Protocol(Settings):
         )
 
 
-def make_protocol(said: Mapping[str, str]) -> Protocol:
-    """The protocol from what a harness says; what does not fit a key is left out."""
-    return _make_protocol(tuple(said.items()))
-
-
 @cache
-def _make_protocol(said: tuple[tuple[str, str], ...]) -> Protocol:
+def make_protocol(said: tuple[tuple[str, str], ...]) -> Protocol:
+    """The protocol from what a harness says of each key; what does not fit a key is left out."""
     values: dict[str, Any] = {}
     for name, text in said:
         with suppress(ValidationError):

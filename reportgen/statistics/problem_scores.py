@@ -196,6 +196,42 @@ class _Query(NamedTuple):
         columns: dict[str, Column] = samples.aggregate(f"{keys}, {', '.join(aggregates)}", keys).fetchnumpy()
         return columns
 
+    def read_cells(self) -> tuple[_Query, dict[str, Column]]:
+        """Read all cells, one per run and problem of a part, and return them with their query.
+
+        To find the last row of every sample needs a group per sample, which costs more than all else. So
+        samples are first assumed to have one row each: if no cell has two equal hashes of samples, none is
+        repeated.
+        """
+        outcomes = self.outcomes
+        low, high = float(outcomes.lowest), float(outcomes.highest)
+        costs = [name for name in _UNITS if name in outcomes.has]
+        texts = [name for name in ("gold", "cluster") if name in outcomes.has]
+        usable = {
+            name: f"FILTER (score IS NOT NULL AND {name} BETWEEN -{_LARGEST_COST} AND {_LARGEST_COST})"
+            for name in costs
+        }
+        aggregates = (
+            "min(seed) AS seed, min(first) AS first, sum(rows) AS rows, sum(usable) AS usable",
+            "len(list_distinct(list(hash(sample)) FILTER (score IS NOT NULL))) AS different",
+            f"count(score) AS n, count(*) FILTER (score = {high!r}) AS correct",
+            f"count(*) FILTER (score = {low!r}) AS wrong, min(score) AS smallest, max(score) AS largest",
+            # Only scores between the ends are fetched: for 0/1 scores the counts suffice.
+            f"list(score) FILTER (score > {low!r} AND score < {high!r}) AS others",
+            *(
+                f"count({name}) {usable[name]} AS {name}_n, "
+                f"sum(round({name} * {_UNITS[name]!r})::HUGEINT) {usable[name]} AS {name}"
+                for name in costs
+            ),
+            *(f"min({name}) AS {name}_first, max({name}) AS {name}_last" for name in texts),
+        )
+        columns = self.fetch([*costs, *texts], aggregates)
+        different = np.ma.filled(columns["different"].astype(np.float64), 0)
+        if not np.any(different < columns["n"].astype(np.float64)):
+            return self, columns
+        query = self._replace(repeated=True)
+        return query, query.fetch([*costs, *texts], aggregates)
+
 
 def _read_parts(
     outcomes: Outcomes, column: str | None, where: Mapping[str, str], *, answers: bool
@@ -215,21 +251,19 @@ def _read_parts(
     query = _Query(outcomes, _quote(column) if column else "''", " AND ".join(conditions))
     votes = None
     with outcomes.reading():
-        query, columns = _read_cells(query)
-        _check_range(outcomes, columns)
+        query, columns = query.read_cells()
         parts = _split_by_part(columns)
-        for cells in parts.values():
-            for problem, clusters in sorted(_collect_by_problem(cells, "cluster").items()):
-                if len(clusters) > 1:
-                    outcomes.check_clusters()
-                    raise ScoresError(
-                        f"problem {problem} is in more than one cluster: {', '.join(sorted(clusters)[:3])}",
-                        "Give each problem one cluster in all of its rows",
-                    )
+        _check_cells(outcomes, columns, parts)
         if query.repeated:
             outcomes.check_repeats()
         if answers and "answer" in outcomes.has:
-            votes = _split_by_part(_read_answers(query))
+            # One row per run, problem and answer: its count and mean score.
+            low, width = float(outcomes.lowest), float(outcomes.highest - outcomes.lowest)
+            total = f"sum(round((score - {low!r}) / {width!r} * {_PARTS})::HUGEINT)"
+            answered = query.fetch(["answer"], (f"count(score) AS n, {total} AS total",), "answer")
+            count = np.maximum(np.asarray(answered["n"]).astype(np.float64), 1)
+            totals = np.ma.filled(answered["total"].astype(np.float64), 0)
+            votes = _split_by_part(answered | {"mean": low + width * (totals / _PARTS / count)})
     names = sorted(parts, key=lambda part: (_to_integers(parts[part]["first"]).min(), part))
     scores = {part: _assemble_scores(outcomes, parts[part]) for part in names}
     return scores if votes is None else {part: _add_votes(one, votes[part]) for part, one in scores.items()}
@@ -245,58 +279,12 @@ def _split_by_part(columns: _Columns) -> dict[str, dict[str, Column]]:
     return {part: {name: column[own] for name, column in columns.items()} for part, own in rows.items()}
 
 
-def _read_cells(query: _Query) -> tuple[_Query, dict[str, Column]]:
-    """Read all cells, one per run and problem of a part, and return them with their query.
-
-    To find the last row of every sample needs a group per sample, which costs more than all else. So samples
-    are first assumed to have one row each: if no cell has two equal hashes of samples, none is repeated.
-    """
-    outcomes = query.outcomes
-    low, high = float(outcomes.lowest), float(outcomes.highest)
-    costs = [name for name in _UNITS if name in outcomes.has]
-    texts = [name for name in ("gold", "cluster") if name in outcomes.has]
-    usable = {
-        name: f"FILTER (score IS NOT NULL AND {name} BETWEEN -{_LARGEST_COST} AND {_LARGEST_COST})"
-        for name in costs
-    }
-    aggregates = (
-        "min(seed) AS seed, min(first) AS first, sum(rows) AS rows, sum(usable) AS usable",
-        "len(list_distinct(list(hash(sample)) FILTER (score IS NOT NULL))) AS different",
-        f"count(score) AS n, count(*) FILTER (score = {high!r}) AS correct",
-        f"count(*) FILTER (score = {low!r}) AS wrong, min(score) AS smallest, max(score) AS largest",
-        # Only scores between the ends are fetched: for 0/1 scores the counts suffice.
-        f"list(score) FILTER (score > {low!r} AND score < {high!r}) AS others",
-        *(
-            f"count({name}) {usable[name]} AS {name}_n, "
-            f"sum(round({name} * {_UNITS[name]!r})::HUGEINT) {usable[name]} AS {name}"
-            for name in costs
-        ),
-        *(f"min({name}) AS {name}_first, max({name}) AS {name}_last" for name in texts),
-    )
-    columns = query.fetch([*costs, *texts], aggregates)
-    different = np.ma.filled(columns["different"].astype(np.float64), 0)
-    if np.any(different < columns["n"].astype(np.float64)):
-        query = query._replace(repeated=True)
-        columns = query.fetch([*costs, *texts], aggregates)
-    return query, columns
-
-
 # Scores are added in parts of their range: sums of whole numbers are the same in any order.
 _PARTS = 2**40
 
 
-def _read_answers(query: _Query) -> dict[str, Column]:
-    """Read one row per run, problem and answer: its count and mean score."""
-    low, width = float(query.outcomes.lowest), float(query.outcomes.highest - query.outcomes.lowest)
-    total = f"sum(round((score - {low!r}) / {width!r} * {_PARTS})::HUGEINT)"
-    columns = query.fetch(["answer"], (f"count(score) AS n, {total} AS total",), "answer")
-    count = np.maximum(np.asarray(columns["n"]).astype(np.float64), 1)
-    columns["mean"] = low + width * (np.ma.filled(columns["total"].astype(np.float64), 0) / _PARTS / count)
-    return columns
-
-
-def _check_range(outcomes: Outcomes, cells: _Columns) -> None:
-    """Raise a ScoresError that names the scores outside the stated range."""
+def _check_cells(outcomes: Outcomes, cells: _Columns, parts: Mapping[str, _Columns]) -> None:
+    """Raise a ScoresError that names scores outside the stated range, or a problem in several clusters."""
     names = (as_names(cells[name]) for name in ("series", "problem"))
     ends = (as_floats(cells[name]).tolist() for name in ("smallest", "largest"))
     outside = sorted(
@@ -312,6 +300,14 @@ def _check_range(outcomes: Outcomes, cells: _Columns) -> None:
             f"scores outside of {outcomes.lowest:g} to {outcomes.highest:g}: {shown}{more}",
             "State the range of the scores, or mend them",
         )
+    for part in parts.values():
+        for problem, clusters in sorted(_collect_by_problem(part, "cluster").items()):
+            if len(clusters) > 1:
+                outcomes.check_clusters()
+                raise ScoresError(
+                    f"problem {problem} is in more than one cluster: {', '.join(sorted(clusters)[:3])}",
+                    "Give each problem one cluster in all of its rows",
+                )
 
 
 def _assemble_scores(outcomes: Outcomes, cells: _Columns) -> ProblemScores:

@@ -184,7 +184,7 @@ def test_comes_alive_when_idle_and_only_near_the_window(tabs: Tabs) -> None:
 
 def test_is_read_as_soon_as_it_looks_alive(tabs: Tabs) -> None:
     """No key is lost between the first drawing and what listens, on a slow machine either."""
-    slow = "const wait = setTimeout; window.setTimeout = (job, ms = 0) => wait(job, ms + 500);"
+    slow = "const wait = setTimeout; window.setTimeout = (job, ms = 0) => wait(job, ms + 100);"
     figure = figure_of(tabs.open("panels", script=slow), "diag-1")
     figure.locator(".rg-surface").focus()
     expect(figure).to_have_class(re.compile("rg-is-live"))
@@ -194,7 +194,7 @@ def test_is_read_as_soon_as_it_looks_alive(tabs: Tabs) -> None:
 
 def test_values_are_read_before_the_view_is_drawn(tabs: Tabs) -> None:
     """The still picture has the same places, so the pointer that wakes a figure reads it at once."""
-    slow = "const wait = setTimeout; window.setTimeout = (job, ms = 0) => wait(job, ms + 3000);"
+    slow = "const wait = setTimeout; window.setTimeout = (job, ms = 0) => wait(job, ms + 1000);"
     tab = tabs.open("dense", script=NO_IDLE + slow)
     figure = figure_of(tab, "dense")
     point_at(figure, 0.5)
@@ -202,7 +202,7 @@ def test_values_are_read_before_the_view_is_drawn(tabs: Tabs) -> None:
     expect(figure).not_to_have_class(re.compile("rg-is-live"))
     figure.locator(".rg-surface").focus()
     tab.keyboard.press("+")
-    expect(figure).to_have_class(re.compile("rg-is-live rg-is-zoomed|rg-is-zoomed rg-is-live"), timeout=9000)
+    expect(figure).to_have_class(re.compile("rg-is-live rg-is-zoomed|rg-is-zoomed rg-is-live"), timeout=15000)
     ticks = figure.locator(".rg-live .role-axis-label text")
     assert "200" not in ticks.all_text_contents()
 

@@ -338,27 +338,27 @@ def _draw_across(planned: PlannedBlock, settings: ComparisonSettings, inputs: Dr
         for name, one in requests.items()
     }
     _check_series(settings.baseline, [name for part in parts.values() for name in part.series], place)
+    given = {name: answers.get_scores(one) for name, one in requests.items() if not parts[name].problems}
+    lower = [name for name, request in requests.items() if not request.higher_is_better]
+    if lower and len(lower) < len(requests):
+        higher = [name for name in requests if name not in lower]
+        said = f"lower is better on {quote_names(lower)}, and higher on {quote_names(higher)}"
+        raise ScoresError(f"{said}: they have no average", "Give each a block of its own with benchmarks:")
     across = compare_benchmarks(
         parts,
         *split_metric(settings.metric),
-        given={name: answers.get_scores(one) for name, one in requests.items() if not parts[name].problems},
+        given=given,
         baseline=settings.baseline,
         level=settings.level,
-        higher_is_better=_is_higher_better(requests),
+        higher_is_better=not lower,
         blocks=planned.outcomes[0].family_blocks,
     )
     powers = _estimate_powers(across, requests, parts, answers, tested=settings.baseline is not None)
     whole = _combine_contexts(list(contexts.values()))
     found = {name: part.notes for name, part in parts.items()}
     drawn = draw_across(planned.block.id, settings, across, powers, contexts, whole, found=found)
-    benchmarks = {
-        name: {
-            **_describe_measurement(found[name], context),
-            "power": to_json_values(powers[name]) if name in powers else None,
-        }
-        for name, context in contexts.items()
-    }
-    return replace(drawn, numbers={"benchmarks": benchmarks, **_collect_across(across)})
+    benchmarks = {name: _describe_measurement(found[name], context) for name, context in contexts.items()}
+    return replace(drawn, numbers=_collect_across(across, benchmarks, powers))
 
 
 def _estimate_powers(
@@ -382,8 +382,10 @@ def _estimate_powers(
     return powers
 
 
-def _collect_across(across: AcrossBenchmarks) -> dict[str, Any]:
-    """Collect every cell by series and benchmark, and the macro averages."""
+def _collect_across(
+    across: AcrossBenchmarks, measured: Mapping[str, Mapping[str, Any]], powers: Mapping[str, Power]
+) -> dict[str, Any]:
+    """Collect how each benchmark was measured, every cell by series and benchmark, and the macro averages."""
 
     def collect_cell(cell: BenchmarkCell) -> dict[str, Any]:
         return {**to_json_values(cell), "score": _collect_score(cell.score)}
@@ -392,7 +394,11 @@ def _collect_across(across: AcrossBenchmarks) -> dict[str, Any]:
     for name, cells, average in zip(across.series, across.cells, across.macro, strict=True):
         series[name] = {at: collect_cell(cell) for at, cell in zip(across.benchmarks, cells, strict=True)}
         macro[name] = collect_cell(average)
-    return {"baseline": across.baseline, "series": series, "macro": macro}
+    benchmarks = {
+        name: {**own, "power": to_json_values(powers[name]) if name in powers else None}
+        for name, own in measured.items()
+    }
+    return {"benchmarks": benchmarks, "baseline": across.baseline, "series": series, "macro": macro}
 
 
 def _combine_contexts(contexts: Sequence[ScoreContext]) -> ScoreContext:
@@ -408,16 +414,6 @@ def _combine_contexts(contexts: Sequence[ScoreContext]) -> ScoreContext:
         score_name=names.pop() if len(names) == 1 else "",
         notes=tuple(dict.fromkeys(note for one in contexts for note in one.notes)),
     )
-
-
-def _is_higher_better(requests: Mapping[str, ScoreRequest]) -> bool:
-    """Return whether higher is better on all benchmarks; raise ``ScoresError`` if they differ."""
-    lower = [name for name, request in requests.items() if not request.higher_is_better]
-    if lower and len(lower) < len(requests):
-        higher = [name for name in requests if name not in lower]
-        said = f"lower is better on {quote_names(lower)}, and higher on {quote_names(higher)}"
-        raise ScoresError(f"{said}: they have no average", "Give each a block of its own with benchmarks:")
-    return not lower
 
 
 def _check_series(name: str | None, series: Iterable[str], place: SourceLocation) -> None:

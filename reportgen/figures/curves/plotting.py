@@ -63,9 +63,13 @@ def make_plot(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Plot
     """
     if not any(np.isfinite(curve.values).any() for curve in curve_set.curves):
         raise ReportError(make_diagnostic(context, f'"{spec.metric}" has no value that could be drawn'))
-    curves = _sort_by_axis(curve_set.curves, spec)
+    # The curves of each y axis are sorted by themselves, since values of two axes are not compared.
+    left = tuple(curve for curve in curve_set.curves if not _is_right(curve, spec))
+    curves = sort_curves(left, spec.order, lower_first=spec.higher_is_better is False)
+    if spec.right is not None:
+        right = tuple(curve for curve in curve_set.curves if _is_right(curve, spec))
+        curves += sort_curves(right, spec.order, lower_first=spec.right.higher_is_better is False)
     keys = {curve.series: curve.key.colour if curve.key else curve.series for curve in curves}
-    _check_lines(keys, spec, context)
     slots = _pick_line_slots(keys, spec, context)
     lines = [_make_line(curve, slots[curve.series], spec) for curve in curves]
     x, (y, right_axis) = _make_x_axis(lines, spec, context), _make_y_axes(lines, spec, context)
@@ -113,18 +117,11 @@ def _is_right(curve: Curve, spec: PlotSpec) -> bool:
     return bool(spec.right and curve.key and curve.key.metric in spec.right.metrics)
 
 
-def _sort_by_axis(curves: tuple[Curve, ...], spec: PlotSpec) -> tuple[Curve, ...]:
-    """Sort the curves of each y axis by themselves, since values of two axes are not compared."""
-    left = tuple(curve for curve in curves if not _is_right(curve, spec))
-    ordered = sort_curves(left, spec.order, lower_first=spec.higher_is_better is False)
-    if spec.right is None:
-        return ordered
-    right = tuple(curve for curve in curves if _is_right(curve, spec))
-    return ordered + sort_curves(right, spec.order, lower_first=spec.right.higher_is_better is False)
+def _pick_line_slots(keys: Mapping[str, str], spec: PlotSpec, context: DrawContext) -> dict[str, int | None]:
+    """Return the slot of each line; ``keys`` are the lines and what gives each its colour.
 
-
-def _check_lines(keys: Mapping[str, str], spec: PlotSpec, context: DrawContext) -> None:
-    """Refuse highlighted and annotated series that a plot does not have; see ``_pick_line_slots``."""
+    Highlighted and annotated series that the plot does not have are refused.
+    """
     unknown = dict.fromkeys(name for name in spec.highlight if name not in {*keys, *keys.values()})
     noted = (note.series for note in spec.annotations if note.series)
     unknown |= dict.fromkeys(name for name in noted if name not in keys)
@@ -132,10 +129,6 @@ def _check_lines(keys: Mapping[str, str], spec: PlotSpec, context: DrawContext) 
         known = ", ".join(f'"{name}"' for name in keys)
         messages = (f'"{name}" is not a series of this figure' for name in unknown)
         raise ReportError(*(make_diagnostic(context, message, f"It has {known}") for message in messages))
-
-
-def _pick_line_slots(keys: Mapping[str, str], spec: PlotSpec, context: DrawContext) -> dict[str, int | None]:
-    """Return the slot of each line; ``keys`` are the lines and what gives each its colour."""
     highlighted = {line: {line, key}.intersection(spec.highlight) for line, key in keys.items()}
     coloured = tuple(dict.fromkeys(key for line, key in keys.items() if highlighted[line]))
     slots = pick_slots(tuple(dict.fromkeys(keys.values())), context.slots, coloured)
@@ -195,11 +188,9 @@ def _make_x_axis(lines: Sequence[SeriesLine], spec: PlotSpec, context: DrawConte
     else:
         return _make_time_axis(steps, (low, high), spec, context)
     axis = replace(axis, read_format=choose_step_format(steps))
-    return _tick_at_settings(axis, steps) if spec.whiskers else axis
-
-
-def _tick_at_settings(axis: Axis, steps: FloatArray) -> Axis:
-    """Put the ticks at the settings that were tried, if their labels have room."""
+    if not spec.whiskers:
+        return axis
+    # The ticks are at the settings that were tried, if their labels have room.
     ticks = np.unique(steps).tolist()
     written = axis.format if "e" in axis.format else axis.read_format
     labels = [format_d3(tick, written) for tick in ticks]

@@ -20,7 +20,6 @@ from reportgen.settings.base import PALETTE
 
 if TYPE_CHECKING:
     from reportgen.core.model import Estimate, Lead
-    from reportgen.figures.axis import Axis
     from reportgen.figures.plot import DrawContext
     from reportgen.settings.blocks import SweepSettings
 
@@ -236,27 +235,23 @@ def _draw_rows(words: _SweepWords, text: FigureText) -> Figure:
     if words.percent:
         axis = use_percent(axis)
     slots = words.choose_slots()
-    rows = [
-        _make_row(point, axis, slots.get(sweep.name_colour(point)), words.write(point.estimate), bar=is_bar)
-        for point in points
-    ]
-    read = [(point.group, words.write(point.estimate)) for point in points]
-    table = Table((words.settings.x, words.measured), tuple(read))
+    rows = []
+    for point in points:
+        estimate, value = point.estimate, words.write(point.estimate)
+        dots = (RowDot(one, (point.group, format_value(axis, one))) for one in point.values)
+        row = Row(
+            name=point.group,
+            slot=slots.get(sweep.name_colour(point)),
+            text=value,
+            value=estimate.value,
+            low=estimate.low,
+            high=estimate.high,
+            tip=(point.group, value, format_count(len(point.values), "run")),
+            bar=is_bar,
+            dots=tuple(dots) if len(point.values) > 1 else (),
+        )
+        rows.append(row)
+    table = Table((words.settings.x, words.measured), tuple((row.name, row.text) for row in rows))
     records = ((point.text, point.line, value) for point in points for value in point.values)
     csv = write_table_csv((words.settings.x, "line", sweep.metric), records)
     return draw_dot_plot(rows, axis, text, table=table, csv=csv)
-
-
-def _make_row(point: SweepPoint, axis: Axis, slot: int | None, value: str, *, bar: bool) -> Row:
-    estimate, several = point.estimate, len(point.values) > 1
-    return Row(
-        name=point.group,
-        slot=slot,
-        text=value,
-        value=estimate.value,
-        low=estimate.low,
-        high=estimate.high,
-        tip=(point.group, value, format_count(len(point.values), "run")),
-        bar=bar,
-        dots=tuple(RowDot(one, (point.group, format_value(axis, one))) for one in point.values if several),
-    )

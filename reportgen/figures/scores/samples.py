@@ -42,11 +42,12 @@ class _Part(Struct):
 
     def add(self, problem: str, rows: Iterable[tuple[list[Any], tuple[str | None, ...]]]) -> int:
         """Add a problem, and return its index."""
-        self.problems.append([problem, [[*row, *map(self._place, texts)] for row, texts in rows]])
+        listed = []
+        for row, texts in rows:
+            stored = (self.texts.setdefault(cut_text(one), len(self.texts)) if one else None for one in texts)
+            listed.append([*row, *stored])
+        self.problems.append([problem, listed])
         return len(self.problems) - 1
-
-    def _place(self, text: str | None) -> int | None:
-        return self.texts.setdefault(cut_text(text), len(self.texts)) if text else None
 
     def write(self, name: str) -> str:
         """Write the script."""

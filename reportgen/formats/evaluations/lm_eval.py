@@ -144,7 +144,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     # The heading of a group has no score.
     scored = [task for task in tasks if task.entry.keys() - _NO_SCORE]
     over_others = [task.name for task in scored if task.list_subtasks() is not None]
-    evaluations = filter(None, map(_build_evaluation, tasks))
+    evaluations = filter(None, (task.build_evaluation() for task in tasks))
     yield from scores.add_to_first(evaluations, findings, scores.warn_group_scores(path, over_others))
 
 
@@ -281,39 +281,73 @@ class _Task(Struct, frozen=True):
         irregular = (*lines.list_findings(), *make_findings(path, rows.list_messages()))
         return tuple(rows.build_answers()), irregular
 
+    def build_evaluation(self) -> Evaluation | None:
+        """Return one task's evaluation; None if it has neither scores nor answers, like a group's heading."""
+        samples, messages = self.samples, list[str]()
+        totals = list(self.build_totals(messages))
+        if not totals and samples is None and not messages:
+            return None
+        answers, irregular = self.read_samples(samples) if samples else ((), ())
+        findings = [*make_findings(self.path, messages, self.name)]
+        protocol = self.protocol
+        subtasks = None if samples else self.list_subtasks()
+        if subtasks is not None:
+            protocol[SUBTASKS] = ", ".join(subtasks) or "several"
+        else:
+            answers, found = self.check_results(totals, answers)
+            findings += found
+        folder = (samples or self.path).absolute().parent.name
+        # The sampling seed if given, otherwise the harness's own.
+        seeds = (self.generation.get("seed"), self.arguments.get("seed"))
+        return Evaluation(
+            path=samples if samples and not self.entry else self.path,
+            # lm-eval writes org/base as org__base.
+            model=self.model or as_word(folder.replace("__", "/")),
+            benchmark=as_word(self.name),
+            run=self.date,
+            seed=find_seed(*seeds, get_inner(self.document, "config", "random_seed")),
+            protocol=protocol,
+            answers=answers,
+            totals=tuple(totals),
+            findings=(*findings, *irregular),
+        )
 
-def _build_evaluation(task: _Task) -> Evaluation | None:
-    """Return one task's evaluation; None if it has neither scores nor answers, like a group's heading."""
-    samples, messages = task.samples, list[str]()
-    totals = list(task.build_totals(messages))
-    if not totals and samples is None and not messages:
-        return None
-    answers, irregular = task.read_samples(samples) if samples else ((), ())
-    findings = [*make_findings(task.path, messages, task.name)]
-    protocol = task.protocol
-    subtasks = None if samples else task.list_subtasks()
-    if subtasks is not None:
-        protocol[SUBTASKS] = ", ".join(subtasks) or "several"
-    else:
-        left_out = _find_aggregates(task, totals, answers)
+    def check_results(
+        self, totals: Sequence[Total], answers: Sequence[ScoredAnswer]
+    ) -> tuple[tuple[ScoredAnswer, ...], list[Finding]]:
+        """Return the answers whose values are scores, and findings of impossible or inconsistent results.
+
+        A perplexity or BLEU is not the mean of the values of each document, which are likelihoods or counts:
+        ``metric_list`` names another aggregation, and the mean is another number.
+        """
+        path, counts = self.samples or self.path, get_mapping(self.document, "n-samples", self.name)
+        metrics = map(as_mapping, as_list(self.get("metric_list")))
+        how = {as_word(metric.get("metric")): as_word(metric.get("aggregation")) for metric in metrics}
+        left_out = {}
+        for total in totals:
+            mean = scores.find_other_mean(answers, total, total.metric)
+            if mean is not None and how.get(total.metric.partition(" (")[0], "") not in _MEANS:
+                value, other = (written(number, significant=6) for number in (total.value, mean))
+                differs = f"{shorten_cell(total.metric)} is {value}, and the mean of its values is {other}"
+                left_out[total.metric] = f"{differs}: they are no scores, and left out"
         answers = tuple(answer for answer in answers if answer.metric not in left_out)
-        findings += make_findings(samples or task.path, left_out.values(), task.name)
-        findings += _check_results(task, totals, answers)
-    folder = (samples or task.path).absolute().parent.name
-    # The sampling seed if given, otherwise the harness's own.
-    seeds = (task.generation.get("seed"), task.arguments.get("seed"))
-    return Evaluation(
-        path=samples if samples and not task.entry else task.path,
-        # lm-eval writes org/base as org__base.
-        model=task.model or as_word(folder.replace("__", "/")),
-        benchmark=as_word(task.name),
-        run=task.date,
-        seed=find_seed(*seeds, get_inner(task.document, "config", "random_seed")),
-        protocol=protocol,
-        answers=answers,
-        totals=tuple(totals),
-        findings=(*findings, *irregular),
-    )
+        findings = [*make_findings(path, left_out.values(), self.name)]
+        limited_to, all_ = (parse_count(counts.get(key)) for key in ("effective", "original"))
+        findings += make_findings(self.path, scores.warn_limit(limited_to, all_), self.name)
+        messages = []
+        problems = len({answer.problem for answer in answers})
+        if limited_to and problems and problems != limited_to:
+            count = format_count(problems, "problem")
+            messages.append(f"the answers are to {count}, the scores over {limited_to:,}")
+        repeats = parse_count(self.get("repeats")) or 1
+        if repeats > 1 and answers:
+            times = f"each problem was answered {repeats:,} times"
+            messages.append(f"{times}, and each answer here is what a filter made of these")
+        messages += scores.check_totals(answers, [(total.metric, total) for total in totals], repeats=repeats)
+        # Without answers only scores are checked, which are in the results.
+        findings += make_findings(path if answers else self.path, messages, self.name)
+        findings += make_findings(path, scores.warn_equal_answers(answers))
+        return answers, findings
 
 
 def _infer_problems(total: Total) -> int | None:
@@ -334,46 +368,6 @@ def _parse_arguments(arguments: object) -> dict[str, Any]:
     if isinstance(arguments, str):
         return {name: value.strip() for name, value in _ARGUMENT.findall(arguments)}
     return as_mapping(arguments)
-
-
-def _find_aggregates(task: _Task, totals: Sequence[Total], answers: Sequence[ScoredAnswer]) -> dict[str, str]:
-    """Return metrics whose values are not scores of the answers next to them, with a message about each.
-
-    A perplexity or BLEU is not the mean of the values of each document, which are likelihoods or counts:
-    ``metric_list`` names another aggregation, and the mean is another number.
-    """
-    metrics = map(as_mapping, as_list(task.get("metric_list")))
-    how = {as_word(metric.get("metric")): as_word(metric.get("aggregation")) for metric in metrics}
-    messages = {}
-    for total in totals:
-        mean = scores.find_other_mean(answers, total, total.metric)
-        if mean is not None and how.get(total.metric.partition(" (")[0], "") not in _MEANS:
-            value, other = (written(number, significant=6) for number in (total.value, mean))
-            differs = f"{shorten_cell(total.metric)} is {value}, and the mean of its values is {other}"
-            messages[total.metric] = f"{differs}: they are no scores, and left out"
-    return messages
-
-
-def _check_results(
-    task: _Task, totals: Sequence[Total], answers: Sequence[ScoredAnswer]
-) -> Iterator[Finding]:
-    """Yield impossible or inconsistent results."""
-    path, counts = task.samples or task.path, get_mapping(task.document, "n-samples", task.name)
-    limited_to, all_ = (parse_count(counts.get(key)) for key in ("effective", "original"))
-    yield from make_findings(task.path, scores.warn_limit(limited_to, all_), task.name)
-    messages = []
-    problems = len({answer.problem for answer in answers})
-    if limited_to and problems and problems != limited_to:
-        count = format_count(problems, "problem")
-        messages.append(f"the answers are to {count}, the scores over {limited_to:,}")
-    repeats = parse_count(task.get("repeats")) or 1
-    if repeats > 1 and answers:
-        times = f"each problem was answered {repeats:,} times"
-        messages.append(f"{times}, and each answer here is what a filter made of these")
-    messages += scores.check_totals(answers, [(total.metric, total) for total in totals], repeats=repeats)
-    # Without answers only scores are checked, which are in the results.
-    yield from make_findings(path if answers else task.path, messages, task.name)
-    yield from make_findings(path, scores.warn_equal_answers(answers))
 
 
 @lru_cache(maxsize=1024)
