@@ -12,8 +12,6 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-import duckdb
-
 from reportgen.core.cache import make_temporary_folder
 from reportgen.formats.cells import MISSING, Kind
 from reportgen.settings.base import list_accepted
@@ -21,6 +19,7 @@ from reportgen.settings.base import list_accepted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    import duckdb
     import narwhals as nw
 
     from reportgen.settings.base import CellValue
@@ -216,6 +215,8 @@ class Engine:
     """Database, and the folder for files that have to be written before they can be read."""
 
     def __init__(self) -> None:
+        import duckdb  # noqa: PLC0415 - a build of unchanged data does without the database
+
         self.folder: Final = make_temporary_folder(Path(gettempdir()))
         spill = str(self.folder / "spill")
         self._connection = duckdb.connect(config={**_SETTINGS, "temp_directory": spill})
@@ -232,6 +233,12 @@ class Engine:
     def fetch_rows(self, statement: str) -> list[tuple[Any, ...]]:
         """Return all rows of a short result; raise ``duckdb.Error`` if the files are not as expected."""
         return self.open_cursor().execute(statement).fetchall()
+
+
+def get_errors() -> tuple[type[Exception], ...]:
+    """Return the exceptions of DuckDB; none as long as nothing has imported it."""
+    module = sys.modules.get("duckdb")
+    return (module.Error,) if module else ()
 
 
 @cache

@@ -12,7 +12,6 @@ from collections import defaultdict
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-import duckdb
 import numpy as np
 
 from reportgen.formats import sql
@@ -43,6 +42,10 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     for file in files:
         if match := _PART.fullmatch(file.name):
             runs[file.parent, match["run"]].append(file)
+    if not runs:
+        return ()
+    import duckdb  # noqa: PLC0415 - a build of unchanged data does without the database
+
     units = []
     for own in runs.values():
         query = f"SELECT name FROM parquet_schema({sql.quote(str(own[0]))})"  # noqa: S608 - quoted
@@ -54,6 +57,8 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
     """Yield the runs of a unit, usually one."""
+    import duckdb  # noqa: PLC0415 - a build of unchanged data does without the database
+
     source = f"read_parquet({sql.quote_paths(unit.files)})"
     try:
         runs = get_engine().fetch_rows(f"SELECT DISTINCT run_id FROM {source} ORDER BY 1")  # noqa: S608 - quoted
