@@ -224,6 +224,12 @@ class Engine:
         """Open a separate connection, so that no statement makes another's relations bind again."""
         return self._connection.cursor()
 
+    def open_frame(self, select: str) -> nw.LazyFrame[Any]:
+        """Return the rows of a SELECT as a lazy frame."""
+        import narwhals as nw  # noqa: PLC0415 - describing totals needs no frame
+
+        return nw.from_native(self.open_cursor().sql(select)).lazy()
+
     def fetch_rows(self, statement: str) -> list[tuple[Any, ...]]:
         """Return all rows of a short result; raise ``duckdb.Error`` if the files are not as expected."""
         return self.open_cursor().execute(statement).fetchall()

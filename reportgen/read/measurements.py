@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-import narwhals as nw
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -72,9 +71,9 @@ def read_table(project_root: Path, source: Source, query: MeasurementQuery) -> M
     table = plan_table(project_root, source, query)
     reading = partial(explain_errors, project_root, source.location, table.list_faults)
     with reading():
-        relation = get_engine().open_cursor().sql(table.rows.select)
+        frame = get_engine().open_frame(table.rows.select)
     return Measurements(
-        frame=nw.from_native(relation).lazy(),
+        frame=frame,
         step_name=table.rows.title,
         step_is_time=table.rows.is_time,
         given_interval=table.plan.given_interval,

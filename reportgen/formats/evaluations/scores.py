@@ -163,7 +163,8 @@ def add_to_first(
     for evaluation in evaluations:
         if SUBTASKS in evaluation.protocol:
             findings, of_groups = (*findings, *of_groups), ()
-        yield replace(evaluation, findings=(*findings, *evaluation.findings))
+        added = (*findings, *evaluation.findings)
+        yield replace(evaluation, findings=added) if findings else evaluation
         findings = ()
 
 
