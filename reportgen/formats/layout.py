@@ -27,7 +27,11 @@ ROLE_NAMES: Final[dict[str, tuple[str, ...]]] = {
     # Exports of Comet have the last of each.
     "metric": ("metric", "variable", "tag", "metricname"),
     "value": ("value", "metricvalue"),
-    **{role: (role,) for role in ("low", "high", "stderr", "std", "n")},
+    "low": ("low",),
+    "high": ("high",),
+    "stderr": ("stderr", "sem", "se"),
+    "std": ("std", "sd"),
+    "n": ("n", "count"),
 }
 # Columns of names, which a sample must include even if they are numbers.
 NAME_COLUMNS: Final = frozenset((*ROLE_NAMES["series"], *ROLE_NAMES["metric"]))

@@ -39,7 +39,8 @@ STATISTICS: Final = {
 }
 """What endings of the columns beside a column of scores mean, and names in a header of several rows."""
 _ENDING: Final = re.compile(
-    r"(?P<name>.+?)[ _-]\(?(?P<part>se|stderr|sem|sd|std|stdev|ci95|n|±|\+/?-)\)?", re.IGNORECASE
+    r"(?P<name>.+?)[ _-]\(?(?P<part>mean|avg|average|se|stderr|sem|sd|std|stdev|ci95|n|count|±|\+/?-)\)?",
+    re.IGNORECASE,
 )
 # Benchmarks that tell columns of benchmarks from columns of series, by how their names begin.
 _KNOWN: Final = re.compile(
@@ -192,6 +193,12 @@ def _pair_columns(
     """Return the columns of scores, each with those of its spread and number."""
     parts: dict[tuple[str, str], dict[str, tuple[int, str]]] = {}
     names = {top for top, scored in zip(tops, is_score, strict=True) if scored}
+    ends = [ending for name in names if (ending := _ENDING.fullmatch(name))]
+    kinds: dict[str, set[str]] = {}
+    for ending in ends:
+        kinds.setdefault(ending["name"], set()).add(STATISTICS[ending["part"].casefold()])
+    # AIME_mean and AIME_std are of AIME; AIME_mean alone is a column of its own.
+    names |= {name for name, known in kinds.items() if "value" in known and known - {"value", "n"}}
     statistics = all(
         sub.casefold() in STATISTICS for sub, scored in zip(subs, is_score, strict=True) if scored and sub
     )

@@ -1,0 +1,123 @@
+"""Curve tables with statistics that were computed before: one metric with its interval."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import pytest
+from made_sources import Data
+
+from reportgen.read import TotalsTable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HALF_WIDTH = 1.959964  # of a 95% interval, in standard errors
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Data:
+    """An empty data folder."""
+    return Data(tmp_path)
+
+
+def test_mean_std_and_count_are_one_metric_named_after_the_file(data: Data) -> None:
+    """The standard error is std / sqrt(count)."""
+    data.write("accuracy.csv", "model,step,mean,std,count\nA,0,0.1,0.06,9\nA,10,0.2,0.04,4\nB,0,0.3,0.5,1\n")
+    frame = data.frame("accuracy")
+    assert list(data.open("accuracy").metrics) == ["accuracy"]
+    assert frame["value"].tolist() == [0.1, 0.2, 0.3]
+    assert frame["stderr"].tolist() == pytest.approx([0.06 / 3, 0.04 / 2, 0.5])
+    assert frame["n"].tolist() == [9, 4, 1]
+    assert data.warnings("accuracy") == []
+
+
+@pytest.mark.parametrize(
+    ("header", "stderr"),
+    [
+        ("step,loss_mean,loss_sem", 0.5),
+        ("step,loss (mean),loss (se)", 0.5),
+        ("step,loss.avg,loss.ci95", 0.5 / HALF_WIDTH),
+        ("step,loss,sem", 0.5),
+    ],
+)
+def test_names_say_what_a_spread_is(data: Data, header: str, stderr: float) -> None:
+    """Endings of names are statistics."""
+    data.write("runs.csv", f"{header}\n0,2.5,0.5\n")
+    frame = data.frame("runs", "loss")
+    assert frame["value"].tolist() == [2.5]
+    assert frame["stderr"].tolist() == pytest.approx([stderr])
+
+
+def test_several_metrics_have_their_own_intervals_and_settings_stay(data: Data) -> None:
+    """A setting is a column that groups runs, and a metric."""
+    data.write(
+        "runs.csv",
+        "step,lr,loss_mean,loss_std,loss_count,acc_mean,acc_sem\n0,0.1,1,0.06,9,0.25,0.02\n1,0.1,,,,0.5,0.03\n",
+    )
+    assert {*data.open("runs").metrics} == {"loss", "acc", "lr"}
+    assert data.frame("runs", "loss")["stderr"].tolist() == pytest.approx([0.02])
+    assert data.frame("runs", "acc", by=("lr",))["series"].unique().tolist() == ["lr=0.1"]
+    assert data.frame("runs", "acc")["stderr"].tolist() == pytest.approx([0.02, 0.03])
+
+
+def test_a_column_of_metrics_names_the_mean(data: Data) -> None:
+    """A metric column names the mean, or the value of a long table."""
+    rows = "A,0,loss,0.5,0.06,9\nA,0,acc,0.1,0.04,4\n"
+    for name, value in (("mean", "mean"), ("plain", "value")):
+        data.write(f"{name}.csv", f"model,step,metric,{value},std,count\n{rows}")
+        assert data.frame(name, "acc")["stderr"].tolist() == pytest.approx([0.02])
+        assert data.frame(name, "loss")["value"].tolist() == [0.5]
+
+
+def test_what_an_interval_lacks_and_what_is_left_out_is_a_warning(data: Data) -> None:
+    """Warnings say both."""
+    data.write("alone.csv", "step,mean,std\n0,1,0.5\n")
+    (warning,) = data.warnings("alone")
+    assert "gives no interval without the number of runs" in warning
+    assert data.frame("alone")["value"].tolist() == [1.0]
+    data.write("agg.csv", "step,count,mean,std,min,50%,max\n0,4,1,0.5,0.1,1,2\n")
+    (warning,) = data.warnings("agg")
+    assert "min, 50% and max are left out" in warning
+    assert data.frame("agg")["stderr"].tolist() == pytest.approx([0.25])
+
+
+def test_a_spread_of_another_column_is_asked_for(data: Data) -> None:
+    """What is not certain is a question."""
+    data.write("open.csv", "model,step,accuracy,std\nA,0,0.1,0.05\n")
+    (warning,) = data.warnings("open")
+    assert '"std" is read as a metric' in warning
+    assert "accuracy_std" in warning
+    data.write("open.source.yml", "wide: metrics\n")
+    assert data.warnings("open") == []
+    data.write("marked.csv", "step,mean,±\n0,1,0.5\n")
+    (problem,) = data.problems("marked")
+    assert "Say interval: in source.yml" in problem
+    data.write("marked.source.yml", "interval: se\n")
+    assert data.frame("marked")["stderr"].tolist() == [0.5]
+
+
+@pytest.mark.parametrize("settings", ["wide: metrics\n", "metrics: [mean, std, count]\n"])
+def test_settings_make_each_column_a_metric(data: Data, settings: str) -> None:
+    """A user can say that they are metrics."""
+    data.write("accuracy.csv", "model,step,mean,std,count\nA,0,0.1,0.06,9\n")
+    data.write("accuracy.source.yml", settings)
+    assert list(data.open("accuracy").metrics) == ["mean", "std", "count"]
+
+
+def test_statistics_of_a_batch_stay_metrics(data: Data) -> None:
+    """Trainers log these."""
+    data.write("log.csv", "step,score/mean,score/std,score/max\n0,1,0.5,2\n1,1,0.5,2\n")
+    assert list(data.open("log").metrics) == ["score/mean", "score/std", "score/max"]
+
+
+def test_totals_with_a_mean_and_its_spread_are_one_benchmark(data: Data) -> None:
+    """Flat names of two levels of pandas."""
+    data.write("totals.csv", "model,AIME_mean,AIME_std,AIME_count\nA,0.25,0.06,9\nB,0.5,0.04,4\n")
+    source = data.open("totals")
+    assert source.benchmarks == ("AIME",)
+
+    scores = TotalsTable(data.root, source).get_scores("AIME")
+    assert [one.value for one in scores] == [0.25, 0.5]
+    assert [one.stderr for one in scores] == pytest.approx([0.06 / math.sqrt(9), 0.04 / math.sqrt(4)])
