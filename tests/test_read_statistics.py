@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import pandas as pd
 import pytest
 from made_sources import Data
 
@@ -121,3 +122,24 @@ def test_totals_with_a_mean_and_its_spread_are_one_benchmark(data: Data) -> None
     scores = TotalsTable(data.root, source).get_scores("AIME")
     assert [one.value for one in scores] == [0.25, 0.5]
     assert [one.stderr for one in scores] == pytest.approx([0.06 / math.sqrt(9), 0.04 / math.sqrt(4)])
+
+
+SUMMARY = pd.DataFrame({"step": [0, 1, 2], "loss": [0.5, 0.25, 0.125], "value": [1, 2, 3]}).describe()
+
+
+@pytest.mark.parametrize("frame", [SUMMARY, SUMMARY.T, SUMMARY[["loss"]]])
+def test_a_summary_of_pandas_is_refused(data: Data, frame: pd.DataFrame) -> None:
+    """It has no data, whichever way it lies."""
+    data.write("summary.csv", frame.to_csv())
+    (problem,) = data.problems("summary")
+    assert "this is a summary, as df.describe() of pandas writes it: count, mean, std, min" in problem
+    assert "Export the data themselves, as in df.to_csv()" in problem
+
+
+def test_a_summary_of_groups_is_a_score_with_its_error(data: Data) -> None:
+    """The median and the ends are left out."""
+    frame = pd.DataFrame({"model": ["A", "A", "A", "A"], "acc": [0.1, 0.2, 0.3, 0.4]})
+    data.write("acc.csv", frame.groupby("model")["acc"].describe().to_csv())
+    (one,) = TotalsTable(data.root, data.open("acc")).get_scores("acc")
+    assert one.value == pytest.approx(0.25)
+    assert one.stderr == pytest.approx(frame["acc"].std() / 2)

@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from reportgen.formats.messages import list_names
 from reportgen.read.tables.layout import INTERVAL_PARTS
-from reportgen.read.tables.wide_grid import SD_ALONE, STATISTICS
+from reportgen.read.tables.wide_grid import OTHER_STATISTICS, SD_ALONE, STATISTICS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 _PARTS: Final = frozenset(("low", "high", "se", "ci95", "sd", "±", "n"))
 _NAMES: Final = STATISTICS | {"low": "low", "lower": "low", "high": "high", "upper": "high"}
 _MEANS: Final = frozenset(("mean", "avg", "average", "value"))
-# Statistics that are no value and no part of an interval, such as those of ``describe`` in pandas.
-_OTHERS: Final = re.compile(
-    r"min(imum)?|max(imum)?|median|var(iance)?|\d{1,2}(\.\d+)?%|q\d+|first|last", re.IGNORECASE
-)
 _ENDING: Final = re.compile(r"(?P<name>.*[^ _./-])[ _./-]\(?(?P<part>[^ _./()-]+)\)?")
 
 
@@ -88,7 +84,7 @@ def find_statistics(names: Sequence[str]) -> Statistics:
         if value is not None and known:
             metric = base or ("" if group.get(value) in _MEANS else value)
             values[value] = ValueColumn(metric, parts)
-            left_out += [name for name, part in group.items() if _OTHERS.fullmatch(part)]
+            left_out += [name for name, part in group.items() if OTHER_STATISTICS.fullmatch(part)]
     taken = {*values, *left_out, *(name for one in values.values() for name in one.parts.values())}
     spreads = {name: _NAMES.get(name.casefold()) for name in names if name not in taken}
     values |= {name: ValueColumn(name) for name in spreads}
@@ -98,7 +94,9 @@ def find_statistics(names: Sequence[str]) -> Statistics:
 
 def _find_only(names: Sequence[str], parts: Mapping[str, str]) -> str | None:
     """Return the only column not called as a statistic, if an interval without a base is surely its own."""
-    others = [name for name in names if name.casefold() not in _NAMES and not _OTHERS.fullmatch(name)]
+    others = [
+        name for name in names if name.casefold() not in _NAMES and not OTHER_STATISTICS.fullmatch(name)
+    ]
     is_sure = bool({"se", "ci95", "±"} & parts.keys()) or {"sd", "n"} <= parts.keys()
     return others[0] if is_sure and len(others) == 1 else None
 
@@ -109,6 +107,6 @@ def _group_names(names: Iterable[str]) -> dict[str, dict[str, str]]:
     for name in names:
         match = _ENDING.fullmatch(name)
         base, part = (match["name"], match["part"]) if match else ("", name)
-        if part.casefold() in _NAMES or _OTHERS.fullmatch(part):
+        if part.casefold() in _NAMES or OTHER_STATISTICS.fullmatch(part):
             groups.setdefault(base, {})[name] = part.casefold()
     return groups

@@ -17,7 +17,7 @@ from msgspec.structs import astuple, replace
 from reportgen.core.directions import guess_direction
 from reportgen.core.errors import Diagnostic, ReportError, Severity, Stage
 from reportgen.formats import sql
-from reportgen.formats.cells import NUMERIC
+from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.files import split_ending
 from reportgen.formats.messages import list_names
 from reportgen.read.find import locate_file
@@ -120,7 +120,9 @@ def _map_statistics(tables: _Tables) -> WideTables | None:
     """Write the values of tables with statistics of them to the cache; return None if there are none."""
     settings, layout = tables.settings, tables.layout
     columns, taken = settings.columns, {*astuple(layout.roles), *layout.series_parts}
-    numbers = [name for name, kind in layout.kinds.items() if kind in NUMERIC and name not in taken]
+    numbers = [
+        name for name, kind in layout.kinds.items() if kind in {*NUMERIC, Kind.EMPTY} and name not in taken
+    ]
     found = find_statistics(numbers)
     is_stated = columns.value or any(getattr(columns, part) for part in INTERVAL_PARTS)
     if is_stated or {*found.parts, *found.left_out} & {*(settings.metrics or ())}:

@@ -38,6 +38,10 @@ STATISTICS: Final = {
     **dict.fromkeys(("mean", "avg", "average", "score", "value"), "value"),
 }
 """What endings of the columns beside a column of scores mean, and names in a header of several rows."""
+OTHER_STATISTICS: Final = re.compile(
+    r"min(imum)?|max(imum)?|median|var(iance)?|\d{1,2}(\.\d+)?%|q\d+|first|last", re.IGNORECASE
+)
+"""Names of statistics that are no value and no part of an interval, such as those of pandas' ``describe``."""
 _ENDING: Final = re.compile(
     r"(?P<name>.+?)[ _-]\(?(?P<part>mean|avg|average|se|stderr|sem|sd|std|stdev|ci95|n|count|±|\+/?-)\)?",
     re.IGNORECASE,
@@ -132,9 +136,15 @@ def read_grid(content: Content, file: FileLayout, refused: frozenset[str]) -> Gr
     cells_of = tuple((line, tuple(cells)) for line, cells in rows)
     header = tuple(" ".join(filter(None, pair)) for pair in zip(tops, subs, strict=True))
     found = [name for name, scored in zip(tops, is_score, strict=True) if scored]
-    if len(levels) == 1 and name_statistics(found) and _MEANS.intersection(map(str.casefold, found)):
+    known = [name for name in found if not OTHER_STATISTICS.fullmatch(name)]
+    if len(levels) == 1 and name_statistics(known) and _MEANS.intersection(map(str.casefold, known)):
         # The names of what pandas aggregates of one column do not have that of the column.
         tops, subs = [split_ending(Path(file.path))[0]] * len(tops), tops
+    others = [bool(OTHER_STATISTICS.fullmatch(sub)) for sub in subs]
+    if name_statistics(
+        [sub for sub, *one in zip(subs, is_score, others, strict=True) if one == [True, False]]
+    ):
+        is_score = [scored and not other for scored, other in zip(is_score, others, strict=True)]
     scores = _pair_columns(tops, subs, is_score)
     return Grid(content, labels, scores, cells_of, header) if scores and rows else None
 
