@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import TYPE_CHECKING
 
@@ -143,3 +144,37 @@ def test_a_summary_of_groups_is_a_score_with_its_error(data: Data) -> None:
     (one,) = TotalsTable(data.root, data.open("acc")).get_scores("acc")
     assert one.value == pytest.approx(0.25)
     assert one.stderr == pytest.approx(frame["acc"].std() / 2)
+
+
+RECORDS = [
+    {"model": "A", "step": 0, "acc": "0.83", "share": "51.2%", "tokens": "1,234", "score": "75.5 ± 0.4"},
+    {"model": "A", "step": 1, "acc": "NaN", "share": "-", "tokens": "null", "score": "**76.5** ± 0.5"},
+]
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "json", "parquet"])
+def test_texts_are_numbers_in_every_format(data: Data, ending: str) -> None:
+    """The same texts give the same values, and the same missing ones."""
+    frame = pd.DataFrame(RECORDS)
+    if ending == "parquet":
+        data.write("s/t.parquet", b"")
+        frame.to_parquet(data.root / "data" / "s" / "t.parquet")
+    else:
+        rows = [json.dumps(row) for row in RECORDS]
+        texts = {"csv": frame.to_csv(index=False), "jsonl": "\n".join(rows), "json": f"[{', '.join(rows)}]"}
+        data.write(f"s/t.{ending}", f"{texts[ending]}\n")
+    data.write("s/source.yml", "interval: se\n")
+    assert data.warnings("s") == []
+    values = {name: data.frame("s", name)["value"].tolist() for name in ("share", "tokens", "score")}
+    assert values == {"share": [0.512], "tokens": [1234.0], "score": [75.5, 76.5]}
+    assert data.frame("s", "score")["stderr"].tolist() == [0.4, 0.5]
+    first, second = data.frame("s", "acc")["value"]
+    assert first == 0.83
+    assert math.isnan(second)
+
+
+def test_a_broken_line_between_printed_numbers_is_an_error(data: Data) -> None:
+    """No row gets lost in the copy."""
+    data.write("s.jsonl", '{"step": 0, "n": "1,000"}\nno\n{"step": 1, "n": "1,000"}\n')
+    (problem,) = data.problems("s")
+    assert "s.jsonl:2" in problem
