@@ -141,20 +141,21 @@ def test_another_x_shows_what_a_block_of_its_own_would(tmp_path: Path, kind: str
 
 
 @pytest.mark.parametrize(
-    ("column", "is_epoch"),
+    ("column", "unit"),
     [
-        *((name, False) for name in ("timestamp", "_timestamp", "time", "wall_time", "Date")),
-        ("_timestamp", True),
+        *((name, 0) for name in ("timestamp", "_timestamp", "time", "wall_time", "Date")),
+        *((name, 1) for name in ("timestamp", "_timestamp", "time", "Wall time")),
+        *(("timestamp", unit) for unit in (1_000, 1_000_000, 1_000_000_000)),
     ],
 )
 def test_wall_and_relative_time_find_the_column_of_times(
     tmp_path: Path,
     column: str,
-    is_epoch: bool,  # noqa: FBT001 - a parameter of the test
+    unit: int,  # in a second, of numbers since 1970; 0 for dates
 ) -> None:
-    """A table has the time under a name of its own; that of Weights & Biases is in seconds since 1970."""
+    """A table has the time under a name of its own, as a date or as a number since 1970."""
     days = [datetime(2026, 5, step, 12, tzinfo=UTC) for step in range(1, 5)]
-    times = [day.timestamp() + 0.25 if is_epoch else f"{day:%Y-%m-%d %H:%M:%S}" for day in days]
+    times = [(day.timestamp() + 0.25) * unit if unit else f"{day:%Y-%m-%d %H:%M:%S}" for day in days]
     rows = f"model,step,{column},loss\n" + "".join(
         f"A,{step},{time},{1 / step}\n" for step, time in enumerate(times, 1)
     )

@@ -36,7 +36,10 @@ ROLE_NAMES: Final[dict[str, tuple[str, ...]]] = {
 # Columns of names, which a sample must include even if they are numbers.
 NAME_COLUMNS: Final = frozenset((*ROLE_NAMES["series"], *ROLE_NAMES["metric"]))
 
-
+TIME_NAMES: Final = re.compile(
+    r"_?timestamp|(wall|date|log|logged)?[_ ]?time|walltime|date|logged_at", re.IGNORECASE
+)
+"""Names of columns with the times of rows."""
 RUN_SETTINGS: Final = re.compile(r"(config|params|hparams|args|settings|hyperparameters)\.(json|ya?ml)")
 """Names of files with the settings of a run, beside its tables."""
 
