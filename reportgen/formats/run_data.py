@@ -14,7 +14,7 @@ import numpy as np
 
 from reportgen.core.errors import Diagnostics
 from reportgen.core.words import format_count, join_names
-from reportgen.formats.cells import parse_percent
+from reportgen.formats.cells import is_missing, parse_percent
 from reportgen.formats.json_files import iterate_cells
 from reportgen.formats.runs import Finding, Points, UnreadableError
 from reportgen.formats.text_files import Decoder, read_whole
@@ -149,11 +149,11 @@ class MetricsBuilder:
             check_value_count(len(column[0]), self._path, name)
 
     def add_cell(self, name: str, step: float, cell: object, time: float = math.nan) -> None:
-        """Append a cell as a number; count one that is not a number, and skip null."""
+        """Append a cell as a number; count one that is not a number, and skip a missing value."""
         value = parse_number(cell)
         if value is not None:
             self.add(name, step, value, time)
-        elif cell is not None:
+        elif not (cell is None or (isinstance(cell, str) and is_missing(cell))):
             self.count_dropped(name)
 
     def add_rows(self, rows: Sequence[Row], wrappers: frozenset[str] = frozenset()) -> None:

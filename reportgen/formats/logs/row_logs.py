@@ -3,6 +3,8 @@
 Schema of Ray: ray-project/ray, python/ray/tune/logger/json.py and csv.py write ``result.json``, JSON Lines
 with nested objects, and ``progress.csv`` with nested names joined by ``/`` into the folder of each trial,
 both with the same rows, and ``params.json``. python/ray/tune/result.py names what Tune adds to a row.
+Without Tune, RLlib (rllib/algorithms/algorithm.py) writes the same files into ``ALGORITHM_ENVIRONMENT_DATE``
+with eight random characters, and the id of the trial is ``default``. NaN of NumPy is the text ``null``.
 
 A program is described by names, see ``RowLogs``; a further one is an entry of ``READERS``.
 """
@@ -59,6 +61,7 @@ class RowLogs(Struct, frozen=True, kw_only=True):
     settings: re.Pattern[str] = RUN_SETTINGS  # names of the files with settings, in the folder or around it
     needs_settings: bool = False  # whether tables without settings are left to others
     trial: str = ""  # the column with the id of a trial, which the name of its folder repeats
+    folder: re.Pattern[str] = re.compile(r"(?!)")  # names of folders of runs without a trial
 
     def find_units(self, files: Sequence[Path]) -> tuple[Unit, ...]:
         """Return runs: a folder, or each of several tables of a folder that have metrics in common."""
@@ -115,6 +118,8 @@ class RowLogs(Struct, frozen=True, kw_only=True):
         name = name if self.trial and name != unit.path.name else ""
         # The folder of a trial is an id: it has the time and some of the settings.
         id_, group = (unit.path.name, unit.path.parent.name) if name else ("", "")
+        if alone := self.folder.fullmatch(unit.path.name):
+            name, id_ = name or alone["name"], unit.path.name
         yield LoggedRun(unit.path, name, id_, group, config, builder.build(), step_name, tuple(findings))
 
     def _find_step(self, cells: Mapping[str, Any]) -> str:
@@ -198,6 +203,7 @@ _RAY: Final = RowLogs(
     time="timestamp",
     settings=re.compile(r"params\.json"),
     trial="trial_id",
+    folder=re.compile(r"(?P<name>.+)_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d[a-z0-9_]{8}"),
 )
 _RUN_TABLES: Final = RowLogs(NAME="run_tables", TITLE="tables with settings beside them", needs_settings=True)
 READERS: Final[Mapping[str, RowLogs]] = {reader.NAME: reader for reader in (_RAY, _RUN_TABLES)}
