@@ -178,3 +178,22 @@ def test_a_broken_line_between_printed_numbers_is_an_error(data: Data) -> None:
     data.write("s.jsonl", '{"step": 0, "n": "1,000"}\nno\n{"step": 1, "n": "1,000"}\n')
     (problem,) = data.problems("s")
     assert "s.jsonl:2" in problem
+
+
+@pytest.mark.parametrize(
+    ("header", "metric"),
+    [
+        ("accuracy,std,count", "accuracy"),
+        ("score,std,n", "score"),
+        ("mean,std,count", "mean"),
+        ("accuracy_mean,accuracy_std,accuracy_count", "accuracy"),
+    ],
+)
+def test_totals_of_series_and_benchmarks_have_the_name_of_their_column(
+    data: Data, header: str, metric: str
+) -> None:
+    """The file's name is none of a metric here."""
+    data.write("results.csv", f"model,benchmark,{header}\nA,AIME,0.25,0.06,9\nB,AIME,0.5,0.04,4\n")
+    scores = TotalsTable(data.root, data.open("results")).get_scores("AIME")
+    assert [(one.metric, one.value) for one in scores] == [(metric, 0.25), (metric, 0.5)]
+    assert [one.stderr for one in scores] == pytest.approx([0.02, 0.02])
