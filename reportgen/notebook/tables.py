@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import narwhals as nw
 from msgspec import Struct
+from msgspec.structs import replace
 from narwhals.dependencies import is_pandas_dataframe
 
 from reportgen.core.cache import Cache, replace_file
-from reportgen.core.errors import SourceLocation, Stage, make_error
+from reportgen.core.errors import ReportError, SourceLocation, Stage, make_error
 from reportgen.core.words import quote_names
 from reportgen.settings.inputs import Source  # noqa: TC001 - help() evaluates the types of a struct's fields
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
     from narwhals.typing import IntoDataFrame
+
+    from reportgen.core.errors import Diagnostic
 
 Data: TypeAlias = "Table | IntoDataFrame"
 """The result of ``read``, or a data frame with the columns of a data file."""
@@ -47,13 +54,15 @@ class Table(Struct, frozen=True):
         return f'<reportgen.Table "{source.name}": {source.kind}{listed}>'
 
 
-def read(data: str | Path | IntoDataFrame) -> Table:
+def read(data: str | Path | IntoDataFrame, **settings: object) -> Table:
     """Open a file or folder of run data, with its ``source.yml`` if it has one, or a data frame.
 
     Args:
         data: a data file, a folder of data files, or a frame of pandas or Polars with the columns of a data
             file. Of a pandas frame, an index with names becomes columns, and so do names of its columns, as
             ``pivot`` makes them.
+        settings: of a frame, keys of a ``source.yml``, such as ``interval="se"`` or
+            ``columns={"series": "algo"}``.
 
     Raises:
         ReportError: the path does not exist or cannot be read, or the frame is none; the error lists every
@@ -63,10 +72,22 @@ def read(data: str | Path | IntoDataFrame) -> Table:
     from reportgen.settings.loading import load_source_settings  # noqa: PLC0415
 
     if isinstance(data, str | Path):
+        if settings:
+            message = f"{quote_names(list(settings))} are settings of a frame, and {data} is a path"
+            raise make_error(_NOTEBOOK, message, "Write them into its source.yml", Stage.DATA)
         return Table(*open_path(data, load_settings=load_source_settings))
-    path = _write_frame(data)
-    _, source = open_path(path, load_settings=load_source_settings)
+    path = _write_frame(data, settings)
+    try:
+        _, source = open_path(path, load_settings=load_source_settings)
+    except ReportError as error:
+        raise ReportError(*map(_advise_arguments, error.problems)) from None
     return Table(path.parent, source)
+
+
+def _advise_arguments(problem: Diagnostic) -> Diagnostic:
+    """Return a problem of a frame, which has no ``source.yml``, with an argument of ``read`` as next step."""
+    step = re.sub(r"Say (\w+): in source\.yml", r"Say it in rg.read(frame, \1=…)", problem.next_step)
+    return replace(problem, next_step=step.replace(" in source.yml", " as an argument of rg.read"))
 
 
 def open_data(data: Data) -> Table:
@@ -88,8 +109,8 @@ def _flatten(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.reset_index() if any(name is not None for name in frame.index.names) else frame
 
 
-def _write_frame(data: IntoDataFrame) -> Path:
-    """Write a frame as CSV, so that it is read by the rules for files, and return its path."""
+def _write_frame(data: IntoDataFrame, settings: Mapping[str, object]) -> Path:
+    """Write a frame as CSV with its settings, so that the rules for files apply, and return its path."""
     from reportgen.read.runs.stored import get_temporary_cache  # noqa: PLC0415 - imports the database
 
     flat = _flatten(data) if is_pandas_dataframe(data) else data
@@ -99,9 +120,11 @@ def _write_frame(data: IntoDataFrame) -> Path:
         raise make_error(_NOTEBOOK, message, "Give one of them", Stage.DATA)
     if not len(frame):
         raise make_error(_NOTEBOOK, "the frame has no rows", "", Stage.DATA)
-    text = frame.write_csv().encode()
-    folder = get_temporary_cache().get_text_path(Cache.make_key(_FRAME, text), _FRAME)
+    text, keys = frame.write_csv().encode(), json.dumps(settings, default=str)
+    folder = get_temporary_cache().get_text_path(Cache.make_key(_FRAME, text, keys), _FRAME)
     path = Path(folder, f"{_FRAME}.csv")
     if not path.exists():
+        if settings:
+            replace_file(str(path.with_suffix(".source.yml")), keys.encode())
         replace_file(str(path), text)
     return path
