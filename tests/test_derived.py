@@ -17,6 +17,7 @@ from test_report import drafted, figure, problems
 
 from reportgen.claims.formulas import parse_formula
 from reportgen.claims.language import ExpressionError
+from reportgen.core.errors import ReportError
 from reportgen.figures.live import name_view
 from reportgen.site.outputs import list_figures
 
@@ -165,6 +166,36 @@ def test_wall_and_relative_time_find_the_column_of_times(
     wall, relative = (figure(report.shown["index.md", word]) for word in ("wall", "relative"))
     assert [row[0][:10] for row in wall.table.rows] == [f"2026-05-0{day}" for day in range(1, 5)]
     assert [float(row[0]) for row in relative.table.rows] == [0, 24, 48, 72]
+
+
+@pytest.mark.parametrize(
+    ("x", "message"),
+    [
+        ("back", '"back" goes back from 5 to 4 at step 1 of A'),
+        ("flat", '"flat" stands still at 1 at all 3 steps of A'),
+        ("nowhere", 'has no column or metric "nowhere"'),
+    ],
+)
+@pytest.mark.parametrize("metric", ["acc", "{error: 1 - acc}"])
+def test_x_of_a_derived_metric_is_checked_as_that_of_any_other(
+    tmp_path: Path, metric: str, x: str, message: str
+) -> None:
+    """The same rows give the same error."""
+    rows = "model,step,back,flat,acc\nA,0,5,1,0.5\nA,1,4,1,0.6\nA,2,3,1,0.7\n"
+    page = f"# Small\n```curve\nsource: s\nmetric: {metric}\nx: {x}\n```\n"
+    with pytest.raises(ReportError, match=message):
+        drafted(write_report(tmp_path, {"content/index.md": page, "data/s.csv": rows}))
+
+
+def test_a_derived_metric_joins_steps_rather_than_values_of_x(tmp_path: Path) -> None:
+    """Two steps of one epoch are two values, of which the last written counts, as for any metric."""
+    rows = "step,epoch,loss,tokens\n0,1,8,2\n1,1,6,1\n2,2,4,4\n"
+    block = "```curve\nid: {}\nsource: s\nmetric: {}\nx: epoch\n```\n"
+    page = "# Small\n" + block.format("a", "{share: loss / tokens}") + block.format("b", "loss")
+    report = drafted(write_report(tmp_path, {"content/index.md": page, "data/s.csv": rows}))
+    derived, plain = (figure(report.shown["index.md", name]).table.rows for name in "ab")
+    assert [float(row[0]) for row in derived] == [float(row[0]) for row in plain] == [1, 2]
+    assert [float(row[1]) for row in derived] == [6, 1]
 
 
 def test_formulas_take_the_longest_name_and_know_units() -> None:

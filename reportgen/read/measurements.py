@@ -121,10 +121,10 @@ def _compute_rows(
     if query.formula is None:
         return DerivedRows(select, query.metrics, keeps_own=plan.keeps_own)
     (name,) = query.metrics
-    notes = check_derived(select, name, query.formula, source)
+    notes = check_derived(select, name, query.formula, source, has_own=plan.keeps_own)
     others = (*axis.inputs, *([plan.step_name] if plan.step_metric else []))
-    derived = derive(select, name, query.formula, others)
-    return DerivedRows(derived, query.metrics, keeps_own=False, notes=notes)
+    derived = derive(select, name, query.formula, others, has_own=plan.keeps_own)
+    return DerivedRows(derived, query.metrics, keeps_own=plan.keeps_own, notes=notes)
 
 
 def _describe_filter(query: MeasurementQuery) -> Iterator[str]:
