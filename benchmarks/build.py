@@ -1,6 +1,6 @@
 """Measures builds as ratios to plain MkDocs on the same Markdown without figures, in one run.
 
-    python benchmarks/build.py [--pages 50] [--pages 10 --pages 200] [--text 1000] [--times 3] [--folder KEPT]
+    python benchmarks/build.py [--pages 50] [--pages 10 --pages 200] [--text 1000] [--times 3] [--folder DIR]
 
 For each number of pages: a cold build, one where nothing changed, one after the data of a single page
 changed, one after its words changed, and the largest process' memory. For each number of pages of text, which

@@ -1,6 +1,6 @@
 """Measures ``reportgen describe`` on folders of 100 MB: the first time, and again when everything is known.
 
-    python benchmarks/describe.py [--megabytes 100] [--times 3] [--only NAME ...] [--folder KEPT]
+    python benchmarks/describe.py [--megabytes 100] [--times 3] [--only NAME ...] [--folder DIR]
 
 Each folder is a source of a fresh report: an exported chart of W&B, a log of W&B, event files (one large and
 two thousand small), a long table as JSON Lines, the samples of lm-eval, and 100 of its results files without

@@ -1,6 +1,6 @@
 """Measures live figures in Chromium: what loading blocks, the first tooltip, reading values, and scrolling.
 
-    python benchmarks/live_figures.py [--times 9] [--folder KEPT]
+    python benchmarks/live_figures.py [--times 9] [--folder DIR]
 
 Pages are opened from disk, each time in a new profile, so nothing is compiled or cached. Times in
 milliseconds are medians; on a busy machine compare them with the empty Vega view, which is measured in the

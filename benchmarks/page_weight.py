@@ -1,6 +1,6 @@
-"""Measures what a reader downloads: a page of three figures of 5 series × 5 seeds × 150 steps.
+"""Measures what a reader downloads: a page of three figures of 5 series × 5 seeds × 150 or 1000 steps.
 
-    python benchmarks/page_weight.py [--steps 150] [--folder KEPT]
+    python benchmarks/page_weight.py [--steps 150] [--folder DIR]
 
 Sizes are gzip, level 9, of what the site holds. A page and its data come first; scripts come once a site.
 """
@@ -26,13 +26,14 @@ _PARTS = {
     "data for the live view": r'<script type="application/json".*?</script>',
     "data tables": r"<details\b.*?</details>",
 }
+_LIMITS = {150: "75", 1000: "110"}
 _LINKED = re.compile(r'<(?:script|link)\b[^>]*\b(?:src|href)="([^"#?]+)"')
 
 
-def page_rows(page: Path) -> Iterator[tuple[str, ...]]:
+def page_rows(page: Path, steps: int) -> Iterator[tuple[str, ...]]:
     """The page, and what each kind of content in it weighs alone."""
     html = page.read_text(encoding="utf-8")
-    yield _row("page with its data", html.encode(), limit="75")
+    yield _row("page with its data", html.encode(), limit=_LIMITS.get(steps, ""))
     for name, pattern in _PARTS.items():
         yield _row(f"  {name}", "".join(re.findall(pattern, html, re.DOTALL)).encode())
 
@@ -58,15 +59,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--steps", type=int, default=150, help="steps of a run")
     parser.add_argument("--folder", type=Path, help="write the workload here and keep it")
-    wanted = parser.parse_args()
+    chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        folder = wanted.folder or Path(scratch)
-        write_report(folder, Size(pages=1, steps=wanted.steps))
+        folder = chosen.folder or Path(scratch)
+        write_report(folder, Size(pages=1, steps=chosen.steps))
         run([sys.executable, "-m", "reportgen", "build"], folder)
         site = folder / "site"
         page = site / "page-000" / "index.html"
         header = ("", "kB", "kB gzip", "limit")
-        print(table(header, page_rows(page)))
+        print(table(header, page_rows(page, chosen.steps)))
         print(f"\n{table(header, asset_rows(site, page))}")
 
 

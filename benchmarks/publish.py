@@ -1,11 +1,11 @@
 """Measures ``reportgen publish assemble`` of a large report, versions of it and previews of pull requests.
 
-    python benchmarks/publish.py [--pages 1000] [--versions 10] [--previews 25] [--times 3] [--folder KEPT]
+    python benchmarks/publish.py [--pages 1000] [--versions 10] [--previews 25] [--times 3] [--folder DIR]
 
 One page with a figure is built for real, and repeated under other names. A version is the archive of a tenth
 of the report; a pull request's site is all of it from another commit, packed, and ten of its pages say
-something else. The least time counts, since what else runs on a machine only adds to it; beside it stands how
-long it takes to copy the same files to another folder of the same disk.
+something else. The least time counts, since what else runs on a machine only adds to it; the second row
+is how long it takes to copy the same files to another folder of the same disk.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Measures ``reportgen review`` as ratios to a cold build of one page, and a comment on many changed figures.
 
-    python benchmarks/review.py [--pages 50] [--figures 5000] [--times 3] [--folder KEPT]
+    python benchmarks/review.py [--pages 50] [--figures 5000] [--times 3] [--folder DIR]
 
 The reviewed report is in a repository of its own, with a cache that knows the commit; before each review the
 data of one page change. The figures are those of two built sites, every one with other numbers. Ratios are

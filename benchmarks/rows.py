@@ -1,6 +1,6 @@
 """Measures grouping and reduction of large Parquet tables against plain DuckDB, in one run.
 
-    python benchmarks/rows.py [--millions 1 --millions 10 --millions 100] [--times 3] [--folder KEPT]
+    python benchmarks/rows.py [--millions 1 --millions 10 --millions 100] [--times 3] [--folder DIR]
 
 Each table has 5 series × 5 seeds and one metric. ``grouping`` is one query through ``reportgen.read``
 (mean, standard deviation and count of each series in 400 bins of steps) against the same query written by

@@ -1,6 +1,6 @@
 """Measures scores and paired comparisons of many answers, in a process of its own for each size.
 
-    python benchmarks/scores.py [--times 3] [--folder KEPT]
+    python benchmarks/scores.py [--times 3] [--folder DIR]
 
 ``problems`` is the query that groups the answers of a Parquet file, ``scores`` all scores, ``pairs`` all
 paired differences with Holm's adjustment, ``groups`` what follows from both; memory is the largest of the

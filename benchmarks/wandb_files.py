@@ -1,7 +1,7 @@
 """Measures reading what W&B leaves: logs of runs, and an exported chart against plain DuckDB in one run.
 
     python benchmarks/wandb_files.py [--log-megabytes 100] [--chart-megabytes 1000] [--times 3]
-        [--folder KEPT]
+        [--folder DIR]
 
 A log is read in a process of its own, from the open file to arrays. ``recent`` is as wandb writes it since
 0.18: keys in parts, and a summary before each row, which is a good half of the file. ``older`` is as it was

@@ -189,7 +189,7 @@ def _edit_json(folder: Path) -> None:
     path.write_text(text.replace('"value": 0.82', '"value": 0.92'), "utf-8")
 
 
-def _edit_one_reading(folder: Path) -> None:
+def _edit_reading(folder: Path) -> None:
     """Edit a number that report.json does not have: a reading in the middle of a curve."""
     path = folder / "figures/index/accuracy.csv"
     rows = list(csv.reader(path.read_text().splitlines()))
@@ -203,7 +203,10 @@ def _edit_one_reading(folder: Path) -> None:
     [
         (_edit_html, "report.html: not the file that ro-crate-metadata.json names"),
         (_edit_csv, "figures/index/accuracy.csv: not the file that was written for index.md#accuracy"),
-        (_edit_one_reading, "figures/index/accuracy.csv: not the file that was written for index.md#accuracy"),
+        (
+            _edit_reading,
+            "figures/index/accuracy.csv: not the file that was written for index.md#accuracy",
+        ),
         (_edit_json, "report.json: not the file that provenance.json names"),
     ],
     ids=["html", "csv", "one reading", "json"],
@@ -224,9 +227,12 @@ def test_an_edited_number_contradicts_the_rest_without_a_new_manifest_too(
 @pytest.mark.parametrize(
     ("edit", "named"),
     [
-        (_edit_html, "report.html: the table of index.md#accuracy is not the one that was drawn"),
+        (_edit_html, "report.html: the table of index.md#accuracy or other.md#other-accuracy is not the one"),
         (_edit_csv, "figures/index/accuracy.csv: the last reading of GRPO is not the 0.72 of report.json"),
-        (_edit_one_reading, "figures/index/accuracy.csv: not the file that was written for index.md#accuracy"),
+        (
+            _edit_reading,
+            "figures/index/accuracy.csv: not the file that was written for index.md#accuracy",
+        ),
         (_edit_json, "report.json: not the file that provenance.json names"),
         (_edit_json, "figures/index/accuracy.csv: the last reading of MEL is not the 0.92 of report.json"),
     ],

@@ -76,13 +76,14 @@ def test_a_point_far_outside_is_still_a_number_that_browsers_read() -> None:
 
 @given(lines(), st.floats(0, 100))
 def test_a_band_goes_there_and_back(line: tuple[np.ndarray, np.ndarray], half: float) -> None:
-    """The outline is the upper edge, then the lower one backwards, closed."""
+    """The outline is the upper edge, then the lower one backwards, closed, to the nearest half of a pixel."""
     x, y = line
     path = write_band_path(x, y - half, y + half)
     (points,) = absolute(path)
     wanted = np.concatenate([np.column_stack([x, y + half]), np.column_stack([x, y - half])[::-1]])
     assert path.endswith("z")
-    assert np.abs(np.array(points) - wanted).max() <= 0.5
+    assert (np.abs(np.array(points) - wanted) <= (0.5, 1)).all()
+    assert all(down % 2 == 0 for _, down in points)
 
 
 def test_a_band_breaks_where_either_edge_is_unknown() -> None:

@@ -175,7 +175,7 @@ def test_the_payload_gives_the_numbers_back() -> None:
         for name, values in (("y", source.values), ("low", source.low), ("high", source.high)):
             assert line[name] == pytest.approx(values.tolist(), abs=1e-4 * (high - low))
         for run, wanted in zip(line["runs"], source.runs, strict=True):
-            assert run["values"] == pytest.approx(wanted.values.tolist(), abs=1e-3 * (high - low))
+            assert run["values"] == pytest.approx(wanted.values.tolist(), abs=1 / 1280 * (high - low))
             assert payload["run_exact"]
             read = payload["y"]["read"]
             assert [format_d3(value, read) for value in run["values"]] == [
@@ -186,7 +186,7 @@ def test_the_payload_gives_the_numbers_back() -> None:
 def steps_of(column: Any) -> list[float]:  # noqa: ANN401 - a list, or a rule
     """The steps of a column of ``xs``."""
     if isinstance(column, dict):
-        return [float(column["from"] + column["by"] * i) for i in range(column["count"])]
+        return [float(f"{column['from'] + column['by'] * i:.15g}") for i in range(column["count"])]
     return [float(step) for step in column]
 
 

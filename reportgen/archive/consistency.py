@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import math
+from collections import Counter, defaultdict
 from contextlib import suppress
 from html.parser import HTMLParser
 from statistics import fmean
@@ -99,11 +100,12 @@ def _compare_crate(archive: OpenedArchive, hashes: Mapping[str, str]) -> Iterato
 def _compare_tables(
     report: Mapping[str, Any], figures: Sequence[Mapping[str, Any]], page: _ReadPage
 ) -> Iterator[str]:
-    shown = {provenance.hash_table(rows[0], rows[1:]) for rows in page.tables if rows}
+    shown = Counter(provenance.hash_table(rows[0], rows[1:]) for rows in page.tables if rows)
     known = {figure["id"]: figure["table"] for figure in figures}
-    for figure, sha256 in known.items():
-        if sha256 not in shown:
-            yield f"{ONE_FILE}: the table of {figure} is not the one that was drawn"
+    for sha256, count in Counter(known.values()).items():
+        if shown[sha256] < count:  # several figures may have the same table
+            named = " or ".join(figure for figure, own in known.items() if own == sha256)
+            yield f"{ONE_FILE}: the table of {named} is not the one that was drawn"
     for one in report["pages"]:
         for table in one["tables"]:
             name, rows = (
@@ -115,12 +117,14 @@ def _compare_tables(
 
 
 def _compare_statements(report: Mapping[str, Any], page: _ReadPage) -> Iterator[str]:
-    shown = {"".join(words.split()) for words in page.statements}
+    shown = Counter("".join(words.split()) for words in page.statements)
+    places = defaultdict(list)
     for one in report["pages"]:
         for statement in one["statements"]:
-            if "".join(statement["words"].split()) not in shown:
-                place = f"{one['path']}:{statement['line']}"
-                yield f'{ONE_FILE}: "{statement["words"]}", of {place}, is not there'
+            places[statement["words"]].append(f"{one['path']}:{statement['line']}")
+    for words, those in places.items():
+        if shown["".join(words.split())] < len(those):
+            yield f'{ONE_FILE}: "{words}", of {" or ".join(those)}, is not there'
 
 
 def _compare_numbers(archive: OpenedArchive, report: Mapping[str, Any]) -> Iterator[str]:

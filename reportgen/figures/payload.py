@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from reportgen.figures.plot import Mark, Plot, SeriesLine
 
 
-# A thousandth of the y range is under half a pixel; means and intervals stay sharp when zoomed in.
-_RUN_LEVELS, _LEVELS = 1024, 20_000
+# A level of runs is half a pixel in a picture of 320; means and intervals stay sharp when zoomed in.
+_RUN_LEVELS, _LEVELS = 640, 10_000
 # Limit for values far outside the plot, in these levels.
 _FARTHEST = 2**40
+# Whole numbers have fewer than 16 digits below it.
+_EXACT = 1e15
 _HALF = 0.5 + 1e-9  # a half that floats made a little smaller is a half, too
 # Characters that JSON and HTML need not escape; those of the second half say that another one follows.
 _CHARACTERS = "".join(chr(code) for code in range(35, 126) if chr(code) not in "&'<>\\")
@@ -32,9 +34,9 @@ _BASE, _GAP = len(_CHARACTERS) // 2, "!"
 def build_payload(plot: Plot, *, band_name: str) -> dict[str, Any]:
     """Build the signals and columns of a plot for ``site/assets/live.js``.
 
-    ``xs`` holds each column of steps once, even ones as start, step and count. Values are rounded to evenly
-    spaced levels of their axis and stored as packed differences: those of runs to a thousandth of the range
-    or finer (``run_levels``), others to a twenty-thousandth (``levels``). If ``run_exact``, they read as the
+    ``xs`` holds each column of steps once, even ones as start, distance and count. Values are rounded to
+    evenly spaced levels of their axis and stored as packed differences: those of runs to a 640th of the range
+    or finer (``run_levels``), others to a ten-thousandth (``levels``). If ``run_exact``, they read as the
     values themselves. On axes whose values have no fixed number of decimal places, only runs are packed.
     """
     steps = _Steps()
@@ -120,7 +122,7 @@ def pack_numbers(whole: FloatArray) -> str:
 
 
 class _Steps:
-    """Columns of steps, without duplicates; evenly spaced integers as start, step and count."""
+    """Columns of steps, without duplicates; evenly spaced ones as start, distance and count."""
 
     def __init__(self) -> None:
         self.columns: list[Any] = []
@@ -130,10 +132,11 @@ class _Steps:
         key = steps.tobytes()
         if key not in self._known:
             self._known[key] = len(self.columns)
-            column: Any = [_shorten_whole(step) for step in steps.tolist()]
-            if steps.size >= 3:  # noqa: PLR2004 - two numbers are shorter than their rule
-                start, by = float(steps[0]), float(steps[1] - steps[0])
-                if by.is_integer() and start.is_integer() and (np.diff(steps) == by).all():
+            column: Any = [_shorten_number(step) for step in steps.tolist()]
+            if steps.size >= 3 and np.abs(steps[[0, -1]]).max() < _EXACT:  # noqa: PLR2004 - two are shorter
+                start, by = float(steps[0]), float(steps[-1] - steps[0]) / (steps.size - 1)
+                even = [_shorten_number(start + by * i) for i in range(steps.size)]
+                if even == column:
                     column = {"from": column[0], "by": _shorten_whole(by), "count": len(column)}
             self.columns.append(column)
         return self._known[key]
@@ -207,4 +210,9 @@ def round_values(values: FloatArray, decimals: int) -> list[float | None]:
 
 def _shorten_whole(number: float) -> float:
     """Convert an integral float to an int, which is shorter in JSON."""
-    return int(number) if number.is_integer() and abs(number) < 1e15 else number  # noqa: PLR2004 - exact below
+    return int(number) if number.is_integer() and abs(number) < _EXACT else number
+
+
+def _shorten_number(number: float) -> float:
+    """Round to 15 digits, as ``live-data.js`` rounds evenly spaced steps, so that equal steps stay equal."""
+    return _shorten_whole(number) if number.is_integer() else float(f"{number:.15g}")

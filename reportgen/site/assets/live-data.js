@@ -8,7 +8,9 @@
 
   /** Every x of a column: listed, or given by start, distance and count. */
   function column(x) {
-    return Array.isArray(x) ? x : Array.from({ length: x.count }, (_, i) => x.from + i * x.by);
+    if (Array.isArray(x)) return x;
+    // Without the last digit, in which sums of floats differ: 0.1 + 2 * 0.1 is 0.3.
+    return Array.from({ length: x.count }, (_, i) => Number((x.from + i * x.by).toPrecision(15)));
   }
 
   const CHARACTERS = "#$%()*+,-./0123456789:;=?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}";
