@@ -144,7 +144,7 @@ class _Document(Struct, frozen=True):
     tree: Mapping[str, Any]
     date: str
     model: str
-    seeds: tuple[object, ...]  # of the model's arguments and the harness's own
+    seed: str | None  # of the model's arguments, otherwise the harness's own
     generation: Mapping[str, Any]  # settings of the command line, which override those of a task
     protocol: Mapping[str, str]
     subtasks: Mapping[str, list[str]]  # of each group, empty if unknown
@@ -152,6 +152,8 @@ class _Document(Struct, frozen=True):
 
     def count_problems(self, task: str) -> int | None:
         """Return the number of problems of a task or of all tasks of a group; None if unknown."""
+        if task not in self.subtasks:
+            return parse_count(get_inner(self.counts, task, "effective"))
         waiting, counts, seen = [task], list[int | None](), {task}
         while waiting:
             name = waiting.pop()
@@ -175,7 +177,7 @@ def _read_document(path: Path, tree: Mapping[str, Any], date: str) -> _Document:
         tree=tree,
         date=date,
         model=_find_model(tree, arguments),
-        seeds=(arguments.get("seed"), config.get("random_seed")),
+        seed=find_seed(arguments.get("seed"), config.get("random_seed")),
         generation=_parse_arguments(config.get("gen_kwargs")),
         protocol=scores.build_protocol(
             {
@@ -226,12 +228,12 @@ class _Task(Struct, frozen=True):
         tree, repeats = self.document.tree, self.config.get("repeats")
         greedy = str(generation.get("do_sample")).lower() == "false"
         generated = self.config.get("output_type") == "generate_until"
-        numbers = (self.config.get("num_fewshot"), get_inner(tree, "config", "num_fewshot"))
-        counts = map(as_word, (get_inner(tree, "n-shot", self.name), *numbers))
-        shots = next(filter(str.isdecimal, counts), "")
+        own, usual = self.config.get("num_fewshot"), get_inner(tree, "config", "num_fewshot")
+        numbers = map(as_word, (get_inner(tree, "n-shot", self.name), own, usual))
+        shots = next(filter(str.isdecimal, numbers), "")
         prompt = [f"{shots}-shot"] if shots else []
         prompt += [key.replace("_", " ") for key in ("chat_template", "system_instruction") if tree.get(key)]
-        own = scores.build_protocol(
+        protocol = scores.build_protocol(
             {
                 # A filter makes one score from all repeats, so they are not samples with separate scores.
                 "samples": repeats if repeats == 1 and generated else None,
@@ -243,7 +245,7 @@ class _Task(Struct, frozen=True):
                 "task version": get_inner(tree, "versions", self.name),
             }
         )
-        return {**own, **self.document.protocol}
+        return {**protocol, **self.document.protocol}
 
     def build_totals(self, messages: list[str]) -> Iterator[Total]:
         """Yield the task's scores; add irregularities to ``messages``."""
@@ -285,6 +287,7 @@ def _build_evaluation(task: _Task) -> Evaluation | None:
     )
     findings = [*make_findings(task.document.path, messages, task.name)]
     generation = {**get_mapping(task.config, "generation_kwargs"), **task.document.generation}
+    seed = task.document.seed
     protocol = task.build_protocol(generation)
     subtasks = None if samples else task.subtasks
     if subtasks is not None:
@@ -304,7 +307,7 @@ def _build_evaluation(task: _Task) -> Evaluation | None:
         benchmark=as_word(task.name),
         run=task.document.date,
         # The sampling seed if given, otherwise the harness's own.
-        seed=find_seed(generation.get("seed"), *task.document.seeds),
+        seed=find_seed(generation["seed"], seed) if "seed" in generation else seed,
         protocol=protocol,
         answers=answers,
         totals=tuple(totals),
