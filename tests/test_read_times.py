@@ -44,6 +44,22 @@ def test_numbers_since_1970_are_when_a_run_was_logged(data: Data, name: str, end
     assert (run["first"], run["last"]) == (0, 1)
 
 
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_tables_with_settings_beside_them_have_times_too(data: Data, ending: str) -> None:
+    """As those without."""
+    frame = pd.DataFrame({"step": [0, 1], "Wall time": [BEGIN, BEGIN + 600], "loss": [0.5, 0.25]})
+    for seed in (1, 2):
+        text = frame.to_csv(index=False) if ending == "csv" else frame.to_json(orient="records", lines=True)
+        data.write(f"runs/r{seed}/log.{ending}", str(text))
+        data.write(f"runs/r{seed}/config.json", json.dumps({"seed": seed}))
+    result = CliRunner().invoke(cli, ["describe", str(data.root / "data/runs"), "--format", "json"])
+    described = json.loads(result.stdout)
+    assert described["format"] == "run_tables"
+    assert [metric["name"] for metric in described["metrics"]] == ["loss"]
+    times = [(run["begins"], run["ends"]) for run in described["runs"]]
+    assert times == [(BEGIN * 1000, (BEGIN + 600) * 1000)] * 2
+
+
 def test_a_duration_stays_a_metric(data: Data) -> None:
     """Seconds since the start are no times since 1970."""
     data.write("log.csv", "step,time,loss\n0,0,0.5\n1,12.5,0.25\n")

@@ -81,6 +81,11 @@ def is_unix_time(cell: str) -> bool:
     return is_number(cell) and any(low <= float(cell) < high for low, high, _ in UNIX_TIMES)
 
 
+def convert_unix_time(number: float) -> float:
+    """Return a time since 1970 in milliseconds, going by its size; NaN if the number can be none."""
+    return next((number * factor for low, high, factor in UNIX_TIMES if low <= number < high), math.nan)
+
+
 def infer_kind(cells: Iterable[Text]) -> Kind:
     """Return the kind of a column: numbers or times if at least half of its filled cells are."""
     numbers = times = words = 0

@@ -177,15 +177,16 @@ class MetricsBuilder:
     def extend(
         self, name: str, steps: FloatArray, values: FloatArray, times: FloatArray | None = None
     ) -> None:
-        """Append values to a metric; a builder with times needs ``times``."""
+        """Append values to a metric; ``times`` are unknown if they are left out."""
         if not self.is_selected(name) or not len(values):
             return
         column = self._columns.setdefault(name, (array("d"), array("d"), array("d")))
         check_metric_count(len(self._columns), self._path)
         column[0].frombytes(steps.tobytes())
         column[1].frombytes(values.tobytes())
-        if self._timed and times is not None:
-            column[2].frombytes(times.tobytes())
+        if self._timed:
+            known = np.full(len(values), np.nan) if times is None else times
+            column[2].frombytes(known.tobytes())
         check_value_count(len(column[0]), self._path, name)
 
     def count_dropped(self, name: str, count: int = 1) -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from reportgen.core.words import join_names
-from reportgen.formats.cells import is_other_number, parse_reported
+from reportgen.formats.cells import convert_unix_time, is_other_number, parse_reported
 from reportgen.formats.json_files import read_head_text
 from reportgen.formats.run_data import MetricsBuilder, parse_number_text, quote_metric, read_settings
 from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
@@ -130,15 +130,18 @@ def read_rows(
     builder: MetricsBuilder,
     step_names: Sequence[str] = (_STEP, _EPOCH),
     is_metric: Callable[[str], bool] = bool,
+    time_name: str = "",
 ) -> tuple[str, list[Finding]]:
     """Add the values of a table to ``builder``; return the name of the step and the irregularities.
 
     The step is the first of ``step_names`` that the header has; raise ``UnreadableError`` if it has none.
+    ``time_name`` is the column with numbers that are times since 1970, if there is one.
     """
     decoding = Decoder(path)
     lines = (line for number, line in decoding.read_lines() if line or number == 1)
     header, separator = parse_header(next(lines, ""))
     step_name = _find_step(path, header, step_names)
+    time_column = header.index(time_name) if time_name in header else None
     step_column, count, commas, shares = header.index(step_name), 0, Count(), Count()
     strange, without, others = 0, 0, dict[str, str]()  # the first number in another notation, by column
     # A stray quote affects only its own line.
@@ -153,10 +156,19 @@ def read_rows(
             continue
         steps, stepped = _parse_numbers(columns[step_column], commas, shares)
         without += len(steps) - int(np.count_nonzero(stepped))
+        times = None
+        if time_column is not None:
+            numbers, _ = _parse_numbers(columns[time_column], commas, shares)
+            times = np.array([*map(convert_unix_time, numbers.tolist())])
         for column, (name, cells) in enumerate(zip(header, columns, strict=True)):
-            if column != step_column and name and is_metric(name) and builder.is_selected(name):
+            if (
+                column not in {step_column, time_column}
+                and name
+                and is_metric(name)
+                and builder.is_selected(name)
+            ):
                 values, there = _parse_numbers(cells, commas, shares)
-                builder.extend(name, steps[there], values[there])
+                builder.extend(name, steps[there], values[there], None if times is None else times[there])
                 if dropped := [cell for cell in compress(cells, ~there) if cell not in _NONE]:
                     builder.count_dropped(name, len(dropped))
                     others.setdefault(name, next(filter(is_other_number, dropped), ""))
