@@ -239,10 +239,10 @@ def test_what_was_counted_outside_of_a_report_is_not_counted_again(tmp_path: Pat
     table = tmp_path / "mine" / "a.csv"
     write_file(table, TABLE)
     first = known(tmp_path, "mine/a.csv")
-    kept = sorted(cache_folder(table.parent).glob("??/*"))
-    assert kept
+    stored = sorted(cache_folder(table.parent).glob("??/*"))
+    assert stored
     assert known(tmp_path, "mine/a.csv") == first
-    assert sorted(cache_folder(table.parent).glob("??/*")) == kept
+    assert sorted(cache_folder(table.parent).glob("??/*")) == stored
     assert list(table.parent.iterdir()) == [table]
     table.write_text(table.read_text("utf-8").replace("loss", "mass"), "utf-8")
     assert known(tmp_path, "mine/a.csv")["metrics"] != first["metrics"]

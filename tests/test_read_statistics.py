@@ -73,7 +73,7 @@ def test_a_column_of_metrics_names_the_mean(data: Data) -> None:
         assert data.frame(name, "loss")["value"].tolist() == [0.5]
 
 
-def test_what_an_interval_lacks_and_what_is_left_out_is_a_warning(data: Data) -> None:
+def test_a_missing_number_of_runs_and_what_is_left_out_are_warnings(data: Data) -> None:
     """Warnings say both."""
     data.write("alone.csv", "step,mean,std\n0,1,0.5\n")
     (warning,) = data.warnings("alone")

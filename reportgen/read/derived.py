@@ -54,7 +54,7 @@ def _join_metrics(
 ) -> tuple[str, dict[str, str]]:
     """Return the SELECT of a row for each step, and the column of each metric, NULL if it is missing.
 
-    With ``has_own``, rows have their own step, which joins them, besides the step used as x.
+    With ``has_own``, rows have their own step, which joins them, and the step used as x.
     """
     cells = {name: f"m{number}" for number, name in enumerate(metrics)}
     columns = "".join(

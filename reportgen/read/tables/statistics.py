@@ -1,8 +1,8 @@
 """Columns of statistics that were computed before, such as ``mean``, ``std`` and ``count``.
 
-``mean`` and ``std`` beside a step are one metric that the name of the file says; ``loss_mean``, ``loss_std``
+``mean`` and ``std`` at each step are one metric that the name of the file says; ``loss_mean``, ``loss_std``
 and ``loss_count`` are the metric ``loss``. A mean and a standard deviation of a batch, as trainers log them,
-have no number of runs beside them and stay metrics.
+have no number of runs with them and stay metrics.
 """
 
 from __future__ import annotations
