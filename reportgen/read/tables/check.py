@@ -76,7 +76,7 @@ NUMBER: Final = _make_check(
 TIME: Final = _make_check(
     lambda cell: is_time(cell) or is_unix_time(cell),
     "is not a time",
-    "Write times as 2026-05-31, 2026-05-31T12:00:00Z or seconds since 1970",
+    "Write times as 2026-05-31 or 2026-05-31T12:00:00Z",
 )
 
 
