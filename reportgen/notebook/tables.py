@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from narwhals.dependencies import is_pandas_dataframe
 
 from reportgen.core.cache import Cache, replace_file
-from reportgen.core.errors import ReportError, SourceLocation, Stage, make_error
+from reportgen.core.errors import Diagnostics, ReportError, SourceLocation, Stage, make_error
 from reportgen.core.words import quote_names
 from reportgen.settings.inputs import Source  # noqa: TC001 - help() evaluates the types of a struct's fields
 
@@ -77,11 +77,11 @@ def read(data: str | Path | IntoDataFrame, **settings: object) -> Table:
             raise make_error(_NOTEBOOK, message, "Write them into its source.yml", Stage.DATA)
         return Table(*open_path(data, load_settings=load_source_settings))
     path = _write_frame(data, settings)
-    try:
+    problems = Diagnostics()
+    with problems.collecting():
         _, source = open_path(path, load_settings=load_source_settings)
-    except ReportError as error:
-        raise ReportError(*map(_advise_arguments, error.problems)) from None
-    return Table(path.parent, source)
+        return Table(path.parent, source)
+    raise ReportError(*map(_advise_arguments, problems.found))
 
 
 def _advise_arguments(problem: Diagnostic) -> Diagnostic:

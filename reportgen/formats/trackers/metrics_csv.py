@@ -141,32 +141,21 @@ def read_rows(
     lines = (line for number, line in decoding.read_lines() if line or number == 1)
     header, separator = parse_header(next(lines, ""))
     step_name = _find_step(path, header, step_names)
-    time_column = header.index(time_name) if time_name in header else None
     step_column, count, commas, shares = header.index(step_name), 0, Count(), Count()
     strange, without, others = 0, 0, dict[str, str]()  # the first number in another notation, by column
     # A stray quote affects only its own line.
     rows = (split_cells(line, separator) for line in lines)
     while many := list(islice(rows, _MANY)):
-        # Leave out rows of another length, and repeated headers.
         count += len(many)
         strange += sum(len(row) != len(header) for row in many)
-        whole = [row for row in many if len(row) == len(header) and row != header]
-        columns = list(zip(*whole, strict=True))
+        columns, times = _parse_columns(many, header, time_name)
         if not columns:
             continue
         steps, stepped = _parse_numbers(columns[step_column], commas, shares)
         without += len(steps) - int(np.count_nonzero(stepped))
-        times = None
-        if time_column is not None:
-            numbers, _ = _parse_numbers(columns[time_column], commas, shares)
-            times = np.array([*map(convert_unix_time, numbers.tolist())])
         for column, (name, cells) in enumerate(zip(header, columns, strict=True)):
-            if (
-                column not in {step_column, time_column}
-                and name
-                and is_metric(name)
-                and builder.is_selected(name)
-            ):
+            is_read = column != step_column and name not in {"", time_name} and is_metric(name)
+            if is_read and builder.is_selected(name):
                 values, there = _parse_numbers(cells, commas, shares)
                 builder.extend(name, steps[there], values[there], None if times is None else times[there])
                 if dropped := [cell for cell in compress(cells, ~there) if cell not in _NONE]:
@@ -181,6 +170,21 @@ def read_rows(
         *decoding.list_findings(),
     ]
     return step_name, described or [Finding(path, _NO_ROWS)][: not count]
+
+
+def _parse_columns(
+    rows: Sequence[list[str]], header: Sequence[str], time_name: str
+) -> tuple[list[tuple[str, ...]], FloatArray | None]:
+    """Return the cells of rows by column, and their times in milliseconds if the header has them.
+
+    Rows of another length and repeated headers are left out.
+    """
+    whole = [row for row in rows if len(row) == len(header) and row != header]
+    columns = list(zip(*whole, strict=True))
+    if not columns or time_name not in header:
+        return columns, None
+    numbers, _ = _parse_numbers(columns[header.index(time_name)], Count(), Count())
+    return columns, np.array([*map(convert_unix_time, numbers.tolist())])
 
 
 def _find_step(path: Path, header: Sequence[str], step_names: Sequence[str]) -> str:
