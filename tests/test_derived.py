@@ -141,6 +141,41 @@ def test_another_x_shows_what_a_block_of_its_own_would(tmp_path: Path, kind: str
             assert expected["view"] in {name_view(view) for view in (one.view, *one.other_views)}
 
 
+WITH_COUNTS = "model,seed,step,epoch,tokens,samples,timestamp,loss\n" + "".join(
+    f"{model},{seed},{step * 10},{step / 5},{step * 4096},64,2026-01-0{seed} 10:0{step}:00,{1 / (step + 1)}\n"
+    for model in "AB"
+    for seed in (1, 2)
+    for step in range(6)
+)
+
+
+@pytest.mark.parametrize(
+    ("block", "offered"),
+    [
+        ("metric: loss", ["tokens", "epochs", "time since start (min)"]),
+        ("metric: tokens", ["epochs", "time since start (min)"]),
+        ("metric: loss\nx: tokens", ["step", "epochs", "time since start (min)"]),
+        ("metric: loss\nx: {step * 64: seen}", ["step", "tokens", "epochs", "time since start (min)"]),
+    ],
+)
+def test_auto_offers_the_axes_that_the_data_have(tmp_path: Path, block: str, offered: list[str]) -> None:
+    """Not the one drawn, nor a metric over itself, nor samples that stand still at 64."""
+    page = f"```curve\nsource: runs\n{block}\nother_x: auto\nid: a\n```\n"
+    report = drafted(write_report(tmp_path, {"data/runs.csv": WITH_COUNTS, "content/index.md": page}))
+    payload = json.loads(str(figure(report.shown["index.md", "a"]).payload))
+    assert [other["x"]["title"] for other in payload["others"]] == offered
+
+
+def test_auto_adds_nothing_where_the_data_have_nothing(tmp_path: Path) -> None:
+    """The figure has the same bytes as without."""
+    page = "```curve\nsource: runs\n{}id: a\n```\n"
+    payloads = []
+    for name, line in (("plain", ""), ("auto", "other_x: auto\n")):
+        report = drafted(write_report(tmp_path / name, {"content/index.md": page.format(line)}))
+        payloads.append(str(figure(report.shown["index.md", "a"]).payload))
+    assert payloads[0] == payloads[1]
+
+
 @pytest.mark.parametrize(
     ("column", "unit"),
     [

@@ -39,7 +39,7 @@ GUIDE = {"guide/statements.md": 6, "guide/scores.md": 3}
 # Decimals in the prose that the data do not give: what a script or a formula knows, and limits that are set.
 OWN_NUMBERS = {
     "math500.md": {"0.82", "0.18", "0.017", "0.005"},  # a standard error, and the precision of reading
-    "aime.md": {"0.033", "0.001"},  # one problem of 30, and the precision of reading
+    "aime.md": {"3.3"},  # one problem of 30, in points
     "model-comparison.md": {"17.0", "13.0", "3.0", "0.05"},  # true differences, and a level
 }
 VALUE = re.compile(r"\[[^\[\]]*\]\{value=")
@@ -203,7 +203,7 @@ CHANGES = {
         f"{V1},3,900,0.312261",
         values={
             "aime.md": [
-                *(("0.280", "0.286"), ("0.041", "0.035"), ("0.280", "0.286")),
+                *(("28.0%", "28.6%"), ("4.1 points", "3.5 points"), ("28.0%", "28.6%")),
                 ("3.7 points", "5.2 points"),
             ]
         },
@@ -213,8 +213,8 @@ CHANGES = {
         "aime/runs.csv",
         f"{V1},3,1400,0.303671",
         f"{V1},3,1400,0.352",
-        values={"aime.md": [("0.302", "0.312"), ("0.002", "0.012"), ("0.005", "0.004")]},
-        claims={"aime.md": ["each ends more than 0.015 below it"]},
+        values={"aime.md": [("30.2%", "31.2%"), ("0.2 points", "1.2 points"), ("0.5 points", "0.4 points")]},
+        claims={"aime.md": ["each ends more than 1.5 points below it"]},
     ),
     "one answer of a run": Change(
         "aime-outcomes/outcomes.csv",

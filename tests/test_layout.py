@@ -106,6 +106,21 @@ def test_what_a_log_axis_cannot_show_ends_at_its_foot() -> None:
     assert [end.y for end in place_end_labels([line("zero", 0.5, 0.0)], axis, HEIGHT)] == [320.0]
 
 
+def test_a_name_away_from_its_line_has_a_leader() -> None:
+    """It starts where the line ends; all names then stand farther from the plot."""
+    found = place_end_labels([line("a", 0.5), line("b", 0.5), line("c", 0.1)], Y, HEIGHT)
+    assert [(end.y, end.at) for end in found] == [(152.0, 160.0), (168.0, 160.0), (288.0, None)]
+    assert len({end.dx for end in found}) == 1
+    assert found[0].dx > EndLabel("", None, 0.0).dx
+
+
+def test_a_line_that_ends_early_is_led_to_its_name() -> None:
+    """From its own last step to the edge of the plot."""
+    axis = make_linear_axis("x", 0, 2, count=3)
+    found = place_end_labels([line("early", 0.5, 0.9), line("late", 0.1, 0.2, 0.25)], Y, HEIGHT, axis)
+    assert [(end.at, end.step) for end in found] == [(32.0, 1.0), (None, None)]
+
+
 @pytest.mark.parametrize(
     "names", [[f"series {n}" for n in range(9)], ["a name that is much too long to stand at a line's end"]]
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
+import tracemalloc
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -240,3 +241,26 @@ def test_many_problems_have_several_scripts(tmp_path: Path) -> None:
     places = payload["texts"]["places"]
     assert len(places) == len(payload["problems"]) == 434
     assert sum(map(len, places)) == 1300
+
+
+def test_texts_are_never_in_memory_together(tmp_path: Path) -> None:
+    """They are read and written in parts: a build takes less memory than its texts, and mixes none up."""
+    series, problems, samples = "AB", range(400), range(16)
+    texts = {(s, n, k): f"{s}{n}.{k} " + "w" * 3000 for k in samples for n in problems for s in series}
+    lines = [f"{s},q{n},{k},{(n + k) % 2},{n}?,{text}" for (s, n, k), text in texts.items()]
+    table = "\n".join(["series,problem,sample,score,prompt,response", *lines])
+    named = "columns: {prompt: prompt, response: response}\n"
+    files = {"answers/a.csv": table, "answers/source.yml": named}
+    build(
+        tmp_path / "imports", {"answers/a.csv": table[:4000].rpartition("\n")[0], "answers/source.yml": named}
+    )
+    build(tmp_path / "report", files, "# Nothing yet\n")
+    tracemalloc.start()
+    site = build(tmp_path / "report", {})
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < len(table) * 2 / 3, f"{peak:,} of {len(table):,}"
+    found = read_samples(site)
+    assert {name: [row["response"] for row in rows] for name, rows in found.items()} == {
+        f"q{n}": [texts[s, n, k] for k in samples for s in series] for n in problems
+    }

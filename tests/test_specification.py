@@ -157,6 +157,18 @@ def test_the_live_view_holds_no_data_of_its_own(curves: CurveSet, block: dict[st
     assert all(set(signal) == {"name"} for signal in view["signals"])
 
 
+@pytest.mark.parametrize(("curves", "block"), CASES, ids=NAMES)
+def test_lines_and_bands_of_the_live_view_are_paths(curves: CurveSet, block: dict[str, Any]) -> None:
+    """Rows of a path have no step or value that a filter of points, such as that of a log axis, could use."""
+    view = json.loads(compile_view(figure(curves, **block).view))
+    sets = {data["name"]: data for data in view["data"]}
+    paths = [mark for mark in view["marks"] if mark["type"] == "path"]
+    assert any(mark["name"] == "lines_marks" for mark in paths)
+    assert all(sets[mark["from"]["data"]] == {"name": mark["from"]["data"]} for mark in paths)
+    assert not {mark["type"] for mark in view["marks"]} & {"group", "line", "area"}
+    assert {data["source"] for data in view["data"] if "source" in data} <= sets.keys()
+
+
 def test_figures_of_one_shape_share_a_view() -> None:
     """Two figures of three curves differ in payload only."""
     one = figure(PLAIN)

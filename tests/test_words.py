@@ -18,6 +18,7 @@ from reportgen.core.words import (
     format_percent,
     format_step,
     join_names,
+    keep_together,
 )
 
 _number = st.floats(allow_nan=False, allow_infinity=False)
@@ -227,3 +228,22 @@ def test_every_estimate_has_words(value: float, low: float, high: float) -> None
 def test_how_often(probability: float, words: str) -> None:
     """The coarsest fraction that is near enough."""
     assert describe_chance(probability) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        (
+            "v1 starts at 29.4% [29.0, 29.8] at iteration 100.",
+            ["v1", "starts", "at", "29.4%~[29.0,~29.8]", "at", "iteration~100."],
+        ),
+        (
+            "peak at training step 75, from 4 checkpoints",
+            ["peak", "at", "training", "step~75,", "from", "4~checkpoints"],
+        ),
+        ("from iteration 500 on, p < 0.001", ["from", "iteration~500", "on,", "p~<~0.001"]),
+    ],
+)
+def test_a_quantity_stays_on_one_line(text: str, parts: list[str]) -> None:
+    """A number with its unit, and a step with its name."""
+    assert keep_together(text).replace("\N{NO-BREAK SPACE}", "~").split(" ") == parts

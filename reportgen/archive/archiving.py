@@ -77,17 +77,15 @@ class _Archiving(Struct, frozen=True):
     tree: str  # git's hash of the files of the commit, or empty
 
     def list_data(self, warn: Callable[[str], None]) -> Iterator[Member]:
-        """List the data as the options ask for them."""
+        """List the data as the options ask for them.
+
+        A frozen source is in a folder of its name, where blocks find it. The files of a source that no table
+        can replace are packed as they are.
+        """
         if self.options.data == "all":
             yield from list_data_files(self.root, self.record.sources)
-        elif self.options.data == "frozen":
-            yield from self._freeze_data(warn)
-
-    def _freeze_data(self, warn: Callable[[str], None]) -> Iterator[Member]:
-        """Freeze each source to a folder of its name, where blocks find it.
-
-        The files of a source that no table can replace are packed as they are.
-        """
+        if self.options.data != "frozen":
+            return
         from reportgen.draft.describing import find_source_path, freeze_source  # noqa: PLC0415 - imports the database
 
         hashes, cache = FileHashes(cache_folder(self.root)), Cache(cache_folder(self.root))
@@ -115,7 +113,19 @@ class _Archiving(Struct, frozen=True):
 
     def list_texts(self) -> Iterator[Member]:
         """List what is written for the archive alone, and the site if it is to be there."""
-        yield Member("README.txt", self._write_readme().encode())
+        title = self.config.site_name
+        cite = f"\nCite it as\n\n{format_bibtex(self.cited)}" if self.cited else ""
+        data = {
+            "all": "data that the report reads",
+            "frozen": "data that the report reads, as one table a source where possible",
+            "none": "",
+        }[self.options.data]
+        there = f"  data/                  {data}\n" if data else ""
+        tool = f"reportgen {__version__}"
+        if self.options.has_tool:
+            tool += ", which is here:\npip install --no-index --no-deps mkdocs_reportgen-*.whl"
+        readme = _README.format(title=title, rule="=" * len(title), tool=tool, data=there, cite=cite)
+        yield Member("README.txt", readme.encode())
         yield Member("verify.py", Path(intact.__file__).read_bytes())
         packages = _REQUIREMENTS.read_bytes()
         yield Member("requirements.txt", f"# Of reportgen {__version__}\n".encode() + packages)
@@ -132,20 +142,6 @@ class _Archiving(Struct, frozen=True):
         for path in sorted(site.rglob("*")) if self.options.has_site else ():
             if path.is_file():
                 yield Member(f"site/{path.relative_to(site).as_posix()}", path)
-
-    def _write_readme(self) -> str:
-        title = self.config.site_name
-        cite = f"\nCite it as\n\n{format_bibtex(self.cited)}" if self.cited else ""
-        data = {
-            "all": "data that the report reads",
-            "frozen": "data that the report reads, as one table a source where possible",
-            "none": "",
-        }[self.options.data]
-        there = f"  data/                  {data}\n" if data else ""
-        tool = f"reportgen {__version__}"
-        if self.options.has_tool:
-            tool += ", which is here:\npip install --no-index --no-deps mkdocs_reportgen-*.whl"
-        return _README.format(title=title, rule="=" * len(title), tool=tool, data=there, cite=cite)
 
 
 _README: Final = """\

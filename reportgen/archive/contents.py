@@ -144,17 +144,13 @@ def find_secrets(members: Iterable[Member], allowed: Iterable[str]) -> Iterator[
         if any(fnmatchcase(name, pattern) for pattern in _SECRET_NAMES):
             yield _make_problem(member.path, "by its name, this file holds credentials", step)
             continue
-        text = _read_short(member.content)
+        text = member.content
+        if isinstance(text, Path):
+            text = text.read_bytes() if text.stat().st_size <= _LONGEST_CHECKED else b""
         for meaning, pattern in _SECRETS.items():
             if found := pattern.search(text):
                 line = text.count(b"\n", 0, found.start()) + 1
                 yield _make_problem(member.path, f"this looks like {meaning}", step, line=line)
-
-
-def _read_short(content: bytes | Path) -> bytes:
-    if isinstance(content, bytes):
-        return content
-    return content.read_bytes() if content.stat().st_size <= _LONGEST_CHECKED else b""
 
 
 def _make_problem(

@@ -15,7 +15,7 @@ from msgspec import Struct
 from reportgen.core import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from reportgen.settings.citation import Author
     from reportgen.site.citation import CitedReport
@@ -94,8 +94,7 @@ def describe_crate(
         _PROFILE_ENTITY,
         _TOOL_ENTITY,
         *people,
-        *(_describe_file(path, file) for path, file in files.items()),
-        *_describe_absent(figures, files),
+        *_list_files(files, figures),
         *(_describe_action(one, files, date) for one in figures),
     ]
     if cited and (name := cited.citation.license):
@@ -151,26 +150,19 @@ def _describe_author(author: Author, number: int) -> dict[str, Any]:
     return value | ({"affiliation": author.affiliation} if author.affiliation else {})
 
 
-def _describe_file(path: str, file: PackedFile) -> dict[str, Any]:
-    value = {"@id": _make_id(path), "@type": "File", "name": path}
-    value |= {"contentSize": str(file.size), "sha256": file.sha256}
-    kind = _TYPES.get(path.rpartition(".")[2].lower(), "" if "." in path else "text/plain")
-    return value | ({"encodingFormat": kind} if kind else {})
-
-
-def _describe_absent(
-    figures: Sequence[Mapping[str, Any]], files: Mapping[str, PackedFile]
-) -> list[dict[str, str]]:
-    absent = {
-        one["path"]: one["sha256"]
-        for figure in figures
-        for one in figure["inputs"]
-        if one["path"] not in files
-    }
-    return [
-        {"@id": _name_absent(path), "@type": "CreativeWork", "name": path, "sha256": sha256}
-        for path, sha256 in sorted(absent.items())
-    ]
+def _list_files(
+    files: Mapping[str, PackedFile], figures: Sequence[Mapping[str, Any]]
+) -> Iterator[dict[str, str]]:
+    """List the files of the archive, and then those that figures are drawn from and that are not in it."""
+    for path, file in files.items():
+        value = {"@id": _make_id(path), "@type": "File", "name": path}
+        value |= {"contentSize": str(file.size), "sha256": file.sha256}
+        kind = _TYPES.get(path.rpartition(".")[2].lower(), "" if "." in path else "text/plain")
+        yield value | ({"encodingFormat": kind} if kind else {})
+    inputs = (one for figure in figures for one in figure["inputs"])
+    absent = {one["path"]: one["sha256"] for one in inputs if one["path"] not in files}
+    for path, sha256 in sorted(absent.items()):
+        yield {"@id": _name_absent(path), "@type": "CreativeWork", "name": path, "sha256": sha256}
 
 
 def _describe_action(figure: Mapping[str, Any], files: Mapping[str, PackedFile], date: str) -> dict[str, Any]:

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from pathlib import Path
     from urllib.parse import SplitResult
 
-    from reportgen.archive.page_html import Link
 
 _MAIN: Final = re.compile(r"<main\b[^>]*\bclass=\"rg-main\"[^>]*>")
 _VIEW: Final = re.compile(
@@ -120,24 +119,22 @@ class _OneFile:
         self._pages: dict[str, _Page] = {}
         pages = (path for path in self._files - {"404.html", WHOLE_LIST} if path.endswith(".html"))
         for path in sorted(pages, key=lambda path: (path != "index.html", path)):
-            self._add_page(path)
+            html = self._read_text(path)
+            start, end = _MAIN.search(html), html.rfind("</main>")
+            if start is None or end < start.end():
+                continue
+            stem = path.removesuffix(".html").removesuffix("/index").replace("/", ".")
+            stem = re.sub(r"[^A-Za-z0-9_.]+", "-", stem).strip("-") or "page"
+            taken = {page.name for page in self._pages.values()}.union(_TAKEN)
+            names = chain([stem], (f"{stem}-{n}" for n in count(2)))
+            name = next(name for name in names if name not in taken)
+            rewriter = PageRewriter(f"{name}--", partial(self._embed, path), live=live)
+            main, tail = html[start.end() : end], html[end:]
+            self._pages[path] = _Page(path, html[: start.start()], main, tail, name, rewriter)
         if not self._pages:
             message = "this folder has no page in the theme reportgen, and no other one can become one file"
             step = "Set theme: name: reportgen in mkdocs.yml and build the site"
             raise make_error(site.name, message, step)
-
-    def _add_page(self, path: str) -> None:
-        html = self._read_text(path)
-        start, end = _MAIN.search(html), html.rfind("</main>")
-        if start is None or end < start.end():
-            return
-        stem = path.removesuffix(".html").removesuffix("/index").replace("/", ".")
-        stem = re.sub(r"[^A-Za-z0-9_.]+", "-", stem).strip("-") or "page"
-        taken = {page.name for page in self._pages.values()}.union(_TAKEN)
-        name = next(name for name in chain([stem], (f"{stem}-{n}" for n in count(2))) if name not in taken)
-        rewriter = PageRewriter(f"{name}--", partial(self._embed, path), live=self._live)
-        main, tail = html[start.end() : end], html[end:]
-        self._pages[path] = _Page(path, html[: start.start()], main, tail, name, rewriter)
 
     def write(self) -> str:
         """Write the file."""
@@ -187,23 +184,19 @@ class _OneFile:
 
     def _fill_links(self, path: str, rewriter: PageRewriter) -> str:
         for link in rewriter.links:
-            is_around = not rewriter.prefix and link.address.startswith("#")
-            written = f' href="{escape(link.address)}"' if is_around else self._write_link(path, link)
-            rewriter.parts[link.part] = written
+            parts, written = _split_local(link.address), ""
+            if not rewriter.prefix and link.address.startswith("#"):  # around the pages
+                written = f' href="{escape(link.address)}"'
+            elif parts is None:
+                written = "" if _CODE.match(link.address) else f' href="{escape(link.address)}"'
+            elif (found := self._find(path, parts.path)) in self._pages:
+                written = f' href="#{escape(self._find_id(path, self._pages[found], parts.fragment))}"'
+            elif found and link.is_file and self._has_figures:
+                written = f' href="{quote(found)}" download'
+            elif data := self._embed(path, link.address):
+                written = f' href="{data}" download="{escape(posixpath.basename(found))}"'
+            rewriter.parts[link.part] = written  # nothing if it leads nowhere
         return "".join(rewriter.parts)
-
-    def _write_link(self, path: str, link: Link) -> str:
-        """Write the attributes of a link on a page, or "" if it leads nowhere."""
-        parts = _split_local(link.address)
-        if parts is None:
-            return "" if _CODE.match(link.address) else f' href="{escape(link.address)}"'
-        found = self._find(path, parts.path)
-        if found in self._pages:
-            return f' href="#{escape(self._find_id(path, self._pages[found], parts.fragment))}"'
-        if found and link.is_file and self._has_figures:
-            return f' href="{quote(found)}" download'
-        data = self._embed(path, link.address)
-        return data and f' href="{data}" download="{escape(posixpath.basename(found))}"'
 
     def _find(self, path: str, address: str) -> str:
         """Return the path in the site of a local address on a page, or "" if the site does not have it."""

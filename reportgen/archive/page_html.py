@@ -203,21 +203,19 @@ class PageRewriter:
             and (tag in {"svg", "math"} or not {"svg", "math"}.isdisjoint(self._open))
         )
         if self._removed_from < 0:
-            if self._is_removed(tag, attributes):
+            is_data = tag == "script" and self._live and _PAYLOAD.search(attributes)
+            is_shown = is_data or (tag == "title" and "svg" in self._open)
+            if not is_shown and (tag in _REMOVED or tag in _FRAMES or _AROUND.search(attributes)):
                 self._removed_from = -1 if is_closed else len(self._open)
-                if tag in _FRAMES:
-                    self._write_frame(tag, attributes)
+                given = read_attributes(attributes) if tag in _FRAMES else {}
+                if given and (address := given.get(_FRAMES[tag])):
+                    # The file cannot hold what a frame shows, so it has a link to that.
+                    self._write_link("<a", unescape(address), is_file=False)
+                    self.parts.append(f"{given.get('title') or address}</a>")
             else:
                 self._write_tag(tag, attributes, "/" if is_closed and tag not in _VOID else "")
         if not is_closed:
             self._open.append(tag)
-
-    def _is_removed(self, tag: str, attributes: str) -> bool:
-        if tag == "script" and self._live and _PAYLOAD.search(attributes):
-            return False
-        if tag == "title" and "svg" in self._open:
-            return False
-        return tag in _REMOVED or tag in _FRAMES or bool(_AROUND.search(attributes))
 
     def _close(self, depth: int, *, is_written: bool = False) -> None:
         """Close elements until only ``depth`` are open; an end tag is left out where it may be."""
@@ -227,14 +225,6 @@ class PageRewriter:
                 self.parts.append(f"</{tag}>")
             if len(self._open) == self._removed_from:
                 self._removed_from = -1
-
-    def _write_frame(self, tag: str, attributes: str) -> None:
-        """Write a link to what a frame shows, since the file cannot hold it."""
-        given = read_attributes(attributes)
-        address = given.get(_FRAMES[tag], "")
-        if address:
-            self._write_link("<a", unescape(address), is_file=False)
-            self.parts.append(f"{given.get('title') or address}</a>")
 
     def _write_link(self, start: str, address: str, *, is_file: bool) -> None:
         self.links.append(Link(len(self.parts) + 1, address, is_file))

@@ -79,6 +79,21 @@ def describe_provenance(
     commit's files, or empty. With the commit's it is part of the identifiers that Software Heritage knows
     them by (SWHID, ISO/IEC 18670).
     """
+    figures = []
+    for figure in record.figures:
+        hashed = {
+            # Of settings, only those that there are.
+            "inputs": [
+                one
+                | {"sha256": inputs[one["path"]]}
+                | ({"rows": rows[one["path"]]} if one["role"] == "data" and one["path"] in rows else {})
+                for one in figure["inputs"]
+                if one["path"] in inputs
+            ],
+            "outputs": [{"path": path, "sha256": outputs[path]} for path in figure["outputs"]],
+            "statistics": [{"module": name, "sha256": _hash_code(name)} for name in figure["statistics"]],
+        }
+        figures.append({**figure, **hashed})
     value = {
         "format": FORMAT,
         "generator": {"name": "reportgen", "version": __version__},
@@ -89,30 +104,9 @@ def describe_provenance(
         "swhid": f"swh:1:rev:{commit.commit}" if commit.commit else None,
         "swhid_directory": f"swh:1:dir:{tree}" if tree else None,
         "report": {path: sha256 for path, sha256 in outputs.items() if "/" not in path},
-        "figures": [_add_hashes(figure, inputs, outputs, rows) for figure in record.figures],
+        "figures": figures,
     }
     return f"{json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)}\n"
-
-
-def _add_hashes(
-    figure: Mapping[str, Any],
-    inputs: Mapping[str, str],
-    outputs: Mapping[str, str],
-    rows: Mapping[str, int],
-) -> dict[str, Any]:
-    return {
-        **figure,
-        # Of settings, only those that there are.
-        "inputs": [
-            one
-            | {"sha256": inputs[one["path"]]}
-            | ({"rows": rows[one["path"]]} if one["role"] == "data" and one["path"] in rows else {})
-            for one in figure["inputs"]
-            if one["path"] in inputs
-        ],
-        "outputs": [{"path": path, "sha256": outputs[path]} for path in figure["outputs"]],
-        "statistics": [{"module": name, "sha256": _hash_code(name)} for name in figure["statistics"]],
-    }
 
 
 _BETWEEN: Final = "\0"

@@ -22,9 +22,9 @@ from reportgen.settings.blocks import AltairSettings
 from reportgen.site.outputs import get_page_folder, list_figures, list_file_names, list_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from reportgen.core.model import Figure, Request
+    from reportgen.core.model import Figure
     from reportgen.draft.blocks.plan import PlannedBlock
     from reportgen.draft.report import Report
 
@@ -66,8 +66,7 @@ def _get_code(settings: AltairSettings) -> str:
 
 def _record_block(planned: PlannedBlock, report: Report) -> Iterator[dict[str, Any]]:
     page, block = planned.page, planned.block
-    shown = report.shown.get((page.path, block.id))
-    if shown is None:  # of another language
+    if (shown := report.shown.get((page.path, block.id))) is None:  # of another language
         return
     sources = [report.sources[name] for name in planned.sources]
     settings = [one.location.file for one in sources if one.location.file.endswith("source.yml")]
@@ -85,31 +84,26 @@ def _record_block(planned: PlannedBlock, report: Report) -> Iterator[dict[str, A
             "sha256": hashlib.sha256(block.body.encode()).hexdigest(),
         },
         "settings": block.settings.model_dump(mode="json", exclude_none=True),
-        "requests": [_describe_request(one) for one in planned.list_all_requests()],
+        "requests": [
+            {"kind": "curve" if isinstance(one, CurveRequest) else "scores"} | to_builtins(one)
+            for one in planned.list_all_requests()
+        ],
         "statistics": _list_statistics(planned),
     }
     drawn: tuple[Figure | ResultTable, ...] = (*list_figures(shown), *list_tables(shown))
     observed = report.observed.get((page.path, block.id), ())
     for number, one in enumerate(drawn):
+        if isinstance(one, ResultTable):
+            table = hash_table(one.header, [[cell.text for cell in row] for row in one.rows])
+        else:
+            table = hash_table(one.table.header, one.table.rows)
         yield common | {
             "id": f"{page.path}#{one.id}",
             "origin": asdict(find_origin(planned, report.sources, one)),
-            "table": hash_table(*_read_cells(one)),
+            "table": table,
             "observed": to_builtins(observed[number if len(observed) > 1 else 0]) if observed else {},
             "outputs": sorted(list_file_names(get_page_folder(page.path), one)),
         }
-
-
-def _read_cells(one: Figure | ResultTable) -> tuple[Sequence[str], list[Sequence[str]]]:
-    """Return header and rows of a table, or of a figure's data table, as texts."""
-    if isinstance(one, ResultTable):
-        return one.header, [tuple(cell.text for cell in row) for row in one.rows]
-    return one.table.header, [*one.table.rows]
-
-
-def _describe_request(request: Request) -> dict[str, Any]:
-    fields: dict[str, Any] = to_builtins(request)
-    return {"kind": "curve" if isinstance(request, CurveRequest) else "scores"} | fields
 
 
 def _list_statistics(planned: PlannedBlock) -> list[str]:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import tempfile
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -26,7 +27,7 @@ from reportgen.settings.report import Project
 from reportgen.site.outputs import describe_statement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from reportgen.archive.unpacking import OpenedArchive
     from reportgen.draft.origin import Origin
@@ -54,26 +55,20 @@ def verify_archive(path: Path, level: str, python: Path | None) -> Verified:
     lines = [f"Intact: every file is as it was written. Identity: {identity}"]
     if problems:
         lines = [f"Not intact: {format_count(len(problems), 'problem')}."]
-    if identity and (written := _describe_writing(path)):
-        lines.append(written)
     # Without an identity, the archive cannot be read.
+    if identity:
+        with open_archive(path) as archive:
+            comment = archive.comment
+        # An archive need not say what it was written with.
+        with suppress(ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            written = json.loads(comment)
+            packages = ", ".join(f"{name} {version}" for name, version in sorted(written["packages"].items()))
+            lines.append(f"Written with: Python {written['python']}, {written['system']}, {packages}")
     for name in _LEVELS[1 : _LEVELS.index(level) + 1] if identity else ():
         found = _CHECKS[name](path, python)
         problems = [*found.problems, *problems]
         lines.append(found.result)
     return Verified((*problems, *lines), is_right=not problems)
-
-
-def _describe_writing(path: Path) -> str:
-    """Describe what an archive says that it was written with, or return "" if it does not say so."""
-    with open_archive(path) as archive:
-        comment = archive.comment
-    try:
-        written = json.loads(comment)
-        packages = ", ".join(f"{name} {version}" for name, version in sorted(written["packages"].items()))
-        return f"Written with: Python {written['python']}, {written['system']}, {packages}"
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return ""
 
 
 class _Finding(Struct, frozen=True):
@@ -139,25 +134,19 @@ def _check_statements(path: Path, _python: Path | None) -> _Finding:
         for one in statements
     }
     before = {(page["path"], one["number"]): one for page in report["pages"] for one in page["statements"]}
-    changed = [*_list_changed(before, now)]
-    tool = report["generator"]["version"]
-    by = f"as reportgen {__version__} reads the data" + ("" if tool == __version__ else f", not {tool}")
-    same = f"{len(before) - len(changed)} of {format_count(len(before), 'statement')}"
-    return _Finding(changed, f"Statements: {f'{same} are as they were, {by}' if before else 'none'}.")
-
-
-def _list_changed(
-    before: Mapping[tuple[str, int], Mapping[str, Any]], now: Mapping[tuple[str, int], Mapping[str, Any]]
-) -> Iterator[str]:
-    changed = []
+    gone, moved = [], []
     for place, was in before.items():
         one = now.get(place)
         where = f'{place[0]}:{was["line"]}: "{was["words"]}"'
         if one is None:
-            changed.append((1, f"{where}: {was['truth']}, and cannot be judged any more"))
+            gone.append(f"{where}: {was['truth']}, and cannot be judged any more")
         elif one["truth"] != was["truth"]:
-            changed.append((0, f"{where}: {was['truth']} then, {one['truth']} now. {one['found']}"))
-    yield from (line for _, line in sorted(changed))
+            moved.append(f"{where}: {was['truth']} then, {one['truth']} now. {one['found']}")
+    changed = [*sorted(moved), *sorted(gone)]
+    tool = report["generator"]["version"]
+    by = f"as reportgen {__version__} reads the data" + ("" if tool == __version__ else f", not {tool}")
+    same = f"{len(before) - len(changed)} of {format_count(len(before), 'statement')}"
+    return _Finding(changed, f"Statements: {f'{same} are as they were, {by}' if before else 'none'}.")
 
 
 def _leave_out_code(page: Path) -> None:

@@ -150,18 +150,15 @@ def _judge_claim(expression: CheckedExpression, result: Result, subject: Subject
     doubts = [words if single else f"{words} ({part.text})" for part, words in noise if words]
     outcome += f", but {'; '.join(doubts)}" if doubts else ""
     sentences = [explain_fact(one, scale) for one in result.facts]
-    computed = (part for part in result.deciding if truth is not Truth.HOLDS or _is_computed(part))
-    sentences += [describe_part(part, scale) for part in computed if not part.fact]
+    for part in result.deciding:
+        # Readers compare facts and numbers by themselves.
+        computed = (side for side in part.sides if side.fact is None and side.quantity is not Quantity.NUMBER)
+        if not part.fact and (truth is not Truth.HOLDS or (part.operator != "=" and any(computed))):
+            sentences.append(describe_part(part, scale))
     sentences += [f"But {words}" for words in doubts]
     unique = tuple(dict.fromkeys(filter(None, sentences)))
     evidence = tuple(fact_texts.values())
     return Judgement(truth, outcome, evidence, unique, expression.text, "", result.facts)
-
-
-def _is_computed(part: Part) -> bool:
-    """Return whether a side is computed from facts: readers compare facts and numbers by themselves."""
-    computed = (side for side in part.sides if side.fact is None and side.quantity is not Quantity.NUMBER)
-    return part.operator != "=" and any(computed)
 
 
 def describe_part(part: Part, scale: Scale) -> str:

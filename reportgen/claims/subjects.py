@@ -208,7 +208,13 @@ class CurveSubject(Struct, frozen=True, eq=False, dict=True):
     def fact(self, name: str, arguments: tuple[Argument, ...]) -> Fact:
         """Return a fact of the vocabulary; see ``Subject``."""
         question, numbers = make_question(name, arguments, self)
-        self._check_value(name, numbers)
+        # Facts about steps do not exist if each run has one number, as in a sweep. The gap at their only step
+        # is the difference of two means, with its interval.
+        known = name in {"sd", "n", *VERDICT_FACTS} or (name == "gap" and numbers == (0.0,))
+        value = self.scale.of_runs
+        if value and (name != _OF_RUNS[value] or numbers) and not known:
+            message = f'"{name}" is about steps, and the figure has the {value} value of each run'
+            raise FactError(message, f"Say {_OF_RUNS[value]}(s), or bind it to a curve block")
         missing = [series for series in question.series if series not in self._curves]
         if missing:
             return replace(question, reason=f"no finite value of {join_names(missing)}")
@@ -225,21 +231,12 @@ class CurveSubject(Struct, frozen=True, eq=False, dict=True):
                 fact = self._read_one(question, a, *numbers)
             else:
                 fact = self._read_two(question, a, b, *numbers)
-            if value := self.scale.of_runs:
+            if value:
                 own = f"mean of the {value} values of {format_count(fact.n, 'run')}"
                 fact = replace(fact, step=None, note=own if name == _OF_RUNS[value] else fact.note)
             return drop_infinite(fact)
         except OverflowError:
             return replace(question, reason=TOO_LARGE)
-
-    def _check_value(self, name: str, numbers: tuple[float, ...]) -> None:
-        """Refuse facts about steps if each run has one number, as in a sweep."""
-        value = self.scale.of_runs
-        # The gap at their only step is the difference of two means, with its interval.
-        known = (name in {"sd", "n", *VERDICT_FACTS}, name == "gap" and numbers == (0.0,))
-        if value and (name != _OF_RUNS[value] or numbers) and not any(known):
-            message = f'"{name}" is about steps, and the figure has the {value} value of each run'
-            raise FactError(message, f"Say {_OF_RUNS[value]}(s), or bind it to a curve block")
 
     def _read_one(self, question: Fact, curve: Curve, *numbers: float) -> Fact:
         steps, scale, series = get_points(curve).steps, self.scale, curve.series
@@ -254,7 +251,15 @@ class CurveSubject(Struct, frozen=True, eq=False, dict=True):
                     question, value=interpolate_value(curve, step), step=step, low=low, high=high, n=n
                 )
             case "mean":
-                return self._average(question, curve, *numbers)
+                begin, end = numbers
+                where = f"from {describe_step(begin, scale)} to {describe_step(end, scale)}"
+                if begin > end:
+                    raise FactError(f"There is no range {where}", "Write the earlier step first")
+                begin, end = match_step(curve, begin), match_step(curve, end)
+                value = mean_between(curve, begin, end)
+                if value is None:
+                    raise FactError(f"{series} has no step {where}", _describe_range(curve, scale))
+                return replace(question, value=value, from_step=begin, to_step=end)
             case "steps_to":
                 reached = find_step_reaching(curve, numbers[0], higher_is_better=scale.higher_is_better)
                 reason = f"{series} never reaches {format_number(numbers[0])}" if reached is None else ""
@@ -269,16 +274,6 @@ class CurveSubject(Struct, frozen=True, eq=False, dict=True):
             case "band_width":
                 return self._measure_band(question, curve, check_step(curve, numbers[0], scale))
         return self._find_extreme(question, curve)
-
-    def _average(self, question: Fact, curve: Curve, first: float, last: float) -> Fact:
-        where = f"from {describe_step(first, self.scale)} to {describe_step(last, self.scale)}"
-        if first > last:
-            raise FactError(f"There is no range {where}", "Write the earlier step first")
-        first, last = match_step(curve, first), match_step(curve, last)
-        value = mean_between(curve, first, last)
-        if value is None:
-            raise FactError(f"{curve.series} has no step {where}", _describe_range(curve, self.scale))
-        return replace(question, value=value, from_step=first, to_step=last)
 
     def _measure_band(self, question: Fact, curve: Curve, step: float) -> Fact:
         low, high, n = interpolate_band(curve, step)

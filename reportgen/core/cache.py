@@ -193,7 +193,10 @@ class Cache:
         if data is None:
             return None
         try:
-            return _get_decoder(kind).decode(data)
+            if kind not in _decoders:
+                _decoders[kind] = msgspec.msgpack.Decoder(kind)
+            decoder: msgspec.msgpack.Decoder[_Value] = _decoders[kind]
+            return decoder.decode(data)
         except (ValueError, RecursionError):
             return None
 
@@ -219,6 +222,10 @@ class Cache:
         replace_file(path, data)
         size, changed = get_stamp(path)
         return CachedText(path, hashlib.sha256(data).hexdigest(), size, changed)
+
+    def remove_text(self, text: CachedText) -> None:
+        """Remove the file of a text that is stored elsewhere, too."""
+        Path(text.path).unlink(missing_ok=True)
 
     @contextmanager
     def write_file(self, key: str, name: str) -> Iterator[Path]:
@@ -361,12 +368,6 @@ _ENCODER: Final = msgspec.msgpack.Encoder(enc_hook=lambda value: value.item())
 
 
 _decoders: dict[Any, msgspec.msgpack.Decoder[Any]] = {}
-
-
-def _get_decoder(kind: type[_Value]) -> msgspec.msgpack.Decoder[_Value]:
-    if kind not in _decoders:
-        _decoders[kind] = msgspec.msgpack.Decoder(kind)
-    return _decoders[kind]
 
 
 def get_stamp(path: str | Path) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from msgspec import Struct, field
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
     import narwhals as nw
@@ -84,6 +84,15 @@ class Sample(Struct, frozen=True):
     response: str | None
     answer: str | None
     explanation: str | None
+
+
+class SampleTexts(Struct, frozen=True):
+    """Scored samples whose texts are read a part at a time, since all of them may not fit into memory."""
+
+    count: int
+    several_runs: frozenset[str]  # series whose samples are of several runs
+    # Yields the samples of each of these problems, in the order of writing; a problem without any has none.
+    read: Callable[[Sequence[str]], Iterator[tuple[Sample, ...]]]
 
 
 class RunOfSeries(Struct, frozen=True):

@@ -164,19 +164,14 @@ def _match_name(words: list[str]) -> Direction | None:
             name = " ".join((*bare[-count:-1], last))
             found = _KNOWN.get(name)
             if found is not None:
-                return _apply_context(found, name, bare[:-count], _find_heads(words, len(words) - count))
+                # The first word of the metric's own name, after train or mean, and one-word levels; its own
+                # name comes after the last slash or dot.
+                before, end = bare[:-count], len(bare) - count
+                begins = [index for index in range(end + 1) if index == 0 or words[index][0] in _SEPARATORS]
+                own = (word for word in before[begins[-1] :] if word not in _AGGREGATES)
+                heads = {next(own, ""), *(before[one] for one, after in pairwise(begins) if after == one + 1)}
+                return _apply_context(found, name, before, heads)
     return None
-
-
-def _find_heads(words: list[str], end: int) -> set[str]:
-    """Return the first word of the metric's own name, after ``train`` or ``mean``, and one-word levels.
-
-    Its own name comes after the last slash or dot before ``end``.
-    """
-    begins = [index for index in range(end + 1) if index == 0 or words[index][0] in _SEPARATORS]
-    bare = [word.strip(_SEPARATORS) for word in words[:end]]
-    own = (word for word in bare[begins[-1] :] if word not in _AGGREGATES)
-    return {next(own, ""), *(bare[one] for one, after in pairwise(begins) if after == one + 1)}
 
 
 def _apply_context(found: Direction, name: str, before: list[str], heads: set[str]) -> Direction:

@@ -308,6 +308,7 @@ class BenchmarkResult(Struct, frozen=True):
     spark: str  # a small SVG
     legend: tuple[tuple[str, int | None], ...]
     strip: str = ""  # a small SVG of the last values; empty for scores, which ``spark`` shows
+    dots: tuple[tuple[str, int | None], ...] = ()  # what that shows, from above: series with value, and slot
     standings: tuple[Standing, ...] = ()
     title: str = ""  # of its page
     published: str = ""  # the date of its page

@@ -50,6 +50,8 @@ _BREAKS = re.compile(
     rf"(?<=\d) (?=(?:{_UNITS})\b)|(?<=[\d%]) (?=\[[−+]?\d)|(?<=points) (?=\[[−+]?\d)"
     r"|(?<=[\d%],) (?=[−+]?[\d.,]+%?\])|(?<=\bp) (?=[=<>≤] \d)|(?<=\bp\s[=<>≤]) (?=\d)"
 )
+# A step by its name, which may be of two words: "at training step 75", "from iteration 500 on".
+_STEPS = re.compile(r"\b((?:at|from|by|to) (?:[^\W\d_]+ )?[^\W\d_]+) (?=\d)")
 
 
 def format_number(
@@ -185,8 +187,8 @@ def format_count(count: int, one: str, many: str | None = None) -> str:
 
 
 def keep_together(text: str) -> str:
-    """Return the text with no-break spaces in quantities: ``61.0% [47.6, 73.0]``, ``5 runs``, ``p = 0.1``."""
-    return _BREAKS.sub("\N{NO-BREAK SPACE}", text)
+    """Return the text with no-break spaces in quantities: ``61.0% [47.6, 73.0]``, ``5 runs``, ``step 9``."""
+    return _STEPS.sub("\\1\N{NO-BREAK SPACE}", _BREAKS.sub("\N{NO-BREAK SPACE}", text))
 
 
 def _check_finite(value: float | Decimal) -> Decimal:

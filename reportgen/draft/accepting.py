@@ -76,11 +76,21 @@ def accept_warnings(
     stale: list[Diagnostic] = []
     warnings = [problem for problem in open_ if problem.id]
     for place, entries, near in _list_places(pages, sources, warnings):
+        known = tuple(dict.fromkeys(problem.id for problem in near))
+        there = f"Those that arise here are {quote_names(known)}" if known else "Take it out of accept:"
         for name, reason in entries.items():
-            found = [problem for problem in near if problem.id == name]
-            accepted |= {problem: AcceptedWarning(problem, reason) for problem in found}
-            if not found:
-                stale.append(_report_stale(place, name, near, warnings))
+            if found := [problem for problem in near if problem.id == name]:
+                accepted |= {problem: AcceptedWarning(problem, reason) for problem in found}
+                continue
+            message = f'accept names "{name}", and no such warning arises here any more'
+            step = f"{suggest_name(name, known)}{there}"
+            if elsewhere := [str(problem.location) for problem in warnings if problem.id == name]:
+                message = f'accept names "{name}", which arises at {elsewhere[0]} and not here'
+                step = (
+                    "Write it there: in the source.yml of a source, in a block, or in the front matter of a "
+                    "page"
+                )
+            stale.append(Diagnostic(place, message, step, Stage.SETTINGS, Severity.WARNING))
     remaining = (problem for problem in open_ if problem not in accepted)
     return tuple(dict.fromkeys((*remaining, *stale))), tuple(accepted.values())
 
@@ -107,16 +117,3 @@ def _list_places(
                 entries,
                 [one for one in warnings if replace(one, id="") in source.warnings],
             )
-
-
-def _report_stale(
-    place: SourceLocation, name: str, near: Sequence[Diagnostic], warnings: Sequence[Diagnostic]
-) -> Diagnostic:
-    known = tuple(dict.fromkeys(problem.id for problem in near))
-    there = f"Those that arise here are {quote_names(known)}" if known else "Take it out of accept:"
-    step = f"{suggest_name(name, known)}{there}"
-    message = f'accept names "{name}", and no such warning arises here any more'
-    if elsewhere := [str(problem.location) for problem in warnings if problem.id == name]:
-        message = f'accept names "{name}", which arises at {elsewhere[0]} and not here'
-        step = "Write it there: in the source.yml of a source, in a block, or in the front matter of a page"
-    return Diagnostic(place, message, step, Stage.SETTINGS, Severity.WARNING)

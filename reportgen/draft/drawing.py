@@ -15,6 +15,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reportgen.claims.vocabulary import FACTS
+from reportgen.core.cache import CachedText
 from reportgen.core.errors import Diagnostic, Diagnostics, Severity, SourceLocation, Stage
 from reportgen.core.model import BenchmarkResult, Figure, Observed, Panels, ScoreRequest, Stack
 from reportgen.core.statements import Statement, Truth
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TypeVar
 
-    from reportgen.core.cache import Cache, CachedText
+    from reportgen.core.cache import Cache
     from reportgen.core.model import Request, Shown
     from reportgen.draft.blocks.draw_inputs import SeriesColours
     from reportgen.narrative.topics import Topic
@@ -114,7 +115,6 @@ def draw_blocks(
             if kind.stored:
                 block, benchmark = planned.block, planned.page.front_matter.benchmark
                 parts = (
-                    planned.page.path,
                     block.kind,
                     block.id,
                     block.settings.model_dump_json(),
@@ -124,7 +124,9 @@ def draw_blocks(
                     repr(planned.topics),
                     repr([claim.expression for claim in planned.claims]),
                 )
-                key = drawn.keys[place] = _make_key(parts, planned.requests, planned.sources, inputs)
+                key = drawn.keys[place] = _make_key(
+                    planned.page, parts, planned.requests, planned.sources, inputs
+                )
                 shown = restore_block(inputs.cache, key, kind.shows)
                 shown = shown or store_block(inputs.cache, key, _draw_block(planned, inputs))
             drawn.shown[place] = shown = shown or _draw_block(planned, inputs)
@@ -186,11 +188,13 @@ def add_overviews(
 
 def store_block(cache: Cache, key: str, block: _Shown) -> _Shown:
     """Store a block and return it with its long texts in files, if these can be written."""
+    temporary: list[CachedText] = []  # of samples, which were too much to hold in memory
 
     def put_texts(number: int, figure: Figure) -> Figure:
         texts: dict[str, Any] = {
             name: cache.put_text(key, f"{number}.{name}", str(getattr(figure, name))) for name in _IN_FILES
         }
+        temporary.extend(text for text in figure.samples if isinstance(text, CachedText))
         scripts = enumerate(map(str, figure.samples))
         put = tuple(cache.put_text(key, f"{number}.samples-{part}", script) for part, script in scripts)
         return replace(figure, **texts, samples=put)
@@ -200,6 +204,8 @@ def store_block(cache: Cache, key: str, block: _Shown) -> _Shown:
     except OSError:
         return block
     cache.store(key, light)
+    for text in temporary:
+        cache.remove_text(text)
     return light
 
 
@@ -240,11 +246,12 @@ def _change_figures(block: _Shown, change: Callable[[int, Figure], Figure]) -> _
 
 
 def _make_key(
-    parts: Iterable[str], requests: Sequence[Request], sources: Iterable[str], inputs: DrawInputs
+    page: Page, parts: Iterable[str], requests: Sequence[Request], sources: Iterable[str], inputs: DrawInputs
 ) -> str:
     slots = repr(sorted(inputs.colours.get_slots(requests).items()))
+    units = repr([sorted(page.percent.get(one.source, ())) for one in requests])
     digests = (inputs.sources[name].digest for name in sources)
-    return inputs.cache.make_key("block", *parts, slots, *digests)
+    return inputs.cache.make_key("block", page.path, *parts, slots, units, *digests)
 
 
 def _get_result(planned: PlannedBenchmark, inputs: DrawInputs) -> BenchmarkResult:
@@ -256,11 +263,11 @@ def _get_result(planned: PlannedBenchmark, inputs: DrawInputs) -> BenchmarkResul
 
             return make_score_result(page, benchmark, request, inputs)
         place, result = SourceLocation(page.file, benchmark.line), inputs.answers.get_curves(request)
-        context = inputs.make_context(place, benchmark.source_name, result, benchmark)
+        context = inputs.make_context(place, benchmark.source_name, result, page)
         return summarize_benchmark(benchmark, page.path, result.curve_set, context)
 
-    parts = ("benchmark", page.path, benchmark.model_dump_json(), repr(request))
-    key = _make_key(parts, [request], [benchmark.source_name], inputs)
+    parts = ("benchmark", benchmark.model_dump_json(), repr(request))
+    key = _make_key(page, parts, [request], [benchmark.source_name], inputs)
     result = inputs.cache.memo(key, BenchmarkResult, make_result)
     return replace(result, title=page.title, published=page.front_matter.date or "")
 

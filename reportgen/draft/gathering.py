@@ -36,6 +36,8 @@ from reportgen.narrative.topics import (
     list_block_sources,
     list_figures,
     list_named_sources,
+    list_page_sources,
+    list_percent_metrics,
     make_source_topic,
 )
 from reportgen.settings.base import name_joined
@@ -46,7 +48,7 @@ from reportgen.settings.report import Benchmark
 from reportgen.settings.score_blocks import ProblemsSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from reportgen.claims.vocabulary import Subject
@@ -104,6 +106,7 @@ def gather_sources(
         problems.add(move_diagnostics(found, data, place))
     hashes.save()
     problems.add(_check_labels(pages, sources))
+    problems.add(_check_percent(sources.values()))
     return sources | _join_sources(project, pages, sources, cache, problems)
 
 
@@ -135,8 +138,15 @@ def _join_sources(
             if name not in joined:
                 joined[name] = join_project_sources(project.root, opened, place, cache)
                 problems.add(joined[name].warnings)
-            if block:
-                problems.add(_compare_steps(joined[name], block))
+            if not block or joined[name].kind != "measurements":
+                continue
+            titles = {part.source.name: format_step_title(part.step) for part in joined[name].parts}
+            # A block that says what its x is may join steps with different names.
+            stated = [getattr(block.settings, option, "") for option in ("x", "x_title")]
+            if stated == [None, None] and len(set(titles.values())) > 1:
+                said = join_names([f'{title or "not known"} in "{one}"' for one, title in titles.items()])
+                step = "Choose one that each has with x:, or name what they have in common with x_title:"
+                problems.add([Diagnostic(place, f"x is {said}", step, Stage.DATA, Severity.WARNING)])
     return joined
 
 
@@ -160,16 +170,6 @@ def join_project_sources(
     from reportgen.read import join_sources  # noqa: PLC0415 - imports the database
 
     return join_sources(root, sources, place, cache)
-
-
-def _compare_steps(source: Source, block: Block) -> Iterator[Diagnostic]:
-    """Yield a warning of steps with different names on an axis, unless the block says what its x is."""
-    titles = {part.source.name: format_step_title(part.step) for part in source.parts}
-    stated = [getattr(block.settings, name, "") for name in ("x", "x_title")]
-    if source.kind == "measurements" and stated == [None, None] and len(set(titles.values())) > 1:
-        said = join_names([f'{title or "not known"} in "{name}"' for name, title in titles.items()])
-        step = "Choose one that each has with x:, or name what they have in common with x_title:"
-        yield Diagnostic(block.location, f"x is {said}", step, Stage.DATA, Severity.WARNING)
 
 
 def _iterate_sources(pages: tuple[Page, ...]) -> Iterator[tuple[str, SourceLocation, Page | None]]:
@@ -213,6 +213,17 @@ def _check_labels(pages: tuple[Page, ...], sources: Mapping[str, Source]) -> Ite
                 yield Diagnostic(SourceLocation(page.file), said, step, Stage.DATA, Severity.WARNING)
 
 
+def _check_percent(sources: Iterable[Source]) -> Iterator[Diagnostic]:
+    """Yield a warning of each name under ``percent`` that is no metric of its source."""
+    for source in sources:
+        for name in choose_names(source.settings.percent, source.metrics).unmatched:
+            said = f'percent: "{name}" is not a metric of curves of source "{source.name}"'
+            step = (
+                f"{suggest_name(name, source.metrics)}Its metrics are {quote_names(source.metrics) or 'none'}"
+            )
+            yield Diagnostic(source.location, said, step, Stage.DATA, Severity.WARNING)
+
+
 def open_project_source(
     project: Project,
     name: str,
@@ -249,6 +260,7 @@ def fit_pages(pages: tuple[Page, ...], sources: Mapping[str, Source]) -> tuple[P
 
     Pages generated for benchmarks show scores if their source contains scores, and patterns of metrics in
     blocks become the metrics that they match. Blocks that draw curves of evaluations show their checkpoints.
+    Each page lists the metrics that it writes in percent.
     """
 
     def fit(page: Page) -> Page:
@@ -256,20 +268,22 @@ def fit_pages(pages: tuple[Page, ...], sources: Mapping[str, Source]) -> tuple[P
         source = sources.get(benchmark.source_name) if benchmark else None
         if source is not None and source.kind != "measurements":
             page = generate_for_scores(page, totals=source.kind == "totals")
-        shown = (_show_checkpoints(block, page, sources) for block in page.blocks)
-        blocks = tuple(replace(block, settings=_choose_metrics(block, page, sources)) for block in shown)
-        return page if blocks == page.blocks else replace(page, blocks=blocks)
+        blocks = []
+        for block in page.blocks:
+            shown, names = block, list_block_sources(block, page)
+            evaluated = sources.get(names[0]) if len(names) == 1 else None
+            if isinstance(block.settings, DataSettings) and evaluated and evaluated.checkpoints:
+                # Curves of an evaluation are those of its checkpoints.
+                update = {"source": evaluated.checkpoints.name}
+                shown = replace(block, settings=block.settings.model_copy(update=update))
+            blocks.append(replace(shown, settings=_choose_metrics(shown, page, sources)))
+        page = page if tuple(blocks) == page.blocks else replace(page, blocks=tuple(blocks))
+        used = {*list_page_sources(page)}
+        opened = (one for one in sources.values() if one.parts or one.name in used)
+        percent = {one.name: metrics for one in opened if (metrics := list_percent_metrics(page, one))}
+        return replace(page, percent=percent)
 
     return tuple(map(fit, pages))
-
-
-def _show_checkpoints(block: Block, page: Page, sources: Mapping[str, Source]) -> Block:
-    """Return a block that draws curves of an evaluation with the curves of its checkpoints as its source."""
-    names = list_block_sources(block, page)
-    source = sources.get(names[0]) if len(names) == 1 else None
-    if not isinstance(block.settings, DataSettings) or source is None or source.checkpoints is None:
-        return block
-    return replace(block, settings=block.settings.model_copy(update={"source": source.checkpoints.name}))
 
 
 def _choose_metrics(block: Block, page: Page, sources: Mapping[str, Source]) -> BlockSettings:

@@ -209,9 +209,23 @@ def _make_word_layers(shape: ChartShape, on: _Encodings) -> tuple[list[alt.Chart
         text = base.properties(name="right_notes" if on.right else "notes").transform_filter(_HAS_WORDS)
         front += [ring, leader, text.mark_text(color=INK, **_WORDS, **_PLACED).encode(text=_TEXT)]
     if shape.ends:
-        text = alt.Chart(alt.NamedData(ENDS), name="ends").mark_text(
-            align="left", baseline="middle", dx=10, fontSize=LABEL_SIZE, fontWeight=600, aria=False
-        )
-        y = alt.Y("y", type="quantitative", scale=None, axis=None)
-        front.append(text.encode(x=alt.value("width"), y=y, text=_TEXT, color=on.color))
+        front += _make_end_layers(on)
     return behind, front
+
+
+def _make_end_layers(on: _Encodings) -> list[alt.Chart]:
+    """Return the names at the line ends, and thin lines from there to names that are away from them."""
+    rows, edge = alt.Chart(alt.NamedData(ENDS)).encode(color=on.color), alt.value("width")
+    y, at = (alt.Y(name, type="quantitative", scale=None, axis=None) for name in ("y", "at"))
+    across = rows.properties(name="early").transform_filter("isValid(datum.step)")
+    across = across.mark_rule(strokeDash=[1, 4], strokeWidth=1, **_CLIPPED)
+    leader = rows.properties(name="leaders").transform_filter("isValid(datum.at)")
+    leader = leader.mark_rule(xOffset=6, x2Offset=alt.ExprRef("datum.dx - 4"), strokeWidth=1, aria=False)
+    text = rows.properties(name="ends").mark_text(
+        align="left", baseline="middle", dx=_FROM_ROW["dx"], fontSize=LABEL_SIZE, fontWeight=600, aria=False
+    )
+    return [
+        across.encode(x=on.x, x2=edge, y=at),
+        leader.encode(x=edge, x2=edge, y=at, y2=alt.Y2("y")),
+        text.encode(x=edge, y=y, text=_TEXT),
+    ]

@@ -219,6 +219,11 @@ def format_value(axis: Axis, value: float) -> str:
     return make_reader(axis)(value)
 
 
+def format_interval(axis: Axis, low: float, high: float) -> str:
+    """Format an interval in brackets, whose ends have no unit: ``[29.7, 30.7]``."""
+    return f"[{', '.join(format_value(axis, end).removesuffix('%') for end in (low, high))}]"
+
+
 def make_reader(axis: Axis) -> Callable[[float], str]:
     """Return a function that formats values of this axis, for formatting many."""
     if axis.scale == "time":

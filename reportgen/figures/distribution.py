@@ -78,11 +78,21 @@ def draw_distribution(
     """Draw a row for each series: a dot for each value or a histogram, and the mean with its interval."""
     if not given.samples:
         raise ReportError(make_diagnostic(context, f'"{given.title}" has no value that could be drawn'))
-    given = replace(given, samples=_sort_samples(given, settings.order))
+    samples = list(given.samples)
+    if settings.order == "name":
+        samples.sort(key=lambda sample: sample.series.casefold())
+    elif settings.order == "best":
+        sign = 1 if given.higher_is_better is False else -1
+        samples.sort(key=lambda sample: sign * sample.mean.value)
+    given = replace(given, samples=tuple(samples))
     most = max(len(sample.values) for sample in given.samples)
     mark = settings.mark or ("strip" if most <= _MOST_DOTS else "histogram")
     bins = _list_bins(given)
-    axis, words = _make_axis(given, bins), _DistributionWords(settings, given, context, mark)
+    ends = [end for one in samples for end in (one.mean.low, one.mean.high) if end is not None]
+    ends += [bins[0].start, bins[-1].end]
+    axis = make_linear_axis(given.title, min(ends), max(ends), count=6, pad=0.02)
+    axis = use_percent(axis) if given.percent else axis
+    words = _DistributionWords(settings, given, context, mark)
     text = FigureText(
         id=block_id,
         kind="distribution",
@@ -99,15 +109,6 @@ def draw_distribution(
     csv = write_table_csv(_COLUMNS, records)
     figure = draw_dot_plot(rows, axis, text, table=words.build_table(), csv=csv)
     return replace(figure, spec=_write_spec(rows, axis, text)) if mark == "histogram" else figure
-
-
-def _sort_samples(given: Distribution, order: str) -> tuple[Sample, ...]:
-    if order == "name":
-        return tuple(sorted(given.samples, key=lambda sample: sample.series.casefold()))
-    if order == "best":
-        sign = 1 if given.higher_is_better is False else -1
-        return tuple(sorted(given.samples, key=lambda sample: sign * sample.mean.value))
-    return given.samples
 
 
 class _Bin(NamedTuple):
@@ -137,13 +138,6 @@ def _list_bins(given: Distribution) -> list[_Bin]:
     first, last = math.floor(low / step + _ROUNDING), math.ceil(high / step - _ROUNDING)
     edges = [float(f"{step * number:.12g}") for number in range(first, last + 1)]
     return [_Bin(*pair, pair) for pair in pairwise(edges)]
-
-
-def _make_axis(given: Distribution, bins: list[_Bin]) -> Axis:
-    ends = [end for one in given.samples for end in (one.mean.low, one.mean.high) if end is not None]
-    ends += [bins[0].start, bins[-1].end]
-    axis = make_linear_axis(given.title, min(ends), max(ends), count=6, pad=0.02)
-    return use_percent(axis) if given.percent else axis
 
 
 class _DistributionWords(Struct, frozen=True):

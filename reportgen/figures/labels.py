@@ -44,7 +44,7 @@ _SAMPLES = 481
 _SEEN_AT = (300, 700)
 _ROUNDS = 8
 _ACROSS_X, _ACROSS_TOP, _ACROSS_BOTTOM = 4, -15, -1
-_END_X, _END_HALF = 10, 8
+_END_HALF = 8
 _LONGEST = 480
 
 # Costs of a place, in pixels of distance from the mark that would be equally bad.
@@ -256,14 +256,20 @@ def place_labels(plot: Plot) -> Plot:
     return replace(plot, references=tuple(marks[:count]), annotations=tuple(marks[count:]))
 
 
+def _iterate_end_boxes(plot: Plot) -> Iterator[Box]:
+    """Yield the boxes of names at line ends, and of the lines that lead to them."""
+    for end in plot.ends:
+        sides = (end.dx, end.dx + measure_text(end.text, LABEL_SIZE, 600))
+        yield Box(1, (None, sides), end.y - _END_HALF, end.y + _END_HALF)
+        if end.at is not None:
+            yield Box(1, (None, (0, end.dx)), min(end.y, end.at), max(end.y, end.at))
+
+
 def _collect_obstacles(plot: Plot) -> Obstacles:
     """Collect names at line ends, labels of horizontal lines, rings, vertical lines and the line heights."""
-    words, rings, lines = [], [], []
+    words, rings, lines = list(_iterate_end_boxes(plot)), [], []
     grid = np.linspace(0, 1, _SAMPLES)
     rows = [np.full(grid.size, plot.find_pixel(m.y)) for m in plot.references if m.y is not None]
-    for end in plot.ends:
-        sides = (_END_X, _END_X + measure_text(end.text, LABEL_SIZE, 600))
-        words.append(Box(1, (None, sides), end.y - _END_HALF, end.y + _END_HALF))
     for mark in plot.references:
         if mark.x is not None:
             lines.append(Box(position(plot.x, mark.x), ((0, 0), (0, 0)), 0, plot.height))

@@ -64,7 +64,7 @@ _LARGEST_WHOLE = 2**53
 # Rows of a live figure are numbers or null, and each has a step.
 _CHECK_OF_STEP = r'isValid\(datum\[\\"step\\"\]\) && isFinite\(\+datum\[\\"step\\"\]\) && '
 _REPEATED_CHECKS = re.compile(rf'{_CHECK_OF_STEP}| && isFinite\(\+datum\[\\"\w+\\"\]\)')
-_STYLE = ("opacity", "stroke", "strokeJoin", "strokeWidth")
+_STYLE = ("fill", "opacity", "stroke", "strokeDash", "strokeJoin", "strokeWidth")
 
 
 def write_compact_json(value: object) -> str:
@@ -153,7 +153,7 @@ def build_spec(
     if any(line.runs for line in plot.lines):
         datasets[RUNS] = write_runs_csv(curve_set)
     if plot.ends:
-        datasets[ENDS] = [{"series": keys[end.text], "text": end.text, "y": end.y} for end in plot.ends]
+        datasets[ENDS] = [{"series": keys[end.text]} | end.list_fields() for end in plot.ends]
     for name, marks in ((REFERENCES, plot.references), (ANNOTATIONS, plot.annotations)):
         if marks:
             datasets[name] = [
@@ -244,7 +244,7 @@ def compile_view(specification: str) -> str:
     text = _REPEATED_CHECKS.sub("", text)
     vega = json.loads(text)
     vega.pop("$schema")
-    _simplify_lines(vega)
+    _draw_paths(vega)
     vega["padding"] = {"signal": "margins"}
     for scale in vega["scales"]:
         name = scale["name"]
@@ -276,20 +276,29 @@ def compile_view(specification: str) -> str:
     return write_compact_json(vega)
 
 
-def _simplify_lines(vega: dict[str, Any]) -> None:
-    """Make each thin line one path, and leave steps as they are: Vega would spend most of its time there."""
-    for one in vega["data"]:
+def _draw_paths(vega: dict[str, Any]) -> None:
+    """Draw each line and band as one path, which the page makes: Vega would spend most of its time on points.
+
+    Each kind of mark has a data set of its paths. Data sets of points stay only where some are drawn.
+    """
+    for number, group in enumerate(vega["marks"]):
+        if "facet" not in group["from"]:
+            continue
+        line = group["marks"][0]
+        paths = line["name"].removesuffix("_marks") + "_paths"
+        style = {name: rule for name, rule in line["encode"]["update"].items() if name in _STYLE}
+        mark = {name: line[name] for name in ("aria", "clip", "name")}
+        mark |= {"encode": {"update": style | {"path": {"field": "path"}}}, "from": {"data": paths}}
+        vega["marks"][number] = mark | {"type": "path"}
+        vega["data"].append({"name": paths})
+    drawn = {mark["from"]["data"] for mark in vega["marks"]}
+    for one in reversed(vega["data"]):  # a data set comes after its source
+        if one["name"] in drawn and "source" in one:
+            drawn.add(one["source"])
+    vega["data"] = [one for one in vega["data"] if one["name"] in drawn]
+    for one in vega["data"]:  # steps are numbers already, also where the axis shows times
         if "transform" in one:
             one["transform"] = [part for part in one["transform"] if part.get("as") != "step"]
-    runs = {one["name"] for one in vega["data"] if one.get("source") == RUNS}
-    for number, group in enumerate(vega["marks"]):
-        data = group["from"].get("facet", {}).get("data")
-        if data in runs:
-            line = group["marks"][0]
-            update = {name: line["encode"]["update"][name] for name in _STYLE}
-            encode = {"update": update | {"path": {"field": "path"}}}
-            path = {name: line[name] for name in ("aria", "clip", "name")}
-            vega["marks"][number] = path | {"type": "path", "from": {"data": data}, "encode": encode}
 
 
 def _set_clip_signal(mark: dict[str, Any]) -> None:

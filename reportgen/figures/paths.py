@@ -182,11 +182,8 @@ def make_line_paths(plot: Plot, width: int = PIXELS_WIDE) -> tuple[LinePaths, ..
             write = write_whisker_path if plot.whiskers else write_band_path
             band = write(x, *(place(axis, line.steps, end)[1] for end in (low, line.high)))
         steps = line.runs[0].steps if line.runs else line.steps
-        if (
-            not plot.whiskers
-            and line.runs
-            and all(run.steps is steps or np.array_equal(run.steps, steps) for run in line.runs)
-        ):
+        share_steps = all(run.steps is steps or np.array_equal(run.steps, steps) for run in line.runs)
+        if not plot.whiskers and line.runs and share_steps:
             across, down = place(axis, steps, np.stack([run.values for run in line.runs]))
             if across.size > _RUN_POINTS and np.isfinite(down).all() and is_even(across):
                 # Thin and write runs with the same even steps together.

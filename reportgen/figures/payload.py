@@ -57,7 +57,7 @@ def build_payload(plot: Plot, *, band_name: str) -> dict[str, Any]:
         "series": series,
         "xs": steps.columns,
         "run_exact": all(count_decimals(axis) is not None for axis in (plot.y, right) if axis),
-        "ends": [{"text": end.text, "y": end.y} for end in plot.ends],
+        "ends": [end.list_fields() for end in plot.ends],
         "references": references,
         "annotations": annotations,
     }

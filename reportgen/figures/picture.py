@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from reportgen.figures.axis import Axis
     from reportgen.figures.paths import LinePaths
-    from reportgen.figures.plot import Margins, Mark, Plot, SeriesLine
+    from reportgen.figures.plot import EndLabel, Margins, Mark, Plot, SeriesLine
 
 
 SPARK_ACROSS, SPARK_DOWN = 600, 200
@@ -212,9 +212,21 @@ class _Drawing(Struct, frozen=True):
         if self.plot.ends:
             yield f'<g class="rg-ends" font-size="{LABEL_SIZE}" font-weight="600">'
             for label in self.plot.ends:
-                place = f'x="100%" dx="10" y="{label.y:g}" dy="4" fill="{get_colour(label.slot)}"'
+                colour = get_colour(label.slot)
+                if label.at is not None:
+                    yield self.draw_leader(label, label.at, f'stroke="{colour}"')
+                place = f'x="100%" dx="{label.dx:g}" y="{label.y:g}" dy="4" fill="{colour}"'
                 yield f"<text {place}>{escape_text(label.text)}</text>"
             yield "</g>"
+
+    def draw_leader(self, label: EndLabel, at: float, ink: str) -> str:
+        """Draw the thin line from the end of a series' line to its name."""
+        path = f'<path d="M6 {at:g}L{label.dx - 4:g} {label.y:g}" fill="none" {ink}/>'
+        across = ""
+        if label.step is not None:
+            ends = f'x1="{format_position(self.plot.x, label.step)}" x2="100%" y1="{at:g}" y2="{at:g}"'
+            across = f'<line {ends} {ink} stroke-dasharray="1 4"/>'
+        return f'{across}<svg x="100%" overflow="visible">{path}</svg>'
 
     def draw_label(self, mark: Mark, x: str, y: float, ink: str) -> str:
         """Draw a mark's label, with the full text on hover if it is cut or does not fit."""

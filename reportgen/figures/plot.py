@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from reportgen.core.errors import SourceLocation
     from reportgen.core.model import FloatArray, IntArray
     from reportgen.figures.axis import Axis, ScaleKind
-    from reportgen.settings.block_parts import Annotation, ReferenceLine
+    from reportgen.settings.block_parts import Annotation, ReferenceLine, ValueFormat
     from reportgen.settings.blocks import CurveSettings, PanelsSettings
 
 
@@ -92,11 +92,19 @@ class Mark(Struct, frozen=True):
 
 
 class EndLabel(Struct, frozen=True):
-    """Series name at the end of its line; ``y`` is in pixels from the top of the plot."""
+    """Series name at the end of its line; heights are in pixels from the top of the plot."""
 
     text: str
     slot: int | None
     y: float
+    dx: float = 10  # pixels from the right edge of the plot
+    at: float | None = None  # height of the line's end, from which a leader starts; None without one
+    step: float | None = None  # where the line ends, if that is before the edge
+
+    def list_fields(self) -> dict[str, float | str]:
+        """List what a live figure needs of it, with the ends of a leader only where there is one."""
+        leader = {name: value for name, value in (("at", self.at), ("step", self.step)) if value is not None}
+        return {"text": self.text, "y": self.y, "dx": self.dx, **leader}
 
 
 class Margins(Struct, frozen=True):
@@ -193,6 +201,7 @@ class DrawContext(SourceContext, frozen=True, kw_only=True):
     get_chart_spec: Callable[[ChartShape], str]  # the Vega-Lite specification of a shape, as JSON
     ranked_by: str | None = None  # the metric that a benchmark is ranked by
     full_names: Mapping[str, str] = {}  # of series that have a short name in the report
+    percent: frozenset[str] = frozenset()  # metrics that the page writes in percent
 
     def resolve_direction(self, metric: str, *settings: bool | None) -> bool | None:
         """Return whether larger values of a metric are better, by panel, block, then benchmark.
@@ -201,6 +210,11 @@ class DrawContext(SourceContext, frozen=True, kw_only=True):
         """
         ranks = metric == self.ranked_by
         return find_direction(metric, *settings, self.higher_is_better if ranks else None, ranks=ranks)
+
+    def is_percent(self, metric: str, *formats: ValueFormat | None) -> bool:
+        """Return whether a metric is written in percent, by the formats of panel and block, then the page."""
+        stated = next(filter(None, formats), None)
+        return stated == "percent" if stated else metric in self.percent
 
 
 class RightAxis(Struct, frozen=True):
@@ -272,6 +286,7 @@ def make_curve_spec(
         references=settings.reference,
         annotations=settings.annotations,
         marked=marked,
+        percent=context.is_percent(metric, settings.format),
         **_copy_shared(settings),
     )
 
@@ -291,7 +306,8 @@ def make_panel_specs(block_id: str, settings: PanelsSettings, context: DrawConte
             ),
             y_domain=panel.y_domain,
             y_scale=panel.y_scale,
-            **_copy_shared(settings) | ({"percent": panel.format == "percent"} if panel.format else {}),
+            percent=context.is_percent(panel.name, panel.format, settings.format),
+            **_copy_shared(settings),
         )
         for number, panel in enumerate(settings.panels, start=1)
     )
@@ -300,7 +316,7 @@ def make_panel_specs(block_id: str, settings: PanelsSettings, context: DrawConte
 def _copy_shared(settings: CurveSettings | PanelsSettings) -> dict[str, Any]:
     """Return the settings that curves and panels copy unchanged."""
     names = ("height", "x_domain", "x_scale", "order", "highlight", "runs")
-    return {key: getattr(settings, key) for key in names} | {"percent": settings.format == "percent"}
+    return {key: getattr(settings, key) for key in names}
 
 
 class ScoreContext(SourceContext, frozen=True, kw_only=True):

@@ -66,19 +66,12 @@ def render_png(svg: str, *, scale: float = 1.0) -> bytes:
 
 
 def render_pdf(svg: str) -> bytes:
-    """Render an SVG of fixed size with resolved colours as a PDF of one page, of equal bytes each time."""
-    return _order_objects(_load_engine().svg_to_pdf(svg))
+    """Render an SVG of fixed size with resolved colours as a PDF of one page, of equal bytes each time.
 
-
-_REFERENCE: Final = re.compile(rb"\b(\d+) 0 R\b")
-_ENTRIES: Final = re.compile(rb"(?:^ */\S+ \d+ 0 R\n)+", re.MULTILINE)
-
-
-def _order_objects(pdf: bytes) -> bytes:
-    """Return a PDF with its objects in the order in which they are first referred to.
-
-    The engine writes fonts, and the entries of their dictionaries, in another order in each call.
+    The engine writes fonts, and the entries of their dictionaries, in another order in each call, so objects
+    are put into the order in which they are first referred to.
     """
+    pdf = _load_engine().svg_to_pdf(svg)
     table = int(pdf.rsplit(b"startxref", 1)[1].split()[0])
     places = [int(line[:10]) for line in pdf[table:].splitlines() if line.endswith(b" n")]
     objects: dict[bytes, tuple[bytes, bytes]] = {}  # by number: dictionary, and stream with the end
@@ -107,6 +100,10 @@ def _order_objects(pdf: bytes) -> bytes:
     lines = b"".join(b"%010d 00000 n\r\n" % start for start in starts)
     head = b"xref\n0 %d\n0000000000 65535 f\r\n%btrailer\n" % (len(starts) + 1, lines)
     return b"%b%b%bstartxref\n%d\n%%%%EOF" % (written, head, renumber(trailer), len(written))
+
+
+_REFERENCE: Final = re.compile(rb"\b(\d+) 0 R\b")
+_ENTRIES: Final = re.compile(rb"(?:^ */\S+ \d+ 0 R\n)+", re.MULTILINE)
 
 
 def _write_legible_json(specification: dict[str, Any]) -> str:

@@ -292,15 +292,11 @@ def _make_axis(estimates: Sequence[Estimate], runs: Sequence[float], title: str,
 def _draw(plot: Plot, scatter: Scatter, words: _ScatterWords, *, page: bool) -> str:
     """Draw axes, front, intervals, runs, points and names; tooltips only in a page."""
     ground = draw_body(replace(plot, lines=(), annotations=()), (), fluid=True)
-    return "".join([ground, *_draw_front(plot, scatter), *_draw_marks(plot, scatter, words, page=page)])
-
-
-def _draw_front(plot: Plot, scatter: Scatter) -> Iterator[str]:
-    """Draw the front as steps: between two of its series nothing is better than the worse of both."""
     on_front = sorted(
         (point.x.value, point.y.value) for point in scatter.points if point.series in (scatter.front or ())
     )
-    yield '<g class="rg-front" stroke="var(--rg-muted)" stroke-dasharray="4 3">'
+    # Steps: between two of its series nothing is better than the worse of both.
+    front = ['<g class="rg-front" stroke="var(--rg-muted)" stroke-dasharray="4 3">']
     for first, second in pairwise(on_front):
         worse = [
             (min if way else max)(pair)
@@ -308,8 +304,8 @@ def _draw_front(plot: Plot, scatter: Scatter) -> Iterator[str]:
         ]
         for start, end in ((first, worse), (worse, second)):
             ends = ((f"x{n}", f"y{n}", one) for n, one in ((1, start), (2, end)))
-            yield f"<line {' '.join(_write_place(plot, *one) for one in ends)}/>"
-    yield "</g>"
+            front.append(f"<line {' '.join(_write_place(plot, *one) for one in ends)}/>")
+    return "".join([ground, *front, "</g>", *_draw_marks(plot, scatter, words, page=page)])
 
 
 def _write_place(plot: Plot, across: str, down: str, point: Sequence[float]) -> str:

@@ -12,8 +12,6 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-import duckdb
-
 from reportgen.core.cache import make_temporary_folder
 from reportgen.formats.cells import MISSING, UNIX_TIMES, Kind
 from reportgen.settings.base import list_accepted
@@ -21,6 +19,7 @@ from reportgen.settings.base import list_accepted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    import duckdb
     import narwhals as nw
 
     from reportgen.settings.base import CellValue
@@ -51,6 +50,11 @@ def quote_name(name: str) -> str:
 def quote_all(texts: Iterable[str]) -> str:
     """Quote texts as the items of an SQL list."""
     return ", ".join(quote(text) for text in texts)
+
+
+def unnest(cells: Iterable[str]) -> str:
+    """Return the cells of one row as successive rows."""
+    return f"unnest([{', '.join(cells)}])"
 
 
 def make_list(texts: Iterable[str | None]) -> str:
@@ -222,6 +226,8 @@ class Engine:
     """Database, and the folder for files that have to be written before they can be read."""
 
     def __init__(self) -> None:
+        import duckdb  # noqa: PLC0415 - a build of unchanged data does without the database
+
         self.folder: Final = make_temporary_folder(Path(gettempdir()))
         spill = str(self.folder / "spill")
         self._connection = duckdb.connect(config={**_SETTINGS, "temp_directory": spill})
@@ -246,10 +252,24 @@ class Engine:
         return self.open_cursor().execute(statement).fetchall()
 
 
+def get_errors() -> tuple[type[Exception], ...]:
+    """Return the exceptions of DuckDB; none as long as nothing has imported it."""
+    module = sys.modules.get("duckdb")
+    return (module.Error,) if module else ()
+
+
 @cache
 def get_engine() -> Engine:
     """Return this process's database, created on first use and removed at exit."""
-    atexit.register(_clear_types)
+
+    @atexit.register
+    def clear_types() -> None:
+        # DuckDB 2.0 reports its types in narwhals' cache as a leak on stderr.
+        namespace = getattr(sys.modules.get("narwhals._namespace"), "_builtin_namespace", None)
+        if namespace is not None:
+            namespace.cache_clear()
+        get_engine.cache_clear()
+
     return Engine()
 
 
@@ -268,11 +288,3 @@ def fetch_named(frame: nw.LazyFrame[Any], statement: str) -> list[dict[str, Any]
 def fetch_frame(frame: nw.LazyFrame[Any]) -> Any:  # noqa: ANN401 - a frame of pandas, which few commands import
     """Load all rows of a lazy frame into memory."""
     return frame.to_native().df()
-
-
-def _clear_types() -> None:
-    """Release DuckDB's types from narwhals' cache: DuckDB 2.0 reports them as a leak on stderr."""
-    namespace = getattr(sys.modules.get("narwhals._namespace"), "_builtin_namespace", None)
-    if namespace is not None:
-        namespace.cache_clear()
-    get_engine.cache_clear()

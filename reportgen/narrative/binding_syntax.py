@@ -103,7 +103,7 @@ def _read_candidate(text: str, closing: int, brace: int) -> Candidate | None:
         if braces.end >= 0 or not _MENTIONED.search(rest):
             return None
     words = re.sub(rf" *\n *(?:> *){{0,{depth}}}", " ", raw).strip()
-    faults = tuple(_find_faults(text, (opening, closing, brace), words, braces))
+    faults = tuple(braces.find_faults(text, (opening, closing, brace), words))
     texts = {attribute.name: attribute.text or "" for attribute in braces.attributes}
     expression = bound.text or "" if bound else ""
     lead = len(expression) - len(expression.lstrip())
@@ -197,6 +197,25 @@ class _Braces(NamedTuple):
             message = "a statement has value= or claim=, not both"
             yield Fault(offset, message, "Bind the words to one of them")
 
+    def find_faults(self, text: str, marks: tuple[int, int, int], words: str) -> Iterator[Fault]:
+        """Yield the errors in a binding with these opening bracket (or -1), closing bracket and brace."""
+        opening, closing, brace = marks
+        if opening < 0:
+            if "]" in text[text.rfind("\n", 0, closing) + 1 : closing]:
+                message = "the words of a statement hold a square bracket or a link"
+                yield Fault(closing, message, "Bind words without square brackets: [0.84]{...}")
+            else:
+                yield Fault(closing, "this ] has no [ in its paragraph", "Write the words as [words]{...}")
+        if brace > closing + 1:
+            yield Fault(closing + 1, "there is a space between the words and the braces", "Remove it")
+        if self.end < 0:
+            yield self.explain_unclosed(text, brace)
+        else:
+            yield from self.check_attributes()
+        if opening >= 0 and not words:
+            step = "Write the words or the number between the square brackets"
+            yield Fault(opening, "there is nothing between the square brackets", step)
+
 
 def _read_braces(text: str, start: int, depth: int) -> _Braces:
     """Read the rest of a paragraph, in quotes of a depth."""
@@ -231,23 +250,3 @@ def _parse_attributes(text: str) -> tuple[list[_Attribute], int]:
         value, start = (match[group], match.start(group)) if group else (None, match.end("name"))
         attributes.append(_Attribute(match["name"], value, group != "bare", match.start("name"), start))
     return attributes, -1
-
-
-def _find_faults(text: str, marks: tuple[int, int, int], words: str, braces: _Braces) -> Iterator[Fault]:
-    """Yield the errors in a binding with these opening bracket (or -1), closing bracket and brace."""
-    opening, closing, brace = marks
-    if opening < 0:
-        if "]" in text[text.rfind("\n", 0, closing) + 1 : closing]:
-            message = "the words of a statement hold a square bracket or a link"
-            yield Fault(closing, message, "Bind words without square brackets: [0.84]{...}")
-        else:
-            yield Fault(closing, "this ] has no [ in its paragraph", "Write the words as [words]{...}")
-    if brace > closing + 1:
-        yield Fault(closing + 1, "there is a space between the words and the braces", "Remove it")
-    if braces.end < 0:
-        yield braces.explain_unclosed(text, brace)
-    else:
-        yield from braces.check_attributes()
-    if opening >= 0 and not words:
-        step = "Write the words or the number between the square brackets"
-        yield Fault(opening, "there is nothing between the square brackets", step)

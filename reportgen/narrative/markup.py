@@ -347,27 +347,22 @@ def find_surely_shown(signed: str) -> frozenset[int]:
     """
     shown: set[int] = set()
     for block in [] if _HTML.search(signed) else _BLOCKS.split(signed):
-        if _OPENING.search(block) and not _HARD.search(block):
-            without_code = "\n".join(_CODE.sub("\x01", line) for line in block.split("\n"))
-            prose = _LINK.sub("\x00", without_code)
-            if "`" not in prose and not _BRACKETS.search(prose):
-                whole = set(_OPENING.findall(prose)) & set(_CLOSING.findall(prose))
-                shown.update(map(int, whole - _find_broken(block.split("\n"))))
+        if not _OPENING.search(block) or _HARD.search(block):
+            continue
+        lines = block.split("\n")
+        prose = _LINK.sub("\x00", "\n".join(_CODE.sub("\x01", line) for line in lines))
+        if "`" in prose or _BRACKETS.search(prose):
+            continue
+        first: dict[str, int] = {}
+        last: dict[str, int] = {}
+        for index, line in enumerate(lines):
+            first |= dict.fromkeys(_OPENING.findall(line), index)
+            last |= dict.fromkeys(_CLOSING.findall(line), index)
+        for number in set(_OPENING.findall(prose)) & set(_CLOSING.findall(prose)):
+            # None of its lines may begin another block, or be in a quote of another depth.
+            inside = lines[first[number] : last[number] + 1]
+            depths = {line[: len(line) - len(line.lstrip("> "))].count(">") for line in inside}
+            heading = len(inside) > 1 and _HEADING.match(inside[0]) is not None
+            if not (heading or len(depths) > 1 or any(_BEGINS.match(line) for line in inside[1:])):
+                shown.add(int(number))
     return frozenset(shown)
-
-
-def _find_broken(lines: list[str]) -> set[str]:
-    """Return candidates with a line that may begin another block, or a quote of another depth."""
-    first: dict[str, int] = {}
-    last: dict[str, int] = {}
-    for index, line in enumerate(lines):
-        first |= dict.fromkeys(_OPENING.findall(line), index)
-        last |= dict.fromkeys(_CLOSING.findall(line), index)
-    broken = set()
-    for number, start in first.items():
-        inside = lines[start : last.get(number, start) + 1]
-        depths = {line[: len(line) - len(line.lstrip("> "))].count(">") for line in inside}
-        heading = len(inside) > 1 and _HEADING.match(lines[start]) is not None
-        if heading or len(depths) > 1 or any(_BEGINS.match(line) for line in inside[1:]):
-            broken.add(number)
-    return broken

@@ -81,7 +81,10 @@ def read_cells(text: str, file: str) -> tuple[Cell, ...]:
         # Halves of characters cannot be written to a page.
         content = normalise_text("".join(lines)).encode("utf-8", "replace").decode()
         places = [bisect_right(starts, offset) for offset, _ in source]
-        if lines and _has_own_lines(lines, places):
+        # Whether the strings of the source are its lines, each on the next line of the notebook.
+        whole = all(line.find("\n") == len(line) - 1 for line in lines[:-1])
+        whole = whole and not any("\n" in line[:-1] for line in lines[-1:])
+        if lines and whole and places == list(range(places[0], places[0] + len(places))):
             columns = (
                 offset - starts[line - 1] + 1 for line, (offset, _) in zip(places, source, strict=True)
             )
@@ -90,12 +93,6 @@ def read_cells(text: str, file: str) -> tuple[Cell, ...]:
         else:
             cells.append(Cell(content, name, f"{file}:cell {number}", 1))
     return tuple(cells)
-
-
-def _has_own_lines(lines: Sequence[str], places: Sequence[int]) -> bool:
-    """Return whether the strings of a source are its lines, each on the next line of the notebook."""
-    whole = all(line.find("\n") == len(line) - 1 for line in lines[:-1]) and "\n" not in lines[-1][:-1]
-    return whole and list(places) == list(range(places[0], places[0] + len(places)))
 
 
 def _iterate_sources(text: str) -> Iterator[tuple[str, str, list[tuple[int, str]]]]:
@@ -153,18 +150,12 @@ def replace_cells(html: str, shown: Sequence[int], contents: Mapping[int, str]) 
     for index, match in zip(shown, _OUTPUT.finditer(html), strict=True):
         if index in contents:
             parts += [html[end : match.end()], "\n", contents[index], "\n"]
-            end = _find_end(html, match.end())
+            # Up to the tag that closes the element: nbconvert parses what it has rendered and writes it anew,
+            # so every element is closed.
+            depth, end = 1, len(html)
+            for tag in _DIV.finditer(html, match.end()):
+                depth += -1 if tag[1] else 1
+                if not depth:
+                    end = tag.start()
+                    break
     return "".join([*parts, html[end:]])
-
-
-def _find_end(html: str, start: int) -> int:
-    """Return the offset of the tag that closes the element that is open at an offset.
-
-    nbconvert parses what it has rendered and writes it anew, so every element is closed.
-    """
-    depth = 1
-    for tag in _DIV.finditer(html, start):
-        depth += -1 if tag[1] else 1
-        if not depth:
-            return tag.start()
-    return len(html)

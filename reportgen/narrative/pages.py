@@ -64,15 +64,8 @@ class Heading(Struct, frozen=True):
 
 def find_headings(text: str) -> Iterator[Heading]:
     """Find the headings of a page in order, with ids as from Python-Markdown's table of contents."""
-    for (number, line), (_, following) in pairwise(chain(_find_prose(text), [(0, "")])):
-        if (match := _HASHES.fullmatch(line)) and match[2].strip(" \t#"):
-            yield _parse_heading(len(match[1]), match[2].strip().rstrip("#"), number)
-        elif line[:1].strip(" \t>") and _UNDERLINE.fullmatch(after := following.rstrip()):
-            yield _parse_heading(1 if after[0] == "=" else 2, line, number)
-
-
-def _find_prose(text: str) -> Iterator[tuple[int, str]]:
-    """Find the lines outside fences and comments, with their 0-based numbers."""
+    # The lines outside fences and comments, with their 0-based numbers.
+    prose: list[tuple[int, str]] = []
     closing: re.Pattern[str] | None = None
     for number, line in enumerate(text.split("\n")):
         match = _FENCE.fullmatch(line)
@@ -83,7 +76,12 @@ def _find_prose(text: str) -> Iterator[tuple[int, str]]:
         elif match and not (match[1][0] == "`" and "`" in match[2]):
             closing = re.compile(rf"^[> \t]*{re.escape(match[1])}[ \t]*$")
         else:
-            yield number, line
+            prose.append((number, line))
+    for (number, line), (_, following) in pairwise([*prose, (0, "")]):
+        if (match := _HASHES.fullmatch(line)) and match[2].strip(" \t#"):
+            yield _parse_heading(len(match[1]), match[2].strip().rstrip("#"), number)
+        elif line[:1].strip(" \t>") and _UNDERLINE.fullmatch(after := following.rstrip()):
+            yield _parse_heading(1 if after[0] == "=" else 2, line, number)
 
 
 def make_slug(words: str) -> str:
@@ -205,13 +203,6 @@ def _load_blocks(text: str, file: str, first_line: int, problems: Diagnostics) -
     return loaded
 
 
-def _make_blocks(loaded: Sequence[_Loaded], file: str, headings: Mapping[str, int]) -> tuple[Block, ...]:
-    return tuple(
-        Block(fence.kind, name, settings, SourceLocation(file, fence.line), fence.body)
-        for name, (fence, settings) in zip(_make_ids(loaded, file, headings), loaded, strict=True)
-    )
-
-
 def _make_title(path: str, outlines: Sequence[str]) -> str:
     """Return the title that MkDocs makes of a page, but an index page is named after its folder."""
     page = PurePosixPath(path)
@@ -257,8 +248,8 @@ def _parse_notebook(path: str, text: str, file: str, problems: Diagnostics) -> P
     return Page(path, file, title, FrontMatter(), blocks, joined, bindings=tuple(bindings))
 
 
-def _make_ids(blocks: Sequence[_Loaded], file: str, headings: Mapping[str, int]) -> list[str]:
-    """Return the id of each block of a page: ``id:`` if given, otherwise the slug of its title or similar.
+def _make_blocks(loaded: Sequence[_Loaded], file: str, headings: Mapping[str, int]) -> tuple[Block, ...]:
+    """Return the blocks of a page. Their ids are ``id:`` if given, otherwise the slug of a title or similar.
 
     A slug that is taken gets ``-2``, ``-3``, or ``-no-2`` where panels have these. Case is ignored, since the
     ids become file names.
@@ -269,8 +260,8 @@ def _make_ids(blocks: Sequence[_Loaded], file: str, headings: Mapping[str, int])
     """
     problems = Diagnostics()
     given: dict[str, int] = {}
-    parts = [one for _, settings in blocks if settings.id for one in _match_parts(settings.id, settings)]
-    for fence, name in ((fence, settings.id) for fence, settings in blocks if settings.id):
+    parts = [one for _, settings in loaded if settings.id for one in _match_parts(settings.id, settings)]
+    for fence, name in ((fence, settings.id) for fence, settings in loaded if settings.id):
         message, step = "", f'Choose another, such as "{name}-figure"'
         if name.lower() in given:
             message = f'"id: {name}" is used twice; the first is in line {given[name.lower()]}'
@@ -286,19 +277,20 @@ def _make_ids(blocks: Sequence[_Loaded], file: str, headings: Mapping[str, int])
         given.setdefault(name.lower(), fence.line)
     problems.raise_errors()
     taken = {*given, *(name.lower() for name in headings), *_RESERVED}
-    ids = []
-    for fence, settings in blocks:
+    blocks = []
+    for fence, settings in loaded:
         slugs = filter(None, map(make_slug, settings.list_names()))
         slug = next(slugs, fence.kind)
         # An id must begin with a letter.
         base = slug if slug[0].isalpha() else f"{fence.kind}-{slug}"
         # Panels are numbered, too, and all numbers may be theirs.
-        numbered = [f"{base}-{number}" for number in range(2, len(blocks) + 2)]
+        numbered = [f"{base}-{number}" for number in range(2, len(loaded) + 2)]
         names = chain([base], numbered, (f"{base}-no-{number}" for number in count(2)))
-        ids.append(settings.id or next(one for one in names if _is_free(one, settings, taken, parts)))
-        taken.add(ids[-1])
-        parts += _match_parts(ids[-1], settings)
-    return ids
+        name = settings.id or next(one for one in names if _is_free(one, settings, taken, parts))
+        blocks.append(Block(fence.kind, name, settings, SourceLocation(file, fence.line), fence.body))
+        taken.add(name)
+        parts += _match_parts(name, settings)
+    return tuple(blocks)
 
 
 def _match_parts(block_id: str, settings: BlockSettings) -> list[re.Pattern[str]]:
@@ -340,8 +332,23 @@ def generate_pages(benchmarks: Sequence[Benchmark], pages: Sequence[Page]) -> tu
     names = {benchmark.name for benchmark, _ in written}
     missing = [(benchmark, file) for benchmark, file in declared if benchmark.name not in names]
     problems = Diagnostics()
-    for found in (_find_same_names(written), _find_same_names(declared), _find_clashes(missing, pages)):
-        problems.add(found)
+    problems.add([*_find_same_names(written), *_find_same_names(declared)])
+    taken = {_get_address(page.path): page.file for page in pages}
+    for benchmark, file in missing:
+        path = _get_page_path(benchmark)
+        address, place = _get_address(path), SourceLocation(file, benchmark.line)
+        parts = PurePosixPath(path).parts
+        within = not path.startswith("/") and "\\" not in path and ":" not in path and ".." not in parts
+        if not (within and path.endswith(".md") and str(PurePosixPath(path)) == path):
+            message = f'"page: {path}" of benchmark "{benchmark.name}" is no Markdown file of this report'
+            step = "Write a path below the content folder that ends with .md"
+            problems.add([Diagnostic(place, message, step)])
+            continue
+        if address in taken:
+            message = f'benchmark "{benchmark.name}" would get the page {path}, which {taken[address]} has'
+            step = "Give it another page:, or name it as benchmark: in that page"
+            problems.add([Diagnostic(place, message, step)])
+        taken.setdefault(address, f'benchmark "{benchmark.name}"')
     problems.raise_errors()
     return tuple(_generate_page(benchmark, file) for benchmark, file in missing)
 
@@ -396,23 +403,6 @@ def _find_same_names(benchmarks: Sequence[tuple[Benchmark, str]]) -> Iterator[Di
             message = f'two benchmarks are called "{benchmark.name}"; the first is in {first[benchmark.name]}'
             yield Diagnostic(SourceLocation(file, benchmark.line), message, "Rename one, or remove it")
         first.setdefault(benchmark.name, file)
-
-
-def _find_clashes(benchmarks: Sequence[tuple[Benchmark, str]], pages: Sequence[Page]) -> Iterator[Diagnostic]:
-    taken = {_get_address(page.path): page.file for page in pages}
-    for benchmark, file in benchmarks:
-        path = _get_page_path(benchmark)
-        address, place = _get_address(path), SourceLocation(file, benchmark.line)
-        parts = PurePosixPath(path).parts
-        within = not path.startswith("/") and "\\" not in path and ":" not in path and ".." not in parts
-        if not (within and path.endswith(".md") and str(PurePosixPath(path)) == path):
-            message = f'"page: {path}" of benchmark "{benchmark.name}" is no Markdown file of this report'
-            yield Diagnostic(place, message, "Write a path below the content folder that ends with .md")
-            continue
-        if address in taken:
-            message = f'benchmark "{benchmark.name}" would get the page {path}, which {taken[address]} has'
-            yield Diagnostic(place, message, "Give it another page:, or name it as benchmark: in that page")
-        taken.setdefault(address, f'benchmark "{benchmark.name}"')
 
 
 def _get_address(path: str) -> str:

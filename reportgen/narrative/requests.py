@@ -30,7 +30,7 @@ from reportgen.settings.score_blocks import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from reportgen.core.model import Request
     from reportgen.settings.base import CellValue
@@ -148,28 +148,26 @@ def _choose_metrics(
     named: tuple[str, ...], source: Source, place: SourceLocation, whose: str
 ) -> tuple[str, ...]:
     """Return the metrics that a block or benchmark names, or the only one of the source."""
-    problems = [
-        _explain_metric(metric, one, place)
+    unknown = [
+        (metric, one)
         for metric in named
         for one in ((source,) if is_pattern(metric) else list_parts(source))
         if metric not in one.metrics
     ]
+    problems = []
+    for metric, one in unknown:
+        formula = suggest_formula(metric)
+        message = f'"{metric}" is not a metric of source "{one.name}"'
+        step = f"{formula or suggest_name(metric, one.metrics)}{_list_metrics(one)}"
+        if is_pattern(metric) and not formula:
+            message, step = explain_unmatched(metric, "metric", one.metrics, f'source "{one.name}"')
+        problems.append(Diagnostic(place, message, step))
     if not named and len(source.metrics) != 1:
         message = f'{whose} names no metric and "{source.name}" has {len(source.metrics)}'
         problems = [Diagnostic(place, message, _list_metrics(source))]
     if problems:
         raise ReportError(*problems)
     return named or source.metrics
-
-
-def _explain_metric(metric: str, source: Source, place: SourceLocation) -> Diagnostic:
-    formula = suggest_formula(metric)
-    if is_pattern(metric) and not formula:
-        return Diagnostic(
-            place, *explain_unmatched(metric, "metric", source.metrics, f'source "{source.name}"')
-        )
-    step = f"{formula or suggest_name(metric, source.metrics)}{_list_metrics(source)}"
-    return Diagnostic(place, f'"{metric}" is not a metric of source "{source.name}"', step)
 
 
 def _list_metrics(source: Source) -> str:
@@ -215,25 +213,19 @@ def _list_series(settings: DataSettings | OutcomeSettings, source: Source) -> tu
     """
     if settings.series is None or not source.parts:
         return settings.series
-    known = [name for part in source.parts for name in part.names.values()]
+    # The name of each series in its own source, and among all.
+    pairs = [pair for part in source.parts for pair in part.names.items()]
+    known = [name for _, name in pairs]
     found: list[str] = []
     for text in settings.series:
         excluding = text.startswith("!") and text not in known
         pattern = text[1:].strip() if excluding else text
-        same = [text] if text in known else list(_find_series(pattern, source))
+        same = [text] if text in known else [name for own, name in pairs if pattern in {own, name}]
+        same = same or [pair[1] for pair in pairs if any(matches_pattern(pattern, name) for name in pair)]
         found += [f"!{name}" if excluding else name for name in same] or [text]
     chosen = choose_names(found, known)
     # Reading explains what chooses nothing.
     return chosen.names if chosen.names and not chosen.unmatched else tuple(dict.fromkeys(found))
-
-
-def _find_series(pattern: str, source: Source) -> Iterator[str]:
-    """Yield the series of joined sources that a pattern matches by their own name or that among all."""
-    pairs = [pair for part in source.parts for pair in part.names.items()]
-    exact = any(pattern in pair for pair in pairs)
-    for pair in pairs:
-        if pattern in pair if exact else any(matches_pattern(pattern, name) for name in pair):
-            yield pair[1]
 
 
 def _list_conditions(

@@ -135,28 +135,21 @@ def _replace_in_line(
         name = match["inner"].strip()
         if name in variables:
             return variables[name]
-        if not others and not _is_foreign(match):
+        is_name = _NAME.fullmatch(name) is not None
+        is_glued = _GLUED.search(line[: match.start()]) is not None
+        # Double braces may be of another language, such as those of LaTeX in ``x^{{2}}``.
+        if not others and (match["inner"] != name or (is_name and not is_glued)):
             place = SourceLocation(here.file, here.line, match.start() + 1)
-            problems.append(_explain_unknown(name, variables, place))
+            there = "Define it in the front matter, or under extra:"
+            there = f"There are {quote_names(list(variables))}" if variables else there
+            message, step = f'there is no variable "{name}"', f"{suggest_name(name, list(variables))}{there}"
+            if not is_name:
+                message = f'"{name}" is no name of a variable, and nothing is computed between {{{{ and }}}}'
+                step = "Write a name, or put a backslash in front to show it as it is"
+            problems.append(Diagnostic(place, message, step))
         return match[0]
 
     return _MARKS.sub(write, line)
-
-
-def _is_foreign(match: re.Match[str]) -> bool:
-    """Return whether double braces are of another language, such as those of LaTeX in ``x^{{2}}``."""
-    inner, before = match["inner"], match.string[: match.start()]
-    is_name = _NAME.fullmatch(inner) is not None
-    return inner == inner.strip() and (not is_name or _GLUED.search(before) is not None)
-
-
-def _explain_unknown(name: str, variables: Mapping[str, str], place: SourceLocation) -> Diagnostic:
-    if not _NAME.fullmatch(name):
-        message = f'"{name}" is no name of a variable, and nothing is computed between {{{{ and }}}}'
-        return Diagnostic(place, message, "Write a name, or put a backslash in front to show it as it is")
-    known = list(variables)
-    there = f"There are {quote_names(known)}" if known else "Define it in the front matter, or under extra:"
-    return Diagnostic(place, f'there is no variable "{name}"', f"{suggest_name(name, known)}{there}")
 
 
 def expand_page(
@@ -186,9 +179,22 @@ def expand_page(
         variables = {name: value for name, value in variables.items() if not name.startswith("for.")}
         place = SourceLocation(file, first_line)
         whole = changed + replace_variables(body, variables, place, others=others)
-        name = _name_page(path, own) if looped else path
-        pages.append(ExpandedPage(name, whole, variables, path if looped else ""))
-    _check_names([page.path for page in pages], looped)
+        if not looped:
+            return (ExpandedPage(path, whole, variables),)
+        # Next to the file, so that its links stay right: scores-aime.md for scores.md.
+        firsts = {name.partition(".")[0]: value for name, value in reversed(list(own.items()))}
+        words = "-".join(firsts[name] for name in reversed(firsts))
+        folded = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode("ascii").lower()
+        slug = re.sub(r"[^a-z0-9]+", "-", folded).strip("-") or "page"
+        stem = PurePosixPath(path).stem
+        stem = "" if stem.lower() in {"index", "readme"} else f"{stem}-"
+        name = str(PurePosixPath(path).with_name(f"{stem}{slug}.md"))
+        pages.append(ExpandedPage(name, whole, variables, path))
+    paths = [page.path for page in pages]
+    twice = [one for one in paths if paths.count(one) > 1]
+    if twice and looped:
+        step = "Make the first values differ in a letter or a digit"
+        raise ReportError(Diagnostic(looped.place, f"for makes two pages {twice[0]}", step))
     return tuple(pages)
 
 
@@ -207,23 +213,3 @@ def _list_combinations(looped: Node) -> Iterator[dict[str, str]]:
             message = f"for makes more than {_MOST_PAGES} pages of this file"
             raise ReportError(Diagnostic(looped.place, message, "Make the lists shorter"))
         yield {name: value for part in parts for name, value in part.items()}
-
-
-def _name_page(path: str, own: Mapping[str, str]) -> str:
-    """Return ``scores-aime.md`` for ``scores.md``: beside the file, so that its links stay right."""
-    firsts = {name.partition(".")[0]: value for name, value in reversed(list(own.items()))}
-    words = "-".join(firsts[name] for name in reversed(firsts))
-    folded = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode("ascii").lower()
-    slug = re.sub(r"[^a-z0-9]+", "-", folded).strip("-") or "page"
-    page = PurePosixPath(path)
-    stem = "" if page.stem.lower() in {"index", "readme"} else f"{page.stem}-"
-    return str(page.with_name(f"{stem}{slug}.md"))
-
-
-def _check_names(paths: list[str], looped: Node | None) -> None:
-    twice = [path for path in dict.fromkeys(paths) if paths.count(path) > 1]
-    if twice and looped:
-        message = f"for makes two pages {twice[0]}"
-        raise ReportError(
-            Diagnostic(looped.place, message, "Make the first values differ in a letter or a digit")
-        )

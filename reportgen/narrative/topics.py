@@ -14,6 +14,7 @@ from reportgen.core.words import quote_names, suggest_name
 from reportgen.narrative.requests import (
     has_sources,
     is_about,
+    list_parts,
     list_sources,
     make_benchmark_request,
     make_requests,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from reportgen.core.errors import SourceLocation
     from reportgen.core.model import Request
+    from reportgen.settings.block_parts import ValueFormat
     from reportgen.settings.inputs import Block, Source
 
 
@@ -39,6 +41,7 @@ class Topic(Struct, frozen=True):
     figure: str  # id of the figure on the page that shows it, empty without one
     title: str = ""  # title of a panel, if it has one
     part: str = ""  # id of one metric of a figure that draws several in one plot
+    percent: bool = False  # whether values of curves, which are shares, are written in percent
 
 
 def get_ranked_metric(benchmark: Benchmark | None, source: Source) -> str | None:
@@ -46,6 +49,21 @@ def get_ranked_metric(benchmark: Benchmark | None, source: Source) -> str | None
     if benchmark is None or not is_about(benchmark, source):
         return None
     return benchmark.metric or (source.metrics[0] if len(source.metrics) == 1 else None)
+
+
+def list_percent_metrics(page: Page, source: Source) -> frozenset[str]:
+    """Return the metrics of a source that a page writes in percent, as the source or any block says."""
+    parts, benchmark = list_parts(source), page.front_matter.benchmark
+    found = {metric for part in parts for metric in part.settings.list_percent(source.metrics)}
+    only = get_ranked_metric(benchmark, source)
+    for block in page.blocks:
+        if {part.name for part in parts}.isdisjoint(list_sources(block, benchmark)):
+            continue
+        if getattr(block.settings, "format", None) == "percent":
+            found.update(block.settings.list_metrics() or ((only,) if only else source.metrics))
+        panels = block.settings.panels if isinstance(block.settings, PanelsSettings) else ()
+        found.update(panel.name for panel in panels if panel.format == "percent")
+    return frozenset(found)
 
 
 def find_topics(
@@ -113,7 +131,7 @@ def _find_topic(
         return all(getattr(request, name) == getattr(other, name) for name in names)
 
     same = (topics[0] for topics in shown if len(topics) == 1 and is_same(topics[0].request))
-    return next(same, None) or _make_topic(request, source, page.front_matter.benchmark)
+    return next(same, None) or _make_topic(request, source, page)
 
 
 def list_figures(of: str, page: Page) -> str:
@@ -143,8 +161,9 @@ def make_source_topic(benchmark: Benchmark, source: Source, *, declared: Benchma
     Raises:
         ReportError: it is unclear which metric or benchmark of the source is meant.
     """
-    nowhere = Page(source.name, str(source.location), "", FrontMatter(), (), "")
-    return _make_topic(make_benchmark_request(benchmark, source, nowhere), source, declared)
+    nowhere = Page(source.name, str(source.location), "", FrontMatter(benchmark=declared), (), "")
+    nowhere = replace(nowhere, percent={source.name: list_percent_metrics(nowhere, source)})
+    return _make_topic(make_benchmark_request(benchmark, source, nowhere), source, nowhere)
 
 
 def list_block_sources(block: Block, page: Page) -> tuple[str, ...]:
@@ -208,7 +227,8 @@ def _iterate_shown(
     opened = [sources[request.source] for request in requests]
     if not isinstance(settings, PanelsSettings):
         pairs = zip(requests, opened, strict=True)
-        topics = tuple(_make_topic(*pair, benchmark, better, figure=block.id) for pair in pairs)
+        form = getattr(settings, "format", None)
+        topics = tuple(_make_topic(*pair, page, better, formats=(form,), figure=block.id) for pair in pairs)
         if isinstance(settings, CurveSettings) and len(topics) > 1:
             parts = _list_figures(block)[1:]
             topics = tuple(replace(topic, part=part) for topic, part in zip(topics, parts, strict=True))
@@ -218,7 +238,14 @@ def _iterate_shown(
         return
     panels = tuple(
         _make_topic(
-            request, source, benchmark, panel.higher_is_better, better, figure=figure, title=panel.title or ""
+            request,
+            source,
+            page,
+            panel.higher_is_better,
+            better,
+            formats=(panel.format, settings.format),
+            figure=figure,
+            title=panel.title or "",
         )
         for request, source, panel, figure in zip(
             requests, opened, settings.panels, _list_figures(block)[1:], strict=True
@@ -231,20 +258,24 @@ def _iterate_shown(
 def _make_topic(
     request: Request,
     source: Source,
-    benchmark: Benchmark | None,
+    page: Page,
     *given: bool | None,
+    formats: tuple[ValueFormat | None, ...] = (),
     figure: str = "",
     title: str = "",
 ) -> Topic:
-    """Return a topic; ``given`` are the directions that panel and block state.
+    """Return a topic; ``given`` and ``formats`` are the directions and formats that panel and block state.
 
     The page's benchmark comes next if it is ranked by this metric; it does not apply to others.
     """
     if isinstance(request, ScoreRequest):
         return Topic(request, request.higher_is_better, figure, title)
+    benchmark, stated = page.front_matter.benchmark, next(filter(None, formats), None)
+    percent = stated == "percent" if stated else request.metric in page.percent.get(source.name, ())
     own = benchmark if benchmark and request.metric == get_ranked_metric(benchmark, source) else None
     given = (*given, own.higher_is_better if own else None)
-    return Topic(request, find_direction(request.metric, *given, ranks=own is not None), figure, title)
+    way = find_direction(request.metric, *given, ranks=own is not None)
+    return Topic(request, way, figure, title, percent=percent)
 
 
 def _list_figures(block: Block) -> tuple[str, ...]:

@@ -111,6 +111,7 @@ def draw(
         source=settings.title or table.source.name,
         approximate=settings.approximate,
         get_chart_spec=write_chart_spec,
+        percent=settings.list_percent((curve_set.metric,)),
     )
     plot_spec = make_curve_spec("figure", CurveSettings(title=title), curve_set.metric, context)
     plot = make_plot(curve_set, plot_spec, context)

@@ -20,7 +20,6 @@ from reportgen.settings.inputs import Source  # noqa: TC001 - help() evaluates t
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import pandas as pd
     from narwhals.typing import IntoDataFrame
 
     from reportgen.core.errors import Diagnostic
@@ -76,7 +75,41 @@ def read(data: str | Path | IntoDataFrame, **settings: object) -> Table:
             message = f"{quote_names(list(settings))} are settings of a frame, and {data} is a path"
             raise make_error(_NOTEBOOK, message, "Write them into its source.yml", Stage.DATA)
         return Table(*open_path(data, load_settings=load_source_settings))
-    path = _write_frame(data, settings)
+    frame: Any = data
+    # Named columns of a pivot table become rows, and a named index columns.
+    if is_pandas_dataframe(data):
+        if twice := [str(name) for name in data.columns[data.columns.duplicated()].unique()]:
+            message = f"more than one column of the frame is called {quote_names(twice)}"
+            raise make_error(_NOTEBOOK, message, "Give each column a name of its own", Stage.DATA)
+        if all(name is not None for name in data.columns.names):
+            frame = data.melt(ignore_index=False)
+        elif data.columns.nlevels > 1:
+            message = "the columns of the frame have several levels without names"
+            step = 'Name them, as in frame.columns.names = ["series", "seed"]'
+            raise make_error(_NOTEBOOK, message, step, Stage.DATA)
+        frame = frame.reset_index() if any(name is not None for name in frame.index.names) else frame
+    frame = nw.from_native(frame, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        message = f"{type(data).__name__} is neither a path, the result of rg.read, nor a data frame"
+        raise make_error(_NOTEBOOK, message, "Give one of them", Stage.DATA)
+    if not len(frame):
+        raise make_error(_NOTEBOOK, "the frame has no rows", "", Stage.DATA)
+    return _open_frame(frame, settings)
+
+
+def _open_frame(frame: nw.DataFrame[Any], settings: Mapping[str, object]) -> Table:
+    """Write a frame with its settings as files, so that it is read by the rules for these, and open them."""
+    from reportgen.read import open_path  # noqa: PLC0415 - imports the database
+    from reportgen.read.runs.stored import get_temporary_cache  # noqa: PLC0415 - as above
+    from reportgen.settings.loading import load_source_settings  # noqa: PLC0415
+
+    text, keys = frame.write_csv().encode(), json.dumps(settings, default=str)
+    folder = get_temporary_cache().get_text_path(Cache.make_key(_FRAME, text, keys), _FRAME)
+    path = Path(folder, f"{_FRAME}.csv")
+    if not path.exists():
+        if settings:
+            replace_file(str(path.with_suffix(".source.yml")), keys.encode())
+        replace_file(str(path), text)
     problems = Diagnostics()
     with problems.collecting():
         _, source = open_path(path, load_settings=load_source_settings)
@@ -93,38 +126,3 @@ def _advise_arguments(problem: Diagnostic) -> Diagnostic:
 def open_data(data: Data) -> Table:
     """Return a table as it is, and a frame as a table; raise as ``read``."""
     return data if isinstance(data, Table) else read(data)
-
-
-def _flatten(frame: pd.DataFrame) -> pd.DataFrame:
-    """Turn named columns of a pivot table into rows, and a named index into columns."""
-    if twice := [str(name) for name in frame.columns[frame.columns.duplicated()].unique()]:
-        message = f"more than one column of the frame is called {quote_names(twice)}"
-        raise make_error(_NOTEBOOK, message, "Give each column a name of its own", Stage.DATA)
-    if all(name is not None for name in frame.columns.names):
-        frame = frame.melt(ignore_index=False)
-    elif frame.columns.nlevels > 1:
-        message = "the columns of the frame have several levels without names"
-        step = 'Name them, as in frame.columns.names = ["series", "seed"]'
-        raise make_error(_NOTEBOOK, message, step, Stage.DATA)
-    return frame.reset_index() if any(name is not None for name in frame.index.names) else frame
-
-
-def _write_frame(data: IntoDataFrame, settings: Mapping[str, object]) -> Path:
-    """Write a frame as CSV with its settings, so that the rules for files apply, and return its path."""
-    from reportgen.read.runs.stored import get_temporary_cache  # noqa: PLC0415 - imports the database
-
-    flat = _flatten(data) if is_pandas_dataframe(data) else data
-    frame: Any = nw.from_native(flat, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame):
-        message = f"{type(data).__name__} is neither a path, the result of rg.read, nor a data frame"
-        raise make_error(_NOTEBOOK, message, "Give one of them", Stage.DATA)
-    if not len(frame):
-        raise make_error(_NOTEBOOK, "the frame has no rows", "", Stage.DATA)
-    text, keys = frame.write_csv().encode(), json.dumps(settings, default=str)
-    folder = get_temporary_cache().get_text_path(Cache.make_key(_FRAME, text, keys), _FRAME)
-    path = Path(folder, f"{_FRAME}.csv")
-    if not path.exists():
-        if settings:
-            replace_file(str(path.with_suffix(".source.yml")), keys.encode())
-        replace_file(str(path), text)
-    return path

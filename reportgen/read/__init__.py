@@ -15,6 +15,7 @@ from reportgen.read.joining import join_sources
 from reportgen.read.measurements import make_frame, read_raw_frame
 from reportgen.read.outcomes import TotalsTable, hash_problem_set
 from reportgen.read.sources import open_path, open_source
+from reportgen.read.x_axis import list_axes
 
 __all__ = [
     "TotalsTable",
@@ -22,6 +23,7 @@ __all__ = [
     "get_score_names",
     "hash_problem_set",
     "join_sources",
+    "list_axes",
     "list_entries",
     "list_values",
     "make_frame",

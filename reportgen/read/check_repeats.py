@@ -6,7 +6,6 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import duckdb
 from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
@@ -105,6 +104,8 @@ def find_series(
     if not (texts or has_runs):
         return None, ()
     filters = resolve_filters(settings.filter, tuple(layout.kinds))
+    import duckdb  # noqa: PLC0415 - a build of unchanged data does without the database
+
     # Faults in the rows are reported when they are read.
     with suppress(duckdb.Error):
         if layout.outcomes:

@@ -109,7 +109,10 @@ def describe(path: Path, root: Path, name: str, context: DescribeContext) -> Des
     description = replace(description, problems=tuple(problems.found))
     # What a report calls a source is one.
     if not name and path.is_dir() and not location.has_settings and (is_mixed or not description.kind):
-        return _add_sources(description, list_sources(_list_inner(path), root, context), place)
+        inner = sorted((one for one in path.iterdir() if not one.name.startswith(".")), key=natural_key)
+        data = [one for one in inner if one.is_dir() or (one.is_file() and is_data_name(one.name))]
+        named = [(one, one.name) for one in data if not one.name.endswith(SETTINGS)]
+        return _add_sources(description, list_sources(named, root, context), place)
     return description
 
 
@@ -127,13 +130,6 @@ def _add_sources(
     reason = f"; as one source it cannot be read: {problems[0].message}" if problems else ""
     message = f"the folder holds {len(sources)} sources of their own{reason}"
     return replace(description, sources=sources, problems=(_warn(place, message, "Describe one of them"),))
-
-
-def _list_inner(folder: Path) -> list[tuple[Path, str]]:
-    """Return the folders and data files directly in a folder, with names for them, in natural order."""
-    inner = sorted((one for one in folder.iterdir() if not one.name.startswith(".")), key=natural_key)
-    data = [one for one in inner if one.is_dir() or (one.is_file() and is_data_name(one.name))]
-    return [(one, one.name) for one in data if not one.name.endswith(SETTINGS)]
 
 
 def list_sources(

@@ -71,8 +71,20 @@ class GroupColumns(Struct, frozen=True):
         return by | dict(zip(["colour"], self.colour.items(), strict=False))
 
     def _label(self, parts: Iterable[str]) -> str:
-        named = self._list_parts()
-        return " || ', ' || ".join(_label_setting(named[part][0], part) for part in parts) or "''"
+        """Return SQL for each setting in words: numbers and truth values follow its name."""
+        named, labels = self._list_parts(), []
+        for part in parts:
+            name = named[part][0]
+            number = f"TRY_CAST({part} AS DOUBLE)"
+            whole = f"{number} = trunc({number}) AND abs({number}) < {_LARGEST_WHOLE}"
+            written = (
+                f"CASE WHEN {whole} THEN CAST(CAST({number} AS BIGINT) AS {sql.TEXT}) "
+                f"WHEN {number} IS NOT NULL THEN CAST({number} AS {sql.TEXT}) ELSE {part} END"
+            )
+            bare = f"{number} IS NOT NULL OR lower({part}) IN ({sql.quote_all(_BARE)})"
+            shown = f"WHEN {bare} THEN {sql.quote(f'{name}=')} || {written} ELSE {part} END"
+            labels.append(f"CASE WHEN {part} IS NULL THEN {sql.quote(f'no {name}')} {shown}")
+        return " || ', ' || ".join(labels) or "''"
 
     def regroup(self, select: str) -> str:
         """Return a SELECT with the settings as series, and with runs that stay apart."""
@@ -168,11 +180,15 @@ def list_experiment_settings(layout: Layout) -> list[str]:
     return [name for name in names if name not in _OF_ONE_RUN]
 
 
-def _list_differing_columns(root: Path, layout: Layout, source: Source) -> list[str]:
-    """Return the columns of a table that are the same throughout each run and not in all runs.
+def _list_differing_settings(root: Path, layout: Layout, source: Source) -> list[str]:
+    """Return the settings in which runs differ, except seeds, names and paths.
 
-    Those that are read as metrics count if each run has several values of them.
+    Of a table they are the columns that are the same throughout each run and not in all runs. Those that are
+    read as metrics count if each run has several values of them.
     """
+    if layout.settings:
+        settings = list_experiment_settings(layout)
+        return [name for name in settings if len({run.get(name) for run in layout.settings}) > 1]
     raw = {name for raws in layout.metrics.values() for name in raws}
     taken = {name for roles in (layout.roles, layout.outcomes) if roles for name in astuple(roles)}
     kinds = {name: kind for name, kind in layout.kinds.items() if name not in taken and kind is not Kind.TIME}
@@ -200,14 +216,6 @@ def _list_differing_columns(root: Path, layout: Layout, source: Source) -> list[
         for name, fit, fewest in zip(names, fits[:half], fits[half:], strict=True)
         if fit and (fewest > 1 or name not in raw)
     ]
-
-
-def _list_differing_settings(root: Path, layout: Layout, source: Source) -> list[str]:
-    """Return the settings in which runs differ, except seeds, names and paths."""
-    if not layout.settings:
-        return _list_differing_columns(root, layout, source)
-    settings = list_experiment_settings(layout)
-    return [name for name in settings if len({run.get(name) for run in layout.settings}) > 1]
 
 
 def read_run_settings(
@@ -268,19 +276,6 @@ def expand_settings(root: Path, names: Sequence[str], layout: Layout, source: So
     return chosen.names
 
 
-def _label_setting(name: str, cell: str) -> str:
-    """Return SQL for a setting in words: numbers and truth values follow its name."""
-    number = f"TRY_CAST({cell} AS DOUBLE)"
-    whole = f"{number} = trunc({number}) AND abs({number}) < {_LARGEST_WHOLE}"
-    written = (
-        f"CASE WHEN {whole} THEN CAST(CAST({number} AS BIGINT) AS {sql.TEXT}) "
-        f"WHEN {number} IS NOT NULL THEN CAST({number} AS {sql.TEXT}) ELSE {cell} END"
-    )
-    bare = f"{number} IS NOT NULL OR lower({cell}) IN ({sql.quote_all(_BARE)})"
-    named = f"{sql.quote(f'{name}=')} || {written}"
-    return f"CASE WHEN {cell} IS NULL THEN {sql.quote(f'no {name}')} WHEN {bare} THEN {named} ELSE {cell} END"
-
-
 def rank_label(label: str) -> tuple[tuple[int, float, str], ...]:
     """Return a sort key that orders numbers by value."""
     ranks = []
@@ -306,19 +301,19 @@ def _explain_change(
     return Diagnostic(source.location, message, step, Stage.DATA)
 
 
-def _select_cell(column: str, rows: Rows) -> dict[str, str]:
-    return {"cell": rows.as_text(column)}
-
-
 def list_values(root: Path, source: Source, names: Iterable[str]) -> dict[str, str]:
     """Return the values that columns or settings have, in words; those that are unknown are left out."""
+
+    def select_cell(column: str, rows: Rows) -> dict[str, str]:
+        return {"cell": rows.as_text(column)}
+
     names = tuple(names)
     layout = add_settings(get_layout(source), names)
     found = {}
     for name in names:
         if (column := resolve_column(name, layout)) is None:
             continue
-        select = select_files(root, layout, partial(_select_cell, column))
+        select = select_files(root, layout, partial(select_cell, column))
         cells = get_engine().fetch_rows(
             f"SELECT cell, count(*) FROM ({select}) WHERE cell IS NOT NULL GROUP BY cell "  # noqa: S608 - quoted
             f"ORDER BY TRY_CAST(cell AS DOUBLE), cell LIMIT {_MOST_VALUES + 1}"

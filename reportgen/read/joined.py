@@ -99,6 +99,14 @@ def _join_tables(root: Path, source: Source, query: MeasurementQuery) -> Measure
     reading = _make_reading(root, source, [table.list_faults for table in tables])
     with reading():
         frame = get_engine().open_frame(" UNION ALL ".join(selects))
+
+    def check_x() -> None:
+        problems = Diagnostics()
+        for part, table in planned:
+            with problems.collecting(), relocate_errors(part.source.location, source.location):
+                table.check_x()
+        problems.raise_errors()
+
     own = list(zip(names, tables, strict=True))
     colours = {new[name]: label for new, table in own for name, label in table.groups.colours.items()}
     return Measurements(
@@ -110,7 +118,7 @@ def _join_tables(root: Path, source: Source, query: MeasurementQuery) -> Measure
         colours=dict(sorted(colours.items(), key=lambda pair: rank_label(pair[1]))),
         settings={new[name]: cells for new, table in own for name, cells in table.groups.values.items()},
         notes=_join_notes(planned),
-        check_x=partial(_check_parts, source, planned),
+        check_x=check_x,
         reading=reading,
         check_repeats=partial(_run_all, [partial(check_steps, root, table.plan) for table in tables]),
     )
@@ -155,15 +163,6 @@ def _join_notes(planned: Sequence[tuple[SourcePart, PlannedTable]]) -> tuple[str
         if note not in shared
     ]
     return (*shared, *own)
-
-
-def _check_parts(source: Source, planned: Iterable[tuple[SourcePart, PlannedTable]]) -> None:
-    """Check the x of each source; its problems are reported at the block."""
-    problems = Diagnostics()
-    for part, table in planned:
-        with problems.collecting(), relocate_errors(part.source.location, source.location):
-            table.check_x()
-    problems.raise_errors()
 
 
 def read_outcomes(

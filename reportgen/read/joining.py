@@ -66,11 +66,15 @@ def join_sources(root: Path, sources: Sequence[Source], place: SourceLocation, c
 
 
 def _compare_protocols(sources: Sequence[Source], place: SourceLocation) -> Iterator[Diagnostic]:
-    """Yield a warning of what was measured otherwise in one source than in another."""
-    stated = {}
+    """Yield a warning of what was measured otherwise in one source than in another, but for dates."""
+    # The texts of each setting, by source.
+    stated: dict[str, dict[str, dict[str, None]]] = {}
     for one in sources:
-        protocols = (one.settings.protocol, *map(one.settings.get_protocol, one.settings.protocols))
-        stated[one.name] = _list_stated(protocols)
+        found = stated.setdefault(one.name, {})
+        for protocol in (one.settings.protocol, *map(one.settings.get_protocol, one.settings.protocols)):
+            for label, text in protocol.list_stated():
+                if label != "date":
+                    found.setdefault(label, {})[text] = None
     differing = []
     for label in _list_all(tuple(one) for one in stated.values()):
         texts = {name: " or ".join(one.get(label, ("not stated",))) for name, one in stated.items()}
@@ -81,16 +85,6 @@ def _compare_protocols(sources: Sequence[Source], place: SourceLocation) -> Iter
         message = f"the sources were not measured in the same way: {'; '.join(differing)}"
         step = "Say on the page what follows from it, or state protocol: in each source.yml"
         yield Diagnostic(place, message, step, Stage.DATA, Severity.WARNING)
-
-
-def _list_stated(protocols: Iterable[Protocol]) -> dict[str, tuple[str, ...]]:
-    """Return the texts of each setting of some protocols, without the date of the answers."""
-    found: dict[str, dict[str, None]] = {}
-    for protocol in protocols:
-        for label, text in protocol.list_stated():
-            if label != "date":
-                found.setdefault(label, {})[text] = None
-    return {label: tuple(texts) for label, texts in found.items()}
 
 
 def _list_all(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
@@ -113,7 +107,7 @@ def _find_obstacles(sources: Sequence[Source], place: SourceLocation) -> Iterato
             step = "Let the harness write the answers of each, too, or show them in blocks of their own"
         yield Diagnostic(place, f"the sources hold different things: {said}", step, Stage.DATA)
     elif sources[0].kind != "measurements":
-        found = (*_compare_scales(sources), *_compare_benchmarks(sources))
+        found = _compare_benchmarks(sources)
         yield from (Diagnostic(place, message, step, Stage.DATA) for message, step in found)
     elif not _list_common([one.metrics for one in sources]):
         said = _list_each(sources, lambda one: quote_names(one.metrics) or "none")
@@ -125,8 +119,8 @@ def _list_each(sources: Sequence[Source], get: Callable[[Source], str]) -> str:
     return join_names([f'"{one.name}" has {get(one)}' for one in sources])
 
 
-def _compare_scales(sources: Sequence[Source]) -> Iterator[tuple[str, str]]:
-    """Yield why scores of the sources are not on one scale, with the next step."""
+def _compare_benchmarks(sources: Sequence[Source]) -> Iterator[tuple[str, str]]:
+    """Yield why the sources have no scale or no benchmark in common, with the next step."""
     if len({one.score_range for one in sources}) > 1:
         said = _list_each(
             sources, lambda one: f"scores from {one.score_range[0]:g} to {one.score_range[1]:g}"
@@ -137,10 +131,6 @@ def _compare_scales(sources: Sequence[Source]) -> Iterator[tuple[str, str]]:
             where = f" on {benchmark}" if benchmark else ""
             step = "Say lower_is_better: in the source.yml of those where it is"
             yield f"lower is better in some of the sources and higher in others{where}", step
-
-
-def _compare_benchmarks(sources: Sequence[Source]) -> Iterator[tuple[str, str]]:
-    """Yield why the sources have no benchmark in common, with the next step."""
     without = [one.name for one in sources if not one.benchmarks]
     if 0 < len(without) < len(sources):
         message = f"no column names the benchmark in {quote_names(without)}, and one does in the others"

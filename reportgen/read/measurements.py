@@ -24,7 +24,6 @@ from reportgen.read.x_axis import DerivedRows, find_x, place_rows
 from reportgen.settings.base import list_accepted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     import pandas as pd
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from reportgen.read.groups import Groups
     from reportgen.read.plan import MeasurementQuery, Plan
     from reportgen.read.tables.rows import Rows
-    from reportgen.read.x_axis import PlacedRows, XAxis
+    from reportgen.read.x_axis import PlacedRows
     from reportgen.settings.inputs import Source
 
 
@@ -92,46 +91,30 @@ def plan_table(root: Path, source: Source, query: MeasurementQuery) -> PlannedTa
     query = replace(query, by=expand_settings(root, query.by, get_layout(source), source))
     axis = find_x(source, query.x, query.x_formula)
     read = axis.add_inputs(query.formula.names if query.formula else query.metrics, get_layout(source))
-    plan = _plan_rows(root, source, replace(query, metrics=read, x=axis.reads))
-    with explain_errors(root, source.location, partial(_list_faults, root, plan)):
-        groups = plan.groups.find_groups(select_rows(root, plan), source)
-        rows = _compute_rows(root, source, plan, axis, query)
-        placed = place_rows(root, source, plan, axis, rows)
-    notes = (*_describe_filter(query), *filter(None, [axis.note]), *rows.notes, *groups.notes)
-    return PlannedTable(root, source, plan, placed, groups, notes)
-
-
-def _plan_rows(root: Path, source: Source, query: MeasurementQuery) -> Plan:
-    """Plan the rows of a query; a derived metric has no intervals from the data."""
-    plan = plan_measurements(root, source, query)
+    plan = plan_measurements(root, source, replace(query, metrics=read, x=axis.reads))
     if query.formula:
-        return replace(plan, intervals={raw: {} for raw in plan.intervals})
-    if plan.repeat == "mean" and plan.given_interval:
+        # A derived metric has no intervals from the data.
+        plan = replace(plan, intervals={raw: {} for raw in plan.intervals})
+    elif plan.repeat == "mean" and plan.given_interval:
         message = f"repeat: mean cannot average the intervals that the data give ({plan.given_interval})"
         advice = "Say repeat: runs, or rename the columns of the intervals"
         raise ReportError(Diagnostic(source.location, message, advice, Stage.SETTINGS))
-    return plan
-
-
-def _compute_rows(
-    root: Path, source: Source, plan: Plan, axis: XAxis, query: MeasurementQuery
-) -> DerivedRows:
-    """Return the rows of the metrics, derived if there is a formula, and of those that x needs."""
-    select = build_rows(root, plan)
-    if query.formula is None:
-        return DerivedRows(select, query.metrics, keeps_own=plan.keeps_own)
-    (name,) = query.metrics
-    notes = check_derived(select, name, query.formula, source, has_own=plan.keeps_own)
-    others = (*axis.inputs, *([plan.step_name] if plan.step_metric else []))
-    derived = derive(select, name, query.formula, others, has_own=plan.keeps_own)
-    return DerivedRows(derived, query.metrics, keeps_own=plan.keeps_own, notes=notes)
-
-
-def _describe_filter(query: MeasurementQuery) -> Iterator[str]:
-    """Yield a sentence about the rows that a block selects, if it does."""
+    with explain_errors(root, source.location, partial(_list_faults, root, plan)):
+        groups = plan.groups.find_groups(select_rows(root, plan), source)
+        select, notes = build_rows(root, plan), tuple[str, ...]()
+        if query.formula:
+            # The rows of the derived metric, and of those that x needs.
+            (name,) = query.metrics
+            notes = check_derived(select, name, query.formula, source, has_own=plan.keeps_own)
+            others = (*axis.inputs, *([plan.step_name] if plan.step_metric else []))
+            select = derive(select, name, query.formula, others, has_own=plan.keeps_own)
+        rows = DerivedRows(select, query.metrics, keeps_own=plan.keeps_own, notes=notes)
+        placed = place_rows(root, source, plan, axis, rows)
+    notes = (*filter(None, [axis.note]), *rows.notes, *groups.notes)
     if query.where:
         words = [f"{name} {' or '.join(map(str, list_accepted(cell)))}" for name, cell in query.where.items()]
-        yield f"Only rows with {join_names(words)}."
+        notes = (f"Only rows with {join_names(words)}.", *notes)
+    return PlannedTable(root, source, plan, placed, groups, notes)
 
 
 _PARTS: Final = ("series", "run", "seed", "step", "metric", "value")

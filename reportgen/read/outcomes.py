@@ -242,26 +242,25 @@ def build_outcomes(root: Path, query: OutcomeQuery) -> str:
 
 def _select_cells(root: Path, query: OutcomeQuery) -> str:
     """Return the SELECT of the rows that count, with the columns that group them."""
-    table = select_files(root, query.layout, lambda rows: _list_cells(rows, query), query.filters)
-    return keep_series(table, query.series)
-
-
-def _list_cells(rows: Rows, query: OutcomeQuery) -> dict[str, str]:
-    """Return the frame's columns as the files have them, with NUL in texts replaced for pages."""
     roles, source = query.roles, query.source
-    cells = {
-        **select_names(rows, query.layout, source.settings.rename),
-        "problem": _replace_nul(rows.as_text(roles.problem)),
-        "sample": rows.as_text(roles.sample),
-        "score": rows.as_score(roles.score, source.score_range),
-        "row": rows.get_position(),
-    }
-    for part, column in query.given.items():
-        cells[part] = rows.as_number(column) if part in _NUMBERS else _replace_nul(rows.as_text(column))
-    cells |= {name: _replace_nul(rows.as_text(name)) for name in list_free_columns(query.layout)}
-    if roles.benchmark:
-        cells["benchmark"] = rows.as_text(roles.benchmark)
-    return cells | query.groups.select(rows)
+
+    def list_cells(rows: Rows) -> dict[str, str]:
+        # As the files have them, with NUL in texts replaced for pages.
+        cells = {
+            **select_names(rows, query.layout, source.settings.rename),
+            "problem": _replace_nul(rows.as_text(roles.problem)),
+            "sample": rows.as_text(roles.sample),
+            "score": rows.as_score(roles.score, source.score_range),
+            "row": rows.get_position(),
+        }
+        for part, column in query.given.items():
+            cells[part] = rows.as_number(column) if part in _NUMBERS else _replace_nul(rows.as_text(column))
+        cells |= {name: _replace_nul(rows.as_text(name)) for name in list_free_columns(query.layout)}
+        if roles.benchmark:
+            cells["benchmark"] = rows.as_text(roles.benchmark)
+        return cells | query.groups.select(rows)
+
+    return keep_series(select_files(root, query.layout, list_cells, query.filters), query.series)
 
 
 def _replace_nul(cell: str) -> str:
@@ -368,17 +367,15 @@ class TotalsTable:
         with explain_faults(self._root, source.location, layout.files, numbers):
             select = select_files(self._root, layout, list_cells, resolved_filters, has_metric)
             for row in get_engine().fetch_rows(f"SELECT * FROM ({select}) ORDER BY row"):  # noqa: S608
-                found[row[0] or ""].append(_parse_reported(*row[1:-1]))
+                name, series, run, seed, metric, *cells, _ = row
+                # A value that is not finite is unknown.
+                value, stderr, n = (
+                    cell if isinstance(cell, float) and math.isfinite(cell) else None for cell in cells
+                )
+                problems = int(n) if n is not None and n >= 1 else None
+                score = ReportedScore(series, run, seed, metric, value, stderr, problems)
+                found[name or ""].append(score)
         return self._read.setdefault(key, found)
-
-
-def _parse_reported(series: str, run: str, seed: str | None, metric: str, *numbers: object) -> ReportedScore:
-    # A value that is not finite is unknown.
-    value, stderr, count = (
-        cell if isinstance(cell, float) and math.isfinite(cell) else None for cell in numbers
-    )
-    problems = int(count) if count is not None and count >= 1 else None
-    return ReportedScore(series, run, seed, metric, value, stderr, problems)
 
 
 def _check_scores(source: Source, scores: Sequence[ReportedScore]) -> None:

@@ -301,7 +301,15 @@ def build_rows(root: Path, plan: Plan) -> str:
     if plan.groups.list_fields():
         select = plan.groups.regroup(select)
     if plan.repeat == "mean":
-        return _reduce_to_mean(select)
+        # One row per step: the mean of its finite values, in the order of writing to be stable.
+        finite = f"FILTER (value BETWEEN -{sql.LARGEST} AND {sql.LARGEST})"
+        mean = f'list_avg(list(value ORDER BY "row") {finite})'
+        x = 'CASE WHEN min(step) = max(step) THEN min(step) ELSE list_avg(list(step ORDER BY "row")) END'
+        return (
+            f"SELECT series, run, min(seed) AS seed, metric, {x} AS step, "  # noqa: S608 - our own names
+            f'coalesce({mean}, arg_max(value, "row")) AS value, min("row") AS "row" '
+            f"FROM ({select}) GROUP BY series, run, metric, {_OWN}"
+        )
     return _RUNS_SQL.format(select=select) if plan.repeat == "runs" else select
 
 
@@ -335,8 +343,8 @@ def _select_metrics(rows: Rows, plan: Plan, found: Sequence[tuple[str, str]]) ->
         return _select(rows, plan, fields, test)
     fields = {
         **_name_fields(rows, plan),
-        "metric": _unnest(names),
-        **{part: _unnest(cell[part] for cell in cells) for part in cells[0]},
+        "metric": sql.unnest(names),
+        **{part: sql.unnest(cell[part] for cell in cells) for part in cells[0]},
     }
     select = _select(rows, plan, fields)
     return f"SELECT * FROM ({select}) WHERE value IS NOT NULL" if plan.has_gaps else select  # noqa: S608
@@ -356,11 +364,11 @@ def _select_spread(rows: Rows, plan: Plan) -> Iterator[str]:
         "run": _expand_texts(runs[raw].run for raw in selected),
         "seed": _expand_texts(runs[raw].seed for raw in selected),
         "metric": _expand_texts(names[raw] for raw in selected),
-        "value": _unnest(map(rows.as_number, selected)),
+        "value": sql.unnest(map(rows.as_number, selected)),
     }
     for part in plan.interval_columns:
         ends = [plan.intervals.get(raw, {}).get(part) for raw in selected]
-        fields[part] = _unnest(_NULL if end is None else rows.as_number(end) for end in ends)
+        fields[part] = sql.unnest(_NULL if end is None else rows.as_number(end) for end in ends)
     columns = {part: f'"{part}"' for part in fields}
     if all(runs[raw].run == series[raw] for raw in selected):
         # Each unnested name takes a tenth of the time.
@@ -372,12 +380,7 @@ def _select_spread(rows: Rows, plan: Plan) -> Iterator[str]:
 def _expand_texts(words: Iterable[str | None]) -> str:
     """Return texts as successive rows, or a single literal if all are equal."""
     literals = [f"CAST(NULL AS {sql.TEXT})" if word is None else sql.quote(word) for word in words]
-    return literals[0] if len(set(literals)) == 1 else _unnest(literals)
-
-
-def _unnest(cells: Iterable[str]) -> str:
-    """Return the cells of one row as successive rows."""
-    return f"unnest([{', '.join(cells)}])"
+    return literals[0] if len(set(literals)) == 1 else sql.unnest(literals)
 
 
 def _name_fields(rows: Rows, plan: Plan) -> dict[str, str]:
@@ -415,18 +418,6 @@ def _select(rows: Rows, plan: Plan, fields: Mapping[str, str], *tests: str) -> s
 def _order_fields(fields: Mapping[str, str]) -> dict[str, str]:
     """Return fields in one order everywhere, as UNION ALL requires."""
     return {part: fields[part] for part in dict.fromkeys((*_COLUMNS, *fields))}
-
-
-def _reduce_to_mean(select: str) -> str:
-    """Return one row per step: the mean of its finite values, in the order of writing to be stable."""
-    finite = f"FILTER (value BETWEEN -{sql.LARGEST} AND {sql.LARGEST})"
-    mean = f'list_avg(list(value ORDER BY "row") {finite})'
-    x = 'CASE WHEN min(step) = max(step) THEN min(step) ELSE list_avg(list(step ORDER BY "row")) END'
-    return (
-        f"SELECT series, run, min(seed) AS seed, metric, {x} AS step, "  # noqa: S608 - our own names
-        f'coalesce({mean}, arg_max(value, "row")) AS value, min("row") AS "row" '
-        f"FROM ({select}) GROUP BY series, run, metric, {_OWN}"
-    )
 
 
 # Rows of one step as separate runs: whole curves one after the other, otherwise in turn.

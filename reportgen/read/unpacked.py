@@ -73,8 +73,11 @@ def unpack_source(
         patterns = settings.files if isinstance(settings.files, tuple) else (settings.files or "",)
         key = cache.make_key("unpacked", repr([(file.path, file.sha256) for file in files]), repr(patterns))
         root = Path(cache.get_text_path(key, _FOLDER))
-        members = cache.load(key, _Members)
-        if members is None or not _is_whole(root, members):
+        members, is_whole = cache.load(key, _Members), False
+        with suppress(OSError):
+            sizes = members.sizes.items() if members else ()
+            is_whole = all(os.stat(root / name).st_size == size for name, size in sizes)  # noqa: PTH116
+        if members is None or not is_whole:
             members = _Unpacking(archives, location, patterns).write(cache, key)
     except UnreadableError as error:
         place = locate_file(error.path, location.root)
@@ -111,13 +114,6 @@ def _list_archives(path: Path) -> list[Path]:
 
 def _get_relative(path: Path, root: Path) -> str:
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
-
-
-def _is_whole(root: Path, members: _Members) -> bool:
-    try:
-        return all(os.stat(root / name).st_size == size for name, size in members.sizes.items())  # noqa: PTH116
-    except OSError:
-        return False
 
 
 class _Unpacking:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -16,6 +17,7 @@ from reportgen.read.tables.layout import find_column, get_layout
 from reportgen.read.tables.rows import select_files, select_names
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from reportgen.core.model import Formula
@@ -82,7 +84,19 @@ def find_x(source: Source, x: str | None, formula: Formula | None) -> XAxis:
         message = f'"{x}" is not known: source "{source.name}" has no times of its values'
         raise ReportError(Diagnostic(source.location, message, "Leave x out, or name a metric", Stage.DATA))
     counted = _COUNTS.get(_SAME.get(word, word))
-    return XAxis(x) if counted is None else _find_count(source, layout, x, counted)
+    if counted is None:
+        return XAxis(x)
+    # The metric or column that counts what the word says.
+    names = dict.fromkeys((*layout.metrics, *layout.kinds))
+    counts = [name for name in names if counted.fullmatch(re.split(r"[/.]", name)[-1])]
+    if len(counts) == 1:
+        return XAxis(counts[0], x)
+    message = f'source "{source.name}" has no column or metric "{x}", nor one that counts {x}'
+    advice = f"Say how many one step has, as in x: {{step * 4096: {x}}}"
+    if counts:
+        message = f'several may be meant by "x: {x}" in source "{source.name}": {quote_names(counts)}'
+        advice = "Name one of them as x"
+    raise ReportError(Diagnostic(source.location, message, advice, Stage.DATA))
 
 
 def find_time(layout: Layout) -> str | None:
@@ -91,19 +105,23 @@ def find_time(layout: Layout) -> str | None:
     return _TIME if _TIME in times else times[0] if len(times) == 1 else None
 
 
-def _find_count(source: Source, layout: Layout, x: str, counted: re.Pattern[str]) -> XAxis:
-    """Return the metric or column that counts what a word says; raise unless there is exactly one."""
-    names = dict.fromkeys((*layout.metrics, *layout.kinds))
-    found = [name for name in names if counted.fullmatch(re.split(r"[/.]", name)[-1])]
-    if len(found) == 1:
-        return XAxis(found[0], x)
-    if found:
-        message = f'several may be meant by "x: {x}" in source "{source.name}": {quote_names(found)}'
-        advice = "Name one of them as x"
-    else:
-        message = f'source "{source.name}" has no column or metric "{x}", nor one that counts {x}'
-        advice = f"Say how many one step has, as in x: {{step * 4096: {x}}}"
-    raise ReportError(Diagnostic(source.location, message, advice, Stage.DATA))
+def list_axes(source: Source, x: object, metrics: Sequence[str]) -> tuple[str, ...]:
+    """List what else the data have as x, by its word: the step, tokens, samples, epochs and relative time.
+
+    ``x`` is what is drawn, a name or formula or None for the step, and ``metrics`` are drawn over it.
+    """
+    sources = [part.source for part in source.parts] or [source]
+
+    def find_reads(word: str | None) -> set[str | None]:
+        """Return what a word reads, None for the step; empty if it is in one of the sources only."""
+        with suppress(ReportError):
+            axes = [(find_x(one, word, None).reads, list_step_names(get_layout(one))) for one in sources]
+            return {None if reads in names else reads for reads, names in axes}
+        return set()
+
+    drawn = {*metrics, *(find_reads(x) if x is None or isinstance(x, str) else ())}
+    words = ("step", *_COUNTS, "relative time")
+    return tuple(word for word in words if (reads := find_reads(word)) and not reads & drawn)
 
 
 def list_step_names(layout: Layout) -> tuple[str, ...]:
@@ -144,22 +162,17 @@ def place_rows(root: Path, source: Source, plan: Plan, axis: XAxis, rows: Derive
         return PlacedRows(placed, checked, title, is_time=False)
     is_time, size = plan.step_is_time, 0.0
     if axis.relative:
-        starts = _select_starts(root, source, plan)
+
+        def list_fields(rows: Rows) -> dict[str, str]:
+            names = select_names(rows, plan.layout, source.settings.rename)
+            return {**names, "began": rows.as_time(plan.step), **plan.groups.select(rows)}
+
+        # The time of the first value of each run, of whatever metric.
+        every = select_files(root, plan.layout, list_fields, plan.filters)
+        every = plan.groups.regroup(every) if plan.groups.list_fields() else every
+        starts = f"SELECT series, run, min(began) AS began FROM ({every}) GROUP BY series, run"  # noqa: S608
         unit, size = choose_time_unit(count_from_start(select, starts, 1.0))
         select, title, is_time = count_from_start(select, starts, size), f"{title} ({unit})", False
     if keeps_own:
         return PlacedRows(f"SELECT * EXCLUDE (own) FROM ({select})", select, title, is_time, size)  # noqa: S608
     return PlacedRows(select, "", title, is_time, size)
-
-
-def _select_starts(root: Path, source: Source, plan: Plan) -> str:
-    """Return the SELECT of the time of the first value of each run, of whatever metric."""
-
-    def list_fields(rows: Rows) -> dict[str, str]:
-        names = select_names(rows, plan.layout, source.settings.rename)
-        return {**names, "began": rows.as_time(plan.step), **plan.groups.select(rows)}
-
-    select = select_files(root, plan.layout, list_fields, plan.filters)
-    if plan.groups.list_fields():
-        select = plan.groups.regroup(select)
-    return f"SELECT series, run, min(began) AS began FROM ({select}) GROUP BY series, run"  # noqa: S608

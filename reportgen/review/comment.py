@@ -164,6 +164,14 @@ def name_pictures(review: Review, most: int = MOST_PICTURES) -> dict[str, Figure
 def _join_parts(review: Review, around: CommentContext, rows: int, lines: int) -> str:
     ranked = words.rank_numbers(review.numbers)[:rows]
     broken = [one for one in review.statements if one.is_broken]
+    tools = sorted({_quote_name(one) for one in (review.base.tool, review.head.tool) if one})
+    last_line = [
+        f"{_name_state(review.base)} → {_name_state(review.head)}",
+        f"reportgen {join_names(tools)}" if tools else "",
+        "computed in the fork's own run" if around.from_fork else "",
+        f"[review.html]({around.link})" if around.link else "",
+        f"[preview]({around.preview}) in a few minutes" if around.preview else "",
+    ]
     kinds = {"claim": "Claims that became false", "value": "Values that no longer match"} if rows else {}
     parts = [
         _write_alert(review),
@@ -175,7 +183,7 @@ def _join_parts(review: Review, around: CommentContext, rows: int, lines: int) -
         draw_strips(ranked[:_MOST_STRIPS]),
         *(_show_pictures(review, around.picture_base) if rows and around.picture_base else ()),
         _write_details(review, lines) if lines else "",
-        _write_last_line(review, around),
+        " · ".join(filter(None, last_line)),
         make_marker(around.config_path),
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
@@ -228,31 +236,28 @@ def _write_table(review: Review, numbers: Sequence[NumberChange]) -> str:
         "",
         f"| series | metric | before → after | Δ{interval} | p | verdict | page |",
         "| --- | --- | --: | --- | --: | --- | --- |",
-        *map(_write_row, numbers),
     ]
+    for number in numbers:
+        series = quote_in_table(number.series)
+        if number.was_series:
+            series += f", was {quote_in_table(number.was_series)}"
+        metric = quote_in_table(number.metric)
+        if number.benchmark:
+            metric += f" on {quote_in_table(number.benchmark)}"
+        if number.step is not None:
+            metric += f" at {words.describe_step(number.step)}"
+        verdict = words.format_verdict(number)
+        verdict = f"**{verdict}**" if number.verdict in {"higher", "lower"} else verdict
+        why = [words.describe_units(number), words.describe_reason(number)]
+        why += [quote_in_table(number.why, 2 * LONGEST_NAME)] if number.why else []
+        verdict = ": ".join(filter(None, [verdict, "; ".join(filter(None, why))]))
+        change, delta = words.format_change(number), words.format_delta(number)
+        cells = (series, metric, change, delta, words.format_adjusted_p(number), verdict)
+        lines.append(f"| {' | '.join(cells)} | {quote_in_table(number.page)} |")
     shown = sum(number.verdict != "same" for number in review.numbers)
     if shown > len(numbers):
         lines += ["", f"{len(numbers)} of {shown:,} numbers that changed, the clearest differences first."]
     return "\n".join(lines)
-
-
-def _write_row(number: NumberChange) -> str:
-    series = quote_in_table(number.series)
-    if number.was_series:
-        series += f", was {quote_in_table(number.was_series)}"
-    metric = quote_in_table(number.metric)
-    if number.benchmark:
-        metric += f" on {quote_in_table(number.benchmark)}"
-    if number.step is not None:
-        metric += f" at {words.describe_step(number.step)}"
-    verdict = words.format_verdict(number)
-    verdict = f"**{verdict}**" if number.verdict in {"higher", "lower"} else verdict
-    why = [words.describe_units(number), words.describe_reason(number)]
-    why += [quote_in_table(number.why, 2 * LONGEST_NAME)] if number.why else []
-    verdict = ": ".join(filter(None, [verdict, "; ".join(filter(None, why))]))
-    change, delta = words.format_change(number), words.format_delta(number)
-    cells = (series, metric, change, delta, words.format_adjusted_p(number), verdict)
-    return f"| {' | '.join(cells)} | {quote_in_table(number.page)} |"
 
 
 def _show_pictures(review: Review, base: str) -> Iterator[str]:
@@ -272,18 +277,6 @@ def _show_pictures(review: Review, base: str) -> Iterator[str]:
             f'<picture><source media="(prefers-color-scheme: dark)" srcset="{dark}">'
             f'<img width="{PICTURE_WIDTH}" alt="{alternative}" src="{light}"></picture>'
         )
-
-
-def _write_last_line(review: Review, around: CommentContext) -> str:
-    tools = sorted({_quote_name(one) for one in (review.base.tool, review.head.tool) if one})
-    parts = [
-        f"{_name_state(review.base)} → {_name_state(review.head)}",
-        f"reportgen {join_names(tools)}" if tools else "",
-        "computed in the fork's own run" if around.from_fork else "",
-        f"[review.html]({around.link})" if around.link else "",
-        f"[preview]({around.preview}) in a few minutes" if around.preview else "",
-    ]
-    return " · ".join(filter(None, parts))
 
 
 def _name_state(origin: Origin) -> str:

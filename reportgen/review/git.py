@@ -156,7 +156,17 @@ class Repository(Struct, frozen=True):
         if process.returncode:
             message = f"git cannot read all files of {commit[:8]}: {words.splitlines()[-1] if words else ''}"
             raise make_error("BASE", message.rstrip(": "), "Fetch them: git fetch, without --filter")
-        self._fill_pointers(target)
+        # Put files of Git LFS in place of their pointers where the repository has them.
+        store = self.shared / "lfs" / "objects"
+        for path in target.rglob("*") if store.is_dir() else ():
+            if path.is_symlink() or not path.is_file() or path.stat().st_size > _LONGEST_POINTER:
+                continue
+            if match := _POINTER.fullmatch(path.read_bytes()):
+                oid = match[1].decode()
+                stored = store / oid[:2] / oid[2:4] / oid
+                if stored.is_file() and stored.stat().st_size == int(match[2]):
+                    path.unlink()
+                    shutil.copyfile(stored, path)
 
     def _borrow_objects(self, commit: str, folder: Path) -> Path:
         own = folder / "git"
@@ -172,21 +182,6 @@ class Repository(Struct, frozen=True):
         attributes = "* -export-ignore -export-subst -filter -text -eol -ident -working-tree-encoding\n"
         (own / "info/attributes").write_text(attributes, "utf-8")
         return own
-
-    def _fill_pointers(self, target: Path) -> None:
-        """Put files of Git LFS in place of their pointers where the repository has them."""
-        store = self.shared / "lfs" / "objects"
-        if not store.is_dir():
-            return
-        for path in target.rglob("*"):
-            if path.is_symlink() or not path.is_file() or path.stat().st_size > _LONGEST_POINTER:
-                continue
-            if match := _POINTER.fullmatch(path.read_bytes()):
-                oid = match[1].decode()
-                stored = store / oid[:2] / oid[2:4] / oid
-                if stored.is_file() and stored.stat().st_size == int(match[2]):
-                    path.unlink()
-                    shutil.copyfile(stored, path)
 
     def _try(self, *words: str) -> str | None:
         """What git says; None if it fails."""

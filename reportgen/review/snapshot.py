@@ -178,7 +178,9 @@ def _describe_figures(page: Page, block: Block, metric: str, report: Report) -> 
                 "key": report.keys.get((page.path, block.id), ""),
                 # pass@k is drawn in percent already
                 "percent": figure.kind != "passk"
-                and _is_share(block, [report.sources[one] for one in sources]),
+                and _is_share(
+                    page, block, [report.sources[one] for one in sources], figure.numbers.get("metric")
+                ),
                 "csv": figure.csv,
                 "spec": figure.spec,
             },
@@ -264,29 +266,38 @@ def _collect_numbers(report: Report, root: Path, cache: Cache) -> Drafted:
     exact = [use_every_step(request) for request in requests if isinstance(request, CurveRequest)]
     results = ResultsStore(root, report.sources, dict.fromkeys((*requests, *exact)))
     names = read_series_names(plan, report.sources, results, cache, problems)
-    numbers = tuple(
-        RequestedNumbers(
-            page=planned.page.path,
-            block=planned.block.id,
-            title=getattr(report.shown[planned.page.path, planned.block.id], "title", ""),
-            request=request,
-            series=names.get(request, ()),
-            higher_is_better=_find_direction(
-                request, planned.block, planned.page, report.sources[request.source]
-            ),
-            percent=_is_share(planned.block, [report.sources[request.source]]),
-            definition=_define_request(request, report.sources[request.source]),
-        )
-        for planned in plan.blocks
-        for request in planned.requests
-    )
+    numbers = []
+    for planned in plan.blocks:
+        page, block = planned.page, planned.block
+        for request in planned.requests:
+            source = report.sources[request.source]
+            # What decides the numbers apart from the source's files, each in a few words. Smoothing and
+            # bands do not: numbers are those of unsmoothed runs.
+            definition = {"metric": request.metric}
+            if isinstance(request, CurveRequest):
+                definition["x"] = request.x or "step"
+            found = RequestedNumbers(
+                page=page.path,
+                block=block.id,
+                title=getattr(report.shown[page.path, block.id], "title", ""),
+                request=request,
+                series=names.get(request, ()),
+                higher_is_better=_find_direction(request, block, page, source),
+                percent=_is_share(page, block, [source], request.metric),
+                definition=definition | _define_filter(dict(request.where)) | define_source(source),
+            )
+            numbers.append(found)
     texts = {page.path: page.text for page in report.pages if not page.generated}
-    return Drafted(report.sources, numbers, results, texts)
+    return Drafted(report.sources, tuple(numbers), results, texts)
 
 
-def _is_share(block: Block, sources: Iterable[Source]) -> bool:
-    """Whether a block shows scores from 0 to 1, which are written in percent."""
-    return block.settings.data == "scores" and all(one.score_range == (0, 1) for one in sources)
+def _is_share(page: Page, block: Block, sources: Iterable[Source], metric: str | None) -> bool:
+    """Whether a block shows scores from 0 to 1, or a metric of curves, that are written in percent."""
+    if block.settings.data == "scores":
+        return all(one.score_range == (0, 1) for one in sources)
+    if stated := getattr(block.settings, "format", None):
+        return bool(stated == "percent")
+    return any(metric in page.percent.get(one.name, ()) for one in sources)
 
 
 def _find_direction(request: Request, block: Block, page: Page, source: Source) -> bool | None:
@@ -299,17 +310,6 @@ def _find_direction(request: Request, block: Block, page: Page, source: Source) 
     stated = getattr(block.settings, "higher_is_better", None)
     own = benchmark.higher_is_better if benchmark and ranks else None
     return find_direction(request.metric, stated, own, ranks=ranks)
-
-
-def _define_request(request: Request, source: Source) -> dict[str, str]:
-    """What decides the numbers of a request apart from its source's files, each in a few words.
-
-    Smoothing and bands do not: numbers are those of unsmoothed runs.
-    """
-    definition = {"metric": request.metric}
-    if isinstance(request, CurveRequest):
-        definition["x"] = request.x or "step"
-    return definition | _define_filter(dict(request.where)) | define_source(source)
 
 
 def _define_filter(columns: Mapping[str, Any]) -> dict[str, str]:

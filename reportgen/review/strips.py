@@ -20,7 +20,7 @@ from reportgen.review.words import choose_number_digits, format_delta, format_si
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reportgen.review.model import Estimate, NumberChange
+    from reportgen.review.model import NumberChange
 
 _CELLS = 36
 _LONGEST_LABEL = 28
@@ -79,11 +79,17 @@ def _draw_group(metric: str, numbers: Sequence[NumberChange], *, percent: bool) 
         for word, mark, estimate in (("before", _BEFORE, number.before), ("after ", _AFTER, number.after)):
             if estimate is None:
                 continue
+            cells = [" "] * _CELLS
+            if estimate.low is not None and estimate.high is not None:
+                low, high = sorted((axis.locate(estimate.low), axis.locate(estimate.high)))
+                cells[low : high + 1] = "─" * (high - low + 1)
+                cells[low], cells[high] = "├", "┤"
+            cells[axis.locate(estimate.value)] = mark
             words = format_side(number, estimate)
             if mark == _AFTER:
                 delta = format_delta(number)
                 words += f"   {f'Δ {delta} ' if delta else ''}{format_verdict(number)}"
-            yield f"{word}  {fit_name(name, width)}  {_draw_strip(axis, estimate, mark)}  {words}"
+            yield f"{word}  {fit_name(name, width)}  {''.join(cells)}  {words}"
             name = ""
 
 
@@ -118,13 +124,3 @@ def _draw_ticks(axis: _Axis, *, percent: bool) -> str:
         if not line or start >= len(line) + _GAP:
             line = f"{line:<{start}}{text}"
     return line
-
-
-def _draw_strip(axis: _Axis, estimate: Estimate, mark: str) -> str:
-    cells = [" "] * _CELLS
-    if estimate.low is not None and estimate.high is not None:
-        low, high = sorted((axis.locate(estimate.low), axis.locate(estimate.high)))
-        cells[low : high + 1] = "─" * (high - low + 1)
-        cells[low], cells[high] = "├", "┤"
-    cells[axis.locate(estimate.value)] = mark
-    return "".join(cells)

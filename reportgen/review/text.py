@@ -55,7 +55,15 @@ def _list_change(change: Value | str) -> list[str]:
             found = [f"{word}{one.found}" for word, one in sides if one]
             return [f'{where}: "{known.words}": {words.describe_statement(change)}', *found]
         case NumberChange():
-            return _list_number(change)
+            name = _name(change.series, change.was_series)
+            metric = f"{change.metric} on {change.benchmark}" if change.benchmark else change.metric
+            at = "" if change.step is None else f" at {words.describe_step(change.step)}"
+            p, delta = words.format_adjusted_p(change), words.format_delta(change)
+            values = " → ".join(words.format_side(change, one) for one in (change.before, change.after))
+            found = [values, f"Δ {delta}" if delta else "", format_equation("p", p) if p else ""]
+            why = [words.describe_units(change), words.describe_reason(change), change.why]
+            first = f"{change.page}: {name}, {metric}{at}: {words.format_verdict(change)}"
+            return [first, ", ".join(filter(None, found)), "; ".join(filter(None, why))]
         case FigureChange() | TableChange():
             kind = "figure" if isinstance(change, FigureChange) else "table"
             moves = (f"{_name(one.name, one.was_name)}: {move}" for one, move in words.list_moves(change))
@@ -69,22 +77,6 @@ def _list_change(change: Value | str) -> list[str]:
             settings = f" ({', '.join(change.settings_changed)})" if change.settings_changed else ""
             return [f"{change.name}: {', '.join(changes) or 'changed'}{settings}"]
     return [str(change)]
-
-
-def _list_number(number: NumberChange) -> list[str]:
-    """What a number is and its verdict; below, before and after, the difference, and what is behind it."""
-    name = _name(number.series, number.was_series)
-    metric = f"{number.metric} on {number.benchmark}" if number.benchmark else number.metric
-    at = "" if number.step is None else f" at {words.describe_step(number.step)}"
-    p, delta = words.format_adjusted_p(number), words.format_delta(number)
-    sides = " → ".join(words.format_side(number, one) for one in (number.before, number.after))
-    found = [sides, f"Δ {delta}" if delta else "", format_equation("p", p) if p else ""]
-    why = [words.describe_units(number), words.describe_reason(number), number.why]
-    return [
-        f"{number.page}: {name}, {metric}{at}: {words.format_verdict(number)}",
-        ", ".join(filter(None, found)),
-        "; ".join(filter(None, why)),
-    ]
 
 
 def _name(series: str, was: str) -> str:

@@ -94,7 +94,11 @@ class LineSettings(DataSettings):
     max_points: Annotated[int, Field(ge=10, le=10_000)] = Field(
         400, description="More distinct steps than this are binned."
     )
-    other_x: tuple[X, ...] = Field((), description="What a reader can choose as x instead; each as in x.")
+    other_x: Literal["auto"] | tuple[X, ...] = Field(
+        (),
+        description="What a reader can choose as x instead, each as in x; or auto for the step, tokens, "
+        "samples, epochs and relative time, as far as the data have them.",
+    )
     x_title: Name | None = Field(None, description="Title of the x axis.")
     x_domain: tuple[Number, Number] | None = Field(None, description="First and last x shown.")
     x_scale: Literal["linear", "log"] = Field("linear", description="linear or log.")
@@ -103,7 +107,7 @@ class LineSettings(DataSettings):
     )
     colour: ColouredBy = None
     highlight: tuple[Name, ...] = Field((), description="These series keep colour, the rest turn grey.")
-    format: ValueFormat = Field("number", description=FORMAT)
+    format: ValueFormat | None = Field(None, description=FORMAT)
     height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
 
     @model_validator(mode="after")
@@ -114,9 +118,13 @@ class LineSettings(DataSettings):
                 raise ValueError(f"{name} takes the smaller number first")
         return self
 
-    def list_other_axes(self) -> tuple[Self, ...]:
-        """Return the settings with each other x, without what the author placed along x."""
-        return tuple(self.model_copy(update=self._clear_x() | {"x": x}) for x in self.other_x)
+    def list_other_axes(self, known: tuple[str, ...]) -> tuple[Self, ...]:
+        """Return the settings with each other x, without what the author placed along x.
+
+        ``known`` are those that the data have, for ``auto``.
+        """
+        axes = known if self.other_x == "auto" else self.other_x
+        return tuple(self.model_copy(update=self._clear_x() | {"x": x}) for x in axes)
 
     def _clear_x(self) -> dict[str, object]:
         return {"other_x": (), "x_title": None, "x_domain": None, "x_scale": "linear"}
@@ -251,7 +259,7 @@ class TableSettings(DataSettings):
         ("final", "peak", "mean"), min_length=1, description=f"Which of {COLUMNS}."
     )
     order: Literal["given", "final", "best", "name"] = Field("final", description="Order of the rows.")
-    format: ValueFormat = Field("number", description=FORMAT)
+    format: ValueFormat | None = Field(None, description=FORMAT)
     peak: Peak = Field(Peak.NONE, description=PEAK)
 
     def list_formulas(self) -> dict[str, str]:
@@ -292,7 +300,7 @@ class SweepSettings(DataSettings):
     )
     mark: Literal["dot", "bar"] = Field("dot", description="dot, or bar for a bar from 0 in each row.")
     y_title: Name | None = Field(None, description="Title of the y axis; value and metric if left out.")
-    format: ValueFormat = Field("number", description=FORMAT)
+    format: ValueFormat | None = Field(None, description=FORMAT)
     height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
 
 
@@ -313,7 +321,7 @@ class ScatterSettings(DataSettings):
         None, description="linear or log; log where the values span a factor of 10 if left out."
     )
     colour: ColouredBy = None
-    format: ValueFormat = Field("number", description=FORMAT)
+    format: ValueFormat | None = Field(None, description=FORMAT)
     height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
 
 
@@ -331,7 +339,7 @@ class DistributionSettings(DataSettings):
     )
     order: Literal["given", "best", "name"] = Field("given", description="Order of the rows.")
     colour: ColouredBy = None
-    format: ValueFormat = Field("number", description=FORMAT)
+    format: ValueFormat | None = Field(None, description=FORMAT)
 
 
 class OverviewSettings(BlockSettings):

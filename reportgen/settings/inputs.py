@@ -83,4 +83,5 @@ class Page(Struct, frozen=True):
     bindings: tuple[Binding, ...] = ()
     references: tuple[Reference, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)  # by dotted name
+    percent: Mapping[str, frozenset[str]] = field(default_factory=dict)  # by source: metrics in percent
     template: str = ""  # path of the file that several pages are made of; empty for a page of its own

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, ValidationError, model_validator
 
+from reportgen.core.words import choose_names
 from reportgen.settings.base import (
     ACCEPT,
     COLOURS,
@@ -22,7 +23,7 @@ from reportgen.settings.base import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 
 _Table: TypeAlias = Literal[
@@ -118,13 +119,9 @@ class Protocol(Settings):
         )
 
 
-def make_protocol(said: Mapping[str, str]) -> Protocol:
-    """The protocol from what a harness says; what does not fit a key is left out."""
-    return _make_protocol(tuple(said.items()))
-
-
 @cache
-def _make_protocol(said: tuple[tuple[str, str], ...]) -> Protocol:
+def make_protocol(said: tuple[tuple[str, str], ...]) -> Protocol:
+    """The protocol from what a harness says of each key; what does not fit a key is left out."""
     values: dict[str, Any] = {}
     for name, text in said:
         with suppress(ValidationError):
@@ -226,6 +223,11 @@ class SourceSettings(Settings):
         default_factory=dict, description="Series as written in the data: its name in the report."
     )
     labels: Labels = Field(default_factory=dict, description=LABELS)
+    percent: tuple[Name, ...] = Field(
+        (),
+        description="Metrics that are shares and are written in percent, as in 84% for 0.84; also patterns "
+        "such as accuracy/*.",
+    )
     rename_metrics: dict[str, Name] = Field(
         default_factory=dict, description="Metric as written in the data: its name in the report."
     )
@@ -260,6 +262,10 @@ class SourceSettings(Settings):
         """Return the settings with these short names, which go before names that ``rename`` gives."""
         renamed = {old: labels.get(new, new) for old, new in self.rename.items()}
         return self.model_copy(update={"labels": {**self.labels, **labels}, "rename": {**labels, **renamed}})
+
+    def list_percent(self, metrics: Sequence[str]) -> frozenset[str]:
+        """Return which of these metrics are written in percent."""
+        return frozenset(choose_names(self.percent, metrics).names if self.percent else ())
 
     def get_protocol(self, series: str) -> Protocol:
         """How a series was measured: what ``protocols`` says of it goes before ``protocol``."""

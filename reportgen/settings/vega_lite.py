@@ -185,7 +185,12 @@ def _check_code(spec: Node) -> Iterator[Diagnostic]:
             message = f'"{shorten(node.text)}" is no type of format'
             yield make_settings_problem(node.place, message, "Write number or time")
         elif name == "params":
-            yield from _check_parameters(node)
+            names = filter(None, (item.entries.get("name") for item in node.items))
+            wrong = (one for one in names if one.kind == "scalar" and not _PARAMETER.fullmatch(one.text))
+            step = "Use letters, digits and _, with a letter first"
+            for text in wrong:
+                message = f'"{shorten(text.text)}" cannot be the name of a parameter'
+                yield make_settings_problem(text.place, message, step)
         elif name not in _WORDS and name not in _ROWS:
             for text in _iterate_listed(node):
                 yield from _check_name_in_data(text.text, text.place)
@@ -213,14 +218,6 @@ def _check_bind(node: Node) -> Iterator[Diagnostic]:
             yield from _check_bind(inner)
         elif key != "legend":
             yield make_settings_problem(place, f'"{shorten(key)}" is no input', "Write bind: {input: range}")
-
-
-def _check_parameters(node: Node) -> Iterator[Diagnostic]:
-    for item in node.items:
-        name = item.entries.get("name")
-        if name and name.kind == "scalar" and not _PARAMETER.fullmatch(name.text):
-            message = f'"{shorten(name.text)}" cannot be the name of a parameter'
-            yield make_settings_problem(name.place, message, "Use letters, digits and _, with a letter first")
 
 
 def _iterate_entries(spec: Node) -> Iterator[tuple[str, SourceLocation, Node]]:

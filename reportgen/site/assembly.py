@@ -327,10 +327,13 @@ class Assembly:
         if drafted and drafted.front_matter.date:
             html = html.replace(DATE, render_fragment("published.html", date=drafted.front_matter.date), 1)
         bound = match_statements(html, self._seen, statements)
-        problems = [
-            *self._find_unplaced(path, html),
-            *find_unmatched(bound, drafted.file if drafted else path),
-        ]
+        placed, problems = set(self.fences.list_marked_ids(path, html)), list[Diagnostic]()
+        for block in blocks:
+            if block.id not in placed:
+                message = f"this {block.kind} block is not shown: Markdown reads its lines as code"
+                step = "Look for a missing extension in mkdocs.yml, such as admonition or pymdownx.tabbed"
+                problems.append(Diagnostic(block.location, message, step, Stage.SITE, Severity.WARNING))
+        problems += find_unmatched(bound, drafted.file if drafted else path)
         for problem in problems:
             warn(problem)
         keys = [self.report.keys.get((path, block.id)) for block in blocks]
@@ -344,15 +347,6 @@ class Assembly:
         # The next build has to repeat its warnings.
         stored = store.store_html(path, html) if store and not problems else None
         return self._place(stored, page, site) if stored else html
-
-    def _find_unplaced(self, path: str, html: str) -> Iterator[Diagnostic]:
-        drafted = self._pages.get(path)
-        placed = set(self.fences.list_marked_ids(path, html))
-        for block in drafted.blocks if drafted else ():
-            if block.id not in placed:
-                message = f"this {block.kind} block is not shown: Markdown reads its lines as code"
-                step = "Look for a missing extension in mkdocs.yml, such as admonition or pymdownx.tabbed"
-                yield Diagnostic(block.location, message, step, Stage.SITE, Severity.WARNING)
 
     def _place(self, html: CachedText, page: MkDocsPage, site: Path) -> str:
         """Link a page into the site and return "", or return it if that is impossible."""

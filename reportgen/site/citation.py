@@ -86,16 +86,13 @@ def format_bibtex(report: CitedReport) -> str:
         "url": report.address,
     }
     lines = [f"  {name} = {{{value}}},\n" for name, value in fields.items() if value]
-    return f"@misc{{{_make_key(report)},\n{''.join(lines)}}}\n"
-
-
-def _make_key(report: CitedReport) -> str:
-    """Make a key such as ``lovelace2026scaling``; BibTeX reads ASCII only."""
-    words = (report.citation.authors[0].family, report.year, *report.title.split())
+    # A key such as ``lovelace2026scaling``; BibTeX reads ASCII only.
+    words = (citation.authors[0].family, report.year, *report.title.split())
     latin = (unicodedata.normalize("NFKD", word).encode("ascii", "ignore").decode() for word in words)
     plain = [re.sub("[^a-z0-9]", "", word.lower()) for word in latin]
     title = next((word for word in plain[2:] if len(word) > 3), "")  # noqa: PLR2004 - not "the"
-    return f"{plain[0]}{plain[1]}{title}" or "report"
+    key = f"{plain[0]}{plain[1]}{title}" or "report"
+    return f"@misc{{{key},\n{''.join(lines)}}}\n"
 
 
 def format_apa(report: CitedReport) -> str:

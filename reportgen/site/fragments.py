@@ -348,26 +348,24 @@ def insert_statements(html: str, bound: BoundMarks) -> str:
         words = html[mark.end : end]
         if statement is not None:
             name = "" if statement.number in named else f' id="{prefix}statement-{statement.number}"'
-            words = _link_words(words, statement, name, prefix, in_link=mark.in_link)
             named.add(statement.number)
+            truth, target = describe_truth(statement), f"{prefix}checked-{statement.number}"
+            (kind, verdict), words = _VERDICTS[truth], keep_together(words)
+            if truth == "fails" and (repaired := strip_markup(statement.judgement.repaired)):
+                verdict = f"the data say {repaired}"
+            if mark.in_link:
+                words = f'<span class="rg-bound {kind}"{name} data-checked="{target}">{words}</span>'
+            else:
+                # Out of the Tab order until a reader switches them on: dozens of stops would precede the next
+                # section.
+                link = f'class="rg-bound {kind}"{name} href="#{target}" tabindex="-1"'
+                words = f"<a {link}>{words}</a>"
+            words += f' <span class="rg-verdict">({escape(verdict)})</span>' if verdict else ""
         parts += [html[place : mark.start], words]
         place = end + len(_END)
     page = "".join([*parts, html[place:]]).replace(BADGE, _render_badge(bound.shown, prefix), 1)
     before, listed, after = page.rpartition(CHECKED)
     return before + _render_checked_list(bound.shown, prefix) + after if listed else page
-
-
-def _link_words(words: str, statement: Statement, name: str, prefix: str, *, in_link: bool) -> str:
-    """Link bound words to the list, or make them a span inside a link; append a note if they do not hold."""
-    truth, target = describe_truth(statement), f"{prefix}checked-{statement.number}"
-    (kind, verdict), words = _VERDICTS[truth], keep_together(words)
-    if truth == "fails" and (repaired := strip_markup(statement.judgement.repaired)):
-        verdict = f"the data say {repaired}"
-    label = f' <span class="rg-verdict">({escape(verdict)})</span>' if verdict else ""
-    if in_link:
-        return f'<span class="rg-bound {kind}"{name} data-checked="{target}">{words}</span>{label}'
-    # Out of the Tab order until a reader switches them on: dozens of stops would precede the next section.
-    return f'<a class="rg-bound {kind}"{name} href="#{target}" tabindex="-1">{words}</a>{label}'
 
 
 def _render_badge(statements: Sequence[Statement], prefix: str) -> str:

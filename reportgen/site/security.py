@@ -143,26 +143,12 @@ _OWN_ASSETS: Final = "assets/reportgen/"
 
 def refuse_unsafe(config: MkDocsConfig, files: Iterable[File], content: str) -> None:
     """Raise a ReportError of all settings, and of files in the folder ``content``, that could run code."""
-    problems = [*_check_settings(config)]
-    for file in files:
-        ending = PurePosixPath(file.src_uri).suffix.lower().removeprefix(".")
-        if ending not in ENDINGS and f".{ending}" not in markdown_extensions:
-            kind = f"a .{ending} file" if ending else "a file without an ending"
-            message = f"{kind} is not published where nobody is trusted: a browser may run it"
-            step = 'Remove it; the guide\'s page "Security" lists the endings that are published'
-            location = SourceLocation(f"{content}/{file.src_uri}")
-            problems.append(Diagnostic(location, message, step, Stage.SITE))
-    if problems:
-        raise ReportError(*problems)
-
-
-def _check_settings(config: MkDocsConfig) -> Iterator[Diagnostic]:
-    """Check for settings in ``mkdocs.yml`` that are not allowed without trust."""
-    theme, hooks = config.theme, config.hooks
+    theme, hooks, problems = config.theme, config.hooks, list[Diagnostic]()
     if theme.name != "reportgen":
-        yield _report_setting("theme", "only the theme reportgen has the policy that untrusted: true needs")
+        message = "only the theme reportgen has the policy that untrusted: true needs"
+        problems.append(_report_setting("theme", message))
     if theme.custom_dir:
-        yield _report_setting("custom_dir", "the templates in custom_dir are run like programs")
+        problems.append(_report_setting("custom_dir", "the templates in custom_dir are run like programs"))
     names = {
         "hooks": list(hooks),
         "plugins": [name for name in config.plugins if name not in PLUGINS and name not in hooks],
@@ -178,9 +164,19 @@ def _check_settings(config: MkDocsConfig) -> Iterator[Diagnostic]:
         ],
         "extra_css": [name for name in config.extra_css if not name.startswith(_OWN_ASSETS)],
     }
-    for key, listed in names.items():
-        if listed:
-            yield _report_setting(key, f"{key} has {join_names(listed)}")
+    problems += [
+        _report_setting(key, f"{key} has {join_names(listed)}") for key, listed in names.items() if listed
+    ]
+    for file in files:
+        ending = PurePosixPath(file.src_uri).suffix.lower().removeprefix(".")
+        if ending not in ENDINGS and f".{ending}" not in markdown_extensions:
+            kind = f"a .{ending} file" if ending else "a file without an ending"
+            message = f"{kind} is not published where nobody is trusted: a browser may run it"
+            step = 'Remove it; the guide\'s page "Security" lists the endings that are published'
+            location = SourceLocation(f"{content}/{file.src_uri}")
+            problems.append(Diagnostic(location, message, step, Stage.SITE))
+    if problems:
+        raise ReportError(*problems)
 
 
 def _report_setting(key: str, reason: str) -> Diagnostic:
@@ -217,8 +213,23 @@ class _Gate(HTMLParser):
         """Check a tag."""
         if tag not in _TAGS:
             self.findings.append((f"the page has an element <{shorten(tag, 40)}>", f"<{tag}"))
-        for name, value in attrs:
-            self._judge(tag, name, value or "")
+        for name, value in ((name, value or "") for name, value in attrs):
+            if name == "data-rg-block" and value.startswith(self.mark):
+                continue
+            if name == "class" and (tag, value) not in _WRITTEN:
+                ours = next((one for one in value.split() if one.lower().startswith(_OURS)), "")
+                if ours:
+                    self.findings.append((f'the class "{shorten(ours, 40)}" belongs to reportgen', ours))
+            elif name in _ADDRESSES:
+                scheme = _SCHEME.match(_IGNORED.sub("", value))
+                if scheme and scheme[1].lower() not in _SCHEMES:
+                    self.findings.append((f'an address begins with "{shorten(scheme[0], 40)}"', scheme[0]))
+            elif tag == "input" and name == "type" and value not in {"checkbox", "radio"}:
+                self.findings.append((f'an element has the type "{shorten(value, 40)}"', value))
+            elif name.startswith("data-rg") or not (
+                name in _ATTRIBUTES or name.startswith(("data-", "aria-"))
+            ):
+                self.findings.append((f'an element has the attribute "{shorten(name, 40)}"', name))
 
     def handle_comment(self, data: str) -> None:
         """Refuse comments: nothing on a page is hidden."""
@@ -231,19 +242,3 @@ class _Gate(HTMLParser):
     def handle_pi(self, data: str) -> None:
         """Refuse processing instructions."""
         self.findings.append(("the page has an instruction", f"<?{data}"))
-
-    def _judge(self, tag: str, name: str, value: str) -> None:
-        if name == "data-rg-block" and value.startswith(self.mark):
-            return
-        if name == "class" and (tag, value) not in _WRITTEN:
-            ours = next((one for one in value.split() if one.lower().startswith(_OURS)), "")
-            if ours:
-                self.findings.append((f'the class "{shorten(ours, 40)}" belongs to reportgen', ours))
-        elif name in _ADDRESSES:
-            scheme = _SCHEME.match(_IGNORED.sub("", value))
-            if scheme and scheme[1].lower() not in _SCHEMES:
-                self.findings.append((f'an address begins with "{shorten(scheme[0], 40)}"', scheme[0]))
-        elif tag == "input" and name == "type" and value not in {"checkbox", "radio"}:
-            self.findings.append((f'an element has the type "{shorten(value, 40)}"', value))
-        elif name.startswith("data-rg") or not (name in _ATTRIBUTES or name.startswith(("data-", "aria-"))):
-            self.findings.append((f'an element has the attribute "{shorten(name, 40)}"', name))

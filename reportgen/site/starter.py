@@ -193,7 +193,12 @@ def write_workflows(report: Path, names: Collection[str], requirement: str = "")
         raise make_error(str(report), "there is no mkdocs.yml in this folder", step)
     root = _find_repository(report)
     config = report.resolve().relative_to(root).joinpath("mkdocs.yml").as_posix()
-    texts = {root / name: _fill_in(text, requirement, config) for name, text in _read_templates(names)}
+    # A text in JSON is the same text in YAML.
+    quoted = config if _PLAIN_PATH.fullmatch(config) else json.dumps(config)
+    known, texts = _ON_GITHUB.fullmatch(requirement), {}
+    for name, template in _read_templates(names):
+        text = _ACTION.sub(rf"{known[1]}/\1@{known[2]}", template) if known else template
+        texts[root / name] = text.replace(_CONFIG, f"config-file: {quoted}")
     written: list[Path] = []
     try:
         for path, text in sorted(texts.items()):
@@ -230,15 +235,6 @@ def _read_templates(names: Collection[str]) -> Iterator[tuple[str, str]]:
 def can_use_actions(requirement: str) -> bool:
     """Whether a requirement names a repository on GitHub, whose actions workflows can use."""
     return _ON_GITHUB.fullmatch(requirement) is not None
-
-
-def _fill_in(text: str, requirement: str, config: str) -> str:
-    """A workflow with its action and its report."""
-    if known := _ON_GITHUB.fullmatch(requirement):
-        text = _ACTION.sub(rf"{known[1]}/\1@{known[2]}", text)
-    # A text in JSON is the same text in YAML.
-    path = config if _PLAIN_PATH.fullmatch(config) else json.dumps(config)
-    return text.replace(_CONFIG, f"config-file: {path}")
 
 
 _USES = re.compile(r"(?P<action>[^@]+)@(?P<commit>.*)")
@@ -323,7 +319,14 @@ def _compare_permissions(found: Node, model: Node) -> Iterator[Diagnostic]:
         if name not in jobs:
             yield _make_problem(found, "jobs", f'there is no job "{name}"', "Add it as init writes it")
             continue
-        have, need = (_read_permissions(one, whole) for one, whole in ((jobs[name], found), (job, model)))
+        have, need = dict[str, str](), dict[str, str]()
+        for levels, one, whole in ((have, jobs[name], found), (need, job, model)):
+            given = one.entries.get("permissions") or whole.entries.get("permissions")
+            if given is not None and given.kind == "mapping":
+                known = {scope: level.text for scope, level in given.entries.items()}
+                levels |= {scope: level if level in _LEVELS else "none" for scope, level in known.items()}
+            else:  # write-all, or none at all: that is written as a scope
+                levels[given.text if given else "the default of the repository"] = "write"
         for scope in sorted({*have, *need}):
             has, needs = have.get(scope, "none"), need.get(scope, "none")
             if _LEVELS.index(has) < _LEVELS.index(needs):
@@ -332,14 +335,6 @@ def _compare_permissions(found: Node, model: Node) -> Iterator[Diagnostic]:
             elif _LEVELS.index(has) > _LEVELS.index(needs) and (file, scope) not in _ALSO_ALLOWED:
                 message = f'the job "{name}" does not need the permission "{scope}: {has}"'
                 yield _make_problem(jobs[name], "permissions", message, "Remove it")
-
-
-def _read_permissions(job: Node, workflow: Node) -> dict[str, str]:
-    """The level of each scope of a job; with ``write-all`` or without any, that is written as a scope."""
-    given = job.entries.get("permissions") or workflow.entries.get("permissions")
-    if given is None or given.kind != "mapping":
-        return {given.text if given else "the default of the repository": "write"}
-    return {scope: level.text if level.text in _LEVELS else "none" for scope, level in given.entries.items()}
 
 
 def _check_actions(found: Node, model: Node, commits: dict[SourceLocation, str]) -> Iterator[Diagnostic]:

@@ -94,6 +94,12 @@ def deviation(values: FloatArray) -> float:
     return math.sqrt(math.fsum((values - mean(values)) ** 2) / (values.size - 1))
 
 
+def find_scale(values: FloatArray) -> float:
+    """Return a power of 2 near the largest value: divided by it, squares neither overflow nor underflow."""
+    largest = float(np.abs(values).max())
+    return math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest else 1.0
+
+
 def normal_quantile(level: float) -> float:
     """Return the quantile of a standard normal variable's absolute value at ``level``."""
     return NormalDist().inv_cdf((1 + level) / 2)

@@ -211,6 +211,51 @@ class _Variances(NamedTuple):
             over_df = 2 * (of_runs / 2) ** 2 / ((design.runs - 1) * share**2)
         return of_problems**2 / (design.problems - 1), over_df
 
+    def calibrate(self, now: _Design, alone: _Rule) -> tuple[float, float]:
+        """Return the factors of standard errors and degrees of freedom that leave those of today as they are.
+
+        The standard error differs from the expected one if a variance was raised to 0, the degrees of freedom
+        if the runs of one series vary more than those of another.
+        """
+        total, expected = self.of_problems(now) + self.of_runs(now), self.divide_by_df(now)
+        fewer = math.isfinite(alone.df) and expected[1] > 0
+        return alone.stderr / math.sqrt(total), alone.df * sum(expected) / total**2 if fewer else 1.0
+
+    def list_components(self, now: _Design, unknown: dict[str, str]) -> tuple[Component, ...]:
+        """Return the components of the current standard error."""
+        cells = now.problems * now.runs
+        parts = (
+            ("problems", self.problems / now.problems, "problems"),
+            ("answers", self.answers / (cells * now.samples), "answers"),
+            ("run_problem", self.run_problem / cells, "runs"),
+            ("runs", self.of_runs(now), "runs"),
+        )
+        return tuple(
+            Component(name, None if known in unknown else math.sqrt(part), unknown.get(known, ""))
+            for name, part, known in parts
+        )
+
+    def list_halvings(self, now: _Design, unknown: dict[str, str]) -> tuple[Halving, ...]:
+        """Return the problems, samples or runs that alone would halve the standard error, if they can."""
+        of_problems, of_runs = self.of_problems(now), self.of_runs(now)
+        target = (of_problems + of_runs) / 4
+        fixed = (self.problems + self.run_problem / now.runs) / now.problems + of_runs
+        by_run = (self.run_problem + self.answers / now.samples) / now.problems + self.runs
+        # Each variance, and the target for it given the other parts.
+        parts = (
+            ("problems", "problems", of_problems * now.problems, target - of_runs),
+            ("samples", "answers", self.answers / (now.runs * now.problems), target - fixed),
+            ("runs", "runs", by_run, target - self.problems / now.problems),
+        )
+        halvings = []
+        for what, known, variance, room in parts:
+            needed = None
+            if known not in unknown and room > 0:
+                # A tiny excess over a whole number is rounding.
+                needed = math.ceil(variance / room - 1e-9)
+            halvings.append(Halving(what, needed, unknown.get(known, "")))
+        return tuple(halvings)
+
 
 def plan(
     scores: ProblemScores,
@@ -241,7 +286,7 @@ def plan(
     variances, unknown = _split_variances(scores, values, comparisons, now)
     alone = _make_rule(_select_usable(comparisons), 0.0)
     family = _make_family_rule(alone, comparisons)
-    scale, df_scale = _calibrate(variances, now, alone)
+    scale, df_scale = variances.calibrate(now, alone)
     planner = _Planner(
         difference or float(f"{power.family_difference or power.difference:.2g}"),
         variances,
@@ -255,30 +300,10 @@ def plan(
         power=power,
         samples=samples,
         runs=runs,
-        components=_list_components(variances, now, unknown),
-        designs=tuple(planner.plan_design(design) for design in _list_designs(now, unknown)),
-        halvings=_list_halvings(variances, now, unknown),
+        components=variances.list_components(now, unknown),
+        designs=planner.plan_designs(now, unknown),
+        halvings=variances.list_halvings(now, unknown),
     )
-
-
-def _calibrate(variances: _Variances, now: _Design, alone: _Rule) -> tuple[float, float]:
-    """Return the factors of standard errors and of degrees of freedom that leave those of today as they are.
-
-    The standard error differs from the expected one if a variance was raised to 0, the degrees of freedom if
-    the runs of one series vary more than those of another.
-    """
-    total, expected = variances.of_problems(now) + variances.of_runs(now), variances.divide_by_df(now)
-    fewer = math.isfinite(alone.df) and expected[1] > 0
-    return alone.stderr / math.sqrt(total), alone.df * sum(expected) / total**2 if fewer else 1.0
-
-
-def _list_designs(now: _Design, unknown: dict[str, str]) -> list[_Design]:
-    """List designs of half to eight times the problems, each with other samples, and then other runs."""
-    samples = dict.fromkeys([now.samples] if "answers" in unknown else [1, now.samples, 4 * now.samples])
-    runs = [] if "runs" in unknown else [2 * now.runs, 4 * now.runs]
-    others = [*((count, now.runs) for count in samples), *((now.samples, count) for count in runs)]
-    problems = dict.fromkeys(max(FEWEST, round(times * now.problems)) for times in _TIMES)
-    return [_Design(count, *other) for other in others for count in problems]
 
 
 class _Planner(NamedTuple):
@@ -290,6 +315,14 @@ class _Planner(NamedTuple):
     df_scale: float
     family_share: float
     step: float
+
+    def plan_designs(self, now: _Design, unknown: dict[str, str]) -> tuple[PlannedDesign, ...]:
+        """Plan half to eight times the problems, each with other samples, and then other runs."""
+        samples = dict.fromkeys([now.samples] if "answers" in unknown else [1, now.samples, 4 * now.samples])
+        runs = [] if "runs" in unknown else [2 * now.runs, 4 * now.runs]
+        others = [*((count, now.runs) for count in samples), *((now.samples, count) for count in runs)]
+        problems = dict.fromkeys(max(FEWEST, round(times * now.problems)) for times in _TIMES)
+        return tuple(self.plan_design(_Design(count, *other)) for other in others for count in problems)
 
     def plan_design(self, design: _Design) -> PlannedDesign:
         """Return how often the difference is found with a design."""
@@ -336,40 +369,3 @@ def _split_variances(
         run_problem = max(0.0, 2 * square - answers / now.samples)
     rest = seen - run_problem / now.runs - answers / (now.samples * now.runs)
     return _Variances(max(0.0, rest), run_problem, answers, of_runs), unknown
-
-
-def _list_components(variances: _Variances, now: _Design, unknown: dict[str, str]) -> tuple[Component, ...]:
-    """Return the components of the current standard error."""
-    cells = now.problems * now.runs
-    parts = (
-        ("problems", variances.problems / now.problems, "problems"),
-        ("answers", variances.answers / (cells * now.samples), "answers"),
-        ("run_problem", variances.run_problem / cells, "runs"),
-        ("runs", variances.of_runs(now), "runs"),
-    )
-    return tuple(
-        Component(name, None if known in unknown else math.sqrt(part), unknown.get(known, ""))
-        for name, part, known in parts
-    )
-
-
-def _list_halvings(variances: _Variances, now: _Design, unknown: dict[str, str]) -> tuple[Halving, ...]:
-    """Return the number of problems, samples or runs that alone would halve the standard error, if it can."""
-    of_problems, of_runs = variances.of_problems(now), variances.of_runs(now)
-    target = (of_problems + of_runs) / 4
-    fixed = (variances.problems + variances.run_problem / now.runs) / now.problems + of_runs
-    by_run = (variances.run_problem + variances.answers / now.samples) / now.problems + variances.runs
-    # Each variance, and the target for it given the other parts.
-    parts = (
-        ("problems", "problems", of_problems * now.problems, target - of_runs),
-        ("samples", "answers", variances.answers / (now.runs * now.problems), target - fixed),
-        ("runs", "runs", by_run, target - variances.problems / now.problems),
-    )
-    halvings = []
-    for what, known, variance, room in parts:
-        needed = None
-        if known not in unknown and room > 0:
-            # A tiny excess over a whole number is rounding.
-            needed = math.ceil(variance / room - 1e-9)
-        halvings.append(Halving(what, needed, unknown.get(known, "")))
-    return tuple(halvings)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
+from collections import Counter, defaultdict
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from msgspec.structs import replace
@@ -14,6 +16,7 @@ from reportgen.core.comparisons import (
     ProblemScores,
     RunOfSeries,
     Sample,
+    SampleTexts,
     ScoresError,
     Votes,
 )
@@ -27,7 +30,7 @@ from reportgen.statistics.curves.points import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -69,8 +72,25 @@ def group_problem_scores_by(
 _SHOWN = ("prompt", "expected", "response", "answer", "explanation")
 
 
-def read_samples(outcomes: Outcomes) -> list[Sample]:
-    """Read all scored samples with their texts, in the order of writing; the last row of each counts.
+_LEAST_READ, _MOST_READS = 4_000_000, 8
+"""Characters of texts that are read at once at least, and how often the data are read for them at most."""
+
+
+class _Place(NamedTuple):
+    """Where a scored sample stands: its first row, and the row that counts."""
+
+    first: int
+    row: int
+    series: str
+    run: str
+    problem: str
+    sample: str
+    score: float
+    size: int  # characters of its texts
+
+
+def find_samples(outcomes: Outcomes) -> SampleTexts:
+    """Find all scored samples, of each the last row; their texts are read by problem, and not yet.
 
     A right answer stands in for a missing expected text. Raises a ScoresError if there are no texts.
     """
@@ -80,17 +100,62 @@ def read_samples(outcomes: Outcomes) -> list[Sample]:
             "Logs of Inspect, samples of lm-eval, results of promptfoo and lists of answers have them; of "
             "a table name the columns in source.yml, as in columns: {prompt: NAME, response: NAME}",
         )
-    extra = [name for name in (*_SHOWN, "gold") if name in outcomes.has]
-    chosen = ("min(first) AS first", *(f"any_value({name}) AS {name}" for name in ("score", *extra)))
+    shown = [name for name in (*_SHOWN, "gold") if name in outcomes.has]
+    table = outcomes.frame.to_native().filter(f"score BETWEEN -{LARGEST_FLOAT} AND {LARGEST_FLOAT}")
+    size = " + ".join(f"coalesce(length({name}), 0)" for name in shown)
+    key = "series, run, problem, sample"
     with outcomes.reading():
-        columns = _Query(outcomes, "''", "score IS NOT NULL", repeated=True).fetch(extra, chosen, "sample")
-    missing = [None] * len(columns["first"])
-    known = {name: as_texts(columns[name]) if name in extra else missing for name in (*_SHOWN, "gold")}
-    known["expected"] = [one or gold for one, gold in zip(known["expected"], known.pop("gold"), strict=True)]
+        columns: _Columns = table.aggregate(
+            f'{key}, min("row") AS first, max("row") AS last, arg_max(score, "row") AS score, '
+            f'arg_max({size}, "row") AS size',
+            key,
+        ).fetchnumpy()
     names = (as_names(columns[name]) for name in ("series", "run", "problem", "sample"))
-    order = _to_integers(columns["first"]).tolist()
-    rows = zip(order, *names, as_floats(columns["score"]).tolist(), *known.values(), strict=True)
-    return [Sample(*row) for _, *row in sorted(rows, key=lambda row: row[0]) if math.isfinite(row[4])]
+    first, last, size_of = (_to_integers(columns[name]).tolist() for name in ("first", "last", "size"))
+    places = list(map(_Place, first, last, *names, as_floats(columns["score"]).tolist(), size_of))
+    runs = {(one.series, one.run) for one in places}
+    several = Counter(series for series, _ in runs)
+    by_problem: dict[str, list[_Place]] = defaultdict(list)
+    for one in sorted(places):
+        by_problem[one.problem].append(one)
+    return SampleTexts(
+        len(places),
+        frozenset(series for series, count in several.items() if count > 1),
+        partial(_read_texts, table, shown, by_problem),
+    )
+
+
+def _read_texts(
+    table: Any,  # noqa: ANN401 - a relation of the database
+    shown: Sequence[str],
+    by_problem: Mapping[str, Sequence[_Place]],
+    problems: Sequence[str],
+) -> Iterator[tuple[Sample, ...]]:
+    """Yield the samples of each problem, whose texts are read for as many problems at once as fit."""
+    sizes = [sum(one.size for one in by_problem.get(problem, ())) for problem in problems]
+    room, start = max(_LEAST_READ, sum(sizes) // _MOST_READS), 0
+    while start < len(problems):
+        end, filled = start + 1, sizes[start]
+        while end < len(problems) and filled + sizes[end] <= room:
+            filled, end = filled + sizes[end], end + 1
+        parts = [by_problem.get(problem, ()) for problem in problems[start:end]]
+        rows = ", ".join(str(one.row) for part in parts for one in part)
+        found = table.filter(f'"row" IN ({rows})').project(f'"row", {", ".join(shown)}') if rows else None
+        texts = _index_texts(found.fetchnumpy(), shown) if found else {}
+        for part in parts:
+            yield tuple(Sample(*one[2:7], *texts[one.row]) for one in part)
+        start = end
+
+
+def _index_texts(columns: _Columns, shown: Sequence[str]) -> dict[int, tuple[str | None, ...]]:
+    """Return the texts of samples by row, in the order of ``_SHOWN``."""
+    rows = _to_integers(columns["row"]).tolist()
+    known = {name: as_texts(columns[name]) for name in shown}
+    missing = [None] * len(rows)
+    gold, expected = known.pop("gold", missing), known.get("expected", missing)
+    known["expected"] = [one or right for one, right in zip(expected, gold, strict=True)]
+    texts = (known.get(name, missing) for name in _SHOWN)
+    return dict(zip(rows, zip(*texts, strict=True), strict=True))
 
 
 class _Query(NamedTuple):
@@ -131,6 +196,42 @@ class _Query(NamedTuple):
         columns: dict[str, Column] = samples.aggregate(f"{keys}, {', '.join(aggregates)}", keys).fetchnumpy()
         return columns
 
+    def read_cells(self) -> tuple[_Query, dict[str, Column]]:
+        """Read all cells, one per run and problem of a part, and return them with their query.
+
+        To find the last row of every sample needs a group per sample, which costs more than all else. So
+        samples are first assumed to have one row each: if no cell has two equal hashes of samples, none is
+        repeated.
+        """
+        outcomes = self.outcomes
+        low, high = float(outcomes.lowest), float(outcomes.highest)
+        costs = [name for name in _UNITS if name in outcomes.has]
+        texts = [name for name in ("gold", "cluster") if name in outcomes.has]
+        usable = {
+            name: f"FILTER (score IS NOT NULL AND {name} BETWEEN -{_LARGEST_COST} AND {_LARGEST_COST})"
+            for name in costs
+        }
+        aggregates = (
+            "min(seed) AS seed, min(first) AS first, sum(rows) AS rows, sum(usable) AS usable",
+            "len(list_distinct(list(hash(sample)) FILTER (score IS NOT NULL))) AS different",
+            f"count(score) AS n, count(*) FILTER (score = {high!r}) AS correct",
+            f"count(*) FILTER (score = {low!r}) AS wrong, min(score) AS smallest, max(score) AS largest",
+            # Only scores between the ends are fetched: for 0/1 scores the counts suffice.
+            f"list(score) FILTER (score > {low!r} AND score < {high!r}) AS others",
+            *(
+                f"count({name}) {usable[name]} AS {name}_n, "
+                f"sum(round({name} * {_UNITS[name]!r})::HUGEINT) {usable[name]} AS {name}"
+                for name in costs
+            ),
+            *(f"min({name}) AS {name}_first, max({name}) AS {name}_last" for name in texts),
+        )
+        columns = self.fetch([*costs, *texts], aggregates)
+        different = np.ma.filled(columns["different"].astype(np.float64), 0)
+        if not np.any(different < columns["n"].astype(np.float64)):
+            return self, columns
+        query = self._replace(repeated=True)
+        return query, query.fetch([*costs, *texts], aggregates)
+
 
 def _read_parts(
     outcomes: Outcomes, column: str | None, where: Mapping[str, str], *, answers: bool
@@ -150,21 +251,19 @@ def _read_parts(
     query = _Query(outcomes, _quote(column) if column else "''", " AND ".join(conditions))
     votes = None
     with outcomes.reading():
-        query, columns = _read_cells(query)
-        _check_range(outcomes, columns)
+        query, columns = query.read_cells()
         parts = _split_by_part(columns)
-        for cells in parts.values():
-            for problem, clusters in sorted(_collect_by_problem(cells, "cluster").items()):
-                if len(clusters) > 1:
-                    outcomes.check_clusters()
-                    raise ScoresError(
-                        f"problem {problem} is in more than one cluster: {', '.join(sorted(clusters)[:3])}",
-                        "Give each problem one cluster in all of its rows",
-                    )
+        _check_cells(outcomes, columns, parts)
         if query.repeated:
             outcomes.check_repeats()
         if answers and "answer" in outcomes.has:
-            votes = _split_by_part(_read_answers(query))
+            # One row per run, problem and answer: its count and mean score.
+            low, width = float(outcomes.lowest), float(outcomes.highest - outcomes.lowest)
+            total = f"sum(round((score - {low!r}) / {width!r} * {_PARTS})::HUGEINT)"
+            answered = query.fetch(["answer"], (f"count(score) AS n, {total} AS total",), "answer")
+            count = np.maximum(np.asarray(answered["n"]).astype(np.float64), 1)
+            totals = np.ma.filled(answered["total"].astype(np.float64), 0)
+            votes = _split_by_part(answered | {"mean": low + width * (totals / _PARTS / count)})
     names = sorted(parts, key=lambda part: (_to_integers(parts[part]["first"]).min(), part))
     scores = {part: _assemble_scores(outcomes, parts[part]) for part in names}
     return scores if votes is None else {part: _add_votes(one, votes[part]) for part, one in scores.items()}
@@ -180,58 +279,12 @@ def _split_by_part(columns: _Columns) -> dict[str, dict[str, Column]]:
     return {part: {name: column[own] for name, column in columns.items()} for part, own in rows.items()}
 
 
-def _read_cells(query: _Query) -> tuple[_Query, dict[str, Column]]:
-    """Read all cells, one per run and problem of a part, and return them with their query.
-
-    To find the last row of every sample needs a group per sample, which costs more than all else. So samples
-    are first assumed to have one row each: if no cell has two equal hashes of samples, none is repeated.
-    """
-    outcomes = query.outcomes
-    low, high = float(outcomes.lowest), float(outcomes.highest)
-    costs = [name for name in _UNITS if name in outcomes.has]
-    texts = [name for name in ("gold", "cluster") if name in outcomes.has]
-    usable = {
-        name: f"FILTER (score IS NOT NULL AND {name} BETWEEN -{_LARGEST_COST} AND {_LARGEST_COST})"
-        for name in costs
-    }
-    aggregates = (
-        "min(seed) AS seed, min(first) AS first, sum(rows) AS rows, sum(usable) AS usable",
-        "len(list_distinct(list(hash(sample)) FILTER (score IS NOT NULL))) AS different",
-        f"count(score) AS n, count(*) FILTER (score = {high!r}) AS correct",
-        f"count(*) FILTER (score = {low!r}) AS wrong, min(score) AS smallest, max(score) AS largest",
-        # Only scores between the ends are fetched: for 0/1 scores the counts suffice.
-        f"list(score) FILTER (score > {low!r} AND score < {high!r}) AS others",
-        *(
-            f"count({name}) {usable[name]} AS {name}_n, "
-            f"sum(round({name} * {_UNITS[name]!r})::HUGEINT) {usable[name]} AS {name}"
-            for name in costs
-        ),
-        *(f"min({name}) AS {name}_first, max({name}) AS {name}_last" for name in texts),
-    )
-    columns = query.fetch([*costs, *texts], aggregates)
-    different = np.ma.filled(columns["different"].astype(np.float64), 0)
-    if np.any(different < columns["n"].astype(np.float64)):
-        query = query._replace(repeated=True)
-        columns = query.fetch([*costs, *texts], aggregates)
-    return query, columns
-
-
 # Scores are added in parts of their range: sums of whole numbers are the same in any order.
 _PARTS = 2**40
 
 
-def _read_answers(query: _Query) -> dict[str, Column]:
-    """Read one row per run, problem and answer: its count and mean score."""
-    low, width = float(query.outcomes.lowest), float(query.outcomes.highest - query.outcomes.lowest)
-    total = f"sum(round((score - {low!r}) / {width!r} * {_PARTS})::HUGEINT)"
-    columns = query.fetch(["answer"], (f"count(score) AS n, {total} AS total",), "answer")
-    count = np.maximum(np.asarray(columns["n"]).astype(np.float64), 1)
-    columns["mean"] = low + width * (np.ma.filled(columns["total"].astype(np.float64), 0) / _PARTS / count)
-    return columns
-
-
-def _check_range(outcomes: Outcomes, cells: _Columns) -> None:
-    """Raise a ScoresError that names the scores outside the stated range."""
+def _check_cells(outcomes: Outcomes, cells: _Columns, parts: Mapping[str, _Columns]) -> None:
+    """Raise a ScoresError that names scores outside the stated range, or a problem in several clusters."""
     names = (as_names(cells[name]) for name in ("series", "problem"))
     ends = (as_floats(cells[name]).tolist() for name in ("smallest", "largest"))
     outside = sorted(
@@ -247,6 +300,14 @@ def _check_range(outcomes: Outcomes, cells: _Columns) -> None:
             f"scores outside of {outcomes.lowest:g} to {outcomes.highest:g}: {shown}{more}",
             "State the range of the scores, or mend them",
         )
+    for part in parts.values():
+        for problem, clusters in sorted(_collect_by_problem(part, "cluster").items()):
+            if len(clusters) > 1:
+                outcomes.check_clusters()
+                raise ScoresError(
+                    f"problem {problem} is in more than one cluster: {', '.join(sorted(clusters)[:3])}",
+                    "Give each problem one cluster in all of its rows",
+                )
 
 
 def _assemble_scores(outcomes: Outcomes, cells: _Columns) -> ProblemScores:

@@ -127,7 +127,7 @@ def score_series(
     if estimand == "these problems":
         noise = compute_sampling_variance(problem_scores, metric, k)
     request = _Request(problem_scores, values, estimand, level, noise)
-    return tuple(_score(request, place) for place in range(len(problem_scores.series)))
+    return tuple(request.score(place) for place in range(len(problem_scores.series)))
 
 
 def make_missing_score(series: str, level: float, reason: str) -> Score:
@@ -144,62 +144,60 @@ class _Request(NamedTuple):
     level: float
     noise: tuple[FloatArray, FloatArray] | None
 
+    def score(self, place: int) -> Score:
+        scores, values = self.scores, self.values
+        problems = int(np.isfinite(values.series[place]).sum())
+        rows = find_rows(scores, place)
+        runs = estimate_run_variance(values.runs[rows]) if self.estimand == "problems like these" else None
+        interval = self.compute_interval(place, runs)
+        _, between_runs, _ = _measure_between_runs(values.runs[rows])
+        costs: list[float | None] = []
+        for cost in (scores.tokens, scores.seconds, scores.cost):
+            each = mean_of_known(cost[rows])
+            known = each[np.isfinite(each)]
+            costs.append(mean(known) if known.size else None)
+        return Score(
+            series=scores.series[place],
+            metric=values.name,
+            estimand=self.estimand,
+            level=self.level,
+            estimate=mean(values.series[place][np.isfinite(values.series[place])]) if problems else None,
+            low=interval.low,
+            high=interval.high,
+            method=interval.method,
+            reason=interval.reason,
+            problems=problems,
+            samples=find_sample_range(scores.samples[rows]),
+            runs=len(rows),
+            between_runs=between_runs,
+            tokens=costs[0],
+            seconds=costs[1],
+            stderr=interval.stderr,
+            run_stderr=interval.run_stderr if runs else None,
+            cost=costs[2],
+        )
 
-def _score(request: _Request, place: int) -> Score:
-    scores, values = request.scores, request.values
-    problems = int(np.isfinite(values.series[place]).sum())
-    rows = find_rows(scores, place)
-    runs = estimate_run_variance(values.runs[rows]) if request.estimand == "problems like these" else None
-    interval = _compute_interval(request, place, runs)
-    _, between_runs, _ = _measure_between_runs(values.runs[rows])
-    costs: list[float | None] = []
-    for cost in (scores.tokens, scores.seconds, scores.cost):
-        each = mean_of_known(cost[rows])
-        known = each[np.isfinite(each)]
-        costs.append(mean(known) if known.size else None)
-    return Score(
-        series=scores.series[place],
-        metric=values.name,
-        estimand=request.estimand,
-        level=request.level,
-        estimate=mean(values.series[place][np.isfinite(values.series[place])]) if problems else None,
-        low=interval.low,
-        high=interval.high,
-        method=interval.method,
-        reason=interval.reason,
-        problems=problems,
-        samples=find_sample_range(scores.samples[rows]),
-        runs=len(rows),
-        between_runs=between_runs,
-        tokens=costs[0],
-        seconds=costs[1],
-        stderr=interval.stderr,
-        run_stderr=interval.run_stderr if runs else None,
-        cost=costs[2],
-    )
-
-
-def _compute_interval(request: _Request, place: int, runs: RunVariance | None) -> Interval:
-    scores, values, level = request.scores, request.values, request.level
-    own = np.isfinite(values.series[place])
-    present, ends = values.series[place][own], (scores.lowest, scores.highest)
-    if not present.size:
-        return Interval(reason="no problem with a score")
-    if request.estimand == "these problems":
-        if request.noise is None:
-            return Interval(reason=f"the sampling noise of {values.name} is not known")
-        variance, freedom = (array[place][own] for array in request.noise)
-        return estimate_within_problems(mean(present), variance, freedom, ends, level)
-    units = list_units(scores)
-    if units is not None:
-        units = [units[column] for column in np.flatnonzero(own).tolist()]
-    samples = scores.samples[find_rows(scores, place)]
-    one_draw = samples.shape[0] == 1 and bool(np.all(samples[0][own] == values.draws))
-    # A majority vote may be tied, and is then neither right nor wrong.
-    whole = bool(np.all((present == ends[0]) | (present == ends[1])))
-    if scores.binary[place] and one_draw and whole and units is None:
-        return wilson(mean(present), present.size, ends, level)
-    return estimate_over_problems(present, ends, level, units, runs)
+    def compute_interval(self, place: int, runs: RunVariance | None) -> Interval:
+        scores, values, level = self.scores, self.values, self.level
+        own = np.isfinite(values.series[place])
+        present, ends = values.series[place][own], (scores.lowest, scores.highest)
+        if not present.size:
+            return Interval(reason="no problem with a score")
+        if self.estimand == "these problems":
+            if self.noise is None:
+                return Interval(reason=f"the sampling noise of {values.name} is not known")
+            variance, freedom = (array[place][own] for array in self.noise)
+            return estimate_within_problems(mean(present), variance, freedom, ends, level)
+        units = list_units(scores)
+        if units is not None:
+            units = [units[column] for column in np.flatnonzero(own).tolist()]
+        samples = scores.samples[find_rows(scores, place)]
+        one_draw = samples.shape[0] == 1 and bool(np.all(samples[0][own] == values.draws))
+        # A majority vote may be tied, and is then neither right nor wrong.
+        whole = bool(np.all((present == ends[0]) | (present == ends[1])))
+        if scores.binary[place] and one_draw and whole and units is None:
+            return wilson(mean(present), present.size, ends, level)
+        return estimate_over_problems(present, ends, level, units, runs)
 
 
 def score_slices(parts: Mapping[str, ProblemScores], *, level: float = 0.95) -> dict[str, tuple[Score, ...]]:

@@ -37,6 +37,16 @@
     });
   }
 
+  // ---- names of the overview's dots, which a row shows while it has the focus ----
+  function hushRow(event) {
+    var row = event.target.closest && event.target.closest(".rg-strip > li");
+    if (row && (event.type === "focusout" || event.key === "Escape"))
+      row.classList.toggle("rg-quiet", event.type === "keydown");
+  }
+
+  document.addEventListener("keydown", hushRow);
+  document.addEventListener("focusout", hushRow);
+
   // ---- menu ----
   var menuButton = document.querySelector(".rg-menu-button");
   var navigation = document.getElementById("navigation");

@@ -191,6 +191,7 @@ def write_site(folder: Path) -> None:
     write_page(folder, "marked", marked())
     write_page(folder, "dense", dense())
     write_page(folder, "cut", cut())
+    write_page(folder, "crowded", crowded())
     write_page(folder, "many", replace(many(), has_pdf=True), points())
     write_page(folder, "log", log_axes())
     write_page(folder, "two-axes", two_axes())
@@ -264,6 +265,17 @@ def cut() -> Figure:
         Annotation(x=30, text="at the foot", series="lower"),
     )
     return figure("cut", curve_set(upper, lower), y_domain=(0.5, 1.0), annotations=notes)
+
+
+def crowded() -> Figure:
+    """Six series that end within a hundredth, one of them early, and one apart."""
+    ends = {"A": 0.8, "B": 0.803, "C": 0.806, "D": 0.809, "E": 0.797, "early": 0.801, "apart": 0.4}
+    steps = {name: range(0, 80 if name == "early" else 110, 10) for name in ends}
+    lines = (
+        curve(name, steps[name], [end * n / len(steps[name]) for n, _ in enumerate(steps[name], 1)])
+        for name, end in ends.items()
+    )
+    return figure("crowded", curve_set(*lines))
 
 
 def many() -> Figure:

@@ -218,11 +218,37 @@ def test_the_overview_begins_with_a_row_for_each_benchmark(browser: Browser, exa
     tab.close()
 
 
+def test_dots_of_the_overview_have_names_on_focus(browser: Browser, example_site: Path) -> None:
+    """A row is one stop of the Tab key, which lists its dots from above; Escape closes the list."""
+    tab = browser.new_page(viewport={"width": 1280, "height": 800})
+    tab.goto((example_site / "index.html").as_uri())
+    rows = tab.locator(".rg-strip > li")
+    assert tab.locator(".rg-strip :is(a[href], button, [tabindex])").count() == rows.count()
+    listed = tab.locator(".rg-strip-names:visible")
+    tab.locator(".rg-theme-button").focus()
+    for row in rows.all():
+        while not row.locator("a").evaluate("link => link === document.activeElement"):
+            tab.keyboard.press("Tab")
+        dots = row.locator("svg title").evaluate_all("titles => titles.map(title => title.textContent)")
+        expect(listed.locator("li")).to_have_text(dots)
+        box = listed.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= 1280
+    tab.keyboard.press("Escape")
+    expect(listed).to_have_count(0)
+    tab.keyboard.press("Shift+Tab")
+    expect(listed).to_have_count(1)
+    tab.close()
+
+
 def test_a_card_says_what_its_page_says(browser: Browser, example_site: Path) -> None:
     """The page's name, its verdict in words, the same values, and the date."""
     tab = browser.new_page()
     tab.goto((example_site / "index.html").as_uri())
     cards = []
+    compared = tab.locator(".rg-card").filter(has=tab.get_by_role("link", name="Model comparison"))
+    assert "two benchmarks" in compared.inner_text()
+    assert compared.locator("dt:text-is('Benchmark') + dd").inner_text() == "Contest"
     for card in tab.locator(".rg-card").all():
         values = card.locator(".rg-card-score").all_inner_texts()
         link, verdict = card.locator("a"), card.locator(".rg-card-verdict").inner_text()

@@ -23,6 +23,7 @@ PAGES = {
     "marked": ("marked",),
     "dense": ("dense",),
     "cut": ("cut",),
+    "crowded": ("crowded",),
     "many": ("many", "points"),
     "log": ("log",),
     "two-axes": ("two-axes",),
@@ -42,8 +43,14 @@ PLACES = """(figure, live) => {
     .sort((a, b) => a[0].localeCompare(b[0]) || a[1] - b[1] || a[2] - b[2]);
   const alive = ".lines_marks path, .right_lines_marks path, .role-axis-grid line";
   const lines = all(shown, ".rg-line, .rg-grid line", alive);
+  const leaders = all(shown, ".rg-ends path, .rg-ends line", ".leaders_marks line, .early_marks line")
+    .filter((node) => node.getClientRects().length);
   const around = [...figure.querySelectorAll(".rg-title, .rg-subtitle, .rg-plot, .rg-summary, .rg-data")];
-  const rows = [...lines, ...around].map((node) => [node.localName === "line" ? "grid" : "", ...place(node)]);
+  const rows = [
+    ...lines.map((node) => [node.localName === "line" ? "grid" : "", ...place(node)]),
+    ...leaders.map((node) => ["leader", ...place(node)]).sort((a, b) => a[4] - b[4] || a[2] - b[2]),
+    ...around.map((node) => ["", ...place(node)]),
+  ];
   return [...words, ...rows.sort((a, b) => a[0].localeCompare(b[0]))];
 }"""
 NO_IDLE = "window.requestIdleCallback = () => 0;"
@@ -177,7 +184,7 @@ def test_comes_alive_when_idle_and_only_near_the_window(tabs: Tabs) -> None:
 
 def test_is_read_as_soon_as_it_looks_alive(tabs: Tabs) -> None:
     """No key is lost between the first drawing and what listens, on a slow machine either."""
-    slow = "const wait = setTimeout; window.setTimeout = (job, ms = 0) => wait(job, ms + 500);"
+    slow = "const wait = setTimeout; window.setTimeout = (job, ms = 0) => wait(job, ms + 100);"
     figure = figure_of(tabs.open("panels", script=slow), "diag-1")
     figure.locator(".rg-surface").focus()
     expect(figure).to_have_class(re.compile("rg-is-live"))
@@ -187,7 +194,7 @@ def test_is_read_as_soon_as_it_looks_alive(tabs: Tabs) -> None:
 
 def test_values_are_read_before_the_view_is_drawn(tabs: Tabs) -> None:
     """The still picture has the same places, so the pointer that wakes a figure reads it at once."""
-    slow = "const wait = setTimeout; window.setTimeout = (job, ms = 0) => wait(job, ms + 3000);"
+    slow = "const wait = setTimeout; window.setTimeout = (job, ms = 0) => wait(job, ms + 1000);"
     tab = tabs.open("dense", script=NO_IDLE + slow)
     figure = figure_of(tab, "dense")
     point_at(figure, 0.5)
@@ -195,7 +202,7 @@ def test_values_are_read_before_the_view_is_drawn(tabs: Tabs) -> None:
     expect(figure).not_to_have_class(re.compile("rg-is-live"))
     figure.locator(".rg-surface").focus()
     tab.keyboard.press("+")
-    expect(figure).to_have_class(re.compile("rg-is-live rg-is-zoomed|rg-is-zoomed rg-is-live"), timeout=9000)
+    expect(figure).to_have_class(re.compile("rg-is-live rg-is-zoomed|rg-is-zoomed rg-is-live"), timeout=15000)
     ticks = figure.locator(".rg-live .role-axis-label text")
     assert "200" not in ticks.all_text_contents()
 
@@ -503,6 +510,40 @@ def test_names_stand_over_the_words_they_replace(tabs: Tabs) -> None:
     assert row
     assert plot
     assert row["y"] + row["height"] <= plot["y"] + 12
+
+
+LEADERS = """(figure, live) => {
+  const all = (places) => [...figure.querySelectorAll(places)];
+  const names = all(live ? ".rg-live .ends_marks text" : ".rg-plot > svg .rg-ends text");
+  const leaders = all(live ? ".rg-live .leaders_marks line" : ".rg-plot > svg .rg-ends path");
+  const box = (node) => node.getBoundingClientRect();
+  const middle = (node) => (box(node).top + box(node).bottom) / 2;
+  return leaders.map((leader) => {
+    const ink = getComputedStyle(leader).stroke;
+    const name = names.find((one) => getComputedStyle(one).fill === ink);
+    const near = Math.min(...[box(leader).top, box(leader).bottom].map((y) => Math.abs(y - middle(name))));
+    return [name.textContent, near, box(name).left - box(leader).right];
+  }).sort((a, b) => a[0].localeCompare(b[0]));
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_leaders_lead_to_names_that_are_moved(tabs: Tabs, scheme: str) -> None:
+    """Each has the colour of its series and ends at its name: still, alive, and where the reader zooms."""
+    tab = tabs.open("crowded", scheme=scheme, script=NO_IDLE)
+    still = figure_of(tab, "crowded").evaluate(LEADERS, arg=False)
+    assert {"A", "B", "early"} <= {name for name, *_ in still}
+    assert "apart" not in {name for name, *_ in still}
+    figure = wake(tab, "crowded")
+    alive = figure.evaluate(LEADERS, arg=True)
+    assert [name for name, *_ in alive] == [name for name, *_ in still]
+    drag(figure, 0.3, 0.6)
+    expect(tool(figure, "Reset zoom")).to_be_visible()
+    zoomed = figure.evaluate(LEADERS, arg=True)
+    assert zoomed
+    for _, near, apart in (*still, *alive, *zoomed):
+        assert near < 3
+        assert 0 < apart < 8
 
 
 def test_annotations_fade_with_their_series(tabs: Tabs) -> None:

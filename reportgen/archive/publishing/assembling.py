@@ -233,7 +233,27 @@ class Published(Struct):
 
     def publish_main(self) -> None:
         """Publish main, whose pages name what was added to it, and the files about the whole site."""
-        self._add_texts()
+        listed = list_versions(self.versions)
+        base = urlsplit(self.base_url).path or "/"
+        robots = f"User-agent: *\nDisallow: {base}{previews.FOLDER}/\n".encode()
+        if _ROBOTS in self.main.sizes:
+            robots = self.main.read(_ROBOTS).rstrip() + b"\n\n" + robots
+        if self.base_url:
+            robots += f"\nSitemap: {self.base_url}{_SITEMAP}\n".encode()
+            addresses = [format_address(page) for page in list_pages(self.main.sizes)]
+            for version in self.versions:
+                folder = f"{versions.FOLDER}/{quote(version.name)}/"
+                addresses += [f"{folder}{format_address(page)}" for page in list_pages(version.tree.hashes)]
+            # The oldest versions are left out if there are too many.
+            urls = (escape(self.base_url + one) for one in addresses[:_MOST_ADDRESSES])
+            lines = [_SITEMAP_START, *(f"<url><loc>{url}</loc></url>" for url in urls), "</urlset>", ""]
+            self.added[_SITEMAP] = "\n".join(lines).encode()
+        self.added |= {
+            ".nojekyll": b"",
+            _ROBOTS: robots,
+            "versions.json": f"{listed}\n".encode(),
+            "versions.js": f"globalThis.reportgenVersions = {listed};\n".encode(),
+        }
         for path, content in self.added.items():
             self.tree.write(path, content)
         head = _MENU if self.versions else ""
@@ -246,34 +266,6 @@ class Published(Struct):
             elif path not in self.added and path not in _OUTDATED:
                 with self.main.open_file(path) as file:
                     self.tree.copy(path, file)
-
-    def _add_texts(self) -> None:
-        """Add the files about the whole site."""
-        listed = list_versions(self.versions)
-        base = urlsplit(self.base_url).path or "/"
-        robots = f"User-agent: *\nDisallow: {base}{previews.FOLDER}/\n".encode()
-        if _ROBOTS in self.main.sizes:
-            robots = self.main.read(_ROBOTS).rstrip() + b"\n\n" + robots
-        if self.base_url:
-            robots += f"\nSitemap: {self.base_url}{_SITEMAP}\n".encode()
-            self.added[_SITEMAP] = self._write_sitemap().encode()
-        self.added |= {
-            ".nojekyll": b"",
-            _ROBOTS: robots,
-            "versions.json": f"{listed}\n".encode(),
-            "versions.js": f"globalThis.reportgenVersions = {listed};\n".encode(),
-        }
-
-    def _write_sitemap(self) -> str:
-        """Write the addresses of all pages; the oldest versions are left out if there are too many."""
-        addresses = [format_address(page) for page in list_pages(self.main.sizes)]
-        for version in self.versions:
-            folder = f"{versions.FOLDER}/{quote(version.name)}/"
-            addresses += [f"{folder}{format_address(page)}" for page in list_pages(version.tree.hashes)]
-        lines = (
-            f"<url><loc>{escape(self.base_url + one)}</loc></url>" for one in addresses[:_MOST_ADDRESSES]
-        )
-        return "\n".join([_SITEMAP_START, *lines, "</urlset>", ""])
 
     def write_record(self, main: State) -> None:
         """Write which state is where, and what was left out."""

@@ -83,11 +83,24 @@ def make_feeds(main: Path, versions: Sequence[FeedVersion], base_url: str) -> Fe
     for one in known:
         if len(entries) == MOST_ENTRIES:
             break
+        if one.id not in pairs:
+            entries.append(one)
+            continue
+        # Of many versions only the newest are compared.
+        before, after = pairs[one.id]
         try:
-            # Of many versions only the newest are compared.
-            entries.append(_add_changes(site, one, pairs[one.id], cache) if one.id in pairs else one)
+            found = describe_result_changes(before.archive, after.archive, cache)
         except ReportError as error:
-            left_out.append(f"what changed in version {pairs[one.id][1].name} is not in the feed. {error}")
+            left_out.append(f"what changed in version {after.name} is not in the feed. {error}")
+            continue
+        was, now = (
+            f'<a href="{html.escape(site.locate(version))}">{write_html(version.name)}</a>'
+            for version in (before, after)
+        )
+        commit = f" (commit {write_html(after.commit[:8])})" if after.commit else ""
+        content = f"{found.content}<p>Version {now}{commit}, compared with {was}.</p>"
+        title = f"{one.title}: {found.title}"
+        entries.append(replace(one, title=title, summary=found.summary, content=content))
     if not entries:
         return Feeds(b"", b"", tuple(left_out))
     # A feed has to have an author.
@@ -135,7 +148,7 @@ def _read_site(main: Path, base_url: str) -> _Site:
 
 
 def _list_pages(site: _Site, left_out: list[str]) -> Iterator[Entry]:
-    """List the pages that have a date."""
+    """List the pages that have a date, with summary, picture and first table; feed readers leave out SVG."""
     for page in site.report["pages"]:
         if not page.get("date"):
             continue
@@ -145,8 +158,18 @@ def _list_pages(site: _Site, left_out: list[str]) -> Iterator[Entry]:
             continue
         id_, url = f"{site.tag}/pages/{quote(path)}", f"{site.url}{quote(address)}"
         title, summary = clean_text(page["title"]) or path, clean_text(page["description"] or "")
-        entry = Entry(id_, url, read_moment(page["date"]), title, summary)
-        yield _add_page(site, entry, page)
+        moment = read_moment(page["date"])
+        card, table = f"{get_page_folder(path)}/card.png", next(iter(page["tables"]), None)
+        image = f"{site.url}{quote(card)}" if (site.folder / card).is_file() else ""
+        parts = [f"<p>{write_html(summary)}</p>"] if summary else []
+        if image:
+            shown = next((one["summary"] for one in page["figures"]), title)
+            parts.append(f'<p><img src="{html.escape(image)}" alt="{write_html(shown)}"></p>')
+        if table:
+            rows = [[cell["text"] for cell in row] for row in table["rows"]]
+            parts.append(write_table(table["title"], table["header"], rows))
+        parts.append(f'<p><a href="{html.escape(url)}">Read the page</a></p>')
+        yield Entry(id_, url, moment, title, summary, content="".join(parts), image=image)
 
 
 def _find_address(folder: Path, path: str) -> str | None:
@@ -158,21 +181,6 @@ def _find_address(folder: Path, path: str) -> str | None:
     if (folder / f"{stem}.html").is_file():
         return f"{stem}.html"
     return f"{stem}/" if (folder / stem / "index.html").is_file() else None
-
-
-def _add_page(site: _Site, entry: Entry, page: dict[str, Any]) -> Entry:
-    """Add a page's summary, picture and first table; readers of feeds leave out SVG."""
-    card, table = f"{get_page_folder(page['path'])}/card.png", next(iter(page["tables"]), None)
-    image = f"{site.url}{quote(card)}" if (site.folder / card).is_file() else ""
-    parts = [f"<p>{write_html(entry.summary)}</p>"] if entry.summary else []
-    if image:
-        shown = next((one["summary"] for one in page["figures"]), entry.title)
-        parts.append(f'<p><img src="{html.escape(image)}" alt="{write_html(shown)}"></p>')
-    if table:
-        rows = [[cell["text"] for cell in row] for row in table["rows"]]
-        parts.append(write_table(table["title"], table["header"], rows))
-    parts.append(f'<p><a href="{html.escape(entry.url)}">Read the page</a></p>')
-    return replace(entry, content="".join(parts), image=image)
 
 
 def _list_versions(
@@ -191,13 +199,3 @@ def _list_versions(
         noun, verb = ("version", "it has") if len(undated) == 1 else ("versions", "they have")
         names = join_names(undated, most=_MOST_NAMES)
         left_out.append(f"what changed in {noun} {names} is not in the feed, since {verb} no date")
-
-
-def _add_changes(site: _Site, entry: Entry, versions: tuple[FeedVersion, FeedVersion], cache: Cache) -> Entry:
-    """Add what changed from one version to the next; raise a ReportError if they cannot be compared."""
-    before, after = versions
-    found = describe_result_changes(before.archive, after.archive, cache)
-    was, now = (f'<a href="{html.escape(site.locate(one))}">{write_html(one.name)}</a>' for one in versions)
-    commit = f" (commit {write_html(after.commit[:8])})" if after.commit else ""
-    content = f"{found.content}<p>Version {now}{commit}, compared with {was}.</p>"
-    return replace(entry, title=f"{entry.title}: {found.title}", summary=found.summary, content=content)

@@ -134,7 +134,11 @@ def _find_changed(site: OpenedArchive, main: Main) -> set[str]:
     # Scripts and style sheets load each other, and what they load is next to them.
     if any(name.endswith(".js" if name not in main.sizes else (".css", ".js")) for name in changed):
         return {name for name in site.sizes if name not in _WHOLE or name == _REPORT}
-    same = {page for page in pages if page in main.texts and _hash_text(site.read(page)) == main.texts[page]}
+    same = {
+        page
+        for page in pages & main.texts.keys()
+        if hashlib.sha256(cut_text(site.read(page))).digest() == main.texts[page]
+    }
     return changed | (pages - same) | {page for page in same if not changed.isdisjoint(main.links[page])}
 
 

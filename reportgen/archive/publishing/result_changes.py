@@ -22,7 +22,7 @@ from reportgen.review.model import Origin
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from reportgen.review.model import NumberChange, Review
@@ -47,13 +47,12 @@ def describe_result_changes(before: Path, after: Path, cache: Cache) -> ResultCh
 
     Raises a ReportError if one of them is no archive, or of a format that is not known.
     """
-    key = Cache.make_key("feed", *map(_find_identity, (before, after)))
+    identities = []
+    for path in (before, after):
+        with open_archive(path) as archive:
+            identities.append(hashlib.sha256(archive.read(intact.MANIFEST)).hexdigest())
+    key = Cache.make_key("feed", *identities)
     return cache.memo(key, ResultChanges, lambda: _describe(*map(_read_report, (before, after))))
-
-
-def _find_identity(path: Path) -> str:
-    with open_archive(path) as archive:
-        return hashlib.sha256(archive.read(intact.MANIFEST)).hexdigest()
 
 
 def _read_report(path: Path) -> Snapshot:
@@ -81,8 +80,18 @@ def _describe(base: Snapshot, head: Snapshot) -> ResultChanges:
     statements = counts.flipped + counts.stale_values + counts.mended
     found = ", ".join(words.list_findings(review)) if statements else ""
     title = "; ".join(filter(None, [_describe_numbers(review, places), found]))
-    summary = " ".join(f"{one[0].upper()}{one[1:]}." for one in (found, *_count_numbers(review)) if one)
-    rows = [_list_cells(one, places) for one in review.numbers]
+    changed = len(review.numbers) - counts.new - counts.gone
+    counted = ((changed, "changed"), (counts.new, "new"), (counts.gone, "gone"), (counts.same, "unchanged"))
+    parts = ", ".join(f"{count:,} {word}" for count, word in counted if count)
+    said = [found, f"numbers: {parts}" if parts else ""]
+    said += ["differences are not tested, since only what both versions show is compared"] if changed else []
+    summary = " ".join(f"{one[0].upper()}{one[1:]}." for one in said if one)
+    rows = []
+    for one in review.numbers:
+        name = [one.series, one.metric, _name_place(one, places)]
+        sides = [words.format_side(one, side) for side in (one.before, one.after)]
+        note = "" if one.verdict == "too few" else words.format_verdict(one)
+        rows.append([*name, *sides, words.format_delta(one), note])
     table = write_table("Numbers that changed", _HEADER, rows) if rows else ""
     content = f"<p>{write_html(summary)}</p>{_list_statements(review, places)}{table}"
     return ResultChanges(title or "no number and no statement changed", summary, content)
@@ -91,9 +100,12 @@ def _describe(base: Snapshot, head: Snapshot) -> ResultChanges:
 def _describe_numbers(review: Review, places: Mapping[str, str]) -> str:
     """The first number that moved, and how many others; otherwise how many are new or gone."""
     moved: dict[tuple[object, ...], NumberChange] = {}
-    for one in filter(_has_moved, review.numbers):
-        # Several pages may show it; the first is where it belongs.
-        moved.setdefault((one.series, one.metric, one.before, one.after), one)
+    for one in review.numbers:
+        sides = (one.before, one.after)
+        is_same_quantity = None not in sides and one.verdict not in _REDEFINED
+        if is_same_quantity and len({words.format_side(one, side) for side in sides}) > 1:
+            # Several pages may show it; the first is where it belongs.
+            moved.setdefault((one.series, one.metric, *sides), one)
     if not moved:
         counts = ((review.counts.new, "new"), (review.counts.gone, "gone"))
         said = ((count, f"number is {word}", f"numbers are {word}") for count, word in counts if count)
@@ -105,23 +117,8 @@ def _describe_numbers(review: Review, places: Mapping[str, str]) -> str:
     return f"{series} {words.format_change(first)} on {place}{more}"
 
 
-def _has_moved(number: NumberChange) -> bool:
-    """Whether a number shows another value of the same quantity."""
-    both = number.before is not None and number.after is not None and number.verdict not in _REDEFINED
-    return both and len({words.format_side(number, one) for one in (number.before, number.after)}) > 1
-
-
 def _name_place(number: NumberChange, places: Mapping[str, str]) -> str:
     return number.benchmark or places.get(number.page, number.page)
-
-
-def _count_numbers(review: Review) -> Iterator[str]:
-    """How many numbers changed, and that no difference is tested."""
-    counts, changed = review.counts, len(review.numbers) - review.counts.new - review.counts.gone
-    found = ((changed, "changed"), (counts.new, "new"), (counts.gone, "gone"), (counts.same, "unchanged"))
-    parts = [f"{count:,} {word}" for count, word in found if count]
-    yield f"numbers: {', '.join(parts)}" if parts else ""
-    yield "differences are not tested, since only what both versions show is compared" if changed else ""
 
 
 def _list_statements(review: Review, places: Mapping[str, str]) -> str:
@@ -137,10 +134,3 @@ def _list_statements(review: Review, places: Mapping[str, str]) -> str:
     rest = len(found) - _MOST_STATEMENTS
     items += [f"<li>and {rest:,} more</li>"] if rest > 0 else []
     return f"<ul>{''.join(items)}</ul>" if items else ""
-
-
-def _list_cells(number: NumberChange, places: Mapping[str, str]) -> list[str]:
-    sides = [words.format_side(number, one) for one in (number.before, number.after)]
-    note = "" if number.verdict == "too few" else words.format_verdict(number)
-    name = [number.series, number.metric, _name_place(number, places)]
-    return [*name, *sides, words.format_delta(number), note]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import suppress
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,7 +12,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation, Stage
 from reportgen.core.model import Figure, Observations, Panels, ReducedMetric, ResultTable, Run, Stack
 from reportgen.core.words import join_names, quote_names, suggest_name
 from reportgen.draft.blocks.draw_inputs import SeriesColours, list_cautions, make_curve_context
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from reportgen.core.model import Curve, CurveRequest, CurveSet, Shown
+    from reportgen.core.model import Curve, CurveRequest, Shown
     from reportgen.draft.blocks.draw_inputs import DrawInputs
     from reportgen.draft.blocks.results import CurveResult
     from reportgen.settings.block_parts import BlockSettings
@@ -216,7 +217,7 @@ def _draw_panels(planned: PlannedBlock, settings: PanelsSettings, inputs: DrawIn
 
 def _draw_sweep(planned: PlannedBlock, settings: SweepSettings, inputs: DrawInputs) -> Stack:
     """Draw a ``sweep`` block; raise ``ReportError`` if runs lack the setting, or it has a single value."""
-    from reportgen.statistics.curves.mean_curves import measure_curves  # noqa: PLC0415 - only where something is computed
+    from reportgen.statistics.curves.mean_curves import compute_curves, measure_curves  # noqa: PLC0415 - as above
 
     (request,), context = planned.curves, make_curve_context(planned, inputs)
     result = inputs.answers.get_curves(request)
@@ -234,7 +235,16 @@ def _draw_sweep(planned: PlannedBlock, settings: SweepSettings, inputs: DrawInpu
         raise ReportError(Diagnostic(planned.block.location, message, step, Stage.FIGURE))
     curve_set = None
     if all(point.number is not None for point in points):
-        curve_set = _make_curves(request.metric, points, settings.level)
+        # A curve for each line, with the settings as steps and each run at one of them.
+        runs = [
+            Run(point.line, f"{point.group} {number}", None, np.array([point.number]), np.array([value]))
+            for point in sorted(points, key=lambda one: one.number or 0.0)
+            for number, value in enumerate(point.values, start=1)
+        ]
+        reduced = ReducedMetric(
+            request.metric, tuple(runs), replaced=0, dropped=0, bins=None, given_interval=None
+        )
+        curve_set = compute_curves(reduced, level=settings.level)
     measured = measure_curves(result.curve_set, settings.value, higher_is_better=better is not False)
     lead = measured.leads[int(better is False)]
     sweep = Sweep(request.metric, tuple(points), curve_set, settings.level, lead, better)
@@ -246,38 +256,19 @@ def _make_point(curve: Curve, result: CurveResult, settings: SweepSettings, *, h
     from reportgen.statistics.curves.mean_curves import average_runs, measure_runs  # noqa: PLC0415 - only where something is computed
 
     values = measure_runs(curve, settings.value, higher_is_better=higher)
-    text = next(iter(result.settings[curve.series].values())) or ""
+    text, number = next(iter(result.settings[curve.series].values())) or "", math.nan
+    with suppress(ValueError):
+        number = float(text)
     # The first part of the group's name is x, which may have commas of its own.
     rest = ", ".join(curve.series.split(", ")[1 + text.count(", ") :])
     return SweepPoint(
         group=curve.series,
         line=rest or result.curve_set.metric,
         text=text,
-        number=_parse_number(text),
+        number=number if math.isfinite(number) else None,
         estimate=average_runs(values, settings.level),
         values=values,
     )
-
-
-def _parse_number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if np.isfinite(number) else None
-
-
-def _make_curves(metric: str, points: Sequence[SweepPoint], level: float) -> CurveSet:
-    """Return a curve for each line, with the settings as steps and each run at one of them."""
-    from reportgen.statistics.curves.mean_curves import compute_curves  # noqa: PLC0415 - as above
-
-    runs = [
-        Run(point.line, f"{point.group} {number}", None, np.array([point.number]), np.array([value]))
-        for point in sorted(points, key=lambda one: one.number or 0.0)
-        for number, value in enumerate(point.values, start=1)
-    ]
-    reduced = ReducedMetric(metric, tuple(runs), replaced=0, dropped=0, bins=None, given_interval=None)
-    return compute_curves(reduced, level=level)
 
 
 def _draw_scores(planned: PlannedBlock, settings: OutcomeSettings, inputs: DrawInputs) -> Figure | Stack:
@@ -330,19 +321,16 @@ def plan_block(block: Block, page: Page, sources: Mapping[str, Source]) -> Plann
     planned = plan(block, settings, page, sources)
     if not isinstance(settings, LineSettings):
         return planned
-    others = (replace(block, settings=other) for other in settings.list_other_axes())
+    known: tuple[str, ...] = ()
+    if settings.other_x == "auto" and planned.curves:
+        from reportgen.read import list_axes  # noqa: PLC0415 - imports the database
+
+        source, metrics = sources[planned.curves[0].source], [one.metric for one in planned.curves]
+        known = list_axes(source, settings.x, metrics)
+    others = (replace(block, settings=other) for other in settings.list_other_axes(known))
     return replace(
         planned, others=tuple(_plan_requests(other, other.settings, page, sources) for other in others)
     )
-
-
-def _fix_colours(planned: PlannedBlock, colours: Mapping[str, str], inputs: DrawInputs) -> DrawInputs:
-    """Return the inputs with the colours that a block gives to its series."""
-    by_request = inputs.colours.names
-    names = tuple(dict.fromkeys(name for one in planned.requests for name in by_request.get(one, ())))
-    _check_colours(planned, colours, names)
-    slots = fix_slots(inputs.colours.slots, names, {name: PALETTE.index(colours[name]) for name in colours})
-    return replace(inputs, colours=SeriesColours(slots, by_request))
 
 
 def _check_colours(planned: PlannedBlock, colours: Mapping[str, str], names: Sequence[str]) -> None:
@@ -368,13 +356,32 @@ def draw_block(planned: PlannedBlock, inputs: DrawInputs) -> Shown:
     """
     colours = getattr(planned.block.settings, "colours", None)
     if colours and planned.block.kind != "sweep":  # which has lines of its own
-        inputs = _fix_colours(planned, colours, inputs)
+        by_request = inputs.colours.names
+        names = tuple(dict.fromkeys(name for one in planned.requests for name in by_request.get(one, ())))
+        _check_colours(planned, colours, names)
+        fixed = {name: PALETTE.index(colour) for name, colour in colours.items()}
+        slots = fix_slots(inputs.colours.slots, names, fixed)
+        inputs = replace(inputs, colours=SeriesColours(slots, by_request))
     draw = KINDS[planned.block.kind].draw
     shown = draw(planned, planned.block.settings, inputs)
     if not planned.others:
         return shown
-    others = [draw(other, other.block.settings, inputs) for other in planned.others]
-    figures = [_add_axes(*figures) for figures in zip(*map(_list_figures, (shown, *others)), strict=True)]
+    others, problems = [], Diagnostics()
+    for other in planned.others:
+        with problems.collecting():
+            others.append(draw(other, other.block.settings, inputs))
+    if getattr(planned.block.settings, "other_x", None) != "auto":
+        problems.raise_errors()  # what the author named; of the rest, a count may stand still, and is no axis
+    # The payload of a figure holds those of the same with another x, without what names its steps.
+    figures = []
+    for figure, *same in zip(*map(_list_figures, (shown, *others)), strict=True):
+        whole = json.loads(str(figure.payload))
+        place = {name: whole[name] for name in ("margins", "height")}  # the plot keeps its place
+        whole["others"] = [json.loads(str(other.payload)) | place for other in same]
+        for payload in whole["others"]:
+            payload.pop("of", None)
+        views = tuple(other.view for other in same)
+        figures.append(replace(figure, payload=write_compact_json(whole), other_views=views))
     return replace(shown, figures=tuple(figures)) if isinstance(shown, Panels) else figures[0]
 
 
@@ -382,16 +389,3 @@ def _list_figures(shown: Shown) -> tuple[Figure, ...]:
     if isinstance(shown, Panels):
         return shown.figures
     return (shown,) if isinstance(shown, Figure) else ()
-
-
-def _add_axes(figure: Figure, *others: Figure) -> Figure:
-    """Return a figure with the payloads of the same with another x, without what names its steps."""
-    whole = json.loads(str(figure.payload))
-    same = {name: whole[name] for name in ("margins", "height")}  # the plot keeps its place
-    payloads = [json.loads(str(other.payload)) | same for other in others]
-    for payload in payloads:
-        payload.pop("of", None)
-    whole["others"] = payloads
-    return replace(
-        figure, payload=write_compact_json(whole), other_views=tuple(other.view for other in others)
-    )

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from reportgen.draft.blocks.results import CurveResult, ResultsStore
     from reportgen.figures.plot import ChartShape
     from reportgen.narrative.topics import Topic
-    from reportgen.settings.inputs import Source
-    from reportgen.settings.report import Benchmark, Project, ProjectSettings
+    from reportgen.settings.inputs import Page, Source
+    from reportgen.settings.report import Project, ProjectSettings
 
 
 class SeriesColours(Struct, frozen=True):
@@ -170,6 +170,7 @@ def make_curve_scale(topic: Topic, result: CurveResult) -> Scale:
         higher_is_better=topic.higher_is_better,
         step_name=format_step_title(result.step_name),
         step_is_time=result.step_is_time,
+        bounds=(0.0, 1.0) if topic.percent else None,
         percent="%" in metric,
     )
 
@@ -323,7 +324,8 @@ class DrawInputs(Struct, frozen=True, dict=True):
         """Return the subject of a topic; problems in its data are reported at ``place``."""
         if topic not in self.subjects:
             better, digest = str(topic.higher_is_better), self.sources[topic.request.source].digest
-            key = self.cache.make_key("facts", repr(topic.request), better, topic.title, digest)
+            unit = "percent" if topic.percent else ""
+            key = self.cache.make_key("facts", repr(topic.request), better, topic.title, unit, digest)
             make = functools.partial(make_subject, topic, place, self.answers)
             self.subjects[topic] = CachedSubject(self.cache, key, make)
         return self.subjects[topic]
@@ -344,10 +346,10 @@ class DrawInputs(Struct, frozen=True, dict=True):
         return get_spec
 
     def make_context(
-        self, place: SourceLocation, source: str, result: CurveResult, benchmark: Benchmark | None
+        self, place: SourceLocation, source: str, result: CurveResult, page: Page
     ) -> DrawContext:
         """Make the context of a figure of one source: everything it needs besides its numbers."""
-        opened = self.sources[source]
+        opened, benchmark = self.sources[source], page.front_matter.benchmark
         ranked = benchmark is not None and is_about(benchmark, opened)
         return DrawContext(
             place=place,
@@ -360,6 +362,7 @@ class DrawInputs(Struct, frozen=True, dict=True):
             approximate=opened.settings.approximate,
             get_chart_spec=self.get_chart_spec,
             full_names={label: name for name, label in opened.settings.labels.items()},
+            percent=page.percent.get(source, frozenset()),
             notes=(*result.notes, *list_notes(opened)),
         )
 
@@ -369,5 +372,4 @@ def make_curve_context(planned: PlannedBlock, inputs: DrawInputs) -> DrawContext
     results = [inputs.answers.get_curves(request) for request in planned.curves]
     notes = dict.fromkeys(note for one in results for note in one.notes)
     result = replace(results[0], notes=tuple(notes))
-    benchmark = planned.page.front_matter.benchmark
-    return inputs.make_context(planned.block.location, planned.curves[0].source, result, benchmark)
+    return inputs.make_context(planned.block.location, planned.curves[0].source, result, planned.page)

@@ -23,10 +23,10 @@ from reportgen.settings.blocks import TableSettings
 from reportgen.settings.score_blocks import MetricSettings, split_metric
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from reportgen.core.comparisons import Comparison
-    from reportgen.core.model import Curve, Figure, Request
+    from reportgen.core.model import Figure, Request
     from reportgen.draft.blocks.draw_inputs import DrawInputs
     from reportgen.settings.blocks import DistributionSettings, ScatterSettings
     from reportgen.settings.inputs import Block, Page, Source
@@ -97,7 +97,7 @@ def draw_scatter_block(planned: PlannedBlock, settings: ScatterSettings, inputs:
 
 def _draw_metrics(planned: PlannedBlock, settings: ScatterSettings, inputs: DrawInputs) -> Figure:
     """Draw the final values of two metrics, each run a pair of them."""
-    from reportgen.statistics.curves.mean_curves import average_runs, compare_at_end  # noqa: PLC0415 - computes
+    from reportgen.statistics.curves.mean_curves import average_runs  # noqa: PLC0415 - computes
     from reportgen.statistics.verdicts import find_front  # noqa: PLC0415 - as above
 
     context, (y, x) = make_curve_context(planned, inputs), planned.curves
@@ -113,9 +113,8 @@ def _draw_metrics(planned: PlannedBlock, settings: ScatterSettings, inputs: Draw
     )
     compared: list[Comparison] = []
     for index, way in enumerate(ways):
-        side = _measure(pairs, index, level)
-        found = compare_at_end(side, level=level, higher_is_better=way is not False)
-        compared += (_decide_equal(one, higher_is_better=way is not False) for one in found)
+        values = {key: pair[index] for key, pair in pairs.items()}
+        compared += _compare_metric(values, level, higher_is_better=way is not False)
     points, colours = [], _list_colours(y, inputs)
     for name in dict.fromkeys(series for series, _ in pairs):
         runs = tuple((run, *pair) for (series, run), pair in pairs.items() if series == name)
@@ -131,19 +130,30 @@ def _draw_metrics(planned: PlannedBlock, settings: ScatterSettings, inputs: Draw
         front=None if None in ways else find_front([point.series for point in points], compared),
         units="runs",
         level=level,
-        percent=settings.format == "percent",
+        percent=context.is_percent(y.metric, settings.format),
         how=("Each run gives its last value of both metrics.", _WELCH),
     )
     return draw_scatter(planned.block.id, settings, scatter, context)
 
 
-def _decide_equal(one: Comparison, *, higher_is_better: bool) -> Comparison:
-    """Decide a pair whose sides each have the same value in all of several runs, as a budget of tokens."""
-    fewest, difference = min(one.runs), one.difference
-    if one.p is not None or fewest < 2 or not difference:  # noqa: PLR2004 - one run says nothing about others
-        return one
-    better = (difference > 0) is higher_is_better
-    return replace(one, adjusted_p=0.0, verdict=Verdict.BETTER if better else Verdict.WORSE)
+def _compare_metric(
+    values: Mapping[tuple[str, str], float], level: float, *, higher_is_better: bool
+) -> Iterator[Comparison]:
+    """Compare the runs' values of one metric, as curves of a single step, and decide each pair of series."""
+    from reportgen.statistics.curves.mean_curves import compare_at_end, compute_curves  # noqa: PLC0415 - as above
+
+    runs = tuple(
+        Run(series, run, None, np.zeros(1), np.array([value])) for (series, run), value in values.items()
+    )
+    reduced = ReducedMetric("", runs, replaced=0, dropped=0, bins=None, given_interval=None)
+    curves = compute_curves(reduced, level=level).curves
+    for one in compare_at_end(curves, level=level, higher_is_better=higher_is_better):
+        decided, fewest, difference = one, min(one.runs), one.difference
+        # Sides may each have the same value in all of several runs, as a budget of tokens.
+        if one.p is None and fewest >= 2 and difference:  # noqa: PLR2004 - one run says nothing about others
+            better = (difference > 0) is higher_is_better
+            decided = replace(one, adjusted_p=0.0, verdict=Verdict.BETTER if better else Verdict.WORSE)
+        yield decided
 
 
 def _list_finals(request: CurveRequest, inputs: DrawInputs) -> dict[tuple[str, str], float]:
@@ -166,19 +176,6 @@ def _name_coloured(series: str, colours: Mapping[str, str]) -> str:
     """Return the name of a series with what gives it its colour, as lines have it."""
     colour = colours.get(series, "")
     return series if colour in series else f"{series} · {colour}"
-
-
-def _measure(
-    pairs: Mapping[tuple[str, str], tuple[float, float]], index: int, level: float
-) -> tuple[Curve, ...]:
-    """Return the runs' values of one metric as curves of a single step, with means and intervals."""
-    from reportgen.statistics.curves.mean_curves import compute_curves  # noqa: PLC0415 - as above
-
-    runs = tuple(
-        Run(series, run, None, np.zeros(1), np.array([pair[index]])) for (series, run), pair in pairs.items()
-    )
-    reduced = ReducedMetric("", runs, replaced=0, dropped=0, bins=None, given_interval=None)
-    return compute_curves(reduced, level=level).curves
 
 
 def _draw_scores(planned: PlannedBlock, settings: ScatterSettings, inputs: DrawInputs) -> Figure:
@@ -251,7 +248,7 @@ def draw_distribution_block(
             level=settings.level,
             method="Student's t over runs",
             higher_is_better=context.resolve_direction(request.metric, settings.higher_is_better),
-            percent=settings.format == "percent",
+            percent=context.is_percent(request.metric, settings.format),
         )
         return draw_distribution(planned.block.id, settings, drawn, context)
     return _draw_problem_scores(planned, settings, inputs)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         Plan,
         ProblemScores,
         ReportedScore,
-        Sample,
+        SampleTexts,
         Score,
     )
     from reportgen.core.errors import SourceLocation
@@ -196,7 +196,12 @@ class ResultsStore:
             said = f'no row of source "{request.source}" has a value of "{request.metric}"'
             chosen = [f"{column} is {' or '.join(map(str, allowed))}" for column, allowed in request.where]
             said += f" where {' and '.join(chosen)}" if chosen else ""
-            step = self._list_filtered(request) or "Look at series and x of the block"
+            from reportgen.read import list_values  # noqa: PLC0415 - imports the database
+
+            filtered = (name for name, _ in request.where)
+            found = list_values(self._root, self._sources[request.source], filtered)
+            step = ". ".join(f"There {name} is {values}" for name, values in found.items())
+            step = step or "Look at series and x of the block"
             raise ReportError(Diagnostic(self._locate(request), said, step, Stage.DATA))
         names = {run.series for run in reduced.runs}
         count = len(names if read.series is None else names.intersection(read.series))
@@ -220,18 +225,6 @@ class ResultsStore:
         known = self._sources[request.source].metrics
         return self._parse(request, f"{request.metric}: {request.formula}", request.formula, known)
 
-    def _parse_x(self, request: CurveRequest) -> tuple[str | None, Formula | None]:
-        """Return the name of x, and its formula if it has one, whichever of both is written first."""
-        from reportgen.claims.formulas import is_formula  # noqa: PLC0415 - only where something is computed
-
-        if not request.x_formula or request.x is None:
-            return request.x, None
-        source, name, text = self._sources[request.source], request.x, request.x_formula
-        known = tuple(dict.fromkeys(("step", *source.metrics, *source.columns)))
-        if is_formula(name, known) and not is_formula(text, known):
-            name, text = text, name
-        return name, self._parse(request, f"x: {{{request.x}: {request.x_formula}}}", text, known)
-
     def _parse(self, request: CurveRequest, written: str, text: str, known: Sequence[str]) -> Formula:
         from reportgen.claims.formulas import parse_formula  # noqa: PLC0415 - as above
         from reportgen.claims.language import ExpressionError  # noqa: PLC0415 - as above
@@ -247,20 +240,21 @@ class ResultsStore:
                 )
             ) from error
 
-    def _list_filtered(self, request: CurveRequest) -> str:
-        """Return the values that the filtered columns and settings of a request have, in words."""
-        from reportgen.read import list_values  # noqa: PLC0415 - imports the database
-
-        found = list_values(self._root, self._sources[request.source], (name for name, _ in request.where))
-        return ". ".join(f"There {name} is {values}" for name, values in found.items())
-
     def _read_curves(self, request: CurveRequest) -> _ReadCurves:
         from reportgen.read import read_measurements  # noqa: PLC0415 - imports the database
         from reportgen.statistics.curves.reduce import reduce  # noqa: PLC0415
 
         source, metrics = self._sources[request.source], tuple(self._metrics[_select_curve_rows(request)])
         where = dict(request.where)
-        x, x_formula = self._parse_x(request)
+        x, x_formula = request.x, None
+        if x is not None and request.x_formula:
+            from reportgen.claims.formulas import is_formula  # noqa: PLC0415 - only where something is computed
+
+            # Name and formula, whichever of both is written first.
+            text, known = request.x_formula, tuple(dict.fromkeys(("step", *source.metrics, *source.columns)))
+            if is_formula(x, known) and not is_formula(text, known):
+                x, text = text, x
+            x_formula = self._parse(request, f"x: {{{request.x}: {request.x_formula}}}", text, known)
         with relocate_errors(source.location, self._locate(request)):
             table = read_measurements(
                 self._root,
@@ -302,11 +296,11 @@ class ResultsStore:
             lambda: self._group(request, lambda table: group_problem_scores(table, answers=answers)),
         )
 
-    def read_samples(self, request: ScoreRequest) -> list[Sample]:
-        """Read the samples of a request with their texts; raises ``ReportError`` if there are none."""
-        from reportgen.statistics.problem_scores import read_samples  # noqa: PLC0415 - few blocks show them
+    def find_samples(self, request: ScoreRequest) -> SampleTexts:
+        """Find the samples of a request, whose texts can be read; ``ReportError`` if there are none."""
+        from reportgen.statistics.problem_scores import find_samples  # noqa: PLC0415 - few blocks show them
 
-        return self._group(request, read_samples)
+        return self._group(request, find_samples)
 
     def get_slices(self, request: ScoreRequest, column: str) -> dict[str, ProblemScores]:
         """Return the problem scores of a request for each value of a column."""

@@ -7,6 +7,7 @@ for ``report.json`` are plain JSON with full precision.
 from __future__ import annotations
 
 import json
+import os
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,6 +29,7 @@ from reportgen.statistics.metrics import find_rows
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from reportgen.core.cache import CachedText
     from reportgen.core.comparisons import (
         AcrossBenchmarks,
         BenchmarkCell,
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from reportgen.draft.blocks.plan import PlannedBlock
     from reportgen.draft.blocks.results import ResultsStore
     from reportgen.figures.plot import BenchmarkScores
+    from reportgen.figures.scores.samples import SampleSource
     from reportgen.settings.inputs import Page, Source
     from reportgen.settings.report import Benchmark
     from reportgen.settings.score_blocks import (
@@ -188,7 +191,7 @@ class _ScoreBlock(Struct, frozen=True):
             column: score_slices(answers.get_slices(self.request, column), level=settings.level)
             for column in settings.slices
         }
-        samples = answers.read_samples(self.request) if settings.samples else ()
+        samples = self.find_samples() if settings.samples else None
         # The picture itself shows which problems a series did not answer.
         context = self.add_notes(replace(self.problems.notes, incomplete=()))
         return draw_problems(self.id, settings, grid, sliced, context, samples=samples), {
@@ -199,6 +202,21 @@ class _ScoreBlock(Struct, frozen=True):
                 for column, values in sliced.items()
             },
         }
+
+    def find_samples(self) -> SampleSource:
+        """Find the samples; their scripts go into the cache one by one, as all may not fit into memory."""
+        from reportgen.figures.scores.samples import SampleSource  # noqa: PLC0415 - few blocks show them
+
+        cache, source = self.inputs.cache, self.inputs.sources[self.request.source]
+        key = cache.make_key("samples", str(self.context.place), repr(self.request), source.digest)
+
+        def put(number: int, script: str) -> str | CachedText:
+            try:
+                return cache.put_text(key, f"{os.getpid()}.{number}", script)
+            except OSError:  # the cache is a convenience
+                return script
+
+        return SampleSource(self.inputs.answers.find_samples(self.request), put)
 
     def draw_runs(self, settings: RunsSettings) -> tuple[Stack, dict[str, Any]]:
         from reportgen.figures.scores.runs import draw_runs  # noqa: PLC0415
@@ -320,27 +338,27 @@ def _draw_across(planned: PlannedBlock, settings: ComparisonSettings, inputs: Dr
         for name, one in requests.items()
     }
     _check_series(settings.baseline, [name for part in parts.values() for name in part.series], place)
+    given = {name: answers.get_scores(one) for name, one in requests.items() if not parts[name].problems}
+    lower = [name for name, request in requests.items() if not request.higher_is_better]
+    if lower and len(lower) < len(requests):
+        higher = [name for name in requests if name not in lower]
+        said = f"lower is better on {quote_names(lower)}, and higher on {quote_names(higher)}"
+        raise ScoresError(f"{said}: they have no average", "Give each a block of its own with benchmarks:")
     across = compare_benchmarks(
         parts,
         *split_metric(settings.metric),
-        given={name: answers.get_scores(one) for name, one in requests.items() if not parts[name].problems},
+        given=given,
         baseline=settings.baseline,
         level=settings.level,
-        higher_is_better=_is_higher_better(requests),
+        higher_is_better=not lower,
         blocks=planned.outcomes[0].family_blocks,
     )
     powers = _estimate_powers(across, requests, parts, answers, tested=settings.baseline is not None)
     whole = _combine_contexts(list(contexts.values()))
     found = {name: part.notes for name, part in parts.items()}
     drawn = draw_across(planned.block.id, settings, across, powers, contexts, whole, found=found)
-    benchmarks = {
-        name: {
-            **_describe_measurement(found[name], context),
-            "power": to_json_values(powers[name]) if name in powers else None,
-        }
-        for name, context in contexts.items()
-    }
-    return replace(drawn, numbers={"benchmarks": benchmarks, **_collect_across(across)})
+    benchmarks = {name: _describe_measurement(found[name], context) for name, context in contexts.items()}
+    return replace(drawn, numbers=_collect_across(across, benchmarks, powers))
 
 
 def _estimate_powers(
@@ -364,8 +382,10 @@ def _estimate_powers(
     return powers
 
 
-def _collect_across(across: AcrossBenchmarks) -> dict[str, Any]:
-    """Collect every cell by series and benchmark, and the macro averages."""
+def _collect_across(
+    across: AcrossBenchmarks, measured: Mapping[str, Mapping[str, Any]], powers: Mapping[str, Power]
+) -> dict[str, Any]:
+    """Collect how each benchmark was measured, every cell by series and benchmark, and the macro averages."""
 
     def collect_cell(cell: BenchmarkCell) -> dict[str, Any]:
         return {**to_json_values(cell), "score": _collect_score(cell.score)}
@@ -374,7 +394,11 @@ def _collect_across(across: AcrossBenchmarks) -> dict[str, Any]:
     for name, cells, average in zip(across.series, across.cells, across.macro, strict=True):
         series[name] = {at: collect_cell(cell) for at, cell in zip(across.benchmarks, cells, strict=True)}
         macro[name] = collect_cell(average)
-    return {"baseline": across.baseline, "series": series, "macro": macro}
+    benchmarks = {
+        name: {**own, "power": to_json_values(powers[name]) if name in powers else None}
+        for name, own in measured.items()
+    }
+    return {"benchmarks": benchmarks, "baseline": across.baseline, "series": series, "macro": macro}
 
 
 def _combine_contexts(contexts: Sequence[ScoreContext]) -> ScoreContext:
@@ -390,16 +414,6 @@ def _combine_contexts(contexts: Sequence[ScoreContext]) -> ScoreContext:
         score_name=names.pop() if len(names) == 1 else "",
         notes=tuple(dict.fromkeys(note for one in contexts for note in one.notes)),
     )
-
-
-def _is_higher_better(requests: Mapping[str, ScoreRequest]) -> bool:
-    """Return whether higher is better on all benchmarks; raise ``ScoresError`` if they differ."""
-    lower = [name for name, request in requests.items() if not request.higher_is_better]
-    if lower and len(lower) < len(requests):
-        higher = [name for name in requests if name not in lower]
-        said = f"lower is better on {quote_names(lower)}, and higher on {quote_names(higher)}"
-        raise ScoresError(f"{said}: they have no average", "Give each a block of its own with benchmarks:")
-    return not lower
 
 
 def _check_series(name: str | None, series: Iterable[str], place: SourceLocation) -> None:

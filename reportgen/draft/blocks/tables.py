@@ -18,11 +18,11 @@ from reportgen.narrative.topics import Topic, find_topics, list_block_sources
 from reportgen.settings.blocks import LineSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from reportgen.claims.vocabulary import Subject
     from reportgen.core.errors import SourceLocation
-    from reportgen.core.model import CurveSet, Ending, Request, ResultTable, Run
+    from reportgen.core.model import CurveSet, Ending, ResultTable
     from reportgen.core.statements import Fact
     from reportgen.draft.blocks.draw_inputs import DrawInputs
     from reportgen.draft.blocks.results import ResultsStore
@@ -44,7 +44,7 @@ def draw_table(planned: PlannedBlock, settings: TableSettings, inputs: DrawInput
         metrics.append((request.metric, answers.get_endings(request, higher_is_better=way is not False)))
         better.append(way)
         leads.append(answers.get_curves(request).curve_set.leads[int(way is False)])
-        topic = Topic(request, way, "")
+        topic = Topic(request, way, "", percent=context.is_percent(request.metric, settings.format))
         get_subject = partial(inputs.get_subject, topic, place)
         facts.append(_find_column_facts(settings.columns, get_subject, place))
     return build_result_table(
@@ -90,18 +90,14 @@ def plan_runs_table(
 ) -> PlannedBlock:
     """Plan a ``runs-table`` block; its topic is the first curve of the page that draws the same metric."""
     requests = make_requests(block, page, sources)
-    topics = tuple(_find_curves(requests, page, sources))[:1]
-    return PlannedBlock(page, block, list_block_sources(block, page), requests, topics)
-
-
-def _find_curves(requests: Sequence[Request], page: Page, sources: Mapping[str, Source]) -> Iterator[Topic]:
-    shown = {(request.source, request.metric) for request in requests}
+    shown, topics = {(request.source, request.metric) for request in requests}, list[Topic]()
     for other in page.blocks:
         names = list_block_sources(other, page)
         if isinstance(other.settings, LineSettings) and names and sources.keys() >= {*names}:
-            for topic in find_topics(other.id, page, sources, other.location):
-                if (topic.request.source, topic.request.metric) in shown and not topic.part:
-                    yield topic
+            found = find_topics(other.id, page, sources, other.location)
+            same = (one for one in found if (one.request.source, one.request.metric) in shown)
+            topics += (one for one in same if not one.part)
+    return PlannedBlock(page, block, list_block_sources(block, page), requests, tuple(topics[:1]))
 
 
 def draw_runs_table(planned: PlannedBlock, settings: RunsTableSettings, inputs: DrawInputs) -> ResultTable:
@@ -134,14 +130,13 @@ def draw_runs_table(planned: PlannedBlock, settings: RunsTableSettings, inputs: 
     figures = {
         series: topic for topic in planned.topics for series in answers.get_series(topic.request)
     }  # that draw it
-    rows = [RunRow(run, known.get(key, {}), _link_run(run, figures)) for key, run in runs.items()]
+    rows = []
+    for key, run in runs.items():
+        # Where no lines of runs are drawn, the link shows the series.
+        topic = figures.get(run.series)
+        link = link_topic(topic, (run.series,), None, None, (run.run, run.series)) if topic else ""
+        rows.append(RunRow(run, known.get(key, {}), link))
     return build_runs_table(table, rows, settings, context)
-
-
-def _link_run(run: Run, figures: Mapping[str, Topic]) -> str:
-    """Return the link fragment that shows a run, or where no lines of runs are drawn its series; or ""."""
-    topic = figures.get(run.series)
-    return link_topic(topic, (run.series,), None, None, (run.run, run.series)) if topic else ""
 
 
 def _summarise_runs(

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from reportgen.core.model import Figure, Panels, Table
 from reportgen.core.words import format_count, join_names, lower_axis_title
-from reportgen.figures.axis import format_value, make_reader
+from reportgen.figures.axis import format_interval, format_value, make_reader
 from reportgen.figures.curves.key_results import (
     describe_given_n,
     describe_pick,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from reportgen.core.model import Curve, CurveSet
+    from reportgen.figures.axis import Axis
     from reportgen.figures.plot import DrawContext, Plot, PlotSpec
     from reportgen.settings.blocks import PanelsSettings
 
@@ -368,8 +369,6 @@ def draw_plot_figure(plot: Plot, curve_set: CurveSet, text: FigureText, context:
     if not curve_set.bins and columns["differences"]:
         columns["of"] = text.of or text.id  # what statements about its steps name
     columns["independent"] = curve_set.band == "ci" and all(len(curve.runs) > 1 for curve in curve_set.curves)
-    classes = {"rg-has-ends": plot.ends, "rg-has-symbols": plot.symbols, "rg-has-right": plot.right}
-    has = "".join(f" {name}" for name, there in classes.items() if there)
     return Figure(
         id=text.id,
         kind=text.kind,
@@ -387,8 +386,25 @@ def draw_plot_figure(plot: Plot, curve_set: CurveSet, text: FigureText, context:
         numbers=_name_in_full(text.numbers, context.full_names),
         legend=tuple((line.label, line.slot) for line in plot.lines),
         dashes=tuple(line.dash for line in plot.lines if line.dash is not None),
-        plot_class=f"rg-left-{plot.margins.left} rg-right-{plot.margins.right}{has}",
+        plot_class=_list_classes(plot),
     )
+
+
+def _list_classes(plot: Plot) -> str:
+    """Return the CSS classes of a plot: its margins, and what it has."""
+    has = {
+        "rg-has-ends": plot.ends,
+        "rg-has-leaders": any(end.at is not None for end in plot.ends),
+        "rg-has-symbols": plot.symbols,
+        "rg-has-right": plot.right,
+    }
+    margins = (f"rg-left-{plot.margins.left}", f"rg-right-{plot.margins.right}")
+    return " ".join((*margins, *(name for name, there in has.items() if there)))
+
+
+def _write_cell(axis: Axis, value: float, low: float, high: float) -> str:
+    interval = f" {format_interval(axis, low, high)}" if math.isfinite(low) else ""
+    return f"{format_value(axis, value)}{axis.unit}{interval}"
 
 
 def _build_table(plot: Plot) -> Table:
@@ -400,18 +416,12 @@ def _build_table(plot: Plot) -> Table:
         shown = np.append(shown, steps[-1])
     columns = [list(map(make_reader(plot.x), shown.tolist()))]
     for line in plot.lines:
-        read, unit = make_reader(plot.get_y(line)), plot.get_y(line).unit
+        axis = plot.get_y(line)
         place = np.searchsorted(line.steps, shown).clip(max=line.steps.size - 1)
         there = (line.steps[place] == shown) & np.isfinite(line.values[place])
-        numbers = (part[place].tolist() for part in (line.values, line.low, line.high))
-        columns.append(
-            [
-                f"{read(value)}{unit}{f' [{read(low)}, {read(high)}]' if math.isfinite(low) else ''}"
-                if here
-                else ""
-                for here, value, low, high in zip(there.tolist(), *numbers, strict=True)
-            ]
-        )
+        parts = (part[place].tolist() for part in (line.values, line.low, line.high))
+        cells = zip(there.tolist(), *parts, strict=True)
+        columns.append([_write_cell(axis, *numbers) if here else "" for here, *numbers in cells])
     note = f"One in {every} of {steps.size:,} steps; the CSV file has them all." if every > 1 else ""
     header = (plot.x.title, *(line.name for line in plot.lines))
     return Table(header, tuple(zip(*columns, strict=True)), note)

@@ -12,7 +12,7 @@ import numpy as np
 from reportgen.core.errors import Diagnostic, ReportError
 from reportgen.core.model import BenchmarkResult, Overview, Standing
 from reportgen.core.words import join_names, lower_axis_title
-from reportgen.figures.axis import format_value
+from reportgen.figures.axis import format_interval, format_value
 from reportgen.figures.curves.plotting import get_unsmoothed, make_plot
 from reportgen.figures.paths import positions, thin, write_line_path
 from reportgen.figures.picture import SPARK_ACROSS, SPARK_DOWN, Dot, draw_dots, draw_spark
@@ -116,8 +116,7 @@ def read_out(plot: Plot, value: float) -> str:
 def read_out_estimate(plot: Plot, reading: Reading) -> str:
     """Format a value with its interval, if it has one."""
     if np.isfinite(reading.low) and np.isfinite(reading.high):
-        ends = f"[{read_out(plot, reading.low)}, {read_out(plot, reading.high)}]"
-        return f"{read_out(plot, reading.value)} {ends}"
+        return f"{read_out(plot, reading.value)} {format_interval(plot.y, reading.low, reading.high)}"
     return read_out(plot, reading.value)
 
 
@@ -170,6 +169,7 @@ def summarize_benchmark(
         ("Protocol", benchmark.protocol or ""),
         ("Caution", context.approximate or ""),
     ]
+    dots = _list_dots(curve_set, plot, lowest=spec.higher_is_better is False)
     return BenchmarkResult(
         name=benchmark.name,
         page=page,
@@ -178,7 +178,8 @@ def summarize_benchmark(
         score=card if leader else f"{card[0].upper()}{card[1:]}",
         facts=tuple((label, text) for label, text in facts if text),
         spark=_draw_spark(benchmark.name, plot),
-        strip=_draw_strip(benchmark.name, curve_set, plot, lowest=spec.higher_is_better is False),
+        strip=draw_dots(f"{benchmark.name}: {lower_axis_title(plot.y.title)} at the end", dots),
+        dots=tuple((dot.name, dot.slot) for dot in dots),
         legend=tuple((line.name, line.slot) for line in plot.lines),
         standings=_list_standings(curve_set, plot, spec, label),
         date=benchmark.date or "",
@@ -194,8 +195,8 @@ def _draw_spark(name: str, plot: Plot) -> str:
     return draw_spark(f"{name}: {plot.y.title} by {plot.x.title}", strokes, _ROUND)
 
 
-def _draw_strip(name: str, curve_set: CurveSet, plot: Plot, *, lowest: bool) -> str:
-    """Draw the last values with their intervals on the scale of the curves, the best on top.
+def _list_dots(curve_set: CurveSet, plot: Plot, *, lowest: bool) -> list[Dot]:
+    """List the last values with their intervals on the scale of the curves, the best on top.
 
     Two series that a test does not distinguish are shaded together; of more, the test says less.
     """
@@ -207,7 +208,7 @@ def _draw_strip(name: str, curve_set: CurveSet, plot: Plot, *, lowest: bool) -> 
         value, low, high = positions(plot.y, np.array([end.value, end.low, end.high])).tolist()
         said, interval = f"{end.series} {read_out_estimate(plot, end)}", (low, high) if low < high else None
         dots.append(Dot(said, slots.get(end.series), value, interval, group))
-    return draw_dots(f"{name}: {lower_axis_title(plot.y.title)} at the end", dots)
+    return dots
 
 
 def _list_standings(

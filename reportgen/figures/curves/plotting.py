@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 _LINE_HEIGHT = 16
 _WIDEST_LABEL = 176
 _MOST_LABELS = 8
+_LEVEL = 5  # pixels that a name may be above or below the end of its line
+_EARLY = 0.01  # of the x axis, by which a line ends before another
+_BEHIND_LEADERS = 24
 _ROUNDING = 1e-9
 _MOST_RUN_LINES = 10
 _MOST_SYMBOLS = 25
@@ -60,16 +63,20 @@ def make_plot(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Plot
     """
     if not any(np.isfinite(curve.values).any() for curve in curve_set.curves):
         raise ReportError(make_diagnostic(context, f'"{spec.metric}" has no value that could be drawn'))
-    curves = _sort_by_axis(curve_set.curves, spec)
+    # The curves of each y axis are sorted by themselves, since values of two axes are not compared.
+    left = tuple(curve for curve in curve_set.curves if not _is_right(curve, spec))
+    curves = sort_curves(left, spec.order, lower_first=spec.higher_is_better is False)
+    if spec.right is not None:
+        right = tuple(curve for curve in curve_set.curves if _is_right(curve, spec))
+        curves += sort_curves(right, spec.order, lower_first=spec.right.higher_is_better is False)
     keys = {curve.series: curve.key.colour if curve.key else curve.series for curve in curves}
-    _check_lines(keys, spec, context)
     slots = _pick_line_slots(keys, spec, context)
     lines = [_make_line(curve, slots[curve.series], spec) for curve in curves]
     x, (y, right_axis) = _make_x_axis(lines, spec, context), _make_y_axes(lines, spec, context)
     axes = (x, y, right_axis or y)
     references, annotations = _make_marks(lines, spec, axes, context)
     # The labels of a right axis are where names at line ends would be.
-    ends = () if right_axis else place_end_labels(lines, y, spec.height)
+    ends = () if right_axis else place_end_labels(lines, y, spec.height, x)
     symbols = spec.whiskers or all(np.isfinite(line.values).sum() <= _MOST_SYMBOLS for line in lines)
     plot = Plot(
         id=spec.id,
@@ -110,18 +117,11 @@ def _is_right(curve: Curve, spec: PlotSpec) -> bool:
     return bool(spec.right and curve.key and curve.key.metric in spec.right.metrics)
 
 
-def _sort_by_axis(curves: tuple[Curve, ...], spec: PlotSpec) -> tuple[Curve, ...]:
-    """Sort the curves of each y axis by themselves, since values of two axes are not compared."""
-    left = tuple(curve for curve in curves if not _is_right(curve, spec))
-    ordered = sort_curves(left, spec.order, lower_first=spec.higher_is_better is False)
-    if spec.right is None:
-        return ordered
-    right = tuple(curve for curve in curves if _is_right(curve, spec))
-    return ordered + sort_curves(right, spec.order, lower_first=spec.right.higher_is_better is False)
+def _pick_line_slots(keys: Mapping[str, str], spec: PlotSpec, context: DrawContext) -> dict[str, int | None]:
+    """Return the slot of each line; ``keys`` are the lines and what gives each its colour.
 
-
-def _check_lines(keys: Mapping[str, str], spec: PlotSpec, context: DrawContext) -> None:
-    """Refuse highlighted and annotated series that a plot does not have; see ``_pick_line_slots``."""
+    Highlighted and annotated series that the plot does not have are refused.
+    """
     unknown = dict.fromkeys(name for name in spec.highlight if name not in {*keys, *keys.values()})
     noted = (note.series for note in spec.annotations if note.series)
     unknown |= dict.fromkeys(name for name in noted if name not in keys)
@@ -129,10 +129,6 @@ def _check_lines(keys: Mapping[str, str], spec: PlotSpec, context: DrawContext) 
         known = ", ".join(f'"{name}"' for name in keys)
         messages = (f'"{name}" is not a series of this figure' for name in unknown)
         raise ReportError(*(make_diagnostic(context, message, f"It has {known}") for message in messages))
-
-
-def _pick_line_slots(keys: Mapping[str, str], spec: PlotSpec, context: DrawContext) -> dict[str, int | None]:
-    """Return the slot of each line; ``keys`` are the lines and what gives each its colour."""
     highlighted = {line: {line, key}.intersection(spec.highlight) for line, key in keys.items()}
     coloured = tuple(dict.fromkeys(key for line, key in keys.items() if highlighted[line]))
     slots = pick_slots(tuple(dict.fromkeys(keys.values())), context.slots, coloured)
@@ -192,11 +188,9 @@ def _make_x_axis(lines: Sequence[SeriesLine], spec: PlotSpec, context: DrawConte
     else:
         return _make_time_axis(steps, (low, high), spec, context)
     axis = replace(axis, read_format=choose_step_format(steps))
-    return _tick_at_settings(axis, steps) if spec.whiskers else axis
-
-
-def _tick_at_settings(axis: Axis, steps: FloatArray) -> Axis:
-    """Put the ticks at the settings that were tried, if their labels have room."""
+    if not spec.whiskers:
+        return axis
+    # The ticks are at the settings that were tried, if their labels have room.
     ticks = np.unique(steps).tolist()
     written = axis.format if "e" in axis.format else axis.read_format
     labels = [format_d3(tick, written) for tick in ticks]
@@ -375,25 +369,37 @@ def compute_margins(y: Axis, ends: Sequence[EndLabel], right_axis: Axis | None =
         max((measure_text(label, TICK_SIZE) for label in axis.labels), default=0) + 12 if axis else 0
         for axis in (y, right_axis)
     )
-    right = max((measure_text(end.text, LABEL_SIZE, 600) for end in ends), default=0) + 18 if ends else 16
+    right = max((measure_text(end.text, LABEL_SIZE, 600) + end.dx + 8 for end in ends), default=16.0)
     right = max(right, ticks)
     # The title at the right is below the toolbar.
     top = 44 if right_axis else 28
     return Margins(top=top, right=math.ceil(right / 8) * 8, bottom=44, left=math.ceil(left / 8) * 8)
 
 
-def place_end_labels(lines: Sequence[SeriesLine], y: Axis, height: int) -> tuple[EndLabel, ...]:
-    """Place names at the line ends, or return none if they do not fit and a legend works better."""
+def place_end_labels(
+    lines: Sequence[SeriesLine], y: Axis, height: int, x: Axis | None = None
+) -> tuple[EndLabel, ...]:
+    """Place names at the line ends, or return none if they do not fit and a legend works better.
+
+    A name away from its line's end has a leader, and with the x axis also that of a line which ends early;
+    then all names stand farther from the plot.
+    """
     known = [(line, line.values[np.isfinite(line.values)]) for line in lines]
     drawn = [(line, float(values[-1])) for line, values in known if values.size]
     too_wide = any(measure_text(line.name, LABEL_SIZE, 600) > _WIDEST_LABEL for line, _ in drawn)
     if too_wide or len(drawn) > _MOST_LABELS or len(drawn) * _LINE_HEIGHT > height:
         return ()
     heights = [(1 - min(1.0, max(0.0, position(y, value)))) * height for _, value in drawn]
-    return tuple(
-        EndLabel(line.name, line.slot, round(place, 1))
-        for (line, _), place in zip(drawn, spread_apart(heights, _LINE_HEIGHT, 0, height), strict=True)
-    )
+    lasts = [float(line.steps[np.isfinite(line.values)][-1]) for line, _ in drawn]
+    places = spread_apart(heights, _LINE_HEIGHT, 0, height)
+    found = []
+    for (line, _), last, at, place in zip(drawn, lasts, heights, places, strict=True):
+        early = x is not None and 0 <= position(x, last) < position(x, max(lasts)) - _EARLY
+        start = round(at, 1) if early or abs(place - at) > _LEVEL else None
+        found.append(EndLabel(line.name, line.slot, round(place, 1), at=start, step=last if early else None))
+    if any(end.at is not None for end in found):
+        found = [replace(end, dx=_BEHIND_LEADERS) for end in found]
+    return tuple(found)
 
 
 def spread_apart(targets: Sequence[float], distance: float, low: float, high: float) -> list[float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -81,7 +82,7 @@ def build_result_table(
     """
     columns, several = settings.columns, len(metrics) > 1
     shown = [
-        _Metric(name, ends, way, lead, known, settings.format == "percent")
+        _Metric(name, ends, way, lead, known, context.is_percent(name, settings.format))
         for (name, ends), way, lead, known in zip(
             metrics, better, leads, facts or [{}] * len(metrics), strict=True
         )
@@ -93,7 +94,8 @@ def build_result_table(
         heads = [metric.write_head(column, context) for column in columns]
         header += [f"{metric.name}: {head}" if several else head for head in heads]
     rows = []
-    for name in _order_series(settings.order, shown):
+    series, sorted_by = _order_series(settings, header[2 + len(apart) :], shown)
+    for name in series:
         values = (runs_with or {}).get(name, {})
         with_settings = [Cell(name), *(build_setting_cell(values.get(key)) for key in apart)]
         rows.append((*with_settings, *_build_row(name, columns, shown, context)))
@@ -104,7 +106,7 @@ def build_result_table(
         rows=tuple(rows),
         caption=_write_caption(settings, shown, context),
         csv=write_table_csv(header, [[cell.text for cell in row] for row in rows]),
-        sorted_by=_find_order(settings, header[2 + len(apart) :], shown[0]),
+        sorted_by=sorted_by,
     )
 
 
@@ -115,8 +117,19 @@ def _build_row(
     own = [next((end for end in metric.endings if end.series == name), None) for metric in metrics]
     runs = max((ending.runs for ending in own if ending), default=0)
     cells = [Cell(str(runs), float(runs))]
-    for ending, metric in zip(own, metrics, strict=True):
-        cells += [_build_cell(ending, column, metric, context) for column in columns]
+    for (ending, metric), column in product(zip(own, metrics, strict=True), columns):
+        if ending is None:
+            cells.append(Cell("no data"))
+        elif column not in _HEADS:
+            fact = metric.facts.get((ending.series, column))
+            cells.append(_build_fact_cell(fact, ending, metric, context) if fact else Cell("no data"))
+        else:
+            estimate, step = _choose_number(ending, column)
+            at = "" if step is None else f" at {format_table_step(step, context)}"
+            if column == Statistic.PEAK and len({end.readings for end in metric.endings}) > 1:
+                at += f", of {ending.readings:,}"
+            number = _write_number(estimate, ending, metric, digits=metric.choose_decimals(column))
+            cells.append(Cell(f"{number}{at}", estimate.value))
     return cells
 
 
@@ -128,22 +141,20 @@ def build_setting_cell(text: str | None) -> Cell:
         return Cell(text or "")
 
 
-def _find_order(settings: TableSettings, heads: Sequence[str], first: _Metric) -> tuple[str, str]:
-    """Return the head of the column that orders the rows, if it is shown, and the order."""
-    if settings.order == "name":
-        return "series", "ascending"
-    by_column = dict(zip(settings.columns, heads, strict=False))
-    way = "ascending" if first.better is False else "descending"
-    return by_column.get(_NUMBERS.get(settings.order, ""), ""), way
-
-
-def _order_series(order: str, metrics: Sequence[_Metric]) -> list[str]:
+def _order_series(
+    settings: TableSettings, heads: Sequence[str], metrics: Sequence[_Metric]
+) -> tuple[list[str], tuple[str, str]]:
+    """Order the series; return also the head of the column that orders them, if shown, and the order."""
     names = list(dict.fromkeys(end.series for metric in metrics for end in metric.endings))
-    if order in {"final", "best"}:
-        sign, number = 1 if metrics[0].better is False else -1, _NUMBERS[order]
+    if settings.order == "name":
+        return sorted(names, key=str.casefold), ("series", "ascending")
+    number, is_lower_first = _NUMBERS.get(settings.order, ""), metrics[0].better is False
+    if settings.order in {"final", "best"}:
+        sign = 1 if is_lower_first else -1
         ranks = {end.series: sign * getattr(end, number).value for end in metrics[0].endings}
-        return sorted(names, key=lambda name: ranks.get(name, float("inf")))
-    return sorted(names, key=str.casefold) if order == "name" else names
+        names.sort(key=lambda name: ranks.get(name, float("inf")))
+    head = dict(zip(settings.columns, heads, strict=False)).get(number, "")
+    return names, (head, "ascending" if is_lower_first else "descending")
 
 
 def _choose_number(ending: Ending, column: str) -> tuple[Estimate, float | None]:
@@ -160,20 +171,6 @@ def format_table_step(step: float, context: DrawContext) -> str:
     if context.step_is_time:
         return format_time(step, "%Y-%m-%d" if step % DAY == 0 else "%Y-%m-%d %H:%M")
     return format_d3(step, choose_step_format(np.array([step])))
-
-
-def _build_cell(ending: Ending | None, column: str, metric: _Metric, context: DrawContext) -> Cell:
-    if ending is None:
-        return Cell("no data")
-    if column not in _HEADS:
-        fact = metric.facts.get((ending.series, column))
-        return _build_fact_cell(fact, ending, metric, context) if fact else Cell("no data")
-    estimate, step = _choose_number(ending, column)
-    at = "" if step is None else f" at {format_table_step(step, context)}"
-    if column == Statistic.PEAK and len({end.readings for end in metric.endings}) > 1:
-        at += f", of {ending.readings:,}"
-    number = _write_number(estimate, ending, metric, digits=metric.choose_decimals(column))
-    return Cell(f"{number}{at}", estimate.value)
 
 
 def _write_number(estimate: Estimate, ending: Ending, metric: _Metric, *, digits: int | None) -> str:

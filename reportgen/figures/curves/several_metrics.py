@@ -170,7 +170,11 @@ def draw_keyed_lines(
     """
     merged = merge_curve_sets(curve_sets, colours)
     plot = plot or make_plot(merged, spec, context)
-    specs = [_make_metric_spec(one.metric, spec) for one in curve_sets]
+    specs = []
+    for one in curve_sets:
+        right = spec.right if spec.right and one.metric in spec.right.metrics else None
+        way = (right or spec).higher_is_better  # a metric has the direction of its axis
+        specs.append(replace(spec, metric=one.metric, y_title=one.metric, higher_is_better=way, right=right))
     spec = _join_axes(spec)
     leads = {
         one.metric: get_lead(one, lowest=own.higher_is_better is False)
@@ -214,13 +218,6 @@ def draw_coloured_panels(
         for (one, spec), plot in zip(pairs, align_margins(plots), strict=True)
     ]
     return join_panels(block_id, settings, figures)
-
-
-def _make_metric_spec(metric: str, spec: PlotSpec) -> PlotSpec:
-    """Make the plot of one of the metrics, whose direction is that of its axis."""
-    if spec.right and metric in spec.right.metrics:
-        return replace(spec, metric=metric, y_title=metric, higher_is_better=spec.right.higher_is_better)
-    return replace(spec, metric=metric, y_title=metric, right=None)
 
 
 def _join_axes(spec: PlotSpec) -> PlotSpec:

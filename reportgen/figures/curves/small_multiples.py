@@ -57,7 +57,14 @@ def draw_small_multiples(curve_set: CurveSet, spec: PlotSpec, context: DrawConte
     if not 1 < len(curves) <= _MOST_PANELS:
         message = f"facet: series draws 2 to {_MOST_PANELS} panels, and this figure has {len(curves)} series"
         raise ReportError(make_diagnostic(context, message, "Choose others with series:, or leave out facet"))
-    specs = [_make_panel_spec(spec, curve.series, number) for number, curve in enumerate(curves, start=1)]
+    specs = []
+    for number, series in enumerate((curve.series for curve in curves), start=1):
+        notes = {
+            name: tuple(note for note in getattr(spec, name) if note.series in {None, series})
+            for name in ("annotations", "marked")
+        }
+        own = {"id": f"{spec.id}-{number}", "title": series, "highlight": (series,), **notes}
+        specs.append(replace(spec, kind="panel", caption=None, **own))
     # Axes come from all series with their bands, so that they are the same in all panels.
     plots = align_margins(make_plot(curve_set, one, context) for one in specs)
     rows = zip(curves, plots, specs, strict=True)
@@ -68,27 +75,25 @@ def draw_small_multiples(curve_set: CurveSet, spec: PlotSpec, context: DrawConte
     return Panels(spec.id, spec.title, caption, figures)
 
 
-def _make_panel_spec(spec: PlotSpec, series: str, number: int) -> PlotSpec:
-    notes = {
-        name: tuple(note for note in getattr(spec, name) if note.series in {None, series})
-        for name in ("annotations", "marked")
-    }
-    return replace(
-        spec, id=f"{spec.id}-{number}", kind="panel", title=series, highlight=(series,), caption=None, **notes
-    )
-
-
 def _draw_panel(
     curve_set: CurveSet, curve: Curve, plot: Plot, spec: PlotSpec, context: DrawContext
 ) -> Figure:
     """Draw the panel of a series; table and file are about that series alone."""
     alone = replace(curve_set, curves=(curve,))
+    # The final value of the series, and its best value.
+    lowest = spec.higher_is_better is False
+    (end,), best = rank_finals(alone.curves, lowest=lowest), find_best(curve, lowest=lowest)
+    most = "lowest" if lowest else "highest"
+    pick = describe_pick(alone, plot, (), most="best" if spec.higher_is_better is not None else most)
+    readings = ((read_out_estimate(plot, one), format_value(plot.x, one.step)) for one in (end, best))
+    last, top = (f"{value} at {lower_axis_title(spec.x_title)} {step}" for value, step in readings)
+    summary = f"{last}, the {pick}." if end.step == best.step else f"{last}; {top}, {pick}."
     text = FigureText(
         id=spec.id,
         kind=spec.kind,
         title=spec.title,
         subtitle=write_subtitle(alone, spec) if curve.given else format_count(len(curve.runs), "run"),
-        summary=_write_summary(alone, plot, spec),
+        summary=summary,
         source=describe_source(context),
         numbers=collect_numbers(alone, spec),
         band=name_band(alone),
@@ -106,17 +111,6 @@ def _draw_panel(
         csv=write_curves_csv(alone, context.full_names),
         legend=tuple(entry for entry in figure.legend if entry[0] == curve.series),
     )
-
-
-def _write_summary(alone: CurveSet, plot: Plot, spec: PlotSpec) -> str:
-    """Return the final value of a series, and its best value."""
-    lowest = spec.higher_is_better is False
-    (end,), best = rank_finals(alone.curves, lowest=lowest), find_best(alone.curves[0], lowest=lowest)
-    most = "lowest" if lowest else "highest"
-    pick = describe_pick(alone, plot, (), most="best" if spec.higher_is_better is not None else most)
-    readings = ((read_out_estimate(plot, one), format_value(plot.x, one.step)) for one in (end, best))
-    last, top = (f"{value} at {lower_axis_title(spec.x_title)} {step}" for value, step in readings)
-    return f"{last}, the {pick}." if end.step == best.step else f"{last}; {top}, {pick}."
 
 
 def list_overlap_notes(curve_set: CurveSet) -> tuple[str, ...]:

@@ -20,7 +20,6 @@ from reportgen.settings.base import PALETTE
 
 if TYPE_CHECKING:
     from reportgen.core.model import Estimate, Lead
-    from reportgen.figures.axis import Axis
     from reportgen.figures.plot import DrawContext
     from reportgen.settings.blocks import SweepSettings
 
@@ -88,7 +87,11 @@ class _SweepWords(Struct, frozen=True):
 
     def write(self, estimate: Estimate) -> str:
         """Write an estimate as the block says."""
-        return format_estimate(estimate, percent=self.settings.format == "percent")
+        return format_estimate(estimate, percent=self.percent)
+
+    @property
+    def percent(self) -> bool:
+        return self.context.is_percent(self.sweep.metric, self.settings.format)
 
     @property
     def mark(self) -> str:
@@ -180,7 +183,7 @@ class _SweepWords(Struct, frozen=True):
             cells += [Cell(str(len(point.values)), float(len(point.values)))]
             cells += [Cell(self.write(estimate), estimate.value)]
             decimals = len(self.write(estimate).partition(" ")[0].partition(".")[2])
-            factor, unit = (100, "%") if self.settings.format == "percent" else (1, "")
+            factor, unit = (100, "%") if self.percent else (1, "")
             cells += [Cell(f"{factor * end:.{decimals}f}{unit}", end) for end in ends]
             rows.append(tuple(cells))
             values = (estimate.value, estimate.low, estimate.high)
@@ -214,7 +217,7 @@ def _draw_lines(curve_set: CurveSet, words: _SweepWords, text: FigureText) -> Fi
         x_scale=scale,
         runs=True,
         whiskers=True,
-        percent=settings.format == "percent",
+        percent=words.percent,
     )
     slots = {name: slot for name, slot in words.choose_slots().items() if slot is not None}
     around = replace(context, step_is_time=False, step_title=settings.x, slots=slots)
@@ -229,30 +232,26 @@ def _draw_rows(words: _SweepWords, text: FigureText) -> Figure:
     is_bar = words.settings.mark == "bar"
     ends += [0.0] if is_bar else []
     axis = make_linear_axis(words.measured, min(ends), max(ends), count=5, pad=0.04)
-    if words.settings.format == "percent":
+    if words.percent:
         axis = use_percent(axis)
     slots = words.choose_slots()
-    rows = [
-        _make_row(point, axis, slots.get(sweep.name_colour(point)), words.write(point.estimate), bar=is_bar)
-        for point in points
-    ]
-    read = [(point.group, words.write(point.estimate)) for point in points]
-    table = Table((words.settings.x, words.measured), tuple(read))
+    rows = []
+    for point in points:
+        estimate, value = point.estimate, words.write(point.estimate)
+        dots = (RowDot(one, (point.group, format_value(axis, one))) for one in point.values)
+        row = Row(
+            name=point.group,
+            slot=slots.get(sweep.name_colour(point)),
+            text=value,
+            value=estimate.value,
+            low=estimate.low,
+            high=estimate.high,
+            tip=(point.group, value, format_count(len(point.values), "run")),
+            bar=is_bar,
+            dots=tuple(dots) if len(point.values) > 1 else (),
+        )
+        rows.append(row)
+    table = Table((words.settings.x, words.measured), tuple((row.name, row.text) for row in rows))
     records = ((point.text, point.line, value) for point in points for value in point.values)
     csv = write_table_csv((words.settings.x, "line", sweep.metric), records)
     return draw_dot_plot(rows, axis, text, table=table, csv=csv)
-
-
-def _make_row(point: SweepPoint, axis: Axis, slot: int | None, value: str, *, bar: bool) -> Row:
-    estimate, several = point.estimate, len(point.values) > 1
-    return Row(
-        name=point.group,
-        slot=slot,
-        text=value,
-        value=estimate.value,
-        low=estimate.low,
-        high=estimate.high,
-        tip=(point.group, value, format_count(len(point.values), "run")),
-        bar=bar,
-        dots=tuple(RowDot(one, (point.group, format_value(axis, one))) for one in point.values if several),
-    )

@@ -72,16 +72,20 @@ def draw_across(  # noqa: PLR0917 - the block's id and settings, then what it sh
     averages = [cell.score.estimate for cell in across.macro]
     ranks = [float("inf") if value is None else sign * value for value in averages]
     order = sorted(range(len(ranks)), key=ranks.__getitem__)
-    power = []
+    power, cautions = [], []
     for index, name in enumerate(across.benchmarks):
         reported = all(row[index].score.samples is None for row in across.cells)
         own = contexts.get(name, context)
         words = describe_power(name, powers.get(name), own, together="comparisons", reported=reported)
         power += [isolate(word) for word in words if word]
+        seen = list_found_notes(found[name], across.series) if found and name in found else ()
+        # Only for series measured on this benchmark: the others have no protocol that could differ.
+        mixed = list_protocol_notes(contexts[name])[0] if name in contexts else ()
+        cautions += [f"{name}: {note}" for note in (*seen, *mixed)]
     notes = dict.fromkeys(
         note for one in contexts.values() for note in one.notes if note not in context.notes
     )
-    sentences = (settings.caption or "", *_list_cautions(across, contexts, found or {}), *notes)
+    sentences = (settings.caption or "", *cautions, *notes)
     how = [*power, *_list_methods(across, powers, contexts, context)]
     against = f"compared with {across.baseline}" if across.baseline else "no baseline to compare with"
     answer, table = _write_answer(across, order, context), _build_table(block_id, across, order, context)
@@ -209,14 +213,3 @@ def _list_methods(
     yield FOUND_NOTE if any(power.difference for power in powers.values()) else ""
     for name in filter(contexts.__contains__, across.benchmarks):
         yield from (f"{name}: {note}" for note in list_protocol_notes(contexts[name])[1])
-
-
-def _list_cautions(
-    across: AcrossBenchmarks, contexts: Mapping[str, ScoreContext], found: Mapping[str, OutcomeNotes]
-) -> Iterator[str]:
-    """List mixed protocols and notes on the outcomes of each benchmark."""
-    for name in across.benchmarks:
-        notes = list_found_notes(found[name], across.series) if name in found else ()
-        # Only for series measured on this benchmark: the others have no protocol that could differ.
-        mixed = list_protocol_notes(contexts[name])[0] if name in contexts else ()
-        yield from (f"{name}: {note}" for note in (*notes, *mixed))

@@ -288,7 +288,13 @@ def _draw_marks(row: Row, axis: Axis, middle: int, layout: Layout) -> Iterator[s
         middle += _BELOW
     if row.value is not None:
         after = _draw_dot(axis, (row.value, row.low, row.high), middle, ink, hollow=hollow)
-        after = f"{_draw_bar(axis, row.value, middle, ink)}{after}" if row.bar else after
+        if row.bar:
+            left, right = sorted((position(axis, 0), position(axis, row.value)))
+            start = format_position(axis, min(0, row.value))
+            where = (
+                f'x="{start}" y="{middle - _BAR // 2}" width="{100 * (right - left):.3f}%" height="{_BAR}"'
+            )
+            after = f'<rect {where} fill="{ink}" fill-opacity=".3"/>{after}'
         mark = f"{mark}{after}" if before else after
     marks = [(row.tip, mark)]
     # Lane of each dot, so that dots with close values do not overlap.
@@ -314,14 +320,6 @@ def _draw_bin(axis: Axis, one: RowBin, ground: int, ink: str) -> str:
     place = f'x="{100 * left:.6g}%" y="{ground - one.height * _BINS_HIGH:.5g}"'
     look = f'fill="{ink}" fill-opacity=".45" stroke="var(--rg-bg)"'
     return f"<rect {place} {size} {look}/>"
-
-
-def _draw_bar(axis: Axis, value: float, middle: int, ink: str) -> str:
-    left, right = sorted((position(axis, 0), position(axis, value)))
-    width = f"{100 * (right - left):.3f}%"
-    start = format_position(axis, min(0, value))
-    place = f'x="{start}" y="{middle - _BAR // 2}" width="{width}" height="{_BAR}"'
-    return f'<rect {place} fill="{ink}" fill-opacity=".3"/>'
 
 
 def _draw_dot(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reportgen.core.comparisons import TARGET_POWER, Verdict
 from reportgen.core.model import BenchmarkResult, Cell, ResultTable, Standing
@@ -244,7 +244,7 @@ def summarize_score_benchmark(
         leader=lead.series or "",
         score=card,
         facts=tuple((label, text) for label, text in facts if text),
-        spark=_draw_spark(known, benchmark, scored, context),
+        **_draw_scores(known, benchmark, scored, context),
         legend=tuple((score.series, context.slots.get(score.series)) for score in known),
         standings=(_describe_standing(known, scored, context),),
         date=benchmark.date or "",
@@ -296,10 +296,10 @@ def _list_facts(
     )
 
 
-def _draw_spark(
+def _draw_scores(
     known: list[Score], benchmark: Benchmark, scored: BenchmarkScores, context: ScoreContext
-) -> str:
-    """Draw the scores with their intervals and groups, the best series on top."""
+) -> dict[str, Any]:
+    """Draw the scores with their intervals and groups, the best series on top, and name what is drawn."""
     ends = [end for score in known for end in (score.estimate, score.low, score.high) if end is not None]
     low, high = min(ends), max(ends)
     if low == high:
@@ -319,4 +319,7 @@ def _draw_spark(
         )
         for score in sorted(known, key=lambda score: sign * (score.estimate or 0.0))
     ]
-    return draw_dots(f"{benchmark.name}: scores", dots)
+    return {
+        "spark": draw_dots(f"{benchmark.name}: scores", dots),
+        "dots": tuple((dot.name, dot.slot) for dot in dots),
+    }

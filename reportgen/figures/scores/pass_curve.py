@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from reportgen.core.model import Curve, CurveSet
 from reportgen.core.words import format_number, join_names
-from reportgen.figures.axis import format_value
+from reportgen.figures.axis import format_interval, format_value
 from reportgen.figures.curves.figure import draw_plot_figure, name_band
 from reportgen.figures.curves.plotting import make_plot
 from reportgen.figures.plot import FigureText, PlotSpec, describe_source, join_caption, make_step_context
@@ -279,4 +279,4 @@ def _format_reading(plot: Plot, curve: Curve, k: float) -> tuple[str, str]:
     centre = f"{format_value(plot.y, value)}{plot.y.unit}"
     if not np.isfinite(low):
         return centre, centre
-    return centre, f"{centre} [{format_value(plot.y, low)}, {format_value(plot.y, high)}]"
+    return centre, f"{centre} {format_interval(plot.y, low, high)}"

@@ -46,9 +46,10 @@ from reportgen.figures.text import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reportgen.core.comparisons import ProblemGrid, Sample, Score
+    from reportgen.core.comparisons import ProblemGrid, Score
     from reportgen.core.model import FloatArray, IntArray
     from reportgen.figures.plot import ScoreContext
+    from reportgen.figures.scores.samples import SampleSource
     from reportgen.settings.score_blocks import ProblemsSettings
 
 
@@ -81,7 +82,7 @@ def draw_problems(
     sliced: Mapping[str, Mapping[str, tuple[Score, ...]]],
     context: ScoreContext,
     *,
-    samples: Sequence[Sample] = (),
+    samples: SampleSource | None = None,
 ) -> Stack:
     """Draw the heat map, the problems that only one series solves, and a table for each slicing column.
 
@@ -326,7 +327,7 @@ def build_heat_map(grid: ProblemGrid, context: ScoreContext) -> HeatMap:
 
 
 def _draw_figure(
-    figure_id: str, grid: ProblemGrid, context: ScoreContext, samples: Sequence[Sample]
+    figure_id: str, grid: ProblemGrid, context: ScoreContext, samples: SampleSource | None
 ) -> Figure:
     heat = build_heat_map(grid, context)
     texts = write_samples(figure_id, grid, samples, context, shared=heat.shared)

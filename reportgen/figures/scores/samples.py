@@ -6,7 +6,6 @@ once; ``site/assets/live-samples.js`` reads them and makes nothing but text of t
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct, field
@@ -16,9 +15,10 @@ from reportgen.figures.scores.wording import format_score
 from reportgen.settings.text import cut_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
-    from reportgen.core.comparisons import ProblemGrid, Sample
+    from reportgen.core.cache import CachedText
+    from reportgen.core.comparisons import ProblemGrid, Sample, SampleTexts
     from reportgen.figures.plot import ScoreContext
 
 
@@ -29,7 +29,7 @@ _LARGEST_PART: Final = 64_000
 class SampleScripts(Struct, frozen=True):
     """Scripts of samples, and what payload and numbers of their figure say of them; empty without samples."""
 
-    scripts: tuple[str, ...] = ()
+    scripts: tuple[str | CachedText, ...] = ()
     payload: dict[str, Any] = field(default_factory=dict)
     numbers: dict[str, Any] = field(default_factory=dict)
 
@@ -42,11 +42,12 @@ class _Part(Struct):
 
     def add(self, problem: str, rows: Iterable[tuple[list[Any], tuple[str | None, ...]]]) -> int:
         """Add a problem, and return its index."""
-        self.problems.append([problem, [[*row, *map(self._place, texts)] for row, texts in rows]])
+        listed = []
+        for row, texts in rows:
+            stored = (self.texts.setdefault(cut_text(one), len(self.texts)) if one else None for one in texts)
+            listed.append([*row, *stored])
+        self.problems.append([problem, listed])
         return len(self.problems) - 1
-
-    def _place(self, text: str | None) -> int | None:
-        return self.texts.setdefault(cut_text(text), len(self.texts)) if text else None
 
     def write(self, name: str) -> str:
         """Write the script."""
@@ -54,38 +55,43 @@ class _Part(Struct):
         return f"(window.reportgenSamples ??= {{}})[{write_compact_json(name)}]={value};\n"
 
 
+class SampleSource(Struct, frozen=True):
+    """The samples of a map, and where the script of a number is put as soon as it is written."""
+
+    samples: SampleTexts
+    put: Callable[[int, str], str | CachedText]
+
+
 def write_samples(
-    figure_id: str, grid: ProblemGrid, samples: Sequence[Sample], context: ScoreContext, *, shared: int
+    figure_id: str, grid: ProblemGrid, source: SampleSource | None, context: ScoreContext, *, shared: int
 ) -> SampleScripts:
     """Write the scripts of a map whose columns have ``shared`` problems each.
 
     ``places`` of the payload has the script and the index of each problem, by column.
     """
-    if not samples:
+    if source is None or not source.samples.count:
         return SampleScripts()
-    runs: dict[str, set[str]] = defaultdict(set)
-    by_problem: dict[str, list[Sample]] = defaultdict(list)
-    for one in samples:
-        runs[one.series].add(one.run)
-        by_problem[one.problem].append(one)
+    samples, problems = source.samples, list(grid.problems)
     ends = {context.lowest: "wrong", context.highest: "right"} if grid.right is not None else {}
 
     def list_row(one: Sample) -> tuple[list[Any], tuple[str | None, ...]]:
-        run = f"run {one.run}, " if len(runs[one.series]) > 1 else ""
+        run = f"run {one.run}, " if one.series in samples.several_runs else ""
         score = ends.get(one.score) or format_score(one.score, context)
         texts = (one.prompt, one.expected, one.response, one.answer, one.explanation)
         return [grid.series.index(one.series), f"{run}sample {one.sample}".strip(), score], texts
 
-    parts, places = [_Part()], []
-    for problem in grid.problems:
-        if sum(map(len, parts[-1].texts)) > _LARGEST_PART:
-            parts.append(_Part())
-        places.append((len(parts) - 1, parts[-1].add(problem, map(list_row, by_problem[problem]))))
-    scripts = tuple(part.write(f"{figure_id}.{number}") for number, part in enumerate(parts))
+    scripts: list[str | CachedText] = []
+    part, places, size = _Part(), [], 0
+    for number, (problem, own) in enumerate(zip(problems, samples.read(problems), strict=True), start=1):
+        places.append((len(scripts), part.add(problem, map(list_row, own))))
+        if sum(map(len, part.texts)) > _LARGEST_PART or number == len(problems):
+            script = part.write(f"{figure_id}.{len(scripts)}")
+            size += len(script.encode())
+            scripts.append(source.put(len(scripts), script))
+            part = _Part()
     columns = [places[start : start + shared] for start in range(0, len(places), shared)]
-    size = sum(len(script.encode()) for script in scripts)
     return SampleScripts(
-        scripts,
+        tuple(scripts),
         {"texts": {"places": columns, "grader": context.score_name}},
-        {"texts": {"samples": len(samples), "files": len(scripts), "bytes": size}},
+        {"texts": {"samples": samples.count, "files": len(scripts), "bytes": size}},
     )

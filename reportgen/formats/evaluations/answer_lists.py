@@ -112,7 +112,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     """
     for path in unit.files:
         file, counts = _File(path), RecordCounts()
-        for index, record in enumerate(_read_records(file)):
+        for index, record in enumerate(file.read_records()):
             parts = keys.parse_record(record, index)
             model, benchmark = (keys.pick_fields(record, names) for names in (keys.MODEL, keys.BENCHMARK))
             names = find_word(*model.values()), find_word(*benchmark.values())
@@ -126,7 +126,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
             advice = "Say where it is with format: mapped, rows: and columns: in source.yml"
             raise UnreadableError(path, message, advice)
         file.findings += make_findings(path, counts.list_messages())
-        evaluations = (_build_evaluation(file, *key, graded) for key, graded in file.graded.items())
+        evaluations = (file.build_evaluation(*key, graded) for key, graded in file.graded.items())
         yield from add_to_first(evaluations, file.findings)
 
 
@@ -141,126 +141,122 @@ class _File(Struct):
     totals: dict[str, Total] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
 
-
-def _build_evaluation(file: _File, model: str, benchmark: str, graded: keys.Graded) -> Evaluation:
-    answers, messages = keys.number_samples(graded)
-    fields = file.fields[model, benchmark]
-    hidden = {key for own in fields.values() for key in own if keys.normalize_key(key) in _NEVER}
-    slices = find_slices(fields, hidden)
-    answers = tuple(replace(answer, slices=slices.get(answer.problem, {})) for answer in answers)
-    sizes = Counter(answer.problem for answer in answers).values()
-    if len(set(sizes)) > 1:
-        counts = f"{min(sizes):,} to {max(sizes):,} samples"
-        messages.append(f"problems have {counts}: some may be missing")
-    total = file.totals.get(benchmark)
-    messages += [*warn_equal_answers(answers), *compare_means(answers, {"": total} if total else {})]
-    return Evaluation(
-        path=file.path,
-        model=model,
-        benchmark=benchmark,
-        run="",
-        seed=None,
-        protocol=build_protocol({"samples": max(sizes, default=None)}),
-        answers=answers,
-        totals=(total,) if total else (),
-        findings=tuple(make_findings(file.path, messages)),
-    )
-
-
-def _read_records(file: _File) -> Iterator[dict[str, Any]]:
-    path = file.path
-    if path.suffix in _LINES:
-        lines = JsonLines(path)
-        yield from lines.read_objects()
-        file.findings += lines.list_findings()
-        return
-    if read_head_text(path).lstrip().startswith("["):
-        items = read_json_items(path, file.findings)
-        first = next(items, None)
-        value: Any = chain([first], items) if isinstance(first, dict) else [first, *items]
-    else:
-        value, strange = read_json(path)
-        file.findings += strange
-    around: dict[str, Any] = {}
-    if (records := _parse_report(file, value)) is not None:
-        value = records
-    elif isinstance(value, dict):
-        lists = map(as_list, keys.pick_fields(value, keys.RECORDS).values())
-        inner = next((one for one in lists if one and isinstance(one[0], dict)), None)
-        if inner is None:
-            value = [{"problem_id": key, **one} for key, one in value.items() if isinstance(one, dict)]
+    def read_records(self) -> Iterator[dict[str, Any]]:
+        """Yield the records of the file; add what is irregular."""
+        path = self.path
+        if path.suffix in _LINES:
+            lines = JsonLines(path)
+            yield from lines.read_objects()
+            self.findings += lines.list_findings()
+            return
+        if read_head_text(path).lstrip().startswith("["):
+            items = read_json_items(path, self.findings)
+            first = next(items, None)
+            value: Any = chain([first], items) if isinstance(first, dict) else [first, *items]
         else:
-            names = keys.pick_fields(value, (*keys.MODEL, *keys.BENCHMARK))
-            around, value = {key: one for key, one in names.items() if isinstance(one, str)}, inner
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        raise UnreadableError(path, "there are no records in the file", "Write a list of objects")
-    lost = 0
-    for record in value:
-        if isinstance(record, dict):
-            yield {**around, **record}
-        lost += not isinstance(record, dict)
-    if lost:
-        file.findings.append(Finding(path, f"{format_count(lost, 'entry', 'entries')} left out: no object"))
+            value, strange = read_json(path)
+            self.findings += strange
+        around: dict[str, Any] = {}
+        if (records := self.parse_report(value)) is not None:
+            value = records
+        elif isinstance(value, dict):
+            lists = map(as_list, keys.pick_fields(value, keys.RECORDS).values())
+            inner = next((one for one in lists if one and isinstance(one[0], dict)), None)
+            if inner is None:
+                value = [{"problem_id": key, **one} for key, one in value.items() if isinstance(one, dict)]
+            else:
+                names = keys.pick_fields(value, (*keys.MODEL, *keys.BENCHMARK))
+                around, value = {key: one for key, one in names.items() if isinstance(one, str)}, inner
+        if isinstance(value, str) or not isinstance(value, Iterable):
+            raise UnreadableError(path, "there are no records in the file", "Write a list of objects")
+        lost = 0
+        for record in value:
+            if isinstance(record, dict):
+                yield {**around, **record}
+            lost += not isinstance(record, dict)
+        if lost:
+            self.findings.append(
+                Finding(path, f"{format_count(lost, 'entry', 'entries')} left out: no object")
+            )
 
+    def parse_report(self, value: object) -> list[dict[str, Any]] | None:
+        """Return the records of a report or of lists of scores; None if the value is neither.
 
-def _parse_report(file: _File, value: object) -> list[dict[str, Any]] | None:
-    """Return the records of a report or of lists of scores; None if the value is neither.
+        Totals of benchmarks and irregularities are added to the file.
+        """
+        if isinstance(value, dict):
+            if isinstance(value.get("resolved_ids"), list):
+                return self.parse_resolved(value)
+            tested = as_mapping(value.get("eval"))
+            if tested and all(isinstance(samples, list) for samples in tested.values()):
+                return list(self.parse_tests(tested, as_mapping(value.get("pass_at_k"))))
+        columns = isinstance(value, dict) and any(keys.normalize_key(key) in _COLUMNS for key in value)
+        several = value if isinstance(value, dict) else dict(enumerate(as_list(value)))
+        if not several or columns:
+            return None
+        for scores in several.values():
+            if not isinstance(scores, list) or not scores:
+                return None
+            if any(isinstance(one, list | dict) or parse_score(one) is None for one in scores):
+                return None
+        return [{"problem_id": key, "scores": scores} for key, scores in several.items()]
 
-    Totals of benchmarks and irregularities are added to the file.
-    """
-    if isinstance(value, dict):
-        if isinstance(value.get("resolved_ids"), list):
-            return _parse_resolved(file, value)
-        tested = as_mapping(value.get("eval"))
-        if tested and all(isinstance(samples, list) for samples in tested.values()):
-            return list(_parse_tests(file, tested, as_mapping(value.get("pass_at_k"))))
-    columns = isinstance(value, dict) and any(keys.normalize_key(key) in _COLUMNS for key in value)
-    several = value if isinstance(value, dict) else dict(enumerate(as_list(value)))
-    if not several or columns or not all(map(_is_scores, several.values())):
-        return None
-    return [{"problem_id": key, "scores": scores} for key, scores in several.items()]
+    def parse_tests(
+        self, tested: Mapping[str, list[Any]], rates: Mapping[str, Any]
+    ) -> Iterator[dict[str, Any]]:
+        for problem, listed in tested.items():
+            samples = [as_mapping(sample) for sample in listed]
+            has_base = all("base_status" in sample for sample in samples)
+            base = [float(sample.get("base_status" if has_base else "status") == _GOOD) for sample in samples]
+            tests = [("", "base", base)]
+            if has_base and any(sample.get("plus_status") is not None for sample in samples):
+                plus = (float(sample.get("plus_status") == _GOOD) for sample in samples)
+                tests.append(("+", "plus", [one * other for one, other in zip(base, plus, strict=True)]))
+            for mark, part, scores in tests:
+                benchmark = f"{as_word(problem.rpartition('/')[0])}{mark}"
+                total, _ = parse_total("pass@1", get_inner(rates, part, "pass@1"))
+                if total:
+                    self.totals.setdefault(benchmark, total)
+                yield {"problem_id": problem, "benchmark": benchmark, "scores": scores}
 
+    def parse_resolved(self, document: Mapping[str, Any]) -> list[dict[str, Any]]:
+        scores: dict[str, float | None] = {}
+        for key, score in _ENDS.items():
+            for name in map(as_word, as_list(document.get(key))):
+                # If an instance is in several lists, the first one counts.
+                scores.setdefault(name, score)
+        benchmark = "SWE-bench"
+        if missing := sum(score is None for score in scores.values()):
+            count = format_count(missing, "instance was", "instances were")
+            self.findings.append(Finding(self.path, f"{count} not submitted: without a score"))
+        n, right = (parse_count(document.get(f"{key}_instances")) for key in ("total", "resolved"))
+        if n and (right or document.get("resolved_instances") == 0):
+            self.totals[benchmark] = Total("resolved", (right or 0) / n, n=n)
+        return [{"problem_id": name, "benchmark": benchmark, "scores": [one]} for name, one in scores.items()]
 
-def _parse_tests(
-    file: _File, tested: Mapping[str, list[Any]], rates: Mapping[str, Any]
-) -> Iterator[dict[str, Any]]:
-    for problem, listed in tested.items():
-        samples = [as_mapping(sample) for sample in listed]
-        has_base = all("base_status" in sample for sample in samples)
-        base = [float(sample.get("base_status" if has_base else "status") == _GOOD) for sample in samples]
-        tests = [("", "base", base)]
-        if has_base and any(sample.get("plus_status") is not None for sample in samples):
-            plus = (float(sample.get("plus_status") == _GOOD) for sample in samples)
-            tests.append(("+", "plus", [one * other for one, other in zip(base, plus, strict=True)]))
-        for mark, part, scores in tests:
-            benchmark = f"{as_word(problem.rpartition('/')[0])}{mark}"
-            total, _ = parse_total("pass@1", get_inner(rates, part, "pass@1"))
-            if total:
-                file.totals.setdefault(benchmark, total)
-            yield {"problem_id": problem, "benchmark": benchmark, "scores": scores}
-
-
-def _parse_resolved(file: _File, document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    scores: dict[str, float | None] = {}
-    for key, score in _ENDS.items():
-        for name in map(as_word, as_list(document.get(key))):
-            # If an instance is in several lists, the first one counts.
-            scores.setdefault(name, score)
-    benchmark = "SWE-bench"
-    if missing := sum(score is None for score in scores.values()):
-        count = format_count(missing, "instance was", "instances were")
-        file.findings.append(Finding(file.path, f"{count} not submitted: without a score"))
-    n, right = (parse_count(document.get(f"{key}_instances")) for key in ("total", "resolved"))
-    if n and (right or document.get("resolved_instances") == 0):
-        file.totals[benchmark] = Total("resolved", (right or 0) / n, n=n)
-    return [{"problem_id": name, "benchmark": benchmark, "scores": [one]} for name, one in scores.items()]
-
-
-def _is_scores(scores: object) -> bool:
-    """Return whether this is a list of scores of a problem, and nothing else."""
-    if not isinstance(scores, list) or not scores:
-        return False
-    return all(not isinstance(one, list | dict) and parse_score(one) is not None for one in scores)
+    def build_evaluation(self, model: str, benchmark: str, graded: keys.Graded) -> Evaluation:
+        answers, messages = keys.number_samples(graded)
+        fields = self.fields[model, benchmark]
+        hidden = {key for own in fields.values() for key in own if keys.normalize_key(key) in _NEVER}
+        slices = find_slices(fields, hidden)
+        answers = tuple(replace(answer, slices=slices.get(answer.problem, {})) for answer in answers)
+        sizes = Counter(answer.problem for answer in answers).values()
+        if len(set(sizes)) > 1:
+            counts = f"{min(sizes):,} to {max(sizes):,} samples"
+            messages.append(f"problems have {counts}: some may be missing")
+        total = self.totals.get(benchmark)
+        messages += [*warn_equal_answers(answers), *compare_means(answers, {"": total} if total else {})]
+        return Evaluation(
+            path=self.path,
+            model=model,
+            benchmark=benchmark,
+            run="",
+            seed=None,
+            protocol=build_protocol({"samples": max(sizes, default=None)}),
+            answers=answers,
+            totals=(total,) if total else (),
+            findings=tuple(make_findings(self.path, messages)),
+        )
 
 
 def _has_answers(path: Path) -> bool:

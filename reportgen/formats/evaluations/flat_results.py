@@ -181,7 +181,21 @@ def _read_opencompass(path: Path) -> tuple[list[Evaluation], Sequence[Finding]]:
         return _read_summary(path)
     document, findings = read_json_object(path)
     details = document.pop(_DETAILS, None)
-    answers = tuple(_list_answers(details))
+    entries = dict(enumerate(details)) if isinstance(details, list) else as_mapping(details)
+    answers: list[ScoredAnswer] = []
+    for problem, entry in entries.items():
+        item = as_mapping(entry)
+        # Problems that do not say whether they are right have predictions alone.
+        cell = next((item[name] for name in _SCORED if name in item), None)
+        answer, gold = (
+            next((as_answer(item[name]) for name in names if name in item), None)
+            for names in (("pred", "prediction", "predictions"), ("answer", "gold", "references", "refr"))
+        )
+        answers += (
+            ScoredAnswer(as_word(problem), parse_score(score), str(sample), answer=answer, gold=gold)
+            for sample, score in enumerate(as_list(cell) or [cell])
+            if parse_score(score) is not None
+        )
     totals, messages = _list_totals(document)
     if answers:
         # Answers are right or wrong, and accuracies are in percent.
@@ -190,24 +204,7 @@ def _read_opencompass(path: Path) -> tuple[list[Evaluation], Sequence[Finding]]:
     model, run = path.parent.name, path.parent.parent.parent.name
     one = _make_evaluation(path, model, path.stem, {"harness": "OpenCompass"})
     found = tuple(make_findings(path, messages))
-    return [replace(one, run=run, answers=answers, totals=totals, findings=found)], findings
-
-
-def _list_answers(details: object) -> Iterator[ScoredAnswer]:
-    """Yield the answers of problems that say whether they are right; others have predictions alone."""
-    entries = dict(enumerate(details)) if isinstance(details, list) else as_mapping(details)
-    for problem, entry in entries.items():
-        item = as_mapping(entry)
-        cell = next((item[name] for name in _SCORED if name in item), None)
-        answer, gold = (
-            next((as_answer(item[name]) for name in names if name in item), None)
-            for names in (("pred", "prediction", "predictions"), ("answer", "gold", "references", "refr"))
-        )
-        for sample, score in enumerate(as_list(cell) or [cell]):
-            if parse_score(score) is not None:
-                yield ScoredAnswer(
-                    as_word(problem), parse_score(score), str(sample), answer=answer, gold=gold
-                )
+    return [replace(one, run=run, answers=tuple(answers), totals=totals, findings=found)], findings
 
 
 def _read_summary(path: Path) -> tuple[list[Evaluation], Sequence[Finding]]:

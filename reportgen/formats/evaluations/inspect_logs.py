@@ -110,7 +110,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     if not best:
         raise damaged[0]
     yield from scores.add_to_first(
-        (_build_evaluation(log, tasks[task], selected) for task, log in best.items()),
+        (log.build_evaluation(tasks[task], selected) for task, log in best.items()),
         [Finding(error.path, f"{error.message}: left out") for error in damaged],
     )
 
@@ -277,6 +277,40 @@ class _Log(Struct, frozen=True):
                     problem, answer = as_word(sample.get("sample_id")), as_answer(sample.get("answer"))
                     yield ScoredAnswer(problem, parse_score(value), metric=label, answer=answer)
 
+    def build_evaluation(
+        self, attempts: Sequence[tuple[_Rank, Path]], selected: Collection[str] | None
+    ) -> Evaluation:
+        setup, irregular = self.setup, list[str]()
+        answers, reduced = tuple(self.build_answers(irregular)), list[str]()
+        if not answers and (answers := tuple(self.build_reduced_answers())) and self.epochs > 1:
+            reduced = ["the answers of each epoch are not kept; a score for each problem is read"]
+        graded = list(self.build_scores(irregular))
+        if selected is not None:
+            answers = tuple(answer for answer in answers if answer.metric in selected)
+            graded = [score for score in graded if {score.label, score.total.metric} & set(selected)]
+        means = {score.label: score.total for score in graded if score.is_mean}
+        checks = scores.check_totals(
+            answers, [*means.items()], repeats=self.epochs, partial=True, what="samples"
+        )
+        outcome = (*reduced, *self.report_outcome(answers), *irregular)
+        return Evaluation(
+            path=self.path,
+            model=as_word(setup.get("model")),
+            benchmark=as_word(setup.get("task")) or self.path.stem,
+            # Tasks that run in parallel may start in the same second.
+            run=f"{self.rank.began} {as_word(setup.get('task_id'))[:6]}".strip(),
+            seed=find_seed(self.generation.get("seed")),
+            protocol=self.protocol,
+            answers=answers,
+            totals=tuple(score.total for score in graded),
+            finished=self.rank.ended,
+            findings=(
+                *scores.make_findings(self.path, self.report_retries(attempts)),
+                *self.findings,
+                *scores.make_findings(self.path, (*outcome, *checks, *scores.warn_equal_answers(answers))),
+            ),
+        )
+
 
 def _list_words(cells: object, *keys: str) -> list[str]:
     """Return the words in a cell or list of cells, or at a path of keys in each."""
@@ -335,39 +369,6 @@ def _strip_sample(sample: object, *, texts: bool) -> dict[str, Any]:
 def _read_member(archive: Archive, name: str) -> Any:  # noqa: ANN401 - JSON can be anything
     text = Decoder(archive.path).decode(archive.read(name))
     return parse_json(archive.path, text, f"{name} in the archive")
-
-
-def _build_evaluation(
-    log: _Log, attempts: Sequence[tuple[_Rank, Path]], selected: Collection[str] | None
-) -> Evaluation:
-    setup, irregular = log.setup, list[str]()
-    answers, reduced = tuple(log.build_answers(irregular)), list[str]()
-    if not answers and (answers := tuple(log.build_reduced_answers())) and log.epochs > 1:
-        reduced = ["the answers of each epoch are not kept; a score for each problem is read"]
-    graded = list(log.build_scores(irregular))
-    if selected is not None:
-        answers = tuple(answer for answer in answers if answer.metric in selected)
-        graded = [score for score in graded if {score.label, score.total.metric} & set(selected)]
-    means = {score.label: score.total for score in graded if score.is_mean}
-    checks = scores.check_totals(answers, [*means.items()], repeats=log.epochs, partial=True, what="samples")
-    outcome = (*reduced, *log.report_outcome(answers), *irregular)
-    return Evaluation(
-        path=log.path,
-        model=as_word(setup.get("model")),
-        benchmark=as_word(setup.get("task")) or log.path.stem,
-        # Tasks that run in parallel may start in the same second.
-        run=f"{log.rank.began} {as_word(setup.get('task_id'))[:6]}".strip(),
-        seed=find_seed(log.generation.get("seed")),
-        protocol=log.protocol,
-        answers=answers,
-        totals=tuple(score.total for score in graded),
-        finished=log.rank.ended,
-        findings=(
-            *scores.make_findings(log.path, log.report_retries(attempts)),
-            *log.findings,
-            *scores.make_findings(log.path, (*outcome, *checks, *scores.warn_equal_answers(answers))),
-        ),
-    )
 
 
 def _label_score(name: str, scorer: str) -> str:

@@ -18,7 +18,6 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-import duckdb
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -87,7 +86,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     means = [task for task in tasks if task.is_mean and len(single) > 1]
     times = Counter(task.name for task in single)
     evaluations = (
-        _build_evaluation(task, selected, details.get(task.key), several=times[task.name] > 1)
+        task.build_evaluation(selected, details.get(task.key), several=times[task.name] > 1)
         for task in (*single, *means)
     )
     warnings = scores.warn_group_scores(path, [task.name for task in means])
@@ -182,39 +181,42 @@ class _Task(Struct, frozen=True):
                 messages += scores.check_accuracy(total)
                 yield total
 
-
-def _build_evaluation(
-    task: _Task, selected: Collection[str] | None, details: Path | None, *, several: bool
-) -> Evaluation:
-    """Return one task's evaluation, with the shots in its name if ``several`` tasks share that name."""
-    messages: list[str] = []
-    totals = tuple(task.build_totals(selected, messages))
-    limited_to, all_ = (parse_count(task.config.get(f"{key}_num_docs")) for key in ("effective", "original"))
-    messages += scores.warn_limit(limited_to, all_)
-    findings = [*make_findings(task.path, messages, task.key)]
-    answers: tuple[ScoredAnswer, ...] = ()
-    if details is not None:
-        answers, irregular = _read_answers(details, selected)
-        findings += make_findings(details, irregular)
-        means = {total.metric: total for total in totals}
-        findings += make_findings(details, scores.compare_means(answers, means), task.key)
-    general = get_mapping(task.document, "config_general")
-    names = (general.get("model_name"), get_inner(general, "model_config", "model_name"))
-    return Evaluation(
-        path=task.path,
-        model=scores.find_word(*names, task.path.absolute().parent.name),
-        benchmark=as_word(f"{task.name} ({task.shots}-shot)" if several and task.shots else task.name),
-        run=scores.find_date(task.path),
-        seed=scores.find_seed(task.generation.get("seed")),
-        protocol=task.protocol,
-        answers=answers,
-        totals=totals,
-        findings=tuple(findings),
-    )
+    def build_evaluation(
+        self, selected: Collection[str] | None, details: Path | None, *, several: bool
+    ) -> Evaluation:
+        """Return one task's evaluation, with the shots in its name if ``several`` tasks share that name."""
+        messages: list[str] = []
+        totals = tuple(self.build_totals(selected, messages))
+        limited_to, all_ = (
+            parse_count(self.config.get(f"{key}_num_docs")) for key in ("effective", "original")
+        )
+        messages += scores.warn_limit(limited_to, all_)
+        findings = [*make_findings(self.path, messages, self.key)]
+        answers: tuple[ScoredAnswer, ...] = ()
+        if details is not None:
+            answers, irregular = _read_answers(details, selected)
+            findings += make_findings(details, irregular)
+            means = {total.metric: total for total in totals}
+            findings += make_findings(details, scores.compare_means(answers, means), self.key)
+        general = get_mapping(self.document, "config_general")
+        names = (general.get("model_name"), get_inner(general, "model_config", "model_name"))
+        return Evaluation(
+            path=self.path,
+            model=scores.find_word(*names, self.path.absolute().parent.name),
+            benchmark=as_word(f"{self.name} ({self.shots}-shot)" if several and self.shots else self.name),
+            run=scores.find_date(self.path),
+            seed=scores.find_seed(self.generation.get("seed")),
+            protocol=self.protocol,
+            answers=answers,
+            totals=totals,
+            findings=tuple(findings),
+        )
 
 
 def _read_answers(path: Path, selected: Collection[str] | None) -> tuple[tuple[ScoredAnswer, ...], list[str]]:
     """Return all answers of a file by metric, none if it cannot be read, and the irregularities."""
+    import duckdb  # noqa: PLC0415 - a build of unchanged data does without the database
+
     answers: list[ScoredAnswer] = []
     strange: Counter[str] = Counter()
     rows: Counter[tuple[str, str]] = Counter()

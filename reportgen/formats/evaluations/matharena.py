@@ -65,7 +65,9 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     refused: list[UnreadableError] = []
     for file in unit.files:
         try:
-            document, problems = read_json_object(file, _drop_long)
+            document, problems = read_json_object(
+                file, lambda value: {key: part for key, part in value.items() if key not in _LONG}
+            )
         except UnreadableError as error:
             refused.append(error)
             continue
@@ -77,12 +79,15 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     messages = [*warn_equal_answers(answers)]
     if lost := sum(answer.score is None for answer in answers):
         messages.append(f"{format_count(lost, 'attempt is', 'attempts are')} not graded: without a score")
-    model, competition = _name_parts(unit.path)
+    # In outputs/aime/aime_2025/openai/o3 competition and model both have one part or two.
+    parts = unit.path.absolute().parts
+    below = parts[parts.index(_FOLDER) + 1 :] if _FOLDER in parts[:-1] else parts[-2:]
+    half = len(below) // 2
     findings += make_findings(unit.path, messages)
     evaluation = Evaluation(
         path=unit.path,
-        model=model,
-        benchmark=competition,
+        model="/".join(below[half:]),
+        benchmark=below[half - 1] if half else "",
         run="",
         seed=None,
         protocol=build_protocol({"harness": "MathArena"}),
@@ -90,18 +95,6 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
         totals=(),
     )
     yield from add_to_first([evaluation], findings)
-
-
-def _drop_long(value: dict[str, Any]) -> dict[str, Any]:
-    return {key: part for key, part in value.items() if key not in _LONG}
-
-
-def _name_parts(folder: Path) -> tuple[str, str]:
-    """Return model and competition of ``outputs/aime/aime_2025/openai/o3``; both have one part or two."""
-    parts = folder.absolute().parts
-    below = parts[parts.index(_FOLDER) + 1 :] if _FOLDER in parts[:-1] else parts[-2:]
-    half = len(below) // 2
-    return "/".join(below[half:]), below[half - 1] if half else ""
 
 
 def _list_answers(document: Mapping[str, Any], name: str) -> Iterator[ScoredAnswer]:

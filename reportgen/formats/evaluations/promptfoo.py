@@ -27,7 +27,7 @@ from reportgen.formats.json_files import (
     shorten_cell,
 )
 from reportgen.formats.run_data import parse_number
-from reportgen.formats.runs import Evaluation, Finding, ScoredAnswer, Total, Unit, UnreadableError
+from reportgen.formats.runs import Evaluation, ScoredAnswer, Total, Unit, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -61,8 +61,20 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
 
     Scores are ``success``, and ``score`` if it differs.
     """
+    # Tables and grading results repeat other results.
+    left_out = {"body", "componentResults", *(() if unit.texts else ("gradingResult",))}
     for path in unit.files:
-        document, findings = _read_document(path, texts=unit.texts)
+        if path.suffix in _LINES:
+            lines = JsonLines(path)
+            rows = [row for row in lines.read_objects() if "testIdx" in row or "success" in row]
+            document, findings = {"results": {"results": rows}}, tuple(lines.list_findings())
+        else:
+            document, findings = read_json_object(
+                path, lambda value: {key: part for key, part in value.items() if key not in left_out}
+            )
+        if not isinstance(get_inner(document, "results", "results"), list):
+            message = 'there is no list "results" in its results'
+            raise UnreadableError(path, message, "Check that promptfoo wrote it")
         rows = [row for row in get_inner(document, "results", "results") if isinstance(row, dict)]
         if not rows:
             raise UnreadableError(path, "there is no result in the file", "Check that promptfoo wrote it")
@@ -72,22 +84,6 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
 
 
 _Rows: TypeAlias = "Sequence[Mapping[str, Any]]"
-
-
-def _read_document(path: Path, *, texts: bool) -> tuple[dict[str, Any], tuple[Finding, ...]]:
-    if path.suffix in _LINES:
-        lines = JsonLines(path)
-        rows = [row for row in lines.read_objects() if "testIdx" in row or "success" in row]
-        return {"results": {"results": rows}}, tuple(lines.list_findings())
-    # Tables and grading results repeat other results.
-    left_out = {"body", "componentResults", *(() if texts else ("gradingResult",))}
-    document, findings = read_json_object(
-        path, lambda value: {key: part for key, part in value.items() if key not in left_out}
-    )
-    if not isinstance(get_inner(document, "results", "results"), list):
-        message = 'there is no list "results" in its results'
-        raise UnreadableError(path, message, "Check that promptfoo wrote it")
-    return document, findings
 
 
 def _build_evaluations(

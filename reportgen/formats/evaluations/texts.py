@@ -10,7 +10,7 @@ from reportgen.formats.json_files import as_list, as_mapping
 from reportgen.settings.text import cut_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
 
 TEXTS: Final = ("prompt", "expected", "response", "explanation")
@@ -54,22 +54,20 @@ def read_lm_eval_texts(row: Mapping[str, Any]) -> dict[str, str]:
     requests = list(requests.values()) if isinstance(requests, dict) else as_list(requests)
     arguments = [list(one.values()) if isinstance(one, dict) else as_list(one) for one in requests]
     prompt = arguments[0][0] if arguments and arguments[0] else None
+    responses: list[str] = []
+    for number, response in enumerate(as_list(row.get("resps"))):
+        first = as_list(response)[0] if isinstance(response, list) and response else response
+        first = first[0] if isinstance(first, list) and first else first
+        if isinstance(first, str):
+            responses += (one for one in as_list(response) if isinstance(one, str))
+        elif isinstance(first, int | float) and number < len(arguments) and len(arguments[number]) > 1:
+            responses.append(f"{arguments[number][1]}: log-likelihood {format_number(float(first))}")
     target = row.get("target")
     return make_texts(
         prompt=prompt,
         expected=target if isinstance(target, str | list) else str(target),
-        response="\n".join(_list_responses(as_list(row.get("resps")), arguments)),
+        response="\n".join(responses),
     )
-
-
-def _list_responses(responses: list[Any], arguments: list[list[Any]]) -> Iterator[str]:
-    for number, response in enumerate(responses):
-        first = as_list(response)[0] if isinstance(response, list) and response else response
-        first = first[0] if isinstance(first, list) and first else first
-        if isinstance(first, str):
-            yield from (one for one in as_list(response) if isinstance(one, str))
-        elif isinstance(first, int | float) and number < len(arguments) and len(arguments[number]) > 1:
-            yield f"{arguments[number][1]}: log-likelihood {format_number(float(first))}"
 
 
 def read_promptfoo_texts(row: Mapping[str, Any]) -> dict[str, str]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-import duckdb
 import numpy as np
 
 from reportgen.formats import sql
@@ -42,48 +42,49 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     for file in files:
         if match := _PART.fullmatch(file.name):
             runs[file.parent, match["run"]].append(file)
-    return tuple(Unit(NAME, own[0], tuple(own)) for own in runs.values() if _is_export(own[0]))
+    if not runs:
+        return ()
+    import duckdb  # noqa: PLC0415 - a build of unchanged data does without the database
 
-
-def _is_export(file: Path) -> bool:
-    query = f"SELECT name FROM parquet_schema({sql.quote(str(file))})"  # noqa: S608 - quoted
-    try:
-        return {name for (name,) in get_engine().fetch_rows(query)} >= _COLUMNS
-    except (duckdb.Error, UnicodeDecodeError):
-        return False
+    units = []
+    for own in runs.values():
+        query = f"SELECT name FROM parquet_schema({sql.quote(str(own[0]))})"  # noqa: S608 - quoted
+        with suppress(duckdb.Error, UnicodeDecodeError):
+            if {name for (name,) in get_engine().fetch_rows(query)} >= _COLUMNS:
+                units.append(Unit(NAME, own[0], tuple(own)))
+    return tuple(units)
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
     """Yield the runs of a unit, usually one."""
+    import duckdb  # noqa: PLC0415 - a build of unchanged data does without the database
+
     source = f"read_parquet({sql.quote_paths(unit.files)})"
     try:
         runs = get_engine().fetch_rows(f"SELECT DISTINCT run_id FROM {source} ORDER BY 1")  # noqa: S608 - quoted
-        for (run,) in runs:
-            yield _read_run(unit, source, str(run), selected)
+        for (id_,) in runs:
+            run = str(id_)
+            builder = MetricsBuilder(unit.path, selected, timed=True)
+            where = f"FROM {source} WHERE run_id = {sql.quote(run)} AND attribute_type"
+            values = f"SELECT attribute_path, step::DOUBLE, float_value, epoch_ms(timestamp)::DOUBLE {where}"
+            rows = get_engine().fetch_rows(f"{values} = 'float_series' ORDER BY attribute_path, step")
+            by_metric: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
+            for name, *cells in rows:
+                if not name.startswith(_OWN):
+                    step, value, time = (np.nan if cell is None else float(cell) for cell in cells)
+                    by_metric[name].append((step, value, time))
+            for name, points in by_metric.items():
+                steps, numbers, times = np.array(points, float).T
+                builder.extend(name, steps, numbers, times)
+            typed = "string_value, float_value, int_value, bool_value"
+            kinds = "IN ('float', 'int', 'string', 'bool')"
+            rows = get_engine().fetch_rows(f"SELECT attribute_path, {typed} {where} {kinds} ORDER BY 1")
+            params = {name: next((cell for cell in cells if cell is not None), "") for name, *cells in rows}
+            config: dict[str, Setting] = {
+                name.replace("/", "."): cell for name, cell in params.items() if not name.startswith(_OWN)
+            }
+            named = params.get(_NAME) or run
+            yield LoggedRun(unit.path, str(named), run, "", config, builder.build())
     except (duckdb.Error, UnicodeDecodeError) as error:
         message = "the file is damaged, or of another shape than neptune-exporter writes"
         raise UnreadableError(unit.path, message, "Export it again") from error
-
-
-def _read_run(unit: Unit, source: str, run: str, selected: Collection[str] | None) -> LoggedRun:
-    builder = MetricsBuilder(unit.path, selected, timed=True)
-    where = f"FROM {source} WHERE run_id = {sql.quote(run)} AND attribute_type"
-    values = f"SELECT attribute_path, step::DOUBLE, float_value, epoch_ms(timestamp)::DOUBLE {where}"
-    rows = get_engine().fetch_rows(f"{values} = 'float_series' ORDER BY attribute_path, step")
-    by_metric: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
-    for name, *cells in rows:
-        if not name.startswith(_OWN):
-            step, value, time = (np.nan if cell is None else float(cell) for cell in cells)
-            by_metric[name].append((step, value, time))
-    for name, points in by_metric.items():
-        steps, numbers, times = np.array(points, float).T
-        builder.extend(name, steps, numbers, times)
-    typed = "string_value, float_value, int_value, bool_value"
-    kinds = "IN ('float', 'int', 'string', 'bool')"
-    rows = get_engine().fetch_rows(f"SELECT attribute_path, {typed} {where} {kinds} ORDER BY 1")
-    params = {name: next((cell for cell in cells if cell is not None), "") for name, *cells in rows}
-    config: dict[str, Setting] = {
-        name.replace("/", "."): cell for name, cell in params.items() if not name.startswith(_OWN)
-    }
-    named = params.get(_NAME) or run
-    return LoggedRun(unit.path, str(named), run, "", config, builder.build())

@@ -20,7 +20,7 @@ from reportgen.formats.sqlite import find_stores, open_store
 from reportgen.formats.text_files import Count, Decoder
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
     from reportgen.formats.runs import Setting
@@ -41,14 +41,13 @@ _INFINITIES: Final = {"INF_POS": math.inf, "INF_NEG": -math.inf, "NAN": math.nan
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Return databases with trials, and tables of trials."""
     stores = find_stores(NAME, files, _COLUMNS, lambda file: "optuna" in file.name.lower(), table="trials")
-    tables = (file for file in files if file.suffix.lower() == ".csv" and _is_table(read_head_text(file)))
-    return (*stores, *(Unit(NAME, file, (file,)) for file in tables))
-
-
-def _is_table(text: str) -> bool:
-    names = {name.strip('"\r') for name in text.partition("\n")[0].split(",")}
-    valued = bool(names & {_VALUE, "values_0"})
-    return valued and {"number", "state"} <= names and any(name.startswith("params_") for name in names)
+    tables = []
+    for file in (one for one in files if one.suffix.lower() == ".csv"):
+        names = {name.strip('"\r') for name in read_head_text(file).partition("\n")[0].split(",")}
+        is_valued = bool(names & {_VALUE, "values_0"}) and {"number", "state"} <= names
+        if is_valued and any(name.startswith("params_") for name in names):
+            tables.append(Unit(NAME, file, (file,)))
+    return (*stores, *tables)
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
@@ -58,7 +57,11 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
         return
     with open_store(unit.path) as store:
         store.check_columns("trials", _COLUMNS, "study of Optuna")
-        directions = _list_directions(store)
+        # Whether each study minimises or maximises; studies with several objectives have no direction.
+        directions: dict[int, dict[str, Setting]] = {}
+        if "direction" in store.columns.get("study_directions", ()):
+            query = "SELECT study_id, min(direction) FROM study_directions GROUP BY 1"
+            directions = {study: {"direction": str(one).lower()} for study, one in store.select(query)}
         named = [store.name_column("trials", name) for name in (_VALUE, "datetime_complete")]
         columns = ", ".join(["trial_id, number, trials.study_id, study_name, state", *named])
         order = "FROM trials JOIN studies USING (study_id) ORDER BY trials.study_id, number"
@@ -73,16 +76,6 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
             id_ = f"{name} {number}"
             found = (*builder.list_findings(), *store.list_findings())
             yield LoggedRun(unit.path, str(name), id_, "", config, builder.build(), "step", found)
-
-
-def _list_directions(store: SqliteStore) -> dict[int, dict[str, Setting]]:
-    """Return whether each study minimises or maximises; studies with several objectives have none."""
-    if "direction" not in store.columns.get("study_directions", ()):
-        return {}
-    found: dict[int, dict[str, Setting]] = {}
-    for study, direction in store.select("SELECT study_id, min(direction) FROM study_directions GROUP BY 1"):
-        found[study] = {"direction": str(direction).lower()}
-    return found
 
 
 def _add_values(store: SqliteStore, trial: int, number: float, builder: MetricsBuilder, time: float) -> None:
@@ -133,7 +126,17 @@ def _read_table(path: Path, selected: Collection[str] | None) -> Iterator[Logged
         if len(cells) != len(header) or number is None:
             strange.add(None)
             continue
-        runs.append(_build_run(path, row, number, selected))
+        builder = MetricsBuilder(path, selected, timed=True)
+        time = number_or_nan(parse_time(row.get("datetime_complete")))
+        config: dict[str, Setting] = {"state": row.get("state", "")}
+        for name, cell in row.items():
+            if (name == _VALUE or name.startswith("values_")) and cell:
+                builder.add_cell(name, number, cell, time)
+            for part in ("params_", "user_attrs_"):
+                if name.startswith(part) and cell:
+                    parsed: Any = parse_number_text(cell)
+                    config[name.removeprefix(part)] = cell if parsed is None else parsed
+        runs.append((config, builder))
     message = " with another number of cells than the header, or without a number: left out"
     findings = (*strange.describe(path, "row", "rows", message), *decoding.list_findings())
     for index, (config, builder) in enumerate(runs):
@@ -141,19 +144,3 @@ def _read_table(path: Path, selected: Collection[str] | None) -> Iterator[Logged
         yield LoggedRun(
             path, path.stem, f"{path.stem} {index}", "", config, builder.build(), "step", tuple(found)
         )
-
-
-def _build_run(
-    path: Path, row: Mapping[str, str], number: float, selected: Collection[str] | None
-) -> tuple[dict[str, Setting], MetricsBuilder]:
-    builder = MetricsBuilder(path, selected, timed=True)
-    time = number_or_nan(parse_time(row.get("datetime_complete")))
-    config: dict[str, Setting] = {"state": row.get("state", "")}
-    for name, cell in row.items():
-        if (name == _VALUE or name.startswith("values_")) and cell:
-            builder.add_cell(name, number, cell, time)
-        for part in ("params_", "user_attrs_"):
-            if name.startswith(part) and cell:
-                parsed: Any = parse_number_text(cell)
-                config[name.removeprefix(part)] = cell if parsed is None else parsed
-    return config, builder

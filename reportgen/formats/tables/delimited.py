@@ -276,21 +276,22 @@ def write_separated(content: Content, rows: Iterable[Iterable[object]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, delimiter="\t", lineterminator="\n")
     for row in rows:
-        writer.writerow([_write_cell(cell) for cell in row])
+        texts: list[str] = []
+        for cell in row:
+            # Times and truth values as other formats write them.
+            if cell is None or isinstance(cell, bool):
+                texts.append({None: "", True: "true", False: "false"}[cell])
+            elif isinstance(cell, datetime):
+                is_date = cell.time() == time()
+                texts.append(str(cell.date()) if is_date else cell.isoformat(" ", "milliseconds"))
+            else:
+                written = cell.decode(errors="replace") if isinstance(cell, bytes) else str(cell)
+                texts.append(_CONTROL.sub(" ", written))
+        writer.writerow(texts)
         if text.tell() > LARGEST_DOCUMENT:
             message = f"the table is more than {format_mebibytes(LARGEST_DOCUMENT)} as text"
             raise content.make_error(message, "Write Parquet, which is read without loading it")
     return text.getvalue()
-
-
-def _write_cell(cell: object) -> str:
-    """Return a value as text on one line; times and truth values as other formats write them."""
-    if cell is None or isinstance(cell, bool):
-        return {None: "", True: "true", False: "false"}[cell]
-    if isinstance(cell, datetime):
-        return str(cell.date()) if cell.time() == time() else cell.isoformat(" ", "milliseconds")
-    text = cell.decode(errors="replace") if isinstance(cell, bytes) else str(cell)
-    return _CONTROL.sub(" ", text)
 
 
 def read_grid(content: Content, form: str) -> Iterator[tuple[int, list[str]]]:

@@ -64,18 +64,23 @@ def write_sheet(content: Content, requested: str | None) -> str:
             advice = "Save it as .xlsx again; if it is a table as text, let its name end in .csv or .tsv"
             raise content.make_error(message, advice)
     has_formulas = _check_members(content)
-    with _explain_damage(content):
-        sheet = _choose_sheet(content, requested)
-        rows = _trim(_read_rows(content, sheet))
-        # A title stands alone in the rows above a table.
-        widths = [len(row) - row.count(None) for row in rows]
-        first = next((place for place, width in enumerate(widths) if width > 1), 0)
-        rows = rows[first:] if all(row[0] is not None for row in rows[:first] if any(row)) else rows
-        if has_formulas and not _is_computed(content, sheet):
-            message = (
-                f'the formulas of the sheet "{sheet.name}" have no values: what wrote them computed none'
-            )
-            raise content.make_error(message, "Open the file in a spreadsheet program and save it")
+    try:
+        with warnings.catch_warnings():
+            # They are about charts, validation and styles, none of which is read.
+            warnings.simplefilter("ignore")
+            sheet = _choose_sheet(content, requested)
+            rows = _trim(_read_rows(content, sheet))
+            is_computed = not has_formulas or _is_computed(content, sheet)
+    except _DAMAGE as error:
+        message = "the file is no Excel workbook, or damaged"
+        raise content.make_error(message, "Save it as .xlsx again, or as CSV") from error
+    # A title stands alone in the rows above a table.
+    widths = [len(row) - row.count(None) for row in rows]
+    first = next((place for place, width in enumerate(widths) if width > 1), 0)
+    rows = rows[first:] if all(row[0] is not None for row in rows[:first] if any(row)) else rows
+    if not is_computed:
+        message = f'the formulas of the sheet "{sheet.name}" have no values: what wrote them computed none'
+        raise content.make_error(message, "Open the file in a spreadsheet program and save it")
     if not rows:
         message = f'the sheet "{sheet.name}" is empty'
         raise content.make_error(message, "Name another with sheet: in source.yml")
@@ -104,18 +109,6 @@ def _check_members(content: Content) -> bool:
     except UnreadableError as error:
         raise content.make_error(f"it is no Excel file: {error.message}", error.next_step) from None
     return has_formulas
-
-
-@contextmanager
-def _explain_damage(content: Content) -> Iterator[None]:
-    try:
-        with warnings.catch_warnings():
-            # They are about charts, validation and styles, none of which is read.
-            warnings.simplefilter("ignore")
-            yield
-    except _DAMAGE as error:
-        message = "the file is no Excel workbook, or damaged"
-        raise content.make_error(message, "Save it as .xlsx again, or as CSV") from error
 
 
 @contextmanager

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import duckdb
-
 from reportgen.formats import sql
 from reportgen.formats.layout import NAME_COLUMNS, TIME_NAMES, FileLayout, Look, Row
 from reportgen.formats.sql import get_engine
@@ -26,6 +24,8 @@ _SPOTS: Final = 128
 
 def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -> Look:  # noqa: ARG001
     """Return names, types and a sample of columns of names; raise ``ReportError`` if it is not Parquet."""
+    import duckdb  # noqa: PLC0415 - a build of unchanged data does without the database
+
     content.check()
     try:
         relation = get_engine().open_cursor().sql(f"SELECT * FROM {_build_reader([content.path])}")  # noqa: S608 - quoted
@@ -78,6 +78,8 @@ def scan(files: Sequence[Path], file: FileLayout, columns: Sequence[str]) -> str
 
 def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> Iterator[Row | Diagnostic]:
     """Yield every row with its number, and its cells as text."""
+    import duckdb  # noqa: PLC0415 - a build of unchanged data does without the database
+
     names = [name for name in columns if name in file.columns]
     if names:
         number = 0

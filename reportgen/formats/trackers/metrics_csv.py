@@ -219,7 +219,13 @@ def _parse_numbers(
         decimal = [bool(_WITH_COMMA.fullmatch(cell)) for cell in cells]
         commas.number += sum(decimal)
         cells = [cell.replace(",", ".") if is_ else cell for cell, is_ in zip(cells, decimal, strict=True)]
-    numbers = [None if cell in _NONE else _parse_cell(cell) for cell in cells]
+    numbers: list[float | None] = []
+    for cell in cells:
+        number = None if cell in _NONE else parse_number_text(cell)
+        if number is None and cell not in _NONE:
+            found = parse_reported(cell)
+            number = found.value if found and found.spread is None else None
+        numbers.append(number)
     there = np.array([value is not None for value in numbers], np.bool_)
     values = np.array(numbers, np.float64)
     if any(marked := ["%" in cell for cell in cells]):
@@ -227,10 +233,3 @@ def _parse_numbers(
         shares.number += int(np.count_nonzero(other_scale))
         values[other_scale] = np.nan
     return values, there
-
-
-def _parse_cell(cell: str) -> float | None:
-    number = parse_number_text(cell)
-    if number is None and (found := parse_reported(cell)) and found.spread is None:
-        return found.value
-    return number

@@ -39,7 +39,7 @@ from reportgen.formats.trackers.tensorboard_events import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from reportgen.core.model import FloatArray
     from reportgen.formats.runs import Setting
@@ -81,10 +81,16 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     curves = _find_curve_folders(others)
     for folder, (run, _) in curves.items():
         inner.setdefault(run, []).append(folder)
+
+    def rank(file: Path) -> tuple[int, object]:
+        # By the time in its name, oldest first.
+        match = _WRITTEN.search(file.name)
+        return int(match[1]) if match else 0, natural_key(file)
+
     existing, units = set(files), []
     for folder in folders:
         if folder not in of_hparams and folder not in curves:
-            events = [_sort_by_time(folders[one]) for one in (folder, *inner.get(folder, ()))]
+            events = [sorted(folders[one], key=rank) for one in (folder, *inner.get(folder, ()))]
             settings = [file for name in _SETTINGS if (file := folder / name) in existing]
             units.append(Unit(NAME, folder, (*chain.from_iterable(events), *settings)))
     return tuple(units)
@@ -112,12 +118,6 @@ def _find_curve_folders(beginnings: Mapping[Path, Collection[bytes]]) -> dict[Pa
                 curves[folder] = parent, path.removeprefix(start)
                 break
     return curves
-
-
-def _sort_by_time(files: Iterable[Path]) -> list[Path]:
-    """Sort files by the time in their names, oldest first."""
-    times = {file: int(match[1]) if (match := _WRITTEN.search(file.name)) else 0 for file in files}
-    return sorted(times, key=lambda file: (times[file], natural_key(file)))
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
-    from reportgen.formats.runs import Setting, Unit
+    from reportgen.formats.runs import Unit
     from reportgen.formats.sqlite import SqliteStore
 
 
@@ -67,22 +67,17 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
                 holds = "holds" if unreadable == 1 else "hold"
                 findings.append(Finding(unit.path, f"{of_run} {holds} no whole JSON: left out"))
             # A logged metric takes precedence over a system metric with the same name.
-            metrics, config = machine.build() | logged.build(), _read_config(store, run)
+            metrics = machine.build() | logged.build()
+            config: dict[str, Any] = {}
+            if "config" in store.columns.get("configs", ()):
+                query = f"SELECT config FROM configs WHERE {_choose_key(store, 'configs')} = ?"  # noqa: S608 - as above
+                for (text,) in store.select(query, (run,)):
+                    config |= _parse_object(text) or {}
+            group = {"group": config["_Group"]} if config.get("_Group") else {}
+            settings = flatten(group | {key: cell for key, cell in config.items() if key not in _ADDED})
             run_id = run if _choose_key(store, "metrics") == "run_id" else ""
             every = (*findings, *store.list_findings())
-            yield LoggedRun(unit.path, name, run_id, unit.path.stem, config, metrics, findings=every)
-
-
-def _read_config(store: SqliteStore, run: str) -> dict[str, Setting]:
-    """Return the settings of a run, nested names joined by dots, without what Trackio adds."""
-    config: dict[str, Any] = {}
-    if "config" in store.columns.get("configs", ()):
-        key = _choose_key(store, "configs")
-        query = f"SELECT config FROM configs WHERE {key} = ?"  # noqa: S608 - a name of ours
-        for (text,) in store.select(query, (run,)):
-            config |= _parse_object(text) or {}
-    group = {"group": config["_Group"]} if config.get("_Group") else {}
-    return flatten(group | {name: value for name, value in config.items() if name not in _ADDED})
+            yield LoggedRun(unit.path, name, run_id, unit.path.stem, settings, metrics, findings=every)
 
 
 def _choose_key(store: SqliteStore, table: str) -> str:

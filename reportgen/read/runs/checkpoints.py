@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from reportgen.core.cache import Cache
-    from reportgen.formats.runs import Total
     from reportgen.read.runs.imported import ImportedRuns
     from reportgen.read.runs.labels import Candidate
     from reportgen.read.runs.names import Naming
@@ -155,6 +154,7 @@ def map_checkpoints(runs: ImportedRuns, ends: tuple[float, float], cache: Cache)
         write_part(cache, key, name, columns, cells)
     copy = locate_file(path, location.root).file
     file = FileLayout(runs.units[0].files[0].path, "parquet", "", copy=copy, label=location.name)
+    bounds = ends if all(ends[0] <= one.value <= ends[1] for one in readings) else None
     update = {
         "form": "long",
         "columns": Columns(),
@@ -162,9 +162,9 @@ def map_checkpoints(runs: ImportedRuns, ends: tuple[float, float], cache: Cache)
         "rename": {},
         "files": None,
         "metrics": None,
+        "percent": ("*",) if bounds == (0.0, 1.0) else (),
         "repeat": "last",
     }
-    bounds = ends if all(ends[0] <= one.value <= ends[1] for one in readings) else None
     return CheckpointCurves((file,), runs.settings.model_copy(update=update), bounds)
 
 
@@ -187,19 +187,14 @@ def _list_readings(runs: ImportedRuns) -> Iterator[Reading]:
         totals = {total.metric: total for total in run.totals}
         for metric in chosen.get(run.benchmark, ()):
             benchmark = name_benchmark(run, metric, chosen) or metric or "score"
-            found = answered.get((index, metric)) or _read_total(totals.get(metric))
+            found, total = answered.get((index, metric)), totals.get(metric)
+            if found is None and total is not None:
+                stderr = total.stderr
+                if stderr is None and total.n and is_accuracy(total.metric) and 0 <= total.value <= 1:
+                    stderr = math.sqrt(total.value * (1 - total.value) / total.n)
+                found = total.value, stderr, total.n
             if found is not None:
                 yield Reading(shown, seed or name.seed, step, benchmark, *found)
-
-
-def _read_total(total: Total | None) -> tuple[float, float | None, int | None] | None:
-    """Return value, standard error and n of a total; None without one."""
-    if total is None:
-        return None
-    stderr = total.stderr
-    if stderr is None and total.n and is_accuracy(total.metric) and 0 <= total.value <= 1:
-        stderr = math.sqrt(total.value * (1 - total.value) / total.n)
-    return total.value, stderr, total.n
 
 
 def _summarise_answers(

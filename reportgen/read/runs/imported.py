@@ -210,7 +210,7 @@ def complete_settings(runs: ImportedRuns) -> SourceSettings:
     for candidate, name in zip(runs.candidates, runs.naming.names, strict=True):
         if id(candidate.run) in read:
             series = settings.rename.get(name.series, name.series)
-            reported[series].append(_list_fields(make_protocol(candidate.run.protocol)))
+            reported[series].append(_list_fields(make_protocol(tuple(candidate.run.protocol.items()))))
     if not reported:
         return settings
     by_series = {series: set.intersection(*protocols) for series, protocols in reported.items()}

@@ -13,7 +13,6 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-import duckdb
 import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -29,6 +28,8 @@ from reportgen.read.find import locate_file
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
+
+    import duckdb
 
     from reportgen.formats.cells import Text
     from reportgen.formats.runs import ScoredAnswer
@@ -158,6 +159,8 @@ def write_query(
     cache: Cache, key: str, name: str, select: str, cursor: duckdb.DuckDBPyConnection | None = None
 ) -> int:
     """Write the rows of a SELECT as a part of a unit; see ``write_part``."""
+    import duckdb  # noqa: PLC0415 - a build of unchanged data does without the database
+
     try:
         with cache.write_file(key, name) as path:
             copy = f"COPY ({select}) TO {sql.quote(str(path))} (FORMAT parquet)"

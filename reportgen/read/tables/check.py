@@ -10,7 +10,6 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-import duckdb
 from msgspec.structs import astuple, replace
 
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
@@ -152,7 +151,7 @@ def explain_errors(
     """
     try:
         yield
-    except duckdb.Error as error:
+    except sql.get_errors() as error:
         problems = list(faults())
         if not problems:
             text = str(error)

@@ -111,18 +111,16 @@ def convert_tables(
 def _write_text(
     content: Content, form: str, target: str, settings: SourceSettings
 ) -> tuple[str, tuple[str, ...]]:
-    """Return a table as text, tab-separated or, to be mapped, as JSON, and warnings."""
+    """Return a table as text, tab-separated or, to be mapped, as JSON, and warnings.
+
+    Records of YAML have a column for each key, in order of first appearance.
+    """
     if form == "xlsx":
         return write_sheet(content, settings.sheet), ()
     if form == SQLITE:
         return write_query(content, settings.query or ""), ()
     if form == "npz":
         return write_arrays(content)
-    values = _read_yaml(content)
-    return (json.dumps(values), ()) if target == "mapped" else (_write_records(content, values), ())
-
-
-def _read_yaml(content: Content) -> Any:  # noqa: ANN401 - whatever YAML holds
     content.check()
     text = content.decode_text(content.read_all()).replace("\r\n", "\n")
     if len(text) > MAX_CHARACTERS:
@@ -131,11 +129,9 @@ def _read_yaml(content: Content) -> Any:  # noqa: ANN401 - whatever YAML holds
     tree = parse(text, Origin(content.name))
     if tree is None:
         raise content.make_error("the file holds nothing", "Remove it or write it again")
-    return to_values(tree)
-
-
-def _write_records(content: Content, values: object) -> str:
-    """Return records as tab-separated text, with a column for each key in order of first appearance."""
+    values = to_values(tree)
+    if target == "mapped":
+        return json.dumps(values), ()
     records = [
         {" ".join(name.split()): as_text(cell) for name, cell in iterate_cells(record)}
         for record in _list_records(content, values)
@@ -144,7 +140,7 @@ def _write_records(content: Content, values: object) -> str:
     if not names:
         raise content.make_error("the file has no rows", "Remove it or write it again")
     rows = ([record.get(name) for name in names] for record in records)
-    return write_separated(content, chain([names], rows))
+    return write_separated(content, chain([names], rows)), ()
 
 
 def _list_records(content: Content, values: object) -> Sequence[Mapping[str, Any]]:

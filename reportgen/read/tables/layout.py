@@ -185,7 +185,10 @@ def add_settings(layout: Layout, names: Iterable[str]) -> Layout:
     """
     for name in names:
         if resolve_column(name, layout) is None and layout.settings:
-            values = tuple(_find_setting(run, name) for run in layout.settings)
+            values: list[str | None] = []
+            for run in layout.settings:
+                keys = [name] if name in run else [key for key in run if key.endswith(f".{name}")]
+                values.append(run[keys[0]] if len(keys) == 1 else None)
             if {*values} != {None}:
                 files = tuple(
                     replace(file, given=(*file.given, (name, tuple(values[run] for run in file.owners))))
@@ -193,13 +196,6 @@ def add_settings(layout: Layout, names: Iterable[str]) -> Layout:
                 )
                 layout = replace(layout, files=files, kinds={**layout.kinds, name: Kind.TEXT})
     return layout
-
-
-def _find_setting(settings: Mapping[str, str], name: str) -> str | None:
-    if name in settings:
-        return settings[name]
-    keys = [key for key in settings if key.endswith(f".{name}")]
-    return settings[keys[0]] if len(keys) == 1 else None
 
 
 def list_setting_names(layout: Layout) -> tuple[str, ...]:

@@ -69,6 +69,32 @@ class _Mapping(Struct, frozen=True):
         """Name of the rows in messages."""
         return f'rows: "{self.rows.text}"' if self.rows else "the file"
 
+    def find_faults(self, units: Sequence[StoredUnit]) -> Iterator[Diagnostic]:
+        """Yield problems of paths that find nothing in any file; for units see ``_TableWriter.read``."""
+        runs = [run for unit in units for run in unit.runs]
+        place, rows = self.place, self.rows
+        if not runs:
+            advice = "Mend rows: in source.yml, or leave the file out with files:"
+            for one in (finding for unit in units for finding in unit.findings):
+                yield Diagnostic(SourceLocation(one.path, one.line), one.message, advice, Stage.DATA)
+            return
+        # What rows have instead of a column that none of them has.
+        known = next((f"A row has {run.name}" for run in runs if run.name), "")
+        whence = "Mend rows: in source.yml" if rows else "Say where they are, as in rows: $.results[*]"
+        known = known or f"A row is {runs[0].group}. {whence}"
+        for name, path in self.columns.items():
+            column = f'"{path.text}", the column "{name}",'
+            filled = [run for run in runs if run.metrics.get(name)]
+            if not filled:
+                there = next((str(run.config[name]) for run in runs if run.config.get(name)), known)
+                yield Diagnostic(place, f"{column} finds nothing in any row", there, Stage.DATA)
+            elif all(run.config.get(name) for run in filled):
+                within = f"{rows.text if rows else '$[*]'}{path.text.removeprefix('$')}[*]"
+                rest = "" if path.up else f", with rows: {within}"
+                one_value = f"{path.text}[0] or {path.text}.name"
+                advice = f"Go on to one value, as in {one_value}, or make its items the rows{rest}"
+                yield Diagnostic(place, f"{column} is a list or an object in every row", advice, Stage.DATA)
+
 
 class MappedTables(Struct, frozen=True):
     """JSON files as tables with their rows in the cache, and warnings about irregularities.
@@ -106,7 +132,7 @@ def map_tables(
                 copy = locate_file(Path(cache.get_text_path(key, part.name)), location.root).file
                 tables.append(replace(file, format="parquet", compression="", copy=copy))
     problems.raise_errors()
-    problems.add(_find_faults(units, mapping))
+    problems.add(mapping.find_faults(units))
     problems.raise_errors()
     columns = Columns(**{part: part for part in get_mapped_columns(settings)})
     warnings = tuple(
@@ -137,33 +163,6 @@ def _parse_mapping(settings: SourceSettings, place: SourceLocation) -> _Mapping:
     if problems:
         raise ReportError(*problems)
     return _Mapping(paths.pop("", None), paths, place)
-
-
-def _find_faults(units: Sequence[StoredUnit], mapping: _Mapping) -> Iterator[Diagnostic]:
-    """Yield problems of paths that find nothing in any file; for units see ``_TableWriter.read``."""
-    runs = [run for unit in units for run in unit.runs]
-    place, rows = mapping.place, mapping.rows
-    if not runs:
-        advice = "Mend rows: in source.yml, or leave the file out with files:"
-        for one in (finding for unit in units for finding in unit.findings):
-            yield Diagnostic(SourceLocation(one.path, one.line), one.message, advice, Stage.DATA)
-        return
-    # What rows have instead of a column that none of them has.
-    known = next((f"A row has {run.name}" for run in runs if run.name), "")
-    whence = "Mend rows: in source.yml" if rows else "Say where they are, as in rows: $.results[*]"
-    known = known or f"A row is {runs[0].group}. {whence}"
-    for name, path in mapping.columns.items():
-        column = f'"{path.text}", the column "{name}",'
-        filled = [run for run in runs if run.metrics.get(name)]
-        if not filled:
-            there = next((str(run.config[name]) for run in runs if run.config.get(name)), known)
-            yield Diagnostic(place, f"{column} finds nothing in any row", there, Stage.DATA)
-        elif all(run.config.get(name) for run in filled):
-            within = f"{rows.text if rows else '$[*]'}{path.text.removeprefix('$')}[*]"
-            rest = "" if path.up else f", with rows: {within}"
-            one_value = f"{path.text}[0] or {path.text}.name"
-            advice = f"Go on to one value, as in {one_value}, or make its items the rows{rest}"
-            yield Diagnostic(place, f"{column} is a list or an object in every row", advice, Stage.DATA)
 
 
 class _TableWriter:

@@ -115,14 +115,26 @@ def _complete_settings(settings: SourceSettings, names: Sequence[str]) -> Source
 
 
 def _find_header(content: Content, form: str, settings: SourceSettings) -> _Header | None:
-    """Return the header of a pivot with a step in its index; raise if the step may have no name."""
+    """Return the header of a pivot with a step in its index.
+
+    Raises for one whose step may have no name, and for a table with a row for each statistic, unless it is a
+    long one of values.
+    """
     rows: list[list[str]] = []
     # Whoever reads it as another table reports what is wrong with it.
     with Diagnostics().collecting(), suppress(csv.Error):
         content.check()
         rows = [cells for _, cells in islice(delimited.read_grid(content, form), _ROWS_OF_A_LOOK)]
     _refuse_summary(content, rows)
-    _refuse_transposed(content, rows)
+    top = rows[0] if rows else []
+    body = [row for row in rows[1:] if len(row) == len(top) and is_number(row[-1])]
+    is_long = any(is_name_of(role, name) for name in top for role in ("metric", "value"))
+    for labels in zip(*body, strict=True) if not is_long else ():
+        if name_statistics(list(filter(None, labels))):
+            shown = join_names([f'"{name}"' for name in dict.fromkeys(filter(None, labels))])
+            message = f"{shown} name rows, and are read where they name columns"
+            advice = "Write the table the other way round, as in df.T.to_csv() for a data frame df"
+            raise content.make_error(message, advice)
     if header := _find_step_columns(rows, settings):
         return header
     for place, cells in enumerate(rows[:_MOST_LEVELS]):
@@ -131,8 +143,8 @@ def _find_header(content: Content, form: str, settings: SourceSettings) -> _Head
         if place and named and count < len(cells) and not any(cells[count:]):
             return _build_header(cells[:count], rows[:place], len(cells))
     numbered = next((place for place, cells in enumerate(rows) if is_number(cells[0])), 0)
-    first, steps = rows[0][1:] if rows else [], [cells[0] for cells in rows[numbered:]]
-    is_pivot = numbered > 1 and len(set(first)) < len(first) and all(map(is_number, steps))
+    steps = [cells[0] for cells in rows[numbered:]]
+    is_pivot = numbered > 1 and len(set(top[1:])) < len(top[1:]) and all(map(is_number, steps))
     is_open = is_pivot and not (settings.form or settings.wide)
     if is_open and all(float(step) < float(after) for step, after in pairwise(steps)):
         message = f"the first column below {numbered} header rows has no name, and may be the step"
@@ -150,19 +162,6 @@ def _refuse_summary(content: Content, rows: Sequence[Sequence[str]]) -> None:
             message = f"this is a summary, as df.describe() of pandas writes it: {join_names(names, most=4)}"
             advice = "Export the data themselves, as in df.to_csv() for the data frame df that it describes"
             raise content.make_error(message, advice, 1)
-
-
-def _refuse_transposed(content: Content, rows: Sequence[Sequence[str]]) -> None:
-    """Raise for a table with a row for each statistic, unless it is a long one of values."""
-    body = [row for row in rows[1:] if len(row) == len(rows[0]) and is_number(row[-1])]
-    if not body or any(is_name_of(role, name) for name in rows[0] for role in ("metric", "value")):
-        return
-    for labels in zip(*body, strict=True):
-        if name_statistics(list(filter(None, labels))):
-            shown = join_names([f'"{name}"' for name in dict.fromkeys(filter(None, labels))])
-            message = f"{shown} name rows, and are read where they name columns"
-            advice = "Write the table the other way round, as in df.T.to_csv() for a data frame df"
-            raise content.make_error(message, advice)
 
 
 def _find_step_columns(rows: Sequence[Sequence[str]], settings: SourceSettings) -> _Header | None:

@@ -213,23 +213,25 @@ class _GridReader:
         label = _find_only_label(self._grid)
         across = self.across
         if across is None:
-            raise ReportError(self._ask_across(label))
+            shown = join_names([column.name for column in self._columns[:3]])
+            where = f'the column "{label}"' if label else quote_names(list(self._grid.labels)) or "no column"
+            message = f"it is open whether the columns ({shown}) are series or benchmarks"
+            step = "Say wide: series or wide: benchmarks in source.yml"
+            raise ReportError(self._diagnose(f"{message}: {where} does not say it", step, 1))
         roles = self._find_roles(across, label)
-        problems = [*self._find_repeated_rows(roles), *self._find_wrong_cells(), *self._find_open_spreads()]
+        problems = [*self._find_repeated_rows(roles), *self._find_wrong_cells()]
+        if self._settings.interval is None:
+            # The first ± of which neither the table nor ``source.yml`` says what it is.
+            for line, column, one in self._iterate_scores():
+                if one.spread is not None or column.spread_kind == "±":
+                    problems.append(ask_spread(self._grid.content, column.name, line))
+                    break
         if problems:
             raise ReportError(*limit_problems(problems))
         return self._melt(across, roles)
 
     def _diagnose(self, message: str, step: str, line: int | None = None) -> Diagnostic:
         return self._grid.content.make_problem(message, step, line)
-
-    def _ask_across(self, label: str | None) -> Diagnostic:
-        shown = join_names([column.name for column in self._columns[:3]])
-        where = f'the column "{label}"' if label else quote_names(list(self._grid.labels)) or "no column"
-        message = (
-            f"it is open whether the columns ({shown}) are series or benchmarks: {where} does not say it"
-        )
-        return self._diagnose(message, "Say wide: series or wide: benchmarks in source.yml", 1)
 
     def _find_roles(self, across: Across, label: str | None) -> dict[str, str]:
         """Return the label column of each role; raise if a role that is needed has none."""
@@ -293,33 +295,21 @@ class _GridReader:
                         message = f'"{cell}" in column "{column.name}" is not a score'
                         step = "Write a number such as 75.5, 75.5 ± 0.4 or 75.5%, or leave the cell empty"
                         yield self._diagnose(message, step, line)
-        yield from self._find_mixed_scales()
+        percent = next((column for _, column, one in self._iterate_scores() if one.percent), None)
+        if percent is None:
+            return
+        for line, column, one in self._iterate_scores():
+            if not one.percent and abs(one.value) > 1:
+                message = f'{one.value:g} in column "{column.name}" has no %, and "{percent.name}" has'
+                step = "Write % at all of them, or choose columns of one scale with metrics: in source.yml"
+                yield self._diagnose(message, step, line)
+                return
 
     def _iterate_scores(self) -> Iterator[tuple[int | None, ScoreColumn, Reported]]:
         for line, cells in self._grid.rows:
             for column in self._columns:
                 if found := parse_reported(cells[column.index]):
                     yield line, column, found
-
-    def _find_mixed_scales(self) -> Iterator[Diagnostic]:
-        percent = next(((column, one) for _, column, one in self._iterate_scores() if one.percent), None)
-        if percent is None:
-            return
-        for line, column, one in self._iterate_scores():
-            if not one.percent and abs(one.value) > 1:
-                message = f'{one.value:g} in column "{column.name}" has no %, and "{percent[0].name}" has'
-                step = "Write % at all of them, or choose columns of one scale with metrics: in source.yml"
-                yield self._diagnose(message, step, line)
-                return
-
-    def _find_open_spreads(self) -> Iterator[Diagnostic]:
-        """Yield the first ± of which the table and ``source.yml`` do not say what it is."""
-        if self._settings.interval is not None:
-            return
-        for line, column, one in self._iterate_scores():
-            if one.spread is not None or column.spread_kind == "±":
-                yield ask_spread(self._grid.content, column.name, line)
-                return
 
     def _melt(self, across: Across, roles: dict[str, str]) -> dict[str, list[str | None]]:
         """Return the columns of the totals, a row for each score."""

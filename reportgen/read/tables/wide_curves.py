@@ -163,19 +163,16 @@ def _melt_values(
     rows, stem = Rows(tables.location.root, layout, [index]), _get_stem(layout.files[index])
     held = {name: one for name, one in values.items() if rows.has(name)}
 
-    def unnest(cells: Iterable[str]) -> str:
-        return f"unnest([{', '.join(cells)}])"
-
     fields = {
         "row": rows.get_position(),
-        "metric": unnest(sql.quote(one.metric or stem) for one in held.values()),
+        "metric": sql.unnest(sql.quote(one.metric or stem) for one in held.values()),
         **{name: rows.as_written(name) for name in layout.kinds if name not in gone},
-        "value": unnest(map(rows.as_number, held)),
+        "value": sql.unnest(map(rows.as_number, held)),
     }
     intervals = [_select_interval(rows, one.parts) for one in held.values()]
     for part in INTERVAL_PARTS:
         if any(part in one for one in intervals):
-            fields[part] = unnest(one.get(part, "CAST(NULL AS DOUBLE)") for one in intervals)
+            fields[part] = sql.unnest(one.get(part, "CAST(NULL AS DOUBLE)") for one in intervals)
     select = select_fields(rows, fields, resolve_filters(tables.settings.filter, tuple(layout.kinds)))
     return f'SELECT * EXCLUDE ("row") FROM ({select}) WHERE value IS NOT NULL ORDER BY "row"'  # noqa: S608 - quoted
 
@@ -232,25 +229,22 @@ def _melt(tables: _Tables, index: int, columns: dict[str, RunColumn]) -> str:
     held = {name: one for name, one in columns.items() if rows.has(name)}
     stem = _get_stem(layout.files[index])
 
-    def unnest(cells: Iterable[str]) -> str:
-        return f"unnest([{', '.join(cells)}])"
-
     def name_part_of(own: str | None, values: Iterable[str | None]) -> str:
         cells = ["NULL::VARCHAR" if value is None else sql.quote(value) for value in values]
-        return rows.as_text(own) if own else unnest(cells)
+        return rows.as_text(own) if own else sql.unnest(cells)
 
     fields = {
         "row": rows.get_position(),
         **{name: rows.as_written(name) for name in layout.kinds if name not in columns},
-        "series": unnest(sql.quote(one.series) for one in held.values()),
+        "series": sql.unnest(sql.quote(one.series) for one in held.values()),
         "run": name_part_of(roles.run, (one.run for one in held.values())),
         "seed": name_part_of(roles.seed, (one.seed for one in held.values())),
-        "metric": unnest(sql.quote(one.metric or stem) for one in held.values()),
-        "value": unnest(map(rows.as_number, held)),
+        "metric": sql.unnest(sql.quote(one.metric or stem) for one in held.values()),
+        "value": sql.unnest(map(rows.as_number, held)),
     }
     for part in INTERVAL_PARTS:
         if any(rows.has(f"{name}_{part}") for name in held):
-            fields[part] = unnest(rows.as_number(f"{name}_{part}") for name in held)
+            fields[part] = sql.unnest(rows.as_number(f"{name}_{part}") for name in held)
     filters = resolve_filters(tables.settings.filter, tuple(layout.kinds))
     select = select_fields(rows, fields, filters)
     return f'SELECT * EXCLUDE ("row") FROM ({select}) WHERE value IS NOT NULL ORDER BY "row"'  # noqa: S608 - quoted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 from pathlib import Path
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
@@ -125,14 +126,20 @@ def read_grid(content: Content, file: FileLayout, refused: frozenset[str]) -> Gr
             lines.append(line)
     if len(lines) < 2 or any(len(cells) != len(lines[0][1]) for _, cells in lines):  # noqa: PLR2004 - header, row
         return None
-    levels, rows = _split_header([cells for _, cells in lines]), lines
-    rows = rows[len(levels) :]
+    levels = [lines[0][1]]
+    if len(set(levels[0][1:])) < len(levels[0][1:]) or not all(levels[0][1:]):
+        # A header that repeats names or leaves some out goes on in the next rows.
+        below = (cells for _, cells in lines[1:])
+        levels += takewhile(lambda cells: not any(map(parse_reported, cells[1:])), below)
+    rows = lines[len(levels) :]
     tops, subs = _name_columns(levels)
-    is_score = [_holds_scores([cells[index] for _, cells in rows]) for index in range(len(tops))]
+    is_score = []
     for index, name in enumerate(tops):
+        filled = [cells[index] for _, cells in rows if not is_missing(cells[index])]
+        parsed = sum(parse_reported(cell) is not None for cell in filled)
         # A model called 7 is a label by the name of its column.
-        if name.casefold() in {*ROLE_NAMES["series"], *_BENCHMARK_NAMES, "seed", "run"}:
-            is_score[index] = False
+        is_label = name.casefold() in {*ROLE_NAMES["series"], *_BENCHMARK_NAMES, "seed", "run"}
+        is_score.append(bool(filled) and parsed > _HALF * len(filled) and not is_label)
     labels = {tops[index] or UNNAMED: index for index, scored in enumerate(is_score) if not scored}
     cells_of = tuple((line, tuple(cells)) for line, cells in rows)
     header = tuple(" ".join(filter(None, pair)) for pair in zip(tops, subs, strict=True))
@@ -169,19 +176,6 @@ def _find_only_value(names: Sequence[str]) -> str | None:
     )
 
 
-def _split_header(cells: Sequence[Sequence[str]]) -> list[Sequence[str]]:
-    """Return the rows of the header: several if the first repeats names or leaves some out."""
-    first = cells[0][1:]
-    if len(set(first)) == len(first) and all(first):
-        return [cells[0]]
-    levels = [cells[0]]
-    for row in cells[1:]:
-        if any(parse_reported(cell) for cell in row[1:]):
-            break
-        levels.append(row)
-    return levels
-
-
 def _name_columns(levels: Sequence[Sequence[str]]) -> tuple[list[str], list[str]]:
     """Return the names of columns and, of a header of several rows, those below them."""
     tops, *below = levels
@@ -209,12 +203,6 @@ def name_statistics(labels: Sequence[str]) -> bool:
     different = {label.casefold() for label in labels}
     kinds = {STATISTICS.get(label) for label in different}
     return 1 < len(kinds) == len(different) and {"value"} <= kinds <= {*STATISTICS.values()}
-
-
-def _holds_scores(cells: Sequence[str]) -> bool:
-    filled = [cell for cell in cells if not is_missing(cell)]
-    parsed = sum(parse_reported(cell) is not None for cell in filled)
-    return bool(filled) and parsed > _HALF * len(filled)
 
 
 def _pair_columns(

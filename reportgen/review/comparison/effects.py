@@ -19,7 +19,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from msgspec import Struct
 
-from reportgen.statistics.distributions import deviation, mean, normal_quantile, t_quantile, t_tail
+from reportgen.statistics.distributions import (
+    deviation,
+    find_scale,
+    mean,
+    normal_quantile,
+    t_quantile,
+    t_tail,
+)
 from reportgen.statistics.intervals import (
     RunVariance,
     estimate_over_differences,
@@ -94,12 +101,6 @@ class RunGroups(NamedTuple):
         """Which row of the table of methods it is."""
         nested = len(self.shared) and not (len(self.removed) and len(self.added))
         return "nested runs" if nested else "welch"
-
-
-def find_scale(values: FloatArray) -> float:
-    """A power of two next to the largest value, by which the squares of all become finite."""
-    largest = float(np.abs(values).max())
-    return math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest else 1.0
 
 
 def estimate_over_runs(groups: RunGroups, level: float) -> Effect:
@@ -280,25 +281,20 @@ def adjust_family(effects: Sequence[Effect], hypotheses: Sequence[Hypothesis | N
     tested = [index for index, effect in enumerate(effects) if effect.p is not None]
     stepped = [index for index in tested if hypotheses[index] is not None]
     others = [index for index in tested if hypotheses[index] is None]
-    joint = _step_down([effects[i] for i in stepped], [hypotheses[i] for i in stepped], draws)
-    adjusted = dict(zip(stepped, joint, strict=True))
+    joint = [0.0] * len(stepped)
+    if len(stepped) > 1:
+        known = [one for one in (hypotheses[index] for index in stepped) if one is not None]
+        joint = [one.p for one in adjust_step_down(known, draws, ALPHA)]
+    adjusted = {}
+    for index, together in zip(stepped, joint, strict=True):
+        effect = effects[index]
+        p = max(effect.p or 0.0, together)
+        # Below 1/draws, where no draw of chance reaches, p is by t.
+        if p <= 1 / draws and effect.stderr:
+            tail = 2 * t_tail(abs(effect.difference or 0.0) / effect.stderr, effect.df)
+            p = min(p, max(len(stepped) * tail, _SMALLEST_P))
+        adjusted[index] = p
     adjusted |= zip(others, holm([effects[index].p or 0.0 for index in others]), strict=True)
     share = {index: len(tested) / len(part) for part in (stepped, others) for index in part}
     scaled = {index: min(1.0, p * share[index]) for index, p in adjusted.items()}
     return Family(tuple(scaled.get(index) for index in range(len(effects))), len(stepped), len(others))
-
-
-def _step_down(effects: Sequence[Effect], hypotheses: Sequence[Hypothesis | None], draws: int) -> list[float]:
-    """Adjusted p of effects over items; below 1/draws, where no draw of chance reaches, it is by t."""
-    joint = [0.0] * len(effects)
-    if len(effects) > 1:
-        known = [one for one in hypotheses if one is not None]
-        joint = [one.p for one in adjust_step_down(known, draws, ALPHA)]
-    adjusted = []
-    for effect, together in zip(effects, joint, strict=True):
-        p = max(effect.p or 0.0, together)
-        if p <= 1 / draws and effect.stderr:
-            tail = 2 * t_tail(abs(effect.difference or 0.0) / effect.stderr, effect.df)
-            p = min(p, max(len(effects) * tail, _SMALLEST_P))
-        adjusted.append(p)
-    return adjusted

@@ -153,27 +153,24 @@ def compare_reported(base: Snapshot, head: Snapshot, around: ChangeContext) -> C
         lambda one: one.name,
         lambda one: (one.number.page, one.number.block, one.number.series),
     )
-    moved = [_compare_reported(before, after, around) for before, after in matched.pairs]
+    moved = []
+    for before, after in matched.pairs:
+        was, now = before.number.after, after.number.after
+        definitions = list_differences(before.definition, after.definition)
+        protocol = list_differences(before.protocol, after.protocol)
+        defined = bool(definitions or protocol)
+        causes = around.find_causes(None, numbers=was != now, words=False, defined=defined)
+        effect = None
+        if was and now and was != now:
+            if causes == ("tool",):
+                protocol = ("the same data, computed by another version of reportgen",)
+            effect = Effect("none", now.value - was.value, reason=_UNPAIRED)
+        found = {"definitions": definitions, "protocol": protocol, "causes": causes, "effect": effect}
+        moved.append(replace(after.number, before=was, **found))
     moved += [replace(one.number, before=one.number.after, after=None) for one in matched.gone]
     judged = [judge(one, None) for one in (*moved, *(one.number for one in matched.new))]
     numbers = tuple(one for one in judged if one is not None)
     return ComparedNumbers(numbers, Family(), len(judged) - len(numbers))
-
-
-def _compare_reported(before: _Reported, after: _Reported, around: ChangeContext) -> Moved:
-    was, now = before.number.after, after.number.after
-    definitions = list_differences(before.definition, after.definition)
-    protocol = list_differences(before.protocol, after.protocol)
-    defined = bool(definitions or protocol)
-    causes = around.find_causes(None, numbers=was != now, words=False, defined=defined)
-    effect = None
-    if was and now and was != now:
-        if causes == ("tool",):
-            protocol = ("the same data, computed by another version of reportgen",)
-        effect = Effect("none", now.value - was.value, reason=_UNPAIRED)
-    return replace(
-        after.number, before=was, definitions=definitions, protocol=protocol, causes=causes, effect=effect
-    )
 
 
 def _list_numbers(report: Mapping[str, Any], renamed: Mapping[str, str]) -> Iterator[_Reported]:

@@ -20,7 +20,6 @@ from reportgen.review.comparison.effects import (
     RunGroups,
     estimate_given,
     estimate_over_runs,
-    find_scale,
 )
 from reportgen.review.comparison.identity import match, match_series
 from reportgen.review.comparison.verdicts import Moved, list_differences
@@ -29,7 +28,7 @@ from reportgen.review.snapshot import define_protocol
 from reportgen.settings.score_blocks import split_metric
 from reportgen.statistics.curves.mean_curves import find_last_common_step
 from reportgen.statistics.curves.readings import interpolate_band
-from reportgen.statistics.distributions import deviation, mean, normal_quantile, t_quantile
+from reportgen.statistics.distributions import deviation, find_scale, mean, normal_quantile, t_quantile
 from reportgen.statistics.metrics import compute_problem_values, find_rows, list_units
 
 if TYPE_CHECKING:
@@ -207,9 +206,15 @@ def _compare_curve(moved: Moved, old: Curve, new: Curve, level: float) -> Moved:
     if step is None:
         return replace(moved, effect=Effect("none", None, reason="their steps do not meet"))
     values = [read_runs_at(one, step) for one in (old, new)]
-    groups, runs = _group_runs(
-        [_identify_curve_runs(one, step, own) for one, own in zip((old, new), values, strict=True)], values
-    )
+    rows: list[list[RunRows]] = [[], []]
+    for side, curve, own in zip(rows, (old, new), values, strict=True):
+        for place in np.flatnonzero(~np.isnan(own)).tolist():
+            run = curve.runs[place]
+            # By its rows up to the step, a run that goes on is still the same.
+            end = int(np.searchsorted(run.steps, step, side="right"))
+            content = run.steps[:end].tobytes() + run.values[:end].tobytes()
+            side.append(RunRows(run.run, hashlib.sha256(content).hexdigest(), place))
+    groups, runs = _group_runs(rows, values)
     if moved.before == moved.after or not groups.differ:
         return moved
     effect = estimate_over_runs(groups, level)
@@ -254,17 +259,6 @@ def _group_runs(
     replaced = (Counter(run.name for run in gone) & Counter(run.name for run in new)).total()
     added, removed = len(new) - replaced, len(gone) - replaced
     return groups, RunCounts(shared=len(pairs), replaced=replaced, added=added, removed=removed)
-
-
-def _identify_curve_runs(curve: Curve, last: float, values: FloatArray) -> list[RunRows]:
-    """The runs that reach a step by their rows up to it, so that one that goes on is still the same."""
-    rows = []
-    for place in np.flatnonzero(~np.isnan(values)).tolist():
-        run = curve.runs[place]
-        end = int(np.searchsorted(run.steps, last, side="right"))
-        content = run.steps[:end].tobytes() + run.values[:end].tobytes()
-        rows.append(RunRows(run.run, hashlib.sha256(content).hexdigest(), place))
-    return rows
 
 
 class ItemTable:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from reportgen.review.model import (
         FigureChange,
-        Origin,
         Review,
         ReviewProblem,
         SourceChange,
@@ -48,6 +47,12 @@ def write_page(review: Review, links: Sequence[tuple[str, str]] = (), home: str 
     """
     review = make_visible(review)
     slots = assign_review_slots(review)
+    sides = []
+    for label, origin in (("Before", review.base), ("After", review.head)):
+        found, tool = words.describe_origin(origin), f"reportgen {origin.tool}" if origin.tool else ""
+        why = "" if origin.built else origin.why or "There is no report."
+        extra = " · ".join(filter(None, (*found.notes, tool)))
+        sides.append({"label": label, "found": found, "full": origin.commit, "extra": extra, "why": why})
     given = {
         "review": review,
         "statements": list_statements(review),
@@ -60,7 +65,7 @@ def write_page(review: Review, links: Sequence[tuple[str, str]] = (), home: str 
         "title": f"Review of {review.head.name} against {review.base.name}",
         "verdict": words.describe_findings(review),
         "rest": words.describe_rest(review),
-        "sides": [_describe_side(*side) for side in (("Before", review.base), ("After", review.head))],
+        "sides": sides,
         "level": f"{review.family.level * 100:.10g}%",
         "links": links,
         "home": home,
@@ -68,14 +73,6 @@ def write_page(review: Review, links: Sequence[tuple[str, str]] = (), home: str 
     if links:
         return render_template("review/page.html", style="", policy=POLICY, **given)
     return write_single_file("review/page.html", _SHEETS, **given)
-
-
-def _describe_side(label: str, origin: Origin) -> dict[str, Any]:
-    found = words.describe_origin(origin)
-    tool = f"reportgen {origin.tool}" if origin.tool else ""
-    why = "" if origin.built else origin.why or "There is no report."
-    extra = " · ".join(filter(None, (*found.notes, tool)))
-    return {"label": label, "found": found, "full": origin.commit, "extra": extra, "why": why}
 
 
 # ---- figures and tables

@@ -11,7 +11,7 @@ from reportgen.review import words
 from reportgen.review.page.pictures import draw_strip
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from reportgen.review.model import (
         Estimate,
@@ -136,6 +136,14 @@ def _describe_statement(change: StatementChange) -> dict[str, Any]:
         for label, side in (("Before", change.before), ("After", change.after))
         if side
     ]
+    # What it is decided by, where it is another value than before.
+    known = [
+        {name: value for name, found, value in (line.partition(" = ") for line in side.evidence) if found}
+        for side in (change.before, change.after)
+        if side
+    ]
+    was = known[0] if len(known) > 1 else {}
+    facts = [(name, was[name], now) for name, now in known[-1].items() if was.get(name, now) != now]
     said = dict.fromkeys(one.words for one in (change.before, change.after) if one)
     return {
         "badge": words.name_outcome(change),
@@ -143,23 +151,10 @@ def _describe_statement(change: StatementChange) -> dict[str, Any]:
         "causes": words.describe_causes(change.causes),
         "other_causes": words.describe_causes(change.causes, ("data",)),
         "words": change.latest.words if len(said) == 1 else "",
-        "facts": list(_list_moved_facts(change)),
+        "facts": facts,
         "expressions": list(dict.fromkeys(one.expression for one in (change.before, change.after) if one)),
         "sides": sides,
     }
-
-
-def _list_moved_facts(change: StatementChange) -> Iterator[tuple[str, str, str]]:
-    """What a statement is decided by, where it is another value than before."""
-    if change.before is None or change.after is None:
-        return
-    facts = [
-        {name: value for name, found, value in (line.partition(" = ") for line in side.evidence) if found}
-        for side in (change.before, change.after)
-    ]
-    for name, now in facts[1].items():
-        if (was := facts[0].get(name, now)) != now:
-            yield name, was, now
 
 
 # ---- numbers

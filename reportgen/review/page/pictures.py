@@ -81,7 +81,7 @@ def draw_view(figure: FigureChange, state: State, slots: Slots, *, name: str, la
     has = (" rg-has-ends" if plot.ends else "") + (" rg-has-symbols" if symbols else "")
     drawing = draw_body(plot, make_line_paths(plot), fluid=True) + chart.draw_marks(plot, state)
     legend = tuple((line.name, line.slot) for line in plot.lines if line.look != "before")
-    room = f"rg-left-{min(200, plot.margins.left)} rg-right-{min(200, plot.margins.right)}"
+    room = f"rg-left-{min(200, plot.margins.left)} rg-right-{min(208, plot.margins.right)}"
     return View(set_into_page(drawing, plot.height, labelled_by), f"{room}{has}", legend)
 
 
@@ -230,7 +230,20 @@ class Chart(Struct, frozen=True):
         """
         if state != "both":
             return ""
-        return "".join([*_draw_end_symbols(plot), *self._list_moves(plot)])
+        symbols = []
+        for line in plot.lines if not plot.symbols else ():
+            known = np.flatnonzero(np.isfinite(line.values))
+            if line.look == "before" or line.slot is None or not known.size:
+                continue
+            step, value = float(line.steps[known[-1]]), float(line.values[known[-1]])
+            if 0 <= position(plot.x, step) <= 1 and 0 <= position(plot.y, value) <= 1:
+                place = f'x="{format_position(plot.x, step)}" y="{plot.find_pixel(value):.4g}"'
+                ink = f'fill="{get_colour(line.slot)}"' + (
+                    ' fill-opacity=".5"' if line.look == "pale" else ""
+                )
+                path = f'<path d="{SYMBOL_PATHS[SYMBOLS[line.slot]]}" {ink}/>'
+                symbols.append(f'<svg {place} overflow="visible">{path}</svg>')
+        return "".join([*symbols, *self._list_moves(plot)])
 
     def _list_moves(self, plot: Plot) -> Iterator[str]:
         lines = {(line.name, line.look): line for line in plot.lines}
@@ -244,8 +257,14 @@ class Chart(Struct, frozen=True):
                 if line and line.steps.size
             ]
             if len(ends) == len(sides) and abs(ends[1] - ends[0]) >= _SHORTEST_ARROW:
-                yield _draw_arrow(
-                    format_position(plot.x, one.at.step), (ends[0], ends[1]), get_colour(self.slots[one.name])
+                # A thin arrow down or up to the second of the two heights.
+                (start, end), x = ends, format_position(plot.x, one.at.step)
+                back, ink = -6 if end > start else 6, get_colour(self.slots[one.name])
+                yield (
+                    f'<g class="rv-move" stroke="{ink}" stroke-width="1.5" fill="none">'
+                    f'<line x1="{x}" x2="{x}" y1="{start:.4g}" y2="{end:.4g}"/>'
+                    f'<svg x="{x}" y="{end:.4g}" overflow="visible">'
+                    f'<path d="M-4 {back}L0 0L4 {back}"/></svg></g>'
                 )
 
     # ---- scores
@@ -263,23 +282,19 @@ class Chart(Struct, frozen=True):
                 if {"both": before or after, "before": before, "after": after}[state]
             )
             for index, (before, after) in enumerate(pairs):
-                row = self._make_row(one, state, before, after)
+                shown, slot = before if state == "before" else after, self.slots[one.name]
+                if state != "both" or is_unchanged(one):
+                    said = self._write(shown) if shown else ""
+                    # In a picture of both, only what was is hollow.
+                    both = state == "both"
+                    row = replace(self._draw_row(one.name, None if both else slot, said, shown), full=both)
+                else:
+                    said = " → ".join(self._write((side[0], None, None)) for side in (before, after) if side)
+                    said = said if before and after else f"{'new' if after else 'gone'}: {said}"
+                    ghost = Before(*self._to_axis(before)) if before else None
+                    row = replace(self._draw_row(one.name, slot, said, after), before=ghost, full=True)
                 # Of several rows of one series, such as its runs, the first one has the name.
                 yield row if index == 0 else replace(row, name="")
-
-    def _make_row(self, one: SeriesChange, state: State, before: Score | None, after: Score | None) -> Row:
-        shown = before if state == "before" else after
-        slot = self.slots[one.name]
-        if state != "both" or is_unchanged(one):
-            words = self._write(shown) if shown else ""
-            # In a picture of both, only what was is hollow.
-            both = state == "both"
-            return replace(self._draw_row(one.name, None if both else slot, words, shown), full=both)
-        words = " → ".join(self._write((side[0], None, None)) for side in (before, after) if side)
-        if not before or not after:
-            words = f"{'new' if after else 'gone'}: {words}"
-        ghost = Before(*self._to_axis(before)) if before else None
-        return replace(self._draw_row(one.name, slot, words, after), before=ghost, full=True)
 
     def _write(self, score: Score) -> str:
         y, half = self.figure.y, measure_half(*score[1:])
@@ -312,29 +327,6 @@ class Chart(Struct, frozen=True):
 def _cut_title(title: str) -> str:
     """The title of an axis, which a narrow page has to hold."""
     return cut_text(title, TICK_SIZE, 400, _WIDEST_TITLE)
-
-
-def _draw_end_symbols(plot: Plot) -> Iterator[str]:
-    for line in plot.lines if not plot.symbols else ():
-        known = np.flatnonzero(np.isfinite(line.values))
-        if line.look == "before" or line.slot is None or not known.size:
-            continue
-        step, value = float(line.steps[known[-1]]), float(line.values[known[-1]])
-        if 0 <= position(plot.x, step) <= 1 and 0 <= position(plot.y, value) <= 1:
-            place = f'x="{format_position(plot.x, step)}" y="{plot.find_pixel(value):.4g}" overflow="visible"'
-            ink = f'fill="{get_colour(line.slot)}"' + (' fill-opacity=".5"' if line.look == "pale" else "")
-            yield f'<svg {place}><path d="{SYMBOL_PATHS[SYMBOLS[line.slot]]}" {ink}/></svg>'
-
-
-def _draw_arrow(x: str, ends: tuple[float, float], ink: str) -> str:
-    """A thin arrow down or up to the second of two heights."""
-    start, end = ends
-    back = -6 if end > start else 6
-    return (
-        f'<g class="rv-move" stroke="{ink}" stroke-width="1.5" fill="none">'
-        f'<line x1="{x}" x2="{x}" y1="{start:.4g}" y2="{end:.4g}"/>'
-        f'<svg x="{x}" y="{end:.4g}" overflow="visible"><path d="M-4 {back}L0 0L4 {back}"/></svg></g>'
-    )
 
 
 def draw_strip(delta: Delta) -> str:

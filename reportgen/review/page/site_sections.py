@@ -81,8 +81,19 @@ def _describe_changes(review: Review, anchors: Mapping[tuple[str, str], str]) ->
     numbers = list_numbers(review)
     rows = [row for group in (*numbers["groups"], *numbers["others"]) for row in group["listed"].shown]
     statements = list_statements(review)["groups"]
+    # What matters most on the page, in one sentence.
+    summary = words.describe_findings(review)
+    if not (review.statements or review.numbers):
+        figures, tables = len(review.figures), len(review.tables)
+        said = [
+            f"{format_count(figures, 'figure')} changed" if figures else "",
+            f"{format_count(tables, 'table')} changed" if tables else "",
+            _describe_text(page),
+        ]
+        summary = ", ".join(filter(None, said)) or "data changed, and nothing that is shown of them"
+        summary = f"{summary[0].upper()}{summary[1:]}."
     return {
-        "summary": _summarize(review, page),
+        "summary": summary,
         "is_new": False,
         "statements": [group for group in statements if group["key"] != "others"],
         "reworded": next((one["listed"].count for one in statements if one["key"] == "others"), 0),
@@ -96,20 +107,6 @@ def _describe_changes(review: Review, anchors: Mapping[tuple[str, str], str]) ->
         "text": _describe_text(page),
         "sources": [describe_source(one) for one in review.sources],
     }
-
-
-def _summarize(review: Review, page: PageChange | None) -> str:
-    """What matters most on a page, in one sentence."""
-    if review.statements or review.numbers:
-        return words.describe_findings(review)
-    figures, tables = len(review.figures), len(review.tables)
-    said = [
-        f"{format_count(figures, 'figure')} changed" if figures else "",
-        f"{format_count(tables, 'table')} changed" if tables else "",
-        _describe_text(page),
-    ]
-    summary = ", ".join(filter(None, said)) or "data changed, and nothing that is shown of them"
-    return f"{summary[0].upper()}{summary[1:]}."
 
 
 def _describe_text(page: PageChange | None) -> str:

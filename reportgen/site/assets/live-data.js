@@ -111,20 +111,15 @@
           value: one.y[i],
           low: held(one, one.low?.[i]),
           high: held(one, one.high?.[i]),
-          raw: one.raw?.[i] ?? null,
         })),
       );
     }
 
-    /** Rows of single runs: a path each where ``trace`` makes one, otherwise their points. ``shown`` are the runs of a
-        series to draw. */
-    runRows(shown, trace) {
-      const pointsOf = ({ steps, values }) => steps.map((step, i) => ({ step, value: values[i] }));
+    /** Points of single runs; ``shown`` are the runs of a series to draw. */
+    runPoints(shown) {
+      const pointsOf = ({ name, steps, values }) => steps.map((step, i) => ({ step, value: values[i], run: name }));
       return this.backToFront.flatMap((one) =>
-        shown(one).flatMap((run) => {
-          const rows = trace ? [{ path: trace(one, run) }] : pointsOf(run);
-          return rows.map((row) => ({ ...row, series: one.key, run: run.name }));
-        }),
+        shown(one).flatMap((run) => pointsOf(run).map((row) => ({ ...row, series: one.key }))),
       );
     }
 
@@ -236,16 +231,35 @@
     return best;
   }
 
-  /** The path of a line in a room, with a gap where a value is missing or cannot be on the axis. */
-  function tracePath({ steps, values }, x, y, { width, height }) {
-    const across = steps.map((step) => (fraction(x, step) * width).toFixed(2));
-    let [path, pen] = ["", "M"];
-    values.forEach((value, i) => {
-      const up = value === null ? NaN : fraction(y, value);
-      if (!Number.isFinite(up)) return void (pen = "M");
-      path += `${pen}${across[i]},${((1 - up) * height).toFixed(2)}`;
-      pen = "L";
+  /** Points of a line in a room as words of a path; null where a value is missing or cannot be on an axis. */
+  function placeLine(steps, values, x, y, { width, height }) {
+    return values.map((value, i) => {
+      const [across, up] = [fraction(x, steps[i]), value === null ? NaN : fraction(y, value)];
+      const known = Number.isFinite(across) && Number.isFinite(up);
+      return known ? `${(across * width).toFixed(2)},${((1 - up) * height).toFixed(2)}` : null;
     });
+  }
+
+  /** The path of a line, with a gap where a point is missing. */
+  function tracePath(steps, values, x, y, room) {
+    let [path, pen] = ["", "M"];
+    for (const point of placeLine(steps, values, x, y, room)) {
+      if (point !== null) path += pen + point;
+      pen = point === null ? "M" : "L";
+    }
+    return path;
+  }
+
+  /** The path of a band: the upper edge and the lower one backwards, with a gap where either is missing. */
+  function traceBand(steps, low, high, x, y, room) {
+    const [lower, upper] = [low, high].map((values) => placeLine(steps, values, x, y, room));
+    let path = "";
+    for (let i = 0; i < steps.length; i++) {
+      const start = i;
+      while (i < steps.length && lower[i] !== null && upper[i] !== null) i++;
+      if (i === start) continue;
+      path += `M${[...upper.slice(start, i), ...lower.slice(start, i).reverse()].join("L")}Z`;
+    }
     return path;
   }
 
@@ -350,7 +364,7 @@
     return placeWords({ ...axis, title }, words);
   }
 
-  const axes = { signed, fraction, valueOf, within, nearest, freshTicks, tracePath, reader, placeWords, placeInSentence };
+  const axes = { signed, fraction, valueOf, within, nearest, freshTicks, tracePath, traceBand, reader, placeWords, placeInSentence };
   /** A plot's data over one x, with its axes; ``names`` is the order of its series. */
   class Axes {
     constructor(payload, names) {

@@ -39,25 +39,20 @@
 
   /** The faint lines that are not smoothed, for a view that has none. */
   function rawMarks() {
-    const line = {
-      type: "line",
+    return {
+      type: "path",
       name: "reader_raw_marks",
       clip: true,
-      from: { data: "reader_raw" },
-      sort: { field: "step" },
+      from: { data: "reader_raw_paths" },
       encode: {
         update: {
-          x: { scale: "x", field: "step" },
-          y: { scale: "y", field: "raw" },
-          defined: { signal: "isValid(datum.raw)" },
+          path: { field: "path" },
           stroke: { scale: "color", field: "series" },
           strokeWidth: { value: 1 },
           strokeOpacity: { value: 0.4 },
         },
       },
     };
-    const facet = { name: "reader_raw", data: "means", groupby: ["series"] };
-    return { type: "group", name: "reader_raw_group", from: { facet }, marks: [line] };
   }
 
   /** The data of one series, the first of two minus the second, at the steps that both have. */

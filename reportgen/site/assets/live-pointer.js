@@ -241,11 +241,9 @@
       const minus = make("span", "", "\u2212");
       minus.setAttribute("aria-hidden", "true");
       row.append(first, minus, second, make("span", "rg-name", "difference"));
-      row.append(make("span", "rg-value", this.signed(value, series[0])));
-      if (plot.band && low !== null) {
-        const ends = [low, high].map((end) => plot.read(end, series[0]));
-        row.append(make("span", "rg-interval", `[${ends.join(", ")}]`));
-      }
+      row.append(make("span", "rg-value", plot.saidDifference(value, series[0])));
+      if (plot.band && low !== null)
+        row.append(make("span", "rg-interval", plot.readInterval(low, high, series[0])));
       return row;
     }
 
@@ -260,17 +258,13 @@
       else {
         row.append(make("span", "rg-value", plot.said(value, one)));
         const aside = (words) => row.append(make("span", "rg-interval", words));
-        if (plot.band && low !== null) aside(`[${plot.read(low, one)}, ${plot.read(high, one)}]`);
+        if (plot.band && low !== null) aside(plot.readInterval(low, high, one));
         if (raw !== null) aside(`unsmoothed ${plot.read(raw, one)}`);
         if (withCount && n > 1) aside(`n = ${n}`);
         const change = this.compared ? plot.data.change(one, this.step, plot.group.pin) : null;
-        if (change !== null) aside(this.signed(change, one));
+        if (change !== null) aside(plot.saidDifference(change, one));
       }
       return row;
-    }
-
-    signed(change, one) {
-      return this.plot.differs ? this.plot.said(change, one) : live.signed(change, this.plot.said(change, one));
     }
 
     /** Beside the rule, on the side with room; where neither has any, clear of the dots. */
@@ -364,7 +358,7 @@
         const ends = [low, high].map((end) => end !== null && plot.read(end, one));
         const interval = this.spoken && low !== null ? ` from ${ends.join(" to ")}` : "";
         const change = this.compared ? plot.data.change(one, this.step, plot.group.pin) : null;
-        const moved = change === null ? "" : `, ${this.signed(change, one)} from ${plot.readX(plot.group.pin)}`;
+        const moved = change === null ? "" : `, ${plot.saidDifference(change, one)} from ${plot.readX(plot.group.pin)}`;
         return `${one.label} ${plot.said(value, one)}${interval}${moved}`;
       });
       const place = live.placeWords(plot.x, plot.readX(this.step));

@@ -221,7 +221,7 @@
       said.textContent = words;
     };
     const payload = JSON.parse(figure.querySelector(".rg-payload").textContent);
-    const view = () => live.makeView(resolved(live.compiled(payload), figure), null);
+    const view = () => live.makeView(resolved(live.compiled(payload), figure), "none");
     const cite = live.citeMenu(figure, say, undefined, () => view().toSVG());
     const bar = live.makeBar(saveTool(figure, view, say), live.linkButton(figure, say), cite);
     figure.querySelector(".rg-plot").append(bar, said);
@@ -338,7 +338,7 @@
       spec.marks.push({ type: "symbol", from: { data: "swatches" }, encode: { enter: symbol } });
     }
     spec.padding = { left: left + EDGE, right: right + EDGE, top: top + high + EDGE, bottom: bottom + FOOT + EDGE };
-    return live.makeView(resolved(spec, figure), null);
+    return live.makeView(resolved(spec, figure), "none");
   }
 
   /** Where a picture comes from: the data, the page, and the commit that it was built from. */

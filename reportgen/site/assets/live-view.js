@@ -4,10 +4,12 @@
 
   const FADED = "25%";
   const LINE = 16; // pixels between names at the line ends
+  const LEVEL = 5; // pixels that such a name may be above or below the end of its line
   const LETTER = 7; // pixels of a digit at a tick, on average
   const ROOM = 0.06; // of the values that y is fitted to, above and below them
   const FLAT = 1e-6; // of the y axis, under which values are one
-  const FOLLOW_AXES = ["runs", "ends", "references", "annotations"];
+  const inPoints = (words) => words.replace(/%$/, " points"); // a difference of percentages
+  const POINTS = ["means", "runs"]; // data sets that stay as they are when axes change
 
   /** Nothing is ever loaded; links of an author's chart may lead elsewhere. */
   function refusingLoader() {
@@ -20,21 +22,23 @@
     return loader;
   }
 
-  /** A view of a compiled specification; ``host`` is null for one that is only drawn to a file. */
-  function makeView(specification, host, tooltip = () => {}) {
-    const runtime = vega.parse(specification, null, { ast: true });
-    const options = {
-      expr: vega.expressionInterpreter,
-      loader: refusingLoader(),
-      logLevel: vega.Error,
-      renderer: host ? "svg" : "none",
-      tooltip,
-    };
-    return new vega.View(runtime, host ? { ...options, container: host } : options);
+  /** A view of a compiled specification, which draws in the page once it is initialized with an element there. */
+  function makeView(specification, renderer, tooltip) {
+    return viewOf(vega.parse(specification, null, { ast: true }), renderer, tooltip);
+  }
+
+  function viewOf(runtime, renderer, tooltip = () => {}) {
+    const expr = vega.expressionInterpreter;
+    return new vega.View(runtime, { expr, loader: refusingLoader(), logLevel: vega.Error, renderer, tooltip });
   }
 
   function compiled(payload) {
     return JSON.parse(document.querySelector(`script.rg-view[data-view="${payload.view}"]`).textContent);
+  }
+
+  /** The data sets of a specification that hold rows of their own. */
+  function ownSets({ data }) {
+    return data.filter(({ source }) => !source).map(({ name }) => name);
   }
 
   function addHost(plot) {
@@ -94,7 +98,17 @@
 
     said(value, one) {
       const words = `${this.read(value, one)}${this.axisOf(one).unit ?? ""}`;
-      return this.differs ? live.signed(value, words) : words;
+      return this.differs ? live.signed(value, inPoints(words)) : words;
+    }
+
+    /** A difference of two values of a series, with its sign. */
+    saidDifference(value, one) {
+      return this.differs ? this.said(value, one) : live.signed(value, inPoints(this.said(value, one)));
+    }
+
+    /** An interval in brackets, whose ends have no unit. */
+    readInterval(low, high, one) {
+      return `[${[low, high].map((end) => this.read(end, one).replace("%", "")).join(", ")}]`;
     }
 
     /** The two series whose difference can be shown: those that are shown now; otherwise null. */
@@ -239,7 +253,9 @@
       });
       const wanted = found.map(({ at }) => Math.min(height, Math.max(0, at)));
       const places = live.spread(wanted, LINE, height);
-      return found.map(({ text }, i) => ({ text, y: places[i] }));
+      const dx = payload.ends[0]?.dx;
+      const atEnd = (i) => (Math.abs(places[i] - wanted[i]) > LEVEL ? { at: wanted[i] } : {});
+      return found.map(({ text }, i) => ({ text, y: places[i], dx, ...atEnd(i) }));
     }
 
     /** The view's signals for a room; ``ink`` makes a colour of a series' own and of whether it is faded. */
@@ -291,21 +307,41 @@
       return live.freshTicks(y, 2);
     }
 
-    /** The view's data sets, of which a shape has only some. */
-    datasets(room) {
+    /** The rows of these of the view's data sets. */
+    listRows(names, room) {
       const { data, payload } = this;
       const key = (name) => data.series.find((one) => one.name === name).key;
-      return {
-        excluding: this.differs ? live.listExcluding(data.series[0]) : [],
-        means: data.means(this.band, this.log ? this.y.domain[0] : -Infinity),
-        runs: data.runRows((one) => this.runsOf(one), this.joinsRuns && ((one, run) => this.trace(one, run, room))),
-        ends: this.ends(room).map(({ text, y }) => ({ series: key(text), text, y })),
-        ...this.marks(room),
+      const made = {
+        excluding: () => (this.differs ? live.listExcluding(data.series[0]) : []),
+        means: () => data.means(this.band, this.log ? this.y.domain[0] : -Infinity),
+        runs: () => data.runPoints((one) => this.runsOf(one)),
+        ends: () => this.ends(room).map((end) => ({ series: key(end.text), ...end })),
       };
+      const marks = this.marks(room);
+      return names.map((name) => [name, marks[name] ?? made[name]?.() ?? this.listPaths(name, room)]);
     }
 
-    trace(one, run, room) {
-      return live.tracePath(run, this.x, this.axisOf(one), room);
+    /** Rows of a data set of paths: those of one kind of mark, of the series on one y axis. */
+    listPaths(name, room) {
+      const [, right, kind] = /^(right_)?(.*)_paths$/.exec(name);
+      const own = this.data.backToFront.filter((one) => Boolean(one.right) === Boolean(right));
+      return own.flatMap((one) => this.pathsOf(one, kind, room).map((path) => ({ series: one.key, path })));
+    }
+
+    pathsOf(one, kind, room) {
+      const { x } = this;
+      const y = this.axisOf(one);
+      if (kind === "runs") {
+        return this.runsOf(one).map(({ steps, values }) => live.tracePath(steps, values, x, y, room));
+      }
+      if (kind === "bands") {
+        if (!this.band || !one.low) return [];
+        // A band that extends below the domain of a log axis starts at the bottom of the plot.
+        const low = y.scale === "log" ? one.low.map((end) => (end === null ? null : Math.max(end, y.domain[0]))) : one.low;
+        return [live.traceBand(one.steps, low, one.high, x, y, room)];
+      }
+      const values = kind === "lines" ? one.y : one.raw;
+      return values ? [live.tracePath(one.steps, values, x, y, room)] : [];
     }
 
     /** Reference lines and annotations that the axes now show, with their words where they have room. */
@@ -333,18 +369,18 @@
     specification(room, ink) {
       const { payload } = this;
       const spec = compiled(payload);
-      this.joinsRuns = spec.marks.some(({ name, type }) => name.endsWith("runs_marks") && type === "path");
       const signals = this.signals(room, ink);
-      const data = this.datasets(room);
       if (this.differs) {
         spec.data.push({ name: "excluding" });
         spec.marks.unshift(...live.excludingMarks(this.data.series[0].colour));
       }
       if (this.weight && !payload.right && !this.given.series.some(({ raw }) => raw)) {
+        spec.data.push({ name: "reader_raw_paths" });
         spec.marks.unshift(live.rawMarks());
       }
       for (const signal of spec.signals) signal.value = signals[signal.name];
-      for (const set of spec.data) if (Object.hasOwn(data, set.name)) set.values = data[set.name];
+      const rows = new Map(this.listRows(ownSets(spec), room));
+      for (const set of spec.data) if (rows.has(set.name)) set.values = rows.get(set.name);
       const y = spec.scales.find((scale) => scale.name === "y");
       y.type = this.y.scale;
       return { ...spec, width: room.width, height: room.height };
@@ -356,18 +392,25 @@
       return `${payload.x.title} ${log} ${this.differs && this.data.series[0].name} ${Boolean(weight)}`;
     }
 
-    /** Build the view; a change of its mode builds it again. */
+    /** Build the view; a change of its mode builds it again. The first time, in parts that block nothing for long. */
     async draw() {
+      const rest = this.view ? () => {} : pause;
       this.settle();
       this.drawn = this.mode;
       const spec = this.specification(this.room, Plot.ink);
-      const host = addHost(this.box);
-      const view = makeView(spec, host);
+      await rest();
+      const runtime = vega.parse(spec, null, { ast: true });
+      await rest();
+      const view = viewOf(runtime, "svg");
+      await rest();
       await view.runAsync();
+      await rest();
+      const host = addHost(this.box);
+      await view.initialize(host).runAsync();
       this.view?.finalize();
       this.host?.remove();
       Object.assign(this, { view, host });
-      this.sets = spec.data.map((set) => set.name);
+      this.sets = ownSets(spec);
       if (!this.stale) return this.drawnNow();
       this.stale = false;
       this.refresh("means", "runs");
@@ -382,12 +425,10 @@
       if (!this.view) return void (this.stale = true); // it is being drawn, and can be read already
       if (this.drawn !== this.mode) return void this.draw();
       this.settle();
-      const data = this.datasets(this.room);
       const signals = this.signals(this.room, Plot.ink);
       for (const [name, value] of Object.entries(signals)) this.view.signal(name, value);
-      for (const name of new Set([...FOLLOW_AXES, ...names])) {
-        if (this.sets.includes(name)) this.view.data(name, data[name]);
-      }
+      const changed = this.sets.filter((name) => !POINTS.includes(name) || names.includes(name));
+      for (const [name, rows] of this.listRows(changed, this.room)) this.view.data(name, rows);
       this.view.width(this.room.width).height(this.room.height).run();
       this.drawnNow();
     }
@@ -409,8 +450,8 @@
     const box = figure.querySelector(".rg-plot");
     const payload = JSON.parse(figure.querySelector(".rg-payload").textContent);
     const host = addHost(box);
-    const view = makeView(compiled(payload), host, live.authorTooltip(box));
-    await view.runAsync();
+    const view = makeView(compiled(payload), "svg", live.authorTooltip(box));
+    await view.initialize(host).runAsync();
     for (const type of SENT_AGAIN) host.addEventListener(type, correct, { capture: true });
     figure.classList.add("rg-is-live");
   }

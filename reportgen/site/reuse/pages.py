@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import logging
 import re
-from contextlib import contextmanager
 from functools import cache, partial
 from importlib.resources import files as resource_files
 from pathlib import Path
@@ -27,7 +26,7 @@ from reportgen.narrative.binding_syntax import Candidate  # noqa: TC001 - msgspe
 from reportgen.site.reuse.manifest import SITE_URL, describe_environment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
@@ -134,11 +133,16 @@ class PageStore:
 
     def _record(self, path: str, convert: Callable[..., None], config: MkDocsConfig, files: Files) -> None:
         all_seen, self._spans.seen = self._spans.seen, {}
+        messages: _Messages = []
+        handler = logging.Handler(logging.INFO)
+        handler.emit = lambda record: messages.append((record.name, record.levelno, record.getMessage()))  # type: ignore[method-assign]
+        logger = logging.getLogger("mkdocs")
+        logger.addHandler(handler)  # MkDocs' messages still go where they go
         try:
-            with _collect_messages() as messages:
-                convert(config, files)
+            convert(config, files)
             self._found[path] = messages, self._spans.seen
         finally:
+            logger.removeHandler(handler)
             all_seen.update(self._spans.seen)
             self._spans.seen = all_seen
 
@@ -252,20 +256,6 @@ def _restore(conversion: Conversion, page: Page, _: MkDocsConfig, files: Files) 
         page.links_to_anchors = {file: found for file, found in targets if file}
     for name, level, message in conversion.messages:
         logging.getLogger(name).log(level, "%s", message)
-
-
-@contextmanager
-def _collect_messages() -> Iterator[_Messages]:
-    """Collect MkDocs' messages, which still go where they go."""
-    messages: _Messages = []
-    handler = logging.Handler(logging.INFO)
-    handler.emit = lambda record: messages.append((record.name, record.levelno, record.getMessage()))  # type: ignore[method-assign]
-    logger = logging.getLogger("mkdocs")
-    logger.addHandler(handler)
-    try:
-        yield messages
-    finally:
-        logger.removeHandler(handler)
 
 
 def _describe_entry(entry: AnchorLink) -> dict[str, Any]:

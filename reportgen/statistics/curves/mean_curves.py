@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from reportgen.core.comparisons import Comparison, Verdict
 from reportgen.core.model import Curve, CurveSet, Ending, Estimate, Lead, ReducedMetric, Run
 from reportgen.statistics.curves.bands import compute_band, find_peak_ends, get_given_band
-from reportgen.statistics.distributions import check_level, deviation, mean, t_quantile, t_tail
+from reportgen.statistics.distributions import check_level, deviation, find_scale, mean, t_quantile, t_tail
 from reportgen.statistics.verdicts import adjust_comparisons, find_leader
 
 if TYPE_CHECKING:
@@ -270,8 +270,7 @@ def _test_sides(comparison: Comparison, first: FloatArray, second: FloatArray) -
     if fewest < 2:  # noqa: PLR2004 - one run says nothing about others
         reason = f"{first.size} and {second.size} runs: 2 a side are needed"
         return replace(comparison, reason=reason)
-    # After division by a nearby power of 2, which is exact, squares neither overflow nor underflow.
-    size = math.ldexp(1.0, math.frexp(float(np.abs(np.concatenate([first, second])).max()))[1] - 1)
+    size = find_scale(np.concatenate([first, second]))
     first, second = first / size, second / size
     parts = [deviation(side) ** 2 / side.size for side in (first, second)]
     stderr = math.sqrt(sum(parts))

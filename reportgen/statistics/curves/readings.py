@@ -6,13 +6,12 @@ extrapolated. Numbers that differ only by rounding are equal.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from reportgen.statistics.curves.mean_curves import interpolate
-from reportgen.statistics.distributions import deviation, mean
+from reportgen.statistics.distributions import deviation, find_scale, mean
 
 if TYPE_CHECKING:
     from reportgen.core.model import Curve, FloatArray
@@ -210,7 +209,7 @@ def remove_trend(curve: Curve) -> FloatArray:
     x = steps - steps[0]
     x = x / x[-1]
     x = x - mean(x)
-    size = _choose_scale(values)
+    size = find_scale(values)
     y = values / size
     y = y - mean(y)
     rest = y - mean(x * y) / mean(x * x) * x
@@ -226,18 +225,12 @@ def volatility(curve: Curve) -> float | None:
     rest = remove_trend(curve)
     if rest.size < _FEWEST_POINTS:
         return None
-    size = _choose_scale(rest)
+    size = find_scale(rest)
     return deviation(np.diff(rest / size)) * size
 
 
 def _get_centre(curve: Curve) -> FloatArray:
     return curve.values if curve.raw is None else curve.raw
-
-
-def _choose_scale(values: FloatArray) -> float:
-    """Return a power of 2 near the largest value: divided by it, squares neither overflow nor underflow."""
-    largest = float(np.abs(values).max())
-    return math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest else 1.0
 
 
 def _subtract(first: FloatArray, second: FloatArray) -> FloatArray:

@@ -155,6 +155,116 @@ class _Rows(NamedTuple):
     groups: list[Group]
     longest: int
 
+    def reduce(self, request: _Request) -> ReducedMetric:
+        max_points = request.max_points
+        finite = sum(extent.finite for extent in self.extents)
+        unique = self.has_unique_steps()
+        many = unique and max_points is not None and self.longest > max_points
+        if max_points is not None and not many:
+            steps = _fetch(self.frame.select(nw.col("step").n_unique().alias("steps")))["steps"]
+            many = as_counts(steps)[0] > max_points
+        if max_points is None or not many:
+            fetched = _fetch(self.select_last_written())
+            points = keep_last_written(
+                _find_runs_of_rows(fetched, self.groups),
+                np.zeros(fetched["step"].size, dtype=np.int64),
+                {name: as_floats(fetched[name]) for name in ("step", *self.columns)},
+                len(self.groups),
+            )
+            return request.reduce_points(points, self.groups, finite)
+        reached = [extent for extent in self.extents if extent.finite]
+        first, last = min(one.first_step for one in reached), max(one.last_step for one in reached)
+        bins = Bins(first, last, max_points)
+        if request.smooth <= 0:
+            written_once = self if unique else self._replace(frame=self.select_last_written())
+            runs, distinct = written_once.read_binned_runs(bins)
+            return request.make_metric(runs, self.groups, finite, distinct, bins)
+        # Smooth and bin each run separately: only one is in memory at a time.
+        runs, distinct = (), 0
+        for group in self.groups:
+            own = self.frame.filter(nw.col("series") == group.series, nw.col("run") == group.run)
+            fetched = _fetch(own.select("step", "row", *self.columns))
+            columns = {name: as_floats(fetched[name]) for name in ("step", *self.columns)}
+            row = np.asarray(fetched["row"]).astype(np.int64)
+            points = keep_last_written(np.zeros(row.size, dtype=np.int64), row, columns, 1)
+            distinct += points.steps.size
+            runs += split_runs(bin_points(smooth_points(points, request.smooth), bins), [group])
+        return request.make_metric(runs, self.groups, finite, distinct, bins)
+
+    def has_unique_steps(self) -> bool:
+        """Return whether certainly no run has two rows of one step; False if finding out would cost too much.
+
+        Steps are put in slots half as wide as the closest run's mean spacing. Each row adds 2^slot to the
+        mark of its run and of 48 neighbouring slots: if a mark has as many one bits as rows, all slots, and
+        hence all steps, differ. This needs a grouping with rows / 24 groups instead of one group per row.
+        """
+        spacings = [
+            (extent.last_step - extent.first_step) / (extent.finite - 1)
+            for extent in self.extents
+            if extent.finite > 1
+        ]
+        if not spacings or min(spacings) <= 0:
+            return not spacings
+        start = min(extent.first_step for extent in self.extents if extent.finite)
+        slot = ((nw.col("step") - start) / (min(spacings) / 2)).floor()
+        slots = self.frame.select("series", "run", slot=slot)
+        slots = slots.with_columns(block=(nw.col("slot") / _MARKS).floor())
+        marks = slots.group_by("series", "run", "block").agg(
+            nw.len().alias("rows"), (2.0 ** (nw.col("slot") - nw.col("block") * _MARKS)).sum().alias("mark")
+        )
+        fetched = _fetch(marks.select("rows", "mark"))
+        mark = as_floats(fetched["mark"])
+        whole = (mark < 2.0**_MARKS) & (mark == np.floor(mark))
+        bits = np.bitwise_count(np.where(whole, mark, 0).astype(np.int64))
+        return bool(np.all(whole & (bits == np.asarray(fetched["rows"]))))
+
+    def select_last_written(self) -> nw.LazyFrame[Any]:
+        # Narwhals would sort the rows of every step to find the last; arg_max keeps one row a step in memory.
+        last = ", ".join(f'arg_max("{name}", "row") AS "{name}"' for name in self.columns)
+        relation = self.frame.to_native().aggregate(f"series, run, step, {last}", "series, run, step")
+        lazy: nw.LazyFrame[Any] = nw.from_native(relation)
+        return lazy
+
+    def read_binned_runs(self, bins: Bins) -> tuple[tuple[Run, ...], int]:
+        # The same operations as in ``bin_points``, so that no step lands in a neighbouring bin.
+        place = ((nw.col("step") - bins.start) / bins.width).floor()
+        end = float(bins.count - 1)
+        frame = self.frame.with_columns(bin=nw.when(place > bins.count - 1).then(end).otherwise(place))
+        parts: dict[str, list[str]] = {}
+        for name in self.columns:
+            if name != "n":
+                largest = max(extent.largest[name] for extent in self.extents)
+                frame, parts[name] = _split_column(frame, name, largest, self.longest)
+        fetched = _fetch(
+            frame.group_by("series", "run", "bin").agg(
+                nw.len().alias("count"),
+                nw.col("value").min().alias("lowest"),
+                nw.col("value").max().alias("highest"),
+                *(nw.col(part).sum() for names in parts.values() for part in names),
+                *(nw.col(name).min() for name in self.columns if name == "n"),
+            )
+        )
+        run = _find_runs_of_rows(fetched, self.groups)
+        order = np.lexsort((as_floats(fetched["bin"]), run))
+        del fetched["series"], fetched["run"]
+        numbers = {name: as_floats(column)[order] for name, column in fetched.items()}
+        means: dict[str, FloatArray] = {}
+        for name, (*larger, smallest) in parts.items():
+            total = numbers[smallest]
+            for part in reversed(larger):
+                total = total + numbers[part]
+            means[name] = total / numbers["count"]
+        means |= {"n": numbers["n"]} if "n" in self.columns else {}
+        points = Points(
+            offsets=np.searchsorted(run[order], np.arange(len(self.groups) + 1)).astype(np.int64),
+            steps=bins.get_centres(numbers["bin"]),
+            values=np.clip(means.pop("value"), numbers["lowest"], numbers["highest"]),
+            given=means,
+            lowest=numbers["lowest"],
+            highest=numbers["highest"],
+        )
+        return split_runs(points, self.groups), sum(as_counts(fetched["count"]))
+
 
 def reduce_large(
     measurements: Measurements, *, max_points: int | None, smooth: float
@@ -172,77 +282,12 @@ def reduce_large(
         own = list(members)
         groups, longest = [extent.group for extent in own], max(extent.finite for extent in own)
         rows = _Rows(frame.filter(nw.col("metric") == metric), ("value", *given), own, groups, longest)
-        reduced[metric] = _reduce_metric(rows, _Request(measurements.given_interval, max_points, smooth))
+        reduced[metric] = rows.reduce(_Request(measurements.given_interval, max_points, smooth))
     return reduced
-
-
-def _reduce_metric(rows: _Rows, request: _Request) -> ReducedMetric:
-    max_points = request.max_points
-    finite = sum(extent.finite for extent in rows.extents)
-    unique = _has_unique_steps(rows)
-    many = unique and max_points is not None and rows.longest > max_points
-    if max_points is not None and not many:
-        steps = _fetch(rows.frame.select(nw.col("step").n_unique().alias("steps")))["steps"]
-        many = as_counts(steps)[0] > max_points
-    if max_points is None or not many:
-        fetched = _fetch(_select_last_written(rows))
-        points = keep_last_written(
-            _find_runs_of_rows(fetched, rows.groups),
-            np.zeros(fetched["step"].size, dtype=np.int64),
-            {name: as_floats(fetched[name]) for name in ("step", *rows.columns)},
-            len(rows.groups),
-        )
-        return request.reduce_points(points, rows.groups, finite)
-    reached = [extent for extent in rows.extents if extent.finite]
-    first, last = min(one.first_step for one in reached), max(one.last_step for one in reached)
-    bins = Bins(first, last, max_points)
-    if request.smooth <= 0:
-        written_once = rows if unique else rows._replace(frame=_select_last_written(rows))
-        runs, distinct = _read_binned_runs(written_once, bins)
-        return request.make_metric(runs, rows.groups, finite, distinct, bins)
-    # Smooth and bin each run separately: only one is in memory at a time.
-    runs, distinct = (), 0
-    for group in rows.groups:
-        own = rows.frame.filter(nw.col("series") == group.series, nw.col("run") == group.run)
-        fetched = _fetch(own.select("step", "row", *rows.columns))
-        columns = {name: as_floats(fetched[name]) for name in ("step", *rows.columns)}
-        row = np.asarray(fetched["row"]).astype(np.int64)
-        points = keep_last_written(np.zeros(row.size, dtype=np.int64), row, columns, 1)
-        distinct += points.steps.size
-        runs += split_runs(bin_points(smooth_points(points, request.smooth), bins), [group])
-    return request.make_metric(runs, rows.groups, finite, distinct, bins)
 
 
 # Slots that share a mark; their powers of two add up exactly in a float64.
 _MARKS = 48
-
-
-def _has_unique_steps(rows: _Rows) -> bool:
-    """Return whether certainly no run has two rows of one step; False if finding out would cost too much.
-
-    Steps are put in slots half as wide as the closest run's mean spacing. Each row adds 2^slot to the mark of
-    its run and of 48 neighbouring slots: if a mark has as many one bits as rows, all slots, and hence all
-    steps, differ. This needs a grouping with rows / 24 groups instead of one group per row.
-    """
-    spacings = [
-        (extent.last_step - extent.first_step) / (extent.finite - 1)
-        for extent in rows.extents
-        if extent.finite > 1
-    ]
-    if not spacings or min(spacings) <= 0:
-        return not spacings
-    start = min(extent.first_step for extent in rows.extents if extent.finite)
-    slot = ((nw.col("step") - start) / (min(spacings) / 2)).floor()
-    slots = rows.frame.select("series", "run", slot=slot)
-    slots = slots.with_columns(block=(nw.col("slot") / _MARKS).floor())
-    marks = slots.group_by("series", "run", "block").agg(
-        nw.len().alias("rows"), (2.0 ** (nw.col("slot") - nw.col("block") * _MARKS)).sum().alias("mark")
-    )
-    fetched = _fetch(marks.select("rows", "mark"))
-    mark = as_floats(fetched["mark"])
-    whole = (mark < 2.0**_MARKS) & (mark == np.floor(mark))
-    bits = np.bitwise_count(np.where(whole, mark, 0).astype(np.int64))
-    return bool(np.all(whole & (bits == np.asarray(fetched["rows"]))))
 
 
 _LEVELS = 4
@@ -305,56 +350,6 @@ def _read_extents(measurements: Measurements, columns: tuple[str, ...]) -> list[
         )
         for group, place in zip(groups, order, strict=True)
     ]
-
-
-def _select_last_written(rows: _Rows) -> nw.LazyFrame[Any]:
-    # Narwhals would sort the rows of every step to find the last; arg_max needs memory for one row per step.
-    last = ", ".join(f'arg_max("{name}", "row") AS "{name}"' for name in rows.columns)
-    relation = rows.frame.to_native().aggregate(f"series, run, step, {last}", "series, run, step")
-    lazy: nw.LazyFrame[Any] = nw.from_native(relation)
-    return lazy
-
-
-def _read_binned_runs(rows: _Rows, bins: Bins) -> tuple[tuple[Run, ...], int]:
-    # The same operations as in ``bin_points``, so that no step lands in a neighbouring bin.
-    place = ((nw.col("step") - bins.start) / bins.width).floor()
-    end = float(bins.count - 1)
-    frame = rows.frame.with_columns(bin=nw.when(place > bins.count - 1).then(end).otherwise(place))
-    parts: dict[str, list[str]] = {}
-    for name in rows.columns:
-        if name != "n":
-            largest = max(extent.largest[name] for extent in rows.extents)
-            frame, parts[name] = _split_column(frame, name, largest, rows.longest)
-    fetched = _fetch(
-        frame.group_by("series", "run", "bin").agg(
-            nw.len().alias("count"),
-            nw.col("value").min().alias("lowest"),
-            nw.col("value").max().alias("highest"),
-            *(nw.col(part).sum() for names in parts.values() for part in names),
-            *(nw.col(name).min() for name in rows.columns if name == "n"),
-        )
-    )
-    run = _find_runs_of_rows(fetched, rows.groups)
-    order = np.lexsort((as_floats(fetched["bin"]), run))
-    numbers = {
-        name: as_floats(column)[order] for name, column in fetched.items() if name not in {"series", "run"}
-    }
-    means: dict[str, FloatArray] = {}
-    for name, (*larger, smallest) in parts.items():
-        total = numbers[smallest]
-        for part in reversed(larger):
-            total = total + numbers[part]
-        means[name] = total / numbers["count"]
-    means |= {"n": numbers["n"]} if "n" in rows.columns else {}
-    points = Points(
-        offsets=np.searchsorted(run[order], np.arange(len(rows.groups) + 1)).astype(np.int64),
-        steps=bins.get_centres(numbers["bin"]),
-        values=np.clip(means.pop("value"), numbers["lowest"], numbers["highest"]),
-        given=means,
-        lowest=numbers["lowest"],
-        highest=numbers["highest"],
-    )
-    return split_runs(points, rows.groups), sum(as_counts(fetched["count"]))
 
 
 def _find_runs_of_rows(fetched: dict[str, Column], groups: Sequence[Group]) -> IntArray:
