@@ -3,7 +3,7 @@
     python benchmarks/describe.py [--megabytes 100] [--times 3] [--only NAME ...] [--folder DIR]
 
 Each folder is a source of a fresh report: an exported chart of W&B, a log of W&B, event files (one large and
-two thousand small), a long table as JSON Lines, the samples of lm-eval, and 54 of its results files without
+two thousand small), a long table as JSON Lines, the samples of lm-eval, and 100 of its results files without
 samples, whatever their size. ``cold`` is with an empty cache,
 ``warm`` after it; both are the whole command with its start, and so is the ratio of warm to ``--help``.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _SMALL_FILES = 2_000
-_RESULTS = 54
+_RESULTS = 100
 _LIMIT = 1.0
 _REPORT = "site_name: Measured\ndocs_dir: content\ntheme: {name: reportgen}\nplugins: [reportgen]\n"
 _DATE = "2026-01-01T00-00-00.000000"

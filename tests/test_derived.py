@@ -17,6 +17,7 @@ from test_report import drafted, figure, problems
 
 from reportgen.claims.formulas import parse_formula
 from reportgen.claims.language import ExpressionError
+from reportgen.core.errors import ReportError
 from reportgen.figures.live import name_view
 from reportgen.site.outputs import list_figures
 
@@ -176,20 +177,21 @@ def test_auto_adds_nothing_where_the_data_have_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("column", "is_epoch"),
+    ("column", "unit"),
     [
-        *((name, False) for name in ("timestamp", "_timestamp", "time", "wall_time", "Date")),
-        ("_timestamp", True),
+        *((name, 0) for name in ("timestamp", "_timestamp", "time", "wall_time", "Date")),
+        *((name, 1) for name in ("timestamp", "_timestamp", "time", "Wall time")),
+        *(("timestamp", unit) for unit in (1_000, 1_000_000, 1_000_000_000)),
     ],
 )
 def test_wall_and_relative_time_find_the_column_of_times(
     tmp_path: Path,
     column: str,
-    is_epoch: bool,  # noqa: FBT001 - a parameter of the test
+    unit: int,  # in a second, of numbers since 1970; 0 for dates
 ) -> None:
-    """A table has the time under a name of its own; that of Weights & Biases is in seconds since 1970."""
+    """A table has the time under a name of its own, as a date or as a number since 1970."""
     days = [datetime(2026, 5, step, 12, tzinfo=UTC) for step in range(1, 5)]
-    times = [day.timestamp() + 0.25 if is_epoch else f"{day:%Y-%m-%d %H:%M:%S}" for day in days]
+    times = [(day.timestamp() + 0.25) * unit if unit else f"{day:%Y-%m-%d %H:%M:%S}" for day in days]
     rows = f"model,step,{column},loss\n" + "".join(
         f"A,{step},{time},{1 / step}\n" for step, time in enumerate(times, 1)
     )
@@ -199,6 +201,36 @@ def test_wall_and_relative_time_find_the_column_of_times(
     wall, relative = (figure(report.shown["index.md", word]) for word in ("wall", "relative"))
     assert [row[0][:10] for row in wall.table.rows] == [f"2026-05-0{day}" for day in range(1, 5)]
     assert [float(row[0]) for row in relative.table.rows] == [0, 24, 48, 72]
+
+
+@pytest.mark.parametrize(
+    ("x", "message"),
+    [
+        ("back", '"back" goes back from 5 to 4 at step 1 of A'),
+        ("flat", '"flat" stands still at 1 at all 3 steps of A'),
+        ("nowhere", 'has no column or metric "nowhere"'),
+    ],
+)
+@pytest.mark.parametrize("metric", ["acc", "{error: 1 - acc}"])
+def test_x_of_a_derived_metric_is_checked_as_that_of_any_other(
+    tmp_path: Path, metric: str, x: str, message: str
+) -> None:
+    """The same rows give the same error."""
+    rows = "model,step,back,flat,acc\nA,0,5,1,0.5\nA,1,4,1,0.6\nA,2,3,1,0.7\n"
+    page = f"# Small\n```curve\nsource: s\nmetric: {metric}\nx: {x}\n```\n"
+    with pytest.raises(ReportError, match=message):
+        drafted(write_report(tmp_path, {"content/index.md": page, "data/s.csv": rows}))
+
+
+def test_a_derived_metric_joins_steps_rather_than_values_of_x(tmp_path: Path) -> None:
+    """Two steps of one epoch are two values, of which the last written counts, as for any metric."""
+    rows = "step,epoch,loss,tokens\n0,1,8,2\n1,1,6,1\n2,2,4,4\n"
+    block = "```curve\nid: {}\nsource: s\nmetric: {}\nx: epoch\n```\n"
+    page = "# Small\n" + block.format("a", "{share: loss / tokens}") + block.format("b", "loss")
+    report = drafted(write_report(tmp_path, {"content/index.md": page, "data/s.csv": rows}))
+    derived, plain = (figure(report.shown["index.md", name]).table.rows for name in "ab")
+    assert [float(row[0]) for row in derived] == [float(row[0]) for row in plain] == [1, 2]
+    assert [float(row[1]) for row in derived] == [6, 1]
 
 
 def test_formulas_take_the_longest_name_and_know_units() -> None:

@@ -234,6 +234,20 @@ def test_mapped_files_are_told_as_what_they_are(tmp_path: Path) -> None:
     assert known(tmp_path, "runs")["format"] == "mapped"
 
 
+def test_what_was_counted_outside_of_a_report_is_not_counted_again(tmp_path: Path) -> None:
+    """The cache is that of the data's folder, where nothing is written; a changed file is read again."""
+    table = tmp_path / "mine" / "a.csv"
+    write_file(table, TABLE)
+    first = known(tmp_path, "mine/a.csv")
+    stored = sorted(cache_folder(table.parent).glob("??/*"))
+    assert stored
+    assert known(tmp_path, "mine/a.csv") == first
+    assert sorted(cache_folder(table.parent).glob("??/*")) == stored
+    assert list(table.parent.iterdir()) == [table]
+    table.write_text(table.read_text("utf-8").replace("loss", "mass"), "utf-8")
+    assert known(tmp_path, "mine/a.csv")["metrics"] != first["metrics"]
+
+
 # ---- within a report ----------------------------------------------------------------------------
 
 

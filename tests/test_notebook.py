@@ -54,6 +54,23 @@ def test_a_frame_may_have_the_shape_that_pandas_gives_it(
     pd.testing.assert_frame_equal(found, expected)
 
 
+def test_settings_of_a_frame_are_arguments() -> None:
+    """A frame has no source.yml, so messages name the argument that takes its place."""
+    frame = pd.DataFrame({"model": ["Elm", "Fir"], "AIME": ["75.5 ± 0.4", "70.1 ± 0.5"]})
+    with pytest.raises(rg.ReportError, match=r"rg\.read\(frame, interval=…\)") as caught:
+        rg.scores(frame)
+    assert "source.yml" not in str(caught.value)
+    found = rg.scores(rg.read(frame, interval="se"))
+    assert found["stderr"].tolist() == [0.4, 0.5]
+    algorithms = pd.DataFrame({"algo": ["a", "b"], "step": [0, 0], "loss": [1.0, 2.0]})
+    table = rg.read(algorithms, columns={"series": "algo"}, rename={"a": "Ours"})
+    assert rg.curves(table)["series"].tolist() == ["Ours", "b"]
+    with pytest.raises(rg.ReportError, match="intervall"):
+        rg.read(frame, intervall="se")
+    with pytest.raises(rg.ReportError, match="Write them into its source"):
+        rg.read(RUNS, interval="se")
+
+
 def test_frames_of_other_libraries_are_read() -> None:
     """Those that narwhals knows, such as Arrow's and Polars'."""
     pd.testing.assert_frame_equal(rg.curves(read_csv(RUNS)), rg.curves(rg.read(RUNS)))

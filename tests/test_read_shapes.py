@@ -72,6 +72,33 @@ def test_trials_of_ray_are_runs() -> None:
     }
 
 
+def test_runs_of_rllib_without_tune_are_named_by_their_folders() -> None:
+    """The algorithm and environment are in the name, the seed is a setting, ``null`` is missing."""
+    root = SHAPES.parent / "cases/rllib/data/rllib"
+    path, source = open_path(root, load_settings=load_source_settings)
+    assert source.warnings == ()
+    names = ("env_runners/episode_return_mean", "learners/default_policy/vf_explained_var")
+    found = list_values(make_frame(read_measurements(path, source, names)))
+    expected = {}
+    for folder in root.iterdir():
+        series = folder.name.partition("_2026-")[0]
+        seed = str(json.loads((folder / "params.json").read_text("utf-8"))["seed"])
+        for line in (folder / "result.json").read_text("utf-8").splitlines():
+            row = json.loads(line)
+            for name in names:
+                cell: Any = row
+                for part in name.split("/"):
+                    cell = cell[part]
+                if cell != "null":
+                    expected[series, seed, name, row["training_iteration"]] = cell
+        rows = list(csv.DictReader(io.StringIO((folder / "progress.csv").read_text("utf-8"))))
+        last = float(rows[-1][names[0]])
+        assert last == expected[series, seed, names[0], len(rows)]
+    assert {series for series, *_ in found} == {"PPO_CartPole-v1", "APPO_CartPole-v1"}
+    assert len(expected) == 4 * 6 + 4 * 5
+    assert found == expected
+
+
 def test_settings_of_rl_zoo_are_pairs(tmp_path: Path) -> None:
     """Its ``args.yml`` is an ordered dictionary, as Python's YAML writer has it."""
     head = "!!python/object/apply:collections.OrderedDict\n- "

@@ -161,7 +161,7 @@ def test_odd_cells_and_lines_are_counted(tmp_path: Path) -> None:
     assert column(run, "acc") == [(1, 0.5)]
     assert "note" not in run.metrics
     assert told(run) == [
-        '2 values that are no numbers in "acc": left out',
+        '1 value that is no number in "acc": left out',
         "1 row without a step",
         "1 line that is no JSON object: left out",
     ]

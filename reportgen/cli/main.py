@@ -254,8 +254,8 @@ def describe(path: Path, form: str) -> None:
                 description = describing.describe_path(
                     place.path, place.root, place.name, hashes, place.cache, boundary=place.boundary
                 )
-    if place.cache:
-        place.hashes.save()
+    place.hashes.save()
+    place.cache.prune_daily()
     settings, block = describing.suggest_settings(description), describing.suggest_block(description)
     if form == "json":
         settled = settings.pop("settled")
@@ -388,8 +388,8 @@ def freeze(source: Path, folder: Path | None) -> None:
         with show_reading(place.hashes) as hashes:
             read = freeze_source(place.path, place.root, TOOL, hashes, place.cache, boundary=place.boundary)
             written = write_frozen(read, target)
-    if place.cache:
-        place.hashes.save()
+    place.hashes.save()
+    place.cache.prune_daily()
     for problem in read.source.warnings:
         print_problem(problem)
     for file in written.files:

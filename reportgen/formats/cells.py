@@ -72,6 +72,20 @@ def is_time(cell: str) -> bool:
     return True
 
 
+UNIX_TIMES: Final = ((1e9, 1e10, 1e3), (1e12, 1e13, 1.0), (1e15, 1e16, 1e-3), (1e18, 1e19, 1e-6))
+"""Ranges of times since 1970 in s, ms, µs and ns, for the years 2001 to 2286, and factors to milliseconds."""
+
+
+def is_unix_time(cell: str) -> bool:
+    """Return whether a cell is a number that can be a time since 1970, in seconds or a smaller unit."""
+    return is_number(cell) and any(low <= float(cell) < high for low, high, _ in UNIX_TIMES)
+
+
+def convert_unix_time(number: float) -> float:
+    """Return a time since 1970 in milliseconds, going by its size; NaN if the number can be none."""
+    return next((number * factor for low, high, factor in UNIX_TIMES if low <= number < high), math.nan)
+
+
 def infer_kind(cells: Iterable[Text]) -> Kind:
     """Return the kind of a column: numbers or times if at least half of its filled cells are."""
     numbers = times = words = 0

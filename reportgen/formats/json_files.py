@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -224,7 +225,8 @@ def as_word(value: object) -> str:
         return (value if value.isascii() else value.encode(errors="replace").decode()).strip()
     if value is None or isinstance(value, dict | list):
         return ""
-    return str(value) if type(value) is int else json.dumps(value)
+    is_plain = type(value) is int or (type(value) is float and math.isfinite(value))
+    return str(value) if is_plain else json.dumps(value)
 
 
 def shorten_cell(value: object, most: int = 80) -> str:

@@ -27,12 +27,19 @@ ROLE_NAMES: Final[dict[str, tuple[str, ...]]] = {
     # Exports of Comet have the last of each.
     "metric": ("metric", "variable", "tag", "metricname"),
     "value": ("value", "metricvalue"),
-    **{role: (role,) for role in ("low", "high", "stderr", "std", "n")},
+    "low": ("low",),
+    "high": ("high",),
+    "stderr": ("stderr", "sem", "se"),
+    "std": ("std", "sd"),
+    "n": ("n", "count"),
 }
 # Columns of names, which a sample must include even if they are numbers.
 NAME_COLUMNS: Final = frozenset((*ROLE_NAMES["series"], *ROLE_NAMES["metric"]))
 
-
+TIME_NAMES: Final = re.compile(
+    r"_?timestamp|(wall|date|log|logged)?[_ ]?time|walltime|date|logged_at", re.IGNORECASE
+)
+"""Names of columns with the times of rows."""
 RUN_SETTINGS: Final = re.compile(r"(config|params|hparams|args|settings|hyperparameters)\.(json|ya?ml)")
 """Names of files with the settings of a run, beside its tables."""
 

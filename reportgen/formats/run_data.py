@@ -14,7 +14,7 @@ import numpy as np
 
 from reportgen.core.errors import Diagnostics
 from reportgen.core.words import format_count, join_names
-from reportgen.formats.cells import parse_percent
+from reportgen.formats.cells import is_missing, parse_percent
 from reportgen.formats.json_files import iterate_cells
 from reportgen.formats.runs import Finding, Points, UnreadableError
 from reportgen.formats.text_files import Decoder, read_whole
@@ -149,11 +149,11 @@ class MetricsBuilder:
             check_value_count(len(column[0]), self._path, name)
 
     def add_cell(self, name: str, step: float, cell: object, time: float = math.nan) -> None:
-        """Append a cell as a number; count one that is not a number, and skip null."""
+        """Append a cell as a number; count one that is not a number, and skip a missing value."""
         value = parse_number(cell)
         if value is not None:
             self.add(name, step, value, time)
-        elif cell is not None:
+        elif not (cell is None or (isinstance(cell, str) and is_missing(cell))):
             self.count_dropped(name)
 
     def add_rows(self, rows: Sequence[Row], wrappers: frozenset[str] = frozenset()) -> None:
@@ -177,15 +177,16 @@ class MetricsBuilder:
     def extend(
         self, name: str, steps: FloatArray, values: FloatArray, times: FloatArray | None = None
     ) -> None:
-        """Append values to a metric; a builder with times needs ``times``."""
+        """Append values to a metric; ``times`` are unknown if they are left out."""
         if not self.is_selected(name) or not len(values):
             return
         column = self._columns.setdefault(name, (array("d"), array("d"), array("d")))
         check_metric_count(len(self._columns), self._path)
         column[0].frombytes(steps.tobytes())
         column[1].frombytes(values.tobytes())
-        if self._timed and times is not None:
-            column[2].frombytes(times.tobytes())
+        if self._timed:
+            known = np.full(len(values), np.nan) if times is None else times
+            column[2].frombytes(known.tobytes())
         check_value_count(len(column[0]), self._path, name)
 
     def count_dropped(self, name: str, count: int = 1) -> None:

@@ -13,7 +13,7 @@ from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from reportgen.core.cache import make_temporary_folder
-from reportgen.formats.cells import MISSING, Kind
+from reportgen.formats.cells import MISSING, UNIX_TIMES, Kind
 from reportgen.settings.base import list_accepted
 
 if TYPE_CHECKING:
@@ -96,7 +96,17 @@ def try_number(expression: str) -> str:
 
 
 def parse_time(expression: str, kind: str) -> str:
-    """Return SQL for a cell as milliseconds since 1970 UTC; a time without a zone is UTC."""
+    """Return SQL for a cell as milliseconds since 1970 UTC; a time without a zone is UTC.
+
+    A number is a time since 1970, in the unit that its size shows.
+    """
+    number = expression if kind != TEXT else f"TRY_CAST({expression} AS DOUBLE)"
+    cases = " ".join(
+        f"WHEN {number} >= {low!r} AND {number} < {high!r} THEN round({number} * {factor!r}::DOUBLE)"
+        for low, high, factor in UNIX_TIMES
+    )
+    if kind.startswith(_NUMBERS):
+        return f"CASE {cases} END"
     if kind == TEXT:
         time = f"CAST(trim({expression}) AS TIMESTAMPTZ)"
         stamp = f"CASE WHEN {is_missing(expression)} THEN NULL ELSE {time} END"
@@ -104,7 +114,8 @@ def parse_time(expression: str, kind: str) -> str:
         stamp = expression
     else:
         stamp = f"CAST({expression} AS TIMESTAMP)"
-    return f"CAST(epoch_ms({stamp}) AS DOUBLE)"
+    moment = f"CAST(epoch_ms({stamp}) AS DOUBLE)"
+    return f"CASE {cases} ELSE {moment} END" if kind == TEXT else moment
 
 
 def as_text(expression: str, kind: str) -> str:
@@ -229,6 +240,12 @@ class Engine:
     def open_cursor(self) -> duckdb.DuckDBPyConnection:
         """Open a separate connection, so that no statement makes another's relations bind again."""
         return self._connection.cursor()
+
+    def open_frame(self, select: str) -> nw.LazyFrame[Any]:
+        """Return the rows of a SELECT as a lazy frame."""
+        import narwhals as nw  # noqa: PLC0415 - describing totals needs no frame
+
+        return nw.from_native(self.open_cursor().sql(select)).lazy()
 
     def fetch_rows(self, statement: str) -> list[tuple[Any, ...]]:
         """Return all rows of a short result; raise ``duckdb.Error`` if the files are not as expected."""

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import narwhals as nw
 from msgspec import Struct
+from msgspec.structs import replace
 from narwhals.dependencies import is_pandas_dataframe
 
 from reportgen.core.cache import Cache, replace_file
-from reportgen.core.errors import SourceLocation, Stage, make_error
+from reportgen.core.errors import Diagnostics, ReportError, SourceLocation, Stage, make_error
 from reportgen.core.words import quote_names
 from reportgen.settings.inputs import Source  # noqa: TC001 - help() evaluates the types of a struct's fields
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from narwhals.typing import IntoDataFrame
+
+    from reportgen.core.errors import Diagnostic
 
 Data: TypeAlias = "Table | IntoDataFrame"
 """The result of ``read``, or a data frame with the columns of a data file."""
@@ -46,23 +53,27 @@ class Table(Struct, frozen=True):
         return f'<reportgen.Table "{source.name}": {source.kind}{listed}>'
 
 
-def read(data: str | Path | IntoDataFrame) -> Table:
+def read(data: str | Path | IntoDataFrame, **settings: object) -> Table:
     """Open a file or folder of run data, with its ``source.yml`` if it has one, or a data frame.
 
     Args:
         data: a data file, a folder of data files, or a frame of pandas or Polars with the columns of a data
             file. Of a pandas frame, an index with names becomes columns, and so do names of its columns, as
             ``pivot`` makes them.
+        settings: of a frame, keys of a ``source.yml``, such as ``interval="se"`` or
+            ``columns={"series": "algo"}``.
 
     Raises:
         ReportError: the path does not exist or cannot be read, or the frame is none; the error lists every
             problem.
     """
     from reportgen.read import open_path  # noqa: PLC0415 - imports the database
-    from reportgen.read.runs.stored import get_temporary_cache  # noqa: PLC0415 - as above
     from reportgen.settings.loading import load_source_settings  # noqa: PLC0415
 
     if isinstance(data, str | Path):
+        if settings:
+            message = f"{quote_names(list(settings))} are settings of a frame, and {data} is a path"
+            raise make_error(_NOTEBOOK, message, "Write them into its source.yml", Stage.DATA)
         return Table(*open_path(data, load_settings=load_source_settings))
     frame: Any = data
     # Named columns of a pivot table become rows, and a named index columns.
@@ -83,14 +94,33 @@ def read(data: str | Path | IntoDataFrame) -> Table:
         raise make_error(_NOTEBOOK, message, "Give one of them", Stage.DATA)
     if not len(frame):
         raise make_error(_NOTEBOOK, "the frame has no rows", "", Stage.DATA)
-    # It is read by the rules for files.
-    text = frame.write_csv().encode()
-    folder = get_temporary_cache().get_text_path(Cache.make_key(_FRAME, text), _FRAME)
+    return _open_frame(frame, settings)
+
+
+def _open_frame(frame: nw.DataFrame[Any], settings: Mapping[str, object]) -> Table:
+    """Write a frame with its settings as files, so that it is read by the rules for these, and open them."""
+    from reportgen.read import open_path  # noqa: PLC0415 - imports the database
+    from reportgen.read.runs.stored import get_temporary_cache  # noqa: PLC0415 - as above
+    from reportgen.settings.loading import load_source_settings  # noqa: PLC0415
+
+    text, keys = frame.write_csv().encode(), json.dumps(settings, default=str)
+    folder = get_temporary_cache().get_text_path(Cache.make_key(_FRAME, text, keys), _FRAME)
     path = Path(folder, f"{_FRAME}.csv")
     if not path.exists():
+        if settings:
+            replace_file(str(path.with_suffix(".source.yml")), keys.encode())
         replace_file(str(path), text)
-    _, source = open_path(path, load_settings=load_source_settings)
-    return Table(path.parent, source)
+    problems = Diagnostics()
+    with problems.collecting():
+        _, source = open_path(path, load_settings=load_source_settings)
+        return Table(path.parent, source)
+    raise ReportError(*map(_advise_arguments, problems.found))
+
+
+def _advise_arguments(problem: Diagnostic) -> Diagnostic:
+    """Return a problem of a frame, which has no ``source.yml``, with an argument of ``read`` as next step."""
+    step = re.sub(r"Say (\w+): in source\.yml", r"Say it in rg.read(frame, \1=…)", problem.next_step)
+    return replace(problem, next_step=step.replace(" in source.yml", " as an argument of rg.read"))
 
 
 def open_data(data: Data) -> Table:

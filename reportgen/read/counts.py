@@ -21,6 +21,7 @@ from reportgen.read.outcomes import TotalsTable, read_outcomes
 from reportgen.read.tables.check import explain_errors
 from reportgen.read.tables.layout import get_layout
 from reportgen.read.tables.rows import select_files, select_run, select_series
+from reportgen.read.x_axis import find_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +62,6 @@ SELECT series, run, seed, metric, written, steps[1] AS begin, steps[-1] AS finis
     len(gaps) - len(wide) AS repeated, missing, nan, infinite, written - len(steps) AS without_step, low, high
 FROM apart ORDER BY row, series, run, metric
 """
-_TIME: Final = "time"
 _SPAN_SQL: Final = """
 SELECT series, run, min(step) AS begins, max(step) AS ends FROM measured GROUP BY series, run
 """
@@ -155,8 +155,8 @@ def count_curves(root: Path, source: Source) -> tuple[tuple[DescribedRun, ...], 
             by_metric[line["metric"]].append(line)
     # Times of the first and last value of each run, if recorded.
     layout, spans = get_layout(source), []
-    if layout.kinds.get(_TIME) is Kind.TIME and layout.roles.step != _TIME:
-        spans = _query(read_measurements(root, source, source.metrics, x=_TIME), _SPAN_SQL)
+    if (time := find_time(layout)) and layout.roles.step != time:
+        spans = _query(read_measurements(root, source, source.metrics, x=time), _SPAN_SQL)
     times = {(span.pop("series"), span.pop("run")): span for span in spans}
     runs = (
         DescribedRun(

@@ -49,39 +49,47 @@ def _write(formula: Formula, cells: Mapping[str, str]) -> tuple[str, list[str]]:
     return stack[0], divisors
 
 
-def _join_metrics(select: str, metrics: Iterable[str]) -> tuple[str, dict[str, str]]:
-    """Return the SELECT of a row for each step, and the column of each metric, NULL if it is missing."""
+def _join_metrics(
+    select: str, metrics: Iterable[str], *, has_own: bool = False
+) -> tuple[str, dict[str, str]]:
+    """Return the SELECT of a row for each step, and the column of each metric, NULL if it is missing.
+
+    With ``has_own``, rows have their own step, which joins them, and the step used as x.
+    """
     cells = {name: f"m{number}" for number, name in enumerate(metrics)}
     columns = "".join(
         f", max(value) FILTER (metric = {sql.quote(name)}) AS {cell}" for name, cell in cells.items()
     )
+    key, x = ("own", ', arg_max(step, "row") AS step') if has_own else ("step", "")
     last = (
-        'SELECT series, run, metric, step, min(seed) AS seed, max("row") AS "row", '  # noqa: S608 - quoted
+        f'SELECT series, run, metric, {key}{x}, min(seed) AS seed, max("row") AS "row", '  # noqa: S608 - quoted
         f'arg_max(value, "row") AS value FROM ({select}) '
-        f"WHERE metric IN ({sql.quote_all(cells) or 'NULL'}) GROUP BY series, run, metric, step"
+        f"WHERE metric IN ({sql.quote_all(cells) or 'NULL'}) GROUP BY series, run, metric, {key}"
     )
     wide = (
-        'SELECT series, run, step, min(seed) AS seed, max("row") AS "row", count(*) AS known'  # noqa: S608 - quoted
-        f"{columns} FROM ({last}) GROUP BY series, run, step"
+        f'SELECT series, run, {key}{x}, min(seed) AS seed, max("row") AS "row", count(*) AS known'  # noqa: S608
+        f"{columns} FROM ({last}) GROUP BY series, run, {key}"
     )
     return wide, cells
 
 
-def derive(select: str, name: str, formula: Formula, others: Iterable[str]) -> str:
+def derive(select: str, name: str, formula: Formula, others: Iterable[str], *, has_own: bool) -> str:
     """Return the SELECT of a derived metric, with the rows of the ``others`` that a later stage needs."""
-    wide, cells = _join_metrics(select, formula.names)
-    value = write_formula(formula, cells)
+    wide, cells = _join_metrics(select, formula.names, has_own=has_own)
+    value, own = write_formula(formula, cells), ", own" if has_own else ""
     return (
-        f"SELECT series, run, seed, {sql.quote(name)} AS metric, step, {value} AS value, "  # noqa: S608 - quoted
+        f"SELECT series, run, seed, {sql.quote(name)} AS metric, step{own}, {value} AS value, "  # noqa: S608 - quoted
         f'"row" FROM ({wide}) WHERE known = {len(cells)} UNION ALL BY NAME '
-        'SELECT series, run, seed, metric, step, value, "row" '
+        f'SELECT series, run, seed, metric, step{own}, value, "row" '
         f"FROM ({select}) WHERE metric IN ({sql.quote_all(others) or 'NULL'})"
     )
 
 
-def check_derived(select: str, name: str, formula: Formula, source: Source) -> tuple[str, ...]:
+def check_derived(
+    select: str, name: str, formula: Formula, source: Source, *, has_own: bool
+) -> tuple[str, ...]:
     """Refuse inputs without a common step; return notes on runs without one and on divisions by zero."""
-    wide, cells = _join_metrics(select, formula.names)
+    wide, cells = _join_metrics(select, formula.names, has_own=has_own)
     where = f"{name}: {formula.text}"
     known, divisors = f"known = {len(cells)}", _write(formula, cells)[1]
     by_zero = " OR ".join(f"{divisor} = 0" for divisor in divisors) or "FALSE"

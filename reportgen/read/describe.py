@@ -35,7 +35,7 @@ from reportgen.read.runs.problems import find_method
 from reportgen.read.sources import open_files, request_source
 from reportgen.read.tables.check import count_endings
 from reportgen.read.tables.converted import SQLITE
-from reportgen.read.tables.layout import get_layout, suggest_totals
+from reportgen.read.tables.layout import INTERVAL_PARTS, get_layout, suggest_totals
 from reportgen.read.tables.survey import complete_layout
 
 if TYPE_CHECKING:
@@ -234,7 +234,9 @@ def _describe_shape(layout: Layout, settings: SourceSettings) -> str:
     if layout.spread:
         return "a column for each run"
     if layout.long:
-        return "a column for each series" if settings.wide else "a row for each value"
+        parts = [name for name in INTERVAL_PARTS if getattr(layout.roles, name)]
+        interval = f" with its {join_names(parts)}" if parts else ""
+        return "a column for each series" if settings.wide else f"a row for each value{interval}"
     return "a column for each metric"
 
 

@@ -6,7 +6,6 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
-import narwhals as nw
 from msgspec.structs import replace
 
 from reportgen.core.comparisons import Outcomes
@@ -99,7 +98,7 @@ def _join_tables(root: Path, source: Source, query: MeasurementQuery) -> Measure
     selects = _select_tables(planned, names, longest.unit)
     reading = _make_reading(root, source, [table.list_faults for table in tables])
     with reading():
-        relation = get_engine().open_cursor().sql(" UNION ALL ".join(selects))
+        frame = get_engine().open_frame(" UNION ALL ".join(selects))
 
     def check_x() -> None:
         problems = Diagnostics()
@@ -111,7 +110,7 @@ def _join_tables(root: Path, source: Source, query: MeasurementQuery) -> Measure
     own = list(zip(names, tables, strict=True))
     colours = {new[name]: label for new, table in own for name, label in table.groups.colours.items()}
     return Measurements(
-        frame=nw.from_native(relation).lazy(),
+        frame=frame,
         step_name=longest.title,
         step_is_time=longest.is_time,
         given_interval=next(filter(None, (table.plan.given_interval for table in tables)), None),
@@ -200,9 +199,9 @@ def read_outcomes(
     reading = _make_reading(project_root, source, [partial(one.list_faults, project_root) for one in queries])
     selects = [_select_part(_SOURCE_ROWS * n, renames[n], s, columns) for n, s in enumerate(statements)]
     with reading():
-        relation = get_engine().open_cursor().sql(" UNION ALL ".join(selects))
+        frame = get_engine().open_frame(" UNION ALL ".join(selects))
     return Outcomes(
-        frame=nw.from_native(relation).lazy(),
+        frame=frame,
         order=order if by else _choose_joined(source, series),
         has=has,
         slices=slices,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-import narwhals as nw
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -71,9 +70,9 @@ def read_table(project_root: Path, source: Source, query: MeasurementQuery) -> M
     table = plan_table(project_root, source, query)
     reading = partial(explain_errors, project_root, source.location, table.list_faults)
     with reading():
-        relation = get_engine().open_cursor().sql(table.rows.select)
+        frame = get_engine().open_frame(table.rows.select)
     return Measurements(
-        frame=nw.from_native(relation).lazy(),
+        frame=frame,
         step_name=table.rows.title,
         step_is_time=table.rows.is_time,
         given_interval=table.plan.given_interval,
@@ -106,11 +105,10 @@ def plan_table(root: Path, source: Source, query: MeasurementQuery) -> PlannedTa
         if query.formula:
             # The rows of the derived metric, and of those that x needs.
             (name,) = query.metrics
-            notes = check_derived(select, name, query.formula, source)
+            notes = check_derived(select, name, query.formula, source, has_own=plan.keeps_own)
             others = (*axis.inputs, *([plan.step_name] if plan.step_metric else []))
-            select = derive(select, name, query.formula, others)
-        keeps_own = plan.keeps_own and not query.formula
-        rows = DerivedRows(select, query.metrics, keeps_own=keeps_own, notes=notes)
+            select = derive(select, name, query.formula, others, has_own=plan.keeps_own)
+        rows = DerivedRows(select, query.metrics, keeps_own=plan.keeps_own, notes=notes)
         placed = place_rows(root, source, plan, axis, rows)
     notes = (*filter(None, [axis.note]), *rows.notes, *groups.notes)
     if query.where:

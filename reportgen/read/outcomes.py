@@ -10,7 +10,6 @@ from functools import partial
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Final
 
-import narwhals as nw
 from msgspec import Struct, field
 from msgspec.structs import replace
 
@@ -125,9 +124,9 @@ def read_outcomes(
     reading = partial(explain_errors, project_root, source.location, partial(query.list_faults, project_root))
     statement = build_outcomes(project_root, query)
     with reading():
-        relation = get_engine().open_cursor().sql(statement)
+        frame = get_engine().open_frame(statement)
     return Outcomes(
-        frame=nw.from_native(relation).lazy(),
+        frame=frame,
         order=query.find_groups(project_root)
         or (query.layout.series if query.series is None else query.series),
         has=frozenset(query.given),

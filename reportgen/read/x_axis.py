@@ -11,6 +11,7 @@ from msgspec import Struct
 from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.words import quote_names
 from reportgen.formats.cells import Kind
+from reportgen.formats.layout import TIME_NAMES
 from reportgen.read.derived import choose_time_unit, count_from_start, make_name_formula, replace_x
 from reportgen.read.tables.layout import find_column, get_layout
 from reportgen.read.tables.rows import select_files, select_names
@@ -27,10 +28,6 @@ if TYPE_CHECKING:
 
 
 _TIME: Final = "time"
-# Columns of times in tables.
-_TIMES: Final = re.compile(r"_?timestamp|(wall|date|log|logged)?[_ ]?time|date|logged_at", re.IGNORECASE)
-# As Weights & Biases writes times, in seconds since 1970 UTC.
-_SECONDS: Final = "_timestamp"
 _WALL: Final = frozenset(("wall time", "walltime", "wall clock", "wall clock time", "timestamp", "date"))
 _RELATIVE: Final = frozenset(("relative time", "elapsed time", "elapsed", "time since start", "hours"))
 # How loggers and trainers name what counts up with training, by the word for it.
@@ -51,7 +48,6 @@ class XAxis(Struct, frozen=True):
     title: str = ""  # the name of x, if it is not that of what is read
     formula: Formula | None = None
     relative: bool = False  # whether times count from the start of each run
-    epoch: bool = False  # whether what is read is numbers of seconds since 1970 UTC
 
     @property
     def note(self) -> str:
@@ -82,13 +78,9 @@ def find_x(source: Source, x: str | None, formula: Formula | None) -> XAxis:
         return XAxis(None)
     word = re.sub(r"[\s_-]+", " ", x.strip().casefold())
     if word in _WALL | _RELATIVE:
-        times = [name for name in layout.kinds if layout.kinds[name] is Kind.TIME and _TIMES.fullmatch(name)]
-        found = _TIME if _TIME in times or len(times) != 1 else times[0]
-        is_epoch = not times and layout.kinds.get(_SECONDS) is Kind.NUMBER
-        if is_epoch or found in times:
+        if found := find_time(layout):
             title = "" if word in _WALL else "time since start"
-            found = _SECONDS if is_epoch else found
-            return XAxis(found, title, relative=word in _RELATIVE, epoch=is_epoch)
+            return XAxis(found, title, relative=word in _RELATIVE)
         message = f'"{x}" is not known: source "{source.name}" has no times of its values'
         raise ReportError(Diagnostic(source.location, message, "Leave x out, or name a metric", Stage.DATA))
     counted = _COUNTS.get(_SAME.get(word, word))
@@ -105,6 +97,12 @@ def find_x(source: Source, x: str | None, formula: Formula | None) -> XAxis:
         message = f'several may be meant by "x: {x}" in source "{source.name}": {quote_names(counts)}'
         advice = "Name one of them as x"
     raise ReportError(Diagnostic(source.location, message, advice, Stage.DATA))
+
+
+def find_time(layout: Layout) -> str | None:
+    """Return the column with the times of rows: the one called ``time``, otherwise the only one."""
+    times = [name for name in layout.kinds if layout.kinds[name] is Kind.TIME and TIME_NAMES.fullmatch(name)]
+    return _TIME if _TIME in times else times[0] if len(times) == 1 else None
 
 
 def list_axes(source: Source, x: object, metrics: Sequence[str]) -> tuple[str, ...]:
@@ -162,15 +160,12 @@ def place_rows(root: Path, source: Source, plan: Plan, axis: XAxis, rows: Derive
         checked = replace_x(select, formula, own, metrics)
         placed = f"SELECT * EXCLUDE (own) FROM ({checked}) WHERE step IS NOT NULL"  # noqa: S608 - our own names
         return PlacedRows(placed, checked, title, is_time=False)
-    if axis.epoch:
-        select = f"SELECT * REPLACE (step * 1000 AS step) FROM ({select})"  # noqa: S608
-    is_time, size = axis.epoch or plan.step_is_time, 0.0
+    is_time, size = plan.step_is_time, 0.0
     if axis.relative:
 
         def list_fields(rows: Rows) -> dict[str, str]:
             names = select_names(rows, plan.layout, source.settings.rename)
-            began = rows.as_time(plan.step) if plan.step_is_time else f"{rows.as_number(plan.step)} * 1000"
-            return {**names, "began": began, **plan.groups.select(rows)}
+            return {**names, "began": rows.as_time(plan.step), **plan.groups.select(rows)}
 
         # The time of the first value of each run, of whatever metric.
         every = select_files(root, plan.layout, list_fields, plan.filters)

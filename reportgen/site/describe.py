@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -358,7 +357,7 @@ _PROJECT = "mkdocs.yml"
 
 
 class DataPath(Struct, frozen=True):
-    """A path without ``..`` and the report around it; without one there is no cache, and no hash is saved."""
+    """A path without ``..``, the report around it, and its cache: without one, that of the path's folder."""
 
     path: Path
     # the folder of the report, otherwise the working folder or, for a path not below it, the parent folder
@@ -367,7 +366,7 @@ class DataPath(Struct, frozen=True):
     name: str
     # relative to the root; empty without a report
     data_dir: str
-    cache: Cache | None
+    cache: Cache
     hashes: FileHashes
     # the boundary for links in the path; None if they may lead anywhere
     boundary: Boundary | None = None
@@ -389,10 +388,8 @@ def locate_data(path: Path) -> DataPath:
             break
     else:
         root = Path.cwd() if path.is_relative_to(Path.cwd()) and path != Path.cwd() else path.parent
-        # Never saved, so the folder need not exist.
-        return DataPath(
-            path, root, "", "", None, FileHashes(Path(tempfile.gettempdir(), "reportgen-no-report"))
-        )
+        cache = cache_folder(path if path.is_dir() else path.parent)
+        return DataPath(path, root, "", "", Cache(cache), FileHashes(cache))
     data_dir, follows_links = read_data_settings(folder / _PROJECT, _PROJECT)
     data = folder / data_dir
     is_source = path != data and path.is_relative_to(data) and path.is_dir()

@@ -67,15 +67,16 @@ def parse_total(
     interval. A standard error such as ``N/A`` is missing, which is not an irregularity.
     """
     value, messages = parse_number(cell), list[str]()
-    name, shown = shorten_cell(metric), shorten_cell(cell, _LONGEST_CELL)
     if value is None and isinstance(cell, str) and (match := _PLUS_MINUS.fullmatch(cell)):
         value = float(match["value"].replace("\N{MINUS SIGN}", "-"))
-        text = f'{name} is the text "{shown}": {match["value"]} is read'
+        shown = shorten_cell(cell, _LONGEST_CELL)
+        text = f'{shorten_cell(metric)} is the text "{shown}": {match["value"]} is read'
         messages = [f"{text}, and {match['half']} is left out, since nothing says what interval it is"]
     if value is None or not math.isfinite(value):
         if cell in (None, "", " "):
             return None, []
-        return None, [f"{name} is no number ({shown or f'a {type(cell).__name__}'}): left out"]
+        shown = shorten_cell(cell, _LONGEST_CELL) or f"a {type(cell).__name__}"
+        return None, [f"{shorten_cell(metric)} is no number ({shown}): left out"]
     error = parse_number(stderr)
     if error is not None and not (math.isfinite(error) and error >= 0):
         error = None
@@ -84,6 +85,8 @@ def parse_total(
 
 def parse_count(cell: object) -> int | None:
     """Parse a count; return None if it is not a whole number between 1 and 1e12."""
+    if type(cell) is int:
+        return cell if 1 <= cell <= _MOST else None
     value = None if isinstance(cell, bool) else parse_number(cell)
     return int(value) if value is not None and 1 <= value <= _MOST and value.is_integer() else None
 
@@ -119,6 +122,8 @@ def build_protocol(entries: Mapping[str, object]) -> dict[str, str]:
     """Return a protocol as texts, times as days, without missing or invalid values."""
     texts: dict[str, str] = {}
     for key, value in entries.items():
+        if value is None:
+            continue
         if key in {"samples", "max_tokens"}:
             texts[key] = str(parse_count(value) or "")
         elif key in {"temperature", "top_p"}:
@@ -147,8 +152,8 @@ def strip_date(path: Path) -> str:
 
 def make_findings(path: Path, messages: Iterable[str], task: str = "") -> Iterator[Finding]:
     """Return messages as findings in a file, prefixed by their task."""
-    prefix = f"{shorten_cell(task)}: " if task else ""
-    return (Finding(path, prefix + message) for message in messages)
+    for message in messages:
+        yield Finding(path, f"{shorten_cell(task)}: {message}" if task else message)
 
 
 def add_to_first(
@@ -158,7 +163,8 @@ def add_to_first(
     for evaluation in evaluations:
         if SUBTASKS in evaluation.protocol:
             findings, of_groups = (*findings, *of_groups), ()
-        yield replace(evaluation, findings=(*findings, *evaluation.findings))
+        added = (*findings, *evaluation.findings)
+        yield replace(evaluation, findings=added) if findings else evaluation
         findings = ()
 
 
@@ -262,10 +268,11 @@ def check_totals(
     what: str = "answers",
 ) -> Iterator[str]:
     """Yield the messages of ``compare_means`` and, without answers, of ``check_accuracy`` for each total."""
-    if not answers:
-        for _, total in totals:
-            yield from check_accuracy(total, repeats=repeats, partial=partial)
-    yield from compare_means(answers, dict(totals), what)
+    if answers:
+        yield from compare_means(answers, dict(totals), what)
+        return
+    for _, total in totals:
+        yield from check_accuracy(total, repeats=repeats, partial=partial)
 
 
 def check_accuracy(total: Total, *, repeats: int = 1, partial: bool = False) -> Iterator[str]:

@@ -3,6 +3,8 @@
 Schema of Ray: ray-project/ray, python/ray/tune/logger/json.py and csv.py write ``result.json``, JSON Lines
 with nested objects, and ``progress.csv`` with nested names joined by ``/`` into the folder of each trial,
 both with the same rows, and ``params.json``. python/ray/tune/result.py names what Tune adds to a row.
+Without Tune, RLlib (rllib/algorithms/algorithm.py) writes the same files into ``ALGORITHM_ENVIRONMENT_DATE``
+with eight random characters, and the id of the trial is ``default``. NaN of NumPy is the text ``null``.
 
 A program is described by names, see ``RowLogs``; a further one is an entry of ``READERS``.
 """
@@ -16,9 +18,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from reportgen.formats.cells import is_missing
+from reportgen.formats.cells import convert_unix_time, is_missing, is_unix_time
 from reportgen.formats.json_files import JsonLines, as_mapping, as_word, iterate_cells, parse_beginning
-from reportgen.formats.layout import ROLE_NAMES, RUN_SETTINGS
+from reportgen.formats.layout import ROLE_NAMES, RUN_SETTINGS, TIME_NAMES
 from reportgen.formats.run_data import MetricsBuilder, flatten, number_or_nan, parse_number, read_settings
 from reportgen.formats.runs import LoggedRun, Unit, UnreadableError
 from reportgen.formats.tables.delimited import is_chart
@@ -44,7 +46,6 @@ _OF_OTHER_TABLES: Final = frozenset(
     for role in ("series", "run", "seed", "metric", "low", "high", "stderr", "std")
     for name in ROLE_NAMES[role]
 ) | {"problem", "problem_id", "question_id", "task_id"}
-_TIMES: Final = frozenset(("timestamp", "_timestamp", "time", "date", "datetime", "wall_time"))
 
 
 class RowLogs(Struct, frozen=True, kw_only=True):
@@ -59,6 +60,7 @@ class RowLogs(Struct, frozen=True, kw_only=True):
     settings: re.Pattern[str] = RUN_SETTINGS  # names of the files with settings, in the folder or around it
     needs_settings: bool = False  # whether tables without settings are left to others
     trial: str = ""  # the column with the id of a trial, which the name of its folder repeats
+    folder: re.Pattern[str] = re.compile(r"(?!)")  # names of folders of runs without a trial
 
     def find_units(self, files: Sequence[Path]) -> tuple[Unit, ...]:
         """Return runs: a folder, or each of several tables of a folder that have metrics in common."""
@@ -86,7 +88,7 @@ class RowLogs(Struct, frozen=True, kw_only=True):
     def read(self, unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
         """Yield the run of a folder or table."""
         path = unit.files[0]
-        builder = MetricsBuilder(path, selected, timed=bool(self.time))
+        builder = MetricsBuilder(path, selected, timed=True)
         config: dict[str, Setting] = {}
         first: Mapping[str, Any] = {}
         findings: list[Finding] = []
@@ -103,10 +105,11 @@ class RowLogs(Struct, frozen=True, kw_only=True):
                 check_filled(file)
                 advice = f"Check that it is of {self.TITLE}"
                 raise UnreadableError(file, "no column of it is a step", advice, 1)
+            time = self.time or _find_time(first)
             if file.suffix in _LINES:
-                first, problems = self._read_lines(file, step_name, builder)
+                first, problems = self._read_lines(file, step_name, time, builder)
             else:
-                _, problems = read_rows(file, builder, (step_name,), self._is_metric)
+                _, problems = read_rows(file, builder, (step_name,), self._is_metric, time)
             findings += problems
         findings += builder.list_findings()
         nested = {name.removeprefix("config/"): cell for name, cell in first.items() if "config/" in name[:7]}
@@ -115,6 +118,8 @@ class RowLogs(Struct, frozen=True, kw_only=True):
         name = name if self.trial and name != unit.path.name else ""
         # The folder of a trial is an id: it has the time and some of the settings.
         id_, group = (unit.path.name, unit.path.parent.name) if name else ("", "")
+        if alone := self.folder.fullmatch(unit.path.name):
+            name, id_ = name or alone["name"], unit.path.name
         yield LoggedRun(unit.path, name, id_, group, config, builder.build(), step_name, tuple(findings))
 
     def _find_step(self, cells: Mapping[str, Any]) -> str:
@@ -136,7 +141,7 @@ class RowLogs(Struct, frozen=True, kw_only=True):
             return frozenset()
         if not self.files:
             folded = {name.strip().casefold() for name in cells}
-            others = {name: cell for name, cell in others.items() if name.casefold() not in _TIMES}
+            others = {name: cell for name, cell in others.items() if not TIME_NAMES.fullmatch(name)}
             charted = file.suffix.lower() == ".csv" and is_chart(tuple(cells))
             if charted or folded & _OF_OTHER_TABLES or any(map(_is_word, others.values())):
                 return frozenset()
@@ -146,21 +151,30 @@ class RowLogs(Struct, frozen=True, kw_only=True):
         return not self.ignored.fullmatch(name)
 
     def _read_lines(
-        self, file: Path, step_name: str, builder: MetricsBuilder
+        self, file: Path, step_name: str, time_name: str, builder: MetricsBuilder
     ) -> tuple[dict[str, Any], list[Finding]]:
         """Add the values of JSON Lines; return the first row, and the irregularities."""
         lines, first = JsonLines(file), dict[str, Any]()
         rows: list[Row] = []
         for item in lines.read_objects():
             first = first or item
-            cells = {name: cell for name, cell in item.items() if name != step_name and self._is_metric(name)}
-            time = 1000 * number_or_nan(item.get(self.time)) if self.time else math.nan
+            taken = {step_name, time_name}
+            cells = {name: cell for name, cell in item.items() if name not in taken and self._is_metric(name)}
+            time = convert_unix_time(number_or_nan(item.get(time_name))) if time_name else math.nan
             rows.append((number_or_nan(item.get(step_name)), time, cells))
             if len(rows) == _ROWS_AT_ONCE:
                 builder.add_rows(rows)
                 rows = []
         builder.add_rows(rows)
         return first, list(lines.list_findings())
+
+
+def _find_time(first: Mapping[str, Any]) -> str:
+    """Return the column of a first row with numbers that are times since 1970; empty if it has none."""
+    times = (
+        name for name, cell in first.items() if TIME_NAMES.fullmatch(name) and is_unix_time(as_word(cell))
+    )
+    return next(times, "")
 
 
 def _is_word(cell: object) -> bool:
@@ -198,6 +212,7 @@ _RAY: Final = RowLogs(
     time="timestamp",
     settings=re.compile(r"params\.json"),
     trial="trial_id",
+    folder=re.compile(r"(?P<name>.+)_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d[a-z0-9_]{8}"),
 )
 _RUN_TABLES: Final = RowLogs(NAME="run_tables", TITLE="tables with settings beside them", needs_settings=True)
 READERS: Final[Mapping[str, RowLogs]] = {reader.NAME: reader for reader in (_RAY, _RUN_TABLES)}

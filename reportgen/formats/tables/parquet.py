@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from reportgen.formats import sql
-from reportgen.formats.layout import NAME_COLUMNS, FileLayout, Look, Row
+from reportgen.formats.layout import NAME_COLUMNS, TIME_NAMES, FileLayout, Look, Row
 from reportgen.formats.sql import get_engine
 from reportgen.formats.text_files import MOST_COLUMNS
 
@@ -39,7 +39,11 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
         table = f"parquet_metadata({sql.quote_paths([content.path])})"
         get_engine().fetch_rows(f"SELECT count(COLUMNS(*)) FROM {table}")  # noqa: S608
         known = NAME_COLUMNS | {name.casefold() for name in mapped}
-        names = [name for name in columns if file.type_of(name) == sql.TEXT or name.casefold() in known]
+        names = [
+            name
+            for name in columns
+            if file.type_of(name) == sql.TEXT or name.casefold() in known or TIME_NAMES.fullmatch(name)
+        ]
         sampled: list[tuple[Text, ...]] = []
         if names:
             # The first rows, and a few from all over the file.

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from reportgen.core.words import join_names
-from reportgen.formats.cells import is_other_number, parse_reported
+from reportgen.formats.cells import convert_unix_time, is_other_number, parse_reported
 from reportgen.formats.json_files import read_head_text
 from reportgen.formats.run_data import MetricsBuilder, parse_number_text, quote_metric, read_settings
 from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
@@ -130,10 +130,12 @@ def read_rows(
     builder: MetricsBuilder,
     step_names: Sequence[str] = (_STEP, _EPOCH),
     is_metric: Callable[[str], bool] = bool,
+    time_name: str = "",
 ) -> tuple[str, list[Finding]]:
     """Add the values of a table to ``builder``; return the name of the step and the irregularities.
 
     The step is the first of ``step_names`` that the header has; raise ``UnreadableError`` if it has none.
+    ``time_name`` is the column with numbers that are times since 1970, if there is one.
     """
     decoding = Decoder(path)
     lines = (line for number, line in decoding.read_lines() if line or number == 1)
@@ -144,19 +146,18 @@ def read_rows(
     # A stray quote affects only its own line.
     rows = (split_cells(line, separator) for line in lines)
     while many := list(islice(rows, _MANY)):
-        # Leave out rows of another length, and repeated headers.
         count += len(many)
         strange += sum(len(row) != len(header) for row in many)
-        whole = [row for row in many if len(row) == len(header) and row != header]
-        columns = list(zip(*whole, strict=True))
+        columns, times = _parse_columns(many, header, time_name)
         if not columns:
             continue
         steps, stepped = _parse_numbers(columns[step_column], commas, shares)
         without += len(steps) - int(np.count_nonzero(stepped))
         for column, (name, cells) in enumerate(zip(header, columns, strict=True)):
-            if column != step_column and name and is_metric(name) and builder.is_selected(name):
+            is_read = column != step_column and name not in {"", time_name} and is_metric(name)
+            if is_read and builder.is_selected(name):
                 values, there = _parse_numbers(cells, commas, shares)
-                builder.extend(name, steps[there], values[there])
+                builder.extend(name, steps[there], values[there], None if times is None else times[there])
                 if dropped := [cell for cell in compress(cells, ~there) if cell not in _NONE]:
                     builder.count_dropped(name, len(dropped))
                     others.setdefault(name, next(filter(is_other_number, dropped), ""))
@@ -169,6 +170,21 @@ def read_rows(
         *decoding.list_findings(),
     ]
     return step_name, described or [Finding(path, _NO_ROWS)][: not count]
+
+
+def _parse_columns(
+    rows: Sequence[list[str]], header: Sequence[str], time_name: str
+) -> tuple[list[tuple[str, ...]], FloatArray | None]:
+    """Return the cells of rows by column, and their times in milliseconds if the header has them.
+
+    Rows of another length and repeated headers are left out.
+    """
+    whole = [row for row in rows if len(row) == len(header) and row != header]
+    columns = list(zip(*whole, strict=True))
+    if not columns or time_name not in header:
+        return columns, None
+    numbers, _ = _parse_numbers(columns[header.index(time_name)], Count(), Count())
+    return columns, np.array([*map(convert_unix_time, numbers.tolist())])
 
 
 def _find_step(path: Path, header: Sequence[str], step_names: Sequence[str]) -> str:

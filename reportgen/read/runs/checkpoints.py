@@ -102,12 +102,14 @@ def _parse(text: str) -> float | None:
 
 def name_checkpoints(candidates: Sequence[Candidate], naming: Naming) -> Naming:
     """Return a naming in which checkpoints that only their folders tell apart are series of their own."""
-    steps = [_find_step(one, name.series)[1] for one, name in zip(candidates, naming.names, strict=True)]
-    together: dict[tuple[str, str, str | None], set[float | None]] = defaultdict(set)
     keys = [
         (name.series, one.run.benchmark, name.seed)
         for one, name in zip(candidates, naming.names, strict=True)
     ]
+    if len(set(keys)) == len(keys):
+        return naming
+    steps = [_find_step(one, name.series)[1] for one, name in zip(candidates, naming.names, strict=True)]
+    together: dict[tuple[str, str, str | None], set[float | None]] = defaultdict(set)
     for one, key, step in zip(candidates, keys, steps, strict=True):
         if one.run.evaluated and _split_step(key[0])[1] is None:
             together[key].add(step)

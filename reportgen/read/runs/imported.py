@@ -6,6 +6,7 @@ A table is a Parquet file of a unit, with the names of series, runs and seeds as
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import cached_property
 from itertools import chain, compress, product
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
@@ -70,7 +71,7 @@ class ImportedUnit(Struct, frozen=True):
     parts: tuple[str, ...]
 
 
-class ImportedRuns(Struct, frozen=True):
+class ImportedRuns(Struct, frozen=True, dict=True):
     """Units in the order of writing: natural order, but parts of one run by time."""
 
     location: Location
@@ -87,13 +88,13 @@ class ImportedRuns(Struct, frozen=True):
             yield unit, range(begin, begin + len(unit.stored.runs))
             begin += len(unit.stored.runs)
 
-    @property
+    @cached_property
     def scored(self) -> list[StoredRun]:
         """Evaluations that are read: those with answers or, if there are none, those with totals."""
         evaluated = [one.run for one in self.candidates if one.run.evaluated]
         return [run for run in evaluated if run.metrics] or [run for run in evaluated if run.totals]
 
-    @property
+    @cached_property
     def chosen(self) -> dict[str, tuple[str, ...]]:
         """Scores chosen on each benchmark; see ``choose_metrics``."""
         return choose_metrics(self.scored, self.settings)

@@ -185,7 +185,9 @@ def list_value_names(candidates: Iterable[Candidate]) -> list[str]:
 def list_settings(candidate: Candidate) -> dict[str, str]:
     """Return everything that is known of how a run was made, by name, as texts."""
     run = candidate.run
-    fields = {name: get_value(candidate, name) for name in _RUN_FIELDS}
+    fields = {
+        name: (candidate.folder if name == "folder" else getattr(run, name)) or None for name in _RUN_FIELDS
+    }
     known = {**run.protocol, **{name: _format_setting(value) for name, value in run.config.items()}}
     return {name: text for name, text in {**fields, **known, **candidate.labels}.items() if text is not None}
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from reportgen.read.find import ChosenFiles
     from reportgen.read.runs.imported import ImportedRuns
     from reportgen.read.runs.labels import Candidate
-    from reportgen.read.runs.stored import StoredFinding
+    from reportgen.read.runs.stored import StoredFinding, StoredRun
 
 
 _MOST_MESSAGES: Final = 20
@@ -238,27 +238,22 @@ def _report_evaluations(runs: ImportedRuns) -> Iterator[Diagnostic]:
     scored = runs.scored
     answered = any(run.metrics for run in scored)
     evaluations = [candidate.run for candidate in runs.candidates if candidate.run.evaluated]
-    # The model and benchmark of each evaluation, or its file if both are unknown.
-    names = {
-        id(run): " on ".join(filter(None, (run.model or run.name, run.benchmark)))
-        or PurePosixPath(run.path).name
-        for run in evaluations
-    }
     for run in evaluations:
-        place = SourceLocation(run.path)
         if not run.finished:
-            message = f"the evaluation of {names[id(run)]} did not finish; what is there is read"
-            yield Diagnostic(place, message, "Leave it out with files:, or let it finish", Stage.DATA)
+            message = f"the evaluation of {_name_evaluation(run)} did not finish; what is there is read"
+            advice = "Leave it out with files:, or let it finish"
+            yield Diagnostic(SourceLocation(run.path), message, advice, Stage.DATA)
         if answered and run.totals and not run.metrics:
-            totals = f"of {names[id(run)]} there are totals only"
+            totals = f"of {_name_evaluation(run)} there are totals only"
             message = f"{totals}; they are not read, since others here have answers"
             advice = "Let the harness write its samples, too, or make these a source of their own"
-            yield Diagnostic(place, message, advice, Stage.DATA)
+            yield Diagnostic(SourceLocation(run.path), message, advice, Stage.DATA)
     chosen = runs.chosen
     several: Counter[tuple[tuple[str, ...], str]] = Counter()
     for run in scored:
-        taken, there, name = chosen[run.benchmark], list_scores(run), names[id(run)]
+        taken, there = chosen[run.benchmark], list_scores(run)
         if not set(taken) & set(there):
+            name = _name_evaluation(run)
             message = f"of {name} there is no score by {list_names(taken)}: it is left out"
             advice = f"It has {list_names(there)}; say with metrics: which are taken"
             if not any(there):
@@ -272,3 +267,9 @@ def _report_evaluations(runs: ImportedRuns) -> Iterator[Diagnostic]:
         other = next(name for name in there if name != first)
         message, advice = f"{has} scores by {list_names(there)}; {first} is taken", f"[{other}]"
         yield Diagnostic(runs.location.place, message, f"Choose others with metrics: {advice}", Stage.DATA)
+
+
+def _name_evaluation(run: StoredRun) -> str:
+    """Return model and benchmark of an evaluation, or its file if both are unknown."""
+    names = filter(None, (run.model or run.name, run.benchmark))
+    return " on ".join(names) or PurePosixPath(run.path).name

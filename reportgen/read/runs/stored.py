@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping  # noqa: TC003 - the schema of stored units needs it at run time
 from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
@@ -129,6 +130,7 @@ def clean_text(text: Text) -> Text:
     return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
 
 
+@lru_cache(4096)
 def _clean_name(text: str) -> str:
     return clean_text(text) or ""
 

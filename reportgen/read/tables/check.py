@@ -22,6 +22,7 @@ from reportgen.formats.cells import (
     is_number,
     is_other_number,
     is_time,
+    is_unix_time,
     parse_percent,
 )
 from reportgen.formats.files import Content
@@ -71,7 +72,11 @@ NUMBER: Final = _make_check(
     "is not a number",
     "Mend it, or leave the cell empty",
 )
-TIME: Final = _make_check(is_time, "is not a time", "Write times as 2026-05-31 or 2026-05-31T12:00:00Z")
+TIME: Final = _make_check(
+    lambda cell: is_time(cell) or is_unix_time(cell),
+    "is not a time",
+    "Write times as 2026-05-31 or 2026-05-31T12:00:00Z",
+)
 
 
 # Of columns of which some cells are percentages.

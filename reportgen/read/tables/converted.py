@@ -253,14 +253,8 @@ def rewrite_numbers(
     problems = Diagnostics()
     tables = []
     for file, known in zip(files, hashed, strict=True):
-        columns: tuple[_PrintedColumn, ...] = ()
         content = file.get_content(location.root)
-        if FORMATS.get(file.format) is delimited:
-            # Whoever reads the table reports what else is wrong with it.
-            with Diagnostics().collecting(), suppress(csv.Error):
-                content.check()
-                rows = list(islice(delimited.read_grid(content, file.format), _ROWS_OF_A_LOOK))
-                columns = _find_printed_columns(rows, settings)
+        columns = _load_printed_columns(content, file, settings, known, cache)
         if not columns:
             tables.append(file)
             continue
@@ -268,13 +262,13 @@ def rewrite_numbers(
             for column in (one for one in columns if one.spread):
                 if settings.interval is None:
                     raise ReportError(ask_spread(content, column.name, column.line))
-                if settings.interval == "sd" and not {"n", f"{column.name}_n"} & {*rows[0][1]}:
+                if settings.interval == "sd" and not column.counted:
                     advice = f"Add a column n or {column.name}_n, or give the standard error"
                     raise ReportError(content.make_problem(SD_ALONE, advice, column.line))
             key = cache.make_key("printed", file.path, known.sha256, repr((file, settings.interval, columns)))
             path = Path(cache.get_text_path(key, "rows.tsv"))
             if not path.exists():
-                every = delimited.read_grid(content, file.format)
+                every = _iterate_rows(content, file)
                 cache.put_text(
                     key, "rows.tsv", write_separated(content, _write_plain(every, columns, settings))
                 )
@@ -291,10 +285,58 @@ class _PrintedColumn(Struct, frozen=True):
     name: str
     spread: str
     line: int | None  # of the first ±
+    counted: bool  # whether a column has the number of runs
+
+
+class _PrintedColumns(Struct, frozen=True):
+    columns: tuple[_PrintedColumn, ...] = ()
+
+
+def _load_printed_columns(
+    content: Content, file: FileLayout, settings: SourceSettings, known: SourceFile, cache: Cache
+) -> tuple[_PrintedColumn, ...]:
+    """Return the columns with numbers as they are printed; those of JSON and Parquet come from the cache."""
+    form = FORMATS.get(file.format)
+    key = cache.make_key("printed columns", file.path, known.sha256, settings.model_dump_json())
+    found = None if form is None or form is delimited else cache.load(key, _PrintedColumns)
+    if form is None or found:
+        return found.columns if found else ()
+    rows: list[tuple[int | None, list[str]]] = []
+    # Whoever reads the table reports what else is wrong with it.
+    with Diagnostics().collecting(), suppress(csv.Error):
+        if form is delimited:
+            content.check()
+            rows = list(islice(delimited.read_grid(content, file.format), _ROWS_OF_A_LOOK))
+        else:
+            mapped = tuple(get_mapped_columns(settings).values())
+            seen = form.look(content, file.format, mapped, whole=False)
+            sample = ([cell or "" for cell in row] for row in seen.rows[:_ROWS_OF_A_LOOK])
+            # A copy would not have the end that is torn off, of which the original warns.
+            rows = (
+                [] if seen.warnings else [(None, list(seen.file.columns)), *((None, row) for row in sample)]
+            )
+    columns = _find_printed_columns(rows, settings)
+    if form is not delimited:
+        cache.store(key, _PrintedColumns(columns))
+    return columns
+
+
+def _iterate_rows(content: Content, file: FileLayout) -> Iterator[tuple[int | None, list[str]]]:
+    """Yield the header and all rows of a table, each with its line; raise for one that cannot be read."""
+    form = FORMATS[file.format]
+    if form is delimited:
+        yield from delimited.read_grid(content, file.format)
+        return
+    seen = form.look(content, file.format, (), whole=True).file
+    yield None, list(seen.columns)
+    for row in form.read_rows(content, seen, seen.columns):
+        if isinstance(row, Diagnostic):
+            raise ReportError(row)
+        yield row.line, [row.cells.get(name) or "" for name in seen.columns]
 
 
 def _find_printed_columns(
-    rows: Sequence[tuple[int, list[str]]], settings: SourceSettings
+    rows: Sequence[tuple[int | None, list[str]]], settings: SourceSettings
 ) -> tuple[_PrintedColumn, ...]:
     """Return the columns of numbers, at least half of them readable, of which some are no plain ones."""
     header = rows[0][1] if rows else []
@@ -313,14 +355,15 @@ def _find_printed_columns(
         printed = [one for _, cell, one in read if one and is_other_number(cell)]
         is_numeric = 2 * sum(bool(one) or is_number(cell) for _, cell, one in read) > len(read)
         if name and name not in names and printed and is_numeric:
-            line = next((line for line, _, one in read if one and one.spread is not None), None)
-            spread = "" if line is None else part if is_long else f"{name}_{part}"
-            found.append(_PrintedColumn(index, name, spread, line))
+            lines = [line for line, _, one in read if one and one.spread is not None]
+            line, spread = (lines[0], part if is_long else f"{name}_{part}") if lines else (None, "")
+            counted = bool({"n", f"{name}_n"} & {*header})
+            found.append(_PrintedColumn(index, name, spread, line, counted))
     return tuple(found)
 
 
 def _write_plain(
-    rows: Iterable[tuple[int, list[str]]], columns: Sequence[_PrintedColumn], settings: SourceSettings
+    rows: Iterable[tuple[int | None, list[str]]], columns: Sequence[_PrintedColumn], settings: SourceSettings
 ) -> Iterator[list[str]]:
     """Yield the rows, the header first, with plain numbers and then the columns of what stands after ±."""
     factor = 1 / HALF_WIDTH if settings.interval == "ci95" else 1.0

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 
 _MOST_LEVELS: Final = 8
+# Of ``df.describe(include="all")``, with some percentiles more.
+_MOST_STATISTICS: Final = 19
 _ROWS_OF_A_LOOK: Final = 20
 _STEP: Final = re.compile(
     r"(?P<word>step|iter|iteration|epoch|checkpoint|ckpt|)[ _=-]?(?P<step>\d+(\.\d+)?)", re.IGNORECASE
@@ -123,6 +125,7 @@ def _find_header(content: Content, form: str, settings: SourceSettings) -> _Head
     with Diagnostics().collecting(), suppress(csv.Error):
         content.check()
         rows = [cells for _, cells in islice(delimited.read_grid(content, form), _ROWS_OF_A_LOOK)]
+    _refuse_summary(content, rows)
     top = rows[0] if rows else []
     body = [row for row in rows[1:] if len(row) == len(top) and is_number(row[-1])]
     is_long = any(is_name_of(role, name) for name in top for role in ("metric", "value"))
@@ -148,6 +151,17 @@ def _find_header(content: Content, form: str, settings: SourceSettings) -> _Head
         advice = 'Name it before it is written, as in df.index.name = "step"'
         raise content.make_error(message, f"{advice}; if its rows are not steps, say form: wide", 1)
     return None
+
+
+def _refuse_summary(content: Content, rows: Sequence[Sequence[str]]) -> None:
+    """Raise for what ``df.describe()`` of pandas writes: a row, or transposed a column, a statistic."""
+    labels = [row[0].casefold() for row in rows[1:] if row]
+    header = [cell.casefold() for cell in rows[0][1:]] if rows and not rows[0][0] else []
+    for names in (labels, header):
+        if {"count", "mean", "std", "min", "max"} <= {*names} and len(names) <= _MOST_STATISTICS:
+            message = f"this is a summary, as df.describe() of pandas writes it: {join_names(names, most=4)}"
+            advice = "Export the data themselves, as in df.to_csv() for the data frame df that it describes"
+            raise content.make_error(message, advice, 1)
 
 
 def _find_step_columns(rows: Sequence[Sequence[str]], settings: SourceSettings) -> _Header | None:

@@ -12,9 +12,9 @@ from reportgen.core.directions import Direction, guess_direction
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
 from reportgen.core.model import SourceFile
 from reportgen.formats import sql
-from reportgen.formats.cells import Kind, combine_kinds, infer_kind
+from reportgen.formats.cells import Kind, combine_kinds, infer_kind, is_missing, is_unix_time
 from reportgen.formats.files import COMPRESSIONS, split_ending, split_weak_ending
-from reportgen.formats.layout import RUN_SETTINGS, FileLayout
+from reportgen.formats.layout import RUN_SETTINGS, TIME_NAMES, FileLayout
 from reportgen.formats.messages import list_names
 from reportgen.formats.sql import get_engine
 from reportgen.formats.tables import FORMATS, delimited, parquet
@@ -315,6 +315,15 @@ def _infer_kinds(look: Look) -> dict[str, Kind]:
             cells = [row[index] for row in look.rows]
             kind = sql.get_kind(type_) or infer_kind(cells[:: max(1, len(cells) // _CELLS_FOR_KIND)])
             kinds[name] = infer_kind(cells) if kind is Kind.EMPTY else kind
+            filled = [cell for cell in cells if cell is not None and not is_missing(cell)]
+            # Large numbers under such a name are seconds or milliseconds since 1970.
+            if (
+                kind is Kind.NUMBER
+                and filled
+                and TIME_NAMES.fullmatch(name)
+                and all(map(is_unix_time, filled))
+            ):
+                kinds[name] = Kind.TIME
     return kinds
 
 

@@ -171,7 +171,7 @@ def _is_recognised(grid: Grid, settings: SourceSettings) -> bool:
     keys = [tuple(cells[index] for index in grid.labels.values()) for _, cells in grid.rows]
     is_single = len(set(keys)) == len(keys)
     # Numbers in a header are steps, seeds or samples.
-    is_flat = all(grid.header[column.index] == column.name for column in grid.scores)
+    is_flat = all(grid.header[one.index] == one.name and one.spread is None for one in grid.scores)
     is_other = headings & _SETTINGS or (is_flat and headings & _SCORES) or all(map(is_number, headings))
     is_several = len(grid.scores) > 1 or not is_flat
     return bool(named) and is_single and not is_other and (is_marked or is_several)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
+from reportgen.core.directions import guess_direction
 from reportgen.core.errors import Diagnostic
 from reportgen.core.words import join_names
 from reportgen.formats.cells import is_missing, parse_reported
@@ -39,8 +40,13 @@ STATISTICS: Final = {
     **dict.fromkeys(("mean", "avg", "average", "score", "value"), "value"),
 }
 """What endings of the columns beside a column of scores mean, and names in a header of several rows."""
+OTHER_STATISTICS: Final = re.compile(
+    r"min(imum)?|max(imum)?|median|var(iance)?|\d{1,2}(\.\d+)?%|q\d+|first|last", re.IGNORECASE
+)
+"""Names of statistics that are no value and no part of an interval, such as those of pandas' ``describe``."""
 _ENDING: Final = re.compile(
-    r"(?P<name>.+?)[ _-]\(?(?P<part>se|stderr|sem|sd|std|stdev|ci95|n|±|\+/?-)\)?", re.IGNORECASE
+    r"(?P<name>.+?)[ _-]\(?(?P<part>mean|avg|average|se|stderr|sem|sd|std|stdev|ci95|n|count|±|\+/?-)\)?",
+    re.IGNORECASE,
 )
 # Benchmarks that tell columns of benchmarks from columns of series, by how their names begin.
 _KNOWN: Final = re.compile(
@@ -138,11 +144,36 @@ def read_grid(content: Content, file: FileLayout, refused: frozenset[str]) -> Gr
     cells_of = tuple((line, tuple(cells)) for line, cells in rows)
     header = tuple(" ".join(filter(None, pair)) for pair in zip(tops, subs, strict=True))
     found = [name for name, scored in zip(tops, is_score, strict=True) if scored]
-    if len(levels) == 1 and name_statistics(found) and _MEANS.intersection(map(str.casefold, found)):
-        # The names of what pandas aggregates of one column do not have that of the column.
-        tops, subs = [split_ending(Path(file.path))[0]] * len(tops), tops
+    if len(levels) == 1 and (value := _find_only_value(found)):
+        # What pandas aggregates of one column has the names of statistics.
+        stem, own = split_ending(Path(file.path))[0], value.casefold() not in _MEANS
+        is_metric = own or guess_direction(stem) is None
+        top = value if is_metric and any(name.casefold() in _BENCHMARK_NAMES for name in labels) else stem
+        tops, subs = [top] * len(tops), ["value" if name == value else name for name in tops]
+    others = [bool(OTHER_STATISTICS.fullmatch(sub)) for sub in subs]
+    if name_statistics(
+        [sub for sub, *one in zip(subs, is_score, others, strict=True) if one == [True, False]]
+    ):
+        is_score = [scored and not other for scored, other in zip(is_score, others, strict=True)]
     scores = _pair_columns(tops, subs, is_score)
     return Grid(content, labels, scores, cells_of, header) if scores and rows else None
+
+
+def _find_only_value(names: Sequence[str]) -> str | None:
+    """Return the only column of values if all others are statistics of it that no table of totals has."""
+    known = [name for name in names if not OTHER_STATISTICS.fullmatch(name)]
+    values = [name for name in known if STATISTICS.get(name.casefold(), "value") == "value"]
+    rest = {name.casefold() for name in known} - {name.casefold() for name in values}
+    kinds = {STATISTICS[name] for name in rest}
+    is_usual = not _MEANS.intersection(map(str.casefold, values)) and rest <= {
+        "stderr",
+        "se",
+        "standard_error",
+        "n",
+    }
+    return (
+        values[0] if len(values) == 1 and kinds - {"n"} and len(kinds) == len(rest) and not is_usual else None
+    )
 
 
 def _name_columns(levels: Sequence[Sequence[str]]) -> tuple[list[str], list[str]]:
@@ -180,6 +211,12 @@ def _pair_columns(
     """Return the columns of scores, each with those of its spread and number."""
     parts: dict[tuple[str, str], dict[str, tuple[int, str]]] = {}
     names = {top for top, scored in zip(tops, is_score, strict=True) if scored}
+    ends = [ending for name in names if (ending := _ENDING.fullmatch(name))]
+    kinds: dict[str, set[str]] = {}
+    for ending in ends:
+        kinds.setdefault(ending["name"], set()).add(STATISTICS[ending["part"].casefold()])
+    # AIME_mean and AIME_std are of AIME; AIME_mean alone is a column of its own.
+    names |= {name for name, known in kinds.items() if "value" in known and known - {"value", "n"}}
     statistics = all(
         sub.casefold() in STATISTICS for sub, scored in zip(subs, is_score, strict=True) if scored and sub
     )

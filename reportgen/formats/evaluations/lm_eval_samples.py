@@ -1,0 +1,127 @@
+"""Answers of the Language Model Evaluation Harness: files ``samples_TASK_DATE.jsonl``.
+
+A row is a document and filter, with a column for each metric. In older files a row does not name its filter:
+all rows of the first filter precede those of the second.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from reportgen.core.words import format_count
+from reportgen.formats.evaluations import scores
+from reportgen.formats.evaluations.texts import read_lm_eval_texts
+from reportgen.formats.json_files import JsonLines, as_answer, as_mapping, as_word
+from reportgen.formats.runs import Finding, ScoredAnswer
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+
+_NO_METRIC: Final = frozenset(
+    (
+        *("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"),
+        *("doc_hash", "prompt_hash", "target_hash"),
+    )
+)
+# The right answer groups problems too, but does not describe them.
+_HIDDEN: Final = frozenset(
+    ("answer", "answerKey", "answer_key", "target", "label", "gold", "gold_label", "correct", "id", "idx")
+)
+# A filter's result if its pattern does not match (lm_eval/filters/extraction.py).
+_NO_ANSWER: Final = "[invalid]"
+
+
+def read_samples(
+    path: Path, results: Iterable[str], selected: Collection[str] | None = None, *, texts: bool = False
+) -> tuple[tuple[ScoredAnswer, ...], tuple[Finding, ...]]:
+    """Return all answers of a file by metric and filter, and the irregularities.
+
+    ``results`` are the keys of the task's results, such as ``acc,none``; ``texts`` says whether answers have
+    texts.
+    """
+    # In the order of the results, for rows that do not name their filter.
+    filters = tuple(dict.fromkeys(key.partition(",")[2] for key in results if "," in key))
+    lines, rows = JsonLines(path), _SampleRows(selected, filters, texts)
+    for row in lines.read_objects():
+        rows.add(row)
+    irregular = (*lines.list_findings(), *scores.make_findings(path, rows.list_messages()))
+    return tuple(rows.build_answers()), irregular
+
+
+@lru_cache(maxsize=1024)
+def label_metric(metric: str, chosen: str) -> str:
+    """Return a metric with its filter: ``acc``, ``exact_match (strict-match)``."""
+    return as_word(f"{metric} ({chosen})" if chosen not in {"", "none"} else metric)
+
+
+class _SampleRows(Struct):
+    """Rows of a file, and their irregularities."""
+
+    selected: Collection[str] | None
+    filters: Sequence[str]
+    texts: bool  # whether answers have texts
+    # An answer without its score, and its scores by metric and filter.
+    rows: list[tuple[ScoredAnswer, dict[str, float | None]]] = field(default_factory=list)
+    fields: dict[str, dict[str, str | None]] = field(default_factory=dict)
+    hashes: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    unnamed: Counter[str] = field(default_factory=Counter)  # rows of a document without a filter
+    unnumbered: Counter[str] = field(default_factory=Counter)  # rows of a filter without a document
+    known: set[tuple[str, str]] = field(default_factory=set)
+    dropped: Counter[str] = field(default_factory=Counter)
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        problem = as_word(row.get("doc_id"))
+        if "filter" in row or not self.filters:
+            chosen = as_word(row.get("filter"))
+        else:
+            # The last filter if a document has more rows than there are filters.
+            self.unnamed[problem] += 1
+            chosen = self.filters[min(self.unnamed[problem], len(self.filters)) - 1]
+        if not problem:
+            problem = str(self.unnumbered[chosen])
+            self.unnumbered[chosen] += 1
+        self.known.add((problem, chosen))
+        self.hashes[problem] |= {as_word(row.get("doc_hash"))} - {""}
+        if problem not in self.fields:
+            self.fields[problem] = scores.name_groups(as_mapping(row.get("doc")))
+        # Choices by likelihood have no answer of their own.
+        taken = row.get("filtered_resps")
+        if isinstance(taken, list):
+            taken = taken[0] if len(taken) == 1 else None
+        answer = as_answer(taken) if isinstance(taken, str) and taken != _NO_ANSWER else None
+        names = row.get("metrics")
+        names = names if isinstance(names, list) else [name for name in row if name not in _NO_METRIC]
+        cells: dict[str, float | None] = {}
+        for name in names:
+            label = label_metric(as_word(name), chosen)
+            if isinstance(name, str) and (self.selected is None or {label, name} & set(self.selected)):
+                cells[label] = scores.parse_score(row.get(name))
+                self.dropped[label] += cells[label] is None and row.get(name) is not None
+        texts = read_lm_eval_texts(row) if self.texts else {}
+        answered = ScoredAnswer(problem, None, answer=answer, gold=as_answer(row.get("target")), texts=texts)
+        self.rows.append((answered, cells))
+
+    def build_answers(self) -> Iterator[ScoredAnswer]:
+        """Yield an answer for each row and each metric that has a score in some row."""
+        slices = scores.find_slices(self.fields, _HIDDEN)
+        scored = {label for _, cells in self.rows for label, score in cells.items() if score is not None}
+        for answered, cells in self.rows:
+            groups = slices[answered.problem]
+            for label, score in cells.items():
+                if label in scored:
+                    yield replace(answered, score=score, metric=label, slices=groups)
+
+    def list_messages(self) -> Iterator[str]:
+        if differing := sorted(problem for problem, hashes in self.hashes.items() if len(hashes) > 1):
+            count = format_count(len(differing), "document number stands", "document numbers stand")
+            yield f"{count} for different documents: {scores.list_shortened(differing)}"
+        if repeated := len(self.rows) - len(self.known):
+            yield f"{format_count(repeated, 'row repeats', 'rows repeat')} a document and filter"
+        yield from scores.warn_no_scores(+self.dropped)

@@ -1,0 +1,112 @@
+"""Columns of statistics that were computed before, such as ``mean``, ``std`` and ``count``.
+
+``mean`` and ``std`` at each step are one metric that the name of the file says; ``loss_mean``, ``loss_std``
+and ``loss_count`` are the metric ``loss``. A mean and a standard deviation of a batch, as trainers log them,
+have no number of runs with them and stay metrics.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, field
+
+from reportgen.formats.messages import list_names
+from reportgen.read.tables.layout import INTERVAL_PARTS
+from reportgen.read.tables.wide_grid import OTHER_STATISTICS, SD_ALONE, STATISTICS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+
+_PARTS: Final = frozenset(("low", "high", "se", "ci95", "sd", "±", "n"))
+_NAMES: Final = STATISTICS | {"low": "low", "lower": "low", "high": "high", "upper": "high"}
+_MEANS: Final = frozenset(("mean", "avg", "average", "value"))
+_ENDING: Final = re.compile(r"(?P<name>.*[^ _./-])[ _./-]\(?(?P<part>[^ _./()-]+)\)?")
+
+
+class ValueColumn(Struct, frozen=True):
+    """A column of values: its metric, and the columns of its interval by part."""
+
+    metric: str  # empty where the name of the file is the metric
+    parts: Mapping[str, str] = field(default_factory=dict)  # low, high, se, ci95, sd, ± and n
+
+
+class Statistics(Struct, frozen=True):
+    """The columns of values of a table, and other statistics."""
+
+    values: Mapping[str, ValueColumn]
+    left_out: tuple[str, ...]  # of a value, but no part of an interval, such as the median
+    open: tuple[str, ...]  # may be parts of an interval, and are read as metrics
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Return the columns that are parts of an interval."""
+        return tuple(name for one in self.values.values() for name in one.parts.values())
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether each interval has columns called as in any wide table: ``loss`` and ``loss_std``."""
+        return all(
+            name in {f"{value}_{role}" for role in INTERVAL_PARTS}
+            for value, one in self.values.items()
+            for name in one.parts.values()
+        )
+
+    def list_warnings(self) -> Iterator[tuple[str, str]]:
+        """Yield messages about what is left out or not certain, each with the next step."""
+        alone = [one.parts["sd"] for one in self.values.values() if {*one.parts} == {"sd"}]
+        if alone and not self.is_usual:
+            advice = "Add a column count with that number, or give the standard error as sem"
+            yield SD_ALONE.replace("±", f'"{list_names(alone)}"'), advice
+        if self.left_out:
+            advice = "Say wide: metrics in source.yml if each column is a metric"
+            yield f"{list_names(self.left_out)} are left out: a mean has an interval of its ±", advice
+        for name in self.open:
+            first = next((value for value in self.values if value not in self.open), "loss")
+            advice = f"If so, call it after that column, as in {first}_{name}"
+            message = f'"{name}" is read as a metric, and may be the spread of another column'
+            yield message, f"{advice}; otherwise say wide: metrics in source.yml"
+
+
+def find_statistics(names: Sequence[str]) -> Statistics:
+    """Return what the numeric columns of a table are, going by their names."""
+    values: dict[str, ValueColumn] = {}
+    left_out: list[str] = []
+    for base, group in _group_names(names).items():
+        kinds = {_NAMES.get(part, ""): name for name, part in group.items()}
+        parts = {kind: name for kind, name in kinds.items() if kind in _PARTS}
+        value = kinds.get("value", base if base in names else _find_only(names, parts))
+        # A mean and a standard deviation alone may be those of a batch.
+        is_interval = bool(parts.keys() & {"se", "ci95", "±"} or parts.keys() >= {"low", "high"})
+        known = is_interval or ("sd" in parts and ("n" in parts or not base))
+        if value is not None and known:
+            metric = base or ("" if group.get(value) in _MEANS else value)
+            values[value] = ValueColumn(metric, parts)
+            left_out += [name for name, part in group.items() if OTHER_STATISTICS.fullmatch(part)]
+    taken = {*values, *left_out, *(name for one in values.values() for name in one.parts.values())}
+    spreads = {name: _NAMES.get(name.casefold()) for name in names if name not in taken}
+    values |= {name: ValueColumn(name) for name in spreads}
+    left = tuple(name for name, kind in spreads.items() if kind in {"se", "sd", "ci95", "±"})
+    return Statistics(values, tuple(left_out), left)
+
+
+def _find_only(names: Sequence[str], parts: Mapping[str, str]) -> str | None:
+    """Return the only column not called as a statistic, if an interval without a base is surely its own."""
+    others = [
+        name for name in names if name.casefold() not in _NAMES and not OTHER_STATISTICS.fullmatch(name)
+    ]
+    is_sure = bool({"se", "ci95", "±"} & parts.keys()) or {"sd", "n"} <= parts.keys()
+    return others[0] if is_sure and len(others) == 1 else None
+
+
+def _group_names(names: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Return the statistics of each base, by column; those without a base have an empty one."""
+    groups: dict[str, dict[str, str]] = {}
+    for name in names:
+        match = _ENDING.fullmatch(name)
+        base, part = (match["name"], match["part"]) if match else ("", name)
+        if part.casefold() in _NAMES or OTHER_STATISTICS.fullmatch(part):
+            groups.setdefault(base, {})[name] = part.casefold()
+    return groups
