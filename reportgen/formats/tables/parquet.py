@@ -39,11 +39,8 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
         table = f"parquet_metadata({sql.quote_paths([content.path])})"
         get_engine().fetch_rows(f"SELECT count(COLUMNS(*)) FROM {table}")  # noqa: S608
         known = NAME_COLUMNS | {name.casefold() for name in mapped}
-        names = [
-            name
-            for name in columns
-            if file.type_of(name) == sql.TEXT or name.casefold() in known or TIME_NAMES.fullmatch(name)
-        ]
+        known |= {name.casefold() for name in columns if TIME_NAMES.fullmatch(name)}
+        names = [name for name in columns if file.type_of(name) == sql.TEXT or name.casefold() in known]
         sampled: list[tuple[Text, ...]] = []
         if names:
             # The first rows, and a few from all over the file.

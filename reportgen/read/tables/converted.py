@@ -295,10 +295,10 @@ class _PrintedColumns(Struct, frozen=True):
 def _load_printed_columns(
     content: Content, file: FileLayout, settings: SourceSettings, known: SourceFile, cache: Cache
 ) -> tuple[_PrintedColumn, ...]:
-    """Return the columns with numbers as they are printed; those of JSON and Parquet come from the cache."""
+    """Return the columns with numbers as they are printed, which the cache remembers."""
     form = FORMATS.get(file.format)
     key = cache.make_key("printed columns", file.path, known.sha256, settings.model_dump_json())
-    found = None if form is None or form is delimited else cache.load(key, _PrintedColumns)
+    found = None if form is None else cache.load(key, _PrintedColumns)
     if form is None or found:
         return found.columns if found else ()
     rows: list[tuple[int | None, list[str]]] = []
@@ -316,8 +316,7 @@ def _load_printed_columns(
                 [] if seen.warnings else [(None, list(seen.file.columns)), *((None, row) for row in sample)]
             )
     columns = _find_printed_columns(rows, settings)
-    if form is not delimited:
-        cache.store(key, _PrintedColumns(columns))
+    cache.store(key, _PrintedColumns(columns))
     return columns
 
 

@@ -113,7 +113,7 @@ def _iterate_lines(content: Content, file: FileLayout) -> Iterator[tuple[int | N
 
 
 def read_grid(content: Content, file: FileLayout, refused: frozenset[str]) -> Grid | None:
-    """Read a table whose columns are scores, with columns of labels beside them; None if it is none.
+    """Read a table whose columns are scores, with columns of labels next to them; None if it is none.
 
     One with a column of a ``refused`` name is none, which its header alone shows.
     """
@@ -151,9 +151,8 @@ def read_grid(content: Content, file: FileLayout, refused: frozenset[str]) -> Gr
         top = value if is_metric and any(name.casefold() in _BENCHMARK_NAMES for name in labels) else stem
         tops, subs = [top] * len(tops), ["value" if name == value else name for name in tops]
     others = [bool(OTHER_STATISTICS.fullmatch(sub)) for sub in subs]
-    if name_statistics(
-        [sub for sub, *one in zip(subs, is_score, others, strict=True) if one == [True, False]]
-    ):
+    measured = [sub for sub, *one in zip(subs, is_score, others, strict=True) if one == [True, False]]
+    if name_statistics(measured):
         is_score = [scored and not other for scored, other in zip(is_score, others, strict=True)]
     scores = _pair_columns(tops, subs, is_score)
     return Grid(content, labels, scores, cells_of, header) if scores and rows else None
