@@ -38,12 +38,8 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
         # The column metadata is used later on, so it has to be readable, too.
         table = f"parquet_metadata({sql.quote_paths([content.path])})"
         get_engine().fetch_rows(f"SELECT count(COLUMNS(*)) FROM {table}")  # noqa: S608
-        known = NAME_COLUMNS | {name.casefold() for name in mapped}
-        names = [
-            name
-            for name in columns
-            if file.type_of(name) == sql.TEXT or name.casefold() in known or TIME_NAMES.fullmatch(name)
-        ]
+        known = NAME_COLUMNS | {name.casefold() for name in (*mapped, *filter(TIME_NAMES.fullmatch, columns))}
+        names = [name for name in columns if file.type_of(name) == sql.TEXT or name.casefold() in known]
         sampled: list[tuple[Text, ...]] = []
         if names:
             # The first rows, and a few from all over the file.

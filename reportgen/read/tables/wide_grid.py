@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import takewhile
+from itertools import compress, takewhile
 from pathlib import Path
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
@@ -150,11 +150,9 @@ def read_grid(content: Content, file: FileLayout, refused: frozenset[str]) -> Gr
         is_metric = own or guess_direction(stem) is None
         top = value if is_metric and any(name.casefold() in _BENCHMARK_NAMES for name in labels) else stem
         tops, subs = [top] * len(tops), ["value" if name == value else name for name in tops]
-    others = [bool(OTHER_STATISTICS.fullmatch(sub)) for sub in subs]
-    if name_statistics(
-        [sub for sub, *one in zip(subs, is_score, others, strict=True) if one == [True, False]]
-    ):
-        is_score = [scored and not other for scored, other in zip(is_score, others, strict=True)]
+    known = [one and not OTHER_STATISTICS.fullmatch(sub) for one, sub in zip(is_score, subs, strict=True)]
+    if name_statistics([*compress(subs, known)]):
+        is_score = known
     scores = _pair_columns(tops, subs, is_score)
     return Grid(content, labels, scores, cells_of, header) if scores and rows else None
 
