@@ -153,7 +153,7 @@ def build_spec(
     if any(line.runs for line in plot.lines):
         datasets[RUNS] = write_runs_csv(curve_set)
     if plot.ends:
-        datasets[ENDS] = [{"series": keys[end.text]} | end.list_fields() for end in plot.ends]
+        datasets[ENDS] = [{"series": keys[end.text], "dx": end.dx} | end.list_fields() for end in plot.ends]
     for name, marks in ((REFERENCES, plot.references), (ANNOTATIONS, plot.annotations)):
         if marks:
             datasets[name] = [

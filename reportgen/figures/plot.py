@@ -91,20 +91,26 @@ class Mark(Struct, frozen=True):
     right: bool = False  # whether ``y`` is on the right axis
 
 
+NEAR = 10
+"""Pixels from the right edge of a plot to the names at its line ends, unless lines lead to some of them."""
+
+
 class EndLabel(Struct, frozen=True):
     """Series name at the end of its line; heights are in pixels from the top of the plot."""
 
     text: str
     slot: int | None
     y: float
-    dx: float = 10  # pixels from the right edge of the plot
+    dx: float = NEAR  # pixels from the right edge of the plot
     at: float | None = None  # height of the line's end, from which a leader starts; None without one
     step: float | None = None  # where the line ends, if that is before the edge
 
     def list_fields(self) -> dict[str, float | str]:
-        """List what a live figure needs of it, with the ends of a leader only where there is one."""
-        leader = {name: value for name, value in (("at", self.at), ("step", self.step)) if value is not None}
-        return {"text": self.text, "y": self.y, "dx": self.dx, **leader}
+        """List what a live figure needs: ``dx`` and the ends of a leader only where there are leaders."""
+        fields: dict[str, float | str] = {"text": self.text, "y": self.y}
+        fields |= {"dx": self.dx} if self.dx != NEAR else {}
+        fields |= {} if self.at is None else {"at": self.at}
+        return fields | ({} if self.step is None else {"step": self.step})
 
 
 class Margins(Struct, frozen=True):

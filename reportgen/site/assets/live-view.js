@@ -5,6 +5,7 @@
   const FADED = "25%";
   const LINE = 16; // pixels between names at the line ends
   const LEVEL = 5; // pixels that such a name may be above or below the end of its line
+  const NEAR = 10; // pixels from the plot to such names, unless lines lead to some
   const LETTER = 7; // pixels of a digit at a tick, on average
   const ROOM = 0.06; // of the values that y is fitted to, above and below them
   const FLAT = 1e-6; // of the y axis, under which values are one
@@ -253,7 +254,7 @@
       });
       const wanted = found.map(({ at }) => Math.min(height, Math.max(0, at)));
       const places = live.spread(wanted, LINE, height);
-      const dx = payload.ends[0]?.dx;
+      const { dx = NEAR } = payload.ends[0] ?? {};
       const atEnd = (i) => (Math.abs(places[i] - wanted[i]) > LEVEL ? { at: wanted[i] } : {});
       return found.map(({ text }, i) => ({ text, y: places[i], dx, ...atEnd(i) }));
     }
@@ -315,7 +316,7 @@
         excluding: () => (this.differs ? live.listExcluding(data.series[0]) : []),
         means: () => data.means(this.band, this.log ? this.y.domain[0] : -Infinity),
         runs: () => data.runPoints((one) => this.runsOf(one)),
-        ends: () => this.ends(room).map((end) => ({ series: key(end.text), ...end })),
+        ends: () => this.ends(room).map((end) => ({ series: key(end.text), dx: NEAR, ...end })),
       };
       const marks = this.marks(room);
       return names.map((name) => [name, marks[name] ?? made[name]?.() ?? this.listPaths(name, room)]);
