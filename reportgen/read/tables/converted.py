@@ -347,14 +347,16 @@ def _find_printed_columns(
     part = "std" if settings.interval == "sd" else "stderr"
     found = []
     for index, name in enumerate(header):
+        if not name or name in names:
+            continue
         cells = [
             (line, row[index]) for line, row in rows[1:] if index < len(row) and not is_missing(row[index])
         ]
-        read = [(line, cell, parse_reported(cell)) for line, cell in cells]
-        printed = [one for _, cell, one in read if one and is_other_number(cell)]
-        is_numeric = 2 * sum(bool(one) or is_number(cell) for _, cell, one in read) > len(read)
-        if name and name not in names and printed and is_numeric:
-            lines = [line for line, _, one in read if one and one.spread is not None]
+        others = [(line, cell, parse_reported(cell)) for line, cell in cells if not is_number(cell)]
+        read = [(line, cell, one) for line, cell, one in others if one]
+        is_numeric = 2 * (len(cells) - len(others) + len(read)) > len(cells)
+        if is_numeric and any(is_other_number(cell) for _, cell, _ in read):
+            lines = [line for line, _, one in read if one.spread is not None]
             line, spread = (lines[0], part if is_long else f"{name}_{part}") if lines else (None, "")
             counted = bool({"n", f"{name}_n"} & {*header})
             found.append(_PrintedColumn(index, name, spread, line, counted))
