@@ -404,8 +404,11 @@
       await rest();
       const view = viewOf(runtime, "svg");
       await rest();
-      await view.runAsync();
-      await rest();
+      do {
+        this.feed(view, ownSets(spec));
+        await view.runAsync();
+        await rest();
+      } while (this.isResized()); // the window may have another width meanwhile
       const host = addHost(this.box);
       await view.initialize(host).runAsync();
       this.view?.finalize();
@@ -425,13 +428,17 @@
     refresh(...names) {
       if (!this.view) return void (this.stale = true); // it is being drawn, and can be read already
       if (this.drawn !== this.mode) return void this.draw();
-      this.settle();
-      const signals = this.signals(this.room, Plot.ink);
-      for (const [name, value] of Object.entries(signals)) this.view.signal(name, value);
-      const changed = this.sets.filter((name) => !POINTS.includes(name) || names.includes(name));
-      for (const [name, rows] of this.listRows(changed, this.room)) this.view.data(name, rows);
-      this.view.width(this.room.width).height(this.room.height).run();
+      this.feed(this.view, this.sets.filter((name) => !POINTS.includes(name) || names.includes(name)));
+      this.view.run();
       this.drawnNow();
+    }
+
+    /** Give a view the signals and these data sets as they are now. */
+    feed(view, sets) {
+      this.settle();
+      for (const [name, value] of Object.entries(this.signals(this.room, Plot.ink))) view.signal(name, value);
+      for (const [name, rows] of this.listRows(sets, this.room)) view.data(name, rows);
+      view.width(this.room.width).height(this.room.height);
     }
 
     drawnNow() {
@@ -439,10 +446,13 @@
       this.onDraw?.();
     }
 
+    isResized() {
+      const now = this.measure();
+      return ["width", "height", "narrow"].some((name) => now[name] !== this.room[name]);
+    }
+
     resized() {
-      const { width, height, narrow } = this.measure();
-      const { room } = this;
-      if (width !== room.width || height !== room.height || narrow !== room.narrow) this.refresh();
+      if (this.isResized()) this.refresh();
     }
   }
 
