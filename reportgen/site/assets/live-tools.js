@@ -315,7 +315,7 @@
       const ink = tokenValue(figure, colour.slice(4, -1));
       return faded ? ink.replace(/^rgb\((.*)\)$/, "rgba($1, 0.25)") : ink;
     };
-    const spec = plot.specification(room, rgb);
+    const spec = plot.filledSpecification(room, rgb);
     const { left, right, top, bottom } = plot.payload.margins;
     const { words, swatches, high } = heading(plot, room.width + left + right);
     const foot = { x: 0, y: high + top + room.height + bottom + FOOT, text: originOf(plot), limit: room.width + left + right };

@@ -366,7 +366,15 @@
       return { references: kept.slice(0, references.length), annotations: kept.slice(references.length) };
     }
 
-    /** The compiled specification with a room's signals and data in it. */
+    /** The compiled specification with a room's signals in it, and its rows. */
+    filledSpecification(room, ink) {
+      const spec = this.specification(room, ink);
+      const rows = new Map(this.listRows(ownSets(spec), room));
+      for (const set of spec.data) if (rows.has(set.name)) set.values = rows.get(set.name);
+      return spec;
+    }
+
+    /** The compiled specification with a room's signals in it. */
     specification(room, ink) {
       const { payload } = this;
       const spec = compiled(payload);
@@ -380,8 +388,6 @@
         spec.marks.unshift(live.rawMarks());
       }
       for (const signal of spec.signals) signal.value = signals[signal.name];
-      const rows = new Map(this.listRows(ownSets(spec), room));
-      for (const set of spec.data) if (rows.has(set.name)) set.values = rows.get(set.name);
       const y = spec.scales.find((scale) => scale.name === "y");
       y.type = this.y.scale;
       return { ...spec, width: room.width, height: room.height };
