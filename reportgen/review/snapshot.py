@@ -16,7 +16,7 @@ from reportgen.core.model import CurveRequest, Observations, ScoreRequest
 from reportgen.draft.blocks.draw_inputs import read_series_names
 from reportgen.draft.blocks.results import ResultsStore, use_every_step
 from reportgen.draft.drawing import plan_report
-from reportgen.site.outputs import FORMAT, format_report_json, list_figures, list_tables
+from reportgen.site.outputs import FORMAT, NO_METHOD, format_report_json, list_figures, list_tables
 from reportgen.site.reuse.manifest import Provenance
 
 if TYPE_CHECKING:
@@ -58,8 +58,6 @@ _DEFINING_NUMBERS: Final = {
     **{name: name for name in ("metric", "band", "level", "smooth", "estimand", "higher_is_better")},
     "reference": "baseline",
 }
-# What of a protocol says when and how often something was measured, and not how.
-NO_METHOD: Final = ("date", "samples")
 
 
 class FigureState(Struct, frozen=True):
