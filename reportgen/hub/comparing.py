@@ -41,6 +41,7 @@ class Comparison(Struct, frozen=True):
     level: str  # of the intervals, empty if there are none
     rows: tuple[Row, ...]
     reports: int
+    first: str  # "highest" or "lowest", as the best score is, or empty
 
 
 class BenchmarkScores(Struct, frozen=True):
@@ -110,7 +111,8 @@ def _compare(measure: Measure, scores: Sequence[tuple[str, Score]]) -> Compariso
         rows.append(Row(name, score.series, words, ", ".join(basis), score.page, interval, mark))
     said = ", ".join(text if label == "protocol" else f"{label} {text}" for label, text in protocol)
     percent = f"{100 * level:g}%" if level is not None and any(row.ends for row in rows) else ""
-    return Comparison(metric, said, percent, tuple(rows), len({name for name, _ in scores}))
+    first = {True: "highest", False: "lowest", None: ""}[direction]
+    return Comparison(metric, said, percent, tuple(rows), len({name for name, _ in scores}), first)
 
 
 def _get_interval(score: Score) -> tuple[float | None, float | None]:

@@ -223,11 +223,10 @@ def _describe_benchmark(hub: Hub, name: str) -> dict[str, Any]:
             "have scores measured in ways of their own",
         ),
     )
-    notes = [
-        f"{join_names([hub.published[one].title for one in names], most=5)} {one if len(names) == 1 else many}."
-        for names, one, many in left_out
-        if names
-    ]
+    notes = []
+    for names, one, many in left_out:
+        titles = join_names([hub.published[name].title for name in names], most=5)
+        notes += [f"{titles} {one if len(names) == 1 else many}."] if names else []
     tables = [
         {
             "id": f"compared-{number}",
@@ -236,7 +235,22 @@ def _describe_benchmark(hub: Hub, name: str) -> dict[str, Any]:
         }
         for number, one in enumerate(scores.comparisons, 1)
     ]
-    return {"tables": tables, "rows": rows, "notes": notes, "count": format_count(len(rows), "report")}
+    return {"tables": tables, "rows": rows, "notes": notes, "lead": _describe_lead(hub, name)}
+
+
+def _describe_lead(hub: Hub, name: str) -> str:
+    """Say what is best among the scores that may be compared first."""
+    count, compared = format_count(len(hub.benchmarks[name]), "report"), hub.scores[name].comparisons
+    if not compared:
+        one_way = "; no two of them have scores that were measured in one way"
+        return f"{count}{one_way if len(hub.benchmarks[name]) > 1 else ''}."
+    best = next((one for one in compared if one.first), None)
+    if best is None:
+        return f"{count}."
+    row = best.rows[0]
+    among = f"{len(best.rows):,} scores that were measured in one way"
+    said = f"The {best.first} of {among} is {row.series} {row.score} ({best.metric})"
+    return f"{count}. {said}; differences are not tested."
 
 
 def _describe_score(hub: Hub, row: Row) -> dict[str, Any]:
