@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from msgspec import Struct
 
@@ -12,6 +12,7 @@ from reportgen.core.words import format_count, format_estimate, format_step
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from reportgen.core.model import Estimate
     from reportgen.hub.reading import Score, Summary
 
 # Metric, protocol, and level of the intervals.
@@ -105,7 +106,7 @@ def _compare(measure: Measure, scores: Sequence[tuple[str, Score]]) -> Compariso
     for name, score in ordered:
         low, high = _get_interval(score)
         interval = None if low is None or high is None else (place(low), place(high))
-        words, mark = format_estimate(score.estimate), place(score.estimate.value)
+        words, mark = format_estimate(cast("Estimate", score.estimate)), place(score.estimate.value)
         basis = [format_count(score.estimate.n, score.estimate.unit)] if score.estimate.n else []
         basis += [] if score.step is None else [f"at {format_step(score.step)}"]
         rows.append(Row(name, score.series, words, ", ".join(basis), score.page, interval, mark))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlsplit
@@ -20,7 +21,6 @@ from reportgen.archive.publishing.feed_formats import (
     write_json_feed,
 )
 from reportgen.core import __version__
-from reportgen.settings.report import read_moment
 
 if TYPE_CHECKING:
     from reportgen.hub.entries import Hub, HubEntry
@@ -76,7 +76,14 @@ def _make_entry(one: HubEntry, summary: Summary, url: str, tag: str) -> Entry:
     content += f"<ul>{''.join(items)}</ul>" if items else ""
     content += f'<p><a href="{escape(address)}">Read the report</a></p>'
     title, id_ = f"{summary.title} {summary.version}", f"{tag}/reports/{one.name}/{quote(version, safe='')}"
-    return Entry(id_, address, read_moment(summary.date), clean_text(title), said, content)
+    return Entry(
+        id_,
+        address,
+        datetime.fromisoformat(summary.date).replace(tzinfo=UTC),
+        clean_text(title),
+        said,
+        content,
+    )
 
 
 def make_record(hub: Hub) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -9,21 +10,23 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from msgspec import Struct
+from msgspec import Struct, field, msgpack
 
 from reportgen.core import __version__
+from reportgen.core.cache import get_stamp
 from reportgen.core.words import format_count, join_names
 from reportgen.hub.entries import FOLDER, VERSIONS
 from reportgen.hub.listings import RECORD, make_feeds, make_record, make_titles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from reportgen.hub.comparing import Row
     from reportgen.hub.entries import Hub, HubEntry
 
 LISTED: Final = ("team-*.html", "benchmark-*.html")
 """Names of pages that are removed with what they are about."""
+_TITLES: Final = "search/titles.js"
 _NEWEST: Final = 5
 _MOST_OF_TEAM: Final = 8
 _MOST_IN_CONTENTS: Final = 15
@@ -45,19 +48,46 @@ _ENVIRONMENT = Environment(
 _ENVIRONMENT.filters |= {"url": str, "script_tag": str}
 
 
-def make_files(hub: Hub) -> dict[str, bytes]:
-    """Make all files of a hub but those of its reports, by their paths from its root."""
+class MadeFiles(Struct):
+    """Files of a hub by their paths from its root, and digests of all that is on each page.
+
+    A page is not made if its digest is known.
+    """
+
+    known: Mapping[str, str]
+    content: dict[str, bytes] = field(default_factory=dict)
+    digests: dict[str, str] = field(default_factory=dict)
+
+    def add_page(self, path: str, hub: Hub, template: str, title: str, **given: Any) -> None:  # noqa: ANN401
+        """Make a page unless it is known."""
+        head = (hub.settings.title, hub.settings.description, template, title)
+        self.digests[path] = hashlib.sha256(msgpack.encode([head, given])).hexdigest()
+        if self.known.get(path) != self.digests[path]:
+            self.content[path] = _render(hub, template, title, **given)
+
+
+def make_files(hub: Hub, known: Mapping[str, str]) -> MadeFiles:
+    """Make all files of a hub but those of its reports; ``known`` are digests of the pages that it has."""
     feeds = make_feeds(hub)
-    made = {**dict(_list_assets()), ".nojekyll": b"", **feeds, "search/titles.js": make_titles(hub)}
-    made["index.html"] = _render(hub, "index.html", "", feeds, **_describe_index(hub))
+    made = MadeFiles(known, {**dict(_list_assets()), ".nojekyll": b"", **feeds})
+    made.content |= {_TITLES: make_titles(hub), RECORD: make_record(hub)}
+    names = sorted(feeds)
+    made.add_page("index.html", hub, "index.html", "", feeds=names, **_describe_index(hub))
     for team, entries in hub.teams.items():
         rows = [_describe_row(hub, one) for one in entries]
-        given = {"rows": rows, "count": format_count(len(rows), "report")}
-        made[hub.addresses["team", team]] = _render(hub, "team.html", team or _WITHOUT_TEAM, feeds, **given)
+        given = {"rows": rows, "count": format_count(len(rows), "report"), "feeds": names}
+        made.add_page(hub.addresses["team", team], hub, "team.html", team or _WITHOUT_TEAM, **given)
     for name in hub.benchmarks:
-        given = _describe_benchmark(hub, name)
-        made[hub.addresses["benchmark", name]] = _render(hub, "benchmark.html", name, feeds, **given)
-    return made | {RECORD: make_record(hub)}
+        given = _describe_benchmark(hub, name) | {"feeds": names}
+        made.add_page(hub.addresses["benchmark", name], hub, "benchmark.html", name, **given)
+    return made
+
+
+def stamp_templates() -> str:
+    """Stamp the templates of pages; while the stamp is the same, so are they."""
+    theme = Path(str(files("reportgen.site_templates")))
+    paths = [theme / "base.html", *(theme / "hub").iterdir(), *(theme / "partials").iterdir()]
+    return repr([get_stamp(path) for path in sorted(paths)])
 
 
 def _list_assets() -> Iterator[tuple[str, bytes]]:
@@ -73,7 +103,7 @@ def _list_assets() -> Iterator[tuple[str, bytes]]:
         yield f"assets/reportgen/{name}", Path(__file__).with_name(name).read_bytes()
 
 
-def _render(hub: Hub, template: str, title: str, feeds: Iterable[str], **given: Any) -> bytes:  # noqa: ANN401
+def _render(hub: Hub, template: str, title: str, **given: Any) -> bytes:  # noqa: ANN401
     """Render a page with what templates of MkDocs' pages are given."""
     is_home, settings = not title, hub.settings
     home = {"title": "Overview", "url": "./", "children": (), "is_current": is_home}
@@ -98,13 +128,13 @@ def _render(hub: Hub, template: str, title: str, feeds: Iterable[str], **given: 
     page = {
         "title": title or settings.title,
         "is_homepage": is_home,
-        "toc": _Contents(tuple(given.pop("contents", ()))),
+        "toc": _Contents(tuple(given.get("contents", ()))),
         **dict.fromkeys(("ancestors", "edit_url", "previous_page", "next_page", "canonical_url")),
     }
     entries = {"entries": [home, *sections, *own], "cut": 0}
     rg = {"csp": _POLICY, "version": __version__, "navigation": entries, "search": "Search all reports"}
     nav = _Navigation(tuple(tabs), {"url": "./", "title": "Overview"})
-    shown = {"config": config, "page": page, "rg": rg, "nav": nav, "feeds": tuple(sorted(feeds)), **given}
+    shown = {"config": config, "page": page, "rg": rg, "nav": nav, **given}
     return _ENVIRONMENT.get_template(f"hub/{template}").render(shown).encode()
 
 

@@ -10,6 +10,7 @@ import json
 import math
 import os
 from contextlib import ExitStack, contextmanager
+from datetime import date
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
@@ -18,9 +19,7 @@ from reportgen.archive import intact
 from reportgen.archive.publishing.pages import read_title
 from reportgen.archive.publishing.sites import find_page_address, open_given, read_state
 from reportgen.core.errors import make_error
-from reportgen.core.model import Estimate
-from reportgen.settings.report import read_moment
-from reportgen.site.outputs import FORMAT, NO_METHOD, list_values
+from reportgen.core.report_json import FORMAT, NO_METHOD, list_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -38,6 +37,16 @@ _CITED: Final = ".zenodo.json"
 _OF_PROBLEMS: Final = frozenset(("score", "problem set"))
 
 
+class Value(Struct, frozen=True):
+    """A number with its interval, as ``Estimate`` of the draft, whose module imports much."""
+
+    value: float
+    low: float | None
+    high: float | None
+    n: int
+    unit: str
+
+
 class Score(Struct, frozen=True):
     """A number of a report: the score of a series on a benchmark, or the last value of its curve."""
 
@@ -46,7 +55,7 @@ class Score(Struct, frozen=True):
     protocol: tuple[tuple[str, str], ...]  # names and texts, sorted; empty if none is stated
     level: float | None  # of its interval
     series: str
-    estimate: Estimate
+    estimate: Value
     step: float | None
     higher_is_better: bool | None
     page: str  # address from the root of its report
@@ -179,7 +188,7 @@ def summarize_report(report: OpenedReport) -> Summary:
 
 def _is_date(text: str) -> bool:
     try:
-        return bool(read_moment(text))
+        return bool(date.fromisoformat(text))
     except ValueError:
         return False
 
@@ -224,13 +233,13 @@ def _list_scores(page: dict[str, Any], address: str) -> Iterator[Score]:
             )
 
 
-def _read_estimate(value: Mapping[str, Any]) -> Estimate:
+def _read_estimate(value: Mapping[str, Any]) -> Value:
     low, high = (_read_number(value.get(name)) for name in ("low", "high"))
     centre = _read_number(value["value"])
     if centre is None:
         raise ValueError("a score is no number")
     unit = "run" if "n" in value else "problem"
-    return Estimate(centre, low, high, int(value.get("n") or value.get("problems") or 0), unit)
+    return Value(centre, low, high, int(value.get("n") or value.get("problems") or 0), unit)
 
 
 def _read_number(value: object) -> float | None:

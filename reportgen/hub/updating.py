@@ -17,7 +17,7 @@ from reportgen.core.cache import Cache, cache_folder, get_stamp
 from reportgen.core.errors import Diagnostics, make_error
 from reportgen.hub.entries import FOLDER, VERSIONS, Hub, HubEntry
 from reportgen.hub.listings import RECORD
-from reportgen.hub.pages import LISTED, make_files
+from reportgen.hub.pages import LISTED, make_files, stamp_templates
 from reportgen.hub.reading import REPORT, Summary, open_report, stamp_source, summarize_report
 from reportgen.hub.staging import StagedReport, find_published, is_stage, link_tree, open_hub_stage
 from reportgen.settings.hub import FOLDER_NAME, load_hub
@@ -44,6 +44,13 @@ class _Known(Struct, frozen=True):
     problem: str = ""
 
 
+class _State(Struct, frozen=True):
+    """What the last update saw of each report, and the digests of the pages that it wrote."""
+
+    reports: dict[str, _Known] = field(default_factory=dict)
+    pages: dict[str, str] = field(default_factory=dict)
+
+
 class Update(Struct):
     """What an update did, by the names of reports; ``written`` counts files."""
 
@@ -68,10 +75,12 @@ def update_hub(hub_file: Path, public: Path, progress: Callable[[int, int], None
     hub = load_hub(hub_file)
     public = public.resolve()
     _refuse_folder(public, hub.reports)
-    cache, key = Cache(cache_folder(public.parent)), Cache.make_key("hub", str(public))
+    cache = Cache(cache_folder(public.parent))
+    key = Cache.make_key("hub", str(public), stamp_templates())
     with open_hub_stage(public) as stage:
-        known = _recall(public, cache.load(key, dict[str, _Known]) or {})
-        updating = _Updating(stage, hub.settings, known)
+        state = cache.load(key, _State) or _State()
+        pages = {path: digest for path, digest in state.pages.items() if (public / path).is_file()}
+        updating = _Updating(stage, hub.settings, _recall(public, state.reports), pages)
         for number, report in enumerate(sorted(hub.reports, key=lambda one: one.name), 1):
             updating.add(report)
             progress(number, len(hub.reports))
@@ -150,6 +159,7 @@ class _Updating(Struct):
     stage: Stage
     settings: HubSettings
     known: dict[str, _Known]
+    pages: dict[str, str]
     update: Update = field(default_factory=Update)
     entries: dict[str, HubEntry] = field(default_factory=dict)
     stamps: dict[str, str] = field(default_factory=dict)
@@ -215,18 +225,20 @@ class _Updating(Struct):
         """Put everything that changed into its place, and remove what is gone."""
         stage, public = self.stage, self.stage.public
         entries = tuple(self.entries.values())
-        made = make_files(Hub(self.settings, entries))
+        made = make_files(Hub(self.settings, entries), self.pages)
+        present = made.content.keys() | made.digests.keys()
+        self.pages = made.digests
         folder = public / FOLDER
         gone = sorted(one.name for one in folder.iterdir()) if folder.is_dir() else []
         self.update.removed = [one for one in gone if one not in self.entries]
         removed = [f"{FOLDER}/{one}" for one in self.update.removed]
         for pattern in LISTED:
-            removed += sorted(one.name for one in public.glob(pattern) if one.name not in made)
-        removed += [one for one in _FEEDS if one not in made and (public / one).exists()]
-        changed = [path for path, content in made.items() if not _holds(public / path, content)]
+            removed += sorted(one.name for one in public.glob(pattern) if one.name not in present)
+        removed += [one for one in _FEEDS if one not in present and (public / one).exists()]
+        changed = [path for path, content in made.content.items() if not _holds(public / path, content)]
         for path in changed:
             (stage.new / path).parent.mkdir(parents=True, exist_ok=True)
-            (stage.new / path).write_bytes(made[path])
+            (stage.new / path).write_bytes(made.content[path])
         # The record comes first where there is none: by it, the folder is known as a hub's.
         first = [RECORD] if RECORD in changed and not (public / RECORD).exists() else []
         last = [RECORD] if RECORD in changed and not first else []
@@ -238,17 +250,18 @@ class _Updating(Struct):
         self.update.reports = sum(one.summary is not None for one in entries)
         self.update.broken = {one.name: one.problem for one in entries if one.problem}
         self.update.unpublished = [one.name for one in entries if one.summary is None]
-        self.update.has_feed = _FEEDS[0] in made
+        self.update.has_feed = _FEEDS[0] in made.content
 
-    def remember(self) -> dict[str, _Known]:
+    def remember(self) -> _State:
         """Return what the next update has to know."""
         folder = self.stage.public / FOLDER
-        return {
+        seen = {
             name: _Known(
                 self.stamps[name], _stamp_published(folder / name), one.summary, one.versions, one.problem
             )
             for name, one in self.entries.items()
         }
+        return _State(seen, self.pages)
 
 
 _FEEDS: Final = ("feed.xml", "feed.json")

@@ -12,6 +12,7 @@ from msgspec import to_builtins
 
 from reportgen.core import __version__
 from reportgen.core.model import Figure, Observations, Overview, Panels, ResultTable, Stack
+from reportgen.core.report_json import FORMAT
 from reportgen.core.statements import Fact, Truth
 
 if TYPE_CHECKING:
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from reportgen.settings.inputs import Page
     from reportgen.site.reuse.manifest import Provenance
 
-FORMAT = 1
-# What of a protocol says when and how often something was measured, and not how.
-NO_METHOD = ("date", "samples")
 _FACT = Fact.__struct_fields__
 
 
@@ -209,25 +207,6 @@ def count_statements(statements: Sequence[Statement]) -> dict[str, int]:
         "fail_as_expected": words.count("fails as expected"),
         "hold_unexpectedly": words.count("holds unexpectedly"),
     }
-
-
-def list_values(
-    numbers: Mapping[str, Any],
-) -> Iterator[tuple[str, str, Mapping[str, Any], Mapping[str, str]]]:
-    """List series, benchmark, value with its interval, and protocol from ``numbers`` of ``report.json``."""
-    series, protocols = numbers.get("series"), numbers.get("protocol", {})
-    for one in numbers.get("scores", ()):
-        yield one["series"], "", {**one, "value": one["estimate"]}, protocols.get(one["series"], {})
-    if isinstance(series, list):
-        for one in series:
-            if isinstance(one, dict) and "last" in one:
-                yield one["name"], "", one["last"], {}
-    if isinstance(series, dict):
-        for name, cells in series.items():
-            for benchmark, cell in cells.items():
-                score = cell["score"]
-                protocol = numbers["benchmarks"][benchmark]["protocol"].get(name, {})
-                yield name, benchmark, {**score, "value": score["estimate"]}, protocol
 
 
 _SETTINGS = ("lang", "separator", "min_search_length")

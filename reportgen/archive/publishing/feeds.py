@@ -34,9 +34,10 @@ from reportgen.archive.publishing.result_changes import describe_result_changes
 from reportgen.archive.publishing.sites import find_page_address, parse_base_url
 from reportgen.core.cache import Cache, cache_folder
 from reportgen.core.errors import ReportError, make_error
+from reportgen.core.report_json import FORMAT
 from reportgen.core.words import join_names
 from reportgen.settings.report import read_moment
-from reportgen.site.outputs import FORMAT, get_page_folder
+from reportgen.site.outputs import get_page_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

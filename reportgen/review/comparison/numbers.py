@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
+from reportgen.core.report_json import NO_METHOD, list_values
 from reportgen.review.comparison.effects import Effect, ItemChanges, adjust_family
 from reportgen.review.comparison.identity import match, match_requests
 from reportgen.review.comparison.readings import PairOfReadings, Reading
 from reportgen.review.comparison.verdicts import Moved, judge, list_differences
 from reportgen.review.model import Estimate, Family
 from reportgen.review.snapshot import define_numbers
-from reportgen.site.outputs import NO_METHOD, list_values
 from reportgen.statistics.permutation_tests import count_draws
 
 if TYPE_CHECKING:
