@@ -184,7 +184,7 @@ def schema(name: str | None) -> None:
     """Print JSON Schemas, for editors.
 
     Of the bodies of blocks and of settings files. NAME is a block such as curve, or source, front-matter,
-    plugin or review; all if left out.
+    hub, plugin or review; all if left out.
 
     \b
     Examples:

@@ -11,6 +11,7 @@ import math
 import os
 from contextlib import ExitStack, contextmanager
 from datetime import date
+from stat import S_ISDIR
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
@@ -81,14 +82,9 @@ class Summary(Struct, frozen=True):
     pages: tuple[tuple[str, str], ...]  # titles and addresses
     benchmarks: tuple[BenchmarkPage, ...]
     scores: tuple[Score, ...]
+    benchmark_names: tuple[str, ...]  # each once, first those that have a page
     statements: int
     unexpected: int  # statements that are not as expected
-
-    @property
-    def benchmark_names(self) -> tuple[str, ...]:
-        """Its benchmarks, each once, first those that have a page."""
-        names = (*(one.name for one in self.benchmarks), *(one.benchmark for one in self.scores))
-        return tuple(dict.fromkeys(name for name in names if name))
 
 
 class OpenedReport(Struct, frozen=True):
@@ -169,6 +165,9 @@ def summarize_report(report: OpenedReport) -> Summary:
         pages = [(one, find_page_address(one["path"], files.__contains__)) for one in value["pages"]]
         known = [(one, address) for one, address in pages if address is not None]
         statements = [one for page in value["pages"] for one in page["statements"]]
+        benchmarks = tuple(_list_benchmarks(known))
+        scores = tuple(score for one, address in known for score in _list_scores(one, address))
+        names = (*(one.name for one in benchmarks), *(one.benchmark for one in scores))
         return Summary(
             title=read_title(report.read(HOME)) or "Report",
             **stated,
@@ -176,8 +175,9 @@ def summarize_report(report: OpenedReport) -> Summary:
             commit=state.commit,
             report_sha256=hashlib.sha256(content).hexdigest(),
             pages=tuple((str(one["title"] or one["path"]), address) for one, address in known),
-            benchmarks=tuple(_list_benchmarks(known)),
-            scores=tuple(score for one, address in known for score in _list_scores(one, address)),
+            benchmarks=benchmarks,
+            scores=scores,
+            benchmark_names=tuple(dict.fromkeys(filter(None, names))),
             statements=len(statements),
             unexpected=sum(not one["as_expected"] for one in statements),
         )
@@ -256,22 +256,19 @@ def stamp_source(path: Path) -> str:
 
     A source that is missing has an empty stamp.
     """
-    digest = hashlib.sha256()
+    lines = []
     try:
         found = path.stat()
-        digest.update(f"{found.st_ino} {found.st_size} {found.st_mtime_ns}".encode())
+        lines.append(f"{found.st_ino} {found.st_size} {found.st_mtime_ns}")
         folders = [str(path)] if path.is_dir() else []
         while folders:
             with os.scandir(folders.pop()) as entries:
-                for entry in sorted(entries, key=lambda one: one.name):
-                    if entry.is_dir(follow_symlinks=False):
-                        folders.append(entry.path)
+                for entry in entries:
                     one = entry.stat(follow_symlinks=False)
-                    digest.update(
-                        f"{entry.path} {one.st_mode} {one.st_size} {one.st_mtime_ns}\n".encode(
-                            "utf-8", "surrogateescape"
-                        )
-                    )
+                    lines.append(f"{entry.path}\0{one.st_size} {one.st_mtime_ns}")
+                    if S_ISDIR(one.st_mode):
+                        folders.append(entry.path)
     except OSError:
         return ""
-    return digest.hexdigest()
+    lines.sort()
+    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()

@@ -72,6 +72,10 @@ class StagedReport(Struct):
     def stage(self, folder: Path) -> int:
         """Write all files into a new folder, and return how many differ from the published ones."""
         made = set[Path]()
+        size = sum(size for path, size in self.sizes.items() if path not in self.same)
+        if size > (free := shutil.disk_usage(folder.parents[1]).free):
+            message = f"{size:,} bytes of it would be written, and {free:,} are free"
+            raise make_error(self.report.name, message, "Free some space")
         for path in self.sizes:
             target = folder / path
             try:
@@ -82,49 +86,41 @@ class StagedReport(Struct):
                     link_file(self.published / path, target)
                     continue
                 with target.open("xb") as copy:
-                    digest = hashlib.sha256()
                     for chunk in self._read(path):
-                        digest.update(chunk)
                         copy.write(chunk)
             except OSError as error:
                 if error.errno not in _BY_NAME:
                     raise
                 message = f"it cannot be written here ({error.strerror})"
                 raise make_error(f"{self.report.name}/{path}", message, "Give it another name") from error
-            self._verify(path, digest.hexdigest())
         return len(self.sizes) - len(self.same)
 
     def _check_size(self) -> None:
-        size = sum(self.sizes.values())
-        above = next(one for one in self.published.parents if one.exists())
-        if size > min(LARGEST, shutil.disk_usage(above).free):
-            message = f"it has {size:,} bytes, which is more than 10 GB or than there is room for"
+        if (size := sum(self.sizes.values())) > LARGEST:
+            message = f"it has {size:,} bytes, more than 10 GB"
             raise make_error(self.report.name, message, "Leave out what nobody reads")
         if missing := [name for name in self.report.hashes if self.report.is_missing(name)]:
             more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
             raise make_error(self.report.name, f"{missing[0]} is missing{more}", "Archive the report again")
 
     def _is_same(self, path: str) -> bool:
-        digest = hashlib.sha256()
         with (self.published / path).open("rb") as old:
-            for chunk in self._read(path):
-                digest.update(chunk)
-                if old.read(len(chunk)) != chunk:
-                    return False
-        self._verify(path, digest.hexdigest())
-        return True
+            return all(old.read(len(chunk)) == chunk for chunk in self._read(path))
 
     def _read(self, path: str) -> Iterator[bytes]:
-        """Read a file in parts; raise a ReportError if that cannot be done."""
+        """Read a file in parts; raise a ReportError if that cannot be done, or an archive says otherwise."""
+        hashes, digest = self.report.hashes, hashlib.sha256()
         try:
             with self.report.open_file(path) as file:
                 while chunk := file.read(_CHUNK):
+                    if hashes:
+                        digest.update(chunk)
                     yield chunk
         except intact.READING_ERRORS as error:
-            raise make_error(f"{self.report.name}/{path}", f"it cannot be read ({error})") from error
-
-    def _verify(self, path: str, digest: str) -> None:
-        if self.report.hashes and self.report.hashes.get(f"{self.report.prefix}{path}") != digest:
+            # The error itself may say where the hub's file is on this machine.
+            reason = getattr(error, "strerror", None) or error
+            raise make_error(f"{self.report.name}/{path}", f"it cannot be read ({reason})") from error
+        if hashes and hashes.get(f"{self.report.prefix}{path}") != digest.hexdigest():
             message = "it is not as it was when it was archived"
             raise make_error(f"{self.report.name}/{path}", message, "Archive the report again")
 
