@@ -406,6 +406,8 @@
       this.settle();
       this.drawn = this.mode;
       const spec = this.filledSpecification(this.room, Plot.ink);
+      const paths = spec.data.filter(({ name }) => name.endsWith("_paths")).map((set) => [set, set.values]);
+      for (const [set] of paths) set.values = []; // each kind of path is drawn in a task of its own
       await rest();
       const runtime = vega.parse(spec, null, { ast: true });
       await rest();
@@ -413,6 +415,10 @@
       await rest();
       await view.runAsync();
       await rest();
+      for (const [{ name }, rows] of paths) {
+        await view.data(name, rows).runAsync();
+        await rest();
+      }
       const host = addHost(this.box);
       await view.initialize(host).runAsync();
       this.view?.finalize();
