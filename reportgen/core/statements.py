@@ -245,6 +245,7 @@ class Description(Struct, frozen=True):
     seed_by: str = ""
     step_name: str = ""
     step_is_time: bool = False
+    other_axes: tuple[str, ...] = ()  # what curves can be drawn over besides the step: tokens, epochs, ...
     counts: Counts = field(default_factory=Counts)
     sources: tuple[DescribedSource, ...] = ()  # those in a folder that is no source itself
     problems: tuple[Diagnostic, ...] = ()  # errors if it cannot be read, or what was irregular or guessed
