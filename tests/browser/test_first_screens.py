@@ -242,7 +242,7 @@ def test_dots_of_the_overview_have_names_on_focus(browser: Browser, example_site
 
 
 def test_arrow_keys_read_the_dots_of_the_overview(browser: Browser, example_site: Path) -> None:
-    """From the first to the last and back, announced with their place, with no further stop of the Tab key."""
+    """From the first to the last and back, announced with their place; a row stays one stop of Tab."""
     tab = browser.new_page(viewport={"width": 1280, "height": 800})
     tab.goto((example_site / "index.html").as_uri())
     row = tab.locator(".rg-strip > li").nth(2)
