@@ -270,6 +270,17 @@ def test_arrow_keys_read_the_dots_of_the_overview(browser: Browser, example_site
     tab.close()
 
 
+@pytest.mark.parametrize("name", LIMITS)
+def test_paper_has_no_folds_that_nobody_can_open(browser: Browser, example_site: Path, name: str) -> None:
+    """Closed tables and notes are left out; the number of statements and the provenance are printed."""
+    tab = browser.new_page(viewport={"width": 700, "height": 1000})
+    tab.goto((example_site / name / "index.html").as_uri())
+    tab.emulate_media(media="print")
+    lines = tab.locator("main details:not([open]) > summary:visible").all_inner_texts()
+    assert [line.partition(":")[0] for line in lines] == ["Checked statements"]
+    tab.close()
+
+
 def test_a_card_says_what_its_page_says(browser: Browser, example_site: Path) -> None:
     """The page's name, its verdict in words, the same values, and the date."""
     tab = browser.new_page()
