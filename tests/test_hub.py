@@ -349,7 +349,7 @@ def test_only_what_was_measured_in_one_way_is_compared(tmp_path: Path) -> None:
     assert "Differences between reports are not tested" in table
     assert table.count("<line ") == 2  # one has no interval
     assert "Epsilon states no protocol for its scores." in html
-    assert "Gamma and Delta have scores measured in ways of their own." in html
+    assert "Gamma and Delta have scores that no other report measured in the same way." in html
     assert "The highest of 3 scores that were measured in one way is GRPO 0.750 ± 0.050" in html
 
 

@@ -14,7 +14,7 @@ from msgspec import Struct, field, msgpack
 
 from reportgen.core import __version__
 from reportgen.core.cache import get_stamp
-from reportgen.core.words import format_count, join_names
+from reportgen.core.words import format_count, join_names, keep_together
 from reportgen.hub.entries import FOLDER, VERSIONS
 from reportgen.hub.listings import RECORD, make_feeds, make_record, make_titles
 
@@ -249,8 +249,8 @@ def _describe_benchmark(hub: Hub, name: str) -> dict[str, Any]:
         (scores.unstated, "states no protocol for its scores", "state no protocol for their scores"),
         (
             scores.alone,
-            "has scores measured in a way of its own",
-            "have scores measured in ways of their own",
+            "has scores that no other report measured in the same way",
+            "have scores that no other report measured in the same way",
         ),
     )
     notes = []
@@ -265,7 +265,7 @@ def _describe_benchmark(hub: Hub, name: str) -> dict[str, Any]:
         }
         for number, one in enumerate(scores.comparisons, 1)
     ]
-    return {"tables": tables, "rows": rows, "notes": notes, "lead": _describe_lead(hub, name)}
+    return {"tables": tables, "rows": rows, "notes": notes, "lead": keep_together(_describe_lead(hub, name))}
 
 
 def _describe_lead(hub: Hub, name: str) -> str:
