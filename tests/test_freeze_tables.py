@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+import zipfile
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pytest
+from click.testing import CliRunner
 from made_measurements import measurements
 
 import reportgen as rg
+from reportgen.cli.main import cli
 from reportgen.core import engines
+from reportgen.draft.describing import describe_frozen_table
 from reportgen.notebook import freezing
 from reportgen.statistics.curves import reduce as reduce_module
 
@@ -110,7 +114,7 @@ def test_the_last_written_counts(tmp_path: Path) -> None:
     assert duckdb.read_parquet(str(tmp_path / "a/points.parquet")).project('"value"').fetchall() == [
         (value * 1.5,) for value in range(5, 10)
     ]
-    assert "5 rows replaced by a later one" in (tmp_path / "a/source.yml").read_text()
+    assert "5 rows were replaced by a later one" in (tmp_path / "a/source.yml").read_text()
     text = refuse(tmp_path / "b", twice, {"metrics": ["loss"]})
     assert "2 rows are of series b, run 1, metric loss, step" in text
     assert "which is the last? Name a column of whole numbers" in text
@@ -146,8 +150,8 @@ def test_answers_are_counted(tmp_path: Path) -> None:
     for name in ("series", "estimate", "low", "high", "problems"):
         assert found[name].tolist() == expected[name].tolist(), name
     said = (tmp_path / "a/source.yml").read_text()
-    assert "1 answer without a score" in said
-    assert "1 row replaced by a later one" in said
+    assert "1 answer had no score" in said
+    assert "1 row was replaced by a later one" in said
     assert "which is the last?" in refuse(tmp_path / "b", select, {"problem": "problem", "sample": "sample"})
 
 
@@ -315,3 +319,60 @@ def test_check_says_whether_the_table_moved_on(tmp_path: Path) -> None:
     assert {name: (folder / name).read_bytes() for name in list_files(folder)} == before
     with pytest.raises(rg.ReportError, match="no table was frozen here"):
         rg.freeze(connection.table("t"), tmp_path / "y", check=True)
+
+
+def test_the_command_checks_what_was_frozen(tmp_path: Path) -> None:
+    """Without the engine: whether the file is the one that was written, and from what."""
+    folder = tmp_path / "sweep"
+    rg.freeze(open_table(), folder, metrics=["loss"], table="lake.runs")
+    said = CliRunner().invoke(cli, ["freeze", "--check", str(folder)])
+    assert said.exit_code == 0
+    assert (
+        "points.parquet is as it was frozen: 2,400 rows from 60,000 rows of lake.runs by DuckDB"
+        in said.output
+    )
+    (folder / "points.parquet").write_bytes(b"PAR1")
+    with pytest.raises(rg.ReportError, match="it is not the table that was frozen"):
+        describe_frozen_table(folder)
+    (folder / "origin.json").write_text('{"format": 1}')
+    with pytest.raises(rg.ReportError, match="it is damaged: "):
+        describe_frozen_table(folder)
+
+
+def test_the_command_checks_whether_files_moved_on(tmp_path: Path) -> None:
+    """A source of files is compared with the hashes of when it was frozen."""
+    runs, table = tmp_path / "runs", tmp_path / "table"
+    runs.mkdir()
+    for name in "ab":
+        (runs / f"{name}.csv").write_text("step,loss\n1,0.5\n2,0.25\n")
+    words = ["freeze", str(runs), "--to", str(table)]
+    assert CliRunner().invoke(cli, words).exit_code == 0
+    same = CliRunner().invoke(cli, [*words, "--check"])
+    assert (same.exit_code, "is what freezing it now would write" in same.output) == (0, True)
+    before = (table / "data.parquet").read_bytes()
+    (runs / "a.csv").write_text("step,loss\n1,0.5\n2,0.125\n")
+    (runs / "c.csv").write_text("step,loss\n1,0.5\n")
+    moved = CliRunner().invoke(cli, [*words, "--check"])
+    assert moved.exit_code == 1
+    assert "moved on since it was frozen: runs/a.csv changed, runs/c.csv new" in moved.output
+    assert (table / "data.parquet").read_bytes() == before
+
+
+def test_a_page_says_where_its_points_come_from(tmp_path: Path) -> None:
+    """A frozen table is a source like any other: built, with its origin in captions, and archived."""
+    (tmp_path / "content").mkdir()
+    page = "# A\n\n```curve\nsource: sweep\nmetric: loss\n```\n"
+    (tmp_path / "content/index.md").write_text(page)
+    (tmp_path / "mkdocs.yml").write_text(
+        "site_name: A\ndocs_dir: content\ntheme: {name: reportgen}\nplugins: [search, reportgen]\n"
+    )
+    rg.freeze(open_table(), tmp_path / "data/sweep", metrics=["loss"], table="lake.runs")
+    mkdocs = str(tmp_path / "mkdocs.yml")
+    built = CliRunner().invoke(cli, ["build", "-f", mkdocs])
+    assert built.exit_code == 0, built.output
+    html = (tmp_path / "site/index.html").read_text().replace("\xa0", " ")
+    assert "Binned by DuckDB from 60,000 rows of lake.runs before freezing." in html
+    archived = CliRunner().invoke(cli, ["archive", "-f", mkdocs, "--to", str(tmp_path / "a.zip")])
+    assert archived.exit_code == 0, archived.output
+    names = zipfile.ZipFile(tmp_path / "a.zip").namelist()
+    assert {"data/sweep/origin.json", "data/sweep/points.parquet", "data/sweep/source.yml"} <= {*names}

@@ -315,9 +315,11 @@ def _describe_reduction(metrics: Iterable[ReducedMetric]) -> Iterator[str]:
         of = "" if len(binned) == len(listed) else f" of {names}"
         yield f"Steps{of} are averaged in {binned[0].bins} bins."
     if dropped := sum(metric.dropped for metric in listed):
-        yield f"Before freezing, {format_count(dropped, 'value')} missing or not finite."
+        be = "was" if dropped == 1 else "were"
+        yield f"Before freezing, {format_count(dropped, 'value')} {be} missing or not finite."
     if replaced := sum(metric.replaced for metric in listed):
-        yield f"Before freezing, {format_count(replaced, 'row')} replaced by a later one of the same step."
+        be = "was" if replaced == 1 else "were"
+        yield f"Before freezing, {format_count(replaced, 'row')} {be} replaced by a later one of its step."
 
 
 def _write(folder: Path, origin: TableOrigin, content: bytes, found: list[str]) -> None:

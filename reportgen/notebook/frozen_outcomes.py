@@ -37,12 +37,13 @@ def count_outcomes(table: LazyTable, most: int) -> tuple[dict[str, dict[str, npt
     tidy = table.frame.select(*table.select_runs(), *texts, finite)
     missing = as_counts(fetch(tidy.select(nw.col("score").null_count()))["score"])[0]
     tidy = tidy.filter(~nw.col("score").is_null())
-    found = [f"Before freezing, {format_count(missing, 'answer')} without a score."] if missing else []
+    found = [f"Before freezing, {format_count(missing, 'answer')} had no score."] if missing else []
     if "sample" in table.roles:
         repeats = tidy.group_by(*keys).agg((nw.len() - 1).alias("repeats"))
         if replaced := int(np.sum(as_floats(fetch(repeats.select(nw.col("repeats").sum()))["repeats"]))):
             refuse_repeats(table, tidy, keys)
-            found.append(f"Before freezing, {format_count(replaced, 'row')} replaced by a later one.")
+            be = "was" if replaced == 1 else "were"
+            found.append(f"Before freezing, {format_count(replaced, 'row')} {be} replaced by a later one.")
         tidy = last_written(tidy, keys, "row", ("score",))
     columns = _fetch_counts(tidy, most)
     if int(columns["count"].sum()) > MOST_ANSWERS:
