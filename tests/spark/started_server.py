@@ -39,12 +39,17 @@ class Server:
 
 
 @contextmanager
-def start_server(memory: str = "1g", cores: int = 2) -> Iterator[Server]:
-    """Start a server in a session of its own, and wait until it answers."""
+def start_server(memory: str = "1g", code: str | None = None) -> Iterator[Server]:
+    """Start a server in a session of its own, and wait until it answers.
+
+    ``code`` starts it in place of ``serve_connect.py``, at the port that Spark takes if none is named.
+    """
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         port = found.getsockname()[1]
-    command = [sys.executable, str(_SCRIPT), str(port), memory, str(cores)]
+    command = [sys.executable, str(_SCRIPT), str(port), memory]
+    if code is not None:
+        command = [sys.executable, "-c", code.replace("15002", str(port))]
     environment = {**os.environ, "JAVA_HOME": find_java() or "", "SPARK_LOCAL_IP": "127.0.0.1"}
     with tempfile.TemporaryFile("w+") as log:
         process = subprocess.Popen(
@@ -69,9 +74,9 @@ def start_server(memory: str = "1g", cores: int = 2) -> Iterator[Server]:
 
 
 def _wait(process: subprocess.Popen[str], log: IO[str]) -> None:
-    """Wait for READY; raise with what the process printed if it ends, or takes too long."""
+    """Wait until it prints that it answers; raise with what it printed if it ends, or takes too long."""
     end, text = time.monotonic() + _PATIENCE, ""
-    while "READY" not in text:
+    while not any(word in text for word in ("READY", "answers at")):
         if process.poll() is not None or time.monotonic() > end:
             raise RuntimeError(f"the server of Spark Connect did not start: {text[-2000:]}")
         time.sleep(0.2)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import socket
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 import polars as pl
 import pytest
 from find_java import find_java, what_is_missing
-from started_server import start_server
+from started_server import Server, start_server
 
 import reportgen as rg
 from reportgen.core import engines
@@ -20,7 +22,6 @@ from reportgen.statistics.curves import reduce as reduce_module
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 
 # Runs of unequal length, one of them a hundred times as long; steps written twice; NaN, infinities, both
@@ -76,6 +77,13 @@ def parquet(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("rows") / "rows.parquet"
     duckdb.sql(f"COPY ({ROWS}) TO '{path}' (FORMAT parquet, ROW_GROUP_SIZE 2048)")
     return str(path)
+
+
+def open_client(server: Server) -> Any:  # noqa: ANN401 - a session of Spark Connect
+    """Open a session of a server beside those of other servers, which its builder would give again."""
+    from pyspark.sql.connect.session import SparkSession  # noqa: PLC0415 - needs Java's folder
+
+    return SparkSession.builder.remote(server.address).create()
 
 
 def freeze(frame: Any, folder: Path, **settings: Any) -> str:  # noqa: ANN401 - of any engine
@@ -266,28 +274,57 @@ def test_an_older_client_is_fine(sparks: Sparks, monkeypatch: pytest.MonkeyPatch
     assert engines.find_version_fault(__import__("narwhals").from_native(sparks.connect.range(1))) is None
 
 
-def test_a_cluster_that_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server of its own that dies after an answer: what was there stays, and nothing is half-written."""
+@pytest.fixture(scope="module")
+def guide() -> list[str]:
+    """The examples of the page in the guide: from a table to a figure, and a server to try it with."""
+    page = Path(__file__).parents[2] / "content/guide/large-tables.md"
+    return re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def server(guide: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server as the guide starts one, over files of runs."""
+    folder = tmp_path_factory.mktemp("lake")
+    select = "'m' || i % 2 AS model, i % 6 AS run_id, i // 6 AS step, sin(i) AS loss, cos(i) AS reward"
+    duckdb.sql(f"COPY (SELECT {select} FROM range(6000) r(i)) TO '{folder}/a.parquet' (FORMAT parquet)")
+    with start_server(code=guide[1].replace("runs/*.parquet", f"{folder}/*.parquet")) as started:
+        yield started
+
+
+def test_the_page_of_the_guide(
+    guide: list[str], server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its ten lines draw a figure of a table on its server, word for word but for names of places."""
+    monkeypatch.chdir(tmp_path)
+    code = guide[0].replace("sc://localhost:15002", server.address).replace('"runs"', '"global_temp.runs"')
+    code = code.replace("SparkSession.builder", "Client.builder").replace("getOrCreate", "create")
+    names: dict[str, Any] = {"Client": open_client(server).__class__}
+    exec(code, names)  # noqa: S102 - of our own page
+    names["spark"].stop()
+    assert names["chart"].to_dict()["$schema"].startswith("https://vega.github.io/schema/vega-lite/")
+    said = Path("data/sweep/source.yml").read_text(encoding="utf-8")
+    assert "Binned by Spark from 6,000 rows of lake.runs@snapshot 4711 before freezing." in said
+
+
+def test_a_cluster_that_is_lost(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that dies after an answer: what was there stays, and nothing is half-written."""
     folder, calls = tmp_path / "x", []
-    with start_server() as server:
-        from pyspark.sql.connect.session import SparkSession as Client  # noqa: PLC0415 - needs Java's folder
+    session = open_client(server)
+    frame = session.range(1000).selectExpr("id AS step", "id * 1d AS loss")
+    rg.freeze(frame, folder, metrics=["loss"])
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    session.client.set_retry_policies([])
+    fetch = engines.fetch
 
-        session = Client.builder.remote(server.address).create()
-        frame = session.range(1000).selectExpr("id AS step", "id * 1d AS loss")
+    def lose(*arguments: Any) -> Any:  # noqa: ANN401 - what is passed on
+        calls.append(arguments)
+        found = fetch(*arguments)
+        server.kill()
+        return found
+
+    monkeypatch.setattr(reduce_module, "fetch", lose)
+    with pytest.raises(rg.ReportError) as error:
         rg.freeze(frame, folder, metrics=["loss"])
-        before = {path.name: path.read_bytes() for path in folder.iterdir()}
-        session.client.set_retry_policies([])
-        fetch = engines.fetch
-
-        def lose(*arguments: Any) -> Any:  # noqa: ANN401 - what is passed on
-            calls.append(arguments)
-            found = fetch(*arguments)
-            server.kill()
-            return found
-
-        monkeypatch.setattr(reduce_module, "fetch", lose)
-        with pytest.raises(rg.ReportError) as error:
-            rg.freeze(frame, folder, metrics=["loss"])
     (problem,) = error.value.problems
     assert "the engine failed: " in problem.text
     assert "freeze it again once the engine answers" in problem.text
