@@ -7,7 +7,9 @@ name matches.
 from __future__ import annotations
 
 import importlib
-from fnmatch import fnmatchcase
+import re
+from fnmatch import translate
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
@@ -17,7 +19,7 @@ from reportgen.formats.files import get_archive_ending, split_ending, split_weak
 from reportgen.formats.runs import Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from reportgen.formats.runs import Evaluation, LoggedRun
 
@@ -37,7 +39,12 @@ class UnitFormat(Struct, frozen=True):
 
     def matches(self, name: str) -> bool:
         """Return whether a file of this name may be of this format."""
-        return any(fnmatchcase(name.lower(), pattern) for pattern in self.patterns)
+        return bool(_compile(self.patterns).match(name.lower()))
+
+
+@cache
+def _compile(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(map(translate, patterns)))
 
 
 class Reader(Protocol):
@@ -129,7 +136,8 @@ def get_title(name: str) -> str:
 
 def is_unit_name(name: str) -> bool:
     """Return whether a file name is typical of a logger or harness, and not of a table."""
-    return split_ending(Path(name))[1] is None and any(form.matches(name) for form in list_formats())
+    patterns = tuple(pattern for form in (*LOGGERS, *HARNESSES) for pattern in form.patterns)
+    return split_ending(Path(name))[1] is None and bool(_compile(patterns).match(name.lower()))
 
 
 def is_data_name(name: str) -> bool:
@@ -146,22 +154,20 @@ def find_units(files: Sequence[Path], form: str | None = None, *, named: bool = 
     look for; with ``named``, every file is then a unit whatever its name, since the user named it.
     """
     found: dict[str, tuple[Unit, ...]] = {}
+    names = {file.name for file in files}
     for candidate in [find_format(form)] if form else list_formats():
-        if candidate is None or not (form or any(candidate.matches(file.name) for file in files)):
+        if candidate is None or not (form or any(map(candidate.matches, names))):
             continue
-        taken = {file for units in found.values() for unit in units for file in unit.files}
-        own = [file for file in files if file not in taken] if candidate.rest or candidate.weak else files
+        own = files
+        if candidate.rest or candidate.weak:
+            own = _list_unused(files, (unit for units in found.values() for unit in units))
         units = load_reader(candidate).find_units(own)
-        used = {file for unit in units for file in unit.files}
-        others = [file for file in files if file not in used]
-        if (
-            candidate.weak
-            and not form
-            and any(split_ending(file)[1] not in {None, "json"} for file in others)
-        ):
-            continue
+        if candidate.weak and not form:
+            others = _list_unused(files, units)
+            if any(split_ending(file)[1] not in {None, "json"} for file in others):
+                continue
         if form and named:
-            units += tuple(Unit(candidate.name, file, (file,)) for file in others)
+            units += tuple(Unit(candidate.name, file, (file,)) for file in _list_unused(files, units))
         if units:
             found[candidate.name] = units
     if not found:
@@ -174,3 +180,9 @@ def find_units(files: Sequence[Path], form: str | None = None, *, named: bool = 
     repeated = {name for name in weak & {*found} if {unit.files[0] for unit in found[name]} <= used}
     left_out = tuple((name, len(units)) for name, units in found.items() if name not in {first, *repeated})
     return FoundUnits(found[first], left_out)
+
+
+def _list_unused(files: Sequence[Path], units: Iterable[Unit]) -> list[Path]:
+    """Return the files that none of the units has."""
+    used = {file for unit in units for file in unit.files}
+    return [file for file in files if file not in used]

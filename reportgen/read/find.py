@@ -59,7 +59,9 @@ class Location(Struct, frozen=True):
 @lru_cache(maxsize=1024)
 def locate_file(path: Path, root: Path, line: int | None = None) -> SourceLocation:
     """Return a file's location as users know it: relative to a root above it, with forward slashes."""
-    return SourceLocation((path.relative_to(root) if path.is_relative_to(root) else path).as_posix(), line)
+    # As ``relative_to`` does, which takes ten times as long.
+    name = "." if path == root else str(path).removeprefix(os.path.join(root, ""))  # noqa: PTH118
+    return SourceLocation(name.replace(os.sep, "/"), line)
 
 
 def find_sources(

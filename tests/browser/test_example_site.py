@@ -24,10 +24,9 @@ ALIVE_CLASS = re.compile("rg-is-(live|read)")
 BENCHMARKS = ("math500", "aime", "model-comparison", "training-accuracy", "training-diagnostics")
 ALIVE = (*BENCHMARKS, "guide/altair", "guide/vega-lite")
 _SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-_TWO_FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 _OVERFLOW = """async () => {
     await document.fonts.ready;
-    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))));
     const width = document.scrollingElement.scrollWidth;
     if (width <= innerWidth) return [];
     const out = (node) => node.getBoundingClientRect().right > innerWidth + 0.5;
@@ -129,7 +128,7 @@ def test_nothing_scrolls_sideways(tabs: Tabs, pages: list[str]) -> None:
 
     def list_overflowing(width: int) -> list[object]:
         tab.set_viewport_size({"width": width, "height": 900})
-        tab.evaluate(_TWO_FRAMES)
+        tab.wait_for_function("(width) => innerWidth === width", arg=width)  # it may come some frames later
         found: list[object] = tab.evaluate(_OVERFLOW)
         return found
 

@@ -87,21 +87,26 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
         match = _WRITTEN.search(file.name)
         return int(match[1]) if match else 0, natural_key(file)
 
-    existing, units = set(files), []
+    settings = {(file.parent, file.name): file for file in files if file.name in _SETTINGS}
+    units = []
     for folder in folders:
         if folder not in of_hparams and folder not in curves:
             events = [sorted(folders[one], key=rank) for one in (folder, *inner.get(folder, ()))]
-            settings = [file for name in _SETTINGS if (file := folder / name) in existing]
-            units.append(Unit(NAME, folder, (*chain.from_iterable(events), *settings)))
+            stated = [file for name in _SETTINGS if (file := settings.get((folder, name)))]
+            units.append(Unit(NAME, folder, (*chain.from_iterable(events), *stated)))
     return tuple(units)
 
 
 def _find_curve_folders(beginnings: Mapping[Path, Collection[bytes]]) -> dict[Path, tuple[Path, str]]:
     """Return the run's folder and the curve for folders of ``add_scalars``, by the starts of their files."""
     curves: dict[Path, tuple[Path, str]] = {}
+    outer: dict[Path, list[Path]] = {}  # by the folder that a folder is in, those around it, inner ones first
     # Outer folders first: no folder of a curve has curves.
     for folder, heads in sorted(beginnings.items(), key=lambda item: len(item[0].parts)):
-        above = [parent for parent in folder.parents if parent in beginnings and parent not in curves]
+        if folder.parent not in outer:
+            parents = (folder.parent, *folder.parent.parents)
+            outer[folder.parent] = [parent for parent in parents if parent in beginnings]
+        above = [parent for parent in outer[folder.parent] if parent not in curves]
         tags: set[bytes] = set()
         for head in heads if above else ():
             with suppress(MalformedError):

@@ -402,19 +402,23 @@
     /** Build the view; a change of its mode builds it again. The first time, in parts that block nothing for long. */
     async draw() {
       const rest = this.view ? () => {} : pause;
+      this.stale = false;
       this.settle();
       this.drawn = this.mode;
-      const spec = this.specification(this.room, Plot.ink);
+      const spec = this.filledSpecification(this.room, Plot.ink);
+      const paths = spec.data.filter(({ name }) => name.endsWith("_paths")).map((set) => [set, set.values]);
+      for (const [set] of paths) set.values = []; // each kind of path is drawn in a task of its own
       await rest();
       const runtime = vega.parse(spec, null, { ast: true });
       await rest();
       const view = viewOf(runtime, "svg");
       await rest();
-      do {
-        this.feed(view, ownSets(spec));
-        await view.runAsync();
+      await view.runAsync();
+      await rest();
+      for (const [{ name }, rows] of paths) {
+        await view.data(name, rows).runAsync();
         await rest();
-      } while (this.isResized()); // the window may have another width meanwhile
+      }
       const host = addHost(this.box);
       await view.initialize(host).runAsync();
       this.view?.finalize();
@@ -432,19 +436,15 @@
 
     /** Show the state as it is now; ``names`` are the data sets that changed. */
     refresh(...names) {
-      if (!this.view) return void (this.stale = true); // it is being drawn, and can be read already
+      if (!this.view) return void (this.stale = true); // it waits or is being drawn, and can be read already
       if (this.drawn !== this.mode) return void this.draw();
-      this.feed(this.view, this.sets.filter((name) => !POINTS.includes(name) || names.includes(name)));
-      this.view.run();
-      this.drawnNow();
-    }
-
-    /** Give a view the signals and these data sets as they are now. */
-    feed(view, sets) {
       this.settle();
-      for (const [name, value] of Object.entries(this.signals(this.room, Plot.ink))) view.signal(name, value);
-      for (const [name, rows] of this.listRows(sets, this.room)) view.data(name, rows);
-      view.width(this.room.width).height(this.room.height);
+      const signals = this.signals(this.room, Plot.ink);
+      for (const [name, value] of Object.entries(signals)) this.view.signal(name, value);
+      const changed = this.sets.filter((name) => !POINTS.includes(name) || names.includes(name));
+      for (const [name, rows] of this.listRows(changed, this.room)) this.view.data(name, rows);
+      this.view.width(this.room.width).height(this.room.height).run();
+      this.drawnNow();
     }
 
     drawnNow() {
@@ -452,13 +452,9 @@
       this.onDraw?.();
     }
 
-    isResized() {
-      const now = this.measure();
-      return ["width", "height", "narrow"].some((name) => now[name] !== this.room[name]);
-    }
-
     resized() {
-      if (this.isResized()) this.refresh();
+      const now = this.measure();
+      if (["width", "height", "narrow"].some((name) => now[name] !== this.room[name])) this.refresh();
     }
   }
 
@@ -516,6 +512,7 @@
     group.plots.forEach(live.addPointer);
     const over = group.plots.find(({ surface }) => surface.contains(live.lastMove?.target));
     over?.pointer.moved(live.lastMove);
+    for (const plot of group.plots) new ResizeObserver(() => plot.resized()).observe(plot.box);
     await nextFrame(); // values are read from the still picture first: drawing takes several times as long
     for (const plot of group.plots) {
       await plot.draw();
@@ -523,10 +520,7 @@
     }
     for (const { figure } of group.plots) figure.classList.add("rg-is-live");
     live.addTools(group);
-    for (const plot of group.plots) {
-      live.addState(plot);
-      new ResizeObserver(() => plot.resized()).observe(plot.box);
-    }
+    group.plots.forEach(live.addState);
     live.addLegend(group);
   }
 
