@@ -83,7 +83,7 @@ def parquet(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def open_client(server: Server) -> Any:  # noqa: ANN401 - a session of Spark Connect
-    """Open a session of a server beside those of other servers, which its builder would give again."""
+    """Open a session of a server of its own: the usual builder would give one that is open again."""
     from pyspark.sql.connect.session import SparkSession  # noqa: PLC0415 - needs Java's folder
 
     return SparkSession.builder.remote(server.address).create()
@@ -144,7 +144,8 @@ def test_a_row_a_value_and_an_interval(sparks: Sparks, tmp_path: Path) -> None:
     )
     settings: dict[str, Any] = {"low": "lower", "high": "upper", "reduce": 30}
     frames = [duckdb.read_parquet(path), pl.scan_parquet(path), sparks.connect.read.parquet(path)]
-    found = [freeze(frame, tmp_path / str(place), **settings) for place, frame in enumerate(frames)]
+    folders = [tmp_path / str(place) / "sweep" for place in range(3)]  # which names the series
+    found = [freeze(frame, folder, **settings) for frame, folder in zip(frames, folders, strict=True)]
     assert len(set(found)) == 1
 
 

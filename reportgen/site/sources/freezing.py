@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 TABLE: Final = "data.parquet"
 SETTINGS: Final = "source.yml"
 ORIGIN: Final = "origin.json"
-"""What ``reportgen.freeze`` writes beside a table that it reduced on its engine."""
+"""What ``reportgen.freeze`` writes for a table that it reduced on its engine."""
 # Both are written completely before either is moved into place.
 _PARTS: Final = (f".{TABLE}.part", f".{SETTINGS}.part")
 TOOL: Final = f"reportgen {__version__} freeze"
