@@ -238,9 +238,9 @@ def test_partitions_of_different_types(sparks: Sparks, tmp_path: Path) -> None:
     assert "the engine failed: " in refuse(frame, tmp_path / "x", {"metrics": ["loss"]})
 
 
-def test_ten_million_runs(sparks: Sparks, tmp_path: Path) -> None:
+def test_millions_of_runs(sparks: Sparks, tmp_path: Path) -> None:
     """The client fetches no more than it can hold, and says what the limit is."""
-    frame = sparks.connect.range(10_000_000).selectExpr("id AS run", "1 AS step", "1d AS loss")
+    frame = sparks.connect.range(2_000_000).selectExpr("id AS run", "1 AS step", "1d AS loss")
     text = refuse(frame, tmp_path / "x", {"metrics": ["loss"]})
     assert text.startswith("more than 100,000 runs of metrics are left of the table. Lower reduce=")
 
@@ -267,7 +267,7 @@ def test_versions_that_do_not_fit(
     sparks: Sparks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, versions: tuple[str, str], words: str
 ) -> None:
     """An old Spark, and a client that is newer than its server."""
-    monkeypatch.setattr(type(sparks.connect), "version", versions[0])
+    monkeypatch.setattr(sparks.connect, "version", versions[0])
     monkeypatch.setattr("pyspark.__version__", versions[1])
     assert words in refuse(sparks.connect.range(9), tmp_path / "x", {"metrics": ["id"], "step": "id"})
 
