@@ -119,7 +119,10 @@ def open_table(
 
 
 def _open_lazy(data: Any) -> nw.LazyFrame[Any]:  # noqa: ANN401 - as above
-    frame = nw.from_native(data, pass_through=True)
+    try:
+        frame = nw.from_native(data, pass_through=True)
+    except ValueError as error:  # an engine that is older than narwhals knows
+        raise fail(str(error).rstrip("."), "Install a newer version of it") from None
     if isinstance(frame, nw.DataFrame):
         return frame.lazy() if frame.implementation.is_polars() else frame.lazy(backend="duckdb")
     if isinstance(frame, nw.LazyFrame):
