@@ -99,6 +99,19 @@ def test_a_page_that_checks(tmp_path: Path, name: str, text: str, sentences: lis
     assert len(found["statements"] or []) >= 2  # type: ignore[arg-type]
 
 
+def test_a_page_whose_reader_chooses_x(tmp_path: Path) -> None:
+    """The block offers what the data have besides the step, and the page is built with it."""
+    report, data = make_report(tmp_path), tmp_path / "runs.csv"
+    rows = [f"{seed},{step},{step * 4096},{step * seed / 100}" for seed in (1, 2) for step in range(5)]
+    data.write_text("\n".join(["seed,step,tokens,score", *rows, ""]), encoding="utf-8")
+    assert add(report, str(data), "--page").returncode == 0
+    page = (report / "content/runs.md").read_text(encoding="utf-8")
+    assert "metric: score\nother_x: auto\ntitle: Score\n" in page
+    done = call(report, "build", REPORTGEN_CACHE_DIR=str(tmp_path / "cache"))
+    assert done.returncode == 0, done.stderr
+    assert '"title":"tokens"' in (report / "site/runs/index.html").read_text(encoding="utf-8")
+
+
 def test_the_navigation_keeps_its_words(tmp_path: Path) -> None:
     """A line is added behind the last page; comments, spaces and line ends stay."""
     report = make_report(tmp_path, CONFIG.replace("\n", "\r\n"))

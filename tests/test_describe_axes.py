@@ -40,10 +40,15 @@ def block(tmp_path: Path, *axes: bytes, other: dict[str, object] | None = None) 
 def test_the_axis_of_the_runs(tmp_path: Path, name: str, glob: str, axis: str, x: str) -> None:
     """Where it is that of the metric of the block, and there are values of it."""
     axes = [made.metric(axis), made.metric(name, glob=glob, step_metric=axis)]
-    assert block(tmp_path, *axes) == f"```curve\nsource: s\nmetric: acc\n{x}title: Accuracy\n```\n"
+    assert block(tmp_path, *axes) == (
+        f"```curve\nsource: s\nmetric: acc\n{x}other_x: auto\ntitle: Accuracy\n```\n"
+    )
 
 
 def test_an_axis_that_one_run_lacks_is_not_suggested(tmp_path: Path) -> None:
     """It would leave that run out."""
     axes = [made.metric("global_step"), made.metric(glob="*", step_metric="global_step")]
-    assert block(tmp_path, *axes, other={}) == "```curve\nsource: s\nmetric: acc\ntitle: Accuracy\n```\n"
+    assert (
+        block(tmp_path, *axes, other={})
+        == "```curve\nsource: s\nmetric: acc\nother_x: auto\ntitle: Accuracy\n```\n"
+    )

@@ -90,7 +90,7 @@ def test_many_single_runs_are_grouped_by_a_setting(tmp_path: Path) -> None:
         )
     assert suggested(root, "s")
     page = (root / "content/index.md").read_text(encoding="utf-8")
-    assert "by: lr\ntitle: Validation accuracy\n" in page
+    assert "by: lr\nother_x: auto\ntitle: Validation accuracy\n" in page
 
 
 @pytest.mark.parametrize("column", ["date", "lr", "seed_number", "evaluation_date", "created_at"])

@@ -17,7 +17,14 @@ from reportgen.core.errors import ReportError
 from reportgen.figures.axis import position
 from reportgen.figures.curves.figure import draw_curve
 from reportgen.figures.curves.plotting import make_plot
-from reportgen.figures.labels import Obstacles, choose_places, list_places_at_line, list_places_at_point
+from reportgen.figures.labels import (
+    Box,
+    Obstacles,
+    choose_places,
+    is_apart,
+    list_places_at_line,
+    list_places_at_point,
+)
 from reportgen.figures.paths import PIXELS_WIDE, make_line_paths
 from reportgen.figures.payload import build_payload
 from reportgen.figures.picture import draw_body, draw_picture
@@ -187,6 +194,19 @@ def test_lines_are_left_clear_where_that_costs_little() -> None:
     falling = curve_set(curve("a", [3.0, 2.0, 1.0, 0.0]))
     (mark,) = plot(falling, annotations=[{"x": 1, "text": "here", "series": "a"}]).annotations
     assert (label_of(mark).anchor, label_of(mark).dy) in {("start", -12), ("end", 22)}
+
+
+def test_symbols_are_left_clear_where_that_costs_little() -> None:
+    """Where the best place is on the symbol of another value, the words take another, also with a leader."""
+    nothing, at = np.empty((0, 481)), Box(0.5, ((-3, 3), (-3, 3)), 82, 88)
+    places = list(list_places_at_point(0.5, 100, (80, 80), 200))
+    (usual,) = choose_places([places], Obstacles((), (), nothing))
+    (moved,) = choose_places([places], Obstacles((), (), nothing, points=[at]))
+    assert usual is not None
+    assert moved is not None
+    assert not is_apart(usual.box, at)
+    assert is_apart(moved.box, at)
+    assert moved.cost < usual.cost + 40
 
 
 def test_a_name_at_the_end_pushes_words_away() -> None:

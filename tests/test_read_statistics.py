@@ -137,6 +137,22 @@ def test_a_summary_of_pandas_is_refused(data: Data, frame: pd.DataFrame) -> None
     assert "Export the data themselves, as in df.to_csv()" in problem
 
 
+@pytest.mark.parametrize("frame", [SUMMARY, SUMMARY.T, SUMMARY[["loss"]].reset_index()])
+def test_a_summary_of_pandas_in_parquet_is_refused(data: Data, frame: pd.DataFrame) -> None:
+    """Its index is a column behind the others, or has become one in front of them."""
+    frame.to_parquet(data.write("summary.parquet", ""))
+    (problem,) = data.problems("summary")
+    assert "this is a summary, as df.describe() of pandas writes it: count, mean, std, min" in problem
+
+
+def test_a_standard_deviation_without_a_count_is_a_metric(data: Data) -> None:
+    """Trainers log both of a batch; with the number of runs it is an interval."""
+    data.write("batches.csv", "step,reward,reward_std\n1,0.5,0.2\n2,0.75,0.1\n")
+    assert {*data.open("batches").metrics} == {"reward", "reward_std"}
+    data.write("runs.csv", "step,reward,reward_std,n\n1,0.5,0.2,3\n2,0.75,0.1,3\n")
+    assert {*data.open("runs").metrics} == {"reward"}
+
+
 def test_a_summary_of_groups_is_a_score_with_its_error(data: Data) -> None:
     """The median and the ends are left out."""
     frame = pd.DataFrame({"model": ["A", "A", "A", "A"], "acc": [0.1, 0.2, 0.3, 0.4]})

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from made_figures import context, curve_set
+from made_projects import write_report
 from msgspec.structs import replace
 
-from reportgen.core.model import Ending, Estimate, Lead
+from reportgen.core.cache import Cache, FileHashes
+from reportgen.core.model import Ending, Estimate, Figure, Lead, Observations
+from reportgen.draft.report import draft
 from reportgen.figures.curves.result_table import build_result_table
 from reportgen.settings.blocks import TableSettings
+from reportgen.settings.report import Project, ProjectSettings
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from reportgen.core.model import ResultTable
 
 
@@ -231,3 +238,32 @@ def test_the_caption_says_of_which_metric_lower_is_better() -> None:
     alone = build_result_table("table", block, three[2:], here, better=(None,), leads=(UNTESTED,)).caption
     assert "Highest: the highest value of the mean curve, picked by looking" in alone
     assert "better" not in alone
+
+
+@pytest.mark.parametrize("percent", ["", "format: percent\n"])
+def test_figures_and_observations_have_the_same_digits(tmp_path: Path, percent: str) -> None:
+    """Those of the data, whatever the height of the picture and however noisy the line is."""
+    values = [0.74, 0.795, 0.81, 0.76, 0.83, 0.78, 0.82]
+    rows = [
+        f"{name},{step},{value - less:.3f}"
+        for name, less in (("A", 0), ("B", 0.05))
+        for step, value in enumerate(values)
+    ]
+    blocks = (
+        f"curve\nid: free\nsource: runs\n{percent}",
+        f"curve\nsource: runs\ny_domain: [0, 1]\n{percent}",
+        f"curve\nsource: runs\ny_domain: [0.5, 0.9]\nreference: [{{y: 0.51234}}]\n{percent}",
+        "observations\nof: free\n",
+    )
+    page = "".join(f"```{block}```\n\n" for block in blocks)
+    files = {"data/runs.csv": "\n".join(["series,step,accuracy", *rows, ""]), "content/index.md": page}
+    root = write_report(tmp_path, files)
+    report = draft(
+        Project(root, "content", ("index.md",), ProjectSettings()), Cache(root / "c"), FileHashes(root / "c")
+    )
+    shown = tuple(report.shown.values())
+    texts = [one.summary for one in shown if isinstance(one, Figure)]
+    texts += [one.items[0].text for one in shown if isinstance(one, Observations)]
+    assert len(texts) == len(blocks)
+    for text in texts:
+        assert re.search(r"\b83\.0%" if percent else r"\b0\.830\b", text), text

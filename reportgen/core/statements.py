@@ -43,6 +43,7 @@ class Scale(Struct, frozen=True):
     step_is_time: bool = False  # whether steps are milliseconds since 1970 UTC
     bounds: tuple[float, float] | None = None  # lowest and highest possible value, if known
     percent: bool = False  # whether the data are percentages already, so that 84 is 84%
+    decimals: int | None = None  # of a value in figures, before it is written in percent; None if not known
     of_runs: str = ""  # ``final``, ``best`` or ``mean`` if each run has that number alone, and no steps
 
 
@@ -245,6 +246,7 @@ class Description(Struct, frozen=True):
     seed_by: str = ""
     step_name: str = ""
     step_is_time: bool = False
+    other_axes: tuple[str, ...] = ()  # what curves can be drawn over besides the step: tokens, epochs, ...
     counts: Counts = field(default_factory=Counts)
     sources: tuple[DescribedSource, ...] = ()  # those in a folder that is no source itself
     problems: tuple[Diagnostic, ...] = ()  # errors if it cannot be read, or what was irregular or guessed

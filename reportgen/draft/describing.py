@@ -189,6 +189,8 @@ def suggest_block(description: Description, *, name: str = "", figure: str = "")
             body["x"] = axis
         if group := suggest_group(description):
             body["by"] = group
+        if description.other_axes or "x" in body:
+            body["other_x"] = "auto"
         body["title"] = _write_title(metric.name)
     else:
         return ""

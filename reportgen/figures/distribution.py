@@ -163,9 +163,13 @@ class _DistributionWords(Struct, frozen=True):
         """Write a mean, with its interval if ``whole``."""
         if mean.low is None or mean.high is None:
             return self.write(mean.value)
-        value, low, high = (
-            self.write(end, (mean.high - mean.low) / 2) for end in (mean.value, mean.low, mean.high)
+        # One precision for all: that of the median interval, of two the narrower.
+        means = [sample.mean for sample in self.given.samples]
+        halves = sorted(
+            (one.high - one.low) / 2 for one in means if one.low is not None and one.high is not None
         )
+        half = halves[(len(halves) - 1) // 2]
+        value, low, high = (self.write(end, half) for end in (mean.value, mean.low, mean.high))
         return f"{value} [{low.removesuffix('%')}, {high.removesuffix('%')}]" if whole else value
 
     def write_subtitle(self) -> str:

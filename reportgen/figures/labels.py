@@ -40,6 +40,7 @@ _ABOVE, _BELOW = -12, 22
 _TOP, _LINE_GAP, _ASIDE = 10, 5, 11
 _GAP, _CLOSE, _LEADER_GAP = 6, 3, 3
 _LEFT_EDGE, _RIGHT_EDGE, _TOP_EDGE = -4, 12, -11
+_POINT = 3  # half the size of a symbol
 _SAMPLES = 481
 _SEEN_AT = (300, 700)
 _ROUNDS = 8
@@ -49,7 +50,7 @@ _LONGEST = 480
 
 # Costs of a place, in pixels of distance from the mark that would be equally bad.
 _LEADER, _OTHER_SIDE, _OTHER_ANCHOR = 8, 5, 4
-_ON_A_LINE, _AT_LEAST, _ON_A_MARK, _BEYOND_THE_EDGE = 0.3, 30, 40, 1.0
+_ON_A_LINE, _AT_LEAST, _ON_A_MARK, _ON_A_POINT, _BEYOND_THE_EDGE = 0.3, 30, 40, 15, 1.0
 
 # Fraction of the label that is left of its anchor.
 _ANCHORS: dict[Anchor, float] = {"start": 0.0, "middle": 0.5, "end": 1.0}
@@ -148,10 +149,12 @@ class Obstacles(Struct, frozen=True):
     marks: Sequence[Box]  # rings and vertical lines; overlaps are costly
     # Heights of lines in pixels at ``_SAMPLES`` even fractions of the width; a row per line, NaN for gaps.
     strokes: FloatArray
+    points: Sequence[Box] = ()  # symbols of single values
 
     def compute_cost(self, box: Box) -> float:
         """Return the cost of a box that overlaps marks and lines or extends beyond the plot."""
         on_marks = sum(_ON_A_MARK for mark in self.marks if not is_apart(box, mark, _CLOSE))
+        on_marks += _ON_A_POINT * any(not is_apart(box, point, _CLOSE) for point in self.points)
         cells, covered = _SAMPLES - 1, 0.0
         for width, sides in zip(_SEEN_AT, box.sides, strict=True):
             if sides:
@@ -287,14 +290,18 @@ def _collect_obstacles(plot: Plot) -> Obstacles:
             for step, high, low in ends
             if math.isfinite(high)
         ]
+    points: list[Box] = []
     for line in plot.lines:
         across, down = positions(plot.x, line.steps), positions(plot.get_y(line), line.values)
         known = np.isfinite(across) & np.isfinite(down)
+        if plot.symbols:
+            pairs = zip(across[known].tolist(), ((1 - down[known]) * plot.height).tolist(), strict=True)
+            points += [Box(x, ((-_POINT, _POINT),) * 2, y - _POINT, y + _POINT) for x, y in pairs]
         if known.any():
             along = np.interp(grid, across[known], down[known], left=np.nan, right=np.nan)
             rows.append((1 - along) * plot.height)
     strokes = np.array(rows) if rows else np.empty((0, grid.size))
-    return Obstacles(words=words, marks=[*rings, *lines], strokes=strokes)
+    return Obstacles(words=words, marks=[*rings, *lines], strokes=strokes, points=points)
 
 
 def describe_unplaced(plot: Plot) -> str:

@@ -37,6 +37,7 @@ from reportgen.read.tables.check import count_endings
 from reportgen.read.tables.converted import SQLITE
 from reportgen.read.tables.layout import INTERVAL_PARTS, get_layout, suggest_totals
 from reportgen.read.tables.survey import complete_layout
+from reportgen.read.x_axis import list_axes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -68,7 +69,7 @@ _LINES: Final = frozenset((".jsonl", ".ndjson"))
 # Fields that need rows or logs; the others are known once a source is open.
 _STORED_FIELDS: Final = (
     *("series", "format", "title", "shape", "series_by", "seed_by", "counts"),
-    *("settings", "repetitions", "clusters"),
+    *("other_axes", "settings", "repetitions", "clusters"),
 )
 
 
@@ -301,6 +302,7 @@ def _add_counts(
     description = replace(
         description,
         counts=counts,
+        other_axes=list_axes(source, None, ()) if source.kind == "measurements" else (),
         series=layout.series if layout.exhaustive else seen,
         # The origin of seeds is left out if no run has one.
         seed_by=description.seed_by if any(one.seed is not None for one in counted) else "",

@@ -414,10 +414,9 @@ def report_links(
     return merge_problems(replace(one, severity=severity) for one in problems)
 
 
-def _report_link(place: SourceLocation, name: str, target: str) -> Diagnostic:
+def _report_link(place: SourceLocation, name: str, end: str) -> Diagnostic:
     # Quoted as in Python, so that a terminal obeys no control characters.
-    message = f"{name} leads out of the repository, to {target!r}"
-    return Diagnostic(place, message, _OUTWARD_ADVICE, Stage.DATA)
+    return Diagnostic(place, f"{name} leads out of the repository, to {end!r}", _OUTWARD_ADVICE, Stage.DATA)
 
 
 def _find_outward_files(paths: Sequence[Path], location: Location) -> dict[Path, str]:
@@ -440,8 +439,7 @@ def _find_outward_files(paths: Sequence[Path], location: Location) -> dict[Path,
 
 def _find_outward(paths: Iterable[Path], location: Location) -> dict[Path, str]:
     """Return the first outward link on the way to each path, with its target."""
-    boundary = location.boundary
-    if boundary is None:
+    if (boundary := location.boundary) is None:
         return {}
     found: dict[Path, str] = {}
     for path in paths:

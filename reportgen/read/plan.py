@@ -260,6 +260,8 @@ def _find_interval(raw: str, layout: Layout) -> dict[str, str]:
     found = {part: name for part, name in named.items() if name is not None}
     if not layout.long:
         found |= {part: f"{raw}_{part}" for part in INTERVAL_PARTS if f"{raw}_{part}" in layout.kinds}
+    if "n" not in found and not layout.roles.std:
+        found.pop("std", None)  # of a batch
     # n alone is no interval.
     return found if set(found) - {"n"} else {}
 

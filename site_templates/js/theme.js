@@ -37,15 +37,50 @@
     });
   }
 
-  // ---- names of the overview's dots, which a row shows while it has the focus ----
-  function hushRow(event) {
-    var row = event.target.closest && event.target.closest(".rg-strip > li");
-    if (row && (event.type === "focusout" || event.key === "Escape"))
-      row.classList.toggle("rg-quiet", event.type === "keydown");
+  // ---- the overview's dots: a row with the focus lists their names, arrow keys read one after the other ----
+  var said = null;
+
+  function markDot(row, place) {
+    var dots = row.querySelectorAll("path[stroke-width='7']");
+    row.querySelectorAll(".rg-strip-names > li").forEach(function (name, at) {
+      name.classList.toggle("rg-spoken", at === place);
+      if (dots[at]) dots[at].classList.toggle("rg-spoken", at === place);
+    });
   }
 
-  document.addEventListener("keydown", hushRow);
-  document.addEventListener("focusout", hushRow);
+  function readDot(row, key) {
+    var names = Array.from(row.querySelectorAll(".rg-strip-names > li"));
+    var last = names.length - 1;
+    var at = names.findIndex(function (name) {
+      return name.classList.contains("rg-spoken");
+    });
+    var places = { ArrowRight: Math.min(at + 1, last), ArrowLeft: Math.max(at - 1, 0), Home: 0, End: last };
+    if (!(key in places) || last < 0) return false;
+    row.classList.remove("rg-quiet");
+    markDot(row, places[key]);
+    if (!said) {
+      said = document.createElement("p");
+      said.className = "rg-hidden";
+      said.setAttribute("role", "status");
+      row.closest(".rg-overview").append(said);
+    }
+    var order = places[key] + 1 + " of " + names.length;
+    said.textContent = names[places[key]].textContent.trim() + ", " + order;
+    return true;
+  }
+
+  function steerRow(event) {
+    var row = event.target.closest && event.target.closest(".rg-strip > li");
+    if (!row) return;
+    var plain = !event.altKey && !event.ctrlKey && !event.metaKey && !event.shiftKey;
+    if (event.type === "keydown" && plain && readDot(row, event.key)) event.preventDefault();
+    if (event.type !== "focusout" && event.key !== "Escape") return;
+    row.classList.toggle("rg-quiet", event.type === "keydown");
+    markDot(row, -1);
+  }
+
+  document.addEventListener("keydown", steerRow);
+  document.addEventListener("focusout", steerRow);
 
   // ---- menu ----
   var menuButton = document.querySelector(".rg-menu-button");

@@ -241,6 +241,46 @@ def test_dots_of_the_overview_have_names_on_focus(browser: Browser, example_site
     tab.close()
 
 
+def test_arrow_keys_read_the_dots_of_the_overview(browser: Browser, example_site: Path) -> None:
+    """From the first to the last and back, announced with their place; a row stays one stop of Tab."""
+    tab = browser.new_page(viewport={"width": 1280, "height": 800})
+    tab.goto((example_site / "index.html").as_uri())
+    row = tab.locator(".rg-strip > li").nth(2)
+    dots = row.locator("svg title").evaluate_all("titles => titles.map(title => title.textContent)")
+    assert len(dots) == 4
+    said, marked = tab.locator(".rg-overview [role=status]"), row.locator(".rg-strip-names .rg-spoken")
+    row.locator("a").focus()
+    tab.keyboard.press("Shift+Tab")
+    tab.keyboard.press("Tab")
+    keys = [*["ArrowRight"] * 5, *["ArrowLeft"] * 4, "End", "Home"]
+    for key, place in zip(keys, [0, 1, 2, 3, 3, 2, 1, 0, 0, 3, 0], strict=True):
+        tab.keyboard.press(key)
+        expect(said).to_have_text(f"{dots[place]}, {place + 1} of 4")
+        expect(marked).to_have_text(dots[place])
+        drawn = row.locator("svg path[stroke-width='7']")
+        shown = drawn.evaluate_all("dots => dots.map(dot => getComputedStyle(dot).strokeWidth)")
+        assert [width == "12px" for width in shown] == [at == place for at in range(4)]
+    assert row.locator("a").evaluate("link => link === document.activeElement")
+    tab.keyboard.press("Escape")
+    expect(row.locator(".rg-strip-names")).to_be_hidden()
+    tab.keyboard.press("ArrowRight")
+    expect(row.locator(".rg-strip-names")).to_be_visible()
+    tab.keyboard.press("Tab")
+    expect(tab.locator(".rg-spoken")).to_have_count(0)
+    tab.close()
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_paper_has_no_folds_that_nobody_can_open(browser: Browser, example_site: Path, name: str) -> None:
+    """Closed tables and notes are left out; the number of statements and the provenance are printed."""
+    tab = browser.new_page(viewport={"width": 700, "height": 1000})
+    tab.goto((example_site / name / "index.html").as_uri())
+    tab.emulate_media(media="print")
+    lines = tab.locator("main details:not([open]) > summary:visible").all_inner_texts()
+    assert [line.partition(":")[0] for line in lines] == ["Checked statements"]
+    tab.close()
+
+
 def test_a_card_says_what_its_page_says(browser: Browser, example_site: Path) -> None:
     """The page's name, its verdict in words, the same values, and the date."""
     tab = browser.new_page()

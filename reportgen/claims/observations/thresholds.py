@@ -132,11 +132,14 @@ class Digits(Struct, frozen=True, dict=True):
         return any(self.noise[name].value > _SEEN * self.least for name in series)
 
     def format_value(self, value: float, quantity: Quantity, series: Sequence[str]) -> str:
-        """Format a value, or a difference without plus sign; the last digit is at most half the noise.
+        """Format a value, or a difference without plus sign, with the decimals of figures, if known.
 
-        If noise is unknown, readings are written in full, down to 1% of the range. The noise of ``series``
-        counts: the smaller of two, or the median of more.
+        Otherwise the last digit is at most half the noise. If noise is unknown, readings are written in full,
+        down to 1% of the range. The noise of ``series`` counts: the smaller of two, or the median of more.
         """
+        if (decimals := self.scale.decimals) is not None:
+            decimals = max(decimals - 2, 0) if self._factor > 1 else decimals
+            return format_quantity(value, quantity, self.scale, decimals=decimals, signed=False)
         if not self.least:
             return format_quantity(value, quantity, self.scale, signed=False)
         factor, (small, usual) = self._factor, self._style

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -49,7 +50,7 @@ _MOST_RUN_LINES = 10
 _MOST_SYMBOLS = 25
 _TALL = 260
 _MOST_DECIMALS = 7
-_SETTINGS_PAD = 0.03
+_PAD, _SETTINGS_PAD = 0.04, 0.03  # of y, and of x where it is a few settings
 _LARGEST_SHARE = 10.0
 _TICK_COUNTS, _LABEL_GAP = (7, 5, 4, 3, 2), 14
 _TITLE_GAP = 16
@@ -262,9 +263,9 @@ def _make_y_axis(lines: Sequence[SeriesLine], spec: PlotSpec, context: DrawConte
     if spec.y_scale == "log":
         axis = make_log_axis(spec.y_title, *check_positive(low, high, "y", context))
     else:
-        pad = 0.0 if spec.y_domain else 0.04
+        pad = 0.0 if spec.y_domain else _PAD
         axis = make_linear_axis(spec.y_title, low, high, count=5 if spec.height >= _TALL else 4, pad=pad)
-        axis = limit_decimals(axis, _count_decimals(lines))
+        axis = replace(axis, read_format=_choose_read_format(lines))
     largest = float(np.abs(values).max(initial=0.0))
     if spec.percent and largest > _LARGEST_SHARE:
         message = f'"{spec.metric}" reaches {largest:,.6g}, and format: percent would show that 100-fold'
@@ -273,7 +274,21 @@ def _make_y_axis(lines: Sequence[SeriesLine], spec: PlotSpec, context: DrawConte
     return use_percent(axis) if spec.percent else axis
 
 
-def _count_decimals(lines: Sequence[SeriesLine]) -> int:
+def count_value_decimals(curves: Sequence[Curve]) -> int | None:
+    """Count the decimals that figures write the values of curves with, or None if these need an exponent."""
+    match = re.fullmatch(r",\.(\d+)f", _choose_read_format(curves))
+    return int(match[1]) if match else None
+
+
+def _choose_read_format(lines: Sequence[SeriesLine | Curve]) -> str:
+    """Choose the format of single values from the data alone, so that it is one for all figures of them."""
+    parts = [part for line in lines for part in (line.values, line.low, line.high, line.raw)]
+    values = np.concatenate([part[np.isfinite(part)] for part in parts if part is not None])
+    axis = make_linear_axis("", float(values.min()), float(values.max()), count=5, pad=_PAD)
+    return limit_decimals(axis, _count_decimals(lines)).read_format
+
+
+def _count_decimals(lines: Sequence[SeriesLine | Curve]) -> int:
     """Count the decimals that the values have, or that their intervals are known to."""
     values = np.concatenate([line.values if line.raw is None else line.raw for line in lines])
     values = values[np.isfinite(values)]

@@ -92,7 +92,7 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     for folder in folders:
         if folder not in of_hparams and folder not in curves:
             events = [sorted(folders[one], key=rank) for one in (folder, *inner.get(folder, ()))]
-            stated = [file for name in _SETTINGS if (file := settings.get((folder, name)))]
+            stated = [found for name in _SETTINGS if (found := settings.get((folder, name)))]
             units.append(Unit(NAME, folder, (*chain.from_iterable(events), *stated)))
     return tuple(units)
 

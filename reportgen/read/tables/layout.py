@@ -414,6 +414,9 @@ def find_wide_metrics(
     numeric_kinds = {*NUMERIC, Kind.EMPTY} if sampled else NUMERIC
     numeric = [name for name, kind in kinds.items() if kind in numeric_kinds and name not in taken]
     companions = {f"{name}_{part}" for name in numeric for part in INTERVAL_PARTS}
+    # A mean and a standard deviation of a batch, as trainers log them, are two metrics.
+    counted = {f"{name}_std" for name in numeric if {"n", f"{name}_n"} & set(numeric)}
+    companions -= {f"{name}_std" for name in numeric} - counted
     if companions & set(numeric):
         companions.add("n")
     return [name for name in numeric if name not in companions]

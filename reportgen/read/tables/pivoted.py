@@ -26,7 +26,7 @@ from reportgen.formats.tables import FORMATS, delimited
 from reportgen.formats.tables.delimited import write_separated
 from reportgen.read.find import locate_file
 from reportgen.read.tables.layout import is_name_of
-from reportgen.read.tables.wide_grid import STATISTICS, name_statistics
+from reportgen.read.tables.wide_grid import STATISTICS, name_statistics, refuse_summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,8 +41,7 @@ if TYPE_CHECKING:
 
 
 _MOST_LEVELS: Final = 8
-# Of ``df.describe(include="all")``, with some percentiles more.
-_MOST_STATISTICS: Final = 19
+_LARGEST_SUMMARY: Final = 100_000  # bytes
 _ROWS_OF_A_LOOK: Final = 20
 _STEP: Final = re.compile(
     r"(?P<word>step|iter|iteration|epoch|checkpoint|ckpt|)[ _=-]?(?P<step>\d+(\.\d+)?)", re.IGNORECASE
@@ -79,10 +78,10 @@ def map_pivots(
     names: dict[str, None] = {}
     height = 0
     for file, known in zip(files, hashed, strict=True):
-        header = None
-        if FORMATS.get(file.format) is delimited:
+        header, content = None, file.get_content(location.root)
+        if FORMATS.get(file.format) is delimited or known.size <= _LARGEST_SUMMARY:
             with problems.collecting():
-                header = _find_header(file.get_content(location.root), file.format, settings)
+                header = _find_header(content, file.format, settings)
         if header is None:
             tables.append(file)
             continue
@@ -93,7 +92,7 @@ def map_pivots(
         path = Path(cache.get_text_path(key, "rows.tsv"))
         with problems.collecting():
             if not path.exists():
-                cache.put_text(key, "rows.tsv", _write_rows(file.get_content(location.root), file, header))
+                cache.put_text(key, "rows.tsv", _write_rows(content, file, header))
         copy = locate_file(path, location.root).file
         tables.append(replace(file, format="tsv", compression="", copy=copy))
     problems.raise_errors()
@@ -114,18 +113,25 @@ def _complete_settings(settings: SourceSettings, names: Sequence[str]) -> Source
     return settings.model_copy(update={"form": "long", "columns": columns})
 
 
-def _find_header(content: Content, form: str, settings: SourceSettings) -> _Header | None:
+def _find_header(content: Content, name: str, settings: SourceSettings) -> _Header | None:
     """Return the header of a pivot with a step in its index.
 
     Raises for one whose step may have no name, and for a table with a row for each statistic, unless it is a
     long one of values.
     """
+    form = FORMATS.get(name)
     rows: list[list[str]] = []
     # Whoever reads it as another table reports what is wrong with it.
     with Diagnostics().collecting(), suppress(csv.Error):
-        content.check()
-        rows = [cells for _, cells in islice(delimited.read_grid(content, form), _ROWS_OF_A_LOOK)]
-    _refuse_summary(content, rows)
+        if form is delimited:
+            content.check()
+            rows = [cells for _, cells in islice(delimited.read_grid(content, name), _ROWS_OF_A_LOOK)]
+        elif form:
+            seen = form.look(content, name, (), whole=False)
+            rows = [list(seen.file.columns), *([cell or "" for cell in row] for row in seen.rows)]
+    refuse_summary(content, rows)
+    if form is not delimited:
+        return None
     top = rows[0] if rows else []
     body = [row for row in rows[1:] if len(row) == len(top) and is_number(row[-1])]
     is_long = any(is_name_of(role, name) for name in top for role in ("metric", "value"))
@@ -151,17 +157,6 @@ def _find_header(content: Content, form: str, settings: SourceSettings) -> _Head
         advice = 'Name it before it is written, as in df.index.name = "step"'
         raise content.make_error(message, f"{advice}; if its rows are not steps, say form: wide", 1)
     return None
-
-
-def _refuse_summary(content: Content, rows: Sequence[Sequence[str]]) -> None:
-    """Raise for what ``df.describe()`` of pandas writes: a row, or transposed a column, a statistic."""
-    labels = [row[0].casefold() for row in rows[1:] if row]
-    header = [cell.casefold() for cell in rows[0][1:]] if rows and not rows[0][0] else []
-    for names in (labels, header):
-        if {"count", "mean", "std", "min", "max"} <= {*names} and len(names) <= _MOST_STATISTICS:
-            message = f"this is a summary, as df.describe() of pandas writes it: {join_names(names, most=4)}"
-            advice = "Export the data themselves, as in df.to_csv() for the data frame df that it describes"
-            raise content.make_error(message, advice, 1)
 
 
 def _find_step_columns(rows: Sequence[Sequence[str]], settings: SourceSettings) -> _Header | None:
