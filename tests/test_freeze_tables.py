@@ -231,6 +231,16 @@ def test_no_frame(tmp_path: Path) -> None:
     assert read_problem(error).startswith("str is no table that narwhals knows.")
 
 
+def test_an_engine_that_is_too_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What narwhals says of a version that it does not know, with the next step."""
+
+    def raise_version(*_: object, **__: object) -> None:
+        raise ValueError("Minimum version of duckdb supported by Narwhals is (1, 1), found: (0, 9)")
+
+    monkeypatch.setattr("narwhals.from_native", raise_version)
+    assert "found: (0, 9). Install a newer version of it" in refuse(tmp_path / "x", ROWS, {})
+
+
 def test_an_eager_frame_is_a_table_too(tmp_path: Path) -> None:
     """A frame of pandas has the same bytes as the table that it was read from."""
     rg.freeze(open_table(), tmp_path / "lazy", metrics=["loss"])
