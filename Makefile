@@ -59,6 +59,7 @@ bench: $(VENV)/.installed-test ## times of builds, reviews and archives as ratio
 	@$(BIN)/python benchmarks/review.py
 	@$(BIN)/python benchmarks/archive.py
 	@$(BIN)/python benchmarks/publish.py
+	@$(BIN)/python benchmarks/hub.py
 	@$(BIN)/python benchmarks/page_weight.py
 	@$(BIN)/python benchmarks/live_figures.py
 

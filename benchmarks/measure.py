@@ -37,11 +37,11 @@ def forget_cache() -> None:
     shutil.rmtree(_CACHE.name, ignore_errors=True)
 
 
-def run(command: Sequence[str], folder: Path) -> Measured:
+def run(command: Sequence[str], folder: Path, codes: Sequence[int] = (0,)) -> Measured:
     """Run a command to its end.
 
     Raises:
-        RuntimeError: if it fails; with what it said.
+        RuntimeError: if it ends with none of these codes; with what it said.
     """
     start = time.perf_counter()
     process = subprocess.Popen(
@@ -54,7 +54,7 @@ def run(command: Sequence[str], folder: Path) -> Measured:
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.stdout:
         process.stdout.close()
-    if process.returncode:
+    if process.returncode not in codes:
         raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}:\n{said}")
     unit = 1 if sys.platform == "darwin" else 1024
     return Measured(seconds, usage.ru_maxrss * unit / 1e6, usage.ru_utime + usage.ru_stime)

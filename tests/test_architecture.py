@@ -22,7 +22,7 @@ NAMES = {path.with_suffix("").as_posix() for path in MODULES}
 # The rooms, lowest first. A room imports only what stands before it; inside a room there is no circle.
 ROOMS = (
     *("core", "settings", "formats", "read", "statistics", "narrative", "claims", "figures"),
-    *("draft", "notebook", "site", "review", "archive", "cli"),
+    *("draft", "notebook", "site", "review", "archive", "hub", "cli"),
 )
 
 # Whom a room does know; every line is narrower than the order allows. A new arrow is a decision.
@@ -40,7 +40,8 @@ MAY_IMPORT = {
     "site": {"claims", "core", "draft", "figures", "narrative", "settings"},
     "review": {"core", "draft", "figures", "settings", "site", "statistics"},
     "archive": {"core", "draft", "review", "settings", "site"},
-    "cli": {"archive", "claims", "core", "draft", "review", "settings", "site"},
+    "hub": {"archive", "core", "settings", "site"},
+    "cli": {"archive", "claims", "core", "draft", "hub", "review", "settings", "site"},
     "__init__": {"core", "notebook"},
     "__main__": {"cli"},
 }
@@ -57,7 +58,7 @@ LIBRARIES = {
     "jsonschema": r"figures/author_charts",
     "mkdocs": r"archive/(archiving|contents)"
     r"|site/(assembly|citation|files|navigation|plugin|publishing|reuse/.*|security|serving)",
-    "jinja2": r"site/(fragments|plugin|reuse/pages)",
+    "jinja2": r"hub/pages|site/(fragments|plugin|reuse/pages)",
     "markupsafe": r"site/fragments",
     "markdown": r"narrative/(markdown_extensions|references)|site/files",
     "pymdownx": r"narrative/markdown_extensions|site/fragments",
@@ -84,10 +85,10 @@ LIGHT = {"msgspec", "numpy", "reportgen"}
 WRITING = {
     *("write_text", "write_bytes", "unlink", "mkdir", "rmdir", "rmtree", "touch", "move", "symlink_to")
 }
-MAY_WRITE = r"archive/(packing|publishing/.*|unpacking|verifying)|core/cache|site/.*|review/git"
+MAY_WRITE = r"archive/(packing|publishing/.*|unpacking|verifying)|core/cache|hub/.*|site/.*|review/git"
 READING = {*("read_text", "read_bytes", "iterdir", "glob", "rglob", "scandir", "stat", "walk", "listdir")}
 MAY_READ = (
-    r"__main__|archive/.*|core/cache|formats/.*|read/.*|review/(git|states)|site/.*|settings/text"
+    r"__main__|archive/.*|core/cache|formats/.*|hub/.*|read/.*|review/(git|states)|site/.*|settings/text"
     r"|figures/(author_charts|text)"
 )
 

@@ -19,6 +19,7 @@ from reportgen.narrative.binding_syntax import ATTRIBUTES
 from reportgen.settings.base import Settings
 from reportgen.settings.block_parts import Band, Peak, Rule, Statistic
 from reportgen.settings.blocks import BLOCKS
+from reportgen.settings.hub import HubSettings
 from reportgen.settings.report import FrontMatter, ProjectSettings
 from reportgen.settings.source import SourceSettings
 
@@ -54,7 +55,13 @@ def parts(annotation: object) -> Iterator[type[Settings]]:
         yield from parts(argument)
 
 
-ROOTS: tuple[type[Settings], ...] = (*BLOCKS.values(), FrontMatter, ProjectSettings, SourceSettings)
+ROOTS: tuple[type[Settings], ...] = (
+    *BLOCKS.values(),
+    FrontMatter,
+    HubSettings,
+    ProjectSettings,
+    SourceSettings,
+)
 KEYS = sorted(
     {(model.__name__, key) for root in ROOTS for model in models(root) for key in model.model_fields}
 )

@@ -57,7 +57,7 @@ def test_each_schema_is_a_schema(name: str) -> None:
 
 def test_there_is_a_schema_for_everything_written_in_yaml() -> None:
     """Blocks in their order, then source.yml, front matter and plugin options."""
-    assert list(make_schemas()) == [*BLOCKS, "source", "front-matter", "plugin"]
+    assert list(make_schemas()) == [*BLOCKS, "source", "front-matter", "hub", "plugin"]
 
 
 def test_the_schema_is_stable() -> None:

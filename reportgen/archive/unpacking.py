@@ -45,7 +45,8 @@ class OpenedArchive(Struct, frozen=True):
             )
         try:
             with self.open_file(name) as file:
-                return file.read(_LARGEST_TEXT)
+                # A larger number would be allocated as a whole.
+                return file.read(self.sizes[name])
         except intact.READING_ERRORS as error:
             raise make_error(f"{self.name}/{name}", f"it cannot be read ({error})") from error
 

@@ -28,7 +28,7 @@ from reportgen.cli.output import (
     show_reading,
     warn,
 )
-from reportgen.cli.publish import publish
+from reportgen.cli.publish import hub, publish
 from reportgen.cli.review import comment, pictures, review, start_comparison
 from reportgen.cli.statements import check, facts, fix, observations, plan
 from reportgen.core import __version__
@@ -104,7 +104,7 @@ def run() -> int:
 
 for command in (
     *(init, add, check, fix, facts, observations, plan, review, comment, pictures),
-    *(archive, verify, cite, publish),
+    *(archive, verify, cite, publish, hub),
 ):
     cli.add_command(command)
 
@@ -184,7 +184,7 @@ def schema(name: str | None) -> None:
     """Print JSON Schemas, for editors.
 
     Of the bodies of blocks and of settings files. NAME is a block such as curve, or source, front-matter,
-    plugin or review; all if left out.
+    hub, plugin or review; all if left out.
 
     \b
     Examples:

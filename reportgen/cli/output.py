@@ -108,7 +108,7 @@ def print_problem(problem: Diagnostic, *, err: bool = True) -> None:
 
 
 @contextmanager
-def show_progress() -> Iterator[Callable[[int, int], None]]:
+def show_progress(verb: str = "Drawing") -> Iterator[Callable[[int, int], None]]:
     """A bar on a terminal, nothing elsewhere."""
     if not sys.stderr.isatty():
         yield lambda _done, _all: None
@@ -116,9 +116,9 @@ def show_progress() -> Iterator[Callable[[int, int], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    columns = (TextColumn("Drawing"), BarColumn(), MofNCompleteColumn())
+    columns = (TextColumn(verb), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("Drawing", total=None)
+        task = bar.add_task(verb, total=None)
         yield lambda done, whole: bar.update(task, completed=done, total=whole)
 
 

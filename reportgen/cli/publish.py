@@ -1,16 +1,18 @@
-"""What is put on a web server: ``reportgen publish assemble``."""
+"""What is put on a web server: ``reportgen publish assemble`` and ``reportgen hub``."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from reportgen.cli.output import print_line, report_problems, warn
+from reportgen.cli.output import cache_dir_option, print_line, report_problems, show_progress, warn
 
 if TYPE_CHECKING:
     from reportgen.archive.publishing.sites import Given
+    from reportgen.hub.updating import Update
 
 
 @click.group()
@@ -113,3 +115,59 @@ def assemble(main: Path, public: Path, versions: list[Given], previews: list[Giv
             parts.append(f"{format_count(len(names), kind)} ({join_names(names, most=5)})")
     size = f"{format_count(sum(len(tree.hashes) for tree in done.trees), 'file')}, {format_bytes(done.size)}"
     print_line(f"{public}: {join_names(parts)}; {size}")
+
+
+_LEFT_OUT = 3
+"""Exit code of an update that some report is not in as it is now."""
+
+
+@click.command()
+@click.argument(
+    "hub_file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="HUB.yml",
+    default="hub.yml",
+)
+@click.option(
+    "--to",
+    "public",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="PUBLIC_DIR",
+    required=True,
+    help="The folder to write or to bring up to date.",
+)
+@cache_dir_option
+def hub(hub_file: Path, public: Path) -> None:
+    """Publish many reports together, with an index, a search and a feed.
+
+    HUB.yml lists built sites and archives. Each report is published as it is, and only files that differ are
+    written: one new report among a thousand takes a second. A report that is not listed any more is removed.
+    One that cannot be published, since its archive is damaged for example, stays as it was last published and
+    is named; the command exits with 3 then. No network and no git are used.
+
+    \b
+    Examples:
+      reportgen hub --to public
+      reportgen hub reports/hub.yml --to public
+    """
+    from reportgen.hub.updating import update_hub
+
+    with report_problems("the hub was left as it was"), show_progress("Reading") as progress:
+        update = update_hub(hub_file, public, progress)
+    for name, problem in update.broken.items():
+        state = "is shown as last published" if name not in update.unpublished else "was never published"
+        warn(f"{name} {state}. {problem}")
+    if not update.has_feed:
+        warn("there is no feed, which needs site_url: in the hub's file, and reports that have a date")
+    print_line(f"{public}: {_describe(update)}")
+    sys.exit(_LEFT_OUT if update.broken else 0)
+
+
+def _describe(update: Update) -> str:
+    from reportgen.core.words import format_count, join_names
+
+    did = (("new", update.added), ("changed", update.changed), ("removed", update.removed))
+    parts = [f"{len(names):,} {word} ({join_names(names, most=3)})" for word, names in did if names]
+    parts += [f"{len(update.broken):,} not up to date"] if update.broken else []
+    words = f"{format_count(update.reports, 'report')}: {', '.join(parts) or 'nothing changed'}"
+    return f"{words}; {format_count(update.written, 'file')} written"

@@ -13,10 +13,11 @@ from msgspec.structs import replace
 from reportgen.core.directions import find_direction
 from reportgen.core.errors import Diagnostics
 from reportgen.core.model import CurveRequest, Observations, ScoreRequest
+from reportgen.core.report_json import FORMAT, NO_METHOD
 from reportgen.draft.blocks.draw_inputs import read_series_names
 from reportgen.draft.blocks.results import ResultsStore, use_every_step
 from reportgen.draft.drawing import plan_report
-from reportgen.site.outputs import FORMAT, format_report_json, list_figures, list_tables
+from reportgen.site.outputs import format_report_json, list_figures, list_tables
 from reportgen.site.reuse.manifest import Provenance
 
 if TYPE_CHECKING:
@@ -58,8 +59,6 @@ _DEFINING_NUMBERS: Final = {
     **{name: name for name in ("metric", "band", "level", "smooth", "estimand", "higher_is_better")},
     "reference": "baseline",
 }
-# What of a protocol says when and how often something was measured, and not how.
-NO_METHOD: Final = ("date", "samples")
 
 
 class FigureState(Struct, frozen=True):

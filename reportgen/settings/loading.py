@@ -161,10 +161,11 @@ _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
 def make_schemas() -> dict[str, dict[str, Any]]:
-    """The JSON Schemas of block bodies by the block's name, then ``source``, ``front-matter``, ``plugin``."""
+    """The JSON Schemas of block bodies by the block's name, then of other settings."""
     from pydantic.json_schema import GenerateJsonSchema  # noqa: PLC0415 - one command needs it
 
     from reportgen.settings.blocks import BLOCKS  # noqa: PLC0415 - as in load_block
+    from reportgen.settings.hub import HubSettings  # noqa: PLC0415 - one command needs it
 
     class SchemaWithoutTitles(GenerateJsonSchema):
         """Without a title on each field, which only repeats its key."""
@@ -173,7 +174,7 @@ def make_schemas() -> dict[str, dict[str, Any]]:
             return False
 
     models: dict[str, type[BaseModel]] = {**BLOCKS, "source": SourceSettings}
-    models |= {"front-matter": FrontMatter, "plugin": ProjectSettings}
+    models |= {"front-matter": FrontMatter, "hub": HubSettings, "plugin": ProjectSettings}
     schemas: dict[str, dict[str, Any]] = {}
     for name, model in models.items():
         schema = model.model_json_schema(schema_generator=SchemaWithoutTitles)

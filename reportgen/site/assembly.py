@@ -390,7 +390,9 @@ class Assembly:
                     _write(site / name, job())
         stated: dict[str, object] = {"feed_id": self._feed_id} if self._feed_id else {}
         if self._cited:
-            stated["authors"] = [author.name for author in self._cited.citation.authors]
+            citation = self._cited.citation
+            stated["authors"] = [author.name for author in citation.authors]
+            stated |= {name: text for name in ("version", "doi") if (text := getattr(citation, name))}
         content = format_report_json(self.report, self._provenance, stated).encode()
         _write(site / self._folder / "report.json", content)
         _write(site / ".nojekyll", b"")

@@ -12,6 +12,7 @@ from msgspec import to_builtins
 
 from reportgen.core import __version__
 from reportgen.core.model import Figure, Observations, Overview, Panels, ResultTable, Stack
+from reportgen.core.report_json import FORMAT
 from reportgen.core.statements import Fact, Truth
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from reportgen.settings.inputs import Page
     from reportgen.site.reuse.manifest import Provenance
 
-FORMAT = 1
 _FACT = Fact.__struct_fields__
 
 

@@ -297,4 +297,12 @@
     event.preventDefault();
     open();
   });
+
+  // ---- a link that searches, as of a hub of reports ----
+  var given = new URLSearchParams(window.location.search).get("q");
+  if (given) {
+    input.value = given;
+    open();
+    show();
+  }
 })();

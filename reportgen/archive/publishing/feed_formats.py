@@ -7,6 +7,7 @@ import re
 import unicodedata
 from html import escape
 from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
 from xml.etree import ElementTree as ET
 
 from msgspec import Struct
@@ -17,11 +18,14 @@ if TYPE_CHECKING:
 
 _ATOM: Final = "http://www.w3.org/2005/Atom"
 _JSON_FEED: Final = "https://jsonfeed.org/version/1.1"
+MOST_ENTRIES: Final = 50
 MOST_ROWS: Final = 20
 """Of a table in an entry."""
 ATOM_NAME: Final = "feed.xml"
 JSON_NAME: Final = "feed.json"
 
+# The year in which this form of ids began: a tag URI names a date on which its host was the tagger's.
+_TAG_DATE: Final = "2026"
 # What no XML may contain (XML 1.0, section 2.2), and what turns the direction of the words around it.
 _FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _TURNING: Final = re.compile("[\u202a-\u202e\u2066-\u2069]")
@@ -49,6 +53,13 @@ class Feed(Struct, frozen=True):
     language: str
     authors: tuple[str, ...]
     entries: tuple[Entry, ...]
+
+
+def make_tag(host: str, name: str) -> str:
+    """Return the tag URI (RFC 4151) that ids begin with, from a host in ASCII."""
+    # It has neither the colons of an address in numbers nor its brackets.
+    owner = re.sub("[^a-z0-9.-]+", "-", host).strip("-")
+    return f"tag:{owner},{_TAG_DATE}:{quote(name, safe='')}"
 
 
 def clean_text(text: str) -> str:

@@ -13,7 +13,6 @@ import html
 import json
 import re
 from itertools import pairwise
-from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlsplit
 
@@ -21,29 +20,30 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.archive.publishing.feed_formats import (
+    MOST_ENTRIES,
     Entry,
     Feed,
     clean_text,
+    make_tag,
     write_atom,
     write_html,
     write_json_feed,
     write_table,
 )
 from reportgen.archive.publishing.result_changes import describe_result_changes
-from reportgen.archive.publishing.sites import parse_base_url
+from reportgen.archive.publishing.sites import find_page_address, parse_base_url
 from reportgen.core.cache import Cache, cache_folder
 from reportgen.core.errors import ReportError, make_error
+from reportgen.core.report_json import FORMAT
 from reportgen.core.words import join_names
 from reportgen.settings.report import read_moment
-from reportgen.site.outputs import FORMAT, get_page_folder
+from reportgen.site.outputs import get_page_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
-MOST_ENTRIES: Final = 50
 _MOST_NAMES: Final = 5
-# The year in which this form of ids began: a tag URI names a date on which its host was the tagger's.
-_TAG_DATE: Final = "2026"
 _TITLE: Final = re.compile(r"<title>(.*?)</title>", re.DOTALL)
 _LANGUAGE: Final = re.compile(r"<html\b[^>]*\blang=\"([A-Za-z0-9-]+)\"")
 
@@ -141,9 +141,7 @@ def _read_site(main: Path, base_url: str) -> _Site:
         raise make_error(main.name, "this is no site of this version of reportgen", "Build it again")
     found, language = (pattern.search(front) for pattern in (_TITLE, _LANGUAGE))
     title = clean_text(html.unescape(found[1])) if found else ""
-    # A tag URI has neither the colons of an address in numbers nor its brackets.
-    owner = re.sub("[^a-z0-9.-]+", "-", host).strip("-")
-    tag = report.get("feed_id") or f"tag:{owner},{_TAG_DATE}:{quote(title or 'report', safe='')}"
+    tag = report.get("feed_id") or make_tag(host, title or "report")
     return _Site(main, url, title or host, language[1] if language else "en", report, tag)
 
 
@@ -152,7 +150,8 @@ def _list_pages(site: _Site, left_out: list[str]) -> Iterator[Entry]:
     for page in site.report["pages"]:
         if not page.get("date"):
             continue
-        path, address = page["path"], _find_address(site.folder, page["path"])
+        path = page["path"]
+        address = find_page_address(path, lambda name: (site.folder / name).is_file())
         if address is None:
             left_out.append(f"page {path} is not in the feed: the site does not have it where MkDocs puts it")
             continue
@@ -170,17 +169,6 @@ def _list_pages(site: _Site, left_out: list[str]) -> Iterator[Entry]:
             parts.append(write_table(table["title"], table["header"], rows))
         parts.append(f'<p><a href="{html.escape(url)}">Read the page</a></p>')
         yield Entry(id_, url, moment, title, summary, content="".join(parts), image=image)
-
-
-def _find_address(folder: Path, path: str) -> str | None:
-    """Find the address of a page below the site by the rules of MkDocs; None if it is not there."""
-    stem = str(PurePosixPath(path).with_suffix(""))
-    above, slash, name = stem.rpartition("/")
-    if name in {"index", "README"}:
-        return f"{above}{slash}" if (folder / above / "index.html").is_file() else None
-    if (folder / f"{stem}.html").is_file():
-        return f"{stem}.html"
-    return f"{stem}/" if (folder / stem / "index.html").is_file() else None
 
 
 def _list_versions(

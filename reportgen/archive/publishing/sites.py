@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, unquote, urlsplit
 
@@ -20,7 +20,7 @@ from reportgen.archive.unpacking import open_archive
 from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage, make_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import IO
 
     from reportgen.archive.unpacking import OpenedArchive
@@ -118,6 +118,17 @@ def format_address(path: str) -> str:
     """Format the address of a page, from the site's root."""
     folder, _, name = path.rpartition("/")
     return quote(f"{folder}/" if folder and name == "index.html" else "" if name == "index.html" else path)
+
+
+def find_page_address(path: str, is_file: Callable[[str], bool]) -> str | None:
+    """Find the address of the page of a Markdown file by the rules of MkDocs; None if it is not there."""
+    stem = str(PurePosixPath(path).with_suffix(""))
+    above, slash, name = stem.rpartition("/")
+    if name in {"index", "README"}:
+        return f"{above}{slash}" if is_file(f"{above}{slash}index.html") else None
+    if is_file(f"{stem}.html"):
+        return f"{stem}.html"
+    return f"{stem}/" if is_file(f"{stem}/index.html") else None
 
 
 def check_main(main: Path, files: Mapping[str, int], base_url: str) -> Iterator[Diagnostic]:

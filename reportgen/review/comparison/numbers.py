@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
+from reportgen.core.report_json import NO_METHOD, list_values
 from reportgen.review.comparison.effects import Effect, ItemChanges, adjust_family
 from reportgen.review.comparison.identity import match, match_requests
 from reportgen.review.comparison.readings import PairOfReadings, Reading
 from reportgen.review.comparison.verdicts import Moved, judge, list_differences
 from reportgen.review.model import Estimate, Family
-from reportgen.review.snapshot import NO_METHOD, define_numbers
+from reportgen.review.snapshot import define_numbers
 from reportgen.statistics.permutation_tests import count_draws
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ def _list_numbers(report: Mapping[str, Any], renamed: Mapping[str, str]) -> Iter
         path = renamed.get(page["path"], page["path"])
         for shown in (*page["stacks"], *page["figures"]):
             numbers = shown["numbers"]
-            for name, benchmark, value, protocol in _list_values(numbers):
+            for name, benchmark, value, protocol in list_values(numbers):
                 metric = value.get("metric") or numbers.get("metric") or "score"
                 key = path, benchmark, name, metric
                 if value["value"] is None or key in seen:
@@ -201,22 +202,3 @@ def _list_numbers(report: Mapping[str, Any], renamed: Mapping[str, str]) -> Iter
                 )
                 method = {name: text for name, text in protocol.items() if name not in NO_METHOD}
                 yield _Reported(number, define_numbers(numbers) | {"metric": metric}, method)
-
-
-def _list_values(
-    numbers: Mapping[str, Any],
-) -> Iterator[tuple[str, str, Mapping[str, Any], Mapping[str, str]]]:
-    """Series, benchmark, value with its interval, and protocol, of one block or figure."""
-    series, protocols = numbers.get("series"), numbers.get("protocol", {})
-    for one in numbers.get("scores", ()):
-        yield one["series"], "", {**one, "value": one["estimate"]}, protocols.get(one["series"], {})
-    if isinstance(series, list):
-        for one in series:
-            if isinstance(one, dict) and "last" in one:
-                yield one["name"], "", one["last"], {}
-    if isinstance(series, dict):
-        for name, cells in series.items():
-            for benchmark, cell in cells.items():
-                score = cell["score"]
-                protocol = numbers["benchmarks"][benchmark]["protocol"].get(name, {})
-                yield name, benchmark, {**score, "value": score["estimate"]}, protocol

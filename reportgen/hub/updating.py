@@ -1,0 +1,276 @@
+"""Bringing a hub up to date: only reports that changed are read, and only files that differ are written.
+
+What was seen of a report's source is in the cache, so that an unchanged one costs a look at its files. The
+hub itself has everything else: with an empty cache, all reports are read and compared, and none is written.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from reportgen.core.cache import Cache, cache_folder, get_stamp
+from reportgen.core.errors import Diagnostics, make_error
+from reportgen.hub.entries import FOLDER, VERSIONS, Hub, HubEntry
+from reportgen.hub.listings import RECORD
+from reportgen.hub.pages import LISTED, make_files, stamp_templates
+from reportgen.hub.reading import REPORT, Summary, open_report, stamp_source, summarize_report
+from reportgen.hub.staging import StagedReport, find_published, is_stage, link_tree, open_hub_stage
+from reportgen.settings.hub import FOLDER_NAME, load_hub
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from reportgen.hub.staging import Stage
+    from reportgen.settings.hub import HubSettings, ListedReport
+
+
+class _Known(Struct, frozen=True):
+    """What the last update saw of a report.
+
+    ``stamp`` is that of its source, empty if it has to be read again, and ``published`` that of the
+    ``report.json`` in the hub.
+    """
+
+    stamp: str
+    published: tuple[int, int] | None
+    summary: Summary | None
+    versions: tuple[str, ...] = ()
+    problem: str = ""
+
+
+class _State(Struct, frozen=True):
+    """What the last update saw of each report, and the digests of the pages that it wrote."""
+
+    reports: dict[str, _Known] = field(default_factory=dict)
+    pages: dict[str, str] = field(default_factory=dict)
+
+
+class Update(Struct):
+    """What an update did, by the names of reports; ``written`` counts files."""
+
+    reports: int = 0
+    added: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    broken: dict[str, str] = field(default_factory=dict)
+    unpublished: list[str] = field(default_factory=list)
+    written: int = 0
+    has_feed: bool = True
+
+
+def update_hub(hub_file: Path, public: Path, progress: Callable[[int, int], None]) -> Update:
+    """Bring the hub of a ``hub.yml`` in a folder up to date.
+
+    ``progress`` is called after each report with how many were looked at, and how many there are. A report
+    that cannot be published stays as it is in the hub, and is named. Raises a ReportError if the ``hub.yml``
+    is wrong or the folder holds anything else, and an OSError if it cannot be written; the hub is unchanged
+    then.
+    """
+    hub = load_hub(hub_file)
+    public = public.resolve()
+    _refuse_folder(public, hub.reports)
+    cache = Cache(cache_folder(public.parent))
+    key = Cache.make_key("hub", str(public), stamp_templates())
+    with open_hub_stage(public) as stage:
+        state = cache.load(key, _State) or _State()
+        pages = {path: digest for path, digest in state.pages.items() if (public / path).is_file()}
+        updating = _Updating(stage, hub.settings, _recall(public, state.reports), pages)
+        for number, report in enumerate(sorted(hub.reports, key=lambda one: one.name), 1):
+            updating.add(report)
+            progress(number, len(hub.reports))
+        updating.commit()
+        cache.store(key, updating.remember())
+    cache.prune_daily()
+    return updating.update
+
+
+def _refuse_folder(public: Path, reports: tuple[ListedReport, ...]) -> None:
+    """Raise a ReportError if a folder may not be written by this hub."""
+    folder = f"{public}{os.sep}"
+    for one in reports:
+        source = f"{os.path.realpath(one.path)}{os.sep}"  # pathlib takes three times as long
+        if source.startswith(folder) or folder.startswith(source):
+            message = f"{one.source} is in the folder {public}, which is written, or the other way round"
+            raise make_error(one.location, message, "Choose a folder of its own, such as public")
+    names = [one.name for one in public.iterdir()] if public.is_dir() else []
+    if all(map(is_stage, names)) and not (public.exists() and not public.is_dir()):
+        return
+    try:
+        is_ours = json.loads((public / RECORD).read_bytes())["generator"]["name"] == "reportgen"
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        is_ours = False
+    if not is_ours:
+        message = "it holds something that reportgen hub did not write"
+        raise make_error(str(public), message, "Choose another folder, or move away what it holds")
+
+
+def _recall(public: Path, stored: Mapping[str, _Known]) -> dict[str, _Known]:
+    """Recall what is published; what was stored of it counts while it is still there."""
+    known = {}
+    recorded: dict[str, dict[str, Any]] = {}
+    with suppress(OSError, ValueError, LookupError, TypeError, RecursionError):
+        recorded = {one["name"]: one for one in json.loads((public / RECORD).read_bytes())["reports"]}
+    folder = public / FOLDER
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        one = stored.get(path.name)
+        published = _stamp_published(path)
+        if one is None or one.published != published:
+            one = _read_published(path, recorded.get(path.name, {}))
+        known[path.name] = one
+    # Those that were never published have no folder.
+    return {name: one for name, one in stored.items() if one.summary is None and name not in known} | known
+
+
+def _stamp_published(folder: Path) -> tuple[int, int] | None:
+    with suppress(OSError):
+        return get_stamp(f"{folder}{os.sep}{REPORT}")
+    return None
+
+
+def _read_published(folder: Path, recorded: Mapping[str, Any]) -> _Known:
+    """Read what is published of a report that nothing was stored of."""
+    summary: Summary | None = None
+    versions: tuple[str, ...] = ()
+    with Diagnostics().collecting(), open_report(folder, folder.name) as report:
+        summary = summarize_report(report)
+    if summary and isinstance(recorded, dict):
+        # What an archive states is not in its site.
+        stated = {name: str(recorded[name]) for name in ("version", "doi") if recorded.get(name)}
+        summary = replace(summary, **stated)
+        listed = recorded.get("versions")
+        named = (str(one) for one in (listed if isinstance(listed, list) else ()))
+        versions = tuple(
+            one for one in named if FOLDER_NAME.fullmatch(one) and (folder / VERSIONS / one).is_dir()
+        )
+    return _Known("", _stamp_published(folder), summary, versions)
+
+
+_LONGEST_PROBLEM: Final = 500
+
+
+class _Updating(Struct):
+    """An update that is going on."""
+
+    stage: Stage
+    settings: HubSettings
+    known: dict[str, _Known]
+    pages: dict[str, str]
+    update: Update = field(default_factory=Update)
+    entries: dict[str, HubEntry] = field(default_factory=dict)
+    stamps: dict[str, str] = field(default_factory=dict)
+    moved: list[str] = field(default_factory=list)
+
+    def add(self, listed: ListedReport) -> None:
+        """Look at a report, and stage it if it differs from the published one."""
+        name, known = listed.name, self.known.get(listed.name)
+        stamp = stamp_source(listed.path)
+        entry = HubEntry(name, listed.team, None)
+        if known:
+            entry = replace(entry, summary=known.summary, versions=known.versions, problem=known.problem)
+        is_known = known is not None and bool(stamp) and known.stamp == f"{listed.path}\0{stamp}"
+        if not is_known or len(entry.versions) > self.settings.keep_versions:
+            problems = Diagnostics()
+            entry = replace(entry, problem="")
+            with problems.collecting():
+                entry = self._stage(listed, entry, stamp)
+            if problems.found:
+                text = " ".join(f"{one.location}: {one.text}" for one in problems.found[:1])
+                entry = replace(entry, problem=text[:_LONGEST_PROBLEM])
+        self.entries[name] = entry
+        self.stamps[name] = f"{listed.path}\0{stamp}" if stamp else ""
+
+    def _stage(self, listed: ListedReport, entry: HubEntry, stamp: str) -> HubEntry:
+        """Stage a report; raise a ReportError if it cannot be published."""
+        path = f"{FOLDER}/{listed.name}"
+        folder, published = self.stage.new / path, self.stage.public / path
+        with open_report(listed.path, listed.source) as report:
+            summary, staged = summarize_report(report), StagedReport(report, published)
+            versions = self._choose_versions(entry, summary)
+            if staged.compare(entry.versions) and versions == entry.versions:
+                return replace(entry, summary=summary)
+            written = staged.stage(folder)
+            owns_versions = any(one.startswith(f"{VERSIONS}/") for one in staged.sizes)
+        versions = () if owns_versions else versions
+        for version in versions:
+            here = f"{VERSIONS}/{version}/"
+            if version in entry.versions:
+                link_tree(
+                    published, folder, (one for one in find_published(published) if one.startswith(here))
+                )
+            else:
+                inner = tuple(f"{VERSIONS}/{one}/" for one in entry.versions)
+                own = (one for one in find_published(published) if not one.startswith(inner))
+                link_tree(published, folder / here, own)
+        if stamp_source(listed.path) != stamp:
+            raise make_error(listed.source, "it changed while it was read", "Run this again")
+        self.moved.append(path)
+        self.update.written += written
+        return replace(entry, summary=summary, versions=versions)
+
+    def _choose_versions(self, entry: HubEntry, summary: Summary) -> tuple[str, ...]:
+        """Choose the versions that stay published, newest first, where a report has a new one."""
+        before = entry.summary.version if entry.summary else ""
+        present, earlier = summary.version, list(entry.versions)
+        if before and present and before != present and FOLDER_NAME.fullmatch(before):
+            earlier = [before, *earlier]
+        earlier = [one for one in dict.fromkeys(earlier) if one != present]
+        return tuple(earlier[: self.settings.keep_versions])
+
+    def commit(self) -> None:
+        """Put everything that changed into its place, and remove what is gone."""
+        stage, public = self.stage, self.stage.public
+        entries = tuple(self.entries.values())
+        made = make_files(Hub(self.settings, entries), self.pages)
+        present = made.content.keys() | made.digests.keys()
+        self.pages = made.digests
+        folder = public / FOLDER
+        gone = sorted(one.name for one in folder.iterdir()) if folder.is_dir() else []
+        self.update.removed = [one for one in gone if one not in self.entries]
+        removed = [f"{FOLDER}/{one}" for one in self.update.removed]
+        for pattern in LISTED:
+            removed += sorted(one.name for one in public.glob(pattern) if one.name not in present)
+        removed += [one for one in _FEEDS if one not in present and (public / one).exists()]
+        changed = [path for path, content in made.content.items() if not _holds(public / path, content)]
+        for path in changed:
+            (stage.new / path).parent.mkdir(parents=True, exist_ok=True)
+            (stage.new / path).write_bytes(made.content[path])
+        # The record comes first where there is none: by it, the folder is known as a hub's.
+        first = [RECORD] if RECORD in changed and not (public / RECORD).exists() else []
+        last = [RECORD] if RECORD in changed and not first else []
+        stage.commit([*first, *self.moved, *(one for one in changed if one != RECORD), *last], removed)
+        moved = [one.removeprefix(f"{FOLDER}/") for one in self.moved]
+        self.update.added = [one for one in moved if one not in self.known or not self.known[one].summary]
+        self.update.changed = [one for one in moved if one not in self.update.added]
+        self.update.written += len(changed)
+        self.update.reports = sum(one.summary is not None for one in entries)
+        self.update.broken = {one.name: one.problem for one in entries if one.problem}
+        self.update.unpublished = [one.name for one in entries if one.summary is None]
+        self.update.has_feed = _FEEDS[0] in made.content
+
+    def remember(self) -> _State:
+        """Return what the next update has to know."""
+        folder = self.stage.public / FOLDER
+        seen = {
+            name: _Known(
+                self.stamps[name], _stamp_published(folder / name), one.summary, one.versions, one.problem
+            )
+            for name, one in self.entries.items()
+        }
+        return _State(seen, self.pages)
+
+
+_FEEDS: Final = ("feed.xml", "feed.json")
+
+
+def _holds(path: Path, content: bytes) -> bool:
+    try:
+        return path.stat().st_size == len(content) and path.read_bytes() == content
+    except FileNotFoundError:
+        return False
