@@ -7,6 +7,8 @@ VENV := .venv
 WRITERS := .venv-writers
 # And what validates the metadata of archives, and other plugins of MkDocs.
 VALIDATORS := .venv-validators
+# And Spark, with the other engines that large tables lie in.
+SPARK := .venv-spark
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 QUIET := --quiet --progress-bar off
@@ -20,7 +22,7 @@ FROM_LOCK := --require-hashes --only-binary :all: -r requirements.lock
 export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := site
-.PHONY: site serve test test-writers lint lock bench screenshots clean help
+.PHONY: site serve test test-writers test-spark lint lock bench screenshots clean help
 
 site: $(VENV)/.installed ## build the example report into site/
 	@$(BIN)/reportgen build
@@ -35,6 +37,11 @@ test: $(VENV)/.installed-test ## every test, in a real browser too
 test-writers: $(VENV)/.installed-test $(WRITERS)/.installed $(VALIDATORS)/.installed ## files by the real writers, read; ACCEPT=1 renews tests/data
 	@$(BIN)/python -m pytest tests/writers $(if $(ACCEPT),--accept)
 
+test-spark: $(SPARK)/.installed ## tables on Spark, Spark Connect, Polars and DuckDB give the same bits
+	@$(BIN)/python tests/find_java.py --install
+	@$(SPARK)/bin/python -m pytest --confcutdir tests/spark tests/spark \
+		-W ignore::ResourceWarning -W ignore::pytest.PytestUnraisableExceptionWarning
+
 lint: $(VENV)/.installed-test $(VENV)/.installed-lint ## ruff and mypy
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
@@ -43,7 +50,7 @@ lint: $(VENV)/.installed-test $(VENV)/.installed-lint ## ruff and mypy
 lock: $(VENV)/.installed ## renew the versions and hashes that continuous integration and a new report install
 	@$(PIP) install $(QUIET) uv==0.13.9
 	@echo 'setuptools>=77' | $(COMPILE) pyproject.toml - --output-file reportgen/site/starter/requirements.txt
-	@echo 'setuptools>=77' | $(COMPILE) pyproject.toml - --all-extras --output-file requirements.lock
+	@echo 'setuptools>=77' | $(COMPILE) pyproject.toml - --extra test --extra lint --output-file requirements.lock
 	@$(call PICK,annotated-types msgspec pydantic pydantic-core typing-extensions typing-inspection) > action/comment/requirements.txt
 	@$(call PICK,click numpy vl-convert-python) > action/comment/pictures.txt
 
@@ -89,6 +96,13 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/.made
 $(VENV)/.installed-%: pyproject.toml $(VENV)/.installed
 	@echo "Installing what make $* needs ..."
 	@$(PIP) install $(QUIET) $(if $(LOCKED),--no-deps --no-build-isolation) -e '.[$*]'
+	@touch $@
+
+# Half a gigabyte: made anew only if the list of versions changes.
+$(SPARK)/.installed: tests/spark/requirements.txt pyproject.toml | $(VENV)/.made
+	@echo "Installing Spark, which make test-spark runs ..."
+	@test -x $(SPARK)/bin/python || $(BIN)/python -m venv --clear $(SPARK)
+	@$(SPARK)/bin/python -m pip --disable-pip-version-check --no-input install $(QUIET) -r $< -e .
 	@touch $@
 
 # Made afresh for every list of versions: what an older one left would not be told.

@@ -1,7 +1,8 @@
 """reportgen: static report sites for machine-learning results.
 
 In a notebook, ``read`` opens run data; ``curves``, ``scores`` and ``compare`` return data frames, and
-``draw`` returns an Altair chart.
+``draw`` returns an Altair chart. ``freeze`` reduces a table of a database or a cluster to a source of a
+report.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from reportgen.core import __version__
 
 if TYPE_CHECKING:
     from reportgen.core.errors import ReportError
-    from reportgen.notebook import Table, compare, curves, draw, read, scores
+    from reportgen.notebook import Table, compare, curves, draw, freeze, read, scores
 
-__all__ = ["ReportError", "Table", "__version__", "compare", "curves", "draw", "read", "scores"]
+__all__ = ["ReportError", "Table", "__version__", "compare", "curves", "draw", "freeze", "read", "scores"]
 
 
 def __getattr__(name: str) -> object:

@@ -34,11 +34,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """``tests/writers`` needs an environment of its own: only ``make test-writers`` asks for it, by name."""
-    writers = Path(__file__).parent / "writers"
+    """Two folders need environments of their own: only their commands of make ask for them, by name."""
+    here = Path(__file__).parent
     asked = [config.invocation_params.dir / argument.partition("::")[0] for argument in config.args]
-    if collection_path == writers and not any(path.resolve().is_relative_to(writers) for path in asked):
-        return True
+    if collection_path in {here / "writers", here / "spark"}:
+        return True if not any(path.resolve().is_relative_to(collection_path) for path in asked) else None
     return None
 
 

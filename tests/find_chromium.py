@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 # The headless shell is the same engine without windows. It opens a tab in a fifth of the time, but is no
 # browser of a reader's, so it comes last.
@@ -43,8 +43,8 @@ def privilege() -> tuple[str, ...] | None:
     return None
 
 
-def install(debian: Path = DEBIAN) -> str:
-    """Install a package of Debian's; returns what stood in the way, for the end of a sentence."""
+def install(debian: Path = DEBIAN, packages: Sequence[str] = PACKAGES) -> str:
+    """Install one of Debian's packages; returns what stood in the way, for the end of a sentence."""
     if not debian.exists() or not shutil.which("apt-get"):
         return "this is not Debian or Ubuntu, so it cannot be installed from here"
     prefix = privilege()
@@ -58,7 +58,7 @@ def install(debian: Path = DEBIAN) -> str:
 
     if not run("update", "-qq"):
         return "apt-get update failed, see above"
-    if not any(run("install", "-y", "-qq", package) for package in PACKAGES):
+    if not any(run("install", "-y", "-qq", package) for package in packages):
         return "apt-get install failed, see above"
     return "a package is installed, but brought no program of these names"
 

@@ -50,7 +50,8 @@ MAY_IMPORT = {
 LIBRARIES = {
     "duckdb": r"formats/(sql|evaluations/lighteval|logs/neptune_export|tables/parquet)|read/.*"
     r"|statistics/curves/reduce.*",
-    "narwhals": r"core/(model|comparisons)|formats/sql|notebook/tables|read/.*|statistics/curves/reduce.*",
+    "narwhals": r"core/(model|comparisons|engines)|formats/sql|read/.*|statistics/curves/reduce.*"
+    r"|notebook/(tables|lazy_tables|freezing|frozen_outcomes)",
     "pandas": r"read/measurements|draft/blocks/charts|figures/author_charts|notebook/.*",
     "altair": r"figures/.*|notebook/.*",
     "vl_convert": r"figures/render",

@@ -23,7 +23,9 @@ WORKFLOWS = [
 ]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 NEEDED = [*PROJECT["project"]["dependencies"], *PROJECT["build-system"]["requires"]]
-EXTRAS = [one for extra in PROJECT["project"]["optional-dependencies"].values() for one in extra]
+# Which client of Spark fits is up to a user's cluster, so it is in no lock.
+LOCKED = [name for name in PROJECT["project"]["optional-dependencies"] if name != "spark"]
+EXTRAS = [one for extra in LOCKED for one in PROJECT["project"]["optional-dependencies"][extra]]
 LOCKS = {f"{STARTER}/requirements.txt": NEEDED, "requirements.lock": [*NEEDED, *EXTRAS]}
 PYTHONS = ("3.11.9", "3.12.0", "3.13.0", "3.14.0")
 

@@ -16,7 +16,7 @@ from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
 from reportgen.core.repository import find_boundary
 from reportgen.site.describe import format_bytes
 from reportgen.site.files import filter_shown, list_content_files
-from reportgen.site.sources.freezing import SETTINGS
+from reportgen.site.sources.freezing import ORIGIN, SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -55,6 +55,10 @@ def list_data_files(root: Path, sources: Iterable[RecordedSource]) -> Iterator[M
     for source in sources:
         if source.place.endswith(SETTINGS):
             yield Member(source.place, root / source.place)
+            # Which table of a cluster it was reduced from.
+            origin = Path(source.place).with_name(ORIGIN)
+            if (root / origin).is_file() and origin.as_posix() not in source.files:
+                yield Member(origin.as_posix(), root / origin)
         for path, sha256 in source.files.items():
             yield Member(path, root / path, sha256)
 

@@ -359,8 +359,9 @@ def _print_heading(title: str, note: str) -> None:
     metavar="FOLDER",
     help="Where to write; the source's name with -frozen, beside it, if left out.",
 )
+@click.option("--check", is_flag=True, help="Compare SOURCE with what was frozen of it, and write nothing.")
 @cache_dir_option
-def freeze(source: Path, folder: Path | None) -> None:
+def freeze(source: Path, folder: Path | None, *, check: bool) -> None:
     """Write SOURCE as one small Parquet file.
 
     The file and its source.yml are small enough to be committed and reviewed.
@@ -375,18 +376,26 @@ def freeze(source: Path, folder: Path | None) -> None:
     Examples:
       reportgen freeze ~/experiments/sweep --to data/sweep
       reportgen freeze data/runs
+      reportgen freeze ~/experiments/sweep --to data/sweep --check
     """
     from reportgen.core.words import format_count
-    from reportgen.draft.describing import freeze_source
+    from reportgen.draft.describing import describe_frozen_table, freeze_source
     from reportgen.site.describe import format_bytes, locate_data
-    from reportgen.site.sources.freezing import TOOL, refuse_foreign, write_frozen
+    from reportgen.site.sources.freezing import TOOL, check_frozen, refuse_foreign, write_frozen
 
     with report_problems("nothing was written"):
+        if check and (lines := describe_frozen_table(source)):
+            click.echo("\n".join(map(clean_text, lines)))
+            return
         place = locate_data(source)
         target = folder or place.path.with_name(f"{place.path.name.split('.')[0]}-frozen")
         refuse_foreign(target, place.path)
         with show_reading(place.hashes) as hashes:
             read = freeze_source(place.path, place.root, TOOL, hashes, place.cache, boundary=place.boundary)
+            if check:
+                check_frozen(read, target)
+                click.echo(f"{clean_text(str(target))} is what freezing it now would write")
+                return
             written = write_frozen(read, target)
     place.hashes.save()
     place.cache.prune_daily()

@@ -103,6 +103,7 @@ class Run(Struct, frozen=True):
     high: FloatArray | None = None
     smoothed: FloatArray | None = None
     given: GivenInterval | None = None
+    counts: IntArray | None = None  # the steps in each bin, if a database or a cluster has binned them
 
 
 class ReducedMetric(Struct, frozen=True):

@@ -15,7 +15,7 @@ from msgspec import Struct
 from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
 from reportgen.core.statements import Description
 from reportgen.core.terminal import clean_text
-from reportgen.core.words import format_count
+from reportgen.core.words import format_count, quote_names
 from reportgen.settings.loading import load_source_settings
 from reportgen.settings.yaml_tree import write_yaml
 
@@ -333,6 +333,27 @@ class FrozenSource(Struct, frozen=True):
         from reportgen.read.freeze import write_table  # noqa: PLC0415 - imports the database
 
         write_table(self.root, self.source, self.table, path)
+
+
+def describe_frozen_table(folder: Path) -> tuple[str, ...]:
+    """Return lines on a table that was reduced on its engine; none if a folder holds no such table.
+
+    Raises ``ReportError`` if it is not the one that was frozen.
+    """
+    from reportgen.read.tables.origin import check_intact, read_origin  # noqa: PLC0415 - imports the database
+
+    origin = read_origin(folder)
+    if origin is None:
+        return ()
+    check_intact(folder, origin)
+    rows = sum(part.rows for part in origin.parts.values())
+    of_table = f" of {origin.table}" if origin.table else ""
+    before = f"from {format_count(origin.rows, 'row')}{of_table} by {origin.engine}"
+    return (
+        f"{origin.file} is as it was frozen: {format_count(rows, 'row')} {before}",
+        f"Schema {origin.schema_sha256[:12]}: {quote_names([*origin.types])}",
+        "Its engine knows whether the table moved on: reportgen.freeze(frame, to=…, check=True) in Python",
+    )
 
 
 def can_freeze(source: Source) -> bool:

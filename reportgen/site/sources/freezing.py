@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
 from reportgen.core import __version__
 from reportgen.core.errors import make_error
+from reportgen.core.words import join_names
 from reportgen.settings.loading import load_source_settings
 
 if TYPE_CHECKING:
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
 TABLE: Final = "data.parquet"
 SETTINGS: Final = "source.yml"
+ORIGIN: Final = "origin.json"
+"""What ``reportgen.freeze`` writes for a table that it reduced on its engine."""
 # Both are written completely before either is moved into place.
 _PARTS: Final = (f".{TABLE}.part", f".{SETTINGS}.part")
 TOOL: Final = f"reportgen {__version__} freeze"
@@ -63,6 +67,26 @@ def write_frozen(freezing: FrozenSource, folder: Path) -> FrozenFiles:
         if not any(folder.iterdir()):
             folder.rmdir()
     return FrozenFiles((table, settings), table.stat().st_size + settings.stat().st_size, replaced)
+
+
+_FILE: Final = re.compile(r"^\s+(.+): ([0-9a-f]{64})$", re.MULTILINE)
+
+
+def check_frozen(freezing: FrozenSource, folder: Path) -> None:
+    """Raise a ReportError unless a source is as it was when it was frozen into a folder."""
+    settings = folder / SETTINGS
+    if not (folder / TABLE).is_file() or not settings.is_file():
+        raise make_error(str(folder), "nothing was frozen here", "Leave out --check to freeze it")
+    before, now = (dict(_FILE.findall(text)) for text in (settings.read_text("utf-8"), freezing.settings))
+    moved = {
+        "changed": [name for name in now if before.get(name, now[name]) != now[name]],
+        "new": [name for name in now if name not in before],
+        "gone": [name for name in before if name not in now],
+    }
+    words = [f"{join_names(names, most=4)} {state}" for state, names in moved.items() if names]
+    if words:
+        message = f"the source moved on since it was frozen: {', '.join(words)}"
+        raise make_error(str(folder), message, "Freeze it again, or keep the table as the record of then")
 
 
 def _is_ours(folder: Path) -> bool:

@@ -81,7 +81,8 @@ class Points(Struct, frozen=True):
     """Points of several runs, one run after another, ordered by step within each run.
 
     Run ``i`` has the points ``offsets[i]`` up to ``offsets[i + 1]``; its steps are strictly increasing. Every
-    other array has one entry per point. ``lowest`` and ``highest`` are the extremes of bins.
+    other array has one entry per point. ``lowest`` and ``highest`` are the extremes of bins, and ``counts``
+    how many steps are in each if the database has counted them.
     """
 
     offsets: IntArray
@@ -91,6 +92,7 @@ class Points(Struct, frozen=True):
     smoothed: FloatArray | None = None
     lowest: FloatArray | None = None
     highest: FloatArray | None = None
+    counts: IntArray | None = None
 
     def select_runs(self, start: int, stop: int) -> Points:
         """Return the points of the runs ``start`` up to, but not including, ``stop``."""
@@ -191,13 +193,15 @@ def split_runs(points: Points, groups: Sequence[Group]) -> tuple[Run, ...]:
     runs = []
     for group, start, stop in zip(groups, points.offsets[:-1], points.offsets[1:], strict=True):
         inside = slice(int(start), int(stop))
-        given = {column: values[inside] for column, values in points.given.items()}
+        given = {name: column[inside] for name, column in points.given.items()}
         low, high, smoothed = (
             None if column is None else column[inside]
             for column in (points.lowest, points.highest, points.smoothed)
         )
-        name, interval = (group.series, group.run, group.seed), GivenInterval(**given) if given else None
-        runs.append(Run(*name, points.steps[inside], points.values[inside], low, high, smoothed, interval))
+        names, interval = (group.series, group.run, group.seed), GivenInterval(**given) if given else None
+        counts = None if points.counts is None else points.counts[inside]
+        values = points.steps[inside], points.values[inside]
+        runs.append(Run(*names, *values, low, high, smoothed, interval, counts))
     return tuple(runs)
 
 

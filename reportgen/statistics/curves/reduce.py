@@ -1,6 +1,7 @@
 """Reduction of measurements to one value per step: grouped in DuckDB, so that few rows are fetched.
 
-Tables too large to fetch are binned in the database, with the same results up to rounding.
+Tables too large to fetch are binned in the database, with the same results up to rounding. Any other engine
+that narwhals knows, such as Spark, gives the same bits: sums are of parts that add up without rounding.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import narwhals as nw
 import numpy as np
 
+from reportgen.core.engines import fetch, last_written, rows_up_to
 from reportgen.core.model import ReducedMetric
 from reportgen.statistics.curves.points import (
     LARGEST_FLOAT,
@@ -74,7 +76,7 @@ def _reduce_fetched(measurements: Measurements, request: _Request) -> dict[str, 
         'min("row") AS first',
         *(f'list("{name}") FILTER (step {between} AND value {between}) AS "{name}"' for name in columns),
     ]
-    table = measurements.frame.to_native().limit(FULL_ROWS + 1)
+    table = rows_up_to(measurements.frame, FULL_ROWS + 1).to_native()
     fetched = table.aggregate(", ".join(aggregates), "series, run, metric").fetchnumpy()
     groups, order = make_groups(fetched, measurements.order)
     if not groups:
@@ -106,6 +108,7 @@ class _Request(NamedTuple):
     given_interval: str | None
     max_points: int | None
     smooth: float
+    most: int | None = None  # rows of a result that are fetched
 
     def reduce_points(self, points: Points, groups: Sequence[Group], finite: int) -> ReducedMetric:
         """Smooth and bin the points of one metric; ``finite`` of its rows had a finite step and value."""
@@ -161,10 +164,10 @@ class _Rows(NamedTuple):
         unique = self.has_unique_steps()
         many = unique and max_points is not None and self.longest > max_points
         if max_points is not None and not many:
-            steps = _fetch(self.frame.select(nw.col("step").n_unique().alias("steps")))["steps"]
+            steps = fetch(self.frame.select(nw.col("step").n_unique().alias("steps")))["steps"]
             many = as_counts(steps)[0] > max_points
         if max_points is None or not many:
-            fetched = _fetch(self.select_last_written())
+            fetched = fetch(self.select_last_written(), request.most)
             points = keep_last_written(
                 _find_runs_of_rows(fetched, self.groups),
                 np.zeros(fetched["step"].size, dtype=np.int64),
@@ -177,13 +180,13 @@ class _Rows(NamedTuple):
         bins = Bins(first, last, max_points)
         if request.smooth <= 0:
             written_once = self if unique else self._replace(frame=self.select_last_written())
-            runs, distinct = written_once.read_binned_runs(bins)
+            runs, distinct = written_once.read_binned_runs(bins, request.most)
             return request.make_metric(runs, self.groups, finite, distinct, bins)
         # Smooth and bin each run separately: only one is in memory at a time.
         runs, distinct = (), 0
         for group in self.groups:
             own = self.frame.filter(nw.col("series") == group.series, nw.col("run") == group.run)
-            fetched = _fetch(own.select("step", "row", *self.columns))
+            fetched = fetch(own.select("step", "row", *self.columns))
             columns = {name: as_floats(fetched[name]) for name in ("step", *self.columns)}
             row = np.asarray(fetched["row"]).astype(np.int64)
             points = keep_last_written(np.zeros(row.size, dtype=np.int64), row, columns, 1)
@@ -212,37 +215,35 @@ class _Rows(NamedTuple):
         marks = slots.group_by("series", "run", "block").agg(
             nw.len().alias("rows"), (2.0 ** (nw.col("slot") - nw.col("block") * _MARKS)).sum().alias("mark")
         )
-        fetched = _fetch(marks.select("rows", "mark"))
-        mark = as_floats(fetched["mark"])
-        whole = (mark < 2.0**_MARKS) & (mark == np.floor(mark))
-        bits = np.bitwise_count(np.where(whole, mark, 0).astype(np.int64))
-        return bool(np.all(whole & (bits == np.asarray(fetched["rows"]))))
+        # Legendre's formula: a whole number less its one bits is the sum of its halves, rounded down.
+        halves = [(nw.col("mark") * 0.5**place).floor() for place in range(1, _MARKS + 1)]
+        while len(halves) > 1:  # in pairs: Spark Connect takes no sum of many terms, each inside the next
+            halves = [sum(halves[place + 1 : place + 2], halves[place]) for place in range(0, len(halves), 2)]
+        known = (nw.col("mark") < 2.0**_MARKS) & (nw.col("mark") - halves[0] == nw.col("rows"))
+        shared = nw.when(known).then(0).otherwise(1).sum().alias("shared")
+        return as_counts(fetch(marks.select(shared))["shared"]) == [0]
 
     def select_last_written(self) -> nw.LazyFrame[Any]:
-        # Narwhals would sort the rows of every step to find the last; arg_max keeps one row a step in memory.
-        last = ", ".join(f'arg_max("{name}", "row") AS "{name}"' for name in self.columns)
-        relation = self.frame.to_native().aggregate(f"series, run, step, {last}", "series, run, step")
-        lazy: nw.LazyFrame[Any] = nw.from_native(relation)
-        return lazy
+        return last_written(self.frame, ("series", "run", "step"), "row", self.columns)
 
-    def read_binned_runs(self, bins: Bins) -> tuple[tuple[Run, ...], int]:
+    def read_binned_runs(self, bins: Bins, most: int | None) -> tuple[tuple[Run, ...], int]:
         # The same operations as in ``bin_points``, so that no step lands in a neighbouring bin.
-        place = ((nw.col("step") - bins.start) / bins.width).floor()
-        end = float(bins.count - 1)
-        frame = self.frame.with_columns(bin=nw.when(place > bins.count - 1).then(end).otherwise(place))
+        place, end = ((nw.col("step") - bins.start) / bins.width).floor(), float(bins.count - 1)
+        frame = self.frame.with_columns(bin=nw.when(place > end).then(end).otherwise(place))
         parts: dict[str, list[str]] = {}
         for name in self.columns:
             if name != "n":
                 largest = max(extent.largest[name] for extent in self.extents)
                 frame, parts[name] = _split_column(frame, name, largest, self.longest)
-        fetched = _fetch(
+        fetched = fetch(
             frame.group_by("series", "run", "bin").agg(
                 nw.len().alias("count"),
                 nw.col("value").min().alias("lowest"),
                 nw.col("value").max().alias("highest"),
                 *(nw.col(part).sum() for names in parts.values() for part in names),
                 *(nw.col(name).min() for name in self.columns if name == "n"),
-            )
+            ),
+            most,
         )
         run = _find_runs_of_rows(fetched, self.groups)
         order = np.lexsort((as_floats(fetched["bin"]), run))
@@ -262,16 +263,21 @@ class _Rows(NamedTuple):
             given=means,
             lowest=numbers["lowest"],
             highest=numbers["highest"],
+            counts=numbers["count"].astype(np.int64),
         )
         return split_runs(points, self.groups), sum(as_counts(fetched["count"]))
 
 
 def reduce_large(
-    measurements: Measurements, *, max_points: int | None, smooth: float
+    measurements: Measurements, *, max_points: int | None, smooth: float, most: int | None = None
 ) -> dict[str, ReducedMetric]:
-    """Do the same as ``reduce`` in the database, with one run in memory at a time."""
+    """Do the same as ``reduce`` in the database, or on a cluster, with one run in memory at a time.
+
+    Raises ``TooManyRowsError`` if there are more than ``most`` points of one metric, or more than a tenth as
+    many runs.
+    """
     given = list_given_columns(measurements)
-    extents = _read_extents(measurements, ("value", *given))
+    extents = _read_extents(measurements, ("value", *given), most and most // _POINTS_OF_A_RUN)
     reduced: dict[str, ReducedMetric] = {}
     for metric, members in groupby(extents, key=lambda extent: extent.group.metric):
         known = [
@@ -282,9 +288,12 @@ def reduce_large(
         own = list(members)
         groups, longest = [extent.group for extent in own], max(extent.finite for extent in own)
         rows = _Rows(frame.filter(nw.col("metric") == metric), ("value", *given), own, groups, longest)
-        reduced[metric] = rows.reduce(_Request(measurements.given_interval, max_points, smooth))
+        reduced[metric] = rows.reduce(_Request(measurements.given_interval, max_points, smooth, most))
     return reduced
 
+
+# Names and extents of a run take as much memory as this many points.
+_POINTS_OF_A_RUN = 10
 
 # Slots that share a mark; their powers of two add up exactly in a float64.
 _MARKS = 48
@@ -324,11 +333,11 @@ def _is_finite(*names: str) -> nw.Expr:
     return nw.all_horizontal(*finite, ignore_nulls=False)
 
 
-def _read_extents(measurements: Measurements, columns: tuple[str, ...]) -> list[_Extent]:
+def _read_extents(measurements: Measurements, columns: tuple[str, ...], most: int | None) -> list[_Extent]:
     def where_finite(name: str) -> nw.Expr:
         return nw.when(_is_finite("step", "value", name)).then(nw.col(name))
 
-    fetched = _fetch(
+    fetched = fetch(
         measurements.frame.group_by("series", "run", "metric").agg(
             nw.col("seed").min(),
             nw.len().alias("rows"),
@@ -338,7 +347,8 @@ def _read_extents(measurements: Measurements, columns: tuple[str, ...]) -> list[
             where_finite("step").min().alias("first_step"),
             where_finite("step").max().alias("last_step"),
             *(where_finite(name).abs().max().alias(f"{name}_largest") for name in columns),
-        )
+        ),
+        most,
     )
     groups, order = make_groups(fetched, measurements.order)
     finite = as_counts(fetched["finite"])
@@ -356,9 +366,3 @@ def _find_runs_of_rows(fetched: dict[str, Column], groups: Sequence[Group]) -> I
     place = {(group.series, group.run): index for index, group in enumerate(groups)}
     names = zip(as_names(fetched["series"]), as_names(fetched["run"]), strict=True)
     return np.fromiter((place[key] for key in names), dtype=np.int64)
-
-
-def _fetch(frame: nw.LazyFrame[Any]) -> dict[str, Column]:
-    """Return the columns of a lazy table as arrays, without a data frame library."""
-    columns: dict[str, Column] = frame.to_native().fetchnumpy()
-    return columns
