@@ -268,6 +268,24 @@ def test_an_engine_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
     assert {name: (folder / name).read_bytes() for name in list_files(folder)} == before
 
 
+def test_a_table_that_is_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is read several times, and what was read before and after a row came would not fit together."""
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE rows AS SELECT i AS step, i::DOUBLE AS loss FROM range(9) r(i)")
+    fetch = engines.fetch
+
+    def write(*arguments: Any) -> Any:  # noqa: ANN401 - what is passed on
+        connection.execute("INSERT INTO rows VALUES (9, 9)")
+        return fetch(*arguments)
+
+    monkeypatch.setattr(reduce_module, "fetch", write)
+    with pytest.raises(rg.ReportError) as error:
+        rg.freeze(connection.table("rows"), tmp_path / "x", metrics=["loss"])
+    assert "the table changed while it was read: it had 9 rows, and has 1" in read_problem(error)
+    assert "Freeze one version of it, such as a snapshot of Iceberg" in read_problem(error)
+    assert list_files(tmp_path / "x") == []
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -226,6 +226,7 @@ def _reduce_table(frame: Any, options: _Options, title: str) -> _Reduced:  # noq
                 parts = {name: _make_columns(metric) for name, metric in metrics.items()}
                 bins = {name: metric.bins for name, metric in metrics.items()}
                 found = list(_describe_reduction(metrics.values()))
+            after = _count_rows(table)
     except EngineError as error:
         step = "Nothing was written; freeze it again once the engine answers"
         raise fail(f"the engine failed: {error}".rstrip("."), step) from None
@@ -233,6 +234,10 @@ def _reduce_table(frame: Any, options: _Options, title: str) -> _Reduced:  # noq
         what = "points of one metric" if error.most == MOST_POINTS else "runs of metrics"
         step = "Lower reduce=, or freeze a part of the table: fewer runs or metrics"
         raise fail(f"more than {error.most:,} {what} are left of the table", step) from None
+    if after != rows:
+        message = f"the table changed while it was read: it had {rows:,} rows, and has {after:,} now"
+        step = "Freeze one version of it, such as a snapshot of Iceberg or a version of Delta"
+        raise fail(message, step)
     if not any(column.size for part in parts.values() for column in part.values()):
         raise fail("the table has no row with a step and a value")
     binned = "Binned" if any(bins.values()) else "Read"
