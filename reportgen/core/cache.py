@@ -83,7 +83,9 @@ def make_temporary_folder(parent: Path) -> Path:
             # The number may belong to a running process in another container, so the folder has to be old.
             # Anyone can write to the temporary folder, so it has to be a folder of this user and not a link.
             found = left.lstat()
-            ours = stat.S_ISDIR(found.st_mode) and (not hasattr(os, "getuid") or found.st_uid == os.getuid())
+            ours = stat.S_ISDIR(found.st_mode) and (
+                not hasattr(os, "getuid") or found.st_uid == os.getuid()
+            )
             if ours and now - found.st_mtime > _DAY and not is_running(int(process)):
                 shutil.rmtree(left, ignore_errors=True)
     return folder
@@ -374,6 +376,31 @@ def get_stamp(path: str | Path) -> tuple[int, int]:
     """Return a file's size in bytes and modification time in ns; while both are the same, so is the file."""
     found = os.stat(path)  # noqa: PTH116 - pathlib takes longer
     return found.st_size, found.st_mtime_ns
+
+
+def stamp_tree(path: Path) -> str:
+    """Stamp a file or folder: while the stamp is the same, so are names, sizes, times and permissions in it.
+
+    The stamp is empty, and not to be relied on, if it is missing, or if there are links in it.
+    """
+    lines = []
+    try:
+        found = path.stat()
+        lines.append(f"{found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_mode}")
+        folders = [str(path)] if stat.S_ISDIR(found.st_mode) else []
+        while folders:
+            with os.scandir(folders.pop()) as entries:
+                for entry in entries:
+                    one = entry.stat(follow_symlinks=False)
+                    lines.append(f"{entry.path}\0{one.st_size} {one.st_mtime_ns} {one.st_mode}")
+                    if stat.S_ISDIR(one.st_mode):
+                        folders.append(entry.path)
+                    elif stat.S_ISLNK(one.st_mode):
+                        return ""
+    except OSError:
+        return ""
+    lines.sort()
+    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def replace_file(path: str, data: bytes) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from reportgen.core.cache import Cache, stamp_tree
 from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
 from reportgen.core.statements import Description
 from reportgen.core.terminal import clean_text
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from reportgen.core.cache import Cache
     from reportgen.core.repository import Boundary
     from reportgen.core.statements import DescribedEvaluation, DescribedMetric, DescribedRun, DescribedTotal
     from reportgen.read.freeze import FrozenTable
@@ -80,11 +80,18 @@ def describe_path(
 
     Paths in the description are relative to ``root``. ``name`` is its name in blocks, or empty for the file
     name. ``hashes`` returns a file's SHA-256 in hex, ``cache`` has earlier results, and links in the data may
-    lead into ``boundary``, or anywhere if None.
+    lead into ``boundary``, or anywhere if None. A folder in which nothing changed is not read again.
     """
+    stamp = stamp_tree(path) if cache and path.is_dir() else ""
+    key = Cache.make_key("described folder", stamp, str(path), str(root), name)
+    if cache and stamp and (stored := cache.load(key, Description)):
+        return stored
     from reportgen.read.describe import DescribeContext, describe  # noqa: PLC0415 - imports the database
 
-    return describe(path, root, name, DescribeContext(load_source_settings, hashes, cache, boundary))
+    found = describe(path, root, name, DescribeContext(load_source_settings, hashes, cache, boundary))
+    if cache and stamp and stamp_tree(path) == stamp:
+        cache.store(key, found)
+    return found
 
 
 def count_rows(root: Path, files: Mapping[str, str], cache: Cache) -> dict[str, int]:

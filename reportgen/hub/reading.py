@@ -8,10 +8,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
 from contextlib import ExitStack, contextmanager
 from datetime import date
-from stat import S_ISDIR
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
@@ -249,26 +247,3 @@ def _read_number(value: object) -> float | None:
     if not math.isfinite(number):
         raise ValueError(f"{number} is not finite")
     return number
-
-
-def stamp_source(path: Path) -> str:
-    """Stamp a report's file or folder: while the stamp is the same, so are names, sizes and times in it.
-
-    A source that is missing has an empty stamp.
-    """
-    lines = []
-    try:
-        found = path.stat()
-        lines.append(f"{found.st_ino} {found.st_size} {found.st_mtime_ns}")
-        folders = [str(path)] if path.is_dir() else []
-        while folders:
-            with os.scandir(folders.pop()) as entries:
-                for entry in entries:
-                    one = entry.stat(follow_symlinks=False)
-                    lines.append(f"{entry.path}\0{one.st_size} {one.st_mtime_ns}")
-                    if S_ISDIR(one.st_mode):
-                        folders.append(entry.path)
-    except OSError:
-        return ""
-    lines.sort()
-    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()

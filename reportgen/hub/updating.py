@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reportgen.core.cache import Cache, cache_folder, get_stamp
+from reportgen.core.cache import Cache, cache_folder, get_stamp, stamp_tree
 from reportgen.core.errors import Diagnostics, make_error
 from reportgen.hub.entries import FOLDER, VERSIONS, Hub, HubEntry
 from reportgen.hub.listings import RECORD
 from reportgen.hub.pages import LISTED, make_files, stamp_templates
-from reportgen.hub.reading import REPORT, Summary, open_report, stamp_source, summarize_report
+from reportgen.hub.reading import REPORT, Summary, open_report, summarize_report
 from reportgen.hub.staging import StagedReport, find_published, is_stage, link_tree, open_hub_stage
 from reportgen.settings.hub import FOLDER_NAME, load_hub
 
@@ -170,7 +170,7 @@ class _Updating(Struct):
     def add(self, listed: ListedReport) -> None:
         """Look at a report, and stage it if it differs from the published one."""
         name, known = listed.name, self.known.get(listed.name)
-        stamp = stamp_source(listed.path)
+        stamp = stamp_tree(listed.path)
         entry = HubEntry(name, listed.team, None)
         if known:
             entry = replace(entry, summary=known.summary, versions=known.versions, problem=known.problem)
@@ -208,7 +208,7 @@ class _Updating(Struct):
                 inner = tuple(f"{VERSIONS}/{one}/" for one in entry.versions)
                 own = (one for one in find_published(published) if not one.startswith(inner))
                 link_tree(published, folder / here, own)
-        if stamp_source(listed.path) != stamp:
+        if stamp_tree(listed.path) != stamp:
             raise make_error(listed.source, "it changed while it was read", "Run this again")
         self.moved.append(path)
         self.update.written += written
