@@ -6,17 +6,15 @@
   var MOST_RESULTS = 20;
   var MOST_INSIDE = 5; // reports that are offered to search in
   var root = new URL("../../", document.currentScript.src);
-  var dialog = document.querySelector(".rg-search");
-  var button = document.querySelector(".rg-search-button");
-  if (!dialog || !button) return;
-  var input = dialog.querySelector("input");
-  var list = dialog.querySelector("[role=listbox]");
-  var status = dialog.querySelector("[role=status]");
+  var dialog = window.reportgenSearchDialog(prepare, show);
+  if (!dialog) return;
+  var input = dialog.input;
+  var list = dialog.list;
+  var status = dialog.status;
   var entries = []; // what can be found, and in which report, if it is in one
   var reports = [];
   var loading = false;
   var isReady = false;
-  var selected = -1;
 
   // ---- titles ----
   function prepare() {
@@ -108,8 +106,6 @@
     var words = wordsOf(input.value);
     var query = input.value.trim();
     list.replaceChildren();
-    selected = -1;
-    input.removeAttribute("aria-activedescendant");
     var found = isReady && words.length ? find(words) : [];
     found.slice(0, MOST_RESULTS).forEach(function (one) {
       option(one.title, one.where, addressOf(one.address));
@@ -126,52 +122,6 @@
     else if (!words.length) status.textContent = "";
     else if (!found.length) status.textContent = "No title has these words. The newest reports can be searched.";
     else status.textContent = found.length === 1 ? "1 title" : found.length + " titles";
-    if (list.children.length) select(0);
+    dialog.select(list.children.length ? 0 : -1);
   }
-
-  function select(at) {
-    var options = list.children;
-    if (options[selected]) options[selected].setAttribute("aria-selected", "false");
-    selected = at;
-    options[at].setAttribute("aria-selected", "true");
-    options[at].scrollIntoView({ block: "nearest" });
-    input.setAttribute("aria-activedescendant", options[at].id);
-  }
-
-  // ---- events ----
-  function open() {
-    prepare();
-    if (!dialog.open) dialog.showModal();
-    input.focus();
-    input.select();
-  }
-
-  function typesText(target) {
-    return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
-  }
-
-  button.addEventListener("focus", prepare);
-  button.addEventListener("pointerenter", prepare);
-  button.addEventListener("click", open);
-  dialog.querySelector("button").addEventListener("click", function () { dialog.close(); });
-  dialog.addEventListener("click", function (event) {
-    if (event.target === dialog || event.target.closest("a")) dialog.close();
-  });
-  input.addEventListener("input", show);
-  input.addEventListener("keydown", function (event) {
-    var count = list.children.length;
-    if (event.isComposing || !count) return;
-    if (event.key === "ArrowDown") select((selected + 1) % count);
-    else if (event.key === "ArrowUp") select((selected + count - 1) % count);
-    else if (event.key === "Enter") list.children[selected].click();
-    else return;
-    event.preventDefault();
-  });
-  document.addEventListener("keydown", function (event) {
-    var shortcut = (event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === "k";
-    var slash = event.key === "/" && !event.ctrlKey && !event.metaKey && !event.altKey;
-    if (!shortcut && !(slash && !typesText(event.target))) return;
-    event.preventDefault();
-    open();
-  });
 })();

@@ -10,12 +10,11 @@
   var PATIENCE = 500; // milliseconds
   var MOST_WHOLE = 12; // parts of the texts
   var root = new URL("../", document.currentScript.src);
-  var dialog = document.querySelector(".rg-search");
-  var button = document.querySelector(".rg-search-button");
-  if (!dialog || !button) return;
-  var input = dialog.querySelector("input");
-  var list = dialog.querySelector("[role=listbox]");
-  var status = dialog.querySelector("[role=status]");
+  var dialog = window.reportgenSearchDialog(prepare, show);
+  if (!dialog) return;
+  var input = dialog.input;
+  var list = dialog.list;
+  var status = dialog.status;
   var indexes = []; // of titles, then of the parts that arrived
   var docs = [];
   var known = 0; // number of documents whose text arrived
@@ -27,7 +26,6 @@
   var shown = [];
   var separator = /[\s-]+/;
   var loading = false;
-  var selected = -1;
 
   // ---- index ----
   function load(path) {
@@ -234,14 +232,14 @@
     var hits = words.length && (isComplete() || isLate) ? find(words) : [];
     // What a reader sees or chose stays in its place while texts arrive.
     if (same) hits = shown.concat(hits.filter(function (doc) { return !shown.includes(doc); })).slice(0, MOST_RESULTS);
-    var chosen = same ? selected : 0;
+    var chosen = same ? dialog.getSelected() : 0;
     searched = words.join(" ");
     shown = hits;
     list.replaceChildren.apply(list, hits.map(function (doc, at) { return option(doc, at, words); }));
     list.hidden = !hits.length;
     if (!same) list.scrollTop = 0;
     input.setAttribute("aria-expanded", String(hits.length > 0));
-    select(hits.length ? chosen : -1);
+    dialog.select(hits.length ? chosen : -1);
     var count = hits.length === 1 ? "1 result" : hits.length + " results";
     if (!input.value.trim()) status.textContent = "";
     else if (hits.length && isComplete()) status.textContent = failed ? count + ", in titles only" : count;
@@ -250,59 +248,11 @@
     else status.textContent = "Loading …";
   }
 
-  function select(at) {
-    var options = list.children;
-    if (options[selected]) options[selected].setAttribute("aria-selected", "false");
-    selected = at;
-    if (!options[at]) return input.removeAttribute("aria-activedescendant");
-    options[at].setAttribute("aria-selected", "true");
-    options[at].scrollIntoView({ block: "nearest" });
-    input.setAttribute("aria-activedescendant", options[at].id);
-  }
-
-  // ---- events ----
-  function open() {
-    prepare();
-    if (!dialog.open) dialog.showModal();
-    input.focus();
-    input.select();
-  }
-
-  function typesText(target) {
-    return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
-  }
-
-  button.addEventListener("focus", prepare);
-  button.addEventListener("pointerenter", prepare);
-  button.addEventListener("click", open);
-  dialog.querySelector("button").addEventListener("click", function () { dialog.close(); });
-  dialog.addEventListener("click", function (event) {
-    if (event.target === dialog) dialog.close();
-    else if (event.target.closest("a")) dialog.close();
-  });
-  input.addEventListener("input", show);
-  input.addEventListener("keydown", function (event) {
-    var count = list.children.length;
-    if (event.isComposing || !count) return;
-    if (event.key === "ArrowDown") select((selected + 1) % count);
-    else if (event.key === "ArrowUp") select((selected + count - 1) % count);
-    else if (event.key === "Enter") list.children[selected].click();
-    else return;
-    event.preventDefault();
-  });
-  document.addEventListener("keydown", function (event) {
-    var shortcut = (event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === "k";
-    var slash = event.key === "/" && !event.ctrlKey && !event.metaKey && !event.altKey;
-    if (!shortcut && !(slash && !typesText(event.target))) return;
-    event.preventDefault();
-    open();
-  });
-
   // ---- a link that searches, as of a hub of reports ----
   var given = new URLSearchParams(window.location.search).get("q");
   if (given) {
     input.value = given;
-    open();
+    dialog.open();
     show();
   }
 })();

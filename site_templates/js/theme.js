@@ -1,5 +1,5 @@
-// The theme switch, the menu of narrow screens, boxes that unfold or scroll, pages opened from a disk, and
-// the menu of versions, which is loaded where a site has several.
+// The theme switch, the menu of narrow screens, the dialog of the search, boxes that unfold or scroll, pages
+// opened from a disk, and the menu of versions, which is loaded where a site has several.
 (function () {
   "use strict";
   var root = document.documentElement;
@@ -36,6 +36,70 @@
       }
     });
   }
+
+  // ---- the dialog of the search: what it finds comes from the script of a report's search, or of a hub's ----
+  // prepare is called before somebody types, and show when something is typed.
+  window.reportgenSearchDialog = function (prepare, show) {
+    var dialog = document.querySelector(".rg-search");
+    var button = document.querySelector(".rg-search-button");
+    if (!dialog || !button) return null;
+    var input = dialog.querySelector("input");
+    var list = dialog.querySelector("[role=listbox]");
+    var selected = -1;
+
+    function getSelected() {
+      return selected;
+    }
+
+    // Select an option by its place; -1 for none.
+    function select(at) {
+      var options = list.children;
+      if (options[selected]) options[selected].setAttribute("aria-selected", "false");
+      selected = at;
+      if (!options[at]) return input.removeAttribute("aria-activedescendant");
+      options[at].setAttribute("aria-selected", "true");
+      options[at].scrollIntoView({ block: "nearest" });
+      input.setAttribute("aria-activedescendant", options[at].id);
+    }
+
+    function open() {
+      prepare();
+      if (!dialog.open) dialog.showModal();
+      input.focus();
+      input.select();
+    }
+
+    function typesText(target) {
+      return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
+    }
+
+    button.addEventListener("focus", prepare);
+    button.addEventListener("pointerenter", prepare);
+    button.addEventListener("click", open);
+    dialog.querySelector("button").addEventListener("click", function () { dialog.close(); });
+    dialog.addEventListener("click", function (event) {
+      if (event.target === dialog || event.target.closest("a")) dialog.close();
+    });
+    input.addEventListener("input", show);
+    input.addEventListener("keydown", function (event) {
+      var count = list.children.length;
+      if (event.isComposing || !count) return;
+      if (event.key === "ArrowDown") select((selected + 1) % count);
+      else if (event.key === "ArrowUp") select((selected + count - 1) % count);
+      else if (event.key === "Enter") list.children[selected].click();
+      else return;
+      event.preventDefault();
+    });
+    document.addEventListener("keydown", function (event) {
+      var shortcut = (event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === "k";
+      var slash = event.key === "/" && !event.ctrlKey && !event.metaKey && !event.altKey;
+      if (!shortcut && !(slash && !typesText(event.target))) return;
+      event.preventDefault();
+      open();
+    });
+    var status = dialog.querySelector("[role=status]");
+    return { input: input, list: list, status: status, open: open, select: select, getSelected: getSelected };
+  };
 
   // ---- the overview's dots: a row with the focus lists their names, arrow keys read one after the other ----
   var said = null;
