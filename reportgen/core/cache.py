@@ -83,9 +83,7 @@ def make_temporary_folder(parent: Path) -> Path:
             # The number may belong to a running process in another container, so the folder has to be old.
             # Anyone can write to the temporary folder, so it has to be a folder of this user and not a link.
             found = left.lstat()
-            ours = stat.S_ISDIR(found.st_mode) and (
-                not hasattr(os, "getuid") or found.st_uid == os.getuid()
-            )
+            ours = stat.S_ISDIR(found.st_mode) and (not hasattr(os, "getuid") or found.st_uid == os.getuid())
             if ours and now - found.st_mtime > _DAY and not is_running(int(process)):
                 shutil.rmtree(left, ignore_errors=True)
     return folder

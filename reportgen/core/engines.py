@@ -37,9 +37,8 @@ def fetch(frame: nw.LazyFrame[Any], most: int | None = None) -> dict[str, npt.ND
     """
     limited = frame if most is None else rows_up_to(frame, most + 1)
     if frame.implementation.is_duckdb():
-        columns: dict[str, npt.NDArray[np.generic]] = (
-            limited.to_native().fetchnumpy()
-        )  # no data frame library
+        # Without a data frame library.
+        columns: dict[str, npt.NDArray[np.generic]] = limited.to_native().fetchnumpy()
     else:
         eager = limited.collect(engine="streaming") if frame.implementation.is_polars() else limited.collect()
         columns = {name: np.asarray(eager[name].to_numpy()) for name in eager.columns}

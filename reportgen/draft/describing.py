@@ -334,6 +334,7 @@ class FrozenSource(Struct, frozen=True):
     source: Source
     table: FrozenTable
     settings: str  # the text of its ``source.yml``
+    files: Mapping[str, str]  # those that it is written from, and the SHA-256 of each
 
     def write(self, path: Path) -> None:
         """Write the table as Parquet; raise ``ReportError`` with all errors in the files."""
@@ -419,4 +420,5 @@ def freeze_source(
     provenance = {**said.model_dump(exclude_none=True), "tool": tool, "files": files}
     # Names in data may hold control characters, which no settings may.
     provenance |= {key: [*map(clean_text, lines)] for key, lines in notes.items() if lines}
-    return FrozenSource(root, source, table, write_yaml({**table.settings, "provenance": provenance}))
+    settings = write_yaml({**table.settings, "provenance": provenance})
+    return FrozenSource(root, source, table, settings, files)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reportgen.archive.publishing.sites import is_record
 from reportgen.core.cache import Cache, cache_folder, get_stamp, stamp_tree
 from reportgen.core.errors import Diagnostics, make_error
 from reportgen.hub.entries import FOLDER, VERSIONS, Hub, HubEntry
@@ -102,11 +103,7 @@ def _refuse_folder(public: Path, reports: tuple[ListedReport, ...]) -> None:
     names = [one.name for one in public.iterdir()] if public.is_dir() else []
     if all(map(is_stage, names)) and not (public.exists() and not public.is_dir()):
         return
-    try:
-        is_ours = json.loads((public / RECORD).read_bytes())["generator"]["name"] == "reportgen"
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
-        is_ours = False
-    if not is_ours:
+    if not is_record(public / RECORD):
         message = "it holds something that reportgen hub did not write"
         raise make_error(str(public), message, "Choose another folder, or move away what it holds")
 

@@ -26,12 +26,12 @@ from reportgen.core.terminal import clean_text
 from reportgen.core.words import format_count, join_names, suggest_name
 from reportgen.notebook.frozen_outcomes import OUTCOMES_SELECT, count_outcomes
 from reportgen.notebook.lazy_tables import INTERVAL, LazyTable, fail, open_table, refuse_repeats
+from reportgen.read.find import SETTINGS
 from reportgen.read.runs.stored import get_temporary_cache
 from reportgen.read.tables.origin import (
     ORIGIN,
     OUTCOMES,
     POINTS,
-    SETTINGS,
     FrozenPart,
     TableOrigin,
     encode_origin,

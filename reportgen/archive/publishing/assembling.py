@@ -30,6 +30,7 @@ from reportgen.archive.publishing.sites import (
     Tree,
     check_main,
     format_address,
+    is_record,
     list_pages,
     parse_base_url,
     read_state,
@@ -162,11 +163,7 @@ def _refuse_folder(public: Path, inputs: Inputs) -> None:
             raise make_error(str(public), message, "Choose a folder of its own, such as public")
     if not public.exists() or (public.is_dir() and not any(public.iterdir())):
         return
-    try:
-        is_ours = json.loads((public / RECORD).read_bytes())["generator"]["name"] == "reportgen"
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
-        is_ours = False
-    if not is_ours:
+    if not is_record(public / RECORD):
         message = "it holds something that reportgen publish did not write"
         raise make_error(str(public), message, "Choose another folder, or move away what it holds")
 

@@ -13,6 +13,7 @@ from reportgen.core.errors import Stage, make_error
 from reportgen.core.words import join_names
 from reportgen.formats.layout import ROLE_NAMES
 from reportgen.formats.sql import get_engine, quote
+from reportgen.read.find import SETTINGS
 from reportgen.read.tables.layout import match_columns
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 
 ORIGIN: Final = "origin.json"
-SETTINGS: Final = "source.yml"
 POINTS: Final = "points.parquet"
 OUTCOMES: Final = "outcomes.parquet"
 _FORMAT: Final = 1

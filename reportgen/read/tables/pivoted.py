@@ -26,7 +26,7 @@ from reportgen.formats.tables import FORMATS, delimited
 from reportgen.formats.tables.delimited import write_separated
 from reportgen.read.find import locate_file
 from reportgen.read.tables.layout import is_name_of
-from reportgen.read.tables.wide_grid import STATISTICS, name_statistics, refuse_summary
+from reportgen.read.tables.wide_grid import STATISTICS, name_statistics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,7 +41,10 @@ if TYPE_CHECKING:
 
 
 _MOST_LEVELS: Final = 8
+# Of ``df.describe(include="all")``, with some percentiles more, and the name of the index.
+_MOST_STATISTICS: Final = 20
 _LARGEST_SUMMARY: Final = 100_000  # bytes
+_NO_NAMES: Final = frozenset(("", "__index_level_0__"))
 _ROWS_OF_A_LOOK: Final = 20
 _STEP: Final = re.compile(
     r"(?P<word>step|iter|iteration|epoch|checkpoint|ckpt|)[ _=-]?(?P<step>\d+(\.\d+)?)", re.IGNORECASE
@@ -129,7 +132,7 @@ def _find_header(content: Content, name: str, settings: SourceSettings) -> _Head
         elif form:
             seen = form.look(content, name, (), whole=False)
             rows = [list(seen.file.columns), *([cell or "" for cell in row] for row in seen.rows)]
-    refuse_summary(content, rows)
+    _refuse_summary(content, rows)
     if form is not delimited:
         return None
     top = rows[0] if rows else []
@@ -157,6 +160,22 @@ def _find_header(content: Content, name: str, settings: SourceSettings) -> _Head
         advice = 'Name it before it is written, as in df.index.name = "step"'
         raise content.make_error(message, f"{advice}; if its rows are not steps, say form: wide", 1)
     return None
+
+
+def _refuse_summary(content: Content, rows: Sequence[Sequence[str]]) -> None:
+    """Raise for what ``df.describe()`` of pandas writes: a row, or transposed a column, a statistic.
+
+    Its index is the first column, or in Parquet the last one, without a name.
+    """
+    header = [cell.casefold() for cell in rows[0]] if rows else []
+    unnamed = [index for index in {0, len(header) - 1} if header and header[index] in _NO_NAMES]
+    columns = [[row[index].casefold() for row in rows[1:] if index < len(row)] for index in (0, *unnamed)]
+    for names in (*columns, header if unnamed else []):
+        if {"count", "mean", "std", "min", "max"} <= {*names} and len(names) <= _MOST_STATISTICS:
+            shown = join_names([name for name in names if name not in _NO_NAMES], most=4)
+            message = f"this is a summary, as df.describe() of pandas writes it: {shown}"
+            advice = "Export the data themselves, as in df.to_csv() for the data frame df that it describes"
+            raise content.make_error(message, advice, 1)
 
 
 def _find_step_columns(rows: Sequence[Sequence[str]], settings: SourceSettings) -> _Header | None:

@@ -64,9 +64,6 @@ _SPREADS: Final = {
 }
 SD_ALONE: Final = "± is a standard deviation, which gives no interval without the number of runs"
 _MEANS: Final = frozenset(("mean", "avg", "average"))
-# Of ``df.describe(include="all")``, with some percentiles more, and the name of the index.
-_MOST_STATISTICS: Final = 20
-_NO_NAMES: Final = frozenset(("", "__index_level_0__"))
 _DASHES: Final = re.compile(r":?-{3,}:?")
 _HALF: Final = 0.5
 
@@ -101,26 +98,6 @@ class Grid(Struct, frozen=True):
     def get_cells(self, name: str) -> list[str]:
         """Return the cells of a label column."""
         return [cells[self.labels[name]] for _, cells in self.rows]
-
-
-def refuse_summary(content: Content, rows: Sequence[Sequence[str]]) -> None:
-    """Raise for what ``df.describe()`` of pandas writes: a row, or transposed a column, a statistic.
-
-    Its index has no name; CSV has it first, Parquet last.
-    """
-    if not rows or not rows[0]:
-        return
-    for index in {0, len(rows[0]) - 1}:
-        labels = [row[index].casefold() for row in rows[1:] if index < len(row)]
-        header = [cell.casefold() for cell in rows[0]] if rows[0][index] in _NO_NAMES else []
-        for names in (labels, header):
-            if {"count", "mean", "std", "min", "max"} <= {*names} and len(names) <= _MOST_STATISTICS:
-                shown = join_names([name for name in names if name not in _NO_NAMES], most=4)
-                message = f"this is a summary, as df.describe() of pandas writes it: {shown}"
-                advice = (
-                    "Export the data themselves, as in df.to_csv() for the data frame df that it describes"
-                )
-                raise content.make_error(message, advice, 1)
 
 
 def _iterate_lines(content: Content, file: FileLayout) -> Iterator[tuple[int | None, list[str]]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -69,15 +68,12 @@ def write_frozen(freezing: FrozenSource, folder: Path) -> FrozenFiles:
     return FrozenFiles((table, settings), table.stat().st_size + settings.stat().st_size, replaced)
 
 
-_FILE: Final = re.compile(r"^\s+(.+): ([0-9a-f]{64})$", re.MULTILINE)
-
-
 def check_frozen(freezing: FrozenSource, folder: Path) -> None:
     """Raise a ReportError unless a source is as it was when it was frozen into a folder."""
     settings = folder / SETTINGS
     if not (folder / TABLE).is_file() or not settings.is_file():
         raise make_error(str(folder), "nothing was frozen here", "Leave out --check to freeze it")
-    before, now = (dict(_FILE.findall(text)) for text in (settings.read_text("utf-8"), freezing.settings))
+    before, now = load_source_settings(settings, str(settings)).provenance.files or {}, freezing.files
     moved = {
         "changed": [name for name in now if before.get(name, now[name]) != now[name]],
         "new": [name for name in now if name not in before],
