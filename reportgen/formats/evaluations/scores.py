@@ -292,6 +292,9 @@ def check_accuracy(total: Total, *, repeats: int = 1, partial: bool = False) -> 
     unit = _HUNDRED if total.value > 1 else 1.0
     answers = total.n * repeats * (2 if partial else 1)
     right = total.value / unit * answers
+    distance = abs(right - round(right))
+    if distance <= _ROUNDING * answers:
+        return
     # A value may be rounded to the digits that are written.
     exponent = Decimal(repr(total.value)).as_tuple().exponent
     rounding = 0.5 * 10.0 ** (exponent if isinstance(exponent, int) else 0) / unit * answers
@@ -302,7 +305,7 @@ def check_accuracy(total: Total, *, repeats: int = 1, partial: bool = False) -> 
     graded = spread is not None and not any(
         math.isclose(spread, deviation, rel_tol=0.02, abs_tol=1e-9) for deviation in deviations
     )
-    if abs(right - round(right)) > rounding + _ROUNDING * answers and not graded:
+    if distance > rounding + _ROUNDING * answers and not graded:
         value, nearest = (written(one, significant=6) for one in (total.value, round(right) / answers * unit))
         yield (
             f"{shorten_cell(total.metric)} is {value}, which no whole number of right answers out of "
