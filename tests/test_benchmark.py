@@ -115,6 +115,22 @@ def test_a_metric_without_values_is_a_problem() -> None:
         result(curve_set(curve("a", [float("nan")])))
 
 
+def test_the_pictures_of_a_card_use_the_title_of_the_metric() -> None:
+    """With the range of what is drawn; a log key is shown only where the figures show it too."""
+    curves = curve_set(MEL, GRPO, metric="val/acc")
+    named = summarize_benchmark(
+        Benchmark(name="AIME", source="aime"), "aime.md", curves, context(curves), "Accuracy"
+    )
+    labels = [ET.fromstring(svg).get("aria-label") for svg in (named.spark, named.strip)]  # noqa: S314 - our own
+    assert labels == [
+        "AIME: accuracy by step, from 0.20 to 0.84",
+        "AIME, accuracy at the end: GRPO 0.82 [0.77, 0.87]; MEL 0.80 [0.75, 0.85]",
+    ]
+    assert "0.87] accuracy at the end" in named.score
+    unnamed = ET.fromstring(result(curves).spark)  # noqa: S314 - our own
+    assert unnamed.get("aria-label") == "AIME: val/acc by step, from 0.20 to 0.84"
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_the_spark_line_survives_any_name(name: str) -> None:
     """A small picture with the series' colours, one image, no style, whatever the names."""

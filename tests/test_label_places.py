@@ -190,10 +190,23 @@ def test_words_far_from_their_point_have_a_leader() -> None:
 
 
 def test_lines_are_left_clear_where_that_costs_little() -> None:
-    """Below a falling line there is room at its right, above it at its left."""
+    """Above a falling line there is room at the right of a mark, below it at the left."""
     falling = curve_set(curve("a", [3.0, 2.0, 1.0, 0.0]))
     (mark,) = plot(falling, annotations=[{"x": 1, "text": "here", "series": "a"}]).annotations
-    assert (label_of(mark).anchor, label_of(mark).dy) in {("start", -12), ("end", 22)}
+    label = label_of(mark)
+    assert (label.anchor, label.dx, label.dy) in {("start", 0, -12), ("middle", 10, -12), ("end", 0, 22)}
+
+
+def test_a_label_is_moved_off_a_line_next_to_it() -> None:
+    """A line that rises at the left of the last mark leaves room below it, a little to the right."""
+    rising = np.full((1, 481), np.nan)
+    rising[0, 374:416] = np.linspace(60, -5, 42)
+    places = list(list_places_at_point(1, 20, (56, 56), 200))
+    (usual,) = choose_places([places], Obstacles((), (), np.empty((0, 481))))
+    (moved,) = choose_places([places], Obstacles((), (), rising))
+    assert usual is not None
+    assert moved is not None
+    assert (usual.anchor, usual.dx, moved.anchor, moved.dx) == ("end", 0, "end", 10)
 
 
 def test_symbols_are_left_clear_where_that_costs_little() -> None:

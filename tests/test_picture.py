@@ -14,7 +14,7 @@ from made_figures import HOSTILE, context, curve, curve_set, figure, plot, spec,
 from seen_by_vega import VegaPicture
 
 from reportgen.figures.paths import PIXELS_WIDE, UNITS_A_PIXEL, make_line_paths
-from reportgen.figures.picture import draw_body, draw_card, draw_file, draw_picture
+from reportgen.figures.picture import Dot, draw_body, draw_card, draw_dots, draw_file, draw_picture
 from reportgen.figures.style import LABEL_SIZE
 from reportgen.figures.text import measure_text, wrap_words
 
@@ -248,6 +248,13 @@ def test_grey_lines_lie_behind_coloured_ones() -> None:
     root = parsed(str(figure(BANDED, highlight=["MEL"]).inline_svg))
     lines = [path.get("stroke") for path in root.iter(f"{SVG}path") if path.get("class") == "rg-line"]
     assert lines == ["var(--rg-series-muted)", "var(--rg-series-1)"]
+
+
+def test_only_series_of_one_group_are_shaded_together() -> None:
+    """A shade behind a series alone would touch that of the next group."""
+    dots = [Dot(name, 0, 0.5, None, group) for name, group in (("a", 1), ("b", 2), ("c", 2), ("d", None))]
+    assert draw_dots("scores", dots).count('fill="var(--rg-muted)"') == 1
+    assert 'fill="var(--rg-muted)"' not in draw_dots("scores", dots[:2])
 
 
 def test_the_card_holds_the_whole_picture() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +83,23 @@ def test_every_block_is_shown(tmp_path: Path) -> None:
     }
     assert set(report.sources) == {"runs", "two"}
     assert list(report.benchmarks) == ["aime.md"]
+
+
+def test_a_card_calls_its_metric_what_the_figures_of_its_page_call_it(tmp_path: Path) -> None:
+    """By the title of its panel or of the y axis, and by its name if no figure has a title for it."""
+    front = "---\nbenchmark: {name: Two, source: two, metric: reward}\n---\n# Two\n"
+    panels = "```panels\nmetrics: [loss, {metric: reward, title: Return}]\n```\n"
+    curve = "```curve\ny_title: Mean return\n```\n"
+    pages = {"panels.md": panels, "axis.md": curve, "plain.md": "```curve\n```\n"}
+    files = {f"content/{name}": front.replace("Two", name) + text for name, text in pages.items()}
+    report = drafted(write_report(tmp_path, {**files, "data/two.csv": TWO}), *pages)
+    sparks = [report.benchmarks[name].spark for name in pages]
+    labels = [re.findall('aria-label="([^"]*)"', spark)[0] for spark in sparks]
+    assert labels == [
+        "panels.md: return by step, from 0.1 to 0.3",
+        "axis.md: mean return by step, from 0.1 to 0.3",
+        "plain.md: reward by step, from 0.1 to 0.3",
+    ]
 
 
 def test_a_draft_writes_nothing_but_its_cache(tmp_path: Path) -> None:

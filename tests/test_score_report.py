@@ -162,6 +162,7 @@ def test_the_benchmark_s_key_results(tmp_path: Path) -> None:
     assert result.name == "Contest"
     assert result.leader == ""
     assert result.score.startswith("No clear winner; highest score: tuned ")
+    assert result.others == (("Textbook", "No clear winner"),)  # which the page compares too
     assert facts["Problems"] == "8 × 2 samples, 2 series"
     assert facts["Protocol"] == "samples 2"
     assert facts["Caution"] == "mixed protocols: temperature differs"

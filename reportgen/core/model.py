@@ -311,6 +311,7 @@ class BenchmarkResult(Struct, frozen=True):
     strip: str = ""  # a small SVG of the last values; empty for scores, which ``spark`` shows
     dots: tuple[tuple[str, int | None], ...] = ()  # what that shows, from above: series with value, and slot
     standings: tuple[Standing, ...] = ()
+    others: tuple[tuple[str, str], ...] = ()  # other benchmarks that its page compares: name and verdict
     title: str = ""  # of its page
     published: str = ""  # the date of its page
     date: str = ""

@@ -28,7 +28,7 @@ from reportgen.draft.blocks.draw_inputs import (
     read_series_names,
 )
 from reportgen.draft.blocks.observations import judge_statement
-from reportgen.draft.blocks.plan import Plan, PlannedBenchmark, PlannedBlock, PlannedStatement, find_topic
+from reportgen.draft.blocks.plan import Plan, PlannedBlock, PlannedStatement, find_topic, plan_benchmark
 from reportgen.draft.blocks.results import ResultsStore
 from reportgen.draft.origin import add_metadata, count_observed, find_origin, name_figure
 from reportgen.figures.curves.key_results import collect_overview, summarize_benchmark
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from reportgen.core.cache import Cache
     from reportgen.core.model import Request, Shown
     from reportgen.draft.blocks.draw_inputs import SeriesColours
+    from reportgen.draft.blocks.plan import PlannedBenchmark
     from reportgen.narrative.topics import Topic
     from reportgen.settings.inputs import Page, Source
     from reportgen.settings.report import Project
@@ -59,16 +60,16 @@ def plan_report(pages: tuple[Page, ...], sources: Mapping[str, Source], problems
     benchmarks: list[PlannedBenchmark] = []
     statements: list[PlannedStatement] = []
     for page in pages:
-        benchmark = page.front_matter.benchmark
-        if benchmark and benchmark.source_name in sources:
-            with problems.collecting():
-                request = make_benchmark_request(benchmark, sources[benchmark.source_name], page)
-                benchmarks.append(PlannedBenchmark(page, benchmark, request))
+        benchmark, first = page.front_matter.benchmark, len(blocks)
         for block in page.blocks:
             opened = all(name in sources for name in list_block_sources(block, page))
             if opened and has_sources(block, benchmark, sources):
                 with problems.collecting():
                     blocks.append(plan_block(block, page, sources))
+        if benchmark and benchmark.source_name in sources:
+            with problems.collecting():
+                request = make_benchmark_request(benchmark, sources[benchmark.source_name], page)
+                benchmarks.append(plan_benchmark(page, benchmark, request, blocks[first:]))
         topics: dict[str | None, Topic] = {}  # most statements of a page share one topic
         for number, binding in enumerate(page.bindings, start=1):
             if binding.of not in topics and not sources.keys() >= {*list_named_sources(binding.of, page)}:
@@ -261,12 +262,13 @@ def _get_result(planned: PlannedBenchmark, inputs: DrawInputs) -> BenchmarkResul
         if isinstance(request, ScoreRequest):
             from reportgen.draft.blocks.scores import make_score_result  # noqa: PLC0415 - only where there are scores
 
-            return make_score_result(page, benchmark, request, inputs)
+            return make_score_result(page, benchmark, (request, *planned.others), inputs)
         place, result = SourceLocation(page.file, benchmark.line), inputs.answers.get_curves(request)
         context = inputs.make_context(place, benchmark.source_name, result, page)
-        return summarize_benchmark(benchmark, page.path, result.curve_set, context)
+        return summarize_benchmark(benchmark, page.path, result.curve_set, context, planned.metric_title)
 
-    parts = ("benchmark", benchmark.model_dump_json(), repr(request))
+    requested = repr((request, planned.others)), planned.metric_title
+    parts = ("benchmark", benchmark.model_dump_json(), *requested)
     key = _make_key(page, parts, [request], [benchmark.source_name], inputs)
     result = inputs.cache.memo(key, BenchmarkResult, make_result)
     return replace(result, title=page.title, published=page.front_matter.date or "")

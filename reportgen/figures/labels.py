@@ -9,6 +9,7 @@ labels, and none at the line ends; heights are the same in both.
 from __future__ import annotations
 
 import math
+from itertools import product
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -49,11 +50,13 @@ _END_HALF = 8
 _LONGEST = 480
 
 # Costs of a place, in pixels of distance from the mark that would be equally bad.
-_LEADER, _OTHER_SIDE, _OTHER_ANCHOR = 8, 5, 4
-_ON_A_LINE, _AT_LEAST, _ON_A_MARK, _ON_A_POINT, _BEYOND_THE_EDGE = 0.3, 30, 40, 15, 1.0
+_LEADER, _OTHER_SIDE, _OTHER_ANCHOR, _NUDGED = 8, 5, 4, 2
+_ON_A_LINE, _AT_LEAST, _ON_A_MARK, _ON_A_POINT, _BEYOND_THE_EDGE = 0.3, 40, 40, 15, 0.3
 
 # Fraction of the label that is left of its anchor.
 _ANCHORS: dict[Anchor, float] = {"start": 0.0, "middle": 0.5, "end": 1.0}
+# Pixels by which a label may be moved and still be above or below its mark.
+_NUDGES: dict[Anchor, tuple[int, ...]] = {"start": (0, -10), "middle": (0, -10, 10), "end": (0, 10)}
 _BOTH_SIDES: tuple[tuple[Anchor, int], ...] = (("start", 1), ("end", -1))
 
 
@@ -100,19 +103,22 @@ def list_places_at_point(
     """
     usual = "start" if x < 1 / 3 else "end" if x > 2 / 3 else "middle"
     up_first = y > height / 6
-    for anchor, part in _ANCHORS.items():
-        dx = aside * (1 - 2 * part)
-        for up in (True, False):
-            base = (_OTHER_ANCHOR if anchor != usual else 0) + (_OTHER_SIDE if up != up_first else 0)
-            for level in range(int(height / _LEVEL) + 1):
-                away = level * _LEVEL
-                baseline = y + (_ABOVE - away if up else _BELOW + away)
-                box = _make_box(x, anchor, dx, widths, baseline)
-                if not (box.top >= _TOP_EDGE and box.bottom <= height + _DESCENT and _is_inside(box)):
-                    break
-                ends = (box.bottom, y - RING) if up else (y + RING, box.top)
-                leader = Box(x, ((0, 0), (0, 0)), *ends) if level else None
-                yield LabelPlace(anchor, dx, baseline, box, leader, base + away + (_LEADER if level else 0))
+    nudged = (
+        (anchor, nudge) for anchor, nudges in _NUDGES.items() for nudge in nudges[: 1 if aside else None]
+    )
+    for (anchor, nudge), up in product(nudged, (True, False)):
+        dx = aside * (1 - 2 * _ANCHORS[anchor]) + nudge
+        base = (_OTHER_ANCHOR if anchor != usual else 0) + (_OTHER_SIDE if up != up_first else 0)
+        base += _NUDGED if nudge else 0
+        for level in range(int(height / _LEVEL) + 1):
+            away = level * _LEVEL
+            baseline = y + (_ABOVE - away if up else _BELOW + away)
+            box = _make_box(x, anchor, dx, widths, baseline)
+            if not (box.top >= _TOP_EDGE and box.bottom <= height + _DESCENT and _is_inside(box)):
+                break
+            ends = (box.bottom, y - RING) if up else (y + RING, box.top)
+            leader = Box(x, ((0, 0), (0, 0)), *ends) if level else None
+            yield LabelPlace(anchor, dx, baseline, box, leader, base + away + (_LEADER if level else 0))
     for anchor, side in _BOTH_SIDES:
         box = _make_box(x, anchor, side * _ASIDE, widths, min(max(y + _DESCENT, _ASCENT), height))
         if _is_inside(box):

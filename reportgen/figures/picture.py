@@ -402,7 +402,8 @@ def draw_dots(words: str, dots: Sequence[Dot]) -> str:
     row = SPARK_DOWN / len(dots)
     strokes = []
     groups = [dot.group for dot in dots]
-    for group in dict.fromkeys(group for group in groups if group is not None):
+    # A series alone in its group would only look like one of the group next to it.
+    for group in (one for one in dict.fromkeys(groups) if one is not None and groups.count(one) > 1):
         top, rows = groups.index(group) * row, groups.count(group)
         box = f'y="{top + row * 0.08:.5g}" height="{(rows - 0.16) * row:.5g}"'
         strokes.append(f'<rect width="{SPARK_ACROSS}" {box} fill="var(--rg-muted)" fill-opacity=".08"/>')

@@ -289,16 +289,20 @@ def test_a_card_says_what_its_page_says(browser: Browser, example_site: Path) ->
     compared = tab.locator(".rg-card").filter(has=tab.get_by_role("link", name="Model comparison"))
     assert "two benchmarks" in compared.inner_text()
     assert compared.locator("dt:text-is('Benchmark') + dd").inner_text() == "Contest"
+    assert compared.locator(".rg-card-verdict").all_inner_texts() == [
+        "Contest: Aspen is better than all others",
+        "Textbook: Aspen is better than all others",
+    ]
     for card in tab.locator(".rg-card").all():
         values = card.locator(".rg-card-score").all_inner_texts()
-        link, verdict = card.locator("a"), card.locator(".rg-card-verdict").inner_text()
+        link, verdict = card.locator("a"), card.locator(".rg-card-verdict").first.inner_text()
         cards.append(
             (link.evaluate("node => node.href"), link.inner_text(), verdict, values, card.inner_text())
         )
     for address, name, verdict, values, words in cards:
         tab.goto(address)
         assert tab.locator("h1").inner_text().rstrip("¶") == name
-        assert tab.locator(".rg-key-results strong").first.inner_text() == verdict
+        assert tab.locator(".rg-key-results strong").first.inner_text() == verdict.removeprefix("Contest: ")
         assert tab.locator(".rg-key-results div").first.locator(".rg-quantity").all_inner_texts() == values
         assert tab.locator(".rg-evidence time").inner_text() in words
     tab.close()

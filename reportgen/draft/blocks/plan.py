@@ -6,15 +6,17 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.model import CurveRequest, ScoreRequest
 from reportgen.core.words import quote_names
 from reportgen.draft.blocks.results import use_every_step
 from reportgen.narrative.topics import find_topics
+from reportgen.settings.blocks import CurveSettings, PanelsSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from reportgen.core.model import Request
     from reportgen.core.statements import Binding
@@ -56,6 +58,8 @@ class PlannedBenchmark(Struct, frozen=True):
     page: Page
     benchmark: Benchmark
     request: Request
+    metric_title: str = ""  # what the page's figures call the metric; empty if they use its name
+    others: tuple[ScoreRequest, ...] = ()  # for other benchmarks whose series the page compares
 
 
 class PlannedStatement(Struct, frozen=True):
@@ -85,7 +89,8 @@ class Plan(Struct, frozen=True):
     def requests(self) -> tuple[Request, ...]:
         """Unique requests in the order of the report, those of benchmarks last."""
         of_blocks = (request for planned in self.blocks for request in planned.requests)
-        return tuple(dict.fromkeys((*of_blocks, *(planned.request for planned in self.benchmarks))))
+        of_benchmarks = (one for planned in self.benchmarks for one in (planned.request, *planned.others))
+        return tuple(dict.fromkeys((*of_blocks, *of_benchmarks)))
 
     @property
     def requests_by_source(self) -> dict[str, tuple[Request, ...]]:
@@ -122,6 +127,38 @@ class Plan(Struct, frozen=True):
         exact = [use_every_step(request) for request in topics if isinstance(request, CurveRequest)]
         of_blocks = [request for planned in self.blocks for request in planned.list_all_requests()]
         return tuple(dict.fromkeys((*self.requests, *of_blocks, *topics, *exact)))
+
+
+def plan_benchmark(
+    page: Page, benchmark: Benchmark, request: Request, blocks: Sequence[PlannedBlock]
+) -> PlannedBenchmark:
+    """Plan a page's benchmark; ``blocks`` are those of the page."""
+    if isinstance(request, CurveRequest):
+        return PlannedBenchmark(page, benchmark, request, _find_metric_title(blocks, request))
+    compared = (one for planned in blocks if planned.block.kind == "comparison" for one in planned.outcomes)
+    # Scored in the same way, so that one card can show the verdicts of both.
+    others = (
+        one for one in compared if replace(request, benchmark=one.benchmark) == replace(one, family_blocks=1)
+    )
+    same = dict.fromkeys(replace(one, family_blocks=1) for one in others)
+    return PlannedBenchmark(page, benchmark, request, others=tuple(one for one in same if one != request))
+
+
+def _find_metric_title(blocks: Iterable[PlannedBlock], request: CurveRequest) -> str:
+    """Return what the first figure that gives a metric a title calls it, or an empty string."""
+    for planned in blocks:
+        settings, metrics = planned.block.settings, [(one.source, one.metric) for one in planned.curves]
+        if (request.source, request.metric) not in metrics:
+            continue
+        title: str | None = None
+        if isinstance(settings, PanelsSettings):
+            titles = (one.title or one.y_title for one in settings.panels if one.name == request.metric)
+            title = next(titles, None)
+        elif isinstance(settings, CurveSettings) and len(metrics) == 1:
+            title = settings.y_title
+        if title:
+            return title
+    return ""
 
 
 def find_topic(binding: Binding, page: Page, sources: Mapping[str, Source]) -> Topic:

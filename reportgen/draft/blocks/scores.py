@@ -287,22 +287,31 @@ def _find_apart(source: Source, scores: ProblemScores) -> str:
 
 
 def make_score_result(
-    page: Page, benchmark: Benchmark, request: ScoreRequest, inputs: DrawInputs
+    page: Page, benchmark: Benchmark, requests: Sequence[ScoreRequest], inputs: DrawInputs
 ) -> BenchmarkResult:
-    """Make the results on a page's benchmark of problems.
+    """Make the results on a page's benchmark of problems, with the verdicts on others that the page compares.
 
-    Raises ``ReportError`` as ``draw_score_block``, or if no series has a score.
+    The first request is for the benchmark. Raises ``ReportError`` as ``draw_score_block``, or if no series
+    has a score.
     """
-    from reportgen.figures.scores.key_results import summarize_score_benchmark  # noqa: PLC0415
+    from reportgen.figures.scores.key_results import describe_verdict, summarize_score_benchmark  # noqa: PLC0415
 
-    place, source = SourceLocation(page.file, benchmark.line), inputs.sources[request.source]
+    place, sources, slots = SourceLocation(page.file, benchmark.line), inputs.sources, inputs.colours.slots
     with place_score_errors(place):
-        scored = inputs.answers.score_benchmark(request)
-        problems, slots = scored.problems, inputs.colours.slots
-        context = make_score_context(place, request, problems, source, benchmark=benchmark, slots=slots)
-        if all(one.estimate is None for one in scored.scores):
+        scored = [inputs.answers.score_benchmark(request) for request in requests]
+        first = scored[0]
+        if all(one.estimate is None for one in first.scores):
             raise ScoresError("none of the outcomes has a score", "Look at the score column of the source")
-        return summarize_score_benchmark(benchmark, page.path, scored, context)
+        source = sources[requests[0].source]
+        context = make_score_context(
+            place, requests[0], first.problems, source, benchmark=benchmark, slots=slots
+        )
+        others = tuple(
+            (name_benchmark(request, sources[request.source], benchmark), verdict)
+            for request, one in zip(requests[1:], scored[1:], strict=True)
+            if (verdict := describe_verdict(one))
+        )
+        return replace(summarize_score_benchmark(benchmark, page.path, first, context), others=others)
 
 
 def _collect_scores(scored: BenchmarkScores) -> dict[str, Any]:

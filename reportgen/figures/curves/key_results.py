@@ -141,16 +141,16 @@ def describe_given_n(curves: Sequence[Curve]) -> str:
 
 
 def summarize_benchmark(
-    benchmark: Benchmark, page: str, curve_set: CurveSet, context: DrawContext
+    benchmark: Benchmark, page: str, curve_set: CurveSet, context: DrawContext, metric_title: str = ""
 ) -> BenchmarkResult:
     """Summarize final values, best value, runs, date and protocol in words.
 
-    ``page`` is the page's path below ``content/``.
+    ``page`` is the page's path below ``content/``; ``metric_title`` is what its figures call the metric.
     """
-    spec = make_curve_spec("spark", CurveSettings(), curve_set.metric, context)
+    spec = make_curve_spec("spark", CurveSettings(y_title=metric_title or None), curve_set.metric, context)
     plot = make_plot(curve_set, spec, context)
     leader, end = _describe_standing(curve_set, plot, spec, "")
-    _, card = _describe_standing(curve_set, plot, spec, f" {curve_set.metric} at the end")
+    _, card = _describe_standing(curve_set, plot, spec, f" {spec.measured} at the end")
     ranked = spec.higher_is_better is not None
     # The label says how many values the best was picked from; the fact gives its step.
     bests = find_bests(list_known_curves(curve_set), plot, lowest=spec.higher_is_better is False)
@@ -177,8 +177,8 @@ def summarize_benchmark(
         leader=leader,
         score=card if leader else f"{card[0].upper()}{card[1:]}",
         facts=tuple((label, text) for label, text in facts if text),
-        spark=_draw_spark(benchmark.name, plot),
-        strip=draw_dots(f"{benchmark.name}: {lower_axis_title(plot.y.title)} at the end", dots),
+        spark=_draw_spark(f"{benchmark.name}: {spec.measured}", plot),
+        strip=draw_dots(f"{benchmark.name}, {spec.measured} at the end", dots),
         dots=tuple((dot.name, dot.slot) for dot in dots),
         legend=tuple((line.name, line.slot) for line in plot.lines),
         standings=_list_standings(curve_set, plot, spec, label),
@@ -186,13 +186,17 @@ def summarize_benchmark(
     )
 
 
-def _draw_spark(name: str, plot: Plot) -> str:
+def _draw_spark(words: str, plot: Plot) -> str:
+    """Draw the lines as a sparkline; its text alternative adds x and the range of values to ``words``."""
     strokes = []
     for line in plot.lines:
         x, y = positions(plot.x, line.steps), 1 - positions(plot.y, line.values)
         data = write_line_path(*thin(x * SPARK_ACROSS, y * SPARK_DOWN, 120))
         strokes.append(f'<path stroke="{get_colour(line.slot)}" {_THIN} d="{data}"/>')
-    return draw_spark(f"{name}: {plot.y.title} by {plot.x.title}", strokes, _ROUND)
+    values = np.concatenate([line.values for line in plot.lines])
+    low, high = (read_out(plot, end) for end in (np.nanmin(values), np.nanmax(values)))
+    reach = f"all {low}" if low == high else f"from {low} to {high}"
+    return draw_spark(f"{words} by {lower_axis_title(plot.x.title)}, {reach}", strokes, _ROUND)
 
 
 def _list_dots(curve_set: CurveSet, plot: Plot, *, lowest: bool) -> list[Dot]:

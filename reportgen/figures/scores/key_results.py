@@ -251,15 +251,21 @@ def summarize_score_benchmark(
     )
 
 
+def describe_verdict(scored: BenchmarkScores) -> str:
+    """Return the verdict of the test of all pairs; empty if fewer than two series have a score."""
+    if sum(score.estimate is not None for score in scored.scores) < 2:  # noqa: PLR2004
+        return ""
+    return f"{scored.lead.series} is better than all others" if scored.lead.series else "No clear winner"
+
+
 def _describe_standing(known: list[Score], scored: BenchmarkScores, context: ScoreContext) -> Standing:
     """Return the verdict of the test of all pairs, and the two best scores."""
     sign = -1 if context.higher_is_better else 1
     ranked = sorted(known, key=lambda score: sign * (score.estimate or 0.0))
-    alone = "" if len(known) == 1 else "No clear winner"
     metric = name_metric(known[0].metric, context)
     return Standing(
         f"{metric[0].upper()}{metric[1:]} on {context.benchmark}",
-        f"{scored.lead.series} is better than all others" if scored.lead.series and alone else alone,
+        describe_verdict(scored),
         tuple((score.series, format_score_estimate(score, context)) for score in ranked[:2]),
     )
 
@@ -320,6 +326,6 @@ def _draw_scores(
         for score in sorted(known, key=lambda score: sign * (score.estimate or 0.0))
     ]
     return {
-        "spark": draw_dots(f"{benchmark.name}: scores", dots),
+        "spark": draw_dots(f"{benchmark.name}, scores", dots),
         "dots": tuple((dot.name, dot.slot) for dot in dots),
     }
