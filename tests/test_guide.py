@@ -149,7 +149,7 @@ def test_every_name_that_tells_which_way_is_better_is_in_the_guide() -> None:
     assert told == {"lower": LOWER, "higher": HIGHER, "neither": NEITHER}
     parts_of_training = " ".join(section.split()).partition("words before `loss`:")[2].partition(".")[0]
     assert re.findall(r"`([^`]+)`", parts_of_training) == sorted(PARTS)
-    either_way = " ".join(section.split()).partition("behind one of these words:")[2].partition(".")[0]
+    either_way = " ".join(section.split()).partition("after one of these words:")[2].partition(".")[0]
     assert re.findall(r"`([^`]+)`", either_way) == sorted(EITHER_WAY)
 
 
