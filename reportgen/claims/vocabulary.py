@@ -96,7 +96,7 @@ sd(s): difference: The standard deviation across runs at the last step.
 n(s): number: The number of runs at the last step.
 steps_to(s, level): step: The step at which the curve first reaches the level, interpolated.
 gap(a, b, x): difference: The value of a minus that of b at step x.
-widest_gap(a, b): difference: The largest distance of the two curves.
+widest_gap(a, b): difference: The largest distance between the two curves.
 widest_gap_step(a, b): step: The step at which the two are furthest apart.
 crossings(a, b): number: How often the two change places between the ends.
 volatility(s): difference: The standard deviation of the changes from step to step, with the trend taken out.
@@ -107,8 +107,8 @@ score(s): value: The score, as the table shows it.
 low(s): value: The lower end of the score's confidence interval.
 high(s): value: The upper end of the score's confidence interval.
 rank(s): number: The place in the order of scores, from 1 for the best.
-best_rank(s): number: The best rank that the verdicts of all pairs leave to it.
-worst_rank(s): number: The worst rank that the verdicts of all pairs leave to it.
+best_rank(s): number: The best rank that the verdicts of all pairs allow.
+worst_rank(s): number: The worst rank that the verdicts of all pairs allow.
 group(s): number: The group, from 1 for the best; its series are better than all series of the groups below.
 tier(s): number: An old name of group.
 difference(a, b): difference: The score of a minus that of b on shared problems.

@@ -77,7 +77,7 @@ def cli(context: click.Context) -> None:
 
     \b
     Examples:
-      reportgen describe ~/runs         what a file or folder holds
+      reportgen describe ~/runs         what a file or folder contains
       reportgen init my-report          a small working report
       reportgen add ~/runs --page       your data in it, with a page
       cd my-report && reportgen serve   look at it while you write
@@ -357,7 +357,7 @@ def _print_heading(title: str, note: str) -> None:
     "folder",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Where to write; the source's name with -frozen, beside it, if left out.",
+    help="Where to write; the source's name with -frozen, next to it, if left out.",
 )
 @click.option("--check", is_flag=True, help="Compare SOURCE with what was frozen of it, and write nothing.")
 @cache_dir_option
@@ -368,9 +368,9 @@ def freeze(source: Path, folder: Path | None, *, check: bool) -> None:
 
     SOURCE is the path of any file or folder that reportgen describe can read. Every row is kept, including
     repeated and missing ones, so a report on either says the same. The source.yml names the original files
-    with their SHA-256, lists what was irregular in them and what the table holds, and keeps the settings that
-    still apply. The same source gives the same bytes. A file frozen into the folder before is replaced; a
-    folder that holds anything else is refused.
+    with their SHA-256, lists what was irregular in them and what the table contains, and keeps the settings
+    that still apply. The same source gives the same bytes. A file frozen into the folder before is replaced;
+    a folder with anything else is refused.
 
     \b
     Examples:

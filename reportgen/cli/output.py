@@ -47,7 +47,7 @@ cache_dir_option = click.option(
     show_envvar=True,
     expose_value=False,
     callback=_use_cache_dir,
-    help="Keep what was computed here instead of in your cache folder.",
+    help="Store the cache here instead of in your cache folder.",
 )
 
 

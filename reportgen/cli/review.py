@@ -55,7 +55,7 @@ _FEWEST_PICTURES, _MOST_PICTURES = 4, 60
     "json",
     "markdown",
     "github",
-    purpose="For people, for other programs, as a comment, or as annotations of GitHub; these add the comment"
+    purpose="For people, for other programs, as a comment, or as annotations of GitHub, which add the comment"
     " to the summary of the job.",
 )
 @click.option(
@@ -64,7 +64,7 @@ _FEWEST_PICTURES, _MOST_PICTURES = 4, 60
     type=click.Choice(["flips", "worse", "any", "never"]),
     default="flips",
     show_default=True,
-    help="Leave with 1 if a statement is no longer as expected, or a number is clearly worse, too, "
+    help="Exit with 1 if a statement is no longer as expected, or a number is clearly worse, too, "
     "or anything changed at all.",
 )
 def review(
@@ -162,14 +162,14 @@ def _print_review(found: Review, text: str, form: str, config_file: Path) -> Non
     type=click.IntRange(min=_FEWEST),
     default=_MOST,
     show_default=True,
-    help="Characters that the comment may have; what does not fit is left out.",
+    help="The most characters in the comment; what does not fit is left out.",
 )
 @click.option("--link", metavar="URL", default="", help="Where review.html can be read.")
 @click.option(
     "--picture-base",
     metavar="URL",
     default="",
-    help='The folder with what "reportgen pictures" drew; a ?query at its end is put behind each name.',
+    help='The folder with what "reportgen pictures" drew; a ?query at its end is added to each name.',
 )
 @click.option(
     "-f",
@@ -177,7 +177,7 @@ def _print_review(found: Review, text: str, form: str, config_file: Path) -> Non
     default="mkdocs.yml",
     show_default=True,
     help="The report's mkdocs.yml as the repository names it; it need not exist. The comment's last line"
-    " tells reports apart by it.",
+    " distinguishes reports by it.",
 )
 def comment(review: BinaryIO, max_chars: int, link: str, picture_base: str, config_file: str) -> None:
     """Print a review as a comment in Markdown.
@@ -227,7 +227,7 @@ def pictures(review: BinaryIO, folder: Path, most: int) -> None:
 
     Before and after in one picture, for a comment.
 
-    Of each figure there are two PNG files, for a light and a dark page. The figures with the clearest
+    Each figure has two PNG files, for a light and a dark page. The figures with the clearest
     differences come first, and "reportgen comment --picture-base" shows them from where you put the folder.
     The file may come from anybody: it is checked against its schema, nothing else is read, and no network is
     used. - is standard input.

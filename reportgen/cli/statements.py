@@ -141,7 +141,7 @@ def fix(config_file: Path, *, write: bool) -> None:
 
     Digits, unit and style stay as they were typed, and so does all other text. Claims are sentences, so they
     are left to you: those that are not as expected are listed. Exits with 1 if there is something to write
-    and --write was not given; whether all statements hold is for reportgen check to say.
+    and --write was not given; reportgen check says whether all statements hold.
 
     \b
     Examples:
@@ -341,7 +341,7 @@ def observations(
 ) -> None:
     """Print observations about SOURCE.
 
-    Each is a sentence with the numbers that it rests on, the most telling first.
+    Each is a sentence with the numbers that it rests on, the most important first.
 
     SOURCE is a name that blocks use: math500 for data/math500.csv. An observations block shows the same
     sentences on a page.
@@ -365,7 +365,7 @@ def observations(
 
 _DIFFERENCE = (
     "The true difference to find, in points where scores go from 0 to 1. If left out, the one that is found "
-    "four times in five now."
+    "four times in five with the current data."
 )
 
 
