@@ -263,7 +263,7 @@ def _draw_words(row: Row, top: int, layout: Layout, room: float) -> Iterator[str
         narrow = f' class="rg-narrow" display="none"{series}' if layout == "page" else ""
         # Without a style sheet the words are as wide as the margins, and the grid must not cross them.
         inset = 8 if layout == "page" else -_NARROW.left
-        font += "" if layout == "page" else ' stroke="var(--rg-bg)" stroke-width="4" paint-order="stroke"'
+        font += "" if layout == "page" else ' stroke="var(--rg-bg)" stroke-width="6" paint-order="stroke"'
         yield f"<g{narrow} {font}>"
         yield f'<text x="{inset}" y="{top + 14}">{escape_text(short)}</text>'
         yield f'<text x="100%" dx="{-inset}" y="{top + 14}" text-anchor="end">{right}</text></g>'
