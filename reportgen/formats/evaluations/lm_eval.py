@@ -106,7 +106,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     else:
         message = "there is no results file of this date: the model is named after the folder"
         document, findings = {}, (Finding(unit.path, message),)
-    results, groups = (get_mapping(document, part) for part in ("results", "groups"))
+    results, groups, configs = (get_mapping(document, part) for part in ("results", "groups", "configs"))
     samples: dict[str, Path] = {}
     for file in (file for file in unit.files if file.suffix == ".jsonl"):
         # samples_TASK_DATE.jsonl
@@ -118,7 +118,6 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
             findings = (*findings, Finding(samples[task], f"{message} {shorten_cell(file.name)} are read"))
         samples[task] = file
     entries, shared = {**groups, **results}, _read_document(path, document, date)
-    configs = get_mapping(document, "configs")
     tasks = [
         _Task(
             shared,
