@@ -139,6 +139,8 @@ def main() -> None:
         source = arguments.folder / f"rows-{arguments.rows}"
         print(json.dumps(measure(arguments.measure, source, target, arguments.memory)))
         return
+    if arguments.folder:
+        arguments.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
         print(table(_HEADER, list_measured(arguments, Path(folder))))
 

@@ -19,7 +19,7 @@ from reportgen.archive import crate, intact, provenance
 from reportgen.archive.one_file import ONE_FILE
 from reportgen.core.errors import make_error
 from reportgen.core.words import escape_formula
-from reportgen.draft.origin import name_figure, read_metadata
+from reportgen.draft.origin import hash_table, name_figure, read_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -100,7 +100,7 @@ def _compare_crate(archive: OpenedArchive, hashes: Mapping[str, str]) -> Iterato
 def _compare_tables(
     report: Mapping[str, Any], figures: Sequence[Mapping[str, Any]], page: _ReadPage
 ) -> Iterator[str]:
-    shown = Counter(provenance.hash_table(rows[0], rows[1:]) for rows in page.tables if rows)
+    shown = Counter(hash_table(rows[0], rows[1:]) for rows in page.tables if rows)
     known = {figure["id"]: figure["table"] for figure in figures}
     for sha256, count in Counter(known.values()).items():
         if shown[sha256] < count:  # several figures may have the same table
@@ -112,7 +112,7 @@ def _compare_tables(
                 f"{one['path']}#{table['id']}",
                 [[cell["text"] for cell in row] for row in table["rows"]],
             )
-            if known.get(name) != provenance.hash_table(table["header"], rows):
+            if known.get(name) != hash_table(table["header"], rows):
                 yield f"{_JSON}: the table {name} is not the one that was drawn"
 
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 from reportgen.core import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from reportgen.site.reuse.manifest import Provenance
 
@@ -107,20 +107,6 @@ def describe_provenance(
         "figures": figures,
     }
     return f"{json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)}\n"
-
-
-_BETWEEN: Final = "\0"
-_UNEVEN: Final = re.compile(r"(?:\A|\0) | (?:\0|\Z)|  |[^\S ]")
-"""White space that is not one space between two words."""
-
-
-def hash_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return the SHA-256 of a table's texts, whatever the white space between words."""
-    cells = [header, *rows]
-    # Nearly all tables are even, and one look at all cells takes a quarter of the time of splitting each.
-    if _UNEVEN.search(_BETWEEN.join(_BETWEEN.join(row) for row in cells)):
-        cells = [[" ".join(cell.split()) for cell in row] for row in cells]
-    return hashlib.sha256(json.dumps(cells, ensure_ascii=False).encode()).hexdigest()
 
 
 def describe_environment() -> dict[str, Any]:

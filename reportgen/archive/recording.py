@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import to_builtins
 from msgspec.structs import asdict
 
-from reportgen.archive.provenance import hash_table
 from reportgen.core.errors import Diagnostics
 from reportgen.core.model import CurveRequest, ResultTable
 from reportgen.draft.describing import can_freeze
 from reportgen.draft.drawing import plan_report
-from reportgen.draft.origin import find_origin
+from reportgen.draft.origin import find_origin, hash_table
 from reportgen.settings.blocks import AltairSettings
 from reportgen.site.outputs import get_page_folder, list_figures, list_file_names, list_tables
 
@@ -96,7 +95,7 @@ def _record_block(planned: PlannedBlock, report: Report) -> Iterator[dict[str, A
         if isinstance(one, ResultTable):
             table = hash_table(one.header, [[cell.text for cell in row] for row in one.rows])
         else:
-            table = hash_table(one.table.header, one.table.rows)
+            table = one.table_sha256
         yield common | {
             "id": f"{page.path}#{one.id}",
             "origin": asdict(find_origin(planned, report.sources, one)),

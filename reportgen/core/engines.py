@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import sys
 from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Final
 
 import narwhals as nw
@@ -89,11 +90,14 @@ _TITLES: Final = {"duckdb": "DuckDB", "polars": "Polars", "pyspark": "Spark", "p
 
 def describe_engine(frame: nw.LazyFrame[Any]) -> str:
     """Return an engine with its version, as in ``Spark 4.1.4``."""
-    name = frame.implementation.value.replace("-", "_").removesuffix("[connect]")
+    name: str = frame.implementation.value.replace("-", "_").removesuffix("[connect]")
     title = _TITLES.get(name, name)
     if title == "Spark":
         return f"Spark {frame.to_native().sparkSession.version}"
-    return f"{title} {getattr(frame.implementation.to_native_namespace(), '__version__', '')}".strip()
+    try:
+        return f"{title} {version(name)}"
+    except PackageNotFoundError:
+        return title
 
 
 _OLDEST_SPARK: Final = (3, 5)

@@ -248,6 +248,7 @@ class Figure(Struct, frozen=True, tag=True):
     # Scripts with the texts of samples, which the browser loads once a cell is opened.
     samples: tuple[str | CachedText, ...] = ()
     has_pdf: bool = False  # whether a PDF of the standalone picture is written, too
+    table_sha256: str = ""  # of the table's texts, for the record of where the figure comes from
 
 
 class Panels(Struct, frozen=True, tag=True):

@@ -30,7 +30,7 @@ from reportgen.draft.blocks.draw_inputs import (
 from reportgen.draft.blocks.observations import judge_statement
 from reportgen.draft.blocks.plan import Plan, PlannedBlock, PlannedStatement, find_topic, plan_benchmark
 from reportgen.draft.blocks.results import ResultsStore
-from reportgen.draft.origin import add_metadata, count_observed, find_origin, name_figure
+from reportgen.draft.origin import add_metadata, count_observed, find_origin, hash_table, name_figure
 from reportgen.figures.curves.key_results import collect_overview, summarize_benchmark
 from reportgen.narrative.requests import has_sources, make_benchmark_request
 from reportgen.narrative.topics import list_block_sources, list_named_sources
@@ -150,7 +150,8 @@ def _draw_block(planned: PlannedBlock, inputs: DrawInputs) -> Shown:
     def name_origin(_: int, figure: Figure) -> Figure:
         name, origin = name_figure(planned.page.path, figure.id), find_origin(planned, inputs.sources, figure)
         picture = add_metadata(str(figure.file_svg), name, origin)
-        return replace(figure, file_svg=picture, has_pdf=has_pdf)
+        table = hash_table(figure.table.header, figure.table.rows)
+        return replace(figure, file_svg=picture, has_pdf=has_pdf, table_sha256=table)
 
     return _change_figures(draw_block(planned, inputs), name_origin)
 

@@ -29,6 +29,7 @@ _HALF = 0.5 + 1e-9  # a half that floats made a little smaller is a half, too
 # Characters that JSON and HTML need not escape; those of the second half say that another one follows.
 _CHARACTERS = "".join(chr(code) for code in range(35, 126) if chr(code) not in "&'<>\\")
 _BASE, _GAP = len(_CHARACTERS) // 2, "!"
+_LETTERS = np.frombuffer(_CHARACTERS.encode(), np.uint8)
 
 
 def build_payload(plot: Plot, *, band_name: str) -> dict[str, Any]:
@@ -108,17 +109,21 @@ def pack_numbers(whole: FloatArray) -> str:
     A number is doubled, its sign becomes the last bit, and it is written in digits of base 43, the last
     first, as the differences in source maps are.
     """
-    letters = []
-    for number in whole.tolist():
-        if math.isnan(number):
-            letters.append(_GAP)
-            continue
-        rest = 2 * int(abs(number)) + (number < 0)
-        while rest >= _BASE:
-            rest, digit = divmod(rest, _BASE)
-            letters.append(_CHARACTERS[_BASE + digit])
-        letters.append(_CHARACTERS[rest])
-    return "".join(letters)
+    gaps = np.isnan(whole)
+    known = np.where(gaps, 0, whole)
+    rest = 2 * np.abs(known).astype(np.int64) + (known < 0)
+    digits = [rest % _BASE]
+    follows = [rest >= _BASE]
+    while follows[-1].any():
+        rest = rest // _BASE
+        digits.append(rest % _BASE)
+        follows.append(rest >= _BASE)
+    more = np.stack(follows, axis=1)
+    letters = _LETTERS[np.stack(digits, axis=1) + _BASE * more]
+    letters[gaps, 0] = ord(_GAP)
+    # A number ends with the first digit that no other follows.
+    written = np.insert(more[:, :-1], 0, values=True, axis=1)
+    return letters[written].tobytes().decode()
 
 
 class _Steps:

@@ -29,7 +29,7 @@ NARROWEST = 296
 """Width in pixels of the plot on a page 360 wide, the narrowest supported."""
 
 # Everything but the Char production of XML 1.0: an XML parser fails at any of these.
-_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _BETWEEN = 28
 _MOST_LINES = 2
 _JOINT = re.compile(r"[^\s/_:,-]*[\s/_:,-]*")

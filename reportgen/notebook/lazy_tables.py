@@ -104,13 +104,15 @@ def open_table(
     names = list(frame.to_native().columns if frame.implementation.is_spark_like() else frame.columns)
     if twins := sorted({name for name in names if names.count(name) > 1}):
         raise fail(f"two columns are called {quote_names(twins)}", "Rename one of them")
-    types = dict(frame.collect_schema())
+    numbered = number_columns(frame)
+    # By place, since an engine may write the names of its schema with quotes of its own.
+    types = dict(zip(names, numbered.collect_schema().dtypes(), strict=True))
     for role, name in [*given.items(), *(("metrics", name) for name in metrics or ())]:
         if name not in types:
             step = f"{suggest_name(name, names)}Its columns are {quote_names(names)}"
             raise fail(f'{role}: there is no column "{name}"', step)
     roles = _match_roles(names, given, metrics)
-    table = LazyTable(number_columns(frame), types, roles, _list_metrics(roles, metrics), title)
+    table = LazyTable(numbered, types, roles, _list_metrics(roles, metrics), title)
     _check_roles(table)
     problems = list(_list_type_faults(table))
     if problems:

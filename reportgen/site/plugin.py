@@ -289,6 +289,11 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             env.autoescape = True
             env.undefined = StrictUndefined
             self._env = env
+            # Pages of problems or of all pages that nobody needs would be rendered for nothing.
+            if not self._assembly.context["has_problems"]:
+                config.theme.static_templates.discard("problems.html")
+            if self._tree.is_whole:
+                config.theme.static_templates.discard(WHOLE_LIST)
         return env
 
     def on_pre_template(self, template: Template, *, config: MkDocsConfig, **_: object) -> Template:
@@ -297,15 +302,11 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             template.environment.undefined = Undefined
         return template
 
-    def on_post_template(self, output: str, *, template_name: str, **_: object) -> str:
-        """Refuse undefined names again, and leave out pages of problems or of all pages that nobody needs."""
+    def on_post_template(self, output: str, **_: object) -> str:
+        """Refuse undefined names again."""
         if self._env:
             self._env.undefined = StrictUndefined
-        needed = {
-            "problems.html": self._assembly.context["has_problems"],
-            WHOLE_LIST: not self._tree.is_whole,
-        }
-        return output if needed.get(template_name, True) else ""
+        return output
 
     @event_priority(-100)
     def on_pre_page(self, page: Page, *, config: MkDocsConfig, **_: object) -> Page:

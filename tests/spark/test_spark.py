@@ -7,6 +7,7 @@ import json
 import os
 import re
 import socket
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -120,6 +121,34 @@ def test_all_engines_give_the_same_bytes(sparks: Sparks, parquet: str, tmp_path:
     used = [json.loads((tmp_path / name / "origin.json").read_text())["engine"] for name in frames]
     assert [name.split()[0] for name in used] == ["DuckDB", "Polars", "Spark", "Spark"]
     assert "by Spark from 12,120 rows before freezing" in (tmp_path / "Spark/source.yml").read_text()
+
+
+def test_sqlframe_gives_the_same_bytes(parquet: str, tmp_path: Path) -> None:
+    """Any lazy frame that narwhals knows is frozen, not only those with a method of their own here."""
+    from sqlframe.duckdb import DuckDBSession  # noqa: PLC0415 - DuckDB's own alone
+
+    settings: dict[str, Any] = {"metrics": METRICS, "order": "written", "reduce": 100}
+    expected = freeze(duckdb.read_parquet(parquet), tmp_path / "a", **settings)
+    assert freeze(DuckDBSession().read.parquet(parquet), tmp_path / "b", **settings) == expected
+    engine = json.loads((tmp_path / "b/origin.json").read_text())["engine"]
+    assert engine == f"sqlframe {version('sqlframe')}"
+
+
+def test_a_run_with_nearly_all_rows(sparks: Sparks, tmp_path: Path) -> None:
+    """One partition has three million rows, others ten; every engine still gives the same bits."""
+    path = str(tmp_path / "skewed.parquet")
+    rows = "SELECT {run} AS model, i AS step, sin(i) * power(10, i % 30) AS loss FROM range({count}) r(i)"
+    runs = [("'long'", 3_000_000), *((f"'short {number}'", 10) for number in range(20))]
+    skewed = " UNION ALL ".join(rows.format(run=run, count=count) for run, count in runs)
+    duckdb.sql(f"COPY ({skewed}) TO '{path}' (FORMAT parquet)")
+    frames = {
+        "DuckDB": duckdb.read_parquet(path),
+        "Polars": pl.scan_parquet(path),
+        "Spark": sparks.classic.read.parquet(path).repartition("model"),
+        "Spark Connect": sparks.connect.read.parquet(path).repartition("model"),
+    }
+    found = {name: freeze(one, tmp_path / name, metrics=["loss"]) for name, one in frames.items()}
+    assert set(found.values()) == {found["DuckDB"]}, found
 
 
 @pytest.mark.parametrize("partitions", [1, 7, 64])
@@ -238,9 +267,9 @@ def test_partitions_of_different_types(sparks: Sparks, tmp_path: Path) -> None:
     assert "the engine failed: " in refuse(frame, tmp_path / "x", {"metrics": ["loss"]})
 
 
-def test_millions_of_runs(sparks: Sparks, tmp_path: Path) -> None:
+def test_ten_million_runs(sparks: Sparks, tmp_path: Path) -> None:
     """The client fetches no more than it can hold, and says what the limit is."""
-    frame = sparks.connect.range(2_000_000).selectExpr("id AS run", "1 AS step", "1d AS loss")
+    frame = sparks.connect.range(10_000_000).selectExpr("id AS run", "1 AS step", "1d AS loss")
     text = refuse(frame, tmp_path / "x", {"metrics": ["loss"]})
     assert text.startswith("more than 100,000 runs of metrics are left of the table. Lower reduce=")
 

@@ -27,7 +27,7 @@ JSON_NAME: Final = "feed.json"
 # The year in which this form of ids began: a tag URI names a date on which its host was the tagger's.
 _TAG_DATE: Final = "2026"
 # What no XML may contain (XML 1.0, section 2.2), and what turns the direction of the words around it.
-_FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_FORBIDDEN: Final = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _TURNING: Final = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _RIGHT_TO_LEFT: Final = frozenset({"R", "AL", "AN"})
 

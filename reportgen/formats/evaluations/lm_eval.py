@@ -106,7 +106,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     else:
         message = "there is no results file of this date: the model is named after the folder"
         document, findings = {}, (Finding(unit.path, message),)
-    results, groups = (get_mapping(document, part) for part in ("results", "groups"))
+    results, groups, configs = (get_mapping(document, part) for part in ("results", "groups", "configs"))
     samples: dict[str, Path] = {}
     for file in (file for file in unit.files if file.suffix == ".jsonl"):
         # samples_TASK_DATE.jsonl
@@ -123,7 +123,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
             shared,
             name,
             as_mapping(entries.get(name)),
-            get_mapping(document, "configs", name),
+            as_mapping(configs.get(name)),
             samples.get(name),
             selected,
             unit.texts,
@@ -141,14 +141,19 @@ class _Document(Struct, frozen=True):
     """What all tasks of a results file share, or of answers without one."""
 
     path: Path  # the results file, or the folder of answers without one
-    tree: Mapping[str, Any]
     date: str
     model: str
     seed: str | None  # of the model's arguments, otherwise the harness's own
     generation: Mapping[str, Any]  # settings of the command line, which override those of a task
     protocol: Mapping[str, str]
     subtasks: Mapping[str, list[str]]  # of each group, empty if unknown
-    counts: Mapping[str, Any]  # numbers of problems by task
+    # By task:
+    counts: Mapping[str, Any]  # numbers of problems
+    shots: Mapping[str, Any]
+    versions: Mapping[str, Any]
+    directions: Mapping[str, Any]  # whether higher is better, by metric
+    usual_shots: object  # of the command line
+    prompt: tuple[str, ...]  # what the prompts of all tasks have
 
     def count_problems(self, task: str) -> int | None:
         """Return the number of problems of a task or of all tasks of a group; None if unknown."""
@@ -174,7 +179,6 @@ def _read_document(path: Path, tree: Mapping[str, Any], date: str) -> _Document:
         day = datetime.fromtimestamp(seconds, UTC).date().isoformat()
     return _Document(
         path=path,
-        tree=tree,
         date=date,
         model=_find_model(tree, arguments),
         seed=find_seed(arguments.get("seed"), config.get("random_seed")),
@@ -190,6 +194,13 @@ def _read_document(path: Path, tree: Mapping[str, Any], date: str) -> _Document:
         ),
         subtasks={**{name: [] for name in get_mapping(tree, "groups")}, **subtasks},
         counts=get_mapping(tree, "n-samples"),
+        shots=get_mapping(tree, "n-shot"),
+        versions=get_mapping(tree, "versions"),
+        directions=get_mapping(tree, "higher_is_better"),
+        usual_shots=config.get("num_fewshot"),
+        prompt=tuple(
+            key.replace("_", " ") for key in ("chat_template", "system_instruction") if tree.get(key)
+        ),
     )
 
 
@@ -225,14 +236,13 @@ class _Task(Struct, frozen=True):
 
     def build_protocol(self, generation: Mapping[str, Any]) -> dict[str, str]:
         """Return the protocol with these settings of generation."""
-        tree, repeats = self.document.tree, self.config.get("repeats")
+        document, repeats = self.document, self.config.get("repeats")
         greedy = str(generation.get("do_sample")).lower() == "false"
         generated = self.config.get("output_type") == "generate_until"
-        own, usual = self.config.get("num_fewshot"), get_inner(tree, "config", "num_fewshot")
-        numbers = map(as_word, (get_inner(tree, "n-shot", self.name), own, usual))
+        own = self.config.get("num_fewshot")
+        numbers = map(as_word, (document.shots.get(self.name), own, document.usual_shots))
         shots = next(filter(str.isdecimal, numbers), "")
-        prompt = [f"{shots}-shot"] if shots else []
-        prompt += [key.replace("_", " ") for key in ("chat_template", "system_instruction") if tree.get(key)]
+        prompt = (f"{shots}-shot", *document.prompt) if shots else document.prompt
         protocol = scores.build_protocol(
             {
                 # A filter makes one score from all repeats, so they are not samples with separate scores.
@@ -242,16 +252,16 @@ class _Task(Struct, frozen=True):
                 "top_p": None if greedy else generation.get("top_p"),
                 "max_tokens": next((generation[key] for key in _MOST_TOKENS if key in generation), None),
                 "prompt": ", ".join(prompt),
-                "task version": get_inner(tree, "versions", self.name),
+                "task version": document.versions.get(self.name),
             }
         )
-        return {**protocol, **self.document.protocol}
+        return {**protocol, **document.protocol}
 
     def build_totals(self, messages: list[str]) -> Iterator[Total]:
         """Yield the task's scores; add irregularities to ``messages``."""
         entry = self.entry
         n = self.document.count_problems(self.name) or parse_count(entry.get("sample_len"))
-        better_of = get_mapping(self.document.tree, "higher_is_better", self.name)
+        better_of = as_mapping(self.document.directions.get(self.name))
         inferred = set()
         for key, cell in entry.items():
             metric, comma, chosen = key.partition(",")

@@ -79,12 +79,13 @@ def map_pivots(
     problems = Diagnostics()
     tables = []
     names: dict[str, None] = {}
-    height = 0
+    height, read_by = 0, settings.model_dump_json()
     for file, known in zip(files, hashed, strict=True):
         header, content = None, file.get_content(location.root)
         if FORMATS.get(file.format) is delimited or known.size <= _LARGEST_SUMMARY:
+            key = cache.make_key("header of a pivot", file.path, file.format, known.sha256, read_by)
             with problems.collecting():
-                header = _find_header(content, file.format, settings)
+                header = _load_header(content, file.format, settings, cache, key)
         if header is None:
             tables.append(file)
             continue
@@ -114,6 +115,18 @@ def _complete_settings(settings: SourceSettings, names: Sequence[str]) -> Source
     if labels and not (columns.series or any(is_name_of("series", name) for name in labels)):
         columns = columns.model_copy(update={"series": tuple(labels)})
     return settings.model_copy(update={"form": "long", "columns": columns})
+
+
+def _load_header(
+    content: Content, name: str, settings: SourceSettings, cache: Cache, key: str
+) -> _Header | None:
+    """Return the header of an unchanged file from the cache, otherwise from the file."""
+    headers = cache.load(key, list[_Header])
+    if headers is None:
+        found = _find_header(content, name, settings)
+        headers = [found] if found else []
+        cache.store(key, headers)
+    return headers[0] if headers else None
 
 
 def _find_header(content: Content, name: str, settings: SourceSettings) -> _Header | None:
