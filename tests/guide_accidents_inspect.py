@@ -68,12 +68,12 @@ INSPECT = (
         "the evaluation was cancelled, and has scores nevertheless",
         _member("header.json", lambda header: header.update(status="cancelled")),
     ),
-    Accident("the task has 2 logs: the newest that ended well is read, and left out are", _retried),
+    Accident("the task has 2 logs: only the newest that ended well is read", _retried),
     Accident(
         "the limit leaves 30 of 100 samples of the dataset",
         _member("header.json", lambda header: header["eval"]["dataset"].update(samples=100)),
     ),
-    Accident("1 sample failed, such as by timed out", _member("summaries.json", _failed)),
+    Accident("1 sample failed (first error: timed out)", _member("summaries.json", _failed)),
     Accident(
         "1 sample was stopped by a limit (token)",
         _member("summaries.json", lambda samples: samples[0].update(limit="token")),

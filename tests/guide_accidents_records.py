@@ -60,7 +60,8 @@ WANDB = (
     Accident("the log has no end: the run was killed, or is still running", _stopped()),
     Accident("the run failed: it ended with exit code 1", _stopped(ended(1))),
     Accident(
-        "the run was killed before it logged anything, or just starts; 3 settings of it can be read", _begun
+        "the run was killed before it logged anything, or has just started; 3 settings of it can be read",
+        _begun,
     ),
     Accident(
         "the file is damaged at byte 2,999: 50 bytes there cannot be read; the records behind are read",
@@ -166,7 +167,9 @@ TENSORBOARD = (
         copied(f"runs/deep_seed2/{_EVENTS}.2", f"runs/deep_seed1/{_EVENTS}.2"),
     ),
     Accident("no scalars are in its event files", _without_scalars),
-    Accident("it is compressed, as no event file is; this run is left out. Unpack it with gunzip", _packed),
+    Accident(
+        "it is compressed, which no event file is; this run is left out. Unpack it with gunzip", _packed
+    ),
     Accident(
         "it is a Git LFS pointer, not the data themselves; this run is left out. Run git lfs pull",
         pointed("*tfevents*"),

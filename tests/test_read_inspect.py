@@ -223,7 +223,7 @@ def test_samples_that_failed_are_missing_and_told(tmp_path: Path) -> None:
     assert scores(one, "match") == [1.0, 0.0, 1.0, None]
     assert one.totals[0].n == 3
     assert messages(one) == [
-        "1 sample failed, such as by RuntimeError('fell over')",
+        "1 sample failed (first error: RuntimeError('fell over'))",
         "accuracy (match) is over 3 of 4 samples: the 1 without a score counts neither as right nor as wrong",
     ]
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 TASK = "cSfMpbSj45FjDMQzdHnyH5"
 NAMES = [f"2026-11-21T18-4{minute}-12-00-00_sums_{TASK}.eval" for minute in (1, 2, 3)]
-ENDED = "the task has 3 logs: the newest that ended well is read, and left out are"
+ENDED = "the task has 3 logs: only the newest that ended well is read, not"
 
 
 def header(minute: int, status: str = "success", task: str = TASK) -> dict[str, Any]:
@@ -71,7 +71,7 @@ def test_where_none_ended_well_the_newest_counts(tmp_path: Path) -> None:
     attempt(tmp_path / NAMES[1], header(2, "cancelled"), "CIC")
     (one,) = read(tmp_path)
     assert len(one.answers) == 3
-    assert messages(one)[0] == f"the task has 2 logs: the newest is read, and left out are {NAMES[0]}"
+    assert messages(one)[0] == f"the task has 2 logs: only the newest is read, not {NAMES[0]}"
 
 
 def test_an_attempt_with_scores_counts_before_one_without(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_an_attempt_with_scores_counts_before_one_without(tmp_path: Path) -> Non
     (tmp_path / NAMES[1]).write_bytes(packed({"summaries.json": bare, "header.json": header(2)}))
     (one,) = read(tmp_path)
     assert scores(one, "match") == [1.0, 0.0, 1.0]
-    read_is = "the newest that ended well of those with scores is read, and left out are"
+    read_is = "only the newest that ended well of those with scores is read, not"
     assert messages(one) == [f"the task has 2 logs: {read_is} {NAMES[1]}"]
 
 

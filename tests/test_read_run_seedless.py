@@ -47,7 +47,7 @@ def test_a_run_without_its_file_of_settings_stays_apart(tmp_path: Path) -> None:
     (data.root / "data/s/grpo/version_3/hparams.yaml").unlink()
     assert sorted(named(data), key=str) == [*whole[:2], ("grpo/version_3", None), *whole[3:]]
     assert data.warnings("s")[-1] == (
-        "data/s: data/s/grpo/version_3 has no hparams.yaml, unlike the other 5 runs: nothing tells which of "
+        "data/s: data/s/grpo/version_3 has no hparams.yaml, unlike the other 5 runs: it is unknown which of "
         'these it repeats, if any; read as the series "grpo/version_3". Write hparams.yaml there, with the '
         "settings and the seed of the run, as in seed: 1, or leave it out with files: in source.yml."
     )
@@ -62,7 +62,7 @@ def test_settings_that_tell_no_seed(tmp_path: Path, settings: str) -> None:
     data.write("s/grpo/version_3/hparams.yaml", settings)
     assert described(data).series == ("grpo", "grpo/version_3", "ppo")
     assert data.warnings("s")[-1] == (
-        "data/s: no settings tell the seed of data/s/grpo/version_3, unlike the other 5 runs: nothing tells "
+        "data/s: no settings give the seed of data/s/grpo/version_3, unlike the other 5 runs: it is unknown "
         'which of these it repeats, if any; read as the series "grpo/version_3". Add it to them, as in '
         "seed: 1, or leave it out with files: in source.yml."
     )

@@ -281,7 +281,7 @@ def test_totals_that_nothing_tells_apart(tmp_path: Path) -> None:
     """Rows of subsets, or one row twice, are no runs."""
     text = "model,subset,accuracy\nA,algebra,0.2\nA,geometry,0.8\n"
     (problem,) = told(table(tmp_path, text))
-    assert "has 2 totals of A that nothing tells apart. Name a column that does, as in columns" in problem
+    assert "has 2 totals of A that no column distinguishes. Name a column that does, as in columns" in problem
     named = table(tmp_path / "x", text, f"{FORM}columns: {{benchmark: subset}}\n")
     assert [one.value for one in totals_of(named, benchmark="geometry")] == [0.8]
 

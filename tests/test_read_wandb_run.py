@@ -283,7 +283,7 @@ def test_how_the_run_ended(tmp_path: Path) -> None:
 
 def test_a_run_without_a_value_says_what_is_known(tmp_path: Path) -> None:
     """Whether it ended, whether its settings are known, and that it logged something, but no numbers."""
-    killed = "the run was killed before it logged anything, or just starts"
+    killed = "the run was killed before it logged anything, or has just started"
     assert told(read(written(tmp_path, []))) == [killed]
     begun = made.run({"lr": 0.1, "seed": 3})
     assert told(read(written(tmp_path, [begun]))) == [f"{killed}; 2 settings of it can be read"]

@@ -154,7 +154,7 @@ class _Scan:
             if not self.base:
                 # Not even the first record has a valid length.
                 refuse_pointer(self.path, self.rest)
-                message, advice = "it is compressed, as no event file is", "Unpack it with gunzip"
+                message, advice = "it is compressed, which no event file is", "Unpack it with gunzip"
                 if not self.rest.startswith(_GZIP):
                     message = "it does not begin with a record, as an event file does"
                     advice = "Copy it again, or leave it out with files:"

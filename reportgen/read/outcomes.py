@@ -390,7 +390,7 @@ def _check_scores(source: Source, scores: Sequence[ReportedScore]) -> None:
         column = get_layout(source).totals
         advice = f"Choose one, as in filter: {{{column.metric if column else 'metric'}: {metrics[0]}}}"
     elif count > 1:
-        message = f'"{source.name}" has {count} totals of {name} that nothing tells apart'
+        message = f'"{source.name}" has {count} totals of {name} that no column distinguishes'
         advice = "Name a column that does, as in columns: {seed: NAME} or {benchmark: NAME}, or use filter:"
     elif wrong:
         message = f"the score of {wrong.series}, {wrong.value:g}, lies outside of {low:g} to {high:g}"

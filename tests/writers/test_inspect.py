@@ -13,7 +13,7 @@ from writers.writing import assert_evaluated, read_evaluations, written
 if TYPE_CHECKING:
     from writers.writing import Written
 
-FAILED = "1 sample failed, such as by RuntimeError('the tool fell over')"
+FAILED = "1 sample failed (first error: RuntimeError('the tool fell over'))"
 FINDINGS: dict[str, set[str]] = {
     "epochs": set(),
     "failed": {FAILED, "the evaluation failed: RuntimeError('the tool fell over')"},

@@ -219,7 +219,7 @@ class _Log(Struct, frozen=True):
             if any(self.rank[1:] < rank[1:] for rank, _ in others):
                 which = f"{which} of those with scores"
             names = scores.list_shortened(path.name for _, path in others)
-            yield f"the task has {len(attempts)} logs: the {which} is read, and left out are {names}"
+            yield f"the task has {len(attempts)} logs: only the {which} is read, not {names}"
 
     def build_scores(self, messages: list[str]) -> Iterator[_TaskScore]:
         """Yield every metric of the results that is not a spread, in the log's order; add irregularities."""
@@ -420,7 +420,7 @@ def _has_scores(samples: Sequence[Any]) -> bool:
 def _list_messages(samples: Sequence[Mapping[str, Any]], strange: Counter[str], lost: int) -> Iterator[str]:
     if errors := [error for sample in samples if (error := sample.get("error"))]:
         first = shorten_cell(get_inner(errors[0], "message") or errors[0])
-        yield f"{format_count(len(errors), 'sample')} failed, such as by {first}"
+        yield f"{format_count(len(errors), 'sample')} failed (first error: {first})"
     if samples and not _has_scores(samples):
         yield f"{format_count(len(samples), 'sample has', 'samples have')} no score: not yet graded"
     # The limit that stopped a sample is an object in samples, and a word in summaries.

@@ -351,7 +351,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
         remainder = f"; {format_count(len(config), 'setting')} of it can be read" if config else ""
         how = "ended without logging anything"
         if records.exit_code is None:
-            how = "was killed before it logged anything, or just starts"
+            how = "was killed before it logged anything, or has just started"
         findings.append(Finding(path, f"the run {how}{remainder}"))
     if rows and not metrics and selected is None:
         rest = " no numbers, but images, tables, texts or the like"

@@ -88,11 +88,11 @@ def report_imports(runs: ImportedRuns, chosen: ChosenFiles) -> tuple[Diagnostic,
         series = dict.fromkeys(runs.naming.names[index].series for index in missing)
         named = list_names(f'"{name}"' for name in series)
         has, repeats = ("has", "it repeats") if len(missing) == 1 else ("have", "they repeat")
-        message, advice = f"no settings tell the seed of {shown}", "Add it to them, as in seed: 1"
+        message, advice = f"no settings give the seed of {shown}", "Add it to them, as in seed: 1"
         if file:
             message = f"{shown} {has} no {file}"
             advice = f"Write {file} there, with the settings and the seed of the run, as in seed: 1"
-        message += f", unlike the other {others}: nothing tells which of these {repeats}, if any"
+        message += f", unlike the other {others}: it is unknown which of these {repeats}, if any"
         message += f"; read as the series {named}"
         advice += ", or leave it out with files: in source.yml"
         problems.append(Diagnostic(place, message, advice, Stage.DATA))
