@@ -379,26 +379,28 @@ def get_stamp(path: str | Path) -> tuple[int, int]:
 def stamp_tree(path: Path) -> str:
     """Stamp a file or folder: while the stamp is the same, so are names, sizes, times and permissions in it.
 
-    The stamp is empty, and not to be relied on, if it is missing, or if there are links in it.
+    The stamp is empty, and not to be relied on, if it is missing, or if there are links in it or names that
+    are no UTF-8.
     """
-    lines = []
+    # This runs for each file of a thousand reports, so that texts and calls are few.
+    seen: list[tuple[str, int, int, int]] = []
     try:
         found = path.stat()
-        lines.append(f"{found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_mode}")
+        seen.append((str(found.st_ino), found.st_size, found.st_mtime_ns, found.st_mode))
         folders = [str(path)] if stat.S_ISDIR(found.st_mode) else []
         while folders:
             with os.scandir(folders.pop()) as entries:
                 for entry in entries:
                     one = entry.stat(follow_symlinks=False)
-                    lines.append(f"{entry.path}\0{one.st_size} {one.st_mtime_ns} {one.st_mode}")
+                    seen.append((entry.path, one.st_size, one.st_mtime_ns, one.st_mode))
                     if stat.S_ISDIR(one.st_mode):
                         folders.append(entry.path)
                     elif stat.S_ISLNK(one.st_mode):
                         return ""
-    except OSError:
+        seen.sort()
+        return hashlib.sha256(msgspec.msgpack.encode(seen)).hexdigest()
+    except (OSError, UnicodeEncodeError, OverflowError):  # a time may be longer than 64 bits
         return ""
-    lines.sort()
-    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def replace_file(path: str, data: bytes) -> None:

@@ -35,14 +35,32 @@ class Row(Struct, frozen=True):
 
 
 class Comparison(Struct, frozen=True):
-    """Scores of several reports that were measured in one way, the best first if it is known which is."""
+    """Scores of several reports, by their names, that were measured in one way.
+
+    The best comes first if it is known which is.
+    """
 
     metric: str
-    protocol: str
-    level: str  # of the intervals, empty if there are none
-    rows: tuple[Row, ...]
-    reports: int
+    protocol: tuple[tuple[str, str], ...]
+    level: float | None  # of the intervals
+    scores: tuple[tuple[str, Score], ...]
     first: str  # "highest" or "lowest", as the best score is, or empty
+
+    @property
+    def reports(self) -> int:
+        """How many reports there are."""
+        return len({name for name, _ in self.scores})
+
+    @property
+    def protocol_text(self) -> str:
+        """The protocol in words."""
+        return ", ".join(text if label == "protocol" else f"{label} {text}" for label, text in self.protocol)
+
+    @property
+    def level_text(self) -> str:
+        """The level of the intervals, empty if there are none."""
+        has_intervals = any(None not in _get_interval(score) for _, score in self.scores)
+        return f"{100 * self.level:g}%" if self.level is not None and has_intervals else ""
 
 
 class BenchmarkScores(Struct, frozen=True):
@@ -94,8 +112,14 @@ def _compare(measure: Measure, scores: Sequence[tuple[str, Score]]) -> Compariso
     direction = directions.pop() if len(directions) == 1 else None
     sign = {True: -1, False: 1, None: 0}[direction]
     ordered = sorted(scores, key=lambda one: (sign * one[1].estimate.value, one[0], one[1].series))
+    first = {True: "highest", False: "lowest", None: ""}[direction]
+    return Comparison(metric, protocol, level, tuple(ordered), first)
+
+
+def describe_scores(comparison: Comparison) -> tuple[Row, ...]:
+    """Describe the scores of a comparison in words, and where they are in a picture of all of them."""
     ends = [
-        end for _, score in scores for end in (*_get_interval(score), score.estimate.value) if end is not None
+        end for _, score in comparison.scores for end in (*_get_interval(score), score.estimate.value) if end is not None
     ]
     least, range_ = min(ends), (max(ends) - min(ends)) or 1.0
 
@@ -103,17 +127,14 @@ def _compare(measure: Measure, scores: Sequence[tuple[str, Score]]) -> Compariso
         return round(_MARGIN + (value - least) / range_ * (_WIDTH - 2 * _MARGIN), 1)
 
     rows = []
-    for name, score in ordered:
+    for name, score in comparison.scores:
         low, high = _get_interval(score)
         interval = None if low is None or high is None else (place(low), place(high))
         words, mark = format_estimate(cast("Estimate", score.estimate)), place(score.estimate.value)
         basis = [format_count(score.estimate.n, score.estimate.unit)] if score.estimate.n else []
         basis += [] if score.step is None else [f"at {format_step(score.step)}"]
         rows.append(Row(name, score.series, words, ", ".join(basis), score.page, interval, mark))
-    said = ", ".join(text if label == "protocol" else f"{label} {text}" for label, text in protocol)
-    percent = f"{100 * level:g}%" if level is not None and any(row.ends for row in rows) else ""
-    first = {True: "highest", False: "lowest", None: ""}[direction]
-    return Comparison(metric, said, percent, tuple(rows), len({name for name, _ in scores}), first)
+    return tuple(rows)
 
 
 def _get_interval(score: Score) -> tuple[float | None, float | None]:

@@ -6,7 +6,7 @@ import hashlib
 from html import escape
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -15,14 +15,18 @@ from msgspec import Struct, field, msgpack
 from reportgen.core import __version__
 from reportgen.core.cache import get_stamp
 from reportgen.core.words import format_count, join_names, keep_together
-from reportgen.hub.entries import FOLDER, VERSIONS
+from reportgen.hub.comparing import describe_scores
+from reportgen.hub.entries import VERSIONS
 from reportgen.hub.listings import RECORD, make_feeds, make_record, make_titles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from reportgen.hub.comparing import Row
+    from reportgen.hub.comparing import BenchmarkScores
     from reportgen.hub.entries import Hub, HubEntry
+
+Given: TypeAlias = "Mapping[str, Any]"
+Finish: TypeAlias = "Callable[[Given], dict[str, Any]]"
 
 LISTED: Final = ("team-*.html", "benchmark-*.html")
 """Names of pages that are removed with what they are about."""
@@ -58,12 +62,17 @@ class MadeFiles(Struct):
     content: dict[str, bytes] = field(default_factory=dict)
     digests: dict[str, str] = field(default_factory=dict)
 
-    def add_page(self, path: str, hub: Hub, template: str, title: str, **given: Any) -> None:  # noqa: ANN401
-        """Make a page unless it is known."""
+    def add_page(
+        self, path: str, hub: Hub, template: str, title: str, given: Given, finish: Finish = dict
+    ) -> None:
+        """Make a page unless it is known.
+
+        ``finish`` makes what the template takes from what the page is about, and from nothing else.
+        """
         head = (hub.settings.title, hub.settings.description, template, title)
         self.digests[path] = hashlib.sha256(msgpack.encode([head, given])).hexdigest()
         if self.known.get(path) != self.digests[path]:
-            self.content[path] = _render(hub, template, title, **given)
+            self.content[path] = _render(hub, template, title, **finish(given))
 
 
 def make_files(hub: Hub, known: Mapping[str, str]) -> MadeFiles:
@@ -72,14 +81,16 @@ def make_files(hub: Hub, known: Mapping[str, str]) -> MadeFiles:
     made = MadeFiles(known, {**dict(_list_assets()), ".nojekyll": b"", **feeds})
     made.content |= {_TITLES: make_titles(hub), RECORD: make_record(hub)}
     names = sorted(feeds)
-    made.add_page("index.html", hub, "index.html", "", feeds=names, **_describe_index(hub))
+    made.add_page("index.html", hub, "index.html", "", {"feeds": names, **_describe_index(hub)})
     for team, entries in hub.teams.items():
         rows = [_describe_row(hub, one) for one in entries]
         given = {"rows": rows, "count": format_count(len(rows), "report"), "feeds": names}
-        made.add_page(hub.addresses["team", team], hub, "team.html", team or _WITHOUT_TEAM, **given)
+        made.add_page(hub.addresses["team", team], hub, "team.html", team or _WITHOUT_TEAM, given)
     for name in hub.benchmarks:
-        given = _describe_benchmark(hub, name) | {"feeds": names}
-        made.add_page(hub.addresses["benchmark", name], hub, "benchmark.html", name, **given)
+        given = {"rows": list(_describe_reports(hub, name)), "scores": hub.scores[name], "feeds": names}
+        made.add_page(
+            hub.addresses["benchmark", name], hub, "benchmark.html", name, given, _describe_benchmark
+        )
     return made
 
 
@@ -231,20 +242,24 @@ def _describe_benchmarks(hub: Hub, rows: Mapping[str, dict[str, Any]]) -> Iterat
             "title": name,
             "address": hub.addresses["benchmark", name],
             "count": f"{len(entries):,}",
-            "compared": sum(len(one.rows) for one in hub.scores[name].comparisons),
+            "compared": sum(len(one.scores) for one in hub.scores[name].comparisons),
             "latest": rows[entries[0].name],
         }
 
 
-def _describe_benchmark(hub: Hub, name: str) -> dict[str, Any]:
-    entries, scores = hub.benchmarks[name], hub.scores[name]
-    rows = []
-    for entry in entries:
+def _describe_reports(hub: Hub, name: str) -> Iterator[dict[str, Any]]:
+    """Describe the reports of a benchmark, and what each of them says of it."""
+    for entry in hub.benchmarks[name]:
         own = [one for one in hub.published[entry.name].benchmarks if one.name == name]
         verdict, address = next(((one.verdict, one.address) for one in own), ("", ""))
-        rows.append(
-            _describe_row(hub, entry) | {"verdict": verdict, "page": f"{entry.folder}{quote(address)}"}
-        )
+        page = f"{entry.folder}{quote(address)}"
+        yield {"name": entry.name, **_describe_row(hub, entry), "verdict": verdict, "page": page}
+
+
+def _describe_benchmark(given: Given) -> dict[str, Any]:
+    """Describe a benchmark; to find words for all scores takes long, so it is done for new pages alone."""
+    scores: BenchmarkScores = given["scores"]
+    reports = {row["name"]: row for row in given["rows"]}
     left_out = (
         (scores.unstated, "states no protocol for its scores", "state no protocol for their scores"),
         (
@@ -255,35 +270,37 @@ def _describe_benchmark(hub: Hub, name: str) -> dict[str, Any]:
     )
     notes = []
     for names, one, many in left_out:
-        titles = join_names([hub.published[name].title for name in names], most=5)
+        titles = join_names([reports[name]["title"] for name in names], most=5)
         notes += [f"{titles} {one if len(names) == 1 else many}."] if names else []
     tables = [
         {
             "id": f"compared-{number}",
             "comparison": one,
-            "rows": [_describe_score(hub, row) for row in one.rows],
+            "rows": [
+                {
+                    "row": row,
+                    "title": reports[row.report]["title"],
+                    "page": f"{reports[row.report]['address']}{quote(row.page)}",
+                    "date": reports[row.report]["date"],
+                }
+                for row in describe_scores(one)
+            ],
         }
         for number, one in enumerate(scores.comparisons, 1)
     ]
-    return {"tables": tables, "rows": rows, "notes": notes, "lead": keep_together(_describe_lead(hub, name))}
+    return {**given, "tables": tables, "notes": notes, "lead": keep_together(_describe_lead(given, tables))}
 
 
-def _describe_lead(hub: Hub, name: str) -> str:
+def _describe_lead(given: Given, tables: Sequence[dict[str, Any]]) -> str:
     """Say what is best among the scores that may be compared first."""
-    count, compared = format_count(len(hub.benchmarks[name]), "report"), hub.scores[name].comparisons
-    if not compared:
+    count = format_count(len(given["rows"]), "report")
+    if not tables:
         one_way = "; no two of them have scores that were measured in one way"
-        return f"{count}{one_way if len(hub.benchmarks[name]) > 1 else ''}."
-    best = next((one for one in compared if one.first), None)
+        return f"{count}{one_way if len(given['rows']) > 1 else ''}."
+    best = next((one for one in tables if one["comparison"].first), None)
     if best is None:
         return f"{count}."
-    row = best.rows[0]
-    among = f"{len(best.rows):,} scores that were measured in one way"
-    said = f"The {best.first} of {among} is {row.series} {row.score} ({best.metric})"
+    first, row = best["comparison"].first, best["rows"][0]["row"]
+    among = f"{len(best['rows']):,} scores that were measured in one way"
+    said = f"The {first} of {among} is {row.series} {row.score} ({best['comparison'].metric})"
     return f"{count}. {said}; differences are not tested."
-
-
-def _describe_score(hub: Hub, row: Row) -> dict[str, Any]:
-    summary = hub.published[row.report]
-    page = f"{FOLDER}/{row.report}/{quote(row.page)}"
-    return {"row": row, "title": summary.title, "page": page, "date": summary.date}

@@ -253,11 +253,10 @@ class _Updating(Struct):
 
     def remember(self) -> _State:
         """Return what the next update has to know."""
-        folder = self.stage.public / FOLDER
+        published = {name: known.published for name, known in self.known.items()}
+        published |= {path.name: _stamp_published(path) for path in map(self.stage.public.joinpath, self.moved)}
         seen = {
-            name: _Known(
-                self.stamps[name], _stamp_published(folder / name), one.summary, one.versions, one.problem
-            )
+            name: _Known(self.stamps[name], published.get(name), one.summary, one.versions, one.problem)
             for name, one in self.entries.items()
         }
         return _State(seen, self.pages)
