@@ -8,7 +8,6 @@ import json
 import platform
 import re
 from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -114,6 +113,9 @@ def describe_environment() -> dict[str, Any]:
 
     It is no part of the archive's files: the same report gives the same ones elsewhere.
     """
+    # This takes long to import, and a hub needs only the names of this module.
+    from importlib.metadata import PackageNotFoundError, requires, version  # noqa: PLC0415
+
     packages = {}
     for line in requires("mkdocs-reportgen") or []:
         name = re.split(r"[^A-Za-z0-9_.-]", line)[0]

@@ -99,6 +99,8 @@ def run() -> int:
     except click.Abort:
         click.echo("Interrupted.", err=True)
         return 130
+    except SystemExit as error:
+        return int(error.code or 0)
     return code or 0
 
 

@@ -119,7 +119,10 @@ def _compare(measure: Measure, scores: Sequence[tuple[str, Score]]) -> Compariso
 def describe_scores(comparison: Comparison) -> tuple[Row, ...]:
     """Describe the scores of a comparison in words, and where they are in a picture of all of them."""
     ends = [
-        end for _, score in comparison.scores for end in (*_get_interval(score), score.estimate.value) if end is not None
+        end
+        for _, score in comparison.scores
+        for end in (*_get_interval(score), score.estimate.value)
+        if end is not None
     ]
     least, range_ = min(ends), (max(ends) - min(ends)) or 1.0
 

@@ -112,5 +112,6 @@ def make_record(hub: Hub) -> bytes:
         "title": hub.settings.title,
         "site_url": hub.settings.site_url,
     }
-    lines = ",\n".join(json.dumps(describe(one), ensure_ascii=False) for one in hub.entries)
-    return f'{json.dumps(head, ensure_ascii=False)[:-1]}, "reports": [\n{lines}\n]}}\n'.encode()
+    encoder = json.JSONEncoder(ensure_ascii=False)  # json.dumps would make one for each report
+    lines = ",\n".join(encoder.encode(describe(one)) for one in hub.entries)
+    return f'{encoder.encode(head)[:-1]}, "reports": [\n{lines}\n]}}\n'.encode()

@@ -63,7 +63,7 @@ class MadeFiles(Struct):
     digests: dict[str, str] = field(default_factory=dict)
 
     def add_page(
-        self, path: str, hub: Hub, template: str, title: str, given: Given, finish: Finish = dict
+        self, path: str, hub: Hub, template: str, title: str, given: Given, *, finish: Finish = dict
     ) -> None:
         """Make a page unless it is known.
 
@@ -87,10 +87,9 @@ def make_files(hub: Hub, known: Mapping[str, str]) -> MadeFiles:
         given = {"rows": rows, "count": format_count(len(rows), "report"), "feeds": names}
         made.add_page(hub.addresses["team", team], hub, "team.html", team or _WITHOUT_TEAM, given)
     for name in hub.benchmarks:
-        given = {"rows": list(_describe_reports(hub, name)), "scores": hub.scores[name], "feeds": names}
-        made.add_page(
-            hub.addresses["benchmark", name], hub, "benchmark.html", name, given, _describe_benchmark
-        )
+        path, rows = hub.addresses["benchmark", name], list(_describe_reports(hub, name))
+        about: Given = {"rows": rows, "scores": hub.scores[name], "feeds": names}
+        made.add_page(path, hub, "benchmark.html", name, about, finish=_describe_benchmark)
     return made
 
 

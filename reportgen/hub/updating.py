@@ -254,7 +254,9 @@ class _Updating(Struct):
     def remember(self) -> _State:
         """Return what the next update has to know."""
         published = {name: known.published for name, known in self.known.items()}
-        published |= {path.name: _stamp_published(path) for path in map(self.stage.public.joinpath, self.moved)}
+        published |= {
+            path.name: _stamp_published(path) for path in map(self.stage.public.joinpath, self.moved)
+        }
         seen = {
             name: _Known(self.stamps[name], published.get(name), one.summary, one.versions, one.problem)
             for name, one in self.entries.items()
