@@ -156,6 +156,33 @@ def test_an_added_report_leaves_the_others(folder: Path) -> None:
     }
 
 
+def test_an_update_writes_what_a_new_hub_has(folder: Path) -> None:
+    """Whichever fact of a report changed: each of them is somewhere on the pages, which are made anew."""
+
+    def make(
+        title: str = "Third", value: float = 0.6, half: float = 0.1, name: str = "c", **said: str
+    ) -> None:
+        page = make_page(make_score(name, value, half), statements=(True,))
+        write_site(folder / "three", make_report(title, page, **{"date": "2026-11-22", **said}))
+
+    names = ("one", "two", "three")
+    changes: tuple[Callable[[], object], ...] = (
+        make,
+        lambda: make("Third, renamed"),
+        lambda: make(date="2026-11-23"),
+        lambda: make(value=0.9),
+        lambda: make(half=0.2),
+        lambda: make(name="another"),
+        lambda: write_site(folder / "three", make_report("Third", date="2026-11-22")),
+    )
+    for number, change in enumerate(changes):
+        change()
+        list_hub(folder, [{"name": one, "from": one, "team": "Red"} for one in names])
+        assert update(folder)[0] == 0
+        assert update(folder, f"new-{number}")[0] == 0
+        assert files_below(folder / "public") == files_below(folder / f"new-{number}")
+
+
 def test_a_removed_report_disappears(folder: Path) -> None:
     """With the pages of its team, and from every list."""
     list_hub(folder, [{"name": "one", "from": "one", "team": "Red"}])
