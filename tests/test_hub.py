@@ -160,10 +160,10 @@ def test_an_update_writes_what_a_new_hub_has(folder: Path) -> None:
     """Whichever fact of a report changed: each of them is somewhere on the pages, which are made anew."""
 
     def make(
-        title: str = "Third", value: float = 0.6, half: float = 0.1, name: str = "c", **said: str
+        title: str = "Third", date: str = "2026-11-22", value: float = 0.6, half: float = 0.1, name: str = "c"
     ) -> None:
         page = make_page(make_score(name, value, half), statements=(True,))
-        write_site(folder / "three", make_report(title, page, **{"date": "2026-11-22", **said}))
+        write_site(folder / "three", make_report(title, page, date=date))
 
     names = ("one", "two", "three")
     changes: tuple[Callable[[], object], ...] = (
@@ -410,8 +410,16 @@ def test_the_feeds_have_the_newest_reports(folder: Path) -> None:
     assert '<a href="https://lab.example/reports/r/one/a/">Contest</a>: MEL leads' in items[1]["content_html"]
     list_hub(folder, [{"name": "one", "from": "one"}], site_url=None)
     _, said = update(folder)
-    assert "there is no feed, which needs site_url" in said
+    assert "there is no feed: it needs site_url" in said
     assert not (folder / "public/feed.xml").exists()
+
+
+def test_a_hub_says_why_it_has_no_feed(tmp_path: Path) -> None:
+    """Where it has an address, no report has a date."""
+    write_hub(tmp_path, {"one": make_report("Undated", date="")})
+    code, said = update(tmp_path)
+    assert (code, "there is no feed: no report has a date. Commit a report before" in said) == (0, True), said
+    assert not (tmp_path / "public/feed.xml").exists()
 
 
 def test_names_are_text_wherever_they_are_shown(tmp_path: Path) -> None:

@@ -141,9 +141,9 @@ def hub(hub_file: Path, public: Path) -> None:
     """Publish many reports together, with an index, a search and a feed.
 
     HUB.yml lists built sites and archives. Each report is published as it is, and only files that differ are
-    written: one new report among a thousand takes a second. A report that is not listed any more is removed.
-    One that cannot be published, since its archive is damaged for example, stays as it was last published and
-    is named; the command exits with 3 then. No network and no git are used.
+    written. A report that is not listed any more is removed. One that cannot be published, since its archive is
+    damaged for example, stays as it was last published and is named; the command exits with 3 then. No network
+    and no git are used.
 
     \b
     Examples:
@@ -157,8 +157,8 @@ def hub(hub_file: Path, public: Path) -> None:
     for name, problem in update.broken.items():
         state = "is shown as last published" if name not in update.unpublished else "was never published"
         warn(f"{name} {state}. {problem}")
-    if not update.has_feed:
-        warn("there is no feed, which needs site_url: in the hub's file, and reports that have a date")
+    if update.without_feed:
+        warn(f"there is no feed: {update.without_feed}")
     print_line(f"{public}: {_describe(update)}")
     sys.exit(_LEFT_OUT if update.broken else 0)
 

@@ -54,7 +54,10 @@ class _State(Struct, frozen=True):
 
 
 class Update(Struct):
-    """What an update did, by the names of reports; ``written`` counts files."""
+    """What an update did, by the names of reports; ``written`` counts files.
+
+    ``without_feed`` says why there is no feed.
+    """
 
     reports: int = 0
     added: list[str] = field(default_factory=list)
@@ -63,7 +66,7 @@ class Update(Struct):
     broken: dict[str, str] = field(default_factory=dict)
     unpublished: list[str] = field(default_factory=list)
     written: int = 0
-    has_feed: bool = True
+    without_feed: str = ""
 
 
 def update_hub(hub_file: Path, public: Path, progress: Callable[[int, int], None]) -> Update:
@@ -249,7 +252,11 @@ class _Updating(Struct):
         self.update.reports = sum(one.summary is not None for one in entries)
         self.update.broken = {one.name: one.problem for one in entries if one.problem}
         self.update.unpublished = [one.name for one in entries if one.summary is None]
-        self.update.has_feed = _FEEDS[0] in made.content
+        if _FEEDS[0] not in made.content:
+            no_date = "no report has a date. Commit a report before it is built"
+            self.update.without_feed = (
+                no_date if self.settings.site_url else "it needs site_url: in the hub's file"
+            )
 
     def remember(self) -> _State:
         """Return what the next update has to know."""
