@@ -205,7 +205,7 @@ def test_a_broken_report_stays_as_it_was(folder: Path) -> None:
     assert files_below(folder / "public/r/two") == was
     index = (folder / "public/index.html").read_text("utf-8")
     assert "Not up to date" in index
-    assert "Second</a> is shown as last published, of 2026-11-21." in index
+    assert 'Second</a> is shown as last published, of <span class="rg-hub-date">2026-11-21</span>.' in index
     assert "reportgen did not write it" in str(read_record(folder)["two"]["problem"])
     write_site(folder / "two", second())
     assert update(folder)[0] == 0
@@ -412,6 +412,24 @@ def test_the_feeds_have_the_newest_reports(folder: Path) -> None:
     _, said = update(folder)
     assert "there is no feed: it needs site_url" in said
     assert not (folder / "public/feed.xml").exists()
+
+
+def test_a_long_list_has_several_pages(tmp_path: Path) -> None:
+    """Which disappear with what they list, and each report is on one of them."""
+    reports = {f"r{number}": {"name": f"r{number}", "from": "one", "team": "Red"} for number in range(501)}
+    write_site(tmp_path / "one", first())
+    list_hub(tmp_path, list(reports.values()))
+    assert update(tmp_path)[0] == 0
+    pages = [
+        (tmp_path / f"public/{name}").read_text("utf-8") for name in ("team-red.html", "team-red.2.html")
+    ]
+    assert [page.count("<tr><th scope=") - 1 for page in pages] == [500, 1]
+    assert "501 reports, the newest first; here are 1 to 500." in pages[0]
+    assert '<a href="team-red.2.html">2</a>' in pages[0]
+    assert {name for name in reports for page in pages if f'href="r/{name}/"' in page} == reports.keys()
+    list_hub(tmp_path, list(reports.values())[:500])
+    assert update(tmp_path)[0] == 0
+    assert not (tmp_path / "public/team-red.2.html").exists()
 
 
 def test_a_hub_says_why_it_has_no_feed(tmp_path: Path) -> None:

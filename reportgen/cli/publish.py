@@ -141,9 +141,9 @@ def hub(hub_file: Path, public: Path) -> None:
     """Publish many reports together, with an index, a search and a feed.
 
     HUB.yml lists built sites and archives. Each report is published as it is, and only files that differ are
-    written. A report that is not listed any more is removed. One that cannot be published, since its archive is
-    damaged for example, stays as it was last published and is named; the command exits with 3 then. No network
-    and no git are used.
+    written. A report that is not listed any more is removed. One that cannot be published, since its archive
+    is damaged for example, stays as it was last published and is named; the command exits with 3 then. No
+    network and no git are used.
 
     \b
     Examples:

@@ -33,6 +33,7 @@ LISTED: Final = ("team-*.html", "benchmark-*.html")
 _TITLES: Final = "search/titles.js"
 _NEWEST: Final = 5
 _MOST_OF_TEAM: Final = 8
+_MOST_OF_PAGE: Final = 500
 _MOST_IN_CONTENTS: Final = 15
 _MOST_NAMES: Final = 3
 _WITHOUT_TEAM: Final = "Other reports"
@@ -83,9 +84,20 @@ def make_files(hub: Hub, known: Mapping[str, str]) -> MadeFiles:
     names = sorted(feeds)
     made.add_page("index.html", hub, "index.html", "", {"feeds": names, **_describe_index(hub)})
     for team, entries in hub.teams.items():
-        rows = [_describe_row(hub, one) for one in entries]
-        given = {"rows": rows, "count": format_count(len(rows), "report"), "feeds": names}
-        made.add_page(hub.addresses["team", team], hub, "team.html", team or _WITHOUT_TEAM, given)
+        address, title = hub.addresses["team", team], team or _WITHOUT_TEAM
+        starts = range(0, len(entries), _MOST_OF_PAGE)
+        # No other team's page has a dot there.
+        parts = [address, *(address.replace(".html", f".{part}.html") for part in range(2, len(starts) + 1))]
+        for path, start in zip(parts, starts, strict=True):
+            rows = [_describe_row(hub, one) for one in entries[start : start + _MOST_OF_PAGE]]
+            given = {"rows": rows, "count": format_count(len(entries), "report"), "feeds": names}
+            given |= {
+                "first": f"{start + 1:,}",
+                "last": f"{start + len(rows):,}",
+                "parts": parts,
+                "path": path,
+            }
+            made.add_page(path, hub, "team.html", title, given)
     for name in hub.benchmarks:
         path, rows = hub.addresses["benchmark", name], list(_describe_reports(hub, name))
         about: Given = {"rows": rows, "scores": hub.scores[name], "feeds": names}
