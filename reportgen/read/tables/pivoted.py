@@ -82,7 +82,8 @@ def map_pivots(
     height, read_by = 0, settings.model_dump_json()
     for file, known in zip(files, hashed, strict=True):
         header, content = None, file.get_content(location.root)
-        if FORMATS.get(file.format) is delimited or known.size <= _LARGEST_SUMMARY:
+        form = FORMATS.get(file.format)
+        if form is delimited or (form and known.size <= _LARGEST_SUMMARY):
             key = cache.make_key("header of a pivot", file.path, file.format, known.sha256, read_by)
             with problems.collecting():
                 header = _load_header(content, file.format, settings, cache, key)
