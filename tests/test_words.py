@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from reportgen.core.model import Estimate
 from reportgen.core.words import (
+    choose_common_decimals,
     describe_chance,
     format_count,
     format_estimate,
@@ -121,6 +122,31 @@ def test_digits_follow_the_interval(value: float, half: float, text: str) -> Non
         text,
         text.replace("1e", "9.99e"),
     }
+
+
+def _write_column(values: list[tuple[float, float | None]], *, percent: bool = False) -> list[str]:
+    column = [
+        Estimate(value, None if half is None else value - half, None if half is None else value + half, 3)
+        for value, half in values
+    ]
+    decimals = choose_common_decimals(column, percent=percent)
+    return [format_estimate(one, percent=percent, decimals=decimals) for one in column]
+
+
+def test_a_column_has_one_precision() -> None:
+    """The typical interval decides; without intervals, every value has four digits."""
+    values = [(0.8061, 0.0031), (0.7714, 0.015), (0.76, None)]
+    assert _write_column(values) == ["0.8061 ± 0.0031", "0.7714 ± 0.0150", "0.7600"]
+    values = [(0.8061, 0.031), (0.7714, 0.015), (0.5, 0.0021)]
+    assert _write_column(values, percent=True) == ["80.6 ± 3.1%", "77.1 ± 1.5%", "50.0 ± 0.2%"]
+    assert _write_column([(3.0, None), (2.25, None)]) == ["3.00", "2.25"]
+
+
+def test_a_common_precision_hides_no_interval() -> None:
+    """A half-width that it would round to 0 has its own digits, and so has a number with an exponent."""
+    assert _write_column([(51.2, 1.1), (35.25, 0.042), (40.1, 2.0)])[1] == "35.250 ± 0.042"
+    assert _write_column([(1.5e13, 1e12), (2.0, 0.25)]) == ["(1.50 ± 0.10)e13", "2.00 ± 0.25"]
+    assert _write_column([(1.5e-9, None), (2.0, None)]) == ["1.5e\N{MINUS SIGN}9", "2"]
 
 
 def test_running_text_takes_one_digit() -> None:

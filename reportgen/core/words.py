@@ -96,22 +96,26 @@ def format_percent(share: float, *, decimals: int = 1) -> str:
     return _add_sign(f"{_round(hundredfold, decimals, (0, 100)):,f}") + "%"
 
 
-def format_estimate(estimate: Estimate, *, significant: int = 2, percent: bool = False) -> str:
+def format_estimate(
+    estimate: Estimate, *, significant: int = 2, percent: bool = False, decimals: int | None = None
+) -> str:
     """Format a value and its interval with the digits that the interval supports: ``0.820 ± 0.012``.
 
     The half-width has ``significant`` digits, and the value as many decimals. An interval that is not
     centred on the value is written out: ``0.820 [0.800, 0.850]``. Very large and very small numbers
     share an exponent: ``(1.60 ± 0.12)e24``. A value without an interval has four significant digits.
-    ``percent`` writes a share as ``82.0 ± 1.2%``.
+    ``percent`` writes a share as ``82.0 ± 1.2%``. ``decimals``, as ``choose_common_decimals`` returns them,
+    replaces these digits unless the half-width would become 0.
     """
     if percent:
-        return f"{format_estimate(scale_estimate(estimate, 100), significant=significant)}%"
+        scaled = scale_estimate(estimate, 100)
+        return f"{format_estimate(scaled, significant=significant, decimals=decimals)}%"
     if estimate.low is None or estimate.high is None:
-        return format_number(estimate.value)
+        return format_number(estimate.value, decimals=decimals)
     value, low, high = (_check_finite(end) for end in (estimate.value, estimate.low, estimate.high))
     half = (high - low) / 2
     if half == 0:
-        return f"{format_number(estimate.value)} ± 0"
+        return f"{format_number(estimate.value, decimals=decimals)} ± 0"
     largest = max(abs(value), abs(low), abs(high))
     if _find_exponent(largest, 1) - _find_exponent(half, significant) > _MOST_SHARED_DIGITS:
         number = format_number(estimate.value, significant=_MOST_SHARED_DIGITS)
@@ -119,7 +123,8 @@ def format_estimate(estimate: Estimate, *, significant: int = 2, percent: bool =
     exponent = _find_exponent(largest, significant + 1)
     shared = exponent if exponent >= _LARGE or exponent < _SMALL else 0
     value, low, high, half = (part.scaleb(-shared, _EXACT) for part in (value, low, high, half))
-    decimals = significant - 1 - _find_exponent(half, significant)
+    if decimals is None or shared or not _round(half, decimals, None):
+        decimals = significant - 1 - _find_exponent(half, significant)
     texts = [_add_sign(f"{_round(part, decimals, None):,f}") for part in (value, low, high, half)]
     is_central = abs((low + high) / 2 - value) <= half / 20
     words = f"{texts[0]} ± {texts[3]}" if is_central else f"{texts[0]} [{texts[1]}, {texts[2]}]"
@@ -150,6 +155,33 @@ def format_p(p: float) -> str:
 def format_equation(name: str, words: str) -> str:
     """Format an equation or a limit: ``p = 0.012``, ``p < 0.001``."""
     return f"{name} {words}" if words.startswith(("<", ">")) else f"{name} = {words}"
+
+
+def find_common_half(estimates: Iterable[Estimate]) -> float | None:
+    """Return the median half-width of the intervals above 0, of two the narrower, or None without any.
+
+    It determines the digits of all estimates of one metric in a table.
+    """
+    pairs = ((one.low, one.high) for one in estimates)
+    halves = sorted((high - low) / 2 for low, high in pairs if low is not None and high is not None)
+    halves = [half for half in halves if half > 0]
+    return halves[(len(halves) - 1) // 2] if halves else None
+
+
+def choose_common_decimals(estimates: Sequence[Estimate], *, percent: bool = False) -> int | None:
+    """Return the decimals with which a table writes all estimates of one metric.
+
+    They give the typical half-width two significant digits or, without intervals, every value four. Returns
+    None if a value is so large or small that it needs an exponent.
+    """
+    if percent:
+        return choose_common_decimals([scale_estimate(one, 100) for one in estimates])
+    if (half := find_common_half(estimates)) is not None:
+        exponent = _find_exponent(_check_finite(half), 2)
+        largest = max(_find_exponent(_check_finite(one.value), 1) for one in estimates)
+        return None if largest >= _LARGE or exponent < -_MOST_SHARED_DIGITS else 1 - exponent
+    texts = [f"{one.value:.4g}" for one in estimates]
+    return None if any("e" in text for text in texts) else max(len(t.partition(".")[2]) for t in texts)
 
 
 def choose_percent_decimals(half: float | None) -> int:

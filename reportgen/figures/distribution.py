@@ -16,6 +16,7 @@ from reportgen.core.model import Table
 from reportgen.core.words import (
     choose_decimals,
     choose_percent_decimals,
+    find_common_half,
     format_count,
     format_number,
     format_percent,
@@ -163,12 +164,7 @@ class _DistributionWords(Struct, frozen=True):
         """Write a mean, with its interval if ``whole``."""
         if mean.low is None or mean.high is None:
             return self.write(mean.value)
-        # One precision for all: that of the median interval, of two the narrower.
-        means = [sample.mean for sample in self.given.samples]
-        halves = sorted(
-            (one.high - one.low) / 2 for one in means if one.low is not None and one.high is not None
-        )
-        half = halves[(len(halves) - 1) // 2]
+        half = find_common_half(sample.mean for sample in self.given.samples)
         value, low, high = (self.write(end, half) for end in (mean.value, mean.low, mean.high))
         return f"{value} [{low.removesuffix('%')}, {high.removesuffix('%')}]" if whole else value
 

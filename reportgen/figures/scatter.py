@@ -14,11 +14,12 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reportgen.core.model import Figure, Table
+from reportgen.core.model import Estimate, Figure, Table
 from reportgen.core.words import (
+    choose_common_decimals,
     choose_percent_decimals,
+    find_common_half,
     format_estimate,
-    format_number,
     format_percent,
     join_names,
 )
@@ -34,7 +35,6 @@ from reportgen.figures.text import escape_text, isolate_names, write_table_csv
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reportgen.core.model import Estimate
     from reportgen.figures.axis import Axis
     from reportgen.figures.plot import SourceContext
     from reportgen.settings.blocks import ScatterSettings
@@ -129,14 +129,18 @@ class _ScatterWords(Struct, frozen=True):
 
     def write_y(self, estimate: Estimate) -> str:
         """Write a value of y with its interval, in percent as scores are."""
-        low, high = estimate.low, estimate.high
+        estimates = [point.y for point in self.scatter.points]
         if not self.scatter.percent:
-            return format_estimate(estimate)
-        decimals = choose_percent_decimals(None if low is None or high is None else (high - low) / 2)
-        value, *ends = (
-            format_percent(one, decimals=decimals) for one in (estimate.value, low, high) if one is not None
-        )
+            return format_estimate(estimate, decimals=choose_common_decimals(estimates))
+        decimals = choose_percent_decimals(find_common_half(estimates))
+        numbers = (estimate.value, estimate.low, estimate.high)
+        value, *ends = (format_percent(one, decimals=decimals) for one in numbers if one is not None)
         return f"{value} [{', '.join(ends).replace('%', '')}]" if ends else value
+
+    def write_x(self, estimate: Estimate) -> str:
+        """Write a value of x with its interval."""
+        decimals = choose_common_decimals([point.x for point in self.scatter.points])
+        return format_estimate(estimate, decimals=decimals)
 
     def write_tip(self, point: ScatterPoint) -> list[str]:
         """Return the lines of a point's tooltip."""
@@ -144,14 +148,14 @@ class _ScatterWords(Struct, frozen=True):
         return [
             point.series,
             f"{scatter.y_title}: {self.write_y(point.y)}",
-            f"{scatter.x_title}: {format_estimate(point.x)}",
+            f"{scatter.x_title}: {self.write_x(point.x)}",
             f"{point.y.n:,} {scatter.units}",
         ]
 
     def write_run_tip(self, point: ScatterPoint, run: tuple[str, float, float]) -> list[str]:
         """Return the lines of a run's tooltip."""
-        y = format_percent(run[2], decimals=2) if self.scatter.percent else format_number(run[2])
-        shown = f"{self.scatter.y_title}: {y}", f"{self.scatter.x_title}: {format_number(run[1])}"
+        x, y = (Estimate(value, None, None, 1) for value in run[1:])
+        shown = f"{self.scatter.y_title}: {self.write_y(y)}", f"{self.scatter.x_title}: {self.write_x(x)}"
         return [f"{point.series}, run {run[0]}", *shown]
 
     def write_summary(self) -> str:
@@ -165,7 +169,7 @@ class _ScatterWords(Struct, frozen=True):
                 continue
             choose, word = (min, "Lowest") if way is False else (max, "Highest")
             best = choose(scatter.points, key=lambda point: getattr(point, axis).value)
-            value = self.write_y(best.y) if axis == "y" else format_estimate(best.x)
+            value = self.write_y(best.y) if axis == "y" else self.write_x(best.x)
             # No line break inside a quantity.
             sentences.append(f"{word} {name}: {best.series} with {value.replace(' ', _NO_BREAK)}.")
         if scatter.front:
@@ -201,7 +205,7 @@ class _ScatterWords(Struct, frozen=True):
         scatter = self.scatter
         header = ("series", scatter.units, scatter.y_title, scatter.x_title)
         rows = [
-            (point.series, f"{point.y.n:,}", self.write_y(point.y), format_estimate(point.x))
+            (point.series, f"{point.y.n:,}", self.write_y(point.y), self.write_x(point.x))
             for point in scatter.points
         ]
         if scatter.front is None:

@@ -9,7 +9,14 @@ import numpy as np
 
 from reportgen.core.model import Cell, Estimate, ResultTable
 from reportgen.core.statements import Quantity
-from reportgen.core.words import choose_decimals, format_estimate, format_number, join_names
+from reportgen.core.words import (
+    choose_common_decimals,
+    find_common_half,
+    format_estimate,
+    format_nonzero,
+    format_number,
+    join_names,
+)
 from reportgen.figures.axis import DAY
 from reportgen.figures.curves.key_results import describe_checkpoints
 from reportgen.figures.number_format import choose_step_format, format_d3, format_time
@@ -39,6 +46,7 @@ class _Metric(NamedTuple):
     lead: Lead
     facts: Mapping[tuple[str, str], Fact]  # by series and column, of all other columns
     percent: bool
+    statistics: Sequence[str]  # of final, peak and mean those that are columns
 
     def write_head(self, column: str, context: DrawContext) -> str:
         """Return a column's header; for best values, it includes how many they were picked from if equal."""
@@ -50,15 +58,26 @@ class _Metric(NamedTuple):
             return most
         return describe_checkpoints([*counts], is_time=context.step_is_time, most=most)
 
-    def choose_decimals(self, column: str) -> int | None:
-        """Return the decimal places that show four significant digits of every value in the column.
+    def choose_decimals(self) -> int | None:
+        """Return the decimals of all values: those of the final ones if these have intervals.
 
-        Returns None if a value is so large or small that it needs an exponent.
+        Without intervals, they show four digits of every value in the table.
         """
-        texts = [f"{_choose_number(ending, column)[0].value:.4g}" for ending in self.endings]
-        if any("e" in text for text in texts):
-            return None
-        return max((len(text.partition(".")[2]) for text in texts), default=0)
+        finals = [ending.final for ending in self.endings]
+        shown = product(self.endings, self.statistics)
+        more = [] if find_common_half(finals) else [_choose_number(*one)[0] for one in shown]
+        return choose_common_decimals(finals + more, percent=self.percent)
+
+    def write(self, estimate: Estimate) -> str:
+        """Write a value with its interval."""
+        return format_estimate(estimate, percent=self.percent, decimals=self.choose_decimals())
+
+    def write_steps(self, steps: float, column: str) -> str:
+        """Write interpolated steps, with four digits of the largest in the column."""
+        facts = (fact for key, fact in self.facts.items() if key[1] == column)
+        largest = max(float(fact.value) for fact in facts if fact.value is not None)
+        decimals = None if "e" in (text := f"{largest:.4g}") else len(text.partition(".")[2])
+        return format_number(steps, decimals=decimals)
 
 
 def build_result_table(
@@ -81,8 +100,9 @@ def build_result_table(
     ``facts`` the cells of columns other than final, peak and mean, by series and column.
     """
     columns, several = settings.columns, len(metrics) > 1
+    statistics = [column for column in columns if column in _HEADS]
     shown = [
-        _Metric(name, ends, way, lead, known, context.is_percent(name, settings.format))
+        _Metric(name, ends, way, lead, known, context.is_percent(name, settings.format), statistics)
         for (name, ends), way, lead, known in zip(
             metrics, better, leads, facts or [{}] * len(metrics), strict=True
         )
@@ -122,14 +142,13 @@ def _build_row(
             cells.append(Cell("no data"))
         elif column not in _HEADS:
             fact = metric.facts.get((ending.series, column))
-            cells.append(_build_fact_cell(fact, ending, metric, context) if fact else Cell("no data"))
+            cells.append(_build_fact_cell(fact, column, metric, context) if fact else Cell("no data"))
         else:
             estimate, step = _choose_number(ending, column)
             at = "" if step is None else f" at {format_table_step(step, context)}"
             if column == Statistic.PEAK and len({end.readings for end in metric.endings}) > 1:
                 at += f", of {ending.readings:,}"
-            number = _write_number(estimate, ending, metric, digits=metric.choose_decimals(column))
-            cells.append(Cell(f"{number}{at}", estimate.value))
+            cells.append(Cell(f"{metric.write(estimate)}{at}", estimate.value))
     return cells
 
 
@@ -171,19 +190,6 @@ def format_table_step(step: float, context: DrawContext) -> str:
     if context.step_is_time:
         return format_time(step, "%Y-%m-%d" if step % DAY == 0 else "%Y-%m-%d %H:%M")
     return format_d3(step, choose_step_format(np.array([step])))
-
-
-def _write_number(estimate: Estimate, ending: Ending, metric: _Metric, *, digits: int | None) -> str:
-    """Write a value; without an interval, it gets no more digits than the final value with one."""
-    if estimate.low is not None and estimate.high is not None:
-        return format_estimate(estimate, percent=metric.percent)
-    final, decimals = ending.final, digits
-    if final.low is not None and final.high is not None and digits is not None:
-        decimals = choose_decimals((final.high - final.low) / 2)
-    if not metric.percent:
-        return format_number(estimate.value, decimals=decimals)
-    decimals = None if decimals is None else max(0, decimals - 2)
-    return f"{format_number(100 * estimate.value, decimals=decimals)}%"
 
 
 def _write_caption(settings: TableSettings, metrics: list[_Metric], context: DrawContext) -> str:
@@ -228,32 +234,32 @@ def _write_caption(settings: TableSettings, metrics: list[_Metric], context: Dra
     return join_caption(sentences, context, how=columns)
 
 
-def _build_fact_cell(fact: Fact, ending: Ending, metric: _Metric, context: DrawContext) -> Cell:
+def _build_fact_cell(fact: Fact, column: str, metric: _Metric, context: DrawContext) -> Cell:
     if fact.value is None:
         return Cell({"steps_to": "not reached", "sd": "1 run"}.get(fact.name, "no data"))
     value = float(fact.value)
     if fact.quantity is Quantity.STEP:
-        return Cell(
-            format_table_step(value, context) if context.step_is_time else format_number(value), value
-        )
+        steps = metric.write_steps(value, column)
+        return Cell(format_table_step(value, context) if context.step_is_time else steps, value)
     if fact.quantity is Quantity.NUMBER:
         return Cell(f"{value:,.0f}", value)
     if fact.name == "sd":
         factor, unit = (100, " points") if metric.percent else (1, "")
-        return Cell(f"{format_number(factor * value, significant=2)}{unit}", value)
-    steps = (fact.from_step, fact.to_step)
+        words = format_nonzero(factor * value, decimals=metric.choose_decimals(), signed=False)
+        return Cell(f"{words}{unit}", value)
+    ends = (fact.from_step, fact.to_step)
     at = (
         f" at {format_table_step(fact.step, context)}"
         if fact.step is not None and fact.name == "best_by"
         else ""
     )
-    if steps[0] is not None and steps[1] is not None:
-        at = f" at {format_table_step(steps[0], context)} to {format_table_step(steps[1], context)}"
+    if ends[0] is not None and ends[1] is not None:
+        at = f" at {format_table_step(ends[0], context)} to {format_table_step(ends[1], context)}"
     estimate = Estimate(value, fact.low, fact.high, fact.n)
-    return Cell(f"{_write_number(estimate, ending, metric, digits=_DIGITS)}{at}", value)
+    return Cell(f"{metric.write(estimate)}{at}", value)
 
 
-_MOST_NOTES, _DIGITS = 6, 4
+_MOST_NOTES = 6
 
 
 def _explain_columns(columns: Sequence[str], metrics: Sequence[_Metric]) -> Iterator[str]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reportgen.core.model import Cell, CurveSet, Figure, ResultTable, Stack, Table
-from reportgen.core.words import format_count, format_estimate
-from reportgen.figures.axis import format_value, make_linear_axis, use_percent
+from reportgen.core.model import Cell, CurveSet, Estimate, Figure, ResultTable, Stack, Table
+from reportgen.core.words import choose_common_decimals, format_count, format_estimate
+from reportgen.figures.axis import make_linear_axis, use_percent
 from reportgen.figures.curves.figure import draw_plot_figure, name_band
 from reportgen.figures.curves.plotting import make_plot
 from reportgen.figures.plot import FigureText, PlotSpec, describe_source, join_caption
@@ -19,7 +19,7 @@ from reportgen.figures.text import write_table_csv
 from reportgen.settings.base import PALETTE
 
 if TYPE_CHECKING:
-    from reportgen.core.model import Estimate, Lead
+    from reportgen.core.model import Lead
     from reportgen.figures.plot import DrawContext
     from reportgen.settings.blocks import SweepSettings
 
@@ -86,8 +86,14 @@ class _SweepWords(Struct, frozen=True):
         return f"{self.settings.value} {self.sweep.metric}"
 
     def write(self, estimate: Estimate) -> str:
-        """Write an estimate as the block says."""
-        return format_estimate(estimate, percent=self.percent)
+        """Write an estimate as the block says, with the digits of all points."""
+        estimates = [point.estimate for point in self.sweep.points]
+        decimals = choose_common_decimals(estimates, percent=self.percent)
+        return format_estimate(estimate, percent=self.percent, decimals=decimals)
+
+    def write_run(self, value: float) -> str:
+        """Write the value of one run."""
+        return self.write(Estimate(value, None, None, 1))
 
     @property
     def percent(self) -> bool:
@@ -182,9 +188,7 @@ class _SweepWords(Struct, frozen=True):
             cells += [Cell(point.line, None)] if lines else []
             cells += [Cell(str(len(point.values)), float(len(point.values)))]
             cells += [Cell(self.write(estimate), estimate.value)]
-            decimals = len(self.write(estimate).partition(" ")[0].partition(".")[2])
-            factor, unit = (100, "%") if self.percent else (1, "")
-            cells += [Cell(f"{factor * end:.{decimals}f}{unit}", end) for end in ends]
+            cells += [Cell(self.write_run(end), end) for end in ends]
             rows.append(tuple(cells))
             values = (estimate.value, estimate.low, estimate.high)
             records.append((point.text, point.line, len(point.values), *values, *ends))
@@ -238,7 +242,7 @@ def _draw_rows(words: _SweepWords, text: FigureText) -> Figure:
     rows = []
     for point in points:
         estimate, value = point.estimate, words.write(point.estimate)
-        dots = (RowDot(one, (point.group, format_value(axis, one))) for one in point.values)
+        dots = (RowDot(one, (point.group, words.write_run(one))) for one in point.values)
         row = Row(
             name=point.group,
             slot=slots.get(sweep.name_colour(point)),
