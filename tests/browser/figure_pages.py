@@ -188,6 +188,7 @@ def write_site(folder: Path) -> None:
     """Write every page of the live tests, with the assets of a site."""
     write_assets(folder)
     write_page(folder, "points", points())
+    write_page(folder, "percent", percent())
     write_page(folder, "marked", marked())
     write_page(folder, "dense", dense())
     write_page(folder, "cut", cut())
@@ -221,6 +222,12 @@ def points() -> Figure:
         annotations=notes,
         references=lines,
     )
+
+
+def percent() -> Figure:
+    """Two series of shares, in percent."""
+    ours, base = curve("ours", [0, 50, 100], [0.3, 0.5, 0.62]), curve("base", [0, 50, 100], [0.3, 0.45, 0.5])
+    return figure("percent", curve_set(ours, base), percent=True)
 
 
 def longer() -> Figure:

@@ -98,6 +98,26 @@ def test_one_run_has_a_difference_without_shade(tabs: Tabs) -> None:
     expect(said(figure)).to_have_text("Showing GRPO and MEL")
 
 
+def test_a_difference_of_percentages_is_in_points(tabs: Tabs, tmp_path: Path) -> None:
+    """The axis says so as the box does: its ticks have no percent sign, in the picture neither."""
+    tab = tabs.open("percent", script=SAVED, served=True)
+    figure = wake(tab, "percent")
+    assert all(label.endswith("%") for label in y_labels(figure))
+    tool(figure, BUTTON).click()
+    expect(figure.locator(".rg-live .role-axis-title text").last).to_have_text(
+        "ours − base (percentage points)"
+    )
+    assert y_labels(figure)[0] == "0"
+    assert not any("%" in label for label in y_labels(figure))
+    point_at(figure, 0.99)
+    assert tooltip_rows(figure)[-1][1:] == ["+12 points"]
+    svg = save(figure, "SVG picture", tmp_path).read_text("utf-8")
+    assert "percentage points" in svg
+    assert "%</text>" not in svg
+    tool(figure, BUTTON).click()
+    assert all(label.endswith("%") for label in y_labels(figure))
+
+
 def test_a_difference_needs_two_series(tabs: Tabs) -> None:
     """With others there is none, and it ends where one is left out."""
     tab = tabs.open("dense")

@@ -10,6 +10,7 @@
   const ROOM = 0.06; // of the values that y is fitted to, above and below them
   const FLAT = 1e-6; // of the y axis, under which values are one
   const inPoints = (words) => words.replace(/%$/, " points"); // a difference of percentages
+  const WITHOUT_PERCENT = "replace(datum.label, '%', '')"; // its axis title names the unit
   const POINTS = ["means", "runs"]; // data sets that stay as they are when axes change
 
   /** Nothing is ever loaded; links of an author's chart may lead elsewhere. */
@@ -226,7 +227,8 @@
       const { series, values } = this.data;
       const ends = [Math.min, Math.max].map((pick) => values.reduce((a, b) => pick(a, b), 0));
       const room = (ends[1] - ends[0]) / 25 || 1;
-      return { ...this.payload.y, scale: "linear", title: series[0].name, domain: [ends[0] - room, ends[1] + room] };
+      const unit = this.payload.y.format?.endsWith("%") ? " (percentage points)" : "";
+      return { ...this.payload.y, scale: "linear", title: `${series[0].name}${unit}`, domain: [ends[0] - room, ends[1] + room] };
     }
 
     /** Choose the y axis, and measure what is there for it. */
@@ -382,6 +384,8 @@
       if (this.differs) {
         spec.data.push({ name: "excluding" });
         spec.marks.unshift(...live.excludingMarks(this.data.series[0].colour));
+        const ticks = spec.axes.find(({ scale, title }) => scale === "y" && title);
+        ticks.encode = { ...ticks.encode, labels: { ...ticks.encode?.labels, update: { text: { signal: WITHOUT_PERCENT } } } };
       }
       if (this.weight && !payload.right && !this.given.series.some(({ raw }) => raw)) {
         spec.data.push({ name: "reader_raw_paths" });
