@@ -91,8 +91,8 @@ def test_the_index_lists_teams_benchmarks_and_statements(folder: Path) -> None:
     index = (folder / "public/index.html").read_text("utf-8")
     for words in (
         "2 reports of 2 teams on 1 benchmark.",
-        "1 of 2 not as expected",
-        "2 as expected",
+        "1 of 2 statements not as expected",
+        "2 statements as expected",
         "version <bdi>1.0",
     ):
         assert words in index, words
@@ -197,10 +197,15 @@ def test_a_broken_report_stays_as_it_was(folder: Path) -> None:
     """It is named by the command, by its index and in the record, until it is whole again."""
     was = files_below(folder / "public/r/two")
     (folder / "two/report.json").write_bytes(b"{")
+    hub = (folder / "hub.yml").read_text("utf-8")
     for _ in range(2):  # from what was read, and from what is known of it
         code, said = update(folder)
         assert code == 3
-        assert "two is shown as last published. two/report.json: reportgen did not write it" in said
+        line = 1 + hub.split('"name": "two"')[0].count("\n")
+        assert (
+            f"hub.yml:{line}:12: two is shown as last published. two/report.json: reportgen did not write"
+            in said
+        )
         assert "1 not up to date" in said
     assert files_below(folder / "public/r/two") == was
     index = (folder / "public/index.html").read_text("utf-8")

@@ -156,7 +156,7 @@ def hub(hub_file: Path, public: Path) -> None:
         update = update_hub(hub_file, public, progress)
     for name, problem in update.broken.items():
         state = "is shown as last published" if name not in update.unpublished else "was never published"
-        warn(f"{name} {state}. {problem}")
+        warn(f"{update.places[name]}: {name} {state}. {problem}")
     if update.without_feed:
         warn(f"there is no feed: {update.without_feed}")
     print_line(f"{public}: {_describe(update)}")

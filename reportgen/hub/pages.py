@@ -181,10 +181,8 @@ def _describe_row(hub: Hub, entry: HubEntry) -> dict[str, Any]:
     summary = hub.published[entry.name]
     names = summary.benchmark_names
     links = [(name, hub.addresses["benchmark", name]) for name in names[:_MOST_NAMES]]
-    count = f"{summary.statements:,}"
-    words = (
-        f"{summary.unexpected:,} of {count} not as expected" if summary.unexpected else f"{count} as expected"
-    )
+    count, noun = format_count(summary.statements, "statement").split(" ")
+    count = f"{summary.unexpected:,} of {count}" if summary.unexpected else count
     return {
         "title": summary.title,
         "address": entry.folder,
@@ -195,7 +193,9 @@ def _describe_row(hub: Hub, entry: HubEntry) -> dict[str, Any]:
         "doi": summary.doi,
         "benchmarks": links,
         "more": len(names) - len(links),
-        "statements": words if summary.statements else "",
+        "statements": count if summary.statements else "",
+        "noun": noun,
+        "standing": "not as expected" if summary.unexpected else "as expected",
         "is_unexpected": summary.unexpected > 0,
         "problem": entry.problem,
     }

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from reportgen.core.errors import SourceLocation
     from reportgen.hub.staging import Stage
     from reportgen.settings.hub import HubSettings, ListedReport
 
@@ -56,7 +57,7 @@ class _State(Struct, frozen=True):
 class Update(Struct):
     """What an update did, by the names of reports; ``written`` counts files.
 
-    ``without_feed`` says why there is no feed.
+    ``places`` are the lines of ``hub.yml`` that name the reports. ``without_feed`` says why there is no feed.
     """
 
     reports: int = 0
@@ -64,6 +65,7 @@ class Update(Struct):
     changed: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
     broken: dict[str, str] = field(default_factory=dict)
+    places: dict[str, SourceLocation] = field(default_factory=dict)
     unpublished: list[str] = field(default_factory=list)
     written: int = 0
     without_feed: str = ""
@@ -184,6 +186,7 @@ class _Updating(Struct):
                 text = " ".join(f"{one.location}: {one.text}" for one in problems.found[:1])
                 entry = replace(entry, problem=text[:_LONGEST_PROBLEM])
         self.entries[name] = entry
+        self.update.places[name] = listed.location
         self.stamps[name] = f"{listed.path}\0{stamp}" if stamp else ""
 
     def _stage(self, listed: ListedReport, entry: HubEntry, stamp: str) -> HubEntry:

@@ -102,6 +102,8 @@ def test_everything_reads_without_scripts(tabs: Tabs, name: str) -> None:
     expect(tab.get_by_role("link", name=LONG).first).to_be_visible()
     expect(tab.get_by_role("button", name="Search")).to_have_count(0)
     assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+    for words in tab.locator(".rg-hub-list td", has_text="as expected").all():
+        assert "statement" in words.inner_text()
 
 
 def test_links_lead_to_the_reports(tabs: Tabs) -> None:
