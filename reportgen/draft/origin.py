@@ -1,7 +1,8 @@
-"""What a figure is drawn from, in two short hashes that its SVG file names: of its inputs and its definition.
+"""Hashes by which figures and tables are recognised: what a figure is drawn from, and what a table says.
 
-They hold neither commit nor version: a figure keeps its bytes, and where another version of reportgen draws
-other bytes, the two still have one origin.
+The SVG file of a figure names two short hashes, of its inputs and of its definition. They hold neither commit
+nor version: a figure keeps its bytes, and where another version of reportgen draws other bytes, the two still
+have one origin. The hash of a table is that of its texts, which a page, ``report.json`` and an archive share.
 """
 
 from __future__ import annotations
