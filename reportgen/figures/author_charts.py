@@ -165,12 +165,20 @@ def _insert_rows(value: Any, rows: Mapping[str, Rows]) -> Any:  # noqa: ANN401 -
 
 
 def _build_table(header: tuple[str, ...], cells: list[list[object]]) -> Table:
-    words = (
-        tuple("" if v is None else f"{v:.6g}" if isinstance(v, float) else str(v) for v in row)
-        for row in cells[:_MOST_TABLE_ROWS]
-    )
+    columns = (_write_column(column) for column in zip(*cells[:_MOST_TABLE_ROWS], strict=True))
+    words = zip(*columns, strict=True)
     note = f"The first {_MOST_TABLE_ROWS} of {len(cells):,} rows; the CSV file has them all."
     return Table(header, tuple(words), note if len(cells) > _MOST_TABLE_ROWS else "")
+
+
+def _write_column(values: tuple[object, ...]) -> list[str]:
+    """Write the cells of a column, numbers with the decimals of the one that has most of them."""
+    texts = ["" if v is None else f"{v:.6g}" if isinstance(v, float) else str(v) for v in values]
+    numbers = [text for text, v in zip(texts, values, strict=True) if isinstance(v, float)]
+    if not all(re.fullmatch(r"-?[\d.]+", text) for text in numbers):  # an exponent, or no finite number
+        return texts
+    most = max((len(text.partition(".")[2]) for text in numbers), default=0)
+    return [f"{v:.{most}f}" if isinstance(v, float) else text for text, v in zip(texts, values, strict=True)]
 
 
 def _draw_svg(spec: dict[str, Any], place: SourceLocation, draw: Callable[[dict[str, Any]], str]) -> str:
