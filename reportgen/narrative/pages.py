@@ -374,7 +374,6 @@ def generate_text(benchmark: Benchmark, score_blocks: Sequence[str] = ()) -> str
     parts = (
         f"---\n{_write_yaml(front)}---",
         f"# {_escape(benchmark.name)}",
-        _escape(benchmark.description or ""),
         f"Nobody has written about this benchmark yet: {shown} from its data alone.",
         *drawn,
     )
