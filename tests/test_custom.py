@@ -217,7 +217,11 @@ def test_a_long_table_is_cut_and_says_so() -> None:
 
 def test_a_column_of_the_table_has_one_precision() -> None:
     """Numbers have the decimals of the one with most of them; whole numbers, words and exponents stay."""
-    rows = [{"x": 10.0, "n": 3, "y": 1e-9}, {"x": 0.85, "n": 12, "y": 2.5}, {"x": -4.5, "n": None, "y": 1.0}]
+    rows: list[dict[str, Any]] = [
+        {"x": 10.0, "n": 3, "y": 1e-9},
+        {"x": 0.85, "n": 12, "y": 2.5},
+        {"x": -4.5, "n": None, "y": 1.0},
+    ]
     table = made(BARS, rows).table
     assert table.rows == (("10.00", "3", "1e-09"), ("0.85", "12", "2.5"), ("-4.50", "", "1"))
 
