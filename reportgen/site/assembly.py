@@ -89,6 +89,8 @@ def find_lunr() -> Path:
 _SOURCES = Path(__file__).with_name("assets")
 _FONTS = THEME / "fonts"
 _TITLE_END = re.compile(r"</h1\s*>")
+# Code is an inline block, after which a line may break even before a comma.
+_CODE_WITH_MARK = re.compile(r"<code>[^<]*</code>[.,:;!?)]+")
 
 
 class Additions(Struct, frozen=True):
@@ -203,8 +205,10 @@ class Assembly:
     def insert_own(self, html: str, page: MkDocsPage, files: Files) -> str:
         """Add to a page's content what we say of it under its title and at its end.
 
-        These are key results, marks for date, badge and the list of statements, and what changed.
+        These are key results, marks for date, badge and the list of statements, and what changed. Code stays
+        on one line with the punctuation that follows it.
         """
+        html = _CODE_WITH_MARK.sub(r'<span class="rg-joined">\g<0></span>', html)
         path = page.file.src_uri
         labels, salt = self.label_blocks(path), self.fences.get_salt(path)
         titles = name_blocks(self._list_shown(path), labels)

@@ -32,6 +32,18 @@ _OVERFLOW = """async () => {
     const out = (node) => node.getBoundingClientRect().right > innerWidth + 0.5;
     return [width, ...[...document.querySelectorAll("*")].filter(out).map((node) => node.className)];
 }"""
+# Inline code whose next letter is a mark that begins a line, and how many have such a mark.
+_PARTED = """() => {
+    const codes = [...document.querySelectorAll(".rg-prose :not(pre) > code")];
+    const marked = codes.filter(({ nextSibling: it }) => it instanceof Text && /^[.,:;!?)]/.test(it.data));
+    const parted = marked.filter((code) => {
+        const range = document.createRange();
+        range.setStart(code.nextSibling, 0);
+        range.setEnd(code.nextSibling, 1);
+        return range.getBoundingClientRect().top > code.getBoundingClientRect().bottom - 4;
+    });
+    return [marked.length, parted.map((code) => code.textContent)];
+}"""
 # What a reader without scripts gets from each figure: its id and what of it has no size or no words.
 _LACKING = """() => [...document.querySelectorAll(".rg-figure")].flatMap((figure) => {
     figure.querySelector(".rg-data").open = true;
@@ -123,8 +135,11 @@ def test_axe_finds_nothing(tabs: Tabs, pages: list[str]) -> None:
 
 
 def test_nothing_scrolls_sideways(tabs: Tabs, pages: list[str]) -> None:
-    """On a phone every page fits, from disk; whatever is wider scrolls in its own box."""
-    tab = tabs.open("index", width=390)
+    """On a phone every page fits, from disk; whatever is wider scrolls in its own box.
+
+    No line begins with the comma after a piece of code.
+    """
+    tab, count = tabs.open("index", width=390), 0
 
     def list_overflowing(width: int) -> list[object]:
         tab.set_viewport_size({"width": width, "height": 900})
@@ -135,10 +150,14 @@ def test_nothing_scrolls_sideways(tabs: Tabs, pages: list[str]) -> None:
     for name in pages:
         go(tab, tabs, name)
         assert list_overflowing(390) == [], f"{name}, 390 px"
+        marked, parted = tab.evaluate(_PARTED)
+        assert parted == [], name
+        count += marked
         assert list_overflowing(360) == [], f"{name}, 360 px"
         wake_figures(tab.locator(".rg-figure"))
         assert list_overflowing(360) == [], f"{name}, 360 px, figures alive"
         assert list_overflowing(390) == [], f"{name}, 390 px, figures alive"
+    assert count > 500
 
 
 def test_everything_reads_without_javascript(tabs: Tabs, pages: list[str]) -> None:
