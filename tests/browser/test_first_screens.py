@@ -270,6 +270,15 @@ def test_arrow_keys_read_the_dots_of_the_overview(browser: Browser, example_site
     tab.close()
 
 
+_MOST_SHEETS = {
+    "math500": 3,
+    "aime": 4,
+    "training-diagnostics": 3,
+    "model-comparison": 6,
+    "training-accuracy": 4,
+}
+
+
 @pytest.mark.parametrize("name", LIMITS)
 def test_paper_has_no_folds_that_nobody_can_open(browser: Browser, example_site: Path, name: str) -> None:
     """Closed tables and notes are left out; the number of statements and the provenance are printed."""
@@ -278,6 +287,8 @@ def test_paper_has_no_folds_that_nobody_can_open(browser: Browser, example_site:
     tab.emulate_media(media="print")
     lines = tab.locator("main details:not([open]) > summary:visible").all_inner_texts()
     assert [line.partition(":")[0] for line in lines] == ["Checked statements"]
+    sheets = re.findall(rb"/Type /Page\b", tab.pdf(format="A4"))
+    assert len(sheets) <= _MOST_SHEETS[name]
     tab.close()
 
 
