@@ -47,11 +47,11 @@ _TIMES = tuple(f"{count} time{'' if count == 'one' else 's'}" for count in _COUN
 # Spaces between a number and its unit, before and inside an interval, and around the sign after p.
 _UNITS = "points?|runs?|problems?|samples?|seeds?|checkpoints?"
 _BREAKS = re.compile(
-    rf"(?<=\d) (?=(?:{_UNITS})\b)|(?<=[\d%]) (?=\[[−+]?\d)|(?<=points) (?=\[[−+]?\d)"
-    r"|(?<=[\d%],) (?=[−+]?[\d.,]+%?\])|(?<=\bp) (?=[=<>≤] \d)|(?<=\bp\s[=<>≤]) (?=\d)"
+    rf"(?<=\d)\s(?=(?:{_UNITS})\b)|(?<=[\d%])\s(?=\[[−+]?\d)|(?<=points)\s(?=\[[−+]?\d)"
+    r"|(?<=[\d%],)\s(?=[−+]?[\d.,]+%?\])|(?<=\bp)\s(?=[=<>≤]\s\d)|(?<=\bp\s[=<>≤])\s(?=\d)"
 )
 # A step by its name, which may be of two words: "at training step 75", "from iteration 500 on".
-_STEPS = re.compile(r"\b((?:at|from|by|to) (?:[^\W\d_]+ )?[^\W\d_]+) (?=\d)")
+_STEPS = re.compile(r"\b((?:at|from|by|to)\s(?:[^\W\d_]+\s)?[^\W\d_]+)\s(?=\d)")
 
 
 def format_number(

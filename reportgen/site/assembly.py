@@ -18,7 +18,9 @@ from reportgen.core import __version__
 from reportgen.core.cache import Cache
 from reportgen.core.errors import Diagnostic, Severity, Stage
 from reportgen.core.model import Overview
+from reportgen.core.words import keep_together
 from reportgen.figures.live import name_view
+from reportgen.narrative.markdown_extensions import ELEMENT
 from reportgen.narrative.references import add_to_contents, name_blocks, number_blocks
 from reportgen.narrative.topics import list_page_sources
 from reportgen.site.citation import format_apa, format_bibtex
@@ -89,6 +91,10 @@ def find_lunr() -> Path:
 _SOURCES = Path(__file__).with_name("assets")
 _FONTS = THEME / "fonts"
 _TITLE_END = re.compile(r"</h1\s*>")
+# Code and what else is not prose, a tag, or the text between two tags.
+_PART = re.compile(r"<(pre|code|script|style|svg|textarea)\b.*?</\1\s*>|<[^>]*>|[^<]+", re.DOTALL)
+# A step that is a bound span, whose element is replaced later.
+_STEP = re.compile(rf"(?<=>)([^\W\d_]+)\s(?=\d[\d,.]*</{ELEMENT}>)")
 # Code is an inline block, after which a line may break even before a comma.
 _CODE_WITH_MARK = re.compile(r"<code>[^<]*</code>[.,:;!?)]+")
 
@@ -205,10 +211,12 @@ class Assembly:
     def insert_own(self, html: str, page: MkDocsPage, files: Files) -> str:
         """Add to a page's content what we say of it under its title and at its end.
 
-        These are key results, marks for date, badge and the list of statements, and what changed. Code stays
-        on one line with the punctuation that follows it.
+        These are key results, marks for date, badge and the list of statements, and what changed. Quantities
+        stay on one line, and so does code with the punctuation that follows it.
         """
         html = _CODE_WITH_MARK.sub(r'<span class="rg-joined">\g<0></span>', html)
+        html = _PART.sub(lambda part: part[0] if part[0][0] == "<" else keep_together(part[0]), html)
+        html = _STEP.sub("\\1\N{NO-BREAK SPACE}", html)
         path = page.file.src_uri
         labels, salt = self.label_blocks(path), self.fences.get_salt(path)
         titles = name_blocks(self._list_shown(path), labels)

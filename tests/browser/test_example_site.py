@@ -44,6 +44,12 @@ _PARTED = """() => {
     });
     return [marked.length, parted.map((code) => code.textContent)];
 }"""
+# Quantities in prose that a line may break, among those that it may not.
+_BROKEN = """() => {
+    const words = [...document.querySelectorAll(".rg-prose > p")].map((one) => one.innerText).join(" ");
+    return [/\\d\\u00a0(points|runs|problems)\\b/g, /\\d (points|runs|problems)\\b|at step \\d/g].map(
+        (pattern) => words.match(pattern) ?? []);
+}"""
 # What a reader without scripts gets from each figure: its id and what of it has no size or no words.
 _LACKING = """() => [...document.querySelectorAll(".rg-figure")].flatMap((figure) => {
     figure.querySelector(".rg-data").open = true;
@@ -158,6 +164,17 @@ def test_nothing_scrolls_sideways(tabs: Tabs, pages: list[str]) -> None:
         assert list_overflowing(360) == [], f"{name}, 360 px, figures alive"
         assert list_overflowing(390) == [], f"{name}, 390 px, figures alive"
     assert count > 500
+
+
+def test_quantities_of_the_prose_stay_on_a_line(tabs: Tabs) -> None:
+    """A number has no break before its unit, nor has a step before its number."""
+    tab, whole = tabs.open("index"), 0
+    for name in BENCHMARKS:
+        go(tab, tabs, f"{name}/index")
+        joined, broken = tab.evaluate(_BROKEN)
+        assert broken == [], name
+        whole += len(joined)
+    assert whole > 5
 
 
 def test_everything_reads_without_javascript(tabs: Tabs, pages: list[str]) -> None:
