@@ -176,9 +176,12 @@ def write_query(
         raise ReportError(diagnose_disk_error(failed, cache.get_text_path(key, name), message)) from error
 
 
-def write_totals(cache: Cache, totals: Sequence[Total]) -> str:
-    """Write a row for each total, unless the cache has them, and return the path of the Parquet file."""
-    key, name = cache.make_key("totals", repr(totals)), name_part(0)
+def write_totals(cache: Cache, totals: Sequence[Total], texts: Mapping[str, Sequence[Text]]) -> str:
+    """Write a row for each total, unless the cache has them, and return the path of the Parquet file.
+
+    ``texts`` has further columns, with a cell for each total.
+    """
+    key, name = cache.make_key("totals", repr(totals), repr(texts)), name_part(0)
     path = cache.get_text_path(key, name)
     with suppress(FileNotFoundError):
         os.utime(path)  # records the use for pruning
@@ -189,7 +192,11 @@ def write_totals(cache: Cache, totals: Sequence[Total]) -> str:
         "stderr": np.array([one.stderr for one in totals], float),
         "n": np.array([one.n for one in totals], float),
     }
-    write_part(cache, key, name, columns, {column: sql.quote_name(column) for column in columns})
+    cells = {column: sql.quote_name(column) for column in columns}
+    for column, own in texts.items():
+        columns[column] = np.array([clean_text(text) for text in own], object)
+        cells[column] = f"CAST({sql.quote_name(column)} AS {sql.TEXT})"
+    write_part(cache, key, name, columns, cells)
     return path
 
 
