@@ -135,6 +135,11 @@ def _clean_name(text: str) -> str:
     return clean_text(text) or ""
 
 
+@lru_cache(4096)  # the evaluations of a file share a few protocols
+def _clean_protocol(entries: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
+    return {_clean_name(name): _clean_name(value) for name, value in entries}
+
+
 def name_part(number: int) -> str:
     """Return the name of a part, after the key of its unit."""
     return f"{number}.parquet"
@@ -311,7 +316,7 @@ class UnitWriter:
             model=_clean_name(evaluation.model),
             benchmark=_clean_name(evaluation.benchmark),
             seed=clean_text(evaluation.seed),
-            protocol={_clean_name(name): _clean_name(value) for name, value in evaluation.protocol.items()},
+            protocol=_clean_protocol(tuple(evaluation.protocol.items())),
             totals=tuple(replace(total, metric=_clean_name(total.metric)) for total in evaluation.totals),
             finished=evaluation.finished,
         )
