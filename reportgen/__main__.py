@@ -35,6 +35,8 @@ def main() -> None:
                 os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
         if os.name == "posix":
             sys.stdout, sys.stderr = _output(1, sys.stdout), _output(2, sys.stderr)
+        # Looking for plugins of pydantic reads what every installed package declares.
+        os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
         from reportgen.cli.main import run  # noqa: PLC0415 - a worker process imports this module, not the command line
 
         gc.set_threshold(_NEW_OBJECTS)

@@ -339,8 +339,6 @@ StartWorker: TypeAlias = "Callable[..., Callable[[], Any]]"
 
 _WORTH_SHARING = 24
 """Number of blocks to draw from which a worker process saves more time than it takes to start."""
-_AWAY = 4
-"""Every fourth page is drawn by the worker process, which also makes the link cards of all pages."""
 
 
 def split_plan(
@@ -348,8 +346,8 @@ def split_plan(
 ) -> tuple[Plan, Plan]:
     """Split a plan into the parts for this process and for the worker process, if it may be started.
 
-    The second part is empty if an earlier draft read most of the data: starting a process would take longer.
-    Pages with a common source stay together, so that no data are read twice.
+    Every second page is for the worker process, or none if an earlier draft read most of the data: starting a
+    process would take longer. Pages with a common source stay together, so that no data are read twice.
     """
     fresh = {
         source
@@ -365,7 +363,7 @@ def split_plan(
         return plan, Plan((), ())
     pages = list(dict.fromkeys(block.page.path for block in blocks))
     used = plan.sources_by_page
-    here = {*pages, *used} - {*pages[1::_AWAY]}
+    here = {*pages, *used} - {*pages[1::2]}
     while True:
         known = {source for page, names in used.items() if page in here for source in names}
         joining = {page for page, names in used.items() if page not in here and names & known}

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import math
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from msgspec import DecodeError
+from msgspec.json import decode as decode_json
 from pydantic_core import from_json
 
 from reportgen.formats.runs import Finding, UnreadableError
@@ -169,6 +172,10 @@ def read_json_items(path: Path, findings: list[Finding]) -> Iterator[Any]:
 
 def parse_json(path: Path, text: str, what: str = "the file", reduced: Reduce | None = None) -> Any:  # noqa: ANN401
     """Parse JSON; raise ``UnreadableError`` if it is invalid or nested too deeply."""
+    if reduced is None:
+        # This takes a third of the time, but refuses what json reads, such as NaN, and says less of errors.
+        with suppress(DecodeError, ValueError, RecursionError):
+            return decode_json(text)
     try:
         return json.loads(text, object_hook=reduced)
     except json.JSONDecodeError as error:

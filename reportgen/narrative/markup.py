@@ -61,6 +61,8 @@ _SWALLOWED: Final = (
 
 def find_conflict_marks(text: str, file: str) -> tuple[Diagnostic, ...]:
     """Return a problem for each merge conflict mark in a whole file, except in its code."""
+    if "<<<<<<<" not in text and ">>>>>>>" not in text:
+        return ()
     marked = [line for line, content in enumerate(text.split("\n")) if _CONFLICT.fullmatch(content)]
     if not marked:
         return ()
@@ -98,8 +100,10 @@ def find_fences(
     Raises:
         ReportError: a fence is not closed, or has more than its language.
     """
-    hints = (_MENTIONED.search(text), _SOURCE.search(text))
-    if not any(hints) and not any(map(_guess_kind, set(_WORD.findall(text)))):
+    # Most pages of a site hold no fence, and finding a text in another takes far less than a pattern.
+    has_marks = "``" in text or "~~~" in text
+    hints = (has_marks and _MENTIONED.search(text), "source:" in text and _SOURCE.search(text))
+    if not any(hints) and not (has_marks and any(map(_guess_kind, set(_WORD.findall(text))))):
         return ()
     fences, refused = read_markdown(text, SourceLocation(file, first_line), _scan_fences)
     before = first_line - 1

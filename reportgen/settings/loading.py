@@ -108,7 +108,9 @@ def read_data_settings(path: Path, name: str) -> tuple[str, bool]:
     options = _find_plugin_options(read_text(path, name, Stage.SETTINGS), name)
     entries = options.entries if options else {}
     folder, follow = entries.get("data_dir"), entries.get("follow_links")
-    data_dir = folder.text if folder and folder.kind == "scalar" else ProjectSettings().data_dir
+    # An instance would build the validators of all settings.
+    usual: str = ProjectSettings.model_fields["data_dir"].default
+    data_dir = folder.text if folder and folder.kind == "scalar" else usual
     return data_dir, follow is not None and follow.value is True
 
 

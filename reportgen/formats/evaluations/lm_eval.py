@@ -265,9 +265,9 @@ class _Task(Struct, frozen=True):
         inferred = set()
         for key, cell in entry.items():
             metric, comma, chosen = key.partition(",")
-            label = label_metric(metric, chosen)
             if metric in _NO_SCORE or metric.endswith(_STDERR):
                 continue
+            label = label_metric(metric, chosen)
             if self.selected is not None and not {label, metric, key} & set(self.selected):
                 continue
             better = better_of.get(metric)

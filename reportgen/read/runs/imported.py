@@ -183,6 +183,8 @@ def choose_metrics(runs: Iterable[StoredRun], settings: SourceSettings) -> dict[
 
 def list_scores(run: StoredRun) -> tuple[str, ...]:
     """Return the names of an evaluation's scores: of its answers or, if it has none, of its totals."""
+    if len(run.totals) == 1 and not run.metrics:  # as most of thousands are
+        return (run.totals[0].metric,)
     return tuple(run.metrics) or tuple(dict.fromkeys(total.metric for total in run.totals))
 
 
@@ -206,14 +208,16 @@ def complete_settings(runs: ImportedRuns) -> SourceSettings:
     score_range = getattr(load_reader(form), "SCORE_RANGE", None) if form else None
     if score_range is not None and "score_range" not in settings.model_fields_set:
         settings = settings.model_copy(update={"score_range": score_range})
-    read, reported = {id(run) for run in runs.scored}, defaultdict(list)
+    read, reported = {id(run) for run in runs.scored}, defaultdict(set)
     for candidate, name in zip(runs.candidates, runs.naming.names, strict=True):
         if id(candidate.run) in read:
-            series = settings.rename.get(name.series, name.series)
-            reported[series].append(_list_fields(make_protocol(tuple(candidate.run.protocol.items()))))
+            reported[settings.rename.get(name.series, name.series)].add(tuple(candidate.run.protocol.items()))
     if not reported:
         return settings
-    by_series = {series: set.intersection(*protocols) for series, protocols in reported.items()}
+    by_series = {
+        series: set.intersection(*(_list_fields(make_protocol(one)) for one in protocols))
+        for series, protocols in reported.items()
+    }
     # A key that the settings give for all series applies to each of them.
     common = dict(set.intersection(*by_series.values())) | dict(_list_fields(settings.protocol))
     protocols = dict(settings.protocols)
@@ -291,16 +295,17 @@ def _list_totals(runs: ImportedRuns, given: Mapping[str, tuple[Text, ...]], cach
     """Write the totals of all units to one file, since there may be thousands of units."""
     chosen = runs.chosen
     rows = [(index, one.run, total) for index, one in enumerate(runs.candidates) for total in one.run.totals]
-    benchmarks = tuple(name_benchmark(run, total.metric, chosen) for _, run, total in rows)
+    benchmarks = [name_benchmark(run, total.metric, chosen) for _, run, total in rows]
     owners = [index for index, _, _ in rows]
-    columns = {name: tuple(column[run] for run in owners) for name, column in given.items()}
+    columns = {name: [column[run] for run in owners] for name, column in given.items()}
     columns |= {"benchmark": benchmarks} if any(chosen) else {}
     # Totals of metrics that were not chosen have no metric.
     pairs = zip(benchmarks, rows, strict=True)
-    columns["metric"] = tuple(None if name is None else total.metric for name, (_, _, total) in pairs)
+    columns["metric"] = [None if name is None else total.metric for name, (_, _, total) in pairs]
     path = locate_file(runs.units[0].unit.path, runs.location.root).file
-    copy = write_totals(cache, [total for _, _, total in rows])
-    return _make_file(path, TOTALS, columns, owners, copy=copy, code=CODE)
+    copy = write_totals(cache, [total for _, _, total in rows], columns)
+    own = {**TOTALS, **dict.fromkeys(columns, sql.TEXT)}
+    return _make_file(path, own, {}, owners, copy=copy, code=CODE)
 
 
 def _make_file(
@@ -332,7 +337,8 @@ def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:
         )
         return Survey(layout, metrics, ())
     chosen = runs.chosen
-    named = dict.fromkeys(name for file in layout.files for name in file.get_given("benchmark") or () if name)
+    every = ((run, metric) for run in runs.scored for metric in list_scores(run)) if any(chosen) else ()
+    named = dict.fromkeys(filter(None, (name_benchmark(run, metric, chosen) for run, metric in every)))
     accepted = settings.filter.get("benchmark")
     benchmarks = tuple(named if accepted is None else compress(named, sql.check_texts(named, accepted)))
     layout, column = replace(layout, benchmarks=benchmarks), "benchmark" if benchmarks else None

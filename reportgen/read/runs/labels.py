@@ -244,11 +244,10 @@ def find_differences(candidates: Sequence[Candidate]) -> Differences:
 
     A seed, a time, and the name or id of the run are removed from texts before they are compared.
     """
-    # The day of an evaluation does not change what was measured.
-    settings = [
-        {**{key: value for key, value in one.run.protocol.items() if key != "date"}, **one.run.config}
-        for one in candidates
-    ]
+    settings = [{**one.run.protocol, **one.run.config} for one in candidates]
+    for one, known in zip(candidates, settings, strict=True):
+        if "date" not in one.run.config:  # the day of an evaluation does not change what was measured
+            known.pop("date", None)
     is_known = [bool(one) for one in settings]
     columns: dict[str, list[str | None]] = {}
     for key in filter(is_experiment_setting, dict.fromkeys(key for one in settings for key in one)):

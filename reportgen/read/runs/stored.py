@@ -135,6 +135,11 @@ def _clean_name(text: str) -> str:
     return clean_text(text) or ""
 
 
+@lru_cache(4096)  # the evaluations of a file share a few protocols
+def _clean_protocol(entries: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
+    return {_clean_name(name): _clean_name(value) for name, value in entries}
+
+
 def name_part(number: int) -> str:
     """Return the name of a part, after the key of its unit."""
     return f"{number}.parquet"
@@ -176,9 +181,12 @@ def write_query(
         raise ReportError(diagnose_disk_error(failed, cache.get_text_path(key, name), message)) from error
 
 
-def write_totals(cache: Cache, totals: Sequence[Total]) -> str:
-    """Write a row for each total, unless the cache has them, and return the path of the Parquet file."""
-    key, name = cache.make_key("totals", repr(totals)), name_part(0)
+def write_totals(cache: Cache, totals: Sequence[Total], texts: Mapping[str, Sequence[Text]]) -> str:
+    """Write a row for each total, unless the cache has them, and return the path of the Parquet file.
+
+    ``texts`` has further columns, with a cell for each total.
+    """
+    key, name = cache.make_key("totals", repr(totals), repr(texts)), name_part(0)
     path = cache.get_text_path(key, name)
     with suppress(FileNotFoundError):
         os.utime(path)  # records the use for pruning
@@ -189,7 +197,11 @@ def write_totals(cache: Cache, totals: Sequence[Total]) -> str:
         "stderr": np.array([one.stderr for one in totals], float),
         "n": np.array([one.n for one in totals], float),
     }
-    write_part(cache, key, name, columns, {column: sql.quote_name(column) for column in columns})
+    cells = {column: sql.quote_name(column) for column in columns}
+    for column, own in texts.items():
+        columns[column] = np.array([clean_text(text) for text in own], object)
+        cells[column] = f"CAST({sql.quote_name(column)} AS {sql.TEXT})"
+    write_part(cache, key, name, columns, cells)
     return path
 
 
@@ -304,7 +316,7 @@ class UnitWriter:
             model=_clean_name(evaluation.model),
             benchmark=_clean_name(evaluation.benchmark),
             seed=clean_text(evaluation.seed),
-            protocol={_clean_name(name): _clean_name(value) for name, value in evaluation.protocol.items()},
+            protocol=_clean_protocol(tuple(evaluation.protocol.items())),
             totals=tuple(replace(total, metric=_clean_name(total.metric)) for total in evaluation.totals),
             finished=evaluation.finished,
         )
