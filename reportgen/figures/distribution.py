@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -141,7 +142,7 @@ def _list_bins(given: Distribution) -> list[_Bin]:
     return [_Bin(*pair, pair) for pair in pairwise(edges)]
 
 
-class _DistributionWords(Struct, frozen=True):
+class _DistributionWords(Struct, frozen=True, dict=True):
     """Texts and table of a distribution."""
 
     settings: DistributionSettings
@@ -154,6 +155,11 @@ class _DistributionWords(Struct, frozen=True):
         given = self.given
         return self.settings.title or f"Distribution of {given.title} {given.where}"
 
+    @cached_property
+    def half(self) -> float | None:
+        """The half-width that determines the digits of all means."""
+        return find_common_half(sample.mean for sample in self.given.samples)
+
     def write(self, value: float, half: float | None = None) -> str:
         """Write a value; ``half`` of its interval determines the digits."""
         if self.given.percent:
@@ -164,8 +170,7 @@ class _DistributionWords(Struct, frozen=True):
         """Write a mean, with its interval if ``whole``."""
         if mean.low is None or mean.high is None:
             return self.write(mean.value)
-        half = find_common_half(sample.mean for sample in self.given.samples)
-        value, low, high = (self.write(end, half) for end in (mean.value, mean.low, mean.high))
+        value, low, high = (self.write(end, self.half) for end in (mean.value, mean.low, mean.high))
         return f"{value} [{low.removesuffix('%')}, {high.removesuffix('%')}]" if whole else value
 
     def write_subtitle(self) -> str:

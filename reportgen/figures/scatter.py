@@ -7,6 +7,7 @@ The picture is made of marks, as in ``scores/dot_plot``: a point is a ``<g class
 from __future__ import annotations
 
 import json
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -106,7 +107,7 @@ def draw_scatter(
     )
 
 
-class _ScatterWords(Struct, frozen=True):
+class _ScatterWords(Struct, frozen=True, dict=True):
     """Texts and table of a scatter plot."""
 
     settings: ScatterSettings
@@ -127,20 +128,33 @@ class _ScatterWords(Struct, frozen=True):
             else "one point per series"
         )
 
+    @cached_property
+    def x_decimals(self) -> int | None:
+        """The decimals of all values of x."""
+        return choose_common_decimals([point.x for point in self.scatter.points])
+
+    @cached_property
+    def y_decimals(self) -> int | None:
+        """The decimals of all values of y unless they are in percent."""
+        return choose_common_decimals([point.y for point in self.scatter.points])
+
+    @cached_property
+    def y_percent_decimals(self) -> int:
+        """The decimals of all values of y in percent."""
+        return choose_percent_decimals(find_common_half(point.y for point in self.scatter.points))
+
     def write_y(self, estimate: Estimate) -> str:
         """Write a value of y with its interval, in percent as scores are."""
-        estimates = [point.y for point in self.scatter.points]
         if not self.scatter.percent:
-            return format_estimate(estimate, decimals=choose_common_decimals(estimates))
-        decimals = choose_percent_decimals(find_common_half(estimates))
+            return format_estimate(estimate, decimals=self.y_decimals)
         numbers = (estimate.value, estimate.low, estimate.high)
+        decimals = self.y_percent_decimals
         value, *ends = (format_percent(one, decimals=decimals) for one in numbers if one is not None)
         return f"{value} [{', '.join(ends).replace('%', '')}]" if ends else value
 
     def write_x(self, estimate: Estimate) -> str:
         """Write a value of x with its interval."""
-        decimals = choose_common_decimals([point.x for point in self.scatter.points])
-        return format_estimate(estimate, decimals=decimals)
+        return format_estimate(estimate, decimals=self.x_decimals)
 
     def write_tip(self, point: ScatterPoint) -> list[str]:
         """Return the lines of a point's tooltip."""

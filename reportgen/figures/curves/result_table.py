@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 
 from reportgen.core.model import Cell, Estimate, ResultTable
 from reportgen.core.statements import Quantity
@@ -37,7 +40,7 @@ _HEADS: dict[str, str] = {"final": "final", "peak": "best", "mean": "mean over s
 _NUMBERS = {"final": "final", "best": "peak"}
 
 
-class _Metric(NamedTuple):
+class _Metric(Struct, frozen=True, dict=True):
     """Metric of a table: final values by series, and the leader by the test."""
 
     name: str
@@ -58,8 +61,9 @@ class _Metric(NamedTuple):
             return most
         return describe_checkpoints([*counts], is_time=context.step_is_time, most=most)
 
-    def choose_decimals(self) -> int | None:
-        """Return the decimals of all values: those of the final ones if these have intervals.
+    @cached_property
+    def decimals(self) -> int | None:
+        """The decimals of all values: those of the final ones if these have intervals.
 
         Without intervals, they show four digits of every value in the table.
         """
@@ -70,14 +74,21 @@ class _Metric(NamedTuple):
 
     def write(self, estimate: Estimate) -> str:
         """Write a value with its interval."""
-        return format_estimate(estimate, percent=self.percent, decimals=self.choose_decimals())
+        return format_estimate(estimate, percent=self.percent, decimals=self.decimals)
+
+    @cached_property
+    def largest(self) -> dict[str, float]:
+        """The largest fact of each column."""
+        largest: dict[str, float] = {}
+        for (_, column), fact in self.facts.items():
+            if fact.value is not None:
+                largest[column] = max(float(fact.value), largest.get(column, -math.inf))
+        return largest
 
     def write_steps(self, steps: float, column: str) -> str:
         """Write interpolated steps, with four digits of the largest in the column."""
-        facts = (fact for key, fact in self.facts.items() if key[1] == column)
-        largest = max(float(fact.value) for fact in facts if fact.value is not None)
-        decimals = None if "e" in (text := f"{largest:.4g}") else len(text.partition(".")[2])
-        return format_number(steps, decimals=decimals)
+        text = f"{self.largest[column]:.4g}"
+        return format_number(steps, decimals=None if "e" in text else len(text.partition(".")[2]))
 
 
 def build_result_table(
@@ -245,7 +256,7 @@ def _build_fact_cell(fact: Fact, column: str, metric: _Metric, context: DrawCont
         return Cell(f"{value:,.0f}", value)
     if fact.name == "sd":
         factor, unit = (100, " points") if metric.percent else (1, "")
-        words = format_nonzero(factor * value, decimals=metric.choose_decimals(), signed=False)
+        words = format_nonzero(factor * value, decimals=metric.decimals, signed=False)
         return Cell(f"{words}{unit}", value)
     ends = (fact.from_step, fact.to_step)
     at = (

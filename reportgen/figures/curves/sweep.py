@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -74,7 +75,7 @@ def draw_sweep(block_id: str, settings: SweepSettings, sweep: Sweep, context: Dr
     return Stack(block_id, words.title, "", (figure, words.build_table(f"{block_id}-table")), "")
 
 
-class _SweepWords(Struct, frozen=True):
+class _SweepWords(Struct, frozen=True, dict=True):
     """Texts and tables of a sweep."""
 
     settings: SweepSettings
@@ -85,11 +86,14 @@ class _SweepWords(Struct, frozen=True):
     def measured(self) -> str:
         return f"{self.settings.value} {self.sweep.metric}"
 
+    @cached_property
+    def decimals(self) -> int | None:
+        """The decimals of all points."""
+        return choose_common_decimals([point.estimate for point in self.sweep.points], percent=self.percent)
+
     def write(self, estimate: Estimate) -> str:
         """Write an estimate as the block says, with the digits of all points."""
-        estimates = [point.estimate for point in self.sweep.points]
-        decimals = choose_common_decimals(estimates, percent=self.percent)
-        return format_estimate(estimate, percent=self.percent, decimals=decimals)
+        return format_estimate(estimate, percent=self.percent, decimals=self.decimals)
 
     def write_run(self, value: float) -> str:
         """Write the value of one run."""
