@@ -17,8 +17,20 @@ from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Protocol
 
     from reportgen.core.model import Estimate
+
+    class HasInterval(Protocol):
+        """A number with an interval."""
+
+        @property
+        def low(self) -> float | None:
+            """Lower end, or None if no interval can be known."""
+
+        @property
+        def high(self) -> float | None:
+            """Upper end, or None."""
 
 
 MINUS = "\N{MINUS SIGN}"
@@ -157,7 +169,7 @@ def format_equation(name: str, words: str) -> str:
     return f"{name} {words}" if words.startswith(("<", ">")) else f"{name} = {words}"
 
 
-def find_common_half(estimates: Iterable[Estimate]) -> float | None:
+def find_common_half(estimates: Iterable[HasInterval]) -> float | None:
     """Return the median half-width of the intervals above 0, of two the narrower, or None without any.
 
     It determines the digits of all estimates of one metric in a table.

@@ -335,6 +335,7 @@ class ScoreContext(SourceContext, frozen=True, kw_only=True):
     # Protocol of each series: name, and pairs of label and text; empty if unknown.
     protocol: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
     score_name: str = ""  # name of the score of an answer, such as ``exact_match``
+    half: float | None = None  # half-width that determines the digits of all scores; None for each its own
 
 
 def make_step_context(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from msgspec import Struct
 
-from reportgen.core.words import format_count, format_estimate, format_step
+from reportgen.core.words import choose_common_decimals, format_count, format_estimate, format_step
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -129,11 +129,13 @@ def describe_scores(comparison: Comparison) -> tuple[Row, ...]:
     def place(value: float) -> float:
         return round(_MARGIN + (value - least) / range_ * (_WIDTH - 2 * _MARGIN), 1)
 
+    decimals = choose_common_decimals([cast("Estimate", score.estimate) for _, score in comparison.scores])
     rows = []
     for name, score in comparison.scores:
         low, high = _get_interval(score)
         interval = None if low is None or high is None else (place(low), place(high))
-        words, mark = format_estimate(cast("Estimate", score.estimate)), place(score.estimate.value)
+        words = format_estimate(cast("Estimate", score.estimate), decimals=decimals)
+        mark = place(score.estimate.value)
         basis = [format_count(score.estimate.n, score.estimate.unit)] if score.estimate.n else []
         basis += [] if score.step is None else [f"at {format_step(score.step)}"]
         rows.append(Row(name, score.series, words, ", ".join(basis), score.page, interval, mark))

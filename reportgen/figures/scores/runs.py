@@ -22,6 +22,7 @@ from reportgen.figures.scores.wording import (
     list_protocol_notes,
     make_score_axis,
     name_metric,
+    share_digits,
 )
 from reportgen.figures.style import pick_slots
 from reportgen.figures.text import write_table_csv
@@ -44,6 +45,7 @@ def draw_runs(
     block_id: str, settings: RunsSettings, spreads: tuple[RunSpread, ...], context: ScoreContext
 ) -> Stack:
     """Draw a row for each series with a dot for each run, and a table with the id ``<id>-table``."""
+    context = share_digits(context, spreads)
     metric = name_metric(spreads[0].metric if spreads else settings.metric, context)
     title = settings.title or f"Spread of {metric} between runs on {context.benchmark}"
     level = format_level(spreads[0].level) if spreads else ""

@@ -34,6 +34,7 @@ from reportgen.figures.scores.wording import (
     list_protocol_notes,
     make_score_axis,
     name_metric,
+    share_digits,
 )
 from reportgen.figures.style import pick_slots
 
@@ -53,6 +54,7 @@ def draw_scores(
 
     The figure has the id of the block, the table ``<id>-table``.
     """
+    context = share_digits(context, scored.scores)
     shown = _sort_scores(scored.scores, settings.order, context)
     metric = name_metric(shown[0].metric if shown else settings.metric, context)
     # The name of a metric that is used as reported is not capitalized.

@@ -11,6 +11,7 @@ from reportgen.core.comparisons import REPORTED
 from reportgen.core.words import (
     choose_decimals,
     choose_percent_decimals,
+    find_common_half,
     format_count,
     format_equation,
     format_nonzero,
@@ -63,12 +64,23 @@ def half_width(result: Score | RunSpread | Comparison) -> float | None:
     return None if result.low is None or result.high is None else (result.high - result.low) / 2
 
 
+def share_digits(context: ScoreContext, scores: Sequence[Score | RunSpread]) -> ScoreContext:
+    """Return a context that writes all these scores with the digits of their typical interval."""
+    return replace(context, half=find_common_half(scores))
+
+
 def format_score(value: float, context: ScoreContext, *, half: float | None = None) -> str:
     """Format a score: ``84.2%`` if scores range from 0 to 1, otherwise a plain number.
 
-    ``half`` of its interval determines the digits; percentages have at least one decimal. Scores inside the
-    range are never rounded to its ends. Raises a ``ValueError`` if ``value`` is not finite.
+    ``half`` of its interval, or that of the context, determines the digits; percentages have at least one
+    decimal. Scores inside the range are never rounded to its ends.
+
+    Raises:
+        ValueError: ``value`` is not finite.
     """
+    if context.half is not None:
+        # A much narrower interval keeps digits of its own, so that it does not become empty.
+        half = context.half if not half else min(context.half, 10 * half)
     if is_percent(context):
         return format_percent(value, decimals=choose_percent_decimals(half))
     return format_number(value, decimals=choose_decimals(half), within=(context.lowest, context.highest))
