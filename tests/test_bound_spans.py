@@ -169,7 +169,7 @@ def test_the_badge_counts() -> None:
     )
     assert len(list(badge.iter("strong"))) == 3
     one, _ = shown(f"[a]{PEAK}", stated(f"[a]{PEAK}"))
-    assert "1 statement checked against the data</a>" in one
+    assert "1 statement</span> checked against the data</a>" in one
 
 
 def test_hostile_words_stay_words() -> None:

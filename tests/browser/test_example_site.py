@@ -174,6 +174,11 @@ def test_quantities_of_the_prose_stay_on_a_line(tabs: Tabs) -> None:
         joined, broken = tab.evaluate(_BROKEN)
         assert broken == [], name
         whole += len(joined)
+        for width in range(300, 1300, 50):
+            tab.set_viewport_size({"width": width, "height": 800})
+            counts = tab.locator(".rg-badge > a > :is(span, strong)")
+            lines = counts.evaluate_all("all => all.map(one => one.getClientRects().length)")
+            assert set(lines) == {1}, (name, width)
     assert whole > 5
 
 
