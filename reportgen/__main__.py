@@ -7,6 +7,7 @@ import gc
 import io
 import os
 import sys
+import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -41,6 +42,9 @@ def main() -> None:
 
         gc.set_threshold(_NEW_OBJECTS)
         code = run()
+        # As at an ordinary end, threads end first: the one that stops the worker process needs a queue that
+        # the functions below close, and both would wait forever.
+        threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001
         atexit._run_exitfuncs()  # noqa: SLF001 - temporary folders go, as they would at an ordinary end
         sys.stdout.flush()
         sys.stderr.flush()

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from command_line import run
 from made_archives import REPORT, archive, commit, git, invoke, pack, read_provenance, unpack
-from made_projects import RUNS, SETTINGS, files_below, share_cache, write_file, write_report
+from made_projects import PAGE, RUNS, SETTINGS, files_below, share_cache, write_file, write_report
 
 from reportgen.archive import intact
 from reportgen.archive.contents import Member
@@ -385,6 +385,13 @@ def test_archives_of_many_kinds_of_data_can_be_built_again(case: str, data: str,
     assert invoke("archive", "-f", root / "mkdocs.yml", "--data", data, "--to", packed)[0] == 0
     code, text = invoke("verify", packed, "--level", "rebuild", "--python", sys.executable)
     assert (code, text.splitlines()[-1]) == (0, "Built again: every figure is the same.")
+
+
+def test_words_with_markup_are_found_in_the_page(tmp_path: Path) -> None:
+    """Pages that ``add`` writes have escaped names."""
+    words = "[MEL\\_1 ends **above** `GRPO` &amp; wins]{claim='final(MEL) > final(GRPO)'}"
+    root = commit(write_report(tmp_path / "report", REPORT | {"content/index.md": f"{PAGE}\n{words}.\n"}))
+    assert invoke("verify", archive(root))[0] == 0
 
 
 def test_statements_are_judged_again(packed: Path, tmp_path: Path) -> None:

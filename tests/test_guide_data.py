@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from made_archives import invoke
 from made_sources import Data
 
 from reportgen.read import TotalsTable
@@ -45,6 +46,15 @@ def test_lists_of_answers_are_read_as_they_are(tmp_path: Path, shown: str) -> No
     data.write("s/answers.json", json.dumps([*records(shown)]))
     source = data.open("s")
     assert (source.kind, data.warnings("s")) == ("outcomes", [])
+
+
+def test_methods_of_lists_of_answers_are_series(tmp_path: Path) -> None:
+    """As in tables: they are not samples of one series."""
+    data = Data(tmp_path)
+    lines = [{"method": name, "problem": "p1", "correct": [name == "SFT", True]} for name in ("SFT", "PPO")]
+    data.write("s/answers.jsonl", "\n".join(map(json.dumps, lines)))
+    code, text = invoke("describe", tmp_path / "data/s")
+    assert (code, "2 series" in text, "several records" in text) == (0, True, False)
 
 
 @pytest.mark.parametrize(("shown", "settings"), MAPPED)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import signal
+import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -150,3 +151,12 @@ def test_the_worker_process_can_import_what_it_needs() -> None:
     """It does so while it is idle, where nobody would see an error."""
     _load_modules()
     assert "reportgen.figures.altair_chart" in sys.modules
+
+
+def test_a_first_build_that_fails_ends_with_its_worker_process(tmp_path: Path) -> None:
+    """So many pages start it before the error is found."""
+    files = {f"content/p{number:02}.md": f"# P{number}\n" for number in range(PAGES)}
+    root = write_report(tmp_path, files | {"content/p00.md": "# P0\n\n```curv\n```\n"})
+    words = [sys.executable, "-m", "reportgen", "build", "--cache-dir", str(tmp_path / "cache")]
+    done = subprocess.run(words, cwd=root, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, "1 problem; the site was left as it was." in done.stderr) == (1, True)

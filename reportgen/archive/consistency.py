@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import html
 import io
 import json
 import math
+import re
 from collections import Counter, defaultdict
 from contextlib import suppress
 from html.parser import HTMLParser
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from reportgen.archive.unpacking import OpenedArchive
 
 _JSON: Final = "report.json"
+_MARKS: Final = re.compile(r"[\\*_`\s]+")
 # Readings of a curve in report.json, each at a step.
 _READINGS: Final = ("first", "last", "best", "highest", "lowest")
 _PRECISION: Final = 1e-8
@@ -117,14 +120,19 @@ def _compare_tables(
 
 
 def _compare_statements(report: Mapping[str, Any], page: _ReadPage) -> Iterator[str]:
-    shown = Counter("".join(words.split()) for words in page.statements)
+    shown = Counter(map(_reduce_words, page.statements))
     places = defaultdict(list)
     for one in report["pages"]:
         for statement in one["statements"]:
             places[statement["words"]].append(f"{one['path']}:{statement['line']}")
     for words, those in places.items():
-        if shown["".join(words.split())] < len(those):
+        if shown[_reduce_words(words)] < len(those):
             yield f'{ONE_FILE}: "{words}", of {" or ".join(those)}, is not there'
+
+
+def _reduce_words(words: str) -> str:
+    """Return words without spaces and the marks of Markdown, which ``report.json`` has and a page has not."""
+    return _MARKS.sub("", html.unescape(words))
 
 
 def _compare_numbers(archive: OpenedArchive, report: Mapping[str, Any]) -> Iterator[str]:

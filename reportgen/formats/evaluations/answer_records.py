@@ -63,7 +63,7 @@ SECONDS: Final = ("seconds", "latency", "latencies", "elapsed", "elapsed_seconds
 SAMPLE: Final = (
     *("sample", "sample_id", "sample_idx", "sample_index", "attempt", "epoch", "repeat", "trial", "run"),
 )
-MODEL: Final = ("model", "model_name", "model_id", "model_name_or_path", "model_path")
+MODEL: Final = ("model", "model_name", "model_id", "model_name_or_path", "model_path", "method", "algorithm")
 BENCHMARK: Final = ("benchmark", "dataset", "dataset_name", "task", "task_name", "data_name", "data_source")
 # Names of the records if the file is an object around them.
 RECORDS: Final = (
