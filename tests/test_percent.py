@@ -46,7 +46,7 @@ def test_an_axis_in_percent(axis: Axis, labels: tuple[str, ...], read: str) -> N
 
 
 def test_the_table_is_that_of_the_raw_file() -> None:
-    """Means and spreads of the last values, hundredfold, with one precision; the CSV of the figure has the shares."""
+    """Means and spreads of the last values, hundredfold, in one precision; the CSV file has shares."""
     finals: dict[str, list[float]] = {}
     for row in read_csv(CASE / "data" / "runs.csv"):
         if row["step"] == "20":
