@@ -53,6 +53,10 @@ PLACES = """(figure, live) => {
   ];
   return [...words, ...rows.sort((a, b) => a[0].localeCompare(b[0]))];
 }"""
+TOOLTIP = """async (tooltip) => {
+  await new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown)));
+  return [...tooltip.children].map((row) => [...row.children].map((cell) => cell.textContent));
+}"""
 NO_IDLE = "window.requestIdleCallback = () => 0;"
 
 
@@ -88,16 +92,15 @@ def drag(figure: Locator, start: float, end: float) -> None:
 
 
 def tooltip_rows(figure: Locator) -> list[list[str]]:
-    """The words of the tooltip, row by row, its head first."""
+    """The words of the tooltip, row by row, its head first, in the frame after the pointer has moved."""
     tooltip = figure.locator(".rg-tooltip")
     expect(tooltip).to_be_visible()
-    rows = tooltip.evaluate("t => [...t.children].map(r => [...r.children].map(c => c.textContent))")
-    return [[cell for cell in row if cell] for row in rows]
+    return [[cell for cell in row if cell] for row in tooltip.evaluate(TOOLTIP)]
 
 
 def names_in_tooltip(figure: Locator) -> list[str]:
     """The series that the tooltip lists."""
-    expect(figure.locator(".rg-tooltip")).to_be_visible()
+    assert tooltip_rows(figure)
     rows = figure.locator(".rg-tooltip-row:not(.rg-of-run, .rg-difference) > .rg-name")
     return rows.all_text_contents()
 
