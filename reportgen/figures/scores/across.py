@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from reportgen.core.comparisons import REPORTED, Verdict
 from reportgen.core.model import Cell, ResultTable, Stack
 from reportgen.core.words import format_count
@@ -30,6 +32,7 @@ from reportgen.figures.scores.wording import (
     list_found_notes,
     list_protocol_notes,
     name_metric,
+    share_digits,
 )
 from reportgen.figures.text import isolate_names, wrap_cell, write_table_csv
 
@@ -67,6 +70,10 @@ def draw_across(  # noqa: PLR0917 - the block's id and settings, then what it sh
     ``found`` (notes on the outcomes) are by benchmark; ``context`` is that of the block.
     """
     isolate = partial(isolate_names, names=across.series)
+    cells = [cell for row in (across.macro, *across.cells) for cell in row]
+    context = share_digits(
+        context, [cell.score for cell in cells], [cell.against for cell in cells if cell.against]
+    )
     # Sort rows by average; those without one come last, in the order of the data.
     sign = -1 if context.higher_is_better else 1
     averages = [cell.score.estimate for cell in across.macro]
@@ -75,7 +82,7 @@ def draw_across(  # noqa: PLR0917 - the block's id and settings, then what it sh
     power, cautions = [], []
     for index, name in enumerate(across.benchmarks):
         reported = all(row[index].score.samples is None for row in across.cells)
-        own = contexts.get(name, context)
+        own = replace(contexts.get(name, context), difference_half=context.difference_half)
         words = describe_power(name, powers.get(name), own, together="comparisons", reported=reported)
         power += [isolate(word) for word in words if word]
         seen = list_found_notes(found[name], across.series) if found and name in found else ()
