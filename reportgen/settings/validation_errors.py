@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import reduce
-from itertools import groupby
+from itertools import chain, groupby
 from operator import getitem
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, get_args, get_origin
 
@@ -60,6 +60,26 @@ _PATTERNS: Final = {
     "id": "takes letters, digits, - and _, and begins with a letter",
     "function": "takes file.py:function",
     "feed_id": "takes a tag URI, such as tag:example.org,2026:scaling",
+}
+# Words of SQL, pandas and plotting libraries for keys, the first of which that is there is suggested.
+_SYNONYMS: Final = {
+    "filter": "where filters having query select subset",
+    "by": "group groupby group_by",
+    "series": "model models method methods",
+    "metric metrics": "y value values",
+    "source": "data dataset from table",
+    "step": "x iteration epoch",
+    "order": "sort sort_by sort_values order_by orderby",
+    "colour colours": "hue palette cmap",
+    "x_title": "xlabel x_label",
+    "y_title": "ylabel y_label",
+    "x_domain": "xlim x_lim x_range",
+    "y_domain": "ylim y_lim y_range",
+    "x_scale": "logx log_x",
+    "y_scale": "logy log_y",
+    "band": "ci errorbar error_bars interval",
+    "smooth": "ema ewm rolling window",
+    "height": "figsize size",
 }
 
 
@@ -169,7 +189,10 @@ class _Fault(Struct, frozen=True):
             case "extra_forbidden":
                 known = tuple(spot.holder.model_fields) if spot.holder else ()
                 message = f'"{shorten(spot.key)}" is not a key of {spot.owner}'
-                step = f"{suggest_name(spot.key, known)}The keys are {join_names(known)}"
+                word = spot.key.lower()
+                meant = (keys.split() for keys, words in _SYNONYMS.items() if word in words.split())
+                key = next((key for key in chain(*meant) if key in known), spot.key)
+                step = f"{suggest_name(key, known)}The keys are {join_names(known)}"
             case "enum" | "literal_error":
                 choices = re.findall(r"'([^']*)'", self.context["expected"])
                 message = f"{written} is not one of {join_names(choices)}"
