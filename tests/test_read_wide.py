@@ -245,7 +245,7 @@ def test_a_standard_deviation_without_a_number_gives_no_interval(tmp_path: Path)
         (
             INDEX,
             "form: wide\n",
-            "data/s/table.csv:1: it is open whether the columns (Elm and Fir) are series or",
+            "data/s/table.csv:1: it is unclear whether the columns (Elm and Fir) are series or",
         ),
     ],
 )

@@ -158,7 +158,7 @@ def _find_suspects(walked: Walk) -> Iterator[_Refused]:
         kind, marks = match["kind"], match["marks"]
         outer = max((start for start in walked.opened if start < line), default=line)
         if line in taken or not _BARE.fullmatch(text):
-            message = f"the opening fence of a {kind} block takes nothing but its language"
+            message = f"the opening fence of a {kind} block can only name the language"
             step = f"Write {marks}{kind} and put the settings into the body, as key: value"
         elif line in walked.opened:
             message = f"this {kind} block is not closed"

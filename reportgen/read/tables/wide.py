@@ -215,9 +215,9 @@ class _GridReader:
         if across is None:
             shown = join_names([column.name for column in self._columns[:3]])
             where = f'the column "{label}"' if label else quote_names(list(self._grid.labels)) or "no column"
-            message = f"it is open whether the columns ({shown}) are series or benchmarks"
+            message = f"it is unclear whether the columns ({shown}) are series or benchmarks"
             step = "Say wide: series or wide: benchmarks in source.yml"
-            raise ReportError(self._diagnose(f"{message}: {where} does not say it", step, 1))
+            raise ReportError(self._diagnose(f"{message}: {where} does not say", step, 1))
         roles = self._find_roles(across, label)
         problems = [*self._find_repeated_rows(roles), *self._find_wrong_cells()]
         if self._settings.interval is None:
