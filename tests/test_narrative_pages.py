@@ -324,8 +324,10 @@ CONFLICT = "<<<<<<< HEAD\nsource: a\n=======\nsource: b\n>>>>>>> other\n"
 )
 def test_the_marks_of_a_merge_are_problems(text: str, lines: tuple[int, ...]) -> None:
     """Wherever they stand in a page, and nothing else is told of it."""
-    said = "a merge left its mark here. Keep one of the two versions, without the marks."
-    assert problems(text) == [f"content/a.md:{line}: {said}" for line in lines]
+    said = (
+        "this line is a merge conflict mark of Git. Keep one of the two versions, and remove the lines with"
+    )
+    assert problems(text) == [f"content/a.md:{line}: {said} the marks." for line in lines]
 
 
 def test_code_may_show_a_merge() -> None:
