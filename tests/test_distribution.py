@@ -77,7 +77,7 @@ def test_a_setting_gives_colours(tmp_path: Path, block: str) -> None:
     assert "muted" not in inks.values()
     files["data/runs.csv"] = "model,problem,score\na,1,0\na,2,1\n"
     (problem,) = problems(write_report(tmp_path / "scores", files))
-    assert 'colour takes a setting of runs, and "runs" holds scores. Leave it out.' in problem
+    assert 'colour must be a setting of runs, but "runs" holds scores. Leave it out.' in problem
 
 
 def test_every_run_is_a_dot_with_the_interval_of_the_mean(tmp_path: Path) -> None:

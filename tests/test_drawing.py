@@ -196,4 +196,4 @@ def test_a_source_of_too_many_rows_is_told(tmp_path: Path, monkeypatch: pytest.M
         'content/index.md:2: "runs"',
         'content/index.md:8: "runs"',
     ]
-    assert "rows, and a chart takes 3 at most. Leave some out with filter:" in str(told.value)
+    assert "rows, but a chart can have at most 3. Leave some out with filter:" in str(told.value)

@@ -464,7 +464,7 @@ def test_all_mistakes_in_a_hub_are_named_at_once(folder: Path) -> None:
     text = (
         "title: Lab\nsite_url: lab\nkeep: 3\nreports:\n"
         "- {name: one, from: one}\n- name: one\n  from: two\n- {name: ONE, from: two}\n"
-        "- {name: ../up, from: two}\n- {name: three}\n"
+        "- {name: ../up, from: two}\n- {name: three}\n- ../a.zip\n"
     )
     write_file(folder / "hub.yml", text)
     code, said = update(folder)
@@ -474,9 +474,13 @@ def test_all_mistakes_in_a_hub_are_named_at_once(folder: Path) -> None:
         'hub.yml:3:1: error: "keep" is not a key of hub.yml.',
         'hub.yml:6:9: error: "one" is also the name of the report on line 5. Give one of the',
         'hub.yml:8:10: error: "ONE" is on some systems the same as "one", the name of the report on line 5.',
-        'hub.yml:9:4: error: "../up" becomes a folder',
+        'hub.yml:9:4: error: "../up" cannot be the name of a folder',
         'hub.yml:10:3: error: item 5 of "reports" in hub.yml needs "from".',
-        "6 problems; the hub was left as it was.",
+        (
+            'hub.yml:11:3: error: item 6 of "reports" must be keys and values, not "../a.zip". '
+            "Write them as key: value; the keys are name, team and from."
+        ),
+        "7 problems; the hub was left as it was.",
     ):
         assert words in said, said
     assert files_below(folder / "public") == was

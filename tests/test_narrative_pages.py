@@ -246,6 +246,22 @@ def test_problems_of_all_pages_come_together(tmp_path: Path) -> None:
     assert said[2].startswith("c.md: this file cannot be read (No such file or directory)")
 
 
+def test_words_of_other_tools_suggest_the_key_of_the_block(tmp_path: Path) -> None:
+    """From SQL, pandas and plotting libraries; what the block has no key for is not suggested."""
+    meant = {"where": "filter", "filters": "filter", "query": "filter", "select": "filter", "groupby": "by"}
+    meant |= {"y": "metric", "xlabel": "x_title", "hue": "colour", "Model": "series", "sort_by": "order"}
+    panels = {"where": "filter", "y": "metrics"}
+    text = curve("\n".join(f"{word}: 1" for word in meant))
+    text += "\n" + curve("\n".join(f"{word}: 1" for word in panels)).replace("curve", "panels")
+    (tmp_path / "a.md").write_text(text)
+    problems = Diagnostics()
+    read_pages(Project(tmp_path, ".", ("a.md",), ProjectSettings()), problems)
+    said = [problem.text.partition(" The keys are")[0] for problem in problems.found]
+    for kind, words in (("curve", meant), ("panels", panels)):
+        for word, key in words.items():
+            assert f'"{word}" is not a key of a {kind} block. Did you mean "{key}"?' in said
+
+
 def test_a_mistake_hides_nothing_but_itself(tmp_path: Path) -> None:
     """The blocks beside a faulty one are read, so that their own problems are found in the same round."""
     (tmp_path / "a.md").write_text(curve("smoth: 1") + "\n" + curve("source: runs"))
@@ -308,8 +324,10 @@ CONFLICT = "<<<<<<< HEAD\nsource: a\n=======\nsource: b\n>>>>>>> other\n"
 )
 def test_the_marks_of_a_merge_are_problems(text: str, lines: tuple[int, ...]) -> None:
     """Wherever they stand in a page, and nothing else is told of it."""
-    said = "a merge left its mark here. Keep one of the two versions, without the marks."
-    assert problems(text) == [f"content/a.md:{line}: {said}" for line in lines]
+    said = (
+        "this line is a merge conflict mark of Git. Keep one of the two versions, and remove the lines with"
+    )
+    assert problems(text) == [f"content/a.md:{line}: {said} the marks." for line in lines]
 
 
 def test_code_may_show_a_merge() -> None:

@@ -423,14 +423,26 @@ def test_percentages_are_shares(tmp_path: Path) -> None:
 
 
 def test_a_column_with_and_without_percent_signs_is_refused(tmp_path: Path) -> None:
-    """Their values differ by a factor of 100; 0 and 0.4 are on either scale."""
+    """0.4 may be 0.4% or 40%; zero and missing values are the same on both scales."""
     data = Data(tmp_path)
-    data.write("s.csv", "step,acc\n1,51.2%\n2,60\n3,0.4\n")
+    data.write("s.csv", "step,acc\n1,0.4\n2,51.2%\n3,60\n4,0\n5,\n6,NaN\n7,530%\n")
+    rest = 'in column "acc" has no %, but "51.2%" in line 3 has: it could be'
+    step = "Write all of them in one way, as 51% or as 0.51."
     assert data.problems("s") == [
-        (
-            'data/s.csv:3: "60" in column "acc" has no %, and other cells of the column have one. '
-            "Write % at all of them."
-        )
+        f'data/s.csv:2: "0.4" {rest} 0.4% or 40%. {step}',
+        f'data/s.csv:4: "60" {rest} 60% or 6000%. {step}',
+    ]
+
+
+def test_metrics_of_a_long_table_may_differ_in_percent_signs(tmp_path: Path) -> None:
+    """A loss has no % beside an accuracy that has; each metric is checked by itself."""
+    data = Data(tmp_path)
+    data.write("long.csv", "step,metric,value\n1,acc,51.2%\n1,loss,2.5\n2,acc,60%\n2,loss,2\n")
+    assert data.frame("long", "acc")["value"].tolist() == [0.512, 0.6]
+    assert data.frame("long", "loss")["value"].tolist() == [2.5, 2]
+    data.write("long.csv", "step,metric,value\n1,acc,51.2%\n1,loss,2.5\n2,acc,0.6\n2,loss,2\n")
+    assert [problem.split(",")[0] for problem in data.problems("long")] == [
+        'data/long.csv:4: "0.6" in column "value" has no %'
     ]
 
 
@@ -452,9 +464,10 @@ PRINTED = [("1,234.5", 1234.5), ("**76.8**", 76.8), ("51.2%", 0.512), ("-0.5", -
 def test_numbers_are_read_as_they_are_printed(tmp_path: Path, columns: str, cell: str, value: float) -> None:
     """Wide and long, with columns of metrics or of series, and so are the steps."""
     data = Data(tmp_path)
-    rows = [f'"1,000",1,"{cell}"', '"2,000",2,"0.25"']
+    other = "25%" if "%" in cell else "0.25"
+    rows = [f'"1,000",1,"{cell}"', f'"2,000",2,"{other}"']
     if "metric" in columns:
-        rows = [f'A,"1,000",acc,"{cell}"', 'A,"2,000",acc,"0.25"']
+        rows = [f'A,"1,000",acc,"{cell}"', f'A,"2,000",acc,"{other}"']
     data.write("s.csv", "\n".join([columns, *rows]))
     frame = data.frame("s", "s" if "PPO" in columns else "acc")
     frame = frame[frame["series"] != "GRPO"]

@@ -344,7 +344,7 @@ def test_statements_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(queries, "MOST_ROWS", 1000)
     endless = "WITH RECURSIVE a(step) AS (SELECT 1 UNION ALL SELECT step + 1 FROM a) SELECT"
     (problem,) = database(Data(tmp_path / "a"), f"{endless} count(*) FROM a").problems("s")
-    assert "takes more than 3,000,000 steps of SQLite" in problem
+    assert "needs more than 3,000,000 steps of SQLite" in problem
     (problem,) = database(Data(tmp_path / "b"), f"{endless} step FROM a").problems("s")
     assert "gives more than 1,000 rows" in problem
 

@@ -47,16 +47,22 @@ def measured_series(data: Data) -> list[str]:
     return list(data.frame("all", "loss")["series"])
 
 
-@pytest.mark.parametrize("names", [("a.csv", "a/x.csv"), ("a.csv", "a.jsonl"), ("a.csv", "a.csv.gz")])
+@pytest.mark.parametrize(
+    "names",
+    [("a/", "a.csv"), ("a.csv", "a.jsonl"), ("a.csv", "a.csv.gz"), ("a/", "a.zip"), ("a.csv", "a.tar.gz")],
+)
 def test_a_name_clash_is_an_error(tmp_path: Path, names: tuple[str, str]) -> None:
-    """Two files, or a file and a folder, of one name are told with both paths."""
+    """Two files, tables or archives, or a file and a folder of one name are reported with both paths."""
     data = Data(tmp_path)
     for name in names:
-        data.write(name, LONG)
+        data.write(f"{name}x.csv" if name == "a/" else name, LONG)
     for ask in (lambda: find_sources(tmp_path, "data"), lambda: data.open("a")):
         with pytest.raises(ReportError) as caught:
             ask()
-        assert 'would be the source "a" too. Rename one of them' in str(caught.value)
+        expected = (
+            f'2 sources have the name "a": data/{names[0]} and data/{names[1]}. Rename or remove all but one.'
+        )
+        assert expected in str(caught.value)
 
 
 def test_an_unknown_source_names_the_nearest(tmp_path: Path) -> None:

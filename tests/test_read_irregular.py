@@ -440,3 +440,51 @@ def test_what_nobody_can_explain_is_told_at_the_source(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-200])
     with pytest.raises(ReportError, match=r"data/a\.parquet: the data cannot be read: "), table.reading():
         reduce(table)
+
+
+MERGED = {
+    "a.csv": ("model,step,loss\nA,0,1\n", "A,1,{}\n"),
+    "a.tsv": ("model\tstep\tloss\nA\t0\t1\n", "A\t1\t{}\n"),
+    "one.csv": ("loss\n1\n", "{}\n"),
+    "header.csv": ("", "model,step,{}\n"),
+    "a.jsonl": ('{"step": 0, "loss": 1}\n', '{{"step": 1, "loss": {}}}\n'),
+    "a.json": ('[{"step": 0, "loss": 1},\n', '{{"step": 1, "loss": {}}}]\n'),
+    "a/rows.yaml": ("- step: 0\n  loss: 1\n", "- {{step: 1, loss: {}}}\n"),
+    "a/source.yml": ("title: A\n", "description: {}\n"),
+    "a/version_0/metrics.csv": ("epoch,step,loss\n0,0,1\n", "0,1,{}\n"),
+    "a/verl.jsonl": ('{"step": 0, "data": {"loss": 1}}\n', '{{"step": 1, "data": {{"loss": {}}}}}\n'),
+}
+
+
+@pytest.mark.parametrize("name", MERGED)
+def test_marks_of_a_merge_are_named_with_the_line_of_the_first(tmp_path: Path, name: str) -> None:
+    """Once for each file, instead of what is wrong with such a row."""
+    data = Data(tmp_path)
+    before, line = MERGED[name]
+    merged = f"<<<<<<< HEAD\n{line.format(2)}=======\n{line.format(3)}>>>>>>> other\n"
+    data.write(name, before + merged)
+    if name == "a/source.yml":
+        data.write("a/a.csv", "step,loss\n0,1\n")
+    place = f"data/{name}:{before.count(chr(10)) + 1}"
+    step = "Keep one of the two versions, and remove the lines with the marks."
+    source = name.partition("/")[0].partition(".")[0]
+    assert data.problems(source) == [f"{place}: this line is a merge conflict mark of Git. {step}"]
+
+
+def test_a_merge_deep_in_a_large_table_is_named(tmp_path: Path) -> None:
+    """Also where no sample reaches, when the rows are read."""
+    data = Data(tmp_path)
+    rows = [f"{step},0.5\n" for step in range(200_000)]
+    rows.insert(150_000, "<<<<<<< HEAD\n")
+    data.write("a.csv", f"step,loss\n{''.join(rows)}")
+    assert [one.split(". ")[0] for one in data.problems("a")] == [
+        "data/a.csv:150002: this line is a merge conflict mark of Git"
+    ]
+
+
+def test_an_answer_may_show_a_merge(tmp_path: Path) -> None:
+    """In a cell of several lines, as models write edits."""
+    data = Data(tmp_path)
+    edit = "<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\n"
+    data.write("a.csv", f'model,step,loss,response\nA,0,1,"{edit}"\nA,1,2,no\n')
+    assert list(data.frame("a", "loss")["value"]) == [1, 2]

@@ -245,11 +245,11 @@ def test_percentages_are_shares(tmp_path: Path) -> None:
     _, run = only(write(tmp_path / "logs" / "version_0" / "metrics.csv", text))
     assert columns(run)["val_acc"] == [(49, 0.512), (149, 0.005), (199, 1.0)]
     assert run.findings == ()
-    keras = "epoch,accuracy,loss,val_accuracy,val_loss\n0,51.2%,2,49%,2\n1,60,2,0,3\n"
+    keras = "epoch,accuracy,loss,val_accuracy,val_loss\n0,51.2%,2,49%,2\n1,60,2,0,3\n2,0.6,2,48%,1\n"
     _, run = only(write(tmp_path / "history.csv", keras))
-    assert [value for _, value in columns(run)["val_accuracy"]] == [0.49, 0]
-    assert math.isnan(columns(run)["accuracy"][1][1])
-    assert told(run) == ["1 value without %, where others of the metric have one: read as NaN"]
+    assert [value for _, value in columns(run)["val_accuracy"]] == [0.49, 0, 0.48]
+    assert [math.isnan(value) for _, value in columns(run)["accuracy"]] == [False, True, True]
+    assert told(run) == ["2 values without %, where others of the metric have one: read as NaN"]
 
 
 def test_numbers_are_read_as_they_are_printed(tmp_path: Path) -> None:

@@ -460,9 +460,9 @@ def test_the_protocol_of_a_series(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "place", "message"),
     [
-        ("score_range: [1, 0]\n", "1:1", "score_range takes the smaller number first"),
-        ("protocol:\n  samples: 0\n", "2:3", '"samples: 0" has to be at least 1'),
-        ("protocols:\n  A: {top_p: 1.5}\n", "2:7", '"top_p: 1.5" has to be at most 1'),
+        ("score_range: [1, 0]\n", "1:1", "score_range must begin with the smaller number"),
+        ("protocol:\n  samples: 0\n", "2:3", '"samples: 0" must be at least 1'),
+        ("protocols:\n  A: {top_p: 1.5}\n", "2:7", '"top_p: 1.5" must be at most 1'),
     ],
 )
 def test_what_source_yml_may_not_say(tmp_path: Path, text: str, place: str, message: str) -> None:

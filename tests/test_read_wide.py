@@ -233,6 +233,11 @@ def test_a_standard_deviation_without_a_number_gives_no_interval(tmp_path: Path)
             'data/s/table.csv:3: 75.5 in column "MATH" has no %, and "AIME" has. Write % at all of them',
         ),
         (
+            "Model,AIME,MATH\nElm,51.2%,76%\nFir,0.48,75%\n",
+            "",
+            'data/s/table.csv:3: 0.48 in column "AIME" has no %, and other cells of it have. Write % at all',
+        ),
+        (
             "model,shots,AIME,MATH\nElm,zero,0.5,0.6\nElm,five,0.6,0.7\n",
             "form: wide\n",
             'data/s/table.csv:3: a second row of Elm: the first is line 2; "shots" may tell them apart.',
@@ -240,7 +245,7 @@ def test_a_standard_deviation_without_a_number_gives_no_interval(tmp_path: Path)
         (
             INDEX,
             "form: wide\n",
-            "data/s/table.csv:1: it is open whether the columns (Elm and Fir) are series or",
+            "data/s/table.csv:1: it is unclear whether the columns (Elm and Fir) are series or",
         ),
     ],
 )

@@ -151,36 +151,43 @@ def test_a_mistyped_key_names_the_nearest() -> None:
             "band: zzzz",
             '"band: zzzz" is not one of ci, simultaneous, se, sd, range, iqr and none. band: What the band',
         ),
-        ("curve", "series: GRPO", '"series" takes a list, not "GRPO". Write series: [GRPO].'),
+        ("curve", "series: GRPO", '"series" must be a list, not "GRPO". Write series: [GRPO].'),
         ("curve", "series:\n - ", 'item 1 of "series" is empty'),
-        ("curve", "smooth: 5", '"smooth: 5" has to be less than 1. smooth: 0 for none'),
-        ("curve", "max_points: 5", '"max_points: 5" has to be at least 10'),
-        ("curve", "smooth: much", '"smooth" takes a number, not "much"'),
-        ("curve", "smooth: [1]", '"smooth" takes a number, not a list'),
-        ("curve", "smooth: .inf", '"smooth" takes a finite number, not ".inf"'),
-        ("curve", f"smooth: {'9' * 400}", '"smooth" takes a finite number'),
-        ("curve", f"height: {'9' * 200}", "has to be at most 800"),
+        ("curve", "smooth: 5", '"smooth: 5" must be less than 1. smooth: 0 for none'),
+        ("curve", "max_points: 5", '"max_points: 5" must be at least 10'),
+        ("curve", "smooth: much", '"smooth" must be a number, not "much"'),
+        ("curve", "smooth: [1]", '"smooth" must be a number, not a list'),
+        ("curve", "smooth: .inf", '"smooth" must be a finite number, not ".inf"'),
+        ("curve", f"smooth: {'9' * 400}", '"smooth" must be a finite number'),
+        ("curve", f"height: {'9' * 200}", "must be at most 800"),
         ("curve", "smooth:", '"smooth" has no value. Write one, or leave the key out.'),
         ("curve", "filter: {a: }", '"a" has no value'),
-        ("curve", "runs: maybe", '"runs" takes true or false, not "maybe"'),
-        ("curve", "max_points: 40.5", '"max_points" takes a whole number, not "40.5"'),
-        ("curve", "x_domain: [1]", '"x_domain" takes at least 2 values'),
-        ("curve", "x_domain: [1, 2, 3]", '"x_domain" takes no more than 2 values'),
-        ("curve", "id: 9a", '"id" takes letters, digits, - and _, and begins with a letter'),
+        ("curve", "runs: maybe", '"runs" must be true or false, not "maybe"'),
+        ("curve", "max_points: 40.5", '"max_points" must be a whole number, not "40.5"'),
+        ("curve", "x_domain: [1]", '"x_domain" must have at least 2 values'),
+        ("curve", "x_domain: [1, 2, 3]", '"x_domain" can have at most 2 values'),
+        ("curve", "id: 9a", '"id" must begin with a letter and contain only letters, digits, - and _'),
         ("curve", "title: ''", '"title" is empty'),
         ("curve", f"title: {'x' * 1001}", '"title" is longer than 1000 characters'),
-        ("curve", "filter: 5", '"filter" takes keys and values, not "5"'),
-        ("curve", "filter: {a: [[1]]}", 'item 1 of "a" takes text, a number or true or false, not a list'),
-        ("curve", "reference: [{}]", "a reference line takes either x or y"),
-        ("curve", "reference: [5]", 'item 1 of "reference" takes keys and values, not "5"'),
+        ("curve", "filter: 5", '"filter" must be keys and values, not "5"'),
+        ("curve", "filter: {a: [[1]]}", 'item 1 of "a" must be text, a number or true or false, not a list'),
+        ("curve", "reference: [{}]", "a reference line must have either x or y"),
+        (
+            "curve",
+            "reference: [5]",
+            (
+                'item 1 of "reference" must be keys and values, not "5". '
+                "Write them as key: value; the keys are x, y and label."
+            ),
+        ),
         ("curve", "annotations: [{x: 1}]", 'item 1 of "annotations" in a curve block needs "text"'),
-        ("curve", "[a]", "a curve block takes keys and values"),
-        ("curve", "words", "a curve block takes keys and values"),
+        ("curve", "[a]", "a curve block must consist of keys and values"),
+        ("curve", "words", "a curve block must consist of keys and values"),
         ("panels", "", 'a panels block needs "metrics"'),
         ("panels", "metrics: []", '"metrics" is empty'),
-        ("panels", "metrics: [[1]]", 'item 1 of "metrics" takes text or keys and values, not a list'),
+        ("panels", "metrics: [[1]]", 'item 1 of "metrics" must be text or keys and values, not a list'),
         ("altair", "", 'an altair block needs "function"'),
-        ("altair", "charts.py", '"function" takes file.py:function'),
+        ("altair", "charts.py", '"function" must be written as file.py:function'),
         (
             "table",
             "columns: [fin]",
@@ -219,7 +226,7 @@ def test_a_very_wrong_body_is_told_in_part() -> None:
 def test_a_rule_of_two_values_points_at_their_key() -> None:
     """The line of a rule across values is that of the key it names."""
     assert problems("curve", "metric: a\nx_domain: [3, 1]")[0].startswith(
-        "content/aime.md:32:1: x_domain takes the smaller number first"
+        "content/aime.md:32:1: x_domain must begin with the smaller number"
     )
 
 
@@ -309,7 +316,7 @@ def test_an_empty_source_file_means_the_defaults(tmp_path: Path) -> None:
         ),
         (b"title: a\nnote: gr\xf6\xdfe\n", "data/a/source.yml:2: this is not UTF-8: byte 0xf6"),
         (b"columns: {serie: a}\n", 'data/a/source.yml:1:11: "serie" is not a key of columns in source.yml'),
-        (b"files: {}\n", '"files" takes text or a list, not keys and values'),
+        (b"files: {}\n", '"files" must be text or a list, not keys and values'),
         (b"format: cvs\n", 'Did you mean "csv"?'),
     ],
 )
@@ -353,7 +360,7 @@ def test_front_matter_problems_count_lines_from_the_top_of_the_page() -> None:
 
 def test_front_matter_that_is_no_mapping_is_refused() -> None:
     """A list between the lines says nothing."""
-    with pytest.raises(ReportError, match="the front matter takes keys and values"):
+    with pytest.raises(ReportError, match="the front matter must consist of keys and values"):
         load_front_matter("- a", "content/a.md")
 
 
@@ -390,7 +397,7 @@ def test_project_problems_name_the_line_of_mkdocs_yml(text: str) -> None:
     assert said[0].startswith(
         f'mkdocs.yml:{last - 1}:11: "smooth" is not a key of benchmarks in the reportgen plugin'
     )
-    assert said[1].startswith(f'mkdocs.yml:{last}:16: "GRPO" takes a whole number, not "x"')
+    assert said[1].startswith(f'mkdocs.yml:{last}:16: "GRPO" must be a whole number, not "x"')
 
 
 @pytest.mark.parametrize("text", [None, "a: [", "plugins: [search]", "plugins: reportgen", "- a"])
@@ -421,6 +428,6 @@ def test_keys_below_names_of_the_user_s_own_are_told_too(tmp_path: Path) -> None
         'data/a/source.yml:2:7: "temperatur" is not a key of A in protocols in source.yml. '
         'Did you mean "temperature"?'
     )
-    assert said[1].startswith('data/a/source.yml:3:7: "temperature: -1" has to be at least 0.')
-    assert said[2].startswith('data/a/source.yml:4:3: "C" takes keys and values, not "3".')
+    assert said[1].startswith('data/a/source.yml:3:7: "temperature: -1" must be at least 0.')
+    assert said[2].startswith('data/a/source.yml:4:3: "C" must be keys and values, not "3".')
     assert said[3].startswith('data/a/source.yml:5:8: "x" is not a key of protocols in source.yml.')

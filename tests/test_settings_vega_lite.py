@@ -167,8 +167,8 @@ def test_plain_texts_pass(text: str) -> None:
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        ("", "10: a vega-lite block takes a Vega-Lite specification, in YAML or JSON"),
-        ("bar", "a vega-lite block takes a Vega-Lite specification"),
+        ("", "10: a vega-lite block must be a Vega-Lite specification, in YAML or JSON"),
+        ("bar", "a vega-lite block must be a Vega-Lite specification"),
         (
             "$schema: https://vega.github.io/schema/vega/v6.json\nmark: bar",
             "$schema does not name a schema of Vega-Lite",
@@ -179,11 +179,11 @@ def test_plain_texts_pass(text: str) -> None:
         ),
         ("mark: bar\nheight: .nan", ".nan is not a finite number. Write null."),
         ("mark: bar\nheight: 1e999", "1e999 is not a finite number"),
-        ("layer: [{data: {source: [a]}, mark: bar}]", '"source" takes text'),
-        ("mark: bar\ndata: {source: a, format: {type: csv}}", "beside source, data takes nothing else"),
+        ("layer: [{data: {source: [a]}, mark: bar}]", '"source" must be text'),
+        ("mark: bar\ndata: {source: a, format: {type: csv}}", "data with source: cannot have other keys"),
         ("mark: bar\nsource: b\ndata: {source: a}", "the source is named twice"),
-        ("mark: bar\ndata: {source: [a]}", '"source" takes text'),
-        ("mark: bar\nid: 1a", "begins with a letter"),
+        ("mark: bar\ndata: {source: [a]}", '"source" must be text'),
+        ("mark: bar\nid: 1a", "must begin with a letter"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(body: str, expected: str) -> None:

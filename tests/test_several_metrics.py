@@ -220,7 +220,7 @@ def test_a_statement_names_the_metric_that_it_is_about(tmp_path: Path) -> None:
     page = "# Small\n\n```curve\nid: one\nsource: runs\nmetric: [train/loss, eval/loss]\n```\n\n"
     files = {"content/index.md": page + '[1.6]{value="final(ours)"}\n', "data/runs.csv": RUNS}
     (said,) = problems(write_report(tmp_path, files))
-    assert 'Write of= with one of "one-1", "one-2"' in said
+    assert 'Name one with of=: "one-1", "one-2"' in said
     files["content/index.md"] = page + '[2.1]{value="final(ours)" of="one-2"}\n'
     report = drafted(write_report(tmp_path, files))
     assert [one.as_expected for one in report.statements["index.md"]] == [True]

@@ -81,7 +81,7 @@ def test_what_does_not_hold_is_a_warning_at_its_place(tmp_path: Path) -> None:
     assert {problem.severity for problem in report.problems} == {Severity.WARNING}
     assert str(value) == (
         'content/index.md:11:13: "0.9" but final(MEL) = 0.82 [0.57, 1.07] at step 10. '
-        '"reportgen fix" writes "0.8".'
+        '"reportgen fix --write" writes "0.8".'
     )
     assert str(claim).startswith(
         'content/index.md:12:4: "GRPO wins" is not so: final(GRPO) > final(MEL) fails: 0.72 is not'

@@ -145,7 +145,7 @@ def test_spellings_of_columns(text: str, kind: str, behind: str) -> None:
         ("last 0", '"last 0": last takes a number of readings'),
         ("last 2.5", '"last 2.5": last takes a number of readings'),
         ("best by", '"best by": best by takes a metric'),
-        ("final 3", '"final 3": final takes nothing behind it'),
+        ("final 3", '"final 3": final takes no parameter'),
         ("best by los", '"los" is no metric of source "runs". Did you mean "loss"?'),
         ("best by margin", 'It is not known whether a higher or a lower "margin" is better. Write \'lowest'),
         ("at 900", "A has no value at step 900. It has values from step 0 to step 2"),

@@ -83,9 +83,9 @@ def test_for_makes_a_page_of_each_combination() -> None:
 @pytest.mark.parametrize(
     ("written", "said"),
     [
-        ("for: [A, B]", "for takes names, each with a list of values"),
-        ("for: {x: []}", "for takes names, each with a list of values"),
-        ("for: {x: one}", "for takes names, each with a list of values"),
+        ("for: [A, B]", "for must give each name a list of values"),
+        ("for: {x: []}", "for must give each name a list of values"),
+        ("for: {x: one}", "for must give each name a list of values"),
         ("for: {x: [a, A]}", "for makes two pages p-a.md"),
         ("for: {x: [" + ", ".join(map(str, range(501))) + "]}", "for makes more than 500 pages"),
     ],

@@ -81,12 +81,16 @@ def test_without_a_name_the_benchmark_of_the_page_is_meant(tmp_path: Path) -> No
 
 
 def test_a_page_with_one_figure_needs_no_name(tmp_path: Path) -> None:
-    """With several and no benchmark it is open what is meant, and their ids are told."""
+    """Without a benchmark, several figures are listed by their ids; with none, a source can be named."""
     (topic,) = topics(tmp_path, CURVE, None)
     assert topic.figure == "scores"
     said = refusal(tmp_path, CURVE + PANELS, None)
-    assert "the page has no benchmark" in said
-    assert '"scores", "two", "two-1", "two-2"' in said
+    assert "the page has 2 figures and no benchmark, so it is unclear which one is meant. " in said
+    assert 'Name one with "of": "scores", "two", "two-1", "two-2".' in said
+    assert refusal(tmp_path, "", None).endswith(
+        "the page has neither a figure nor a benchmark that this could be about. "
+        'Add a figure to the page, or name a source with "of".'
+    )
 
 
 def test_a_source_can_be_named(tmp_path: Path) -> None:
@@ -95,7 +99,9 @@ def test_a_source_can_be_named(tmp_path: Path) -> None:
     assert topic.figure == "scores"
     (scores,) = topics(tmp_path, SCORES, "answers")
     assert (scores.request.metric, scores.figure) == ("mean", "answers")
-    assert "it is open which is meant" in refusal(tmp_path, PANELS.replace("id: two", "id: losses"), "two")
+    assert "it is unclear which one is meant" in refusal(
+        tmp_path, PANELS.replace("id: two", "id: losses"), "two"
+    )
 
 
 def test_a_misspelt_figure_is_not_taken_for_a_source(tmp_path: Path) -> None:

@@ -326,7 +326,7 @@ def list_warnings(statement: Statement) -> Iterator[Diagnostic]:
         step = "Take fails= away"
     elif binding.kind == "value":
         said = f'"{binding.words}" but {judgement.found}'
-        written = "In Jupyter, write" if binding.in_notebook else '"reportgen fix" writes'
+        written = "In Jupyter, write" if binding.in_notebook else '"reportgen fix --write" writes'
         step = f'{written} "{judgement.repaired}"' if judgement.repaired else ""
     else:
         said = f'"{binding.words}" is not so: {judgement.found}'

@@ -417,7 +417,7 @@ def _find_question_topic(
     elif len(source.benchmarks) > 1 and not {chosen.benchmark, chosen.name} & set(source.benchmarks):
         kind, open_names = "benchmark", source.benchmarks
     if open_names:
-        said = f'source "{source.name}" has {len(open_names)} {kind}s, and it is open which is meant'
+        said = f'source "{source.name}" has {len(open_names)} {kind}s, and it is unclear which one is meant'
         step = f"Name one with --{kind}: {quote_names(open_names)}"
         raise ReportError(Diagnostic(source.location, said, step, Stage.DATA))
     topic = make_source_topic(chosen, source, declared=own)

@@ -14,7 +14,7 @@ from pydantic_core import from_json
 
 from reportgen.formats.runs import Finding, UnreadableError
 from reportgen.formats.text_files import Count, Decoder, read_head, read_lines
-from reportgen.settings.text import shorten
+from reportgen.settings.text import CONFLICT, find_conflict_marks, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -179,6 +179,8 @@ def parse_json(path: Path, text: str, what: str = "the file", reduced: Reduce | 
     try:
         return json.loads(text, object_hook=reduced)
     except json.JSONDecodeError as error:
+        if marks := find_conflict_marks(text):
+            raise UnreadableError(path, *CONFLICT, marks[0]) from error
         # Some of Python's messages end with "at": "Unterminated string starting at".
         reason = error.msg.removesuffix(" at")
         message = f"{what} is not whole JSON: {reason} at line {error.lineno}, column {error.colno}"

@@ -15,6 +15,7 @@ from msgspec import Struct, field
 
 from reportgen.core.words import format_count
 from reportgen.formats.runs import Finding, UnreadableError
+from reportgen.settings.text import CONFLICT
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -77,6 +78,7 @@ def read_whole(path: Path, longest: int = LARGEST_DOCUMENT) -> bytes:
 
 def read_lines(path: Path, longest: int = LARGEST_PART) -> Iterator[tuple[int, bytes]]:
     """Yield number (1-based) and bytes of every line with its end; raise ``UnreadableError``."""
+    is_table = path.suffix.lower() in _TABLES
     with explain_os_errors(path), path.open("rb") as file:
         wide = _detect_utf16(file.read(_BEGINNING))
         file.seek(0)
@@ -91,6 +93,8 @@ def read_lines(path: Path, longest: int = LARGEST_PART) -> Iterator[tuple[int, b
             if len(line) > longest:
                 message = f"the line is longer than {format_mebibytes(longest)}"
                 raise UnreadableError(path, message, "Check that this is a text file", number)
+            if is_table and line.startswith((b"<<<<<<< ", b">>>>>>> ")):
+                raise UnreadableError(path, *CONFLICT, number)
             yield number, line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
 
 

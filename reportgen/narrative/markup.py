@@ -20,7 +20,7 @@ from reportgen.core.statements import Binding
 from reportgen.core.words import find_nearest
 from reportgen.narrative.binding_syntax import find_candidates, has_binding_marks
 from reportgen.settings.blocks import BLOCKS
-from reportgen.settings.text import MAX_CHARACTERS, read_markdown
+from reportgen.settings.text import CONFLICT, MAX_CHARACTERS, find_conflict_marks, read_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,7 +48,6 @@ _TWO_MARKS: Final = re.compile(r"[> ]*``(?P<word>[A-Za-z-]+) *")
 _IN_ITEM: Final = re.compile(r"[> ]*(?:[-+*]|\d+[.)]) +(?P<marks>`{3,}|~{3,}) *(?P<word>[A-Za-z-]+) *")
 # The first line of many of our blocks.
 _SOURCE: Final = re.compile(r"^[> ]*source: *\S", re.MULTILINE)
-_CONFLICT: Final = re.compile(r"(?:<{7}|>{7}) \S.*")
 _LEAST_SIMILARITY: Final = 0.8
 # Languages of others close to our kinds: mkdocs-charts-plugin's, a program, plain text.
 _OF_OTHERS: Final = frozenset({"vegalite", "tableau", "plain"})
@@ -59,21 +58,18 @@ _SWALLOWED: Final = (
 )
 
 
-def find_conflict_marks(text: str, file: str) -> tuple[Diagnostic, ...]:
+def report_conflict_marks(text: str, file: str) -> tuple[Diagnostic, ...]:
     """Return a problem for each merge conflict mark in a whole file, except in its code."""
-    if "<<<<<<<" not in text and ">>>>>>>" not in text:
-        return ()
-    marked = [line for line, content in enumerate(text.split("\n")) if _CONFLICT.fullmatch(content)]
+    marked = find_conflict_marks(text)
     if not marked:
         return ()
     from reportgen.narrative.markdown_extensions import walk  # noqa: PLC0415  # hardly any page has one
 
     code = [call for call in walk(text).calls if not call.ours]
-    message, step = "a merge left its mark here", "Keep one of the two versions, without the marks"
     return tuple(
-        Diagnostic(SourceLocation(file, line + 1), message, step)
+        Diagnostic(SourceLocation(file, line), *CONFLICT)
         for line in marked
-        if not any(call.start < line < call.end for call in code)
+        if not any(call.start < line - 1 < call.end for call in code)
     )
 
 
@@ -158,7 +154,7 @@ def _find_suspects(walked: Walk) -> Iterator[_Refused]:
         kind, marks = match["kind"], match["marks"]
         outer = max((start for start in walked.opened if start < line), default=line)
         if line in taken or not _BARE.fullmatch(text):
-            message = f"the opening fence of a {kind} block takes nothing but its language"
+            message = f"the opening fence of a {kind} block can only name the language"
             step = f"Write {marks}{kind} and put the settings into the body, as key: value"
         elif line in walked.opened:
             message = f"this {kind} block is not closed"

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation, Stage
 from reportgen.narrative import notebooks
-from reportgen.narrative.markup import find_bindings, find_conflict_marks, find_fences, strip_bindings
+from reportgen.narrative.markup import find_bindings, find_fences, report_conflict_marks, strip_bindings
 from reportgen.narrative.references import find_references
 from reportgen.narrative.templates import expand_page, list_variables, split_front_matter
 from reportgen.settings.inputs import Block, Page, Reference
@@ -165,7 +165,7 @@ def read_page(path: str, text: str, file: str) -> Page:
 
 def _parse_page(path: str, text: str, file: str, problems: Diagnostics) -> Page:
     text = normalise_text(text)
-    if marks := find_conflict_marks(text, file):
+    if marks := report_conflict_marks(text, file):
         raise ReportError(*marks)
     front_text, body, first_line = split_front_matter(text, file)
     front_matter: FrontMatter | None = None

@@ -206,7 +206,7 @@ def _list_combinations(looped: Node) -> Iterator[dict[str, str]]:
             lists.append([_list_node_variables(item, key) for item in values.items])
     if not lists or len(lists) != len(looped.entries) or not all(all(values) for values in lists):
         step = "Write it as in for: {benchmark: [AIME, HMMT]}"
-        raise ReportError(Diagnostic(looped.place, "for takes names, each with a list of values", step))
+        raise ReportError(Diagnostic(looped.place, "for must give each name a list of values", step))
     combinations = product(*lists)
     for number, parts in enumerate(combinations):
         if number == _MOST_PAGES:

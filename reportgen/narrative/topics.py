@@ -95,7 +95,7 @@ def find_topics(
         own = benchmark if benchmark and benchmark.source_name == of else Benchmark(name=of, source=of)
         if source.kind != "outcomes" and not own.metric and len(source.metrics) != 1:
             ids = [figure for figure, topics in by_id.items() if topics[0].request.source == of]
-            message = f'source "{of}" has {len(source.metrics)} metrics, and it is open which is meant'
+            message = f'source "{of}" has {len(source.metrics)} metrics, and it is unclear which one is meant'
             step = f"Name a figure that shows one{f': {quote_names(ids)}' if ids else ' of them'}"
             raise ReportError(Diagnostic(place, message, step))
         return (_find_topic(own, source, page, by_id.values()),)
@@ -109,8 +109,13 @@ def find_topics(
 def _find_only_figure(page: Page, sources: Mapping[str, Source], place: SourceLocation) -> tuple[Topic, ...]:
     figures = [block for block in page.blocks if block.settings.has_topics]
     if len(figures) != 1:
-        message = "it is not said what this is about, and the page has no benchmark"
-        step = f"Name a figure with of=: {quote_names(_list_page_figures(page)) or 'there is none'}"
+        message = "the page has neither a figure nor a benchmark that this could be about"
+        step = 'Add a figure to the page, or name a source with "of"'
+        if figures:
+            message = (
+                f"the page has {len(figures)} figures and no benchmark, so it is unclear which one is meant"
+            )
+            step = f'Name one with "of": {quote_names(_list_page_figures(page))}'
         raise ReportError(Diagnostic(place, message, step))
     for _, topics in _iterate_shown(figures[0], page, sources):
         return topics

@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
-from reportgen.core.words import suggest_name
+from reportgen.core.words import join_names, suggest_name
 from reportgen.formats.files import get_archive_ending, natural_key, split_ending, split_weak_ending
 from reportgen.formats.messages import list_names, merge_problems
 from reportgen.formats.registry import is_data_name
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 _EVENTS: Final = "events.out."
 SETTINGS: Final = "source.yml"
 MOST_FILES: Final = 200_000
-DEEPEST: Final = 100
-"""Deepest nesting of folders in a source."""
+DEEPEST: Final = 100  # deepest nesting of folders in a source
 
 
 class Location(Struct, frozen=True):
@@ -73,7 +72,7 @@ def find_sources(
     """Return the names of all sources below the data folder, in natural order.
 
     There are none without such a folder. Links that leave the boundary are not followed but added to
-    ``outward`` with their targets. Two files, or a file and a folder, of the same name are an error.
+    ``outward`` with their targets. Two sources of the same name are an error.
     """
     data = project_root / data_dir
     if not data.is_dir():
@@ -89,11 +88,11 @@ def find_sources(
         if folder != data and folder.is_relative_to(data):
             names.setdefault(folder.relative_to(data).as_posix(), []).append(folder)
     for file in sorted(_list_files(tops, of_units=True), key=natural_key):
-        # A log next to a table of the same name is not a source of its own.
-        names.setdefault(_name_source(file), [file])
-    problems = [_report_clash(name, paths, project_root) for name, paths in names.items() if len(paths) > 1]
-    if problems:
-        raise ReportError(*problems)
+        # A log next to a table of the same name is not a source of its own; an archive is one.
+        if get_archive_ending(file.name) or _name_source(file) not in names:
+            names.setdefault(_name_source(file), []).append(file)
+    if clashes := [(name, paths) for name, paths in names.items() if len(paths) > 1]:
+        raise ReportError(*(_report_clash(name, paths, project_root) for name, paths in clashes))
     return tuple(sorted(names, key=lambda name: natural_key(Path(name))))
 
 
@@ -115,7 +114,8 @@ def locate(
         if len(parts) == 1:
             near = [data / entry for entry in entries if entry.startswith(name) and (data / entry).exists()]
             found += [path for path in _list_files(near) if split_ending(path)[0] == name]
-            found = found or [one for one in _list_files(near, of_units=True) if _name_source(one) == name]
+            units = [one for one in _list_files(near, of_units=True) if _name_source(one) == name]
+            found += [one for one in units if get_archive_ending(one.name)] if found else units
             # Whoever opens any other file says why it is not read.
             found = found or [at for at in near if (at.stem, at.suffix == ".dvc") == (name, False)][:1]
     if len(found) > 1:
@@ -156,16 +156,16 @@ def _name_source(path: Path) -> str:
 def _list_files(paths: Iterable[Path], *, of_units: bool = False) -> Iterator[Path]:
     """Yield the tables among paths in the data folder, or the units if ``of_units``."""
     for path in paths:
-        if path.name.startswith(".") or path.name.endswith(SETTINGS):
-            continue
-        if is_data_name(path.name) and bool(split_ending(path)[1]) is not of_units and path.is_file():
+        skipped = path.name.startswith(".") or path.name.endswith(SETTINGS) or not is_data_name(path.name)
+        if not skipped and bool(split_ending(path)[1]) is not of_units and path.is_file():
             yield path
 
 
 def _report_clash(name: str, paths: list[Path], root: Path) -> Diagnostic:
-    others = " and ".join(locate_file(path, root).file for path in paths[1:])
-    message = f'{others} would be the source "{name}" too'
-    return Diagnostic(locate_file(paths[0], root), message, "Rename one of them", Stage.DATA)
+    paths = sorted(paths, key=natural_key)
+    shown = join_names([f"{locate_file(path, root)}{'/' if path.is_dir() else ''}" for path in paths])
+    message = f'{len(paths)} sources have the name "{name}": {shown}'
+    return Diagnostic(locate_file(paths[0], root), message, "Rename or remove all but one", Stage.DATA)
 
 
 class FolderWalk(Struct, frozen=True):

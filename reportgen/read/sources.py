@@ -43,11 +43,11 @@ from reportgen.read.tables.check import (
     list_endings,
     report_unread,
     report_unused_settings,
-    warn_no_metrics,
 )
 from reportgen.read.tables.converted import convert_tables, rewrite_numbers, split_samples
 from reportgen.read.tables.layout import Survey, list_free_columns, suggest_totals
 from reportgen.read.tables.mapped_json import map_tables
+from reportgen.read.tables.notations import warn_no_metrics
 from reportgen.read.tables.pivoted import map_pivots
 from reportgen.read.tables.survey import complete_layout, hash_files, list_tables, survey
 from reportgen.read.tables.wide import map_wide_tables

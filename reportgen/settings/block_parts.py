@@ -137,7 +137,7 @@ def split_column(text: str) -> tuple[Statistic, str]:
         if number is None or not math.isfinite(number) or (kind is Statistic.LAST and number not in _COUNTS):
             behind = ""
     if bool(behind) is not (kind in takes):
-        raise ValueError(f'"{text}": {kind} takes {takes.get(kind, "nothing behind it")}')
+        raise ValueError(f'"{text}": {kind} takes {takes.get(kind, "no parameter")}')
     return kind, behind
 
 
@@ -162,7 +162,7 @@ class ReferenceLine(Settings):
     @model_validator(mode="after")
     def _check_axis(self) -> ReferenceLine:
         if (self.x is None) == (self.y is None):
-            raise ValueError("a reference line takes either x or y")
+            raise ValueError("a reference line must have either x or y")
         return self
 
 

@@ -115,7 +115,7 @@ class LineSettings(DataSettings):
         for name in ("x_domain", "y_domain"):
             domain = getattr(self, name, None)
             if domain and not domain[0] < domain[1]:
-                raise ValueError(f"{name} takes the smaller number first")
+                raise ValueError(f"{name} must begin with the smaller number")
         return self
 
     def list_other_axes(self, known: tuple[str, ...]) -> tuple[Self, ...]:

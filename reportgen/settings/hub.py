@@ -28,8 +28,8 @@ FOLDER_NAME: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._+-]{0,98}[A-Za-z0-9_+-
 def _check_name(name: str) -> str:
     if not FOLDER_NAME.fullmatch(name):
         raise ValueError(
-            f'"{name}" becomes a folder: it takes letters, digits and . _ + -, at most 100, and begins and '
-            "ends with a letter or digit"
+            f'"{name}" cannot be the name of a folder: use at most 100 letters, digits and . _ + -, with a '
+            "letter or digit first and no . at the end"
         )
     return name
 
@@ -70,7 +70,9 @@ class HubSettings(Settings):
     keep_versions: int = Field(
         5, ge=0, le=1000, description="How many earlier versions of each report stay published."
     )
-    reports: tuple[HubReport, ...] = Field(min_length=1, description="The reports.")
+    reports: tuple[HubReport, ...] = Field(
+        min_length=1, description="The reports, each with its name and where it comes from."
+    )
 
 
 class ListedReport(Struct, frozen=True):

@@ -249,13 +249,13 @@ class SourceSettings(Settings):
     @model_validator(mode="after")
     def _check_series(self) -> SourceSettings:
         if self.format == "mapped" and isinstance(self.columns.series, tuple):
-            raise ValueError("columns: series takes one path with format: mapped")
+            raise ValueError("columns: series must be one path with format: mapped")
         return self
 
     @model_validator(mode="after")
     def _check_score_range(self) -> SourceSettings:
         if not self.score_range[0] < self.score_range[1]:
-            raise ValueError("score_range takes the smaller number first")
+            raise ValueError("score_range must begin with the smaller number")
         return self
 
     def add_labels(self, labels: Mapping[str, str]) -> SourceSettings:

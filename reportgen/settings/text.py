@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage, make_error
@@ -23,6 +24,18 @@ MAX_CHARACTERS: Final = 2_000_000
 NESTED_TOO_DEEP: Final = ("this page is nested too deep", "Indent and quote less")
 LARGEST: Final = 16 << 20
 """Bytes of a page or a settings file: more are no text that a person wrote."""
+
+
+CONFLICT: Final = (
+    "this line is a merge conflict mark of Git",
+    "Keep one of the two versions, and remove the lines with the marks",
+)
+_CONFLICT_MARK: Final = re.compile(r"^(?:<{7}|>{7}) \S", re.MULTILINE)
+
+
+def find_conflict_marks(text: str) -> list[int]:
+    """Return the lines, 1-based, that are merge conflict marks; ``=======`` may be a heading."""
+    return [text.count("\n", 0, match.start()) + 1 for match in _CONFLICT_MARK.finditer(text)]
 
 
 def make_settings_problem(place: SourceLocation, message: str, next_step: str) -> Diagnostic:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import reduce
-from itertools import groupby
+from itertools import chain, groupby
 from operator import getitem
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, get_args, get_origin
 
@@ -52,14 +52,34 @@ _LIMITS: Final = {"gt": "more than", "ge": "at least", "lt": "less than", "le": 
 # The next step is None if it is the description of the key.
 _LENGTHS: Final = {
     "too_short": ("{label} is empty", "Write at least one item, or leave the key out"),
-    "too_long": ("{label} takes no more than {max_length} values", None),
+    "too_long": ("{label} can have at most {max_length} values", None),
     "string_too_short": ("{label} is empty", "Write a text, or leave it out"),
     "string_too_long": ("{label} is longer than {max_length} characters", "Shorten it"),
 }
 _PATTERNS: Final = {
-    "id": "takes letters, digits, - and _, and begins with a letter",
-    "function": "takes file.py:function",
-    "feed_id": "takes a tag URI, such as tag:example.org,2026:scaling",
+    "id": "must begin with a letter and contain only letters, digits, - and _",
+    "function": "must be written as file.py:function",
+    "feed_id": "must be a tag URI, such as tag:example.org,2026:scaling",
+}
+# Words of SQL, pandas and plotting libraries for keys, the first of which that is there is suggested.
+_SYNONYMS: Final = {
+    "filter": "where filters having query select subset",
+    "by": "group groupby group_by",
+    "series": "model models method methods",
+    "metric metrics": "y value values",
+    "source": "data dataset from table",
+    "step": "x iteration epoch",
+    "order": "sort sort_by sort_values order_by orderby",
+    "colour colours": "hue palette cmap",
+    "x_title": "xlabel x_label",
+    "y_title": "ylabel y_label",
+    "x_domain": "xlim x_lim x_range",
+    "y_domain": "ylim y_lim y_range",
+    "x_scale": "logx log_x",
+    "y_scale": "logy log_y",
+    "band": "ci errorbar error_bars interval",
+    "smooth": "ema ewm rolling window",
+    "height": "figsize size",
 }
 
 
@@ -141,7 +161,7 @@ class _Fault(Struct, frozen=True):
             return sentence.format(label=label, max_length=limit), spot.advice if step is None else step
         if kind == "missing":
             if isinstance(self.name, int):
-                return f"{label} takes at least {self.name + 1} values", spot.advice
+                return f"{label} must have at least {self.name + 1} values", spot.advice
             name = str(self.name)
             field = spot.inner.model_fields.get(name) if spot.inner else None
             owner = f"{label} in {spot.owner}" if spot.key else label
@@ -153,10 +173,12 @@ class _Fault(Struct, frozen=True):
         spot, node = self.spot, self.spot.node
         accepted = self.context["accepted"] if self.kind == "no_branch" else (_SHAPES[self.kind],)
         *most, last = accepted
-        message = f"{spot.label} takes {', '.join(most)}{' or ' if most else ''}{last}, not "
+        message = f"{spot.label} must be {', '.join(most)}{' or ' if most else ''}{last}, not "
         if node.kind != "scalar":
             return message + ("a list" if node.kind == "list" else "keys and values"), spot.advice
         step = f"Write {shorten(spot.key)}: [{shorten(node.text)}]" if "a list" in accepted else spot.advice
+        if spot.inner and not spot.named and accepted == ("keys and values",):
+            step = f"Write them as key: value; the keys are {join_names(tuple(spot.inner.model_fields))}"
         return f'{message}"{shorten(node.text)}"', step
 
     def explain_value(self) -> tuple[str, str]:
@@ -169,19 +191,22 @@ class _Fault(Struct, frozen=True):
             case "extra_forbidden":
                 known = tuple(spot.holder.model_fields) if spot.holder else ()
                 message = f'"{shorten(spot.key)}" is not a key of {spot.owner}'
-                step = f"{suggest_name(spot.key, known)}The keys are {join_names(known)}"
+                word = spot.key.lower()
+                meant = (keys.split() for keys, words in _SYNONYMS.items() if word in words.split())
+                key = next((key for key in chain(*meant) if key in known), spot.key)
+                step = f"{suggest_name(key, known)}The keys are {join_names(known)}"
             case "enum" | "literal_error":
                 choices = re.findall(r"'([^']*)'", self.context["expected"])
                 message = f"{written} is not one of {join_names(choices)}"
                 step = (suggest_name(text, choices).rstrip() if text else "") or step
             case "string_pattern_mismatch":
-                rule = _PATTERNS.get(spot.key, "is not written as it has to be")
+                rule = _PATTERNS.get(spot.key, "is not in the right form")
                 message = f"{written}: {spot.label} {rule}"
             case "value_error":
                 message = str(self.context["error"]) or f"{spot.label} is not right"
             case "greater_than" | "greater_than_equal" | "less_than" | "less_than_equal":
                 ((key, limit),) = self.context.items()
-                message = f"{written} has to be {_LIMITS[key]} {limit:g}"
+                message = f"{written} must be {_LIMITS[key]} {limit:g}"
             case kind:
                 message = f"{written} is not accepted ({kind.replace('_', ' ')})"
         return message, step
@@ -195,7 +220,9 @@ def validate_tree(model: type[_Model], node: Node, owner: str) -> _Model:
     """
     if node.kind != "mapping":
         raise ReportError(
-            make_settings_problem(node.place, f"{owner} takes keys and values", "Write key: value")
+            make_settings_problem(
+                node.place, f"{owner} must consist of keys and values", "Write each on a line, as key: value"
+            )
         )
     values, root = to_values(node), _Spot(owner, node, node.place, inner=model)
     try:

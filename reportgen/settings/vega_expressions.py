@@ -122,7 +122,7 @@ def _check_piece(pieces: Sequence[str], index: int, *, looks_up: bool) -> _Fault
     if len(piece) == 1 and not (piece.isalnum() or piece in _MARKS or piece in "$_"):
         return f'"{piece}" is no part of an expression', "Remove it, or close the quotes"
     if (piece, after) in {("/", "/"), ("/", "*")}:
-        return "an expression takes no comment", "Remove it"
+        return "an expression cannot contain a comment", "Remove it"
     is_name = piece[0].isalpha() or piece[0] in "_$"
     if (is_name or piece[0] in "'\"" or before == ".") and (name := find_unsafe_name(piece)):
         step = "Use fields of the data; rename a column of this name"

@@ -74,7 +74,7 @@ def split_specification(spec: Node) -> Node:
         ReportError: outside addresses, files, code, numbers that JSON cannot write, all with their places.
     """
     if not spec.entries:
-        message = "a vega-lite block takes a Vega-Lite specification, in YAML or JSON"
+        message = "a vega-lite block must be a Vega-Lite specification, in YAML or JSON"
         step = "Write data: {source: NAME}, mark and encoding"
         raise ReportError(make_settings_problem(spec.place, message, step))
     problems: list[Diagnostic] = []
@@ -120,10 +120,10 @@ def _check_data(spec: Node) -> Iterator[Diagnostic]:
         if data and "source" in data.entries:
             place = data.keys["source"]
             if len(data.entries) > 1:
-                message, step = "beside source, data takes nothing else", "Remove the other keys of data"
+                message, step = "data with source: cannot have other keys", "Remove the other keys of data"
                 yield make_settings_problem(place, message, step)
             elif data.entries["source"].kind != "scalar":
-                yield make_settings_problem(place, '"source" takes text', "Write data: {source: NAME}")
+                yield make_settings_problem(place, '"source" must be text', "Write data: {source: NAME}")
             elif mapping is spec and "source" in spec.entries:
                 yield make_settings_problem(place, "the source is named twice", "Keep data: {source: NAME}")
 

@@ -18,7 +18,13 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostics, ReportError, SourceLocation
-from reportgen.settings.text import MAX_CHARACTERS, make_settings_problem, shorten
+from reportgen.settings.text import (
+    CONFLICT,
+    MAX_CHARACTERS,
+    find_conflict_marks,
+    make_settings_problem,
+    shorten,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -168,6 +174,9 @@ def parse(text: str, origin: Origin, *, any_tag: bool = False) -> Node | None:
     except yaml.reader.ReaderError as error:
         reader.report(error.position, "a control character stands in the text", "Remove it")
     except yaml.MarkedYAMLError as error:
+        if marks := find_conflict_marks(text):
+            place = SourceLocation(origin.file, origin.first_line + marks[0] - 1)
+            raise ReportError(make_settings_problem(place, *CONFLICT)) from error
         reader.report_syntax(error, len(text))
     reader.problems.raise_errors()
     return None if root and root.kind == "scalar" and root.value is None else root

@@ -100,7 +100,7 @@ def draft_report(
 _FAILS, _UNDECIDED, _UNEXPECTED = "statement-fails", "statement-undecided", "expected-failure-holds"
 # Every rule by its id: name and explanation.
 RULES: dict[str, tuple[str, str]] = {
-    _FAILS: ("Statement fails", "The data say otherwise; reportgen fix repairs bound values."),
+    _FAILS: ("Statement fails", "The data say otherwise; reportgen fix --write corrects bound values."),
     _UNDECIDED: ("Statement cannot be decided", "The data do not suffice to tell whether it is true."),
     _UNEXPECTED: ("Expected failure holds", "A claim that is marked with fails= holds."),
     Stage.SETTINGS.value: ("Problem in settings", "Something in mkdocs.yml, a source.yml or a block."),

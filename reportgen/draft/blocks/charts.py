@@ -143,7 +143,7 @@ def _read_frame(inputs: DrawInputs, source: str, place: SourceLocation) -> pd.Da
 
     frame: pd.DataFrame = read_raw_frame(inputs.project.root, inputs.sources[source])
     if len(frame) > MOST_ROWS:
-        said = f'"{source}" has {len(frame):,} rows, and a chart takes {MOST_ROWS:,} at most'
+        said = f'"{source}" has {len(frame):,} rows, but a chart can have at most {MOST_ROWS:,}'
         step = "Leave some out with filter: in its source.yml, or make a smaller table of it"
         raise ReportError(Diagnostic(place, said, step, Stage.FIGURE))
     return frame

@@ -75,7 +75,7 @@ def _plan_measures(
     parts: list[TableSettings | MetricSettings]
     if names and sources[names[0]].kind != "measurements":
         if settings.colour:
-            message = f'colour takes a setting of runs, and "{names[0]}" holds scores'
+            message = f'colour must be a setting of runs, but "{names[0]}" holds scores'
             raise ReportError(Diagnostic(block.location, message, "Leave it out", Stage.FIGURE))
         shared |= {"metric": settings.metric} if settings.metric else {}
         parts = [MetricSettings(**shared, benchmark=settings.benchmark)]

@@ -168,7 +168,7 @@ def find_topic(binding: Binding, page: Page, sources: Mapping[str, Source]) -> T
         return topics[0]
     ids = [topic.part or topic.figure for topic in topics]
     what = f'"{binding.of}"' if binding.of else "the page's only figure"
-    said = f"{what} shows {len(topics)} things, and it is open which is meant"
-    step = f"Write of= with one of {quote_names(ids)}"
+    said = f"{what} shows {len(topics)} metrics or benchmarks, and it is unclear which one is meant"
+    step = f"Name one with of=: {quote_names(ids)}"
     step = step if len(set(ids)) > 1 else "Name a figure that shows one"
     raise ReportError(Diagnostic(binding.location, said, step, Stage.NARRATIVE))

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 
 NAME: Final = "answer_lists"
-TITLE: Final = "lists of answers a problem"
+TITLE: Final = "lists of answers per problem"
 
 _LINES: Final = (".jsonl", ".ndjson")
 _LIST: Final = re.compile(r'"(?P<key>[^"\\\n]{1,40})"\s*:\s*\[\s*(?P<first>["{]|-?\d|true|false|null)')

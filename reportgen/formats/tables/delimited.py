@@ -27,6 +27,7 @@ from reportgen.formats.files import NOT_UTF8, is_utf8
 from reportgen.formats.layout import ROLE_NAMES, FileLayout, Look, Row
 from reportgen.formats.messages import limit_problems, list_names
 from reportgen.formats.text_files import LARGEST_DOCUMENT, MOST_COLUMNS, format_mebibytes
+from reportgen.settings.text import CONFLICT, find_conflict_marks
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -151,7 +152,7 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
         # A piece with a quote may start inside a cell.
         pieces = (piece.decode(errors="replace") for piece in sample.pieces if _QUOTE.encode() not in piece)
         cells += [row for piece in pieces for row in _parse(piece, delimiter) if row]
-    if any(len(row) != len(header) for row in cells):
+    if any(len(row) != len(header) or (len(row) == 1 and find_conflict_marks(row[0])) for row in cells):
         raise ReportError(*limit_problems(_find_wrong_rows(read_rows(content, file, ()))))
     if not cells and not sample.complete:
         # The head holds no whole row.
@@ -202,6 +203,9 @@ def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> I
         for cells in reader:
             yield from (content.make_problem(*NOT_UTF8, number) for number in alien)
             alien.clear()
+            if len(cells) == 1 and find_conflict_marks(cells[0]):
+                yield content.make_problem(*CONFLICT, line)
+                return
             if cells and len(cells) != len(file.columns):
                 message = f"the row has {len(cells)} cells where the header has {len(file.columns)}"
                 yield content.make_problem(message, "Look for a missing delimiter or an open quote", line)

@@ -20,6 +20,7 @@ from msgspec import Struct
 from reportgen.core.errors import Diagnostic, ReportError
 from reportgen.formats.files import NOT_UTF8, is_utf8, split_ending
 from reportgen.formats.messages import limit_problems, list_names
+from reportgen.settings.text import CONFLICT, find_conflict_marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -224,6 +225,8 @@ def make_json_error(content: Content, error: Exception, advice: str) -> ReportEr
     """Return the exception for a file that ``json`` cannot parse."""
     if isinstance(error, RecursionError):
         return content.make_error("the JSON is nested too deeply", "Write it with fewer levels")
+    if marks := find_conflict_marks(getattr(error, "doc", "")):
+        return content.make_error(*CONFLICT, marks[0])
     reason = getattr(error, "msg", str(error))
     message = f"the file is not JSON: {reason[:1].lower()}{reason[1:]}"
     return content.make_error(message, advice, getattr(error, "lineno", None))
@@ -238,6 +241,8 @@ def _read_lines(content: Content) -> Iterator[Document | Diagnostic]:
         try:
             value = json.loads(line)
         except (ValueError, RecursionError):
+            if find_conflict_marks(line):
+                raise content.make_error(*CONFLICT, number) from None
             fault = fault or ("the line is not JSON", "Mend or remove it")
         if fault:
             wrong.append((content.make_problem(*fault, number), line.endswith(("\n", "\r"))))

@@ -19,6 +19,7 @@ from reportgen.formats.layout import FileLayout, Look, Row
 from reportgen.formats.messages import limit_problems
 from reportgen.formats.tables.json_path import make_json_error
 from reportgen.formats.text_files import MOST_COLUMNS
+from reportgen.settings.text import CONFLICT, find_conflict_marks
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -125,6 +126,9 @@ def _read_objects(
             if written.strip():
                 item = parse_object(written) if is_utf8(written) else None
                 fault = _NO_OBJECT if is_utf8(written) else NOT_UTF8
+                if item is None and find_conflict_marks(written):
+                    yield number, content.make_problem(*CONFLICT, number)
+                    return
                 yield number, content.make_problem(*fault, number) if item is None else item
         return
     text = content.decode_text(content.read_all())

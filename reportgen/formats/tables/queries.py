@@ -79,7 +79,7 @@ def _run_query(content: Content, store: SqliteStore, query: str) -> str:
     except (sqlite3.Error, sqlite3.Warning) as error:
         message, advice = f"query: {str(error).rstrip('.')}", _ADVICE
         if str(error) == "interrupted":
-            message = f"query: takes more than {MOST_INSTRUCTIONS:,} steps of SQLite"
+            message = f"query: needs more than {MOST_INSTRUCTIONS:,} steps of SQLite"
             advice = "Select fewer rows, or add an index to the database"
         elif refused:
             message = f'query: may only select rows, and does more than that: "{refused[0]}"'

@@ -229,7 +229,7 @@ def _parse_numbers(
     there = np.array([value is not None for value in numbers], np.bool_)
     values = np.array(numbers, np.float64)
     if any(marked := ["%" in cell for cell in cells]):
-        other_scale = ~np.array(marked) & (np.abs(values) > 1) & np.isfinite(values)
+        other_scale = ~np.array(marked) & (values != 0) & np.isfinite(values)
         shares.number += int(np.count_nonzero(other_scale))
         values[other_scale] = np.nan
     return values, there

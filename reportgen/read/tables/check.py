@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from msgspec.structs import astuple, replace
+from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
 from reportgen.core.words import join_names
 from reportgen.formats import sql
 from reportgen.formats.cells import (
-    NUMERIC,
-    Kind,
     is_missing,
     is_number,
-    is_other_number,
     is_time,
     is_unix_time,
     parse_percent,
@@ -59,7 +54,7 @@ class Check(NamedTuple):
     typed: bool = False
 
 
-def _make_check(is_right: Callable[[str], bool], fault: str, advice: str) -> Check:
+def make_check(is_right: Callable[[str], bool], fault: str, advice: str) -> Check:
     """Return a check of filled cells; an empty one is missing, not faulty."""
     return Check(lambda cell: None if cell is None or is_missing(cell) or is_right(cell) else (fault, advice))
 
@@ -67,29 +62,15 @@ def _make_check(is_right: Callable[[str], bool], fault: str, advice: str) -> Che
 NAMED: Final = Check(
     lambda cell: None if cell else ("names nothing", "Fill the cell, or leave the row out"), typed=True
 )
-NUMBER: Final = _make_check(
+NUMBER: Final = make_check(
     lambda cell: is_number(cell) or parse_percent(cell) is not None,
     "is not a number",
     "Mend it, or leave the cell empty",
 )
-TIME: Final = _make_check(
+TIME: Final = make_check(
     lambda cell: is_time(cell) or is_unix_time(cell),
     "is not a time",
     "Write times as 2026-05-31 or 2026-05-31T12:00:00Z",
-)
-
-
-# Of columns of which some cells are percentages.
-_PERCENT: Final = _make_check(
-    lambda cell: not is_number(cell) or not 1 < abs(float(cell)) < math.inf,
-    "has no %, and other cells of the column have one",
-    "Write % at all of them",
-)
-# Of columns that are left out.
-_OTHER_NUMBER: Final = _make_check(
-    lambda cell: not is_other_number(cell),
-    "is not a plain number; this column is left out",
-    "Write numbers as 0.5, 1234.5 or 51.2%, and a ± in a column of its own",
 )
 
 
@@ -107,13 +88,15 @@ def find_wrong_cells(
     problems: list[Diagnostic] = []
     for file in files:
         try:
-            problems += limit_problems(_check_rows(file.get_content(root), file, checks))
+            problems += limit_problems(check_rows(file.get_content(root), file, checks))
         except ReportError as error:
             problems += error.problems
     return problems
 
 
-def _check_rows(content: Content, file: FileLayout, checks: Mapping[str, Check]) -> Iterator[Diagnostic]:
+def check_rows(content: Content, file: FileLayout, checks: Mapping[str, Check]) -> Iterator[Diagnostic]:
+    """Yield a problem for each unreadable row, and each cell that fails the check of its column."""
+
     def may_be_wrong(name: str) -> bool:
         if name not in file.columns or checks[name].typed or file.format == delimited.WANDB_CHART:
             return file.get_given(name) is None
@@ -195,28 +178,6 @@ def check_columns(layout: Layout, looks: Sequence[Look]) -> tuple[Diagnostic, ..
     return tuple(found[Severity.WARNING])
 
 
-def check_notations(root: Path, layout: Layout, looks: Iterable[Look]) -> Iterator[Diagnostic]:
-    """Yield warnings of columns left out for how their numbers are written; raise for some cells with a %."""
-    wrong: list[Diagnostic] = []
-    read = layout.metrics and not (layout.long or layout.outcomes or layout.totals)
-    for file, rows in ((look.file, look.rows) for look in looks if look.file.format != delimited.WANDB_CHART):
-        for index, (name, type_) in enumerate(zip(file.columns, file.types, strict=True)):
-            cells = [row[index] for row in rows if not is_missing(row[index])] if type_ == sql.TEXT else []
-            kind = layout.kinds.get(name)
-            if kind in NUMERIC and any("%" in (cell or "") for cell in cells):
-                wrong += find_wrong_cells(root, [file], {name: _PERCENT})
-            elif (
-                read
-                and kind is Kind.TEXT
-                and name not in astuple(layout.roles)
-                and 2 * sum(map(is_other_number, cells)) > len(cells)
-            ):
-                faults = _check_rows(file.get_content(root), file, {name: _OTHER_NUMBER})
-                yield from (replace(one, severity=Severity.WARNING) for one in islice(faults, 1))
-    if wrong:
-        raise ReportError(*wrong)
-
-
 def advise_step(layout: Layout, settings: SourceSettings) -> str:
     """Return the next step for a table in which no column is known as the step."""
     totals = suggest_totals(layout, settings)
@@ -227,28 +188,6 @@ def advise_step(layout: Layout, settings: SourceSettings) -> str:
     return (
         f"If a row is a score of a whole benchmark, say form: totals{score} in source.yml. Otherwise {advice}"
     )
-
-
-def warn_no_metrics(survey: Survey, place: SourceLocation) -> Iterator[Diagnostic]:
-    """Warn if a source of measurements has nothing to draw, as when decimals have commas."""
-    layout = survey.layout
-    if layout.metrics or layout.outcomes or layout.totals:
-        return
-    played = astuple(layout.roles)
-    rest = {name: kind for name, kind in layout.kinds.items() if name not in played and kind not in NUMERIC}
-    texts = [f'"{name}"' for name, kind in rest.items() if kind is not Kind.EMPTY]
-    empty = [f'"{name}"' for name, kind in rest.items() if kind is Kind.EMPTY]
-    message = "no column holds the numbers of a metric"
-    advice = "Write numbers as 0.5, not as 0,5, 50% or 1,000, and commas, semicolons or tabs between cells"
-    if layout.long:
-        message = f'no row names a metric: the column "{layout.roles.metric}" is empty'
-        advice = "Fill it with what each value is of"
-    elif texts:
-        message = f"{message}: {list_names(texts)} {'holds' if len(texts) == 1 else 'hold'} texts"
-    elif empty:
-        message = f"{message}: {list_names(empty)} {'is' if len(empty) == 1 else 'are'} empty"
-        advice = "Wait for the first values, or name other files with files:"
-    yield Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)
 
 
 def check_setting_names(survey: Survey, settings: SourceSettings, place: SourceLocation) -> Survey:

@@ -26,7 +26,6 @@ from reportgen.read.runs.stored import StoredRun
 from reportgen.read.tables.check import (
     NAMED,
     check_columns,
-    check_notations,
     check_unknown_files,
     explain_faults,
     explain_unknown_format,
@@ -51,6 +50,7 @@ from reportgen.read.tables.layout import (
     resolve_filters,
     select_metrics,
 )
+from reportgen.read.tables.notations import check_notations
 from reportgen.read.tables.rows import UNNAMED, select_files, select_series
 
 if TYPE_CHECKING:

@@ -215,9 +215,9 @@ class _GridReader:
         if across is None:
             shown = join_names([column.name for column in self._columns[:3]])
             where = f'the column "{label}"' if label else quote_names(list(self._grid.labels)) or "no column"
-            message = f"it is open whether the columns ({shown}) are series or benchmarks"
+            message = f"it is unclear whether the columns ({shown}) are series or benchmarks"
             step = "Say wide: series or wide: benchmarks in source.yml"
-            raise ReportError(self._diagnose(f"{message}: {where} does not say it", step, 1))
+            raise ReportError(self._diagnose(f"{message}: {where} does not say", step, 1))
         roles = self._find_roles(across, label)
         problems = [*self._find_repeated_rows(roles), *self._find_wrong_cells()]
         if self._settings.interval is None:
@@ -295,12 +295,12 @@ class _GridReader:
                         message = f'"{cell}" in column "{column.name}" is not a score'
                         step = "Write a number such as 75.5, 75.5 ± 0.4 or 75.5%, or leave the cell empty"
                         yield self._diagnose(message, step, line)
-        percent = next((column for _, column, one in self._iterate_scores() if one.percent), None)
-        if percent is None:
-            return
-        for line, column, one in self._iterate_scores():
-            if not one.percent and abs(one.value) > 1:
-                message = f'{one.value:g} in column "{column.name}" has no %, and "{percent.name}" has'
+        signed = {column.index: column.name for _, column, one in self._iterate_scores() if one.percent}
+        for line, column, one in self._iterate_scores() if signed else ():
+            mixed = column.index in signed
+            if not one.percent and abs(one.value) > (0 if mixed else 1):
+                other = "other cells of it have" if mixed else f'"{next(iter(signed.values()))}" has'
+                message = f'{one.value:g} in column "{column.name}" has no %, and {other}'
                 step = "Write % at all of them, or choose columns of one scale with metrics: in source.yml"
                 yield self._diagnose(message, step, line)
                 return
