@@ -108,7 +108,7 @@ def tabs(browser: Browser, bare: Site) -> Iterator[Tabs]:
 
 def awake(tab: Page, name: str) -> None:
     """Wake the chart of a page."""
-    tab.locator(f"#{name}").dispatch_event("pointerover")
+    tab.locator(f"#{name}").dispatch_event("pointermove")
     expect(tab.locator(f"#{name}.rg-is-live")).to_be_attached()
 
 

@@ -112,7 +112,7 @@ def alive(figure: Locator) -> Locator:
 def wake_figures(figures: Locator) -> None:
     """Let Vega draw the figures, as pointing at each does."""
     for figure in figures.all():
-        figure.dispatch_event("pointerover")
+        figure.dispatch_event("pointermove")
         expect(figure).to_have_class(ALIVE_CLASS)
 
 

@@ -63,7 +63,7 @@ def test_a_page_opens_whole_and_runs_nothing(tabs: Tabs, page: str, *, served_or
     figures = tab.locator(".rg-figure")
     expect(figures).to_have_count(FIGURES.get(page, 0))
     for figure in figures.all():
-        figure.dispatch_event("pointerover")
+        figure.dispatch_event("pointermove")
         expect(figure).to_have_class(re.compile("rg-is-(live|read)"))
     expect(tab.get_by_role("heading", name=LAST)).to_be_visible()
     assert tab.evaluate(_STRANGE) == []

@@ -69,7 +69,7 @@ def wake(tab: Page, name: str) -> Locator:
     """A figure, alive."""
     figure = figure_of(tab, name)
     figure.scroll_into_view_if_needed()
-    figure.dispatch_event("pointerover")
+    figure.dispatch_event("pointermove")
     expect(figure).to_have_class(re.compile("rg-is-live"))
     expect(figure.locator(".rg-toolbar")).to_be_attached()
     return figure
@@ -156,7 +156,7 @@ def test_nothing_moves(tabs: Tabs, name: str, width: int) -> None:
     tab.evaluate("window.scrollTo(0, 0)")
     before = tab.evaluate("[document.documentElement.scrollHeight, scrollY]")
     for one in PAGES[name]:
-        figure_of(tab, one).dispatch_event("pointerover")
+        figure_of(tab, one).dispatch_event("pointermove")
         expect(figure_of(tab, one)).to_have_class(re.compile("rg-is-live"))
     for one in PAGES[name]:
         alive: list[list[Any]] = figure_of(tab, one).evaluate(PLACES, arg=True)
@@ -183,6 +183,17 @@ def test_comes_alive_when_idle_and_only_near_the_window(tabs: Tabs) -> None:
     expect(figure_of(tab, "many")).to_have_class(re.compile("rg-is-live"))
     expect(figure_of(tab, "points")).to_have_class(re.compile("rg-is-live"))
     assert sum(url.endswith("vega.js") for url in tabs.requests) == 1
+
+
+def test_wakes_only_where_scrolling_stops(tabs: Tabs) -> None:
+    """A page that scrolls under the pointer stays smooth."""
+    scrolling = "window.scrolling = setInterval(() => document.dispatchEvent(new Event('scroll')), 20);"
+    tab = tabs.open("points", script=scrolling)
+    figure_of(tab, "points").dispatch_event("pointerover")
+    tab.wait_for_timeout(1000)
+    assert not any(url.endswith("vega.js") for url in tabs.requests)
+    tab.evaluate("clearInterval(scrolling)")
+    expect(figure_of(tab, "points")).to_have_class(re.compile("rg-is-live"))
 
 
 def test_is_read_as_soon_as_it_looks_alive(tabs: Tabs) -> None:

@@ -84,7 +84,7 @@ def test_marks_heat_maps_and_authors_charts_are_alive(tabs: Tabs) -> None:
         expect(figure.locator(".rg-tooltip")).to_be_visible()
     chart = tab.locator("[id='guide.vega-lite'] .rg-figure").first
     chart.scroll_into_view_if_needed()
-    chart.dispatch_event("pointerover")
+    chart.dispatch_event("pointermove")
     expect(chart).to_have_class(re.compile("rg-is-live"))
 
 

@@ -85,7 +85,7 @@ def test_nothing_moves(tabs: Tabs, width: int) -> None:
     ticks = ["1", "2", "4", "8", "16"][:: 1 if width == 1280 else 2]
     assert {*ticks, "k", "pass@k (%)"} <= set(labels)
     assert ("8" in labels) == (width == 1280)
-    figure.dispatch_event("pointerover")
+    figure.dispatch_event("pointermove")
     expect(figure).to_have_class(re.compile("rg-is-live"))
     alive: list[list[Any]] = figure.evaluate(PLACES, arg=True)
     assert [place[0] for place in alive] == labels

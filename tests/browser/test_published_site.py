@@ -56,7 +56,7 @@ def wake(tab: Page) -> None:
     """Hover over the first figure, which comes alive if its scripts are found."""
     figure = tab.locator(".rg-figure").first
     figure.scroll_into_view_if_needed()
-    figure.dispatch_event("pointerover")
+    figure.dispatch_event("pointermove")
     expect(figure).to_have_class(re.compile("rg-is-live"))
 
 

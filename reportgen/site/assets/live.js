@@ -30,6 +30,7 @@
     "Arrow keys read the marks one by one, Enter shows a series alone, or opens the samples of a cell that has " +
     "some, Space always shows a series alone, Escape shows everything again.";
   const SHOWN_FOR = 2400; // milliseconds
+  const STILL = 200; // milliseconds without scrolling after which figures wake
   const FILTERED = 8; // rows of a table that can be filtered
   const filters = new Map(); // by result
   const sorts = new Map(); // by result
@@ -148,17 +149,30 @@
     return hint;
   }
 
-  /** Figures near the window wake when the browser has nothing else to do, one at a time. */
+  /** Figures near the window wake when nobody scrolls and the browser has nothing else to do, one at a time. */
   function wakeWhenIdle(units) {
     if (navigator.connection?.saveData) return;
     const idle = window.requestIdleCallback ?? ((job) => setTimeout(job, 200));
+    const waiting = new Set(); // those near the window now: a reader who scrolls on needs no others
+    let [busy, scrolled] = [false, -Infinity];
+    document.addEventListener("scroll", ({ timeStamp }) => (scrolled = timeStamp), { passive: true });
+    const wakeNext = async () => {
+      const rest = scrolled + STILL - performance.now();
+      if (rest > 0) return void setTimeout(idle, rest, wakeNext);
+      const [unit] = waiting;
+      waiting.delete(unit);
+      if (unit) await wake(unit);
+      busy = waiting.size > 0;
+      if (busy) idle(wakeNext);
+    };
     const near = new IntersectionObserver(
       (entries) => {
         for (const { isIntersecting, target } of entries) {
-          if (!isIntersecting) continue;
-          near.unobserve(target);
-          idle(() => wake(target));
+          if (isIntersecting && !awake.has(target)) waiting.add(target);
+          else waiting.delete(target);
         }
+        if (!busy && waiting.size) idle(wakeNext);
+        busy ||= waiting.size > 0;
       },
       { rootMargin: "200px" },
     );
@@ -176,7 +190,8 @@
     document.addEventListener("pointermove", (event) => (live.lastMove = event), { capture: true, passive: true });
     const units = new Set(figures.map((figure) => figure.closest(".rg-panels") ?? figure));
     for (const unit of units) {
-      for (const event of ["pointerover", "focusin"]) {
+      // Not pointerover: it also comes where the page scrolls under a pointer that rests.
+      for (const event of ["pointermove", "pointerdown", "focusin"]) {
         unit.addEventListener(event, () => wake(unit), { once: true });
       }
     }
