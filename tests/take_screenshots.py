@@ -37,7 +37,7 @@ def take_for_readme(browser: Browser, site: Path) -> None:
     """Take the first screens in both schemes; finer than they are shown, for sharp text."""
     for scheme, (name, page) in product(SCHEMES, SHOWN.items()):
         context = browser.new_context(
-            viewport={"width": 1280, "height": 760},
+            viewport={"width": 1280, "height": 800},
             device_scale_factor=1.5,
             color_scheme="dark" if scheme == "dark" else "light",
             reduced_motion="reduce",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import xml.etree.ElementTree as ET
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -131,6 +132,24 @@ def test_rows_are_best_first() -> None:
     table, _ = parts(block(skilled(-1.0, 2.0, 0.5)))
     assert [row[0].text for row in table.rows] == ["B", "C"]
     assert table.header[1:] == ("C", "A")
+
+
+def test_all_differences_have_the_digits_of_the_typical_interval() -> None:
+    """Intervals 0.02, 0.5 and 0.5 wide, half: one table has one precision, in pairs, picture and power."""
+    steady, noise = np.full(30, 5.0), np.random.default_rng(4).normal(0, 1.4, 30)
+    wobble = np.linspace(-0.1, 0.1, 30)
+    scores = np.array([steady, steady - 1 + wobble, steady - 2 + noise])
+    problems = matrix(scores[:, :, np.newaxis], highest=10.0)
+    context = score_context("A", "B", "C", highest=10.0)
+    stack = draw_comparison("pairs", ComparisonSettings(), scored(problems), context)
+    table, figure = parts(stack)
+    cells = [text for row in table.rows for one in row[1:] for text in one.text.split("\n")[1:2]]
+    texts = [
+        *cells,
+        *(text for row in figure.table.rows for text in row[2:4]),
+        *re.findall("of ([0-9.]+) w", str(stack)),
+    ]
+    assert {len(number) for text in texts for number in re.findall(r"\.(\d+)", text)} == {2}, texts
 
 
 def test_too_few_shared_problems_decide_nothing() -> None:

@@ -336,6 +336,7 @@ class ScoreContext(SourceContext, frozen=True, kw_only=True):
     protocol: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
     score_name: str = ""  # name of the score of an answer, such as ``exact_match``
     half: float | None = None  # half-width that determines the digits of all scores; None for each its own
+    difference_half: float | None = None  # the same of all differences
 
 
 def make_step_context(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from reportgen.core.comparisons import REPORTED, Verdict
 from reportgen.core.model import Cell, ResultTable, Stack
@@ -30,6 +31,7 @@ from reportgen.figures.scores.wording import (
     list_found_notes,
     list_protocol_notes,
     name_metric,
+    share_digits,
 )
 from reportgen.figures.text import isolate_names, wrap_cell, write_table_csv
 
@@ -66,22 +68,16 @@ def draw_across(  # noqa: PLR0917 - the block's id and settings, then what it sh
     Scores and comparisons of ``across`` are adjusted together. ``powers`` (if known), ``contexts`` and
     ``found`` (notes on the outcomes) are by benchmark; ``context`` is that of the block.
     """
-    isolate = partial(isolate_names, names=across.series)
+    cells = [cell for row in (across.macro, *across.cells) for cell in row]
+    context = share_digits(
+        context, [cell.score for cell in cells], [cell.against for cell in cells if cell.against]
+    )
     # Sort rows by average; those without one come last, in the order of the data.
     sign = -1 if context.higher_is_better else 1
     averages = [cell.score.estimate for cell in across.macro]
     ranks = [float("inf") if value is None else sign * value for value in averages]
     order = sorted(range(len(ranks)), key=ranks.__getitem__)
-    power, cautions = [], []
-    for index, name in enumerate(across.benchmarks):
-        reported = all(row[index].score.samples is None for row in across.cells)
-        own = contexts.get(name, context)
-        words = describe_power(name, powers.get(name), own, together="comparisons", reported=reported)
-        power += [isolate(word) for word in words if word]
-        seen = list_found_notes(found[name], across.series) if found and name in found else ()
-        # Only for series measured on this benchmark: the others have no protocol that could differ.
-        mixed = list_protocol_notes(contexts[name])[0] if name in contexts else ()
-        cautions += [f"{name}: {note}" for note in (*seen, *mixed)]
+    power, cautions = _describe_benchmarks(across, powers, contexts, context, found or {})
     notes = dict.fromkeys(
         note for one in contexts.values() for note in one.notes if note not in context.notes
     )
@@ -93,9 +89,30 @@ def draw_across(  # noqa: PLR0917 - the block's id and settings, then what it sh
         id=block_id,
         title=settings.title or f"{format_count(len(across.benchmarks), 'benchmark')} side by side",
         subtitle=f"{name_metric(settings.metric, context)}, {against}",
-        parts=(isolate(answer), table),
+        parts=(isolate_names(answer, across.series), table),
         caption=join_caption(sentences, context, across.series, how),
     )
+
+
+def _describe_benchmarks(
+    across: AcrossBenchmarks,
+    powers: Mapping[str, Power],
+    contexts: Mapping[str, ScoreContext],
+    context: ScoreContext,
+    found: Mapping[str, OutcomeNotes],
+) -> tuple[list[str], list[str]]:
+    """Describe what each benchmark detects, and what is notable in its outcomes and protocols."""
+    power, cautions = [], []
+    for index, name in enumerate(across.benchmarks):
+        reported = all(row[index].score.samples is None for row in across.cells)
+        own = replace(contexts.get(name, context), difference_half=context.difference_half)
+        words = describe_power(name, powers.get(name), own, together="comparisons", reported=reported)
+        power += [isolate_names(word, across.series) for word in words if word]
+        seen = list_found_notes(found[name], across.series) if name in found else ()
+        # Only for series measured on this benchmark: the others have no protocol that could differ.
+        mixed = list_protocol_notes(contexts[name])[0] if name in contexts else ()
+        cautions += [f"{name}: {note}" for note in (*seen, *mixed)]
+    return power, cautions
 
 
 def _write_answer(across: AcrossBenchmarks, order: list[int], context: ScoreContext) -> str:

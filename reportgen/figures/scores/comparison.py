@@ -29,6 +29,7 @@ from reportgen.figures.scores.wording import (
     list_protocol_notes,
     make_difference_axis,
     name_metric,
+    share_digits,
 )
 from reportgen.figures.style import pick_slots
 from reportgen.figures.text import isolate_names, wrap_cell, write_table_csv
@@ -270,6 +271,7 @@ def draw_comparison(
     The comparisons of ``scored`` are of all pairs and adjusted together. Raises a ``ReportError`` if the
     baseline is not one of the series.
     """
+    context = share_digits(context, scored.scores, scored.comparisons)
     pairs = collect_pairs(scored, settings.baseline, context)
     title = settings.title or f"{context.benchmark}: who is better than whom"
     answer = f"{context.benchmark} has no series to compare."

@@ -214,7 +214,7 @@ def summarize_score_benchmark(
 
     ``page`` is the page's path below ``content/``; at least one series must have a score.
     """
-    context = share_digits(context, scored.scores)
+    context = share_digits(context, scored.scores, scored.comparisons)
     lead, known = scored.lead, [score for score in scored.scores if score.estimate is not None]
     choose, first = (max, "Highest score") if context.higher_is_better else (min, "Lowest score")
     best = format_score(choose(score.estimate or 0.0 for score in known), context)

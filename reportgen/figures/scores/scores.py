@@ -54,7 +54,7 @@ def draw_scores(
 
     The figure has the id of the block, the table ``<id>-table``.
     """
-    context = share_digits(context, scored.scores)
+    context = share_digits(context, scored.scores, scored.comparisons)
     shown = _sort_scores(scored.scores, settings.order, context)
     metric = name_metric(shown[0].metric if shown else settings.metric, context)
     # The name of a metric that is used as reported is not capitalized.

@@ -64,9 +64,19 @@ def half_width(result: Score | RunSpread | Comparison) -> float | None:
     return None if result.low is None or result.high is None else (result.high - result.low) / 2
 
 
-def share_digits(context: ScoreContext, scores: Sequence[Score | RunSpread]) -> ScoreContext:
-    """Return a context that writes all these scores with the digits of their typical interval."""
-    return replace(context, half=find_common_half(scores))
+def share_digits(
+    context: ScoreContext, scores: Sequence[Score | RunSpread], pairs: Sequence[Comparison] = ()
+) -> ScoreContext:
+    """Return a context that writes all scores, and all differences, with those of a typical interval."""
+    return replace(context, half=find_common_half(scores), difference_half=find_common_half(pairs))
+
+
+def _choose_half(half: float | None, shared: float | None) -> float | None:
+    """Return the half-width that determines digits: the shared one.
+
+    A much narrower interval keeps digits of its own, so that it does not become empty.
+    """
+    return half if shared is None else min(shared, 10 * half) if half else shared
 
 
 def format_score(value: float, context: ScoreContext, *, half: float | None = None) -> str:
@@ -78,9 +88,7 @@ def format_score(value: float, context: ScoreContext, *, half: float | None = No
     Raises:
         ValueError: ``value`` is not finite.
     """
-    if context.half is not None:
-        # A much narrower interval keeps digits of its own, so that it does not become empty.
-        half = context.half if not half else min(context.half, 10 * half)
+    half = _choose_half(half, context.half)
     if is_percent(context):
         return format_percent(value, decimals=choose_percent_decimals(half))
     return format_number(value, decimals=choose_decimals(half), within=(context.lowest, context.highest))
@@ -91,8 +99,9 @@ def format_difference(
 ) -> str:
     """Format a difference of scores: ``+3.2 points`` if they range from 0 to 1, otherwise a plain number.
 
-    Raises a ``ValueError`` if ``value`` is not finite.
+    The digits are chosen as those of scores are. Raises a ``ValueError`` if ``value`` is not finite.
     """
+    half = _choose_half(half, context.difference_half)
     if is_percent(context):
         points = format_nonzero(value * 100, decimals=choose_percent_decimals(half), signed=signed)
         return f"{points} points"
