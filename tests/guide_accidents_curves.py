@@ -15,7 +15,7 @@ _TORN = "the file is torn: its JSON breaks off in the middle"
 _LAST = "the last line has no end and may be cut off: it was left out"
 _POINTER = "it is a Git LFS pointer, not the data themselves; this run is left out. Run git lfs pull"
 _UNNAMED = (
-    "series_from: 1 of 6 runs have no such thing: data/{0}-example/{1}. "
+    "series_from: 1 of 6 runs do not have it: data/{0}-example/{1}. "
     'They are the series "(unnamed)"; write {2} there'
 )
 _LEFT_OUT = "1 missing or non-finite value was left out"

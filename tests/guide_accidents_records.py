@@ -77,8 +77,8 @@ WANDB = (
         copied(f"wandb/{_PARTS[0]}", f"wandb/{_PARTS[1]}"),
     ),
     Accident(
-        "a value of Group: adamw, Group: muon and Group: sgd stands for several, of the runs of a group or "
-        "of neighbouring steps: the band is from its __MIN to its __MAX",
+        "a value of Group: adamw, Group: muon and Group: sgd summarises several values, of a group of "
+        "runs or of neighbouring steps: the band goes from its __MIN to its __MAX",
         _grouped,
         source="wandb-csv-example",
     ),

@@ -203,9 +203,9 @@ def test_what_exists_is_never_overwritten(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("config", "words", "message"),
     [
-        (CONFIG, ["--as", "../out"], '"../out" is no name of a source'),
-        (CONFIG, ["--as", "/out"], '"/out" is no name of a source'),
-        (CONFIG, ["--as", ".hidden"], '".hidden" is no name of a source'),
+        (CONFIG, ["--as", "../out"], '"../out" is not a valid name for a source'),
+        (CONFIG, ["--as", "/out"], '"/out" is not a valid name for a source'),
+        (CONFIG, ["--as", ".hidden"], '".hidden" is not a valid name for a source'),
         (CONFIG, ["--link"], "a link to it would lead out of the repository"),
         (
             "nav: [\n  index.md,\n  words.md,\n]\nplugins: [reportgen]\ndocs_dir: content\nsite_name: x\n",

@@ -85,9 +85,10 @@ def test_a_step_is_suggested_only_if_it_goes_up(
     data.write("a.csv", "\n".join([header, *rows, ""]))
     told = described(data, "a.csv")
     assert told.settings == ({"columns": {"step": expected}} if expected else {})
-    (*unsure,) = (str(one) for one in told.problems if "may be it" in one.message)
+    (*unsure,) = (str(one) for one in told.problems if "may be the step" in one.message)
     message = (
-        f'data/a.csv: no column is called as a step is; "{expected}" goes up within each run and may be it. '
-        "Write it into source.yml as below if so, otherwise name another column there."
+        f'data/a.csv: no column has the usual name of a step; "{expected}" increases within each run and '
+        "may be the step. "
+        "If so, write it into source.yml as below; otherwise name another column there."
     )
     assert unsure == ([message] if expected else [])

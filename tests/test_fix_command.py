@@ -56,7 +56,7 @@ def test_a_diff_is_shown_and_nothing_is_written(report: Path) -> None:
         '-[step 0]{value="peak_step(MEL)" of="runs"}',
         '+[step 10]{value="peak_step(MEL)" of="runs"}',
     ]
-    assert done.stderr.startswith("3 values in 2 pages to type anew: reportgen fix --write does it.\n")
+    assert done.stderr.startswith("3 values in 2 pages to correct: reportgen fix --write writes them.\n")
 
 
 def test_a_diff_is_a_patch(report: Path) -> None:
@@ -78,7 +78,7 @@ def test_written_values_match_and_claims_are_left(report: Path) -> None:
     assert done.stderr.splitlines()[:4] == [
         "content/index.md: written",
         "content/two.md: written",
-        "Typed 3 values anew in 2 pages.",
+        "Corrected 3 values in 2 pages.",
         "",
     ]
     assert done.stderr.splitlines()[4] == "1 statement left for you:"

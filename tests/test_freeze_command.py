@@ -163,7 +163,7 @@ def test_the_same_source_gives_the_same_bytes(tmp_path: Path) -> None:
 
 
 FOREIGN = {
-    "a file": ({"to": "text"}, "there is a file of this name"),
+    "a file": ({"to": "text"}, "there is already a file with this name"),
     "other data": ({"to/data.parquet": "text"}, "holds files that reportgen freeze did not write"),
     "other settings": ({"to/source.yml": "title: mine\n"}, "holds files that reportgen freeze did not write"),
     "a folder of others": ({"to/notes.md": "text"}, "holds files that reportgen freeze did not write"),
@@ -201,7 +201,7 @@ def test_a_source_is_not_frozen_into_itself(tmp_path: Path) -> None:
     made(tmp_path, "table")
     for target in ("table", "."):
         done = call(tmp_path, "freeze", "table", "--to", target)
-        assert (done.returncode, "the source itself lies there" in done.stderr) == (1, True)
+        assert (done.returncode, "the source itself is there" in done.stderr) == (1, True)
 
 
 def test_a_broken_source_leaves_what_was_frozen(tmp_path: Path) -> None:

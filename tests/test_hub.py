@@ -266,7 +266,7 @@ def break_missing(folder: Path) -> None:
         (break_format, "it has format 2, and this reportgen reads format 1. Update reportgen"),
         (
             break_source,
-            "the source of a report, and not its site. Build it with reportgen build -f bad/mkdocs.yml",
+            "the source of a report, not its site. Build it with reportgen build -f bad/mkdocs.yml",
         ),
         (break_link, "link: this is a link, or no file. Put a copy"),
         (break_pages, "bad/report.json: it cannot be read (TypeError"),
@@ -303,8 +303,8 @@ def test_archives_are_checked_file_by_file(folder: Path) -> None:
     assert files_below(folder / "public/r/good") == first()
     assert [path.name for path in (folder / "public/r").iterdir()] == ["good"]
     for words in (
-        "changed.zip/a/index.html: it is not as it was when it was archived",
-        "added.zip/more.html: it is not as it was",
+        "changed.zip/a/index.html: it has changed since it was archived",
+        "added.zip/more.html: it has changed since it was archived",
         "bare.zip: this archive has no site. Archive the report with --site",
         "up.zip: '../../out.html': a name that leads elsewhere",
         "twin.zip/a/index.html",
@@ -473,7 +473,7 @@ def test_all_mistakes_in_a_hub_are_named_at_once(folder: Path) -> None:
         'hub.yml:2:1: error: "lab" is not an address',
         'hub.yml:3:1: error: "keep" is not a key of hub.yml.',
         'hub.yml:6:9: error: "one" is also the name of the report on line 5. Give one of the',
-        'hub.yml:8:10: error: "ONE" is on some systems the same as "one", the name of the report on line 5.',
+        'hub.yml:8:10: error: "ONE" is the same on some systems as "one", the name of the report on line 5.',
         'hub.yml:9:4: error: "../up" cannot be the name of a folder',
         'hub.yml:10:3: error: item 5 of "reports" in hub.yml needs "from".',
         (

@@ -105,8 +105,8 @@ def test_another_format_than_said_is_named(tmp_path: Path) -> None:
     data = Data(tmp_path)
     data.write("trainer_state/source.yml", "format: trackio")
     assert data.problems("trainer_state")[0].endswith(
-        "but no file is of it; it reads Trackio store. It has files of Hugging Face trainer_state.json: "
-        "say format: trainer_state, or leave format: out."
+        "but no file here has this format, that of Trackio store. It has files of Hugging Face "
+        "trainer_state.json: say format: trainer_state, or leave format: out."
     )
 
 
@@ -124,10 +124,10 @@ def test_a_store_that_cannot_be_read_is_told(tmp_path: Path) -> None:
             "Run git lfs pull, and check out with LFS where the site is built."
         ),
         (
-            'data/s/b.db: the database is of no program that is known: it has the table "t". '
+            'data/s/b.db: the database is not one of a known program: it has the table "t". '
             "Select its rows with query: in source.yml, as in query: SELECT * FROM t."
         ),
-        "data/s/c.sqlite: it is no SQLite database. Copy it again from where the run wrote it.",
+        "data/s/c.sqlite: it is not an SQLite database. Copy it again from where the run wrote it.",
     ]
 
 
@@ -155,7 +155,7 @@ def test_a_database_of_something_else_is_told_as_that(tmp_path: Path, name: str)
         store.execute("DROP TABLE trials")
         store.commit()
     (told,) = data.problems(source)
-    assert "of no program that is known: it has the tables studies, study_directions, trial_params, " in told
+    assert "not one of a known program: it has the tables studies, study_directions, trial_params, " in told
     path.write_bytes(whole[: len(whole) // 2])
     (told,) = data.problems(source)
     assert told.startswith(f"data/{name}: the database is damaged or cut short")
@@ -167,7 +167,7 @@ def test_a_database_with_another_ending(tmp_path: Path) -> None:
     with closing(sqlite3.connect(data.write("s/study.optuna", ""))) as store:
         store.execute("CREATE TABLE t (x)")
     data.write("s/source.yml", "files: study.optuna")
-    assert 'of no program that is known: it has the table "t"' in data.problems("s")[0]
+    assert 'not one of a known program: it has the table "t"' in data.problems("s")[0]
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_a_database_with_another_ending(tmp_path: Path) -> None:
         ("step\tloss\n1\t2\n", "tsv", "say format: tsv in source.yml"),
         ('[{"step": 1, "loss": 2}]', "json", "say format: json in source.yml"),
         ("hello\n", "lm_eval", "say which: format: csv, tsv, json, jsonl or parquet, in source.yml"),
-        (b"\x89PNG\0\0", "lm_eval", "which is no text. Export a table from it as CSV"),
+        (b"\x89PNG\0\0", "lm_eval", "and it is not text. Export a table from it as CSV"),
     ],
 )
 def test_no_message_leads_back_to_one_that_was_followed(
@@ -197,9 +197,9 @@ def test_no_message_leads_back_to_one_that_was_followed(
     data.write("s/source.yml", "format: lm_eval")
     assert data.problems("s") == [
         (
-            "data/s/source.yml: format: lm_eval, but no file is of it; it reads results of the Language "
-            "Model Evaluation Harness (lm-eval), called *.json and *.jsonl. It has 1 .out1; if some of these "
-            "are of it all the same, name them with files:."
+            "data/s/source.yml: format: lm_eval, but no file here has this format, that of results of the "
+            "Language Model Evaluation Harness (lm-eval), called *.json and *.jsonl. It has 1 .out1; if some "
+            "of these have that format anyway, name them with files:."
         )
     ]
 

@@ -119,7 +119,7 @@ def test_lines_with_a_step_count_more_than_those_with_an_epoch(tmp_path: Path) -
     """Two x axes are never mixed, and what is left out is told."""
     run = only(write(tmp_path / "a.log", TRAINER + "step:1 - loss:0.5\n"))
     assert (columns(run), run.step_name) == ({"loss": [(1, 0.5)]}, "step")
-    assert told(run) == ["4 lines with an epoch and no step, beside those with one: left out"]
+    assert told(run) == ["4 lines with an epoch and no step, among others with a step: left out"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])

@@ -368,7 +368,7 @@ def test_a_sheet_is_of_excel(tmp_path: Path) -> None:
     data.write("s/a.csv", "step,loss\n1,0.5\n")
     data.write("s/source.yml", "sheet: Runs\n")
     assert data.problems("s") == [
-        "data/s/source.yml: sheet: is of Excel files, and there is none here. Remove it."
+        "data/s/source.yml: sheet: applies to Excel files, and there is none here. Remove it."
     ]
 
 
@@ -448,6 +448,6 @@ def test_lists_of_samples_of_different_lengths(tmp_path: Path) -> None:
     data.parquet(
         "s.parquet", "SELECT 'A' model, 'p' || i problem, [1, 0] correct, range(i) tokens FROM range(4) t(i)"
     )
-    advice = "Write an item for each sample into each of them."
+    advice = "Give each list an item for each sample."
     message = 'data/s.parquet: the lists of "correct" and "tokens" have different lengths in row'
     assert list_problems(data) == [f"{message} {row}. {advice}" for row in (0, 1, 3)]

@@ -137,7 +137,7 @@ def test_patterns_that_fit_nothing_are_told_together(tmp_path: Path) -> None:
     data.write("t/a.csv", LONG)
     data.write("s/source.yml", 'files: ["x*.csv", "../t/*.csv", "/etc/*"]')
     told = data.problems("s")
-    assert [line.partition(" fits")[0] for line in told] == [
+    assert [line.partition(" matches")[0] for line in told] == [
         'data/s/source.yml: files: "x*.csv"',
         'data/s/source.yml: files: "../t/*.csv"',
         'data/s/source.yml: files: "/etc/*"',
@@ -151,8 +151,8 @@ def test_format_says_what_an_ending_does_not(tmp_path: Path) -> None:
     settings = data.write("s/source.yml", "files: metrics.log")
     assert data.problems("s") == [
         (
-            "data/s/metrics.log: its ending is of no known format, and no known logger or harness writes "
-            'what it holds: it begins with "{"step": 0, "loss": 1}". If it is a table, say format: jsonl '
+            "data/s/metrics.log: neither its ending nor its content is that of a known format, logger or "
+            'harness: it begins with "{"step": 0, "loss": 1}". If it is a table, say format: jsonl '
             "in source.yml; otherwise leave it out with files:."
         )
     ]
@@ -169,7 +169,7 @@ def test_a_folder_without_data_is_told(tmp_path: Path) -> None:
     assert data.problems("s") == [
         (
             "data/s: the folder has no data file: it holds 2 .png, 1 .md and 1 without an ending, "
-            f"none of which is known by its name or by what it holds. {advice}"
+            f"none of which is recognised by its name or content. {advice}"
         )
     ]
     (tmp_path / "data/empty").mkdir()
@@ -212,7 +212,9 @@ def test_any_path_is_a_source_in_a_notebook(
     assert (root, source.files[0].path) == (tmp_path / "folder", "b.csv")
 
 
-@pytest.mark.parametrize(("name", "told"), [("gone.csv", "no such file"), ("a.txt", "of no known format")])
+@pytest.mark.parametrize(
+    ("name", "told"), [("gone.csv", "no such file"), ("a.txt", "neither its ending nor")]
+)
 def test_a_path_that_is_no_source_is_told(tmp_path: Path, name: str, told: str) -> None:
     """A missing path and a file of an unknown kind are errors in words."""
     (tmp_path / "a.txt").write_text("x")

@@ -263,7 +263,7 @@ def test_what_was_irregular_is_told_in_few_words(tmp_path: Path) -> None:
     warnings = made(tmp_path, "", **runs).warnings("s")
     assert warnings[5] == "data/s/r00.made: there are 4 more problems like these in this file."
     assert len(warnings) == 20 * 6 + 1
-    assert warnings[-1] == "data/s/r20.made: something irregular was found in 10 more runs like this."
+    assert warnings[-1] == "data/s/r20.made: 10 more runs have irregularities such as this one."
 
 
 def test_what_was_found_in_many_runs_is_told_once(tmp_path: Path) -> None:
@@ -293,8 +293,8 @@ def test_one_format_is_read_and_the_others_told(tmp_path: Path) -> None:
     assert data.open("s").metrics == ("loss",)
     assert data.warnings("s") == [
         (
-            "data/s: the source is read as Made runs, and 1 of JSON Lines of trainers (verl and others) left "
-            "out: one format a source. Say format: step_json to read these."
+            "data/s: the source is read as Made runs, without 1 of JSON Lines of trainers (verl and others), "
+            "since a source has one format. Say format: step_json to read these."
         )
     ]
     data.write("s/source.yml", "format: step_json")
@@ -306,7 +306,7 @@ def test_one_format_is_read_and_the_others_told(tmp_path: Path) -> None:
     data.write("s/more/table.csv", LONG)
     assert data.warnings("s") == [
         (
-            "data/s: the source is read as Made runs, and 1 table beside left out: more/table.csv. "
+            "data/s: the source is read as Made runs, without 1 table that it also holds: more/table.csv. "
             "Name what is to be read with files:, or make the others a source of their own."
         )
     ]
@@ -319,7 +319,7 @@ def test_a_format_that_is_not_there(tmp_path: Path) -> None:
     data = made(tmp_path, "format: tensorboard", a=run_of())
     (problem,) = told(data)
     assert problem.startswith(
-        "data/s/source.yml: format: tensorboard, but no file is of it; it reads TensorBoard event files"
+        "data/s/source.yml: format: tensorboard, but no file here has this format, that of TensorBoard"
     )
     data.write("s/source.yml", "format: trainer_state\nfiles: a.made")
     (problem,) = told(data)
@@ -407,13 +407,16 @@ def test_groups_of_a_pattern_name_runs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("pattern", "message"),
     [
-        ("runs/(?P<series>[^/]+.made", "is no regular expression: missing ). A text with (?P<"),
-        ("(?P<series>.+)(?=x)", "is no regular expression: invalid perl operator: (?=. A text with (?P<"),
+        ("runs/(?P<series>[^/]+.made", "is not a valid regular expression: missing ). A text with (?P<"),
+        (
+            "(?P<series>.+)(?=x)",
+            "is not a valid regular expression: invalid perl operator: (?=. A text with (?P<",
+        ),
         (r"(?P<series>.)/(?P=series)", "it cannot look around, nor refer to its own groups"),
-        ("(?P<series>a)(?P<series>b)", "is no regular expression: two groups are called series"),
-        ("(?P<series>(a+)+)b", "fits no file in data/s. It has to fit the whole path below the folder"),
+        ("(?P<series>a)(?P<series>b)", "is not a valid regular expression: two groups are called series"),
+        ("(?P<series>(a+)+)b", "matches no file in data/s. It must match the whole path below the folder"),
         ("**/a/**/b/**/c", 'has "**" more than 2 times. Name the folders between them'),
-        ("(?P<series>x+)/none", "fits no file in data/s. It has to fit the whole path below the folder"),
+        ("(?P<series>x+)/none", "matches no file in data/s. It must match the whole path below the folder"),
     ],
 )
 def test_patterns_that_fit_nothing_are_told(tmp_path: Path, pattern: str, message: str) -> None:
@@ -580,9 +583,7 @@ def test_a_score_out_of_range_is_told_at_the_file(tmp_path: Path) -> None:
     data = made(tmp_path, a=evaluation("Base", [1, 55]))
     with pytest.raises(ReportError) as caught:
         answers_of(data, "score")
-    assert str(caught.value).startswith(
-        'data/s/a.made: "55.0" in column "score" of row 2 lies outside of 0 to 1'
-    )
+    assert str(caught.value).startswith('data/s/a.made: "55.0" in column "score" of row 2 is outside 0 to 1')
 
 
 def test_runs_without_values_are_told(tmp_path: Path) -> None:
@@ -622,7 +623,7 @@ def test_settings_for_runs_are_refused_for_tables(tmp_path: Path) -> None:
     data.write("s/source.yml", "series_from: algo")
     assert told(data) == [
         (
-            "data/s/source.yml: series_from: tells of runs, and there are only tables here. "
+            "data/s/source.yml: series_from: applies to runs, and there are only tables here. "
             "Name columns with columns:, or take names out of paths with groups in files:."
         )
     ]

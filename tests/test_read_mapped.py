@@ -166,7 +166,7 @@ def test_a_column_of_lists_is_told(tmp_path: Path) -> None:
     """Its items may be the rows; a column that holds a list in some rows alone is told at its cell."""
     document = {"results": [{"id": 1, "scores": [1, 0]}, {"id": 2, "scores": [1]}]}
     settings = "format: mapped\nrows: $.results[*]\ncolumns: {problem: $.id, score: $.scores}\n"
-    message = '"$.scores", the column "score", is a list or an object in every row. Go on to one value, as in'
+    message = '"$.scores", the column "score", is a list or an object in every row. Select one value, as in'
     advice = "$.scores[0] or $.scores.name, or make its items the rows, with rows: $.results[*].scores[*]."
     assert told(made(tmp_path, settings, a_json=document)) == [f"data/s/source.yml: {message} {advice}"]
 
@@ -193,7 +193,7 @@ def test_a_name_stands_for_one_column(tmp_path: Path) -> None:
     """A field of the name of a column would take its place."""
     settings = "format: mapped\ncolumns: {step: $.s}\nfields: {step: $.l, loss: $.l}\n"
     assert told(made(tmp_path, settings, a_json=[{"s": 1, "l": 2}])) == [
-        "data/s/source.yml: fields: step: is a column already. Give it another name."
+        "data/s/source.yml: fields: step: is already a column. Give it another name."
     ]
 
 

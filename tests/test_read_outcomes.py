@@ -139,8 +139,8 @@ def test_scores_that_cannot_be_read(tmp_path: Path) -> None:
     words = "Write a number, true or false, or correct or incorrect."
     assert told(data, "s") == [
         f'data/s/a.csv:3: "maybe" in column "score" is not a score. {words}',
-        f'data/s/a.csv:4: "2" in column "score" lies outside of 0 to 1. {advice}',
-        f'data/s/b.jsonl:1: "-0.5" in column "score" lies outside of 0 to 1. {advice}',
+        f'data/s/a.csv:4: "2" in column "score" is outside 0 to 1. {advice}',
+        f'data/s/b.jsonl:1: "-0.5" in column "score" is outside 0 to 1. {advice}',
         f'data/s/b.jsonl:2: "[1]" in column "score" is not a score. {words}',
     ]
 
@@ -151,7 +151,7 @@ def test_a_typed_column_may_be_out_of_range_too(tmp_path: Path) -> None:
     data.parquet("a.parquet", "FROM (VALUES ('p', 0.5), ('q', 50)) AS t(problem, score)")
     data.parquet("b.parquet", "FROM (VALUES ('p', DATE '2026-05-31')) AS t(problem, score)")
     assert told(data, "a")[0].startswith(
-        'data/a.parquet: "50.0" in column "score" of row 2 lies outside of 0 to 1.'
+        'data/a.parquet: "50.0" in column "score" of row 2 is outside 0 to 1.'
     )
     assert told(data, "b")[0].startswith(
         'data/b.parquet: "2026-05-31" in column "score" of row 1 is not a score.'

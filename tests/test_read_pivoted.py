@@ -86,12 +86,12 @@ def test_an_index_without_a_name_may_be_the_step(tmp_path: Path) -> None:
     data = Data(tmp_path)
     data.write("s.csv", history.to_csv())
     done = call(tmp_path, "describe", "data/s.csv")
-    assert '"index" goes up within each run and may be it' in done.stdout
+    assert '"index" increases within each run and may be the step' in done.stdout
     data.write("s.source.yml", "columns: {step: index}\n")
     found = data.frame("s", "loss")
     assert [*zip(found["step"], found["value"], strict=True)] == [*enumerate(history.loss)]
     data.write("t.csv", history.assign(lr=[1, 0.1, 0.01]).to_csv())
-    assert "may be it" not in call(tmp_path, "describe", "data/t.csv").stdout
+    assert "usual name of a step" not in call(tmp_path, "describe", "data/t.csv").stdout
 
 
 def test_a_pivot_of_one_metric_has_the_name_of_its_file(tmp_path: Path) -> None:

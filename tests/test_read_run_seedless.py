@@ -75,7 +75,7 @@ def test_a_series_is_chosen_that_the_run_lacks(tmp_path: Path) -> None:
     data.write("s/source.yml", "series_from: method\n")
     assert data.warnings("s") == [
         (
-            "data/s/source.yml: series_from: 1 of 6 runs have no such thing: data/s/grpo/version_3. "
+            "data/s/source.yml: series_from: 1 of 6 runs do not have it: data/s/grpo/version_3. "
             'They are the series "(unnamed)"; write hparams.yaml there.'
         )
     ]

@@ -41,7 +41,7 @@ def test_settings_beside_tables_are_those_of_the_run(tmp_path: Path, name: str) 
     expected = {(f"lr={lr}", str(seed), lr + seed) for lr in (0.1, 0.01) for seed in (1, 2)}
     ends = frame[frame["step"] == 10]
     assert {*zip(ends["series"], ends["seed"], ends["value"], strict=True)} == expected
-    assert described(data).title == "tables with settings beside them"
+    assert described(data).title == "tables with settings next to them"
     assert described(data).seed_by == "the configuration"
 
 

@@ -137,7 +137,7 @@ def test_what_is_wrong_with_a_table_of_totals(tmp_path: Path) -> None:
     (unknown,) = told(table(tmp_path / "c"), benchmark="gms")
     assert unknown.endswith('has no benchmark "gms". Did you mean "gsm"? It has gsm and mc.')
     (outside,) = told(table(tmp_path / "d", settings=f"{FORM}score_range: [0, 0.6]\n"), benchmark="gsm")
-    assert "the score of B, 0.625, lies outside of 0 to 0.6. Mend score_range in source.yml" in outside
+    assert "the score of B, 0.625, is outside 0 to 0.6. Mend score_range in source.yml" in outside
     several = "model,metric,score\nA,acc,0.5\nA,f1,0.4\n"
     (mixed,) = told(table(tmp_path / "e", several))
     assert mixed.endswith("are of 2 metrics: acc and f1. Choose one, as in filter: {metric: acc}.")

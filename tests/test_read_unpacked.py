@@ -88,7 +88,7 @@ def test_members_by_a_pattern(tmp_path: Path) -> None:
     assert set(data.frame("s", "loss")["series"]) == {"base"}
     data.write("s.source.yml", "files: other/*.csv\n")
     (problem,) = data.problems("s")
-    assert problem.startswith('data/s.source.yml: files: "other/*.csv" fits no file in data/s.zip.')
+    assert problem.startswith('data/s.source.yml: files: "other/*.csv" matches no file in data/s.zip.')
 
 
 def test_logs_of_a_logger_in_an_archive(tmp_path: Path) -> None:
@@ -221,7 +221,7 @@ def test_archives_without_data(tmp_path: Path) -> None:
     data.write("g.source.yml", 'files: ["*.parquet"]\n')
     assert data.problems("g") == [
         (
-            'data/g.zip: files: "*.parquet" fits nothing in the archive. '
+            'data/g.zip: files: "*.parquet" matches nothing in the archive. '
             "It holds runs/base_seed1.csv, runs/base_seed2.csv and runs/base_seed3.csv."
         )
     ]

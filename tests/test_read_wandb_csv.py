@@ -26,7 +26,7 @@ Runs: TypeAlias = dict[str, dict[float, float]]
 Curves: TypeAlias = dict[tuple[str, ...], dict[float, float]]
 RUNS: Runs = {"ppo": {0: 0.1, 10: 0.3333333333333333, 30: 5e-324}, "dpo": {0: 1.5, 20: -2.0}}
 STEP, RENAME = '"Step"', "Rename its columns, or leave the file out with files: in source.yml"
-CALLED = 'After the first, columns are called "RUN - METRIC"'
+CALLED = 'Each column after the first must be called "RUN - METRIC"'
 APART = "Make the others a source of their own, or leave them out with files: in source.yml"
 TABLE_OF_RUNS = "it is the table of runs that W&B exports: settings and last values, but no curves"
 
@@ -190,9 +190,9 @@ def test_means_of_groups_are_told(tmp_path: Path) -> None:
     data.write("chart.csv", plain.replace('"2.0","2.0","2.0"', '"2.0","1.5","2.5"'))
     (told,) = data.warnings("chart")
     assert told == (
-        "data/chart.csv: a value of Group: ppo and lr: 0.1 stands for several, of the runs of a group or of "
-        "neighbouring steps: the band is from its __MIN to its __MAX. For intervals, export the runs "
-        "ungrouped, or put the folders wandb/run-* here."
+        "data/chart.csv: a value of Group: ppo and lr: 0.1 summarises several values, of a group of "
+        "runs or of neighbouring steps: the band goes from its __MIN to its __MAX. For intervals, export the "
+        "runs ungrouped, or put the folders wandb/run-* here."
     )
     assert values(data, "chart", "loss")["lr: 0.1", "lr: 0.1"] == {0: 1.0, 1: 2.0}
     rows = data.frame("chart", "loss").to_dict("records")
@@ -217,7 +217,7 @@ def test_the_names_of_a_charts_runs_can_be_settled(tmp_path: Path) -> None:
     assert data.frame("s", "loss").equals(before)
     data.write("s/source.yml", "series_from: lr\n")
     (problem,) = data.problems("s")
-    assert "series_from: a chart that W&B exported has nothing of its runs but their names. Say" in problem
+    assert "series_from: a chart exported from W&B has only the names of its runs. Say" in problem
 
 
 def test_several_charts_are_one_source(tmp_path: Path) -> None:
@@ -313,7 +313,7 @@ def test_charts_beside_other_tables(tmp_path: Path) -> None:
     data.write("runs/chart.csv", of(RUNS))
     data.write("runs/other.csv", "step,loss\n0,1\n")
     assert data.problems("runs") == [
-        f"data/runs: charts that W&B exported are beside other tables: data/runs/other.csv. {APART}."
+        f"data/runs: charts exported from W&B are mixed with other tables: data/runs/other.csv. {APART}."
     ]
 
 

@@ -367,7 +367,7 @@ def test_the_command_refuses_what_is_no_review(text: str, tmp_path: Path) -> Non
     done = run(tmp_path, "comment", "review.json")
     assert done.returncode == 1
     assert done.stdout == ""
-    assert done.stderr.startswith("review.json: error: this is no review of format 1.")
+    assert done.stderr.startswith("review.json: error: this is not a review of format 1.")
 
 
 def test_the_command_refuses_a_wrong_address(tmp_path: Path) -> None:

@@ -228,7 +228,7 @@ def test_a_figure_without_points_has_no_picture() -> None:
         (("review.json", "--to", "x", "--most", "3"), "'--most'"),
         (("review.json",), "'--to'"),
         (("none.json", "--to", "x"), "none.json"),
-        (("mkdocs.yml", "--to", "x"), "this is no review of format 1"),
+        (("mkdocs.yml", "--to", "x"), "this is not a review of format 1"),
         (("review.json", "--to", "review.json/x"), "the review cannot be written"),
     ],
 )

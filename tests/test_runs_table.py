@@ -81,7 +81,10 @@ def test_what_cannot_be_shown_is_explained(tmp_path: Path) -> None:
     for number, (block, message) in enumerate(
         (
             ("by: lr", "a runs-table has a row for each run: name columns of settings with settings:"),
-            ("settings: [momentum]", '"momentum" is no setting or column of source "runs". There are "'),
+            (
+                "settings: [momentum]",
+                '"momentum" is neither a setting nor a column of source "runs". There are "',
+            ),
             ('settings: ["optim*"]', '"optim*" matches no setting in which runs differ'),
             ("settings: [step]", "step changes within run 1 of a"),
             ("columns: [worst]", '"worst" is no column'),

@@ -304,7 +304,7 @@ def test_scores_outside_of_their_range_are_told(tmp_path: Path) -> None:
     page = block("source: suite", "benchmark: Contest")
     told = problems(write_report(tmp_path, files(page, **{"data/suite/outcomes.csv": said})))
     assert len(told) == 1
-    assert told[0].startswith('data/suite/outcomes.csv:66: "7" in column "score" lies outside of 0 to 1.')
+    assert told[0].startswith('data/suite/outcomes.csv:66: "7" in column "score" is outside 0 to 1.')
 
 
 def test_a_benchmark_that_cannot_be_scored_is_told_at_its_page(tmp_path: Path) -> None:

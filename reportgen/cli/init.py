@@ -80,7 +80,7 @@ def _find_source() -> _Source:
         requirement = find_requirement()
     except UnknownSourceError as error:
         return _Source("", str(error), has_actions=False)
-    return _Source(requirement, "it came from no repository on GitHub", can_use_actions(requirement))
+    return _Source(requirement, "it did not come from a repository on GitHub", can_use_actions(requirement))
 
 
 def _write_init(
@@ -103,8 +103,8 @@ def _write_init(
         print_line(f"{workflow} installs {source.requirement}")
     elif is_pip:
         warn(
-            f"{workflow} fails until you write at REPORTGEN what it has to install, since this reportgen does"
-            f" not know where others can get it: {source.reason}."
+            f"{workflow} fails until you set REPORTGEN in it to what it should install, since this reportgen"
+            f" does not know where others can get it: {source.reason}."
         )
     if names and not source.has_actions:
         warn(

@@ -85,7 +85,7 @@ def report_problems(outcome: str = "the site was left as it was", *, code: int =
     except BrokenPipeError:
         raise
     except OSError as error:  # a full disk, or a folder without write permission
-        problems = [diagnose_disk_error(error, ".", "the command cannot go on")]
+        problems = [diagnose_disk_error(error, ".", "the command cannot continue")]
     else:
         return
     from reportgen.core.words import format_count

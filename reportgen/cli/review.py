@@ -253,7 +253,7 @@ def _read(file: BinaryIO) -> Review:
         return read_review(file.read(MOST_BYTES + 1))
     except ValueError:
         step = 'Make one with "reportgen review", of the same version as this'
-        raise make_error(file.name, "this is no review of format 1", step) from None
+        raise make_error(file.name, "this is not a review of format 1", step) from None
 
 
 def _write(path: Path, content: bytes) -> None:

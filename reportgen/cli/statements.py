@@ -176,9 +176,9 @@ def fix(config_file: Path, *, write: bool) -> None:
     if not pages:
         click.echo("Nothing to fix.", err=True)
     elif write:
-        click.echo(f"Typed {values} anew in {where}.", err=True)
+        click.echo(f"Corrected {values} in {where}.", err=True)
     else:
-        click.echo(f"{values} in {where} to type anew: reportgen fix --write does it.", err=True)
+        click.echo(f"{values} in {where} to correct: reportgen fix --write writes them.", err=True)
     if left := [one for one in problems if one.location in unrepaired]:
         click.echo(f"\n{format_count(len(left), 'statement')} left for you:", err=True)
     for problem in left:

@@ -124,7 +124,7 @@ def open_report(path: Path, name: str) -> Iterator[OpenedReport]:
         raise make_error(name, "there is no such file or folder", "Build or archive the report there")
     if path.is_dir() and (path / _SETTINGS).is_file() and not (path / intact.MANIFEST).is_file():
         step = f"Build it with reportgen build -f {name}/{_SETTINGS}, and name the folder of its site"
-        raise make_error(name, "this is the source of a report, and not its site", step)
+        raise make_error(name, "this is the source of a report, not its site", step)
     with ExitStack() as stack:
         try:
             archive = stack.enter_context(open_given(path))
@@ -235,7 +235,7 @@ def _read_estimate(value: Mapping[str, Any]) -> Value:
     low, high = (_read_number(value.get(name)) for name in ("low", "high"))
     centre = _read_number(value["value"])
     if centre is None:
-        raise ValueError("a score is no number")
+        raise ValueError("a score is not a number")
     unit = "run" if "n" in value else "problem"
     return Value(centre, low, high, int(value.get("n") or value.get("problems") or 0), unit)
 

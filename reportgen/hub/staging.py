@@ -98,7 +98,7 @@ class StagedReport(Struct):
     def _check_size(self) -> None:
         if (size := sum(self.sizes.values())) > LARGEST:
             message = f"it has {size:,} bytes, more than 10 GB"
-            raise make_error(self.report.name, message, "Leave out what nobody reads")
+            raise make_error(self.report.name, message, "Leave out files that nobody needs")
         if missing := [name for name in self.report.hashes if self.report.is_missing(name)]:
             more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
             raise make_error(self.report.name, f"{missing[0]} is missing{more}", "Archive the report again")
@@ -121,7 +121,7 @@ class StagedReport(Struct):
             reason = getattr(error, "strerror", None) or error
             raise make_error(f"{self.report.name}/{path}", f"it cannot be read ({reason})") from error
         if hashes and hashes.get(f"{self.report.prefix}{path}") != digest.hexdigest():
-            message = "it is not as it was when it was archived"
+            message = "it has changed since it was archived"
             raise make_error(f"{self.report.name}/{path}", message, "Archive the report again")
 
 
@@ -210,7 +210,7 @@ def _recover(public: Path) -> None:
     for folder in public.glob(f"{_STAGE}*"):
         process = folder.name.removeprefix(_STAGE).partition("-")[0]
         if process.isdecimal() and is_running(int(process)):
-            step = f"Wait for it to end; if there is none, remove {folder.name}"
+            step = f"Wait for it to end; if no such process is running, remove {folder.name}"
             raise make_error(str(public), f"process {process} is writing this hub", step)
         for old in (folder / "old" / FOLDER).glob("*"):
             target = public / FOLDER / old.name

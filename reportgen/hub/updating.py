@@ -103,14 +103,14 @@ def _refuse_folder(public: Path, reports: tuple[ListedReport, ...]) -> None:
     for one in reports:
         source = f"{os.path.realpath(one.path)}{os.sep}"  # pathlib takes three times as long
         if source.startswith(folder) or folder.startswith(source):
-            message = f"{one.source} is in the folder {public}, which is written, or the other way round"
+            message = f"{one.source} and {public}, the folder that is written, must not contain each other"
             raise make_error(one.location, message, "Choose a folder of its own, such as public")
     names = [one.name for one in public.iterdir()] if public.is_dir() else []
     if all(map(is_stage, names)) and not (public.exists() and not public.is_dir()):
         return
     if not is_record(public / RECORD):
         message = "it holds something that reportgen hub did not write"
-        raise make_error(str(public), message, "Choose another folder, or move away what it holds")
+        raise make_error(str(public), message, "Choose another folder, or move its files elsewhere")
 
 
 def _recall(public: Path, stored: Mapping[str, _Known]) -> dict[str, _Known]:

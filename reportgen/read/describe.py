@@ -129,7 +129,7 @@ def _add_sources(
         unread = (_warn(locate_file(Path(one.path), Path()), one.problem) for one in sources if one.problem)
         return replace(description, sources=sources, problems=(*problems, *unread))
     reason = f"; as one source it cannot be read: {problems[0].message}" if problems else ""
-    message = f"the folder holds {len(sources)} sources of their own{reason}"
+    message = f"the folder holds {len(sources)} separate sources{reason}"
     return replace(description, sources=sources, problems=(_warn(place, message, "Describe one of them"),))
 
 
@@ -181,9 +181,9 @@ def _describe_source(
         description = _describe_layout(description, source, root)
         columns = description.settings.get("columns")
         if isinstance(columns, dict) and "step" in columns and not description.step_name:
-            step = f'"{columns["step"]}" goes up within each run and may be it'
-            message = f"no column is called as a step is; {step}"
-            advice = "Write it into source.yml as below if so, otherwise name another column there"
+            step = f'"{columns["step"]}" increases within each run and may be the step'
+            message = f"no column has the usual name of a step; {step}"
+            advice = "If so, write it into source.yml as below; otherwise name another column there"
             problems.add([_warn(source.location, message, advice)])
         stated = request.settings.columns.model_dump(exclude_none=True)
         if not (description.settings or runs):

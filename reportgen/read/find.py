@@ -279,10 +279,10 @@ def choose_files(location: Location, settings: SourceSettings) -> ChosenFiles:
             for path, groups in found.items():
                 labels.setdefault(path, {}).update(groups)
             if not found and not walk.outward:
-                message = f'files: "{pattern}" fits no file in {locate_file(location.path, location.root)}'
+                message = f'files: "{pattern}" matches no file in {locate_file(location.path, location.root)}'
                 advice = "Patterns are relative to the folder, as in runs/*.csv"
                 if _NAMED_GROUP in pattern:
-                    advice = "It has to fit the whole path below the folder, as in (?P<series>[^/]+)/log.csv"
+                    advice = "It must match the whole path below the folder, as in (?P<series>[^/]+)/log.csv"
                 problems.add([Diagnostic(location.place, message, advice, Stage.SETTINGS)])
     problems.raise_errors()
     named = bool(settings.files)
@@ -327,7 +327,7 @@ def _match_files(pattern: str, location: Location, walk: FolderWalk) -> dict[Pat
     try:
         matched = _match_paths(pattern, dict.fromkeys(part for inner in parts.values() for part in inner))
     except ValueError as error:
-        message = f'files: "{pattern}" is no regular expression: {error}'
+        message = f'files: "{pattern}" is not a valid regular expression: {error}'
         advice = (
             "A text with (?P< is read as one, as in runs/(?P<series>[^/]+)/seed_(?P<seed>[0-9]+)/log.csv; "
             "it cannot look around, nor refer to its own groups"

@@ -233,7 +233,9 @@ def read_run_settings(
     columns = {name: resolve_column(name, layout) for name in chosen}
     if unknown := [name for name, column in columns.items() if column is None]:
         step = f"There are {quote_names(list_setting_names(layout) or tuple(layout.kinds))}"
-        problems = (f'"{name}" is no setting or column of source "{source.name}"' for name in unknown)
+        problems = (
+            f'"{name}" is neither a setting nor a column of source "{source.name}"' for name in unknown
+        )
         raise ReportError(*(Diagnostic(source.location, text, step, Stage.DATA) for text in problems))
 
     def list_cells(rows: Rows) -> dict[str, str]:

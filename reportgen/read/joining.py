@@ -112,7 +112,7 @@ def _find_obstacles(sources: Sequence[Source], place: SourceLocation) -> Iterato
     elif not _list_common([one.metrics for one in sources]):
         said = _list_each(sources, lambda one: quote_names(one.metrics) or "none")
         step = "Give one metric the same name with rename_metrics: in a source.yml"
-        yield Diagnostic(place, f"no metric is in each source: {said}", step, Stage.DATA)
+        yield Diagnostic(place, f"the sources have no metric in common: {said}", step, Stage.DATA)
 
 
 def _list_each(sources: Sequence[Source], get: Callable[[Source], str]) -> str:
@@ -138,7 +138,7 @@ def _compare_benchmarks(sources: Sequence[Source]) -> Iterator[tuple[str, str]]:
         yield message, step
     elif not without and not _list_common([one.benchmarks for one in sources]):
         said = _list_each(sources, lambda one: quote_names(one.benchmarks))
-        yield f"no benchmark is in each source: {said}", "Write its name in the same way in each"
+        yield f"the sources have no benchmark in common: {said}", "Use the same name in each"
 
 
 def _name_series(

@@ -169,9 +169,8 @@ def plan_outcomes(
     layout = get_layout(source)
     roles = layout.outcomes
     if roles is None:
-        message = (
-            f'the source "{source.name}" has no outcomes: a column for the problem and one for the score'
-        )
+        needed = "a column for the problem and one for the score"
+        message = f'the source "{source.name}" has no outcomes, which need {needed}'
         columns = list_names(layout.kinds)
         advice = f"Name them in source.yml, as in columns: {{problem: NAME}}. It has {columns}"
         if layout.totals:
@@ -393,7 +392,7 @@ def _check_scores(source: Source, scores: Sequence[ReportedScore]) -> None:
         message = f'"{source.name}" has {count} totals of {name} that no column distinguishes'
         advice = "Name a column that does, as in columns: {seed: NAME} or {benchmark: NAME}, or use filter:"
     elif wrong:
-        message = f"the score of {wrong.series}, {wrong.value:g}, lies outside of {low:g} to {high:g}"
+        message = f"the score of {wrong.series}, {wrong.value:g}, is outside {low:g} to {high:g}"
         advice = "Mend score_range in source.yml"
     else:
         return

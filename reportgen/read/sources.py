@@ -146,7 +146,7 @@ def open_path(
         place = SourceLocation(str(path))
         raise ReportError(Diagnostic(place, "there is no such file or folder", "", Stage.DATA))
     if path.is_file() and not is_data_name(path.name):
-        message, advice = "its ending is of no format that reportgen reads", "Give it an ending such as .csv"
+        message, advice = "reportgen does not read files of this ending", "Give it an ending such as .csv"
         raise ReportError(Diagnostic(locate_file(path, root), message, advice, Stage.DATA))
     return root, open_location(make_location(path, "", root), load_settings, hashes or hash_file)
 
@@ -209,7 +209,7 @@ def _read_units(request: SourceRequest) -> tuple[Source, ImportedRuns] | None:
         return None
     found = _find_readable_units(request)
     if named and not found.units:
-        message = f"format: {named.name}, but no file is of it; it reads {get_title(named.name)}"
+        message = f"format: {named.name}, but no file here has this format, that of {get_title(named.name)}"
         unnamed = replace(request, settings=settings.model_copy(update={"format": None}))
         if other := _find_readable_units(unnamed).units:
             form = other[0].format
@@ -219,7 +219,7 @@ def _read_units(request: SourceRequest) -> tuple[Source, ImportedRuns] | None:
         else:
             message += f", called {join_names(named.patterns)}"
             held = list_endings(chosen.paths) or "no file"
-            advice = f"It has {held}; if some of these are of it all the same, name them with files:"
+            advice = f"It has {held}; if some of these have that format anyway, name them with files:"
         raise ReportError(Diagnostic(location.place, message, advice, Stage.DATA))
     if not found.units:
         return None
@@ -396,8 +396,8 @@ def _check_names(location: Location, settings: SourceSettings) -> None:
     """Refuse settings that need runs: those of loggers and harnesses, or the columns of a chart."""
     keys = [key for key in ("series_from", "seed_from", "run_from") if getattr(settings, key)]
     if keys:
-        verb = "tells" if len(keys) == 1 else "tell"
-        message = f"{list_names(f'{key}:' for key in keys)} {verb} of runs, and there are only tables here"
+        verb = "applies to" if len(keys) == 1 else "apply to"
+        message = f"{list_names(f'{key}:' for key in keys)} {verb} runs, and there are only tables here"
         advice = "Name columns with columns:, or take names out of paths with groups in files:"
         raise ReportError(Diagnostic(location.place, message, advice, Stage.SETTINGS))
 

@@ -151,7 +151,7 @@ class _Unpacking:
             if not found:
                 message = "the archive has no file that may be data"
                 if any(self._patterns):
-                    message = f"files: {quote_names(self._patterns)} fits nothing in the archive"
+                    message = f"files: {quote_names(self._patterns)} matches nothing in the archive"
                 advice = f"It holds {list_names(sorted(self._seen))}" if self._seen else "Pack it again"
                 raise UnreadableError(archive, message, advice)
             self._seen.clear()

@@ -119,7 +119,7 @@ def _find_twins(node: Node) -> Iterator[Diagnostic]:
             continue
         first = seen.setdefault(name.text.strip().casefold(), name)
         if first is not name:
-            same = "is" if first.text == name.text else f'is on some systems the same as "{first.text}"'
+            same = "is" if first.text == name.text else f'is the same on some systems as "{first.text}"'
             also = f"{same} also the name of the report on line {first.place.line}"
             if first.text != name.text:
                 also = f"{same}, the name of the report on line {first.place.line}"

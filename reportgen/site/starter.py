@@ -149,7 +149,7 @@ def write_starter(target: Path, requirement: str = "", *, with_workflow: bool = 
     message = ""
     try:
         if target.is_file():
-            message = "there is a file of this name"
+            message = "there is already a file with this name"
         elif target.is_dir() and any(target.iterdir()):
             message = "the folder is not empty"
     except OSError as error:

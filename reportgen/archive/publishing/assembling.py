@@ -165,7 +165,7 @@ def _refuse_folder(public: Path, inputs: Inputs) -> None:
         return
     if not is_record(public / RECORD):
         message = "it holds something that reportgen publish did not write"
-        raise make_error(str(public), message, "Choose another folder, or move away what it holds")
+        raise make_error(str(public), message, "Choose another folder, or move its files elsewhere")
 
 
 class Published(Struct):

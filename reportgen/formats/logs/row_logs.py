@@ -214,5 +214,7 @@ _RAY: Final = RowLogs(
     trial="trial_id",
     folder=re.compile(r"(?P<name>.+)_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d[a-z0-9_]{8}"),
 )
-_RUN_TABLES: Final = RowLogs(NAME="run_tables", TITLE="tables with settings beside them", needs_settings=True)
+_RUN_TABLES: Final = RowLogs(
+    NAME="run_tables", TITLE="tables with settings next to them", needs_settings=True
+)
 READERS: Final[Mapping[str, RowLogs]] = {reader.NAME: reader for reader in (_RAY, _RUN_TABLES)}

@@ -388,7 +388,7 @@ class _Log:
 
     def list_findings(self) -> Iterator[Finding]:
         if self.by_step.lines and self.by_epoch.lines:
-            rest = " with an epoch and no step, beside those with one: left out"
+            rest = " with an epoch and no step, among others with a step: left out"
             yield from Count(self.by_epoch.lines).describe(self._path, "line", "lines", rest)
         elif self.by_epoch.lines:
             rest = " of the Trainer's, as where a progress bar was written between: left out"

@@ -70,13 +70,13 @@ def report_imports(runs: ImportedRuns, chosen: ChosenFiles) -> tuple[Diagnostic,
     place, found, problems = runs.location.place, runs.found, [*_report_findings(runs)]
     read = f"the source is read as {get_title(found.units[0].format)}"
     for name, count in found.left_out:
-        message = f"{read}, and {count} of {get_title(name)} left out: one format a source"
+        message = f"{read}, without {count} of {get_title(name)}, since a source has one format"
         problems.append(Diagnostic(place, message, f"Say format: {name} to read these", Stage.DATA))
     taken = chosen.unreadable.union(*(unit.files for unit in found.units))
     tables = [path for path in chosen.paths if path not in taken and split_ending(path)[1] in _TABLES]
     if tables and not found.left_out:
         shown = list_names(locate_file(path, runs.location.path).file for path in tables)
-        message = f"{read}, and {format_count(len(tables), 'table')} beside left out: {shown}"
+        message = f"{read}, without {format_count(len(tables), 'table')} that it also holds: {shown}"
         advice = "Name what is to be read with files:, or make the others a source of their own"
         problems.append(Diagnostic(place, message, advice, Stage.DATA))
     problems += _report_names(runs)
@@ -122,7 +122,7 @@ def _report_findings(runs: ImportedRuns) -> Iterator[Diagnostic]:
         yield from (replace(problem, next_step="") for problem in problems)
     if rest := few[_MOST_UNITS:]:
         count = format_count(len(rest), "more run")
-        yield _diagnose(rest[0][0], f"something irregular was found in {count} like this")
+        yield _diagnose(rest[0][0], f"{count} have irregularities such as this one")
 
 
 def _diagnose(finding: StoredFinding, message: str) -> Diagnostic:
@@ -149,7 +149,7 @@ def _report_names(runs: ImportedRuns) -> Iterator[Diagnostic]:
     unnamed = [index for index, name in enumerate(naming.names) if name.series == UNNAMED]
     if unnamed and runs.settings.series_from:
         shown = list_names(dict.fromkeys(_list_paths(runs, unnamed)))
-        message = f"series_from: {len(unnamed)} of {len(naming.names)} runs have no such thing: {shown}"
+        message = f"series_from: {len(unnamed)} of {len(naming.names)} runs do not have it: {shown}"
         files = join_names([file for file, _ in _find_missing_files(runs, unnamed) if file])
         advice = f'They are the series "{UNNAMED}"{f"; write {files} there" if files else ""}'
         yield Diagnostic(place, message, advice, Stage.DATA)
@@ -255,7 +255,7 @@ def _report_evaluations(runs: ImportedRuns) -> Iterator[Diagnostic]:
         if not set(taken) & set(there):
             name = _name_evaluation(run)
             message = f"of {name} there is no score by {list_names(taken)}: it is left out"
-            advice = f"It has {list_names(there)}; say with metrics: which are taken"
+            advice = f"It has {list_names(there)}; choose with metrics:"
             if not any(there):
                 message = f"the answers of {name} are not graded: they are left out, since others on it are"
                 advice = "Grade them, or leave the file out with files:"

@@ -177,7 +177,7 @@ def write_query(
         # DuckDB wraps the system's error in its own message.
         if not isinstance(error, OSError) and (number := _ERROR_NUMBER.search(str(error))):
             failed = OSError(int(number[1]), os.strerror(int(number[1])))
-        message = "the rows that were read cannot be kept"
+        message = "the rows that were read cannot be stored"
         raise ReportError(diagnose_disk_error(failed, cache.get_text_path(key, name), message)) from error
 
 

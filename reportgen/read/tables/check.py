@@ -248,7 +248,7 @@ _UNREAD: Final = {
     ".mat": ("a file of MATLAB", _ARRAYS),
     **dict.fromkeys(
         (".zip", ".tar", ".tgz"),
-        ("an archive beside other files", "Unpack it, or make it a source of its own in the data folder"),
+        ("an archive next to other files", "Unpack it, or make it a source of its own in the data folder"),
     ),
     **dict.fromkeys(
         (".bz2", ".xz", ".7z", ".rar"), ("packed in a way that is not read", "Pack it as .zip or .tar.gz")
@@ -286,10 +286,10 @@ def explain_unknown_format(path: Path, root: Path) -> list[Diagnostic]:
             raise _explain_database(content)
         if path.suffix.lower() in _UNREAD:
             raise _explain_unread(content)
-        message = "its ending is of no known format, and no known logger or harness writes what it holds"
+        message = "neither its ending nor its content is that of a known format, logger or harness"
         if b"\0" in beginning:
             advice = "Export a table from it as CSV, or leave it out with files: in source.yml"
-            raise content.make_error(f"{message}, which is no text", advice)
+            raise content.make_error(f"{message}, and it is not text", advice)
         line = next(iter(beginning.decode(errors="replace").lstrip().splitlines()), "")
         form = next((name for name, sign in _TABLES if re.fullmatch(sign, line)), "")
         kind = f"format: {form}" if form else "which: format: csv, tsv, json, jsonl or parquet,"
@@ -306,7 +306,7 @@ def report_unused_settings(
     left = [path for path in paths if RUN_SETTINGS.fullmatch(path.name) and path.name not in read]
     if left:
         names = list_names(dict.fromkeys(path.name for path in left))
-        message = f"the settings in {names} are left out, since the tables are not of one run each"
+        message = f"the settings in {names} are left out, since the tables do not hold one run each"
         advice = "Put them into columns of the tables, or leave the files out with files: in source.yml"
         yield Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)
 
@@ -317,7 +317,7 @@ def report_no_data(folder: Path, paths: Iterable[Path], root: Path) -> Diagnosti
     message = f"the folder has no data file: it {f'holds {held}' if held else 'is empty'}"
     advice = "Put CSV, TSV, JSON, JSON Lines or Parquet files in it, or name others with files: and format:"
     if held:
-        message += ", none of which is known by its name or by what it holds"
+        message += ", none of which is recognised by its name or content"
     return Diagnostic(locate_file(folder, root), message, advice, Stage.DATA)
 
 
@@ -346,7 +346,7 @@ def _explain_database(content: Content) -> ReportError:
 
     with content.open() as file:
         if file.read(len(_SQLITE)) != _SQLITE:
-            return content.make_error("it is no SQLite database", _COPY)
+            return content.make_error("it is not an SQLite database", _COPY)
     try:
         with open_store(content.path) as store:
             tables = sorted(store.columns)
@@ -362,7 +362,7 @@ def _explain_database(content: Content) -> ReportError:
         advice = "Wait until something is written, or copy it again"
         return content.make_error("the database has no tables yet", advice)
     named = f'the table "{tables[0]}"' if len(tables) == 1 else f"the tables {list_names(tables)}"
-    message = f"the database is of no program that is known: it has {named}"
+    message = f"the database is not one of a known program: it has {named}"
     advice = f"Select its rows with query: in source.yml, as in query: SELECT * FROM {tables[0]}"  # noqa: S608 - shown
     return content.make_error(message, advice)
 

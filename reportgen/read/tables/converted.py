@@ -78,7 +78,7 @@ def convert_tables(
     """Write the tables that are not read in place to the cache; raise a ``ReportError`` of all faults."""
     problems = Diagnostics()
     if settings.sheet and not any(file.format == "xlsx" for file in files):
-        message, advice = "sheet: is of Excel files, and there is none here", "Remove it"
+        message, advice = "sheet: applies to Excel files, and there is none here", "Remove it"
         problems.add([Diagnostic(location.place, message, advice, Stage.SETTINGS)])
     tables: list[FileLayout] = []
     warnings: list[Diagnostic] = []
@@ -155,9 +155,7 @@ def _list_records(content: Content, values: object) -> Sequence[Mapping[str, Any
             return [values]
         if all(isinstance(item, list) for item in inner):
             return build_records(content, values)
-    message = (
-        "the file is no list of rows, no mapping of columns and none of rows by the name of their series"
-    )
+    message = "the file is neither a list of rows, nor a mapping of columns, nor a mapping of series to rows"
     advice = "Say where its rows are with format: mapped, rows: and columns: in source.yml"
     raise content.make_error(message, advice)
 
@@ -222,7 +220,7 @@ def _write_samples(content: Content, file: FileLayout, lists: Sequence[str], cac
     wrong = cursor.execute(f"SELECT row FROM ({scanned}) WHERE {lengths} ORDER BY row LIMIT 5").fetchall()  # noqa: S608
     if wrong:
         named = list_names(f'"{name}"' for name in lists)
-        advice = "Write an item for each sample into each of them"
+        advice = "Give each list an item for each sample"
         message = f"the lists of {named} have different lengths"
         raise ReportError(*(content.make_problem(f"{message} in row {row}", advice) for (row,) in wrong))
     cells = [

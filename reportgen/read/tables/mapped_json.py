@@ -92,7 +92,7 @@ class _Mapping(Struct, frozen=True):
                 within = f"{rows.text if rows else '$[*]'}{path.text.removeprefix('$')}[*]"
                 rest = "" if path.up else f", with rows: {within}"
                 one_value = f"{path.text}[0] or {path.text}.name"
-                advice = f"Go on to one value, as in {one_value}, or make its items the rows{rest}"
+                advice = f"Select one value, as in {one_value}, or make its items the rows{rest}"
                 yield Diagnostic(place, f"{column} is a list or an object in every row", advice, Stage.DATA)
 
 
@@ -147,7 +147,7 @@ def _parse_mapping(settings: SourceSettings, place: SourceLocation) -> _Mapping:
     texts = {"": ("rows:", settings.rows)}
     texts |= {name: (f"columns: {name}:", text) for name, text in get_mapped_columns(settings).items()}
     problems = [
-        Diagnostic(place, f"fields: {name}: is a column already", "Give it another name", Stage.SETTINGS)
+        Diagnostic(place, f"fields: {name}: is already a column", "Give it another name", Stage.SETTINGS)
         for name in settings.fields
         if name in texts
     ]

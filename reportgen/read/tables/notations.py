@@ -94,7 +94,7 @@ def warn_no_metrics(survey: Survey, place: SourceLocation) -> Iterator[Diagnosti
     advice = "Write numbers as 0.5, not as 0,5, 50% or 1,000, and commas, semicolons or tabs between cells"
     if layout.long:
         message = f'no row names a metric: the column "{layout.roles.metric}" is empty'
-        advice = "Fill it with what each value is of"
+        advice = "Fill it with the metric of each value"
     elif texts:
         message = f"{message}: {list_names(texts)} {'holds' if len(texts) == 1 else 'hold'} texts"
     elif empty:

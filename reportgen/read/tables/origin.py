@@ -91,7 +91,7 @@ def check_intact(folder: Path, origin: TableOrigin) -> None:
 def refuse_foreign(folder: Path) -> None:
     """Raise ``ReportError`` if a folder is a file, or holds files that freezing a table did not write."""
     if folder.exists() and not folder.is_dir():
-        raise _fail(folder, "there is a file of this name", "Name a folder")
+        raise _fail(folder, "there is already a file with this name", "Name a folder")
     # A file with a number at its end is what a killed process left.
     names = {_LEFT.sub("", path.name) for path in folder.iterdir()} if folder.is_dir() else set()
     if names and (ORIGIN not in names or names - {ORIGIN, SETTINGS, POINTS, OUTCOMES}):

@@ -155,7 +155,7 @@ def _find_header(content: Content, name: str, settings: SourceSettings) -> _Head
     for labels in zip(*body, strict=True) if not is_long else ():
         if name_statistics(list(filter(None, labels))):
             shown = join_names([f'"{name}"' for name in dict.fromkeys(filter(None, labels))])
-            message = f"{shown} name rows, and are read where they name columns"
+            message = f"{shown} name rows, but are only read as names of columns"
             advice = "Write the table the other way round, as in df.T.to_csv() for a data frame df"
             raise content.make_error(message, advice)
     if header := _find_step_columns(rows, settings):

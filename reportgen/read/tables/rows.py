@@ -69,7 +69,7 @@ def check_score(cell: Text, ends: tuple[float, float]) -> tuple[str, str] | None
     value = float(cell) if share is None else share
     if math.isfinite(value) and not ends[0] <= value <= ends[1]:
         advice = "State the possible scores in source.yml, as in score_range: [0, 100], or mend it"
-        return f"lies outside of {ends[0]:g} to {ends[1]:g}", advice
+        return f"is outside {ends[0]:g} to {ends[1]:g}", advice
     return None
 
 

@@ -62,11 +62,14 @@ class Statistics(Struct, frozen=True):
             yield SD_ALONE.replace("±", f'"{list_names(alone)}"'), advice
         if self.left_out:
             advice = "Say wide: metrics in source.yml if each column is a metric"
-            yield f"{list_names(self.left_out)} are left out: a mean has an interval of its ±", advice
+            yield (
+                f"{list_names(self.left_out)} are left out, since the interval of a mean comes from its ±",
+                advice,
+            )
         for name in self.open:
             first = next((value for value in self.values if value not in self.open), "loss")
-            advice = f"If so, call it after that column, as in {first}_{name}"
-            message = f'"{name}" is read as a metric, and may be the spread of another column'
+            advice = f"If so, name it after that column, as in {first}_{name}"
+            message = f'"{name}" is read as a metric, but may be the spread of another column'
             yield message, f"{advice}; otherwise say wide: metrics in source.yml"
 
 

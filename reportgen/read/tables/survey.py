@@ -346,7 +346,7 @@ def _detect_chart(content: Content, look: Look, settings: SourceSettings) -> Loo
     if settings.format == delimited.WANDB_CHART:
         if not delimited.parse_chart(columns):
             message = "its header is not that of a chart that W&B exported"
-            raise content.make_error(message, 'After the first, columns are called "RUN - METRIC"', 1)
+            raise content.make_error(message, 'Each column after the first must be called "RUN - METRIC"', 1)
     elif settings.format is not None or look.file.format != "csv":
         return look
     elif delimited.is_table_of_runs(columns, look.rows[0] if look.rows else ()):
@@ -363,7 +363,7 @@ def _survey_chart(
     """Return the survey of W&B charts; raises if other tables are among them, or x differs."""
     others = [look.file.path for look in looks if look.file.format != delimited.WANDB_CHART]
     if others:
-        message = f"charts that W&B exported are beside other tables: {list_names(others)}"
+        message = f"charts exported from W&B are mixed with other tables: {list_names(others)}"
         advice = "Make the others a source of their own, or leave them out with files: in source.yml"
         raise ReportError(Diagnostic(place, message, advice, Stage.DATA))
     step = get_mapped_columns(settings).get("step") or looks[0].file.columns[0]
@@ -371,7 +371,7 @@ def _survey_chart(
     absent = check_columns(layout, looks)
     for key in ("series_from", "seed_from", "run_from"):
         if getattr(settings, key) not in {None, "name", ("name",)}:
-            message = f"{key}: a chart that W&B exported has nothing of its runs but their names"
+            message = f"{key}: a chart exported from W&B has only the names of its runs"
             advice = f"Say {key}: name, or put the folders wandb/run-* here, which have their settings"
             raise ReportError(Diagnostic(place, message, advice, Stage.SETTINGS))
     spread, naming = _build_spread(layout, looks, settings)
@@ -426,8 +426,8 @@ def _list_warnings(looks: Sequence[Look], naming: Naming, place: SourceLocation)
             # The number of averaged values is unknown.
             runs = list_names(dict.fromkeys(one.run for one in joined.values()))
             message = (
-                f"a value of {runs} stands for several, of the runs of a group or of neighbouring steps: "
-                "the band is from its __MIN to its __MAX"
+                f"a value of {runs} summarises several values, of a group of runs or of neighbouring steps: "
+                "the band goes from its __MIN to its __MAX"
             )
             yield Diagnostic(
                 SourceLocation(look.file.path), message, _SEPARATELY, Stage.DATA, Severity.WARNING

@@ -131,7 +131,7 @@ def _make_target(place: DataPath, description: Description, name: str, how: How,
     """Return where a source goes, under its own name unless one is given."""
     if how == "stay":
         if name or (place.path.is_file() and place.path.parent != data_dir):
-            message = "it lies in the data folder already"
+            message = "it is already in the data folder"
             advice = "Leave --as out, and name a file or folder that is a source of its own"
             raise make_error(str(place.path), message, advice, Stage.DATA)
         return _Target(
@@ -142,8 +142,8 @@ def _make_target(place: DataPath, description: Description, name: str, how: How,
         )
     own = PurePosixPath(name or _UNSAFE.sub("-", description.name).strip("-.") or "data")
     if own.is_absolute() or any(part.startswith(".") or _UNSAFE.search(part) for part in own.parts):
-        message = f'"{name}" is no name of a source'
-        raise make_error("--as", message, "Write letters, digits, - and _, and / between folders", Stage.DATA)
+        message = f'"{name}" is not a valid name for a source'
+        raise make_error("--as", message, "Use letters, digits, - and _, with / between folders", Stage.DATA)
     data = data_dir.joinpath(own)
     settings = data / SETTINGS
     if len(description.read) == 1 and place.path.is_file() and how != "freeze" and len(own.parts) == 1:
@@ -285,7 +285,7 @@ def add_to_navigation(text: str, file: str, title: str, page: str) -> str:
     added = _insert_entry(text, before, entry)
     after = _parse_navigation(added, file) if added else None
     if after is None or [one for one in to_values(after) if one != {title: page}] != to_values(before):
-        message = "nav: is written in a way that a page cannot be added to"
+        message = "nav: is written in a way that reportgen cannot add a page to"
         raise ReportError(make_settings_problem(before.place, message, f"Add the page yourself: - {entry}"))
     return added
 

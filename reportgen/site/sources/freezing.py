@@ -38,9 +38,9 @@ def refuse_foreign(folder: Path, source: Path) -> None:
     """Raise a ReportError if a folder is a file, contains the source, or has files that were not frozen."""
     whole = folder.resolve()
     if whole == source.resolve() or whole in source.resolve().parents:
-        message = "the source itself lies there"
+        message = "the source itself is there"
     elif folder.exists() and not folder.is_dir():
-        message = "there is a file of this name"
+        message = "there is already a file with this name"
     elif folder.is_dir() and any(folder.iterdir()) and not _is_ours(folder):
         message = "the folder holds files that reportgen freeze did not write"
     else:
@@ -81,8 +81,8 @@ def check_frozen(freezing: FrozenSource, folder: Path) -> None:
     }
     words = [f"{join_names(names, most=4)} {state}" for state, names in moved.items() if names]
     if words:
-        message = f"the source moved on since it was frozen: {', '.join(words)}"
-        raise make_error(str(folder), message, "Freeze it again, or keep the table as the record of then")
+        message = f"the source has changed since it was frozen: {', '.join(words)}"
+        raise make_error(str(folder), message, "Freeze it again, or keep the table as a record")
 
 
 def _is_ours(folder: Path) -> bool:
