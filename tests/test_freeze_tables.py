@@ -382,7 +382,7 @@ def test_the_command_checks_whether_files_moved_on(tmp_path: Path) -> None:
     (runs / "c.csv").write_text("step,loss\n1,0.5\n")
     moved = CliRunner().invoke(cli, [*words, "--check"])
     assert moved.exit_code == 1
-    assert "moved on since it was frozen: runs/a.csv changed, runs/c.csv new" in moved.output
+    assert "has changed since it was frozen: runs/a.csv changed, runs/c.csv new" in moved.output
     assert (table / "data.parquet").read_bytes() == before
 
 

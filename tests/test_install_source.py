@@ -124,7 +124,7 @@ def test_a_workflow_fails_where_nobody_can_know(record: object, reason: str, tmp
     done = init_installed_from(tmp_path, record)
     assert done.returncode == 0
     assert done.stderr.startswith(
-        f"warning: report/{WORKFLOW} fails until you write at REPORTGEN what it has to "
+        f"warning: report/{WORKFLOW} fails until you set REPORTGEN in it to what it should "
     )
     assert done.stderr.endswith(f": {reason}.\n")
     assert "secret" not in done.stdout + done.stderr

@@ -229,7 +229,7 @@ def test_wrong_lists_are_errors_with_their_line(tmp_path: Path, source: str, exp
     [
         (
             BASE.replace("accuracy", "reward"),
-            'no metric is in each source: "runs" has "accuracy" and "base" has "reward". Give o',
+            'the sources have no metric in common: "runs" has "accuracy" and "base" has "reward". Give o',
         ),
         (
             make_answers("A"),
@@ -297,7 +297,7 @@ def test_problems_of_other_names_are_not_compared(tmp_path: Path) -> None:
         (
             make_answers("A", benchmark="AIME"),
             make_answers("A", benchmark="aime24"),
-            'no benchmark is in each source: "mine" has "AIME" and "theirs" has "aime24". Write',
+            'the sources have no benchmark in common: "mine" has "AIME" and "theirs" has "aime24". Use',
         ),
         (
             make_answers("A", benchmark="AIME"),
