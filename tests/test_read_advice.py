@@ -60,7 +60,7 @@ def test_decimals_with_commas_are_no_metric(tmp_path: Path) -> None:
     assert data.warnings("s") == [
         (
             'data/s.csv: no column holds the numbers of a metric: "loss" holds texts. '
-            "Write numbers as 0.5, not as 0,5, 50% or 1,000, and commas, semicolons or tabs between cells."
+            "Write decimals as 0.5, not as 0,5, and commas, semicolons or tabs between cells."
         )
     ]
     data.write("s.csv", "step;loss;seed\n1;0.5;1\n2;0.4;1\n")

@@ -64,7 +64,21 @@ def test_quotes(tmp_path: Path) -> None:
 def test_missing_and_non_finite_cells(tmp_path: Path) -> None:
     """Words for nothing are missing, NaN and infinity are values; which of them count is not decided here."""
     data = Data(tmp_path)
-    words = ["", "NA", "n/a", "null", "None", "-", " na ", "#N/A", "<NA>", "Missing"]
+    words = [
+        "",
+        "NA",
+        "n/a",
+        "null",
+        "None",
+        "-",
+        " na ",
+        "#N/A",
+        "<NA>",
+        "Missing",
+        "\u2013",
+        "\u2014",
+        "\u2212",
+    ]
     values = ["nan", "NaN", "inf", "-Infinity", " 0.5 ", "1e3"]
     data.write("a.csv", "step,loss\n" + "".join(f"0,{cell}\n" for cell in words + values))
     data.write("b.jsonl", "".join(f'{{"step": 0, "loss": "{cell}"}}\n' for cell in words + values))

@@ -150,6 +150,7 @@ def test_what_is_written_comes_out(
 @example(cell="1_000")
 @example(cell="\uff11\uff12")
 @example(cell=" - ")
+@example(cell="\u2014 ")
 @example(cell="N/A")
 @example(cell="Infinity")
 @example(cell="0x1F")

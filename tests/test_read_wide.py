@@ -170,7 +170,7 @@ def test_what_pandas_aggregates_is_a_score_with_its_error(
     }
     (problem,) = refuse(tmp_path / "b", table.T.to_csv())
     assert problem.endswith(
-        "name rows, and are read where they name columns. "
+        "name rows, but are only read as names of columns. "
         "Write the table the other way round, as in df.T.to_csv() for a data frame df."
     )
 
@@ -226,6 +226,31 @@ def test_a_standard_deviation_without_a_number_gives_no_interval(tmp_path: Path)
             "Model,AIME,MATH\nElm,0.5,0.6\nFir,0.4,about half\nGum,1,1\n",
             "",
             'data/s/table.csv:3: "about half" in column "MATH" is not a score. Write a number',
+        ),
+        (
+            "Model,AIME,MATH,GSM8K\nElm,75,76,90\nFir,70,OOM,91\nGum,60,OOM,89\n",
+            "",
+            'data/s/table.csv:3: "OOM" in column "MATH" is not a score. Write a number',
+        ),
+        (
+            "benchmark,Elm,Fir,Gum\nAIME,51,76*,50\nMATH,76,,70\nGSM8K,90,91**?,80\n",
+            "metrics: [Elm, Fir]\n",
+            'data/s/table.csv:4: "91**?" in column "Fir" is not a score. Write a number',
+        ),
+        (
+            "Model,AIME,MATH\nElm,75,OOM\nFir,70,61\n",
+            "form: wide\n",
+            'data/s/table.csv:2: "OOM" in column "MATH" is not a score. Write a number',
+        ),
+        (
+            "Model,AIME,MATH\nElm,75,61\n",
+            "metrics: [Math, AIME]\n",
+            'data/s/source.yml: metrics: there is no column of scores "Math". Did you mean "MATH"?',
+        ),
+        (
+            "Model,AIME,MATH\nElm,75,61\n",
+            "filter: {Model: Fir}\n",
+            "data/s/source.yml: no score is left of the tables. Check filter: and metrics: in",
         ),
         (
             "Model,AIME,MATH\nElm,51.2%,0.6\nFir,48.0%,75.5\n",
@@ -316,6 +341,66 @@ def test_a_filter_takes_patterns_and_comparisons(tmp_path: Path) -> None:
     assert {series for series, _ in found} == {"qwen-a", "qwen-b"}
     found = read(tmp_path, text, f'{settings}filter: {{model: "!qwen*"}}\n')
     assert {series for series, _ in found} == {"Elm"}
+
+
+@pytest.mark.parametrize("dash", ["-", "\u2013", "\u2014", "\u2212", "NaN", ""])
+@pytest.mark.parametrize("settings", ["", "form: wide\nwide: benchmarks\n", "metrics: [MATH, AIME]\n"])
+def test_a_column_has_its_only_score(tmp_path: Path, dash: str, settings: str) -> None:
+    """Dashes are missing, however many there are."""
+    text = f"Model,AIME,MATH\nElm,75.5,76.8\nFir,70.1,{dash}\nGum,60.1,{dash}\n"
+    assert get_values(read(tmp_path, text, settings)) == {
+        ("Elm", "AIME"): 75.5,
+        ("Fir", "AIME"): 70.1,
+        ("Gum", "AIME"): 60.1,
+        ("Elm", "MATH"): 76.8,
+    }
+
+
+def test_a_model_has_its_only_score(tmp_path: Path) -> None:
+    """Also in a table of two models, which is recognised with its column only."""
+    found = read(tmp_path, "benchmark,Elm,Fir\nAIME,51.2,\u2013\nMATH,76.8,\u2014\nGSM8K,90,91\n")
+    assert found["Fir", "GSM8K"].value == 91
+
+
+def test_a_column_of_words_is_left_out_with_a_warning(tmp_path: Path) -> None:
+    """Until ``metrics`` or ``filter`` says what it is; a score in it makes the words errors."""
+    text = "Model,License,Date,AIME,MATH\nElm,MIT,May,75,76\nFir,Apache,June,70,71\n"
+    data = make(tmp_path, text)
+    assert data.warnings("s") == [
+        (
+            'data/s/table.csv:1: the columns "License", "Date" hold no score and are left out. '
+            "To confirm it, name the columns of scores with metrics: in source.yml."
+        )
+    ]
+    data.write("s/source.yml", "metrics: [AIME, MATH]\n")
+    assert data.warnings("s") == []
+    data.write("s/source.yml", "filter: {license: MIT}\n")
+    assert [one.partition(" holds")[0] for one in data.warnings("s")] == [
+        'data/s/table.csv:1: the column "Date"'
+    ]
+    mixed = "Model,Setting,AIME,MATH\nElm,5,75,76\nFir,CoT,70,71\n"
+    assert set(read(tmp_path / "b", mixed, "metrics: [AIME, MATH]\n")) == {
+        (model, name) for model in ("Elm", "Fir") for name in ("AIME", "MATH")
+    }
+    assert '"CoT" in column "Setting" is not a score' in refuse(tmp_path / "c", mixed)[0]
+    # A filter says what the column is.
+    assert {model for model, _ in read(tmp_path / "d", mixed, "filter: {Setting: CoT}\n")} == {"Fir"}
+
+
+def test_numbers_name_the_runs_where_source_yml_says_so(tmp_path: Path) -> None:
+    """A column of seeds under another name is no column of scores."""
+    data = make(tmp_path, "Model,rep,AIME\nElm,1,75\nElm,2,70\n", "form: wide\ncolumns: {seed: rep}\n")
+    source = data.open("s")
+    scores = TotalsTable(data.root, source).get_scores("AIME")
+    assert source.benchmarks == ("AIME",)
+    assert [(one.seed, one.value) for one in scores] == [("1", 75), ("2", 70)]
+
+
+def test_a_file_without_the_chosen_columns_adds_nothing(tmp_path: Path) -> None:
+    """Of several files each has some of them."""
+    data = make(tmp_path, "Model,AIME,MATH\nElm,75,61\n", "metrics: [AIME]\n")
+    data.write("s/z.csv", "Model,GSM8K,MMLU\nElm,75,61\n")
+    assert data.open("s").benchmarks == ("AIME",)
 
 
 def test_a_table_of_markdown_has_no_metric(tmp_path: Path) -> None:

@@ -188,7 +188,8 @@ def test_a_comparison_on_a_benchmark_s_page_is_about_it() -> None:
             (
                 'a scores block shows scores of problems, and "curves" has none. Its data need a '
                 "column problem and a column score; where they are called otherwise, say so under columns in "
-                "its source.yml; a table of scores of whole benchmarks is form: totals there."
+                "its source.yml; a table of scores of whole benchmarks is form: totals "
+                "there, and form: wide with a column for each benchmark or model."
             ),
         ),
         (

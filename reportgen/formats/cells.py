@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 # A cell as written; None if the format itself marks it as missing.
 Text: TypeAlias = str | None
 
-MISSING: Final = frozenset(("", "na", "n/a", "#n/a", "<na>", "null", "none", "missing", "-", "--"))
+_DASHES: Final = ("-", "--", "\u2013", "\u2014", "\u2212")
+MISSING: Final = frozenset(("", "na", "n/a", "#n/a", "<na>", "null", "none", "missing", *_DASHES))
 _TIME: Final = re.compile(
     r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:[0-5]\d(\.\d{1,9})?)?\s?(Z|UTC|[+-]\d{2}(:?\d{2})?)?)?"
 )

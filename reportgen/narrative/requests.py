@@ -305,7 +305,8 @@ def _check_source(block: Block, settings: OutcomeSettings, source: Source) -> No
     if source.kind == "measurements":
         message = f'a {block.kind} block shows scores of problems, and "{source.name}" has none'
         step = "Its data need a column problem and a column score; where they are called otherwise, say so "
-        step += "under columns in its source.yml; a table of scores of whole benchmarks is form: totals there"
+        step += "under columns in its source.yml; a table of scores of whole benchmarks is form: totals "
+        step += "there, and form: wide with a column for each benchmark or model"
         raise ReportError(Diagnostic(block.location, message, step))
     if source.kind == "totals":
         # Totals have one number per benchmark, without problems, samples and answers.

@@ -91,7 +91,7 @@ def warn_no_metrics(survey: Survey, place: SourceLocation) -> Iterator[Diagnosti
     texts = [f'"{name}"' for name, kind in rest.items() if kind is not Kind.EMPTY]
     empty = [f'"{name}"' for name, kind in rest.items() if kind is Kind.EMPTY]
     message = "no column holds the numbers of a metric"
-    advice = "Write numbers as 0.5, not as 0,5, 50% or 1,000, and commas, semicolons or tabs between cells"
+    advice = "Write decimals as 0.5, not as 0,5, and commas, semicolons or tabs between cells"
     if layout.long:
         message = f'no row names a metric: the column "{layout.roles.metric}" is empty'
         advice = "Fill it with the metric of each value"

@@ -16,9 +16,9 @@ from msgspec.structs import replace
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, Stage
 from reportgen.core.words import join_names, quote_names
 from reportgen.formats import sql
-from reportgen.formats.cells import is_missing, is_number, parse_reported
+from reportgen.formats.cells import is_number, parse_reported
 from reportgen.formats.layout import ROLE_NAMES
-from reportgen.formats.messages import limit_problems
+from reportgen.formats.messages import limit_problems, suggest_names
 from reportgen.read.find import locate_file
 from reportgen.read.runs.stored import name_part, write_part
 from reportgen.read.tables.layout import find_column, get_series_parts
@@ -29,6 +29,7 @@ from reportgen.read.tables.wide_grid import (
     ask_spread,
     find_across,
     find_label,
+    is_empty,
     join_labels,
     read_grid,
 )
@@ -112,24 +113,24 @@ def map_wide_tables(
     if not grids:
         return None
     problems = Diagnostics()
-    tables, warnings = [], []
+    tables, warnings, names = [], [], set[str]()
     for grid, file, known in zip(grids, files, hashed, strict=True):
         with problems.collecting():
             reader = _GridReader(grid, settings, location)
             columns = reader.read()
             warnings += reader.warnings
+            names |= columns.keys()
             key = cache.make_key("wide", file.path, known.sha256, settings.model_dump_json())
-            name = name_part(0)
-            cells = {f"c{index}": np.array(column, object) for index, column in enumerate(columns.values())}
-            path = Path(cache.get_text_path(key, name))
-            if not path.exists():
-                write_part(cache, key, name, cells, {name: f"c{index}" for index, name in enumerate(columns)})
-            copy = locate_file(path, location.root).file
-            tables.append(replace(file, format="parquet", compression="", copy=copy))
+            if columns:
+                copy = locate_file(_write_columns(columns, key, cache), location.root).file
+                tables.append(replace(file, format="parquet", compression="", copy=copy))
     problems.raise_errors()
+    if not tables:
+        message, step = "no score is left of the tables", "Check filter: and metrics: in source.yml"
+        raise ReportError(Diagnostic(location.place, message, step, Stage.DATA))
     update = {
         "form": "totals",
-        "columns": Columns(**{role: role for role in _ROLES if role in columns}),
+        "columns": Columns(**{role: role for role in _ROLES if role in names}),
         "wide": reader.across,
         "filter": reader.filter,
         "metrics": None,
@@ -138,17 +139,30 @@ def map_wide_tables(
     return WideTables(tuple(tables), settings.model_copy(update=update), tuple(warnings))
 
 
+def _write_columns(columns: dict[str, list[str | None]], key: str, cache: Cache) -> Path:
+    """Write columns to the cache, unless it has them, and return the file."""
+    name = name_part(0)
+    path = Path(cache.get_text_path(key, name))
+    if not path.exists():
+        cells = {f"c{index}": np.array(column, object) for index, column in enumerate(columns.values())}
+        write_part(cache, key, name, cells, {name: f"c{index}" for index, name in enumerate(columns)})
+    return path
+
+
 def _read_grids(
     location: Location, settings: SourceSettings, files: Sequence[FileLayout], *, stated: bool
 ) -> list[Grid]:
-    """Return the tables as grids; none if one has steps, or is not recognised as a table of scores."""
+    """Return the tables as grids; none if one has steps, or is not recognised as a table of scores.
+
+    A ``ReportError`` has the names in ``metrics`` that no table has.
+    """
     grids = []
     for file in files:
         content = file.get_content(location.root)
         grid = None
         # Whoever reads it as another table reports what is wrong with it.
         with Diagnostics().collecting():
-            grid = read_grid(content, file, _STEPS)
+            grid = read_grid(content, file, _STEPS, settings)
         if grid and (parts := get_series_parts(settings)):
             grid = join_labels(grid, parts)
         if grid is None:
@@ -156,7 +170,26 @@ def _read_grids(
         if not stated and not _is_recognised(grid, settings):
             return []
         grids.append(grid)
+    _check_metrics(grids, settings, location)
     return grids
+
+
+def _check_metrics(grids: Sequence[Grid], settings: SourceSettings, location: Location) -> None:
+    """Refuse names in ``metrics`` that no table has as a column of scores."""
+    columns = list(dict.fromkeys(one.name for grid in grids for one in grid.scores))
+    known = {*columns, *(settings.rename_metrics.get(name, name) for name in columns)}
+    problems = [
+        Diagnostic(
+            location.place,
+            f'metrics: there is no column of scores "{name}"',
+            suggest_names(name, columns, "There are"),
+            Stage.DATA,
+        )
+        for name in settings.metrics or ()
+        if name not in known
+    ]
+    if problems:
+        raise ReportError(*problems)
 
 
 def _is_recognised(grid: Grid, settings: SourceSettings) -> bool:
@@ -164,16 +197,18 @@ def _is_recognised(grid: Grid, settings: SourceSettings) -> bool:
     label = _find_only_label(grid)
     if find_across(grid, settings, label) is None:
         return False
-    headings = {column.name.casefold() for column in grid.scores}
-    written = [cells[column.index] for _, cells in grid.rows for column in grid.scores]
+    scores = grid.plain_scores
+    headings = {column.name.casefold() for column in scores}
+    written = [cells[column.index] for _, cells in grid.rows for column in scores]
     is_marked = any(parse_reported(cell) and not is_number(cell) for cell in written)
     named = [name for name in grid.labels if name.casefold() not in {"seed", "run"}]
-    keys = [tuple(cells[index] for index in grid.labels.values()) for _, cells in grid.rows]
+    naming = [*grid.labels.values(), *grid.mixed]
+    keys = [tuple(cells[index] for index in naming) for _, cells in grid.rows]
     is_single = len(set(keys)) == len(keys)
     # Numbers in a header are steps, seeds or samples.
-    is_flat = all(grid.header[one.index] == one.name and one.spread is None for one in grid.scores)
+    is_flat = all(grid.header[one.index] == one.name and one.spread is None for one in scores)
     is_other = headings & _SETTINGS or (is_flat and headings & _SCORES) or all(map(is_number, headings))
-    is_several = len(grid.scores) > 1 or not is_flat
+    is_several = len(scores) > 1 or (bool(scores) and not is_flat)
     return bool(named) and is_single and not is_other and (is_marked or is_several)
 
 
@@ -228,7 +263,19 @@ class _GridReader:
                     break
         if problems:
             raise ReportError(*limit_problems(problems))
+        if left := self._find_unused(roles):
+            verbs = "holds no score and is" if len(left) == 1 else "hold no score and are"
+            message = f"the column{'s' * (len(left) > 1)} {quote_names(left)} {verbs} left out"
+            step = "To confirm it, name the columns of scores with metrics: in source.yml"
+            self.warnings.append(replace(self._diagnose(message, step, 1), severity=Severity.WARNING))
         return self._melt(across, roles)
+
+    def _find_unused(self, roles: dict[str, str]) -> list[str]:
+        """Return the columns that are neither scores nor names, unless ``metrics`` or ``filter`` says so."""
+        if self._settings.metrics is not None:
+            return []
+        used = {*_ROLES, UNNAMED, *map(str.casefold, (*roles.values(), *self._settings.filter))}
+        return [name for name in self._grid.labels if name.casefold() not in used]
 
     def _diagnose(self, message: str, step: str, line: int | None = None) -> Diagnostic:
         return self._grid.content.make_problem(message, step, line)
@@ -277,7 +324,8 @@ class _GridReader:
             first.setdefault(key, line)
 
     def _repeats_header(self, cells: Sequence[str]) -> bool:
-        return all(cells[one.index] == self._grid.header[one.index] for one in self._columns)
+        columns = self._columns
+        return bool(columns) and all(cells[one.index] == self._grid.header[one.index] for one in columns)
 
     def _find_wrong_cells(self) -> Iterator[Diagnostic]:
         """Yield rows that repeat the header, and cells that are no score or on another scale."""
@@ -290,10 +338,11 @@ class _GridReader:
             for column in self._columns:
                 for index in (column.index, column.spread, column.count):
                     cell = cells[index] if index is not None else ""
-                    is_empty = is_missing(cell) or cell.casefold() == "nan"
-                    if not is_empty and parse_reported(cell) is None:
+                    if not is_empty(cell) and parse_reported(cell) is None:
                         message = f'"{cell}" in column "{column.name}" is not a score'
                         step = "Write a number such as 75.5, 75.5 ± 0.4 or 75.5%, or leave the cell empty"
+                        if index in self._grid.mixed:
+                            step += "; if the column has no scores, name those that do with metrics:"
                         yield self._diagnose(message, step, line)
         signed = {column.index: column.name for _, column, one in self._iterate_scores() if one.percent}
         for line, column, one in self._iterate_scores() if signed else ():

@@ -94,6 +94,12 @@ class Grid(Struct, frozen=True):
     scores: tuple[ScoreColumn, ...]
     rows: tuple[tuple[int | None, tuple[str, ...]], ...]
     header: tuple[str, ...]
+    mixed: frozenset[int] = frozenset()  # columns with scores and at least as many words
+
+    @property
+    def plain_scores(self) -> list[ScoreColumn]:
+        """Columns in which most cells are scores."""
+        return [one for one in self.scores if one.index not in self.mixed]
 
     def get_cells(self, name: str) -> list[str]:
         """Return the cells of a label column."""
@@ -112,7 +118,14 @@ def _iterate_lines(content: Content, file: FileLayout) -> Iterator[tuple[int | N
             yield row.line, [row.cells.get(name) or "" for name in seen.columns]
 
 
-def read_grid(content: Content, file: FileLayout, refused: frozenset[str]) -> Grid | None:
+def is_empty(cell: str) -> bool:
+    """Return whether a cell has no score, as one with a dash or ``NaN``."""
+    return is_missing(cell) or cell.casefold() == "nan"
+
+
+def read_grid(
+    content: Content, file: FileLayout, refused: frozenset[str], settings: SourceSettings
+) -> Grid | None:
     """Read a table whose columns are scores, with columns of labels next to them; None if it is none.
 
     One with a column of a ``refused`` name is none, which its header alone shows.
@@ -133,13 +146,9 @@ def read_grid(content: Content, file: FileLayout, refused: frozenset[str]) -> Gr
         levels += takewhile(lambda cells: not any(map(parse_reported, cells[1:])), below)
     rows = lines[len(levels) :]
     tops, subs = _name_columns(levels)
-    is_score = []
-    for index, name in enumerate(tops):
-        filled = [cells[index] for _, cells in rows if not is_missing(cells[index])]
-        parsed = sum(parse_reported(cell) is not None for cell in filled)
-        # A model called 7 is a label by the name of its column.
-        is_label = name.casefold() in {*ROLE_NAMES["series"], *_BENCHMARK_NAMES, "seed", "run"}
-        is_score.append(bool(filled) and parsed > _HALF * len(filled) and not is_label)
+    shares = _measure_shares(tops, [cells for _, cells in rows], settings)
+    is_score = [share > 0 for share in shares]
+    mixed = frozenset(index for index, share in enumerate(shares) if 0 < share <= _HALF)
     labels = {tops[index] or UNNAMED: index for index, scored in enumerate(is_score) if not scored}
     cells_of = tuple((line, tuple(cells)) for line, cells in rows)
     header = tuple(" ".join(filter(None, pair)) for pair in zip(tops, subs, strict=True))
@@ -155,7 +164,29 @@ def read_grid(content: Content, file: FileLayout, refused: frozenset[str]) -> Gr
     if name_statistics(measured):
         is_score = [scored and not other for scored, other in zip(is_score, others, strict=True)]
     scores = _pair_columns(tops, subs, is_score)
-    return Grid(content, labels, scores, cells_of, header) if scores and rows else None
+    return Grid(content, labels, scores, cells_of, header, mixed) if scores and rows else None
+
+
+def _measure_shares(
+    names: Sequence[str], rows: Sequence[Sequence[str]], settings: SourceSettings
+) -> list[float]:
+    """Return the share of scores among the filled cells of each column, 0 for one of labels.
+
+    A single score makes a column one of scores, so that none is lost, except in the first, which names rows.
+    """
+    columns = settings.columns
+    stated = {columns.series, columns.benchmark, columns.seed, columns.run}
+    labels = {*ROLE_NAMES["series"], *_BENCHMARK_NAMES, "seed", "run"}
+    filters = {name.casefold() for name in settings.filter}
+    shares = []
+    for index, name in enumerate(names):
+        filled = [row[index] for row in rows if not is_empty(row[index])]
+        share = sum(parse_reported(cell) is not None for cell in filled) / max(len(filled), 1)
+        # A model called 7 is a label by the name of its column.
+        is_label = name in stated or name.casefold() in labels
+        is_named = index == 0 or name.casefold() in filters
+        shares.append(0.0 if is_label or (is_named and share <= _HALF) else share)
+    return shares
 
 
 def _find_only_value(names: Sequence[str]) -> str | None:
@@ -257,7 +288,12 @@ def join_labels(grid: Grid, names: Sequence[str]) -> Grid:
     labels = {name: index for name, index in grid.labels.items() if name not in names}
     scores = tuple(one for one in grid.scores if one.index not in indices.values())
     return Grid(
-        grid.content, {**labels, ", ".join(names): len(grid.header)}, scores, rows, (*grid.header, "")
+        grid.content,
+        {**labels, ", ".join(names): len(grid.header)},
+        scores,
+        rows,
+        (*grid.header, ""),
+        grid.mixed,
     )
 
 
