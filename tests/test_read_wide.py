@@ -239,7 +239,7 @@ def test_a_standard_deviation_without_a_number_gives_no_interval(tmp_path: Path)
         ),
         (
             "Model,AIME,MATH\nElm,75,OOM\nFir,70,61\n",
-            "form: wide\n",
+            "",
             'data/s/table.csv:2: "OOM" in column "MATH" is not a score. Write a number',
         ),
         (

@@ -98,8 +98,8 @@ class Grid(Struct, frozen=True):
 
     @property
     def plain_scores(self) -> list[ScoreColumn]:
-        """Columns in which most cells are scores."""
-        return [one for one in self.scores if one.index not in self.mixed]
+        """Columns in which most cells are scores, and those of known benchmarks."""
+        return [one for one in self.scores if one.index not in self.mixed or _KNOWN.match(one.name)]
 
     def get_cells(self, name: str) -> list[str]:
         """Return the cells of a label column."""
