@@ -170,7 +170,7 @@ def test_what_pandas_aggregates_is_a_score_with_its_error(
     }
     (problem,) = refuse(tmp_path / "b", table.T.to_csv())
     assert problem.endswith(
-        "name rows, and are read where they name columns. "
+        "name rows, but are only read as names of columns. "
         "Write the table the other way round, as in df.T.to_csv() for a data frame df."
     )
 
