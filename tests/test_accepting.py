@@ -100,6 +100,24 @@ def test_accepted_in_a_block_and_in_front_matter(tmp_path: Path) -> None:
         assert "warning" not in done.stdout, done.stdout
 
 
+def test_each_page_says_in_what_its_sources_differ(tmp_path: Path) -> None:
+    """One page that accepts it does not accept it for another."""
+    files = {
+        f"data/{name}/runs.csv": f"series,step,loss\n{name},1,0.6\n{name},2,0.5\n" for name in ("a", "b")
+    }
+    files |= {f"data/{name}/source.yml": f"protocol: {{grader: {name}}}\n" for name in ("a", "b")}
+    block = "```curve\nsource: [a, b]\nmetric: loss\n```\n"
+    files |= {"content/index.md": block + block.replace("curve\n", "table\n"), "content/more.md": block}
+    report = write_report(tmp_path / "report", files)
+    warned = [one for one in call(report, "check").stdout.splitlines() if "warning:" in one]
+    assert [one.partition(":")[0] for one in warned] == ["content/index.md", "content/more.md"]
+    (name,) = {one.rpartition("[")[2].rstrip("]") for one in warned}
+    accept = f"---\naccept: [{name}, both are small]\n---\n"
+    (report / "content/more.md").write_text(accept + block, "utf-8")
+    (left,) = [one for one in call(report, "check").stdout.splitlines() if "warning:" in one]
+    assert left.startswith("content/index.md:1: ")
+
+
 def test_a_stale_accept_is_a_warning(tmp_path: Path) -> None:
     """With its place, the nearest id and those that there are; the real warning still stands."""
     report = make_report(tmp_path, settings="accept: [last-line-torn-off, killed]\n")

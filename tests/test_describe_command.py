@@ -275,6 +275,12 @@ def test_the_data_folder_of_a_report_is_a_list_of_sources(tmp_path: Path) -> Non
     said = told(root, "data")
     assert re.search(r"^deep/runs +CSV, ", said, re.MULTILINE)
     assert "it holds 2 sources. Describe one of them, as in reportgen describe data/deep/runs." in said
+    write_file(root / "data/a.json", "{")
+    write_file(root / "data/b.csv", TABLE)
+    advised = re.search(r"as in reportgen describe (\S+)\.\n", told(root, "data"))
+    assert advised
+    assert advised[1] == "data/b.csv"
+    assert told(root, advised[1])
 
 
 def test_a_folder_of_different_data_is_a_list_of_sources(tmp_path: Path) -> None:

@@ -191,8 +191,7 @@ def test_protocols_stay_with_their_source(tmp_path: Path) -> None:
     (warning,) = report.problems
     assert str(warning) == (
         "content/index.md:3: the sources were not measured in the same way: temperature is 0.6 in "
-        '"mine" and 1 in "theirs". Say on the page what follows from it, or state protocol: in each '
-        "source.yml. [source-not-measured-same-way]"
+        '"mine" and 1 in "theirs". Say on the page what follows from it. [source-not-measured-same-way]'
     )
 
 

@@ -13,7 +13,7 @@ from made_projects import write_report
 from msgspec.structs import replace
 
 from reportgen.core.cache import Cache, FileHashes
-from reportgen.core.model import Ending, Estimate, Figure, Lead, Observations
+from reportgen.core.model import Ending, Estimate, Figure, Lead, Observations, ResultTable
 from reportgen.draft.report import draft
 from reportgen.figures.curves.result_table import build_result_table
 from reportgen.settings.blocks import TableSettings
@@ -21,8 +21,6 @@ from reportgen.settings.report import Project, ProjectSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from reportgen.core.model import ResultTable
 
 
 def ending(
@@ -241,7 +239,7 @@ def test_the_caption_says_of_which_metric_lower_is_better() -> None:
 
 
 @pytest.mark.parametrize("percent", ["", "format: percent\n"])
-def test_figures_and_observations_have_the_same_digits(tmp_path: Path, percent: str) -> None:
+def test_figures_tables_and_observations_have_the_same_digits(tmp_path: Path, percent: str) -> None:
     """Those of the data, whatever the height of the picture and however noisy the line is."""
     values = [0.74, 0.795, 0.81, 0.76, 0.83, 0.78, 0.82]
     rows = [
@@ -254,6 +252,8 @@ def test_figures_and_observations_have_the_same_digits(tmp_path: Path, percent: 
         f"curve\nsource: runs\ny_domain: [0, 1]\n{percent}",
         f"curve\nsource: runs\ny_domain: [0.5, 0.9]\nreference: [{{y: 0.51234}}]\n{percent}",
         "observations\nof: free\n",
+        f"table\nsource: runs\n{percent}",
+        f"runs-table\nsource: runs\n{percent}",
     )
     page = "".join(f"```{block}```\n\n" for block in blocks)
     files = {"data/runs.csv": "\n".join(["series,step,accuracy", *rows, ""]), "content/index.md": page}
@@ -264,6 +264,7 @@ def test_figures_and_observations_have_the_same_digits(tmp_path: Path, percent: 
     shown = tuple(report.shown.values())
     texts = [one.summary for one in shown if isinstance(one, Figure)]
     texts += [one.items[0].text for one in shown if isinstance(one, Observations)]
+    texts += [" ".join(words(one)[0]) for one in shown if isinstance(one, ResultTable)]
     assert len(texts) == len(blocks)
     for text in texts:
         assert re.search(r"\b83\.0%" if percent else r"\b0\.830\b", text), text

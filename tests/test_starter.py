@@ -64,7 +64,7 @@ def test_refuses_a_file(tmp_path: Path) -> None:
     """A file in the place of the folder is a problem of the user's, with its place."""
     target = tmp_path / "report"
     target.write_text("mine", encoding="utf-8")
-    with pytest.raises(ReportError, match="report: there is a file"):
+    with pytest.raises(ReportError, match="report: there is already a file"):
         write_starter(target)
 
 

@@ -32,6 +32,10 @@ class ScoresError(ValueError):
         self.next_step = next_step
 
 
+class NoOutcomesError(ScoresError):
+    """No outcome is left to compute from."""
+
+
 class Outcomes(Struct, frozen=True):
     """A lazy tidy table of answers with one row per problem and sample.
 

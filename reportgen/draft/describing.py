@@ -133,7 +133,8 @@ def describe_data_folder(
     around = {parent.as_posix() for name in names for parent in PurePath(name).parents}
     sources = tuple(one for one in sources if not (one.problem and one.name in around))
     message = f"it holds {format_count(len(sources), 'source')}" if sources else "it holds no source yet"
-    advice = f"Describe one of them, as in reportgen describe {data_dir}/{sources[0].name}" if sources else ""
+    readable = next((one.path for one in sources if not one.problem), "")
+    advice = f"Describe one of them, as in reportgen describe {readable}" if readable else ""
     problem = Diagnostic(SourceLocation(data_dir), message, advice, Stage.DATA, Severity.WARNING)
     unread = [
         Diagnostic(SourceLocation(one.path), one.problem, "", Stage.DATA, Severity.WARNING)

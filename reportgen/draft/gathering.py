@@ -130,6 +130,7 @@ def _join_sources(
 ) -> dict[str, Source]:
     """Join the sources that a block shows together, by the name of the joined ones."""
     joined: dict[str, Source] = {}
+    warned: set[tuple[str, str]] = set()  # each page says it of its own sources, once
     for names, place, block in _iterate_joined(pages):
         name, opened = name_joined(names), [sources[one] for one in names if one in sources]
         if len(opened) < len(names):
@@ -137,7 +138,9 @@ def _join_sources(
         with problems.collecting():
             if name not in joined:
                 joined[name] = join_project_sources(project.root, opened, place, cache)
-                problems.add(joined[name].warnings)
+            if (name, place.file) not in warned:
+                warned.add((name, place.file))
+                problems.add(move_diagnostics(joined[name].warnings, joined[name].location, place))
             if not block or joined[name].kind != "measurements":
                 continue
             titles = {part.source.name: format_step_title(part.step) for part in joined[name].parts}

@@ -170,7 +170,7 @@ def check_x(select: str, name: str, source: Source, *, is_time: bool = False) ->
         message = (
             f'"{name}" goes back from {before:g} to {step:g} at step {own:g} of {_name_run(series, run)}'
         )
-        advice = "Use an x that only grows; two metrics against each other are drawn by a vega-lite block"
+        advice = "Use an x that only grows; a scatter block draws two metrics against each other"
         raise ReportError(Diagnostic(source.location, message, advice, Stage.DATA))
 
 

@@ -83,7 +83,9 @@ def _compare_protocols(sources: Sequence[Source], place: SourceLocation) -> Iter
             differing.append(f"{label} is {said}")
     if differing:
         message = f"the sources were not measured in the same way: {'; '.join(differing)}"
-        step = "Say on the page what follows from it, or state protocol: in each source.yml"
+        step = "Say on the page what follows from it"
+        if "not stated" in message:
+            step = f"{step}, or state protocol: in each source.yml"
         yield Diagnostic(place, message, step, Stage.DATA, Severity.WARNING)
 
 

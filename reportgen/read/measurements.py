@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.model import Measurements
-from reportgen.core.words import join_names
 from reportgen.formats.cells import Kind
 from reportgen.formats.sql import fetch_frame, get_engine
 from reportgen.read.check_repeats import check_steps
@@ -21,7 +20,7 @@ from reportgen.read.tables.check import explain_errors, explain_faults, find_fau
 from reportgen.read.tables.layout import get_layout, resolve_filters
 from reportgen.read.tables.rows import select_files, select_run, select_series
 from reportgen.read.x_axis import DerivedRows, find_x, place_rows
-from reportgen.settings.base import list_accepted
+from reportgen.settings.base import describe_filter
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -110,10 +109,7 @@ def plan_table(root: Path, source: Source, query: MeasurementQuery) -> PlannedTa
             select = derive(select, name, query.formula, others, has_own=plan.keeps_own)
         rows = DerivedRows(select, query.metrics, keeps_own=plan.keeps_own, notes=notes)
         placed = place_rows(root, source, plan, axis, rows)
-    notes = (*filter(None, [axis.note]), *rows.notes, *groups.notes)
-    if query.where:
-        words = [f"{name} {' or '.join(map(str, list_accepted(cell)))}" for name, cell in query.where.items()]
-        notes = (f"Only rows with {join_names(words)}.", *notes)
+    notes = (*filter(None, [describe_filter(query.where), axis.note]), *rows.notes, *groups.notes)
     return PlannedTable(root, source, plan, placed, groups, notes)
 
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
-from reportgen.core.words import suggest_name
+from reportgen.core.words import join_names, suggest_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
 Sources = Name | Annotated[tuple[Name, ...], Field(min_length=1)]
@@ -78,6 +78,12 @@ CellValue: TypeAlias = str | int | float | bool
 def list_accepted(accepted: CellValue | tuple[CellValue, ...]) -> tuple[CellValue, ...]:
     """Return the values that a filter accepts, which may be a single one."""
     return accepted if isinstance(accepted, tuple) else (accepted,)
+
+
+def describe_filter(where: Mapping[str, CellValue | tuple[CellValue, ...]]) -> str:
+    """Return a sentence for readers about the rows that pass a filter, or "" without one."""
+    words = [f"{name} {' or '.join(map(str, list_accepted(cell)))}" for name, cell in where.items()]
+    return f"Only rows with {join_names(words)}." if words else ""
 
 
 def name_joined(names: Sequence[str]) -> str:

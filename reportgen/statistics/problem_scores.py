@@ -11,6 +11,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from reportgen.core.comparisons import (
+    NoOutcomesError,
     OutcomeNotes,
     Outcomes,
     ProblemScores,
@@ -58,7 +59,7 @@ def group_problem_scores(
     """
     parts = _read_parts(outcomes, None, where or {}, answers=answers)
     if not parts:
-        raise ScoresError("there is no outcome with a series, a problem and a score")
+        raise NoOutcomesError("there is no outcome with a series, a problem and a score")
     return parts[""]
 
 

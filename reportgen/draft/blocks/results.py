@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reportgen.core.comparisons import ScoresError
+from reportgen.core.comparisons import NoOutcomesError, ScoresError
 from reportgen.core.errors import Diagnostic, ReportError, Stage, relocate_errors
 from reportgen.core.model import CurveRequest, Lead, ScoreRequest
 from reportgen.core.words import quote_names, suggest_name
@@ -193,16 +193,8 @@ class ResultsStore:
         read = self._compute_once("rows", rows, lambda: self._read_curves(request))
         reduced = read.metrics.get(request.metric)
         if reduced is None or not any(run.values.size for run in reduced.runs):
-            said = f'no row of source "{request.source}" has a value of "{request.metric}"'
-            chosen = [f"{column} is {' or '.join(map(str, allowed))}" for column, allowed in request.where]
-            said += f" where {' and '.join(chosen)}" if chosen else ""
-            from reportgen.read import list_values  # noqa: PLC0415 - imports the database
-
-            filtered = (name for name, _ in request.where)
-            found = list_values(self._root, self._sources[request.source], filtered)
-            step = ". ".join(f"There {name} is {values}" for name, values in found.items())
-            step = step or "Look at series and x of the block"
-            raise ReportError(Diagnostic(self._locate(request), said, step, Stage.DATA))
+            missing = f'a value of "{request.metric}"'
+            raise self._make_no_row_error(request, missing, "Look at series and x of the block")
         names = {run.series for run in reduced.runs}
         count = len(names if read.series is None else names.intersection(read.series))
         if count > MOST_SERIES:  # refuse before computing, which could fill the memory
@@ -219,6 +211,17 @@ class ResultsStore:
         )
         more = (read.colours, read.notes, read.settings)
         return CurveResult(curve_set, read.step_name, read.step_is_time, *more)
+
+    def _make_no_row_error(self, request: Request, missing: str, next_step: str) -> ReportError:
+        """Make the error that no row has what is ``missing``; with a filter, it lists values."""
+        from reportgen.read import list_values  # noqa: PLC0415 - imports the database
+
+        said = f'no row of source "{request.source}" has {missing}'
+        chosen = [f"{column} is {' or '.join(map(str, allowed))}" for column, allowed in request.where]
+        said += f" where {' and '.join(chosen)}" if chosen else ""
+        found = list_values(self._root, self._sources[request.source], [name for name, _ in request.where])
+        step = ". ".join(f"There {name} is {values}" for name, values in found.items())
+        return ReportError(Diagnostic(self._locate(request), said, step or next_step, Stage.DATA))
 
     def parse_formula(self, request: CurveRequest) -> Formula:
         """Parse the formula of a derived metric; raise a ``ReportError`` with its faults."""
@@ -400,9 +403,8 @@ class ResultsStore:
                 table = self._compute_once("totals table", name, lambda: open_totals(self._root, source))
                 found = table.get_scores(request.benchmark, request.series, dict(request.where))
             if not found:
-                said = f'no row of source "{request.source}" has a total of this benchmark and series'
-                step = "Look at filter, series and benchmark of the block"
-                raise ReportError(Diagnostic(place, said, step, Stage.DATA))
+                step = "Look at series and benchmark of the block"
+                raise self._make_no_row_error(request, "a total of this benchmark and series", step)
             return found, table.get_range(found, higher_is_better=request.higher_is_better)
 
         return self._compute_once("totals", replace(request, metric="", level=0.0), read)
@@ -424,4 +426,9 @@ class ResultsStore:
             )
 
         with relocate_errors(source.location, place), place_score_errors(place):
-            return group(self._compute_once("outcomes", _select_score_rows(request), read))
+            outcomes = self._compute_once("outcomes", _select_score_rows(request), read)
+            try:
+                return group(outcomes)
+            except NoOutcomesError as error:
+                step = "Look at series and benchmark of the block"
+                raise self._make_no_row_error(request, "a series, a problem and a score", step) from error

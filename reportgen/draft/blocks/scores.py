@@ -23,6 +23,7 @@ from reportgen.draft.blocks.results import place_score_errors
 from reportgen.figures.plot import ScoreContext
 from reportgen.figures.scores.wording import find_protocol_differences, list_found_notes
 from reportgen.narrative.requests import fill_defaults, name_benchmark
+from reportgen.settings.base import describe_filter
 from reportgen.settings.score_blocks import split_metric
 from reportgen.statistics.metrics import find_rows
 
@@ -72,6 +73,7 @@ def make_score_context(
         from reportgen.read import get_score_names  # noqa: PLC0415 - imports the database
 
         name = get_score_names(source).get(request.benchmark or "", "")
+    grouped = f"Grouped by {join_names(request.by)}." if request.by else ""
     return ScoreContext(
         place=place,
         slots=slots or {},
@@ -83,7 +85,7 @@ def make_score_context(
         highest=scores.highest,
         protocol=tuple(_list_protocols(source, scores, name)),
         score_name=name,
-        notes=(*([f"Grouped by {join_names(request.by)}."] if request.by else []), *list_notes(source)),
+        notes=(*filter(None, [describe_filter(dict(request.where)), grouped]), *list_notes(source)),
     )
 
 

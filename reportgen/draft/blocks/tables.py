@@ -11,6 +11,7 @@ from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.model import Lead, ReducedMetric
 from reportgen.draft.blocks.draw_inputs import link_topic, make_curve_context, make_curve_scale
 from reportgen.draft.blocks.plan import PlannedBlock
+from reportgen.figures.curves.plotting import count_value_decimals
 from reportgen.figures.curves.result_table import build_result_table, make_column_call
 from reportgen.figures.curves.runs_table import RunRow, build_runs_table, name_run
 from reportgen.narrative.requests import make_requests
@@ -39,11 +40,12 @@ def draw_table(planned: PlannedBlock, settings: TableSettings, inputs: DrawInput
     context, answers = make_curve_context(planned, inputs), inputs.answers
     place = planned.block.location
     metrics, better, leads, facts = [], [], [], []
-    for request in planned.curves:
+    curves = [answers.get_curves(request).curve_set for request in planned.curves]
+    for request, curve_set in zip(planned.curves, curves, strict=True):
         way = context.resolve_direction(request.metric, settings.higher_is_better)
         metrics.append((request.metric, answers.get_endings(request, higher_is_better=way is not False)))
         better.append(way)
-        leads.append(answers.get_curves(request).curve_set.leads[int(way is False)])
+        leads.append(curve_set.leads[int(way is False)])
         topic = Topic(request, way, "", percent=context.is_percent(request.metric, settings.format))
         get_subject = partial(inputs.get_subject, topic, place)
         facts.append(_find_column_facts(settings.columns, get_subject, place))
@@ -55,6 +57,7 @@ def draw_table(planned: PlannedBlock, settings: TableSettings, inputs: DrawInput
         better=tuple(better),
         leads=tuple(leads),
         facts=facts,
+        decimals=[count_value_decimals(curve_set.curves) for curve_set in curves],
         runs_with=answers.get_curves(planned.curves[0]).settings if settings.by else None,
     )
 
@@ -115,7 +118,7 @@ def draw_runs_table(planned: PlannedBlock, settings: RunsTableSettings, inputs: 
     topics = [Topic(*pair, "") for pair in zip(planned.curves, better, strict=True)]
     place = planned.block.location
     found = [_summarise_runs(topic, settings.columns, answers, place) for topic in topics]
-    endings, facts = zip(*found, strict=True)
+    endings, facts, decimals = zip(*found, strict=True)
     table = build_result_table(
         planned.block.id,
         settings,
@@ -124,6 +127,7 @@ def draw_runs_table(planned: PlannedBlock, settings: RunsTableSettings, inputs: 
         better=tuple(better),
         leads=(Lead(None, tested=False),) * len(better),
         facts=facts,
+        decimals=decimals,
     )
     source = inputs.sources[planned.curves[0].source]
     known = read_run_settings(inputs.project.root, source, settings.settings)
@@ -141,8 +145,8 @@ def draw_runs_table(planned: PlannedBlock, settings: RunsTableSettings, inputs: 
 
 def _summarise_runs(
     topic: Topic, columns: Sequence[str], answers: ResultsStore, place: SourceLocation
-) -> tuple[tuple[Ending, ...], dict[tuple[str, str], Fact]]:
-    """Return the final value, peak and mean of each run of a metric, and the facts of other columns."""
+) -> tuple[tuple[Ending, ...], dict[tuple[str, str], Fact], int | None]:
+    """Return final value, peak and mean of each run of a metric, facts of other columns, and decimals."""
     from reportgen.claims.subjects import CurveSubject  # noqa: PLC0415 - only where something is computed
     from reportgen.statistics.curves.mean_curves import summarise_curves  # noqa: PLC0415 - as above
 
@@ -155,7 +159,8 @@ def _summarise_runs(
         lambda metric: _split_runs(answers.get_other_metric(request, metric)),
     )
     facts = _find_column_facts(columns, lambda: subject, place)
-    return summarise_curves(alone, higher_is_better=topic.higher_is_better is not False), facts
+    endings = summarise_curves(alone, higher_is_better=topic.higher_is_better is not False)
+    return endings, facts, count_value_decimals(alone.curves)
 
 
 def _split_runs(curve_set: CurveSet) -> CurveSet:

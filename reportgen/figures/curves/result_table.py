@@ -50,6 +50,7 @@ class _Metric(Struct, frozen=True, dict=True):
     facts: Mapping[tuple[str, str], Fact]  # by series and column, of all other columns
     percent: bool
     statistics: Sequence[str]  # of final, peak and mean those that are columns
+    figure_decimals: int | None  # of the metric's values in figures, not in percent; None if not known
 
     def write_head(self, column: str, context: DrawContext) -> str:
         """Return a column's header; for best values, it includes how many they were picked from if equal."""
@@ -63,10 +64,12 @@ class _Metric(Struct, frozen=True, dict=True):
 
     @cached_property
     def decimals(self) -> int | None:
-        """The decimals of all values: those of the final ones if these have intervals.
+        """The decimals of all values: those that figures have, otherwise those of the final ones' intervals.
 
         Without intervals, they show four digits of every value in the table.
         """
+        if self.figure_decimals is not None:
+            return max(0, self.figure_decimals - 2) if self.percent else self.figure_decimals
         finals = [ending.final for ending in self.endings]
         shown = product(self.endings, self.statistics)
         more = [] if find_common_half(finals) else [_choose_number(*one)[0] for one in shown]
@@ -100,23 +103,23 @@ def build_result_table(
     better: tuple[bool | None, ...],
     leads: tuple[Lead, ...],
     facts: Sequence[Mapping[tuple[str, str], Fact]] = (),
+    decimals: Sequence[int | None] = (),
     runs_with: Mapping[str, Mapping[str, str | None]] | None = None,
 ) -> ResultTable:
     """Build a table with a row for each series: the number of runs, then the chosen statistics by metric.
 
     ``runs_with`` has the settings of each series; several have a column each, since the name joins them.
-
     ``metrics`` pairs names with the endings of the series. For each metric, ``better`` says whether larger is
-    better (None if unknown or neither), ``leads`` which series the test finds better than all others, and
-    ``facts`` the cells of columns other than final, peak and mean, by series and column.
+    better (None if unknown or neither), ``leads`` which series the test finds better than all others,
+    ``facts`` the cells of columns other than final, peak and mean, by series and column, and ``decimals``
+    those of its values in figures.
     """
     columns, several = settings.columns, len(metrics) > 1
     statistics = [column for column in columns if column in _HEADS]
+    known = zip(facts or [{}] * len(metrics), decimals or [None] * len(metrics), strict=True)
     shown = [
-        _Metric(name, ends, way, lead, known, context.is_percent(name, settings.format), statistics)
-        for (name, ends), way, lead, known in zip(
-            metrics, better, leads, facts or [{}] * len(metrics), strict=True
-        )
+        _Metric(name, ends, way, lead, own, context.is_percent(name, settings.format), statistics, places)
+        for (name, ends), way, lead, (own, places) in zip(metrics, better, leads, known, strict=True)
     ]
     names = dict.fromkeys(name for values in (runs_with or {}).values() for name in values)
     apart = [*names] if len(names) > 1 else []
@@ -124,12 +127,11 @@ def build_result_table(
     for metric in shown:
         heads = [metric.write_head(column, context) for column in columns]
         header += [f"{metric.name}: {head}" if several else head for head in heads]
-    rows = []
     series, sorted_by = _order_series(settings, header[2 + len(apart) :], shown)
+    rows = []
     for name in series:
-        values = (runs_with or {}).get(name, {})
-        with_settings = [Cell(name), *(build_setting_cell(values.get(key)) for key in apart)]
-        rows.append((*with_settings, *_build_row(name, columns, shown, context)))
+        cells = [build_setting_cell((runs_with or {}).get(name, {}).get(key)) for key in apart]
+        rows.append((Cell(name), *cells, *_build_row(name, columns, shown, context)))
     return ResultTable(
         id=block_id,
         title=settings.title or (metrics[0][0] if not several else "Results"),

@@ -85,6 +85,8 @@ def _run_query(content: Content, store: SqliteStore, query: str) -> str:
             message = f'query: may only select rows, and does more than that: "{refused[0]}"'
         elif "no such table" in str(error):
             advice = f"There are {list_names(sorted(store.columns))}"
+        elif "no such column" in str(error):
+            advice = f"There are {list_names(sorted(frozenset().union(*store.columns.values())))}"
         raise content.make_error(message, advice) from None
 
 
