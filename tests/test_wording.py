@@ -241,9 +241,24 @@ def test_equal_runs_are_told() -> None:
 
 
 def test_runs_that_end_early_are_told() -> None:
-    """Where n falls, the band is of those that are left."""
-    curves = curve_set(curve("a", [0.1, 0.2, 0.3], half=0.1, runs=3, n=[3, 3, 2]))
-    assert "Where fewer runs reach, the band is drawn from those that do." in below(curves)
+    """Where n falls, line and band are of those that are left, as is the value at the end."""
+    short = curve("a", [0.1, 0.2, 0.3], half=0.1, runs=3, n=[3, 3, 2])
+    fewer = "Where fewer runs reach, it is drawn from those that do: n = 2 to 3 for a."
+    assert f"Each line is the mean of n = 3 runs. {fewer}" in below(curve_set(short))
+    both = curve_set(short, curve("b", [0.1, 0.2, 0.5], half=0.1, runs=3))
+    assert "winner: b has 0.5 [0.4, 0.6], a 0.3 [0.2, 0.4] (2 of 3 runs)." in said(both)
+    more = curve_set(
+        short, curve("b", [0.1, 0.2, 0.3], runs=2, n=[2, 2, 1]), curve("c", [1, 1, 1], runs=3, n=[2, 3, 3])
+    )
+    assert "that do: n = 2 to 3 for a and c; 1 to 2 for b." in below(more)
+    assert fewer in below(both)
+    level = curve_set(short, curve("b", [0.1, 0.2, 0.3], half=0.1, runs=3))
+    assert "a with 2 of 3 runs and b are level at 0.3." in said(level)
+    assert "a peaks at step 2, with a mean of 0.3 (2 of 3 runs), best of 3 checkpoints." in said(
+        curve_set(short)
+    )
+    assert "Where fewer" not in below(FIVE_RUNS)
+    assert "of 5 runs" not in said(FIVE_RUNS)
 
 
 def test_the_caption_of_smoothed_lines() -> None:

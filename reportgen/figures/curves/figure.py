@@ -13,6 +13,7 @@ from reportgen.core.model import Figure, Panels, Table
 from reportgen.core.words import format_count, join_names, lower_axis_title
 from reportgen.figures.axis import format_interval, format_value, make_reader
 from reportgen.figures.curves.key_results import (
+    describe_fewer_runs,
     describe_given_n,
     describe_pick,
     find_best,
@@ -98,7 +99,7 @@ class _CurveWords(Struct, frozen=True):
             f"at {lower_axis_title(self.spec.x_title)} {format_value(plot.x, best.step)}" for best in bests
         ]
         if len(bests) > 1:
-            reached = [f"{best.series} ({place})" for best, place in zip(bests, places, strict=True)]
+            reached = [f"{best.name} ({place})" for best, place in zip(bests, places, strict=True)]
             return f"{join_names(reached)} reach the {what}, {read_out(plot, bests[0].value)}, {picked}."
         best = bests[0]
         value = read_out_estimate(plot, best)
@@ -128,7 +129,8 @@ class _CurveWords(Struct, frozen=True):
         if lead.tested:
             return f"{where} {first.series} has {values[0]}, {second.series} {values[1]}."
         which = f"{'lowest' if lowest else 'highest'} {centre or 'reading'}"
-        return f"{where} the {which} is {values[0]} ({first.series}), then {values[1]} ({second.series})."
+        values = [f"{read_out_estimate(plot, end._replace(part=''))} ({end.name})" for end in (first, second)]
+        return f"{where} the {which} is {values[0]}, then {values[1]}."
 
     def collect_numbers(self) -> dict[str, Any]:
         """Return the entry in ``report.json``: how the figure was made, the leader and points by series."""
@@ -229,6 +231,7 @@ def write_caption(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> 
     sentences = [
         spec.caption or "",
         runs,
+        describe_fewer_runs(curves),
         *_describe_band(curve_set),
         f"{smoothed}; the faint line is not smoothed." if curve_set.smooth else "",
         *_describe_dropped(curve_set),
@@ -268,8 +271,6 @@ def _describe_band(curve_set: CurveSet) -> list[str]:
         if len(curve_set.curves) == 1 or len(equal) > _MOST_NAMES:
             where = format_count(count, "step")
         sentences.append(f"{where} {'has' if count == 1 else 'have'} {what}: no band there.")
-    if any(len(set(curve.n.tolist())) > 1 and not curve.given for curve in curve_set.curves):
-        sentences.append("Where fewer runs reach, the band is drawn from those that do.")
     if curve_set.given_ignored:
         sentences.append("Where a series has several runs, intervals that the input gives are not used.")
     return sentences

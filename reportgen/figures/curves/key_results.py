@@ -34,13 +34,22 @@ _THIN, _ROUND = 'stroke-width="1.75" vector-effect="non-scaling-stroke"', 'strok
 
 
 class Reading(NamedTuple):
-    """Value of a series at a step; ``low`` and ``high`` are NaN without an interval."""
+    """Value of a series at a step; ``low`` and ``high`` are NaN without an interval.
+
+    ``part`` says how many of its runs reach the step, ``1 of 2 runs``, if not all do.
+    """
 
     series: str
     step: float
     value: float
     low: float = np.nan
     high: float = np.nan
+    part: str = ""
+
+    @property
+    def name(self) -> str:
+        """The series, with the part of its runs."""
+        return f"{self.series} with {self.part}" if self.part else self.series
 
 
 def list_known_curves(curve_set: CurveSet) -> list[Curve]:
@@ -84,7 +93,9 @@ def find_best(curve: Curve, *, lowest: bool) -> Reading:
 
 
 def _read_at(curve: Curve, index: int) -> Reading:
-    return Reading(curve.series, float(curve.steps[index]), float(get_unsmoothed(curve)[index]))
+    n, runs = int(curve.n[index]), len(curve.runs)
+    part = f"{n} of {runs} runs" if n < runs and not curve.given else ""
+    return Reading(curve.series, float(curve.steps[index]), float(get_unsmoothed(curve)[index]), part=part)
 
 
 def describe_checkpoints(counts: Sequence[int], *, is_time: bool, binned: bool = False, most: str) -> str:
@@ -114,22 +125,32 @@ def read_out(plot: Plot, value: float) -> str:
 
 
 def read_out_estimate(plot: Plot, reading: Reading) -> str:
-    """Format a value with its interval, if it has one."""
-    if np.isfinite(reading.low) and np.isfinite(reading.high):
-        return f"{read_out(plot, reading.value)} {format_interval(plot.y, reading.low, reading.high)}"
-    return read_out(plot, reading.value)
+    """Format a value with its interval, if it has one, and the part of the runs."""
+    known = np.isfinite(reading.low) and np.isfinite(reading.high)
+    interval = f" {format_interval(plot.y, reading.low, reading.high)}" if known else ""
+    return f"{read_out(plot, reading.value)}{interval}{f' ({reading.part})' if reading.part else ''}"
 
 
 def name_level_series(plot: Plot, ends: Sequence[Reading]) -> str:
     """Join the names of all series with the same displayed value as the first."""
     first = read_out(plot, ends[0].value)
-    return join_names([end.series for end in ends if read_out(plot, end.value) == first])
+    return join_names([end.name for end in ends if read_out(plot, end.value) == first])
 
 
 def format_ends(counts: Iterable[int]) -> str:
     """Format counts as ``3`` or ``3 to 5``."""
     ends = sorted(set(counts))
     return f"{ends[0]}" if len(ends) == 1 else f"{ends[0]} to {ends[-1]}"
+
+
+def describe_fewer_runs(curves: Sequence[Curve]) -> str:
+    """Return a sentence on lines that not all runs reach at some steps, with their n, or "" without any."""
+    names: dict[str, dict[str, None]] = {}
+    for curve in curves:
+        if curve.n.min() < len(curve.runs) and not curve.given:
+            names.setdefault(format_ends(curve.n.tolist()), {})[curve.series] = None
+    counts = "; ".join(f"{n} for {join_names([*those], most=6)}" for n, those in names.items())
+    return f"Where fewer runs reach, it is drawn from those that do: n = {counts}." if counts else ""
 
 
 def describe_given_n(curves: Sequence[Curve]) -> str:
@@ -244,12 +265,13 @@ def _describe_standing(curve_set: CurveSet, plot: Plot, spec: PlotSpec, what: st
     lowest, ranked = spec.higher_is_better is False, spec.higher_is_better is not None
     ends = rank_finals(list_known_curves(curve_set), lowest=lowest)
     lead = get_lead(curve_set, lowest=lowest)
-    first, estimate = ends[0].series, read_out_estimate(plot, ends[0])
+    first, part = ends[0].series, f" ({ends[0].part})" if ends[0].part else ""
+    estimate = read_out_estimate(plot, ends[0]._replace(part=""))
     if len(ends) == 1 or lead.series == first:
         verb = "" if len(ends) == 1 else "leads with " if ranked else "stands above all others with "
-        return first, f"{verb}{estimate}{what}"
+        return first, f"{verb}{estimate}{what}{part}"
     names = name_level_series(plot, ends)
-    value = estimate if names == first else read_out(plot, ends[0].value)
+    value = estimate if names == ends[0].name else read_out(plot, ends[0].value)
     kind = f"{'lowest' if lowest else 'highest'} {'mean' if lead.tested else 'reading'}"
     unclear = "no clear winner; " if lead.tested and ranked else ""
     return "", f"{unclear}{kind} {value}{what} ({names})"

@@ -161,6 +161,8 @@ def _build_row(
             at = "" if step is None else f" at {format_table_step(step, context)}"
             if column == Statistic.PEAK and len({end.readings for end in metric.endings}) > 1:
                 at += f", of {ending.readings:,}"
+            if 0 < estimate.n < ending.runs:
+                at += f", {estimate.n:,} of {ending.runs:,} runs"
             cells.append(Cell(f"{metric.write(estimate)}{at}", estimate.value))
     return cells
 
