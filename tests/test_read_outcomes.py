@@ -256,7 +256,9 @@ def test_measurements_stay_measurements(tmp_path: Path, header: str, row: str) -
     data.write("a.csv", f"{header}\n{row}\n")
     source = data.open("a")
     assert (source.kind, source.slices) == ("measurements", ())
-    with pytest.raises(ReportError, match="has no outcomes, which need a column for the problem and one for the score"):
+    with pytest.raises(
+        ReportError, match="has no outcomes, which need a column for the problem and one for the score"
+    ):
         read_outcomes(tmp_path, source)
 
 
