@@ -183,3 +183,53 @@ def test_steps_without_both_metrics_are_not_picked(tmp_path: Path) -> None:
         "best_by(A, loss) = 0.6 at step 3: lowest loss of 2 checkpoints, 0.10 behind the best" in done.stdout
     )
     assert 'a run of B has no step with both "acc" and "loss"' in done.stdout
+
+
+def draft_table(root: Path, block: str) -> tuple[list[str], str]:
+    """The header of a table of runs with 6 or 8 readings, and its page; 90 seconds and 128 samples a step."""
+    rows = [
+        f"{series},{seed},{step},{1_760_000_000 + 90 * step},{128 * step},{0.3 + 0.02 * step}"
+        for series, readings in (("A", (6, 6)), ("B", (6, 8)))
+        for seed, last in enumerate(readings)
+        for step in range(1, last + 1)
+    ]
+    data = "\n".join(["series,seed,step,wall_time,samples,score", *rows]) + "\n"
+    page = f"# Table\n\n```table\nid: cells\nmetric: score\nsource: runs\n{block}\n```\n"
+    done = call(write_report(root, {"content/index.md": page, "data/runs.csv": data}), "build")
+    assert done.returncode == 0, done.stdout
+    (one,) = (
+        one
+        for one in json.loads((root / "site/report.json").read_text())["pages"]
+        if one["path"] == "index.md"
+    )
+    (table,) = one["tables"]
+    html = (root / "site/index.html").read_text().replace("\N{NO-BREAK SPACE}", " ")
+    return table["header"], html
+
+
+@pytest.mark.parametrize(
+    ("x", "head"),
+    [
+        ("step", "steps to 0.36"),
+        ("relative time", "minutes to 0.36"),
+        ("samples", "samples to 0.36"),
+        ("wall time", "wall time at 0.36"),
+        ("{thousands: samples / 1000}", "thousands to 0.36"),
+    ],
+)
+def test_the_head_of_a_level_names_x_and_its_unit(tmp_path: Path, x: str, head: str) -> None:
+    """Whatever the author calls the column; the caption says the same."""
+    header, html = draft_table(tmp_path / "r", f"x: {x}\ncolumns: [time to 0.36]")
+    assert header == ["series", "runs", head]
+    assert f"{head[0].upper()}{head[1:]}: where the mean curve first reaches it, interpolated." in html
+
+
+def test_a_mean_of_the_last_readings_says_how_many_there_are(tmp_path: Path) -> None:
+    """If a run has fewer than the column takes; otherwise nothing."""
+    few = "or of all if there are fewer (A: each run has 6 readings; B: each run has 6 to 8 readings)."
+    _, html = draft_table(tmp_path / "many", "columns: [last 50]")
+    assert f"Last 50: the mean of the last 50 readings of each run, {few}" in html
+    _, html = draft_table(tmp_path / "some", "columns: [last 7]")
+    assert "the last 7 readings of each run, or of all if there are fewer (A: each run has 6" in html
+    _, html = draft_table(tmp_path / "few", "columns: [last 6]")
+    assert "Last 6: the mean of the last 6 readings of each run." in html

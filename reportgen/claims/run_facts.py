@@ -47,14 +47,18 @@ def read_runs(question: Fact, curve: Curve, numbers: tuple[float, ...], scale: S
             return replace(question, value=float(n))
         few = f"{format_count(n, 'run')} of {curve.series} {describe_position(last, scale)}"
         return replace(question, value=spread, reason="" if spread is not None else few)
-    values = measure_runs(curve, "mean")
+    values, note = measure_runs(curve, "mean"), ""
     if numbers:
         count = numbers[0]
         if count < 1 or count != round(count):
             raise FactError(f"last takes a number of readings, and {count:g} is none", "Write 5, for example")
         values = measure_last(curve, int(count))
+        sizes = sorted(run.values.size for run in curve.runs)
+        if sizes[0] < count:
+            least = f"{sizes[0]:,} to " if sizes[0] < sizes[-1] else ""
+            note = f"each run has {least}{format_count(sizes[-1], 'reading')}"
     found = average_runs(values, level)
-    return replace(question, value=found.value, low=found.low, high=found.high, n=found.n)
+    return replace(question, value=found.value, low=found.low, high=found.high, n=found.n, note=note)
 
 
 def read_at_best(

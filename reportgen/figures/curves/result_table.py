@@ -19,6 +19,7 @@ from reportgen.core.words import (
     format_nonzero,
     format_number,
     join_names,
+    lower_axis_title,
 )
 from reportgen.figures.axis import DAY
 from reportgen.figures.curves.key_results import describe_checkpoints
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from reportgen.settings.blocks import TableSettings
 
 
+_UNITS = {"h": "hours", "min": "minutes", "s": "seconds"}
+_COUNTS = ("step", "iteration", "epoch")
 _HEADS: dict[str, str] = {"final": "final", "peak": "best", "mean": "mean over steps"}
 _NUMBERS = {"final": "final", "best": "peak"}
 
@@ -55,7 +58,7 @@ class _Metric(Struct, frozen=True, dict=True):
     def write_head(self, column: str, context: DrawContext) -> str:
         """Return a column's header; for best values, it includes how many they were picked from if equal."""
         if column != Statistic.PEAK:
-            return _HEADS.get(column, column)
+            return _HEADS.get(column) or _write_fact_head(column, context)
         most = "best" if self.better is not None else "highest"
         counts = {ending.readings for ending in self.endings}
         if len(counts) > 1:
@@ -243,7 +246,7 @@ def _write_caption(settings: TableSettings, metrics: list[_Metric], context: Dra
     )
     columns = (
         peak if Statistic.PEAK in settings.columns else "",
-        *_explain_columns(settings.columns, metrics),
+        *_explain_columns(settings.columns, metrics, context),
         "" if single else how,
     )
     return join_caption(sentences, context, how=columns)
@@ -277,7 +280,20 @@ def _build_fact_cell(fact: Fact, column: str, metric: _Metric, context: DrawCont
 _MOST_NOTES = 6
 
 
-def _explain_columns(columns: Sequence[str], metrics: Sequence[_Metric]) -> Iterator[str]:
+def _write_fact_head(column: str, context: DrawContext) -> str:
+    """Return the header of a column of facts, which names x and its unit where it counts up to a level."""
+    kind, behind = split_column(column)
+    if kind is not Statistic.STEPS_TO:
+        return column
+    title = lower_axis_title(context.step_title)
+    counted = f"{title}s" if title.endswith(_COUNTS) else title
+    unit = _UNITS.get(title.rpartition(" (")[2].removesuffix(")"), counted)
+    return f"{unit} {'at' if context.step_is_time else 'to'} {behind}"
+
+
+def _explain_columns(
+    columns: Sequence[str], metrics: Sequence[_Metric], context: DrawContext
+) -> Iterator[str]:
     """Yield what columns other than final, peak and mean show, and what picking checkpoints costs."""
     for column in columns:
         kind, behind = split_column(column)
@@ -288,9 +304,16 @@ def _explain_columns(columns: Sequence[str], metrics: Sequence[_Metric]) -> Iter
             case Statistic.BEST_BY:
                 yield f"{column.capitalize()}: {'; '.join(notes[:_MOST_NOTES])}{more}."
             case Statistic.LAST:
-                yield f"Last {behind}: the mean of the last {behind} readings of each run."
+                few: dict[str, dict[str, None]] = {}
+                for fact in facts:
+                    if fact.note:
+                        few.setdefault(fact.note, {})[fact.series[0]] = None
+                counts = "; ".join(f"{join_names([*them], most=6)}: {note}" for note, them in few.items())
+                fewer = f", or of all if there are fewer ({counts})" if counts else ""
+                yield f"Last {behind}: the mean of the last {behind} readings of each run{fewer}."
             case Statistic.STEPS_TO:
-                yield f"Steps to {behind}: where the mean curve first reaches it, interpolated."
+                head = _write_fact_head(column, context)
+                yield f"{head[0].upper()}{head[1:]}: where the mean curve first reaches it, interpolated."
             case Statistic.SD:
                 yield "sd: across runs, at the last step."
 
