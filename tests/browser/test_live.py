@@ -798,6 +798,10 @@ def test_downloads(tabs: Tabs, tmp_path: Path) -> None:
     assert "accuracy by step" in svg
     assert "method 12" in svg
     assert "Source: test data · Figures · commit 1234567" in svg
+    figure.page.evaluate("document.title = 'Long title '.repeat(20)")
+    svg = save(figure, "SVG", tmp_path).read_text(encoding="utf-8")
+    assert ">Source: test data<" in svg
+    assert ">commit 1234567 · Long title Long" in svg
     csv = save(figure, "CSV", tmp_path)
     assert csv.read_text(encoding="utf-8").startswith("series,metric,step,value,low,high,n")
     assert save(figure, "Vega-Lite", tmp_path).name == "many-many.vl.json"

@@ -4,7 +4,8 @@
 
   const { make, toolButton } = live;
   const EDGE = 16; // pixels around a saved picture
-  const FOOT = 14; // pixels from its plot down to the line about its origin
+  const FOOT = 14; // pixels from its plot down to a line about its origin
+  const FINE = 11; // size of the letters there
 
   /** A button that switches something of a group on and off; ``plots`` are those that have it. */
   function toggle(group, plots, name, words) {
@@ -318,8 +319,10 @@
     const spec = plot.filledSpecification(room, rgb);
     const { left, right, top, bottom } = plot.payload.margins;
     const { words, swatches, high } = heading(plot, room.width + left + right);
-    const foot = { x: 0, y: high + top + room.height + bottom + FOOT, text: originOf(plot), limit: room.width + left + right };
-    words.push({ ...foot, fontSize: 11, fontWeight: 400, fill: "var(--rg-muted)" });
+    const limit = room.width + left + right;
+    const foot = { x: 0, limit, fontSize: FINE, fontWeight: 400, fill: "var(--rg-muted)" };
+    const origin = originOf(plot, limit);
+    origin.forEach((text, at) => words.push({ ...foot, y: high + top + room.height + bottom + FOOT * (at + 1), text }));
     for (const row of [...words, ...swatches]) {
       row.x -= left;
       row.y -= high + top;
@@ -337,15 +340,25 @@
       symbol.size = { value: 4 };
       spec.marks.push({ type: "symbol", from: { data: "swatches" }, encode: { enter: symbol } });
     }
-    spec.padding = { left: left + EDGE, right: right + EDGE, top: top + high + EDGE, bottom: bottom + FOOT + EDGE };
+    spec.padding = { left: left + EDGE, right: right + EDGE, top: top + high + EDGE, bottom: bottom + FOOT * origin.length + EDGE };
     return live.makeView(resolved(spec, figure), "none");
   }
 
-  /** Where a picture comes from: the data, the page, and the commit that it was built from. */
-  function originOf({ payload }) {
-    const commit = document.querySelector(".rg-commit")?.textContent;
-    const parts = [payload.source && `Source: ${payload.source}`, document.title, commit && `commit ${commit}`];
-    return parts.filter(Boolean).join(" \u00b7 ");
+  /** Where a picture comes from: the data, the page, and the commit that it was built from. On two lines where one is too
+      short, the commit before what may be cut. */
+  function originOf({ figure, payload }, width) {
+    const named = document.querySelector(".rg-commit")?.textContent;
+    const commit = named && `commit ${named}`;
+    const source = payload.source && `Source: ${payload.source}`;
+    const join = (...parts) => parts.filter(Boolean).join(" \u00b7 ");
+    const whole = join(source, document.title, commit);
+    return rulerOf(figure, FINE).measureText(whole).width > width ? [source, join(commit, document.title)].filter(Boolean) : [whole];
+  }
+
+  function rulerOf(figure, size) {
+    const ruler = document.createElement("canvas").getContext("2d");
+    ruler.font = `${size}px ${tokenValue(figure, "--rg-font")}`;
+    return ruler;
   }
 
   function fields(...names) {
@@ -363,8 +376,7 @@
     const subtitle = said(".rg-subtitle");
     if (subtitle) words.push(word(subtitle, 0, (y += 20), { fill: "var(--rg-muted)" }));
     if (plot.differs || !plot.payload.ends.length) {
-      const ruler = document.createElement("canvas").getContext("2d");
-      ruler.font = `13px ${tokenValue(plot.figure, "--rg-font")}`;
+      const ruler = rulerOf(plot.figure, 13);
       let x = width;
       for (const { label, colour, dash, shape } of plot.visible) {
         const wide = Math.min(width, ruler.measureText(label).width + 48);
