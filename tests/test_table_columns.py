@@ -224,6 +224,30 @@ def test_the_head_of_a_level_names_x_and_its_unit(tmp_path: Path, x: str, head: 
     assert f"{head[0].upper()}{head[1:]}: where the mean curve first reaches it, interpolated." in html
 
 
+@pytest.mark.parametrize(
+    ("minutes", "texts"),
+    [((60, 30), ["0.33", "1.00"]), ((60, 60), ["0.67", "1.00"]), ((6000, 5100), ["100", "57"])],
+)
+def test_a_time_to_a_level_is_never_rounded_to_whole_hours(
+    tmp_path: Path, minutes: tuple[int, int], texts: list[str]
+) -> None:
+    """With digits that show the smallest, also if the largest is a whole number; A reaches 2 at a reading."""
+    start, levels = 1_760_000_000, {"A": (1, 2, 3), "B": (1, 2.5, 3.5)}
+    rows = [
+        f"{series},{step},{start + 60 * step * one},{levels[series][step]}"
+        for series, one in zip("AB", minutes, strict=True)
+        for step in range(3)
+    ]
+    page = "# T\n\n```table\nsource: runs\nmetric: reward\nx: relative time\ncolumns: [time to 2]\n```\n"
+    data = "\n".join(["series,step,wall_time,reward", *rows]) + "\n"
+    root = write_report(tmp_path / "r", {"content/index.md": page, "data/runs.csv": data})
+    assert call(root, "build").returncode == 0
+    pages = json.loads((root / "site/report.json").read_text())["pages"]
+    (table,) = next(one["tables"] for one in pages if one["path"] == "index.md")
+    assert table["header"][-1] == "hours to 2"
+    assert sorted(row[-1]["text"] for row in table["rows"]) == texts
+
+
 def test_a_mean_of_the_last_readings_says_how_many_there_are(tmp_path: Path) -> None:
     """If a run has fewer than the column takes; otherwise nothing."""
     few = "or of all if there are fewer (A: each run has 6 readings; B: each run has 6 to 8 readings)."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from reportgen.core.model import Cell, Estimate, ResultTable
 from reportgen.core.statements import Quantity
 from reportgen.core.words import (
     choose_common_decimals,
+    choose_decimals,
     find_common_half,
     format_estimate,
     format_nonzero,
@@ -82,19 +82,16 @@ class _Metric(Struct, frozen=True, dict=True):
         """Write a value with its interval."""
         return format_estimate(estimate, percent=self.percent, decimals=self.decimals)
 
-    @cached_property
-    def largest(self) -> dict[str, float]:
-        """The largest fact of each column."""
-        largest: dict[str, float] = {}
-        for (_, column), fact in self.facts.items():
-            if fact.value is not None:
-                largest[column] = max(float(fact.value), largest.get(column, -math.inf))
-        return largest
-
     def write_steps(self, steps: float, column: str) -> str:
-        """Write interpolated steps, with four digits of the largest in the column."""
-        text = f"{self.largest[column]:.4g}"
-        return format_number(steps, decimals=None if "e" in text else len(text.partition(".")[2]))
+        """Write interpolated steps: whole ones exactly, others with digits of all steps of the column.
+
+        They show three digits of the largest and two of the smallest.
+        """
+        values = [fact.value for (_, name), fact in self.facts.items() if name == column]
+        known = [abs(float(value)) for value in values if value]
+        if all(value == round(value) for value in known):
+            return format_number(steps, decimals=0)
+        return format_number(steps, decimals=choose_decimals(min(*known, max(known) / 10)))
 
 
 def build_result_table(
