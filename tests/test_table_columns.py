@@ -95,8 +95,8 @@ def test_what_picking_costs_is_said(facts: dict[str, str]) -> None:
         assert float(number) == pytest.approx(cost, rel=0.05)
 
 
-def test_the_table_shows_its_facts(tmp_path: Path) -> None:
-    """A cell is the fact in the digits of the table."""
+def test_the_file_of_a_table_has_every_number_in_full(tmp_path: Path) -> None:
+    """Values, ends of intervals and steps are those of the raw rows, in columns of their own."""
     root = tmp_path / "report"
     shutil.copytree(CASE, root, ignore=shutil.ignore_patterns("expected"))
     assert call(root, "build").returncode == 0
@@ -106,17 +106,20 @@ def test_the_table_shows_its_facts(tmp_path: Path) -> None:
     for series, runs in read_runs().items():
         row = rows[series]
         picked = [min(run, key=lambda one: one[1]) for run in runs]
-        accuracies = [one[2] for one in picked]
-        number = float(row["best by eval/loss"].split()[0])
-        assert number == pytest.approx(mean(accuracies), abs=6e-4)
-        assert {str(one[0]) for one in picked} >= set(
-            row["best by eval/loss"].partition(" at ")[2].split(" to ")
-        )
-        assert float(row["last 5"].split()[0]) == pytest.approx(
-            mean(one[2] for run in runs for one in run[-5:]), abs=6e-4
-        )
-        at = [one[2] for run in runs for one in run if one[0] == 60]
-        assert float(row["at 60"].split()[0]) == pytest.approx(mean(at), abs=6e-4)
+        chosen = {
+            "best by eval/loss": [one[2] for one in picked],
+            "final": [run[-1][2] for run in runs],
+            "at 60": [one[2] for run in runs for one in run if one[0] == 60],
+            "last 5": [mean(one[2] for one in run[-5:]) for run in runs],
+        }
+        for column, values in chosen.items():
+            assert float(row[column]) == pytest.approx(mean(values), rel=1e-9)
+            ends = float(row[f"{column} low"]), float(row[f"{column} high"])
+            assert ends == pytest.approx((mean(values) - half(values), mean(values) + half(values)), rel=1e-9)
+        assert float(row["final step"]) == max(one[0] for one in runs[0])
+        places = {row[f"best by eval/loss {name}"] for name in ("step", "first step", "last step")}
+        assert {str(one[0]) for one in picked} >= places - {""} != set()
+        assert float(row["sd"]) == pytest.approx(stdev(chosen["final"]), rel=1e-9)
         assert row["n"] == "3"
 
 
