@@ -108,6 +108,9 @@ def make_requests(block: Block, page: Page, sources: Mapping[str, Source]) -> tu
         family = sum(getattr(other.settings, "family", "block") == "page" for other in page.blocks)
         return tuple(replace(request, family_blocks=family) for request in requests)
     source = shown[0]
+    if chosen_part := getattr(settings, "benchmark", None) if source.kind == "measurements" else None:
+        message = f'benchmark: {chosen_part} chooses rows of scores, and "{source.name}" holds measurements'
+        raise ReportError(Diagnostic(block.location, message, "Leave it out, or choose rows with filter"))
     if source.kind != "measurements":
         message = f'a {block.kind} block draws measurements, and "{source.name}" holds scores'
         raise ReportError(Diagnostic(block.location, message, "Write a scores block instead"))
@@ -184,6 +187,9 @@ def _choose_metrics(
         step = f"{formula or suggest_name(metric, one.metrics)}{_list_metrics(one)}"
         if is_pattern(metric) and not formula:
             message, step = explain_unmatched(metric, "metric", one.metrics, f'source "{one.name}"')
+            if len(matched := choose_names([metric], one.metrics).names) > 1:
+                message = f'{whose} draws one metric, and "{metric}" matches {len(matched)}'
+                step = f"Name one of {quote_names(matched)}"
         problems.append(Diagnostic(place, message, step))
     if not named and len(source.metrics) != 1:
         message = f'{whose} names no metric and "{source.name}" has {len(source.metrics)}'

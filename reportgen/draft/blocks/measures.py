@@ -80,6 +80,11 @@ def _plan_measures(
         shared |= {"metric": settings.metric} if settings.metric else {}
         parts = [MetricSettings(**shared, benchmark=settings.benchmark)]
     else:
+        if settings.benchmark and names:
+            message = (
+                f'benchmark: {settings.benchmark} chooses rows of scores, and "{names[0]}" holds measurements'
+            )
+            raise ReportError(Diagnostic(block.location, message, "Leave it out, or choose rows with filter"))
         parts = [TableSettings(**shared, metric=metric) for metric in (settings.metric, *others)]
     requests: list[Request] = []
     for part in parts:
