@@ -99,6 +99,14 @@ def test_faults_are_found_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert opener.opened == 2
 
 
+@pytest.mark.parametrize("name", ["", ".", "..", "../data", "/etc", "runs/\ud800", "runs\0", "runs/../runs"])
+def test_a_name_that_no_source_has_is_refused_each_time(small: Opener, name: str) -> None:
+    """As one that names nothing, whatever it holds."""
+    for _ in range(2):
+        with pytest.raises(ReportError, match="there is no source"):
+            small.open(name)
+
+
 def change_number(root: Path) -> None:
     """Another number of as many characters."""
     write_file(root / "data" / "runs.csv", RUNS.replace("0.84", "0.85"))

@@ -91,16 +91,18 @@ def _make_key(project: Project, name: str, entries: Sequence[str], cache: Cache,
     """
     root, data_dir = project.root, project.settings.data_dir
     top = name.partition("/")[0]
+    if top in {"", ".", ".."}:  # no source
+        return ""
     # Some file systems ignore case.
     near = [one for one in entries if one.casefold().startswith(top.casefold())]
     paths = [root / data_dir / one for one in sorted({top, *near})]
     stamps = [(path, os.path.realpath(path), stamp_tree(path)) for path in paths if os.path.lexists(path)]
-    if not top or not stamps or not all(stamp for *_, stamp in stamps):
+    if not stamps or not all(stamp for *_, stamp in stamps):
         return ""
     # Another user may not be allowed to read the same files.
     user = getattr(os, "geteuid", int)()
     boundary = find_data_boundary(root, data_dir)
-    return cache.make_key("opened", name, request, ascii((stamps, boundary, user)))
+    return cache.make_key("opened", ascii((name, request, stamps, boundary, user)))
 
 
 def _restore(key: str, root: Path, hashes: FileHashes, cache: Cache) -> Source | None:
