@@ -26,8 +26,8 @@ from reportgen.read.tables.distinguish import (
     list_run_labels,
     may_count_runs,
 )
-from reportgen.read.tables.layout import get_layout, is_name_of, resolve_filters
-from reportgen.read.tables.rows import locate_row, select_files, select_run, select_series
+from reportgen.read.tables.layout import get_layout, is_name_of
+from reportgen.read.tables.rows import locate_row, resolve_filters, select_files, select_run, select_series
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:

@@ -28,13 +28,13 @@ from reportgen.read.tables.layout import (
     get_layout,
     list_free_columns,
     resolve_column,
-    resolve_filters,
 )
 from reportgen.read.tables.rows import (
     check_range,
     check_score,
     keep_series,
     locate_row,
+    resolve_filters,
     select_files,
     select_names,
 )

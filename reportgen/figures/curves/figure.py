@@ -28,12 +28,12 @@ from reportgen.figures.curves.key_results import (
 )
 from reportgen.figures.curves.plotting import align_margins, describe_beyond_log, get_unsmoothed, make_plot
 from reportgen.figures.labels import describe_unplaced
-from reportgen.figures.live import build_spec, name_view, write_compact_json, write_curves_csv
+from reportgen.figures.live import build_spec, write_compact_json, write_curves_csv
 from reportgen.figures.paths import make_line_paths
 from reportgen.figures.payload import build_payload
 from reportgen.figures.picture import draw_file, draw_picture
 from reportgen.figures.plot import FigureText, describe_source, get_shape, join_caption
-from reportgen.figures.text import isolate_names
+from reportgen.figures.text import isolate_names, name_view
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
