@@ -11,7 +11,7 @@ from made_sources import Data
 
 from reportgen.core.errors import ReportError
 from reportgen.draft.blocks.draw_inputs import list_notes
-from reportgen.read import check_repeats, read_measurements, read_outcomes
+from reportgen.read import read_measurements, read_outcomes
 from reportgen.statistics.curves.reduce import reduce
 from reportgen.statistics.problem_scores import group_problem_scores
 
@@ -184,7 +184,7 @@ def test_a_large_file_is_looked_at_as_a_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
     """The names that stand behind the sample count like those in it; some steps are enough to find them."""
-    monkeypatch.setattr(check_repeats, "_BYTES", size)
+    monkeypatch.setattr(distinguish, "SAMPLED_BYTES", size)
     data = Data(tmp_path)
     rows = [(f"agent {place}", *row) for place in range(5) for row in curve(place + 1, range(4_000))]
     data.write("a.csv", lines("Agent,step,reward", rows))

@@ -6,8 +6,6 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from msgspec.structs import replace
-
 from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
 from reportgen.formats import sql
 from reportgen.formats.cells import NUMERIC, Kind
@@ -18,13 +16,16 @@ from reportgen.read.runs.labels import is_experiment_setting
 from reportgen.read.tables.distinguish import (
     MOST_NAMES,
     MOST_SERIES,
+    SAMPLED_BYTES,
     RowKeys,
+    count_bytes,
     find_distinguishing_columns,
     find_run_columns,
     join_cells,
     list_free_columns,
     list_run_labels,
     may_count_runs,
+    sample_keys,
 )
 from reportgen.read.tables.layout import get_layout, is_name_of, resolve_filters
 from reportgen.read.tables.rows import locate_row, select_files, select_run, select_series
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
     from reportgen.settings.source import SourceSettings
 
 
-# From a larger file only some steps or problems are read, each with all of its rows.
-_BYTES: Final = 4_000_000
 # Largest source, in bytes, that is searched for numbers that are constant within a run.
 _SMALL: Final = 50_000_000
 # Only some metrics of a wide table are checked.
@@ -95,7 +94,7 @@ def find_series(
     known, several = layout.roles.series or layout.spread or settings.repeat, len(layout.files) > 1
     repeatable = layout.outcomes or (layout.roles.step and layout.metrics and not layout.totals)
     # Without need, large folders are not read to open them.
-    if known or not repeatable or (several and _count_bytes(root, layout) > _SMALL):
+    if known or not repeatable or (several and count_bytes(root, layout) > _SMALL):
         return None, ()
     texts = list_free_columns(layout, {Kind.TEXT})
     if layout.outcomes:
@@ -109,10 +108,10 @@ def find_series(
     # Faults in the rows are reported when they are read.
     with suppress(duckdb.Error):
         if layout.outcomes:
-            keys = _sample_keys(_make_answer_keys(root, layout, layout.outcomes, filters))
+            keys = sample_keys(_make_answer_keys(root, layout, layout.outcomes, filters))
         else:
-            metrics = tuple(layout.metrics)[: _MOST_METRICS if _count_bytes(root, layout) <= _BYTES else 1]
-            keys = _sample_keys(_make_step_keys(root, layout, metrics, filters))
+            most = _MOST_METRICS if count_bytes(root, layout) <= SAMPLED_BYTES else 1
+            keys = sample_keys(_make_step_keys(root, layout, tuple(layout.metrics)[:most], filters))
         if texts and _find_repeat(keys):
             alone = [names[0] for names in find_distinguishing_columns(keys, texts) if len(names) == 1]
             alone = [name for name in alone if _is_comparable(name)] or alone
@@ -166,7 +165,7 @@ def _warn_merged(
     layout, roles = keys.layout, keys.layout.roles
     if settings.columns.run or settings.columns.seed:
         return
-    small = _count_bytes(keys.root, layout) <= _SMALL
+    small = count_bytes(keys.root, layout) <= _SMALL
     numbers = list_free_columns(layout, NUMERIC) if small else []
     differing = [*columns, *find_run_columns(keys, numbers, shared=True)]
     if differing:
@@ -190,7 +189,7 @@ def check_steps(root: Path, plan: Plan) -> None:
     if plan.repeat:
         return
     keys = _make_step_keys(root, plan.layout, tuple(plan.metrics), plan.filters, x=plan.step)
-    sample = _sample_keys(keys)
+    sample = sample_keys(keys)
     found = _find_repeat(sample)
     if found is not None and sample != keys:
         found = _find_repeat(keys)
@@ -247,17 +246,6 @@ def _make_answer_keys(root: Path, layout: Layout, roles: OutcomeRoles, filters: 
         return f"{rows.as_text(roles.score)} IS NOT NULL"
 
     return RowKeys(root, layout, filters, select_files(root, layout, list_cells, filters, is_scored))
-
-
-def _count_bytes(root: Path, layout: Layout) -> int:
-    return sum((root / file.place).stat().st_size for file in layout.files)
-
-
-def _sample_keys(keys: RowKeys) -> RowKeys:
-    """Return the keys of a sample of steps or problems that is small enough to read in a moment."""
-    every = 1 + _count_bytes(keys.root, keys.layout) // _BYTES
-    select = f"SELECT * FROM ({keys.select}) WHERE hash(step) % {every} = 0"  # noqa: S608 - our own names
-    return keys if every == 1 else replace(keys, select=select)
 
 
 # Rows and steps of each run, and whether repeated steps are unexplained.
@@ -352,7 +340,7 @@ def suggest_series(root: Path, source: Source, metrics: tuple[str, ...]) -> tupl
     """Return the columns that name the series together, so that no run has a step twice; empty if none do."""
     layout = get_layout(source)
     filters = resolve_filters(source.settings.filter, tuple(layout.kinds))
-    keys = _sample_keys(_make_step_keys(root, layout, metrics, filters))
+    keys = sample_keys(_make_step_keys(root, layout, metrics, filters))
     repeat = _find_repeat(keys)
     apart = _find_columns(keys, repeat.part) if repeat else []
     if not apart or any(is_name_of("step", name) or may_count_runs(keys, name) for name in apart[0]):
