@@ -182,11 +182,13 @@ def advise_step(layout: Layout, settings: SourceSettings) -> str:
     """Return the next step for a table in which no column is known as the step."""
     totals = suggest_totals(layout, settings)
     advice = "name it in source.yml, as in columns: {step: NAME}, or as x: of the block"
+    wide = "form: wide with a column for each benchmark or model"
     if totals is None:
-        return f"N{advice[1:]}; a table of scores without steps is form: totals or form: wide"
+        return f"N{advice[1:]}; a table of scores without steps is form: totals, or {wide}"
     score = f" and columns: {{score: {totals['score']}}}" if totals else ""
     return (
-        f"If a row is a score of a whole benchmark, say form: totals{score} in source.yml. Otherwise {advice}"
+        f"If a row is a score of a whole benchmark, say form: totals{score} in source.yml, or {wide}. "
+        f"Otherwise {advice}"
     )
 
 
