@@ -12,6 +12,7 @@ from made_sources import Data
 from reportgen.core.errors import ReportError
 from reportgen.draft.blocks.draw_inputs import list_notes
 from reportgen.read import read_measurements, read_outcomes
+from reportgen.read.tables import distinguish
 from reportgen.statistics.curves.reduce import reduce
 from reportgen.statistics.problem_scores import group_problem_scores
 

@@ -12,14 +12,17 @@ from msgspec.structs import astuple, replace
 from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.sql import get_engine
 from reportgen.read.runs.labels import split_seed
-from reportgen.read.tables.rows import select_files
+from reportgen.read.tables.layout import TotalRoles, detect_totals, resolve_filters, suggest_totals
+from reportgen.read.tables.rows import select_files, select_run, select_series
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
     from pathlib import Path
 
+    from reportgen.core.errors import SourceLocation
     from reportgen.read.tables.layout import Filters, Layout
     from reportgen.read.tables.rows import Rows
+    from reportgen.settings.source import SourceSettings
 
 
 # A series has few names: a column with more is an id, note or time, which only an error may suggest.
@@ -99,6 +102,33 @@ def find_distinguishing_columns(
     finally:
         cursor.execute("DROP TABLE repeated")
     return [tuple(columns[index] for index in indices) for indices in found]
+
+
+def suggest_distinct_totals(
+    root: Path, layout: Layout, settings: SourceSettings, place: SourceLocation
+) -> dict[str, str] | None:
+    """Return the columns that ``suggest_totals`` names; None if several rows are of one run and benchmark."""
+    columns = suggest_totals(layout, settings)
+    if columns is None:
+        return None
+    names = settings.columns.model_copy(update=columns)
+    totals = settings.model_copy(update={"form": "totals", "columns": names})
+    roles = detect_totals(layout.kinds, layout.roles, totals, place)
+    return columns if roles and not has_repeated_totals(root, layout, settings, roles) else None
+
+
+def has_repeated_totals(root: Path, layout: Layout, settings: SourceSettings, roles: TotalRoles) -> bool:
+    """Return whether several rows are of one run, benchmark and metric."""
+
+    def list_names(rows: Rows) -> dict[str, str]:
+        run = {"series": select_series(rows, layout, {}), "run": select_run(rows, layout)}
+        return run | {"benchmark": rows.as_text(roles.benchmark), "metric": rows.as_text(roles.metric)}
+
+    filters = resolve_filters(settings.filter, tuple(layout.kinds))
+    rows = select_files(root, layout, list_names, filters)
+    keys = "series, run, benchmark, metric"
+    repeated = f"SELECT 1 FROM ({rows}) GROUP BY {keys} HAVING count(*) > 1 LIMIT 1"  # noqa: S608
+    return bool(get_engine().fetch_rows(repeated))
 
 
 def may_count_runs(keys: RowKeys, column: str) -> bool:
