@@ -292,15 +292,15 @@ def test_a_column_of_numbers_may_count_runs(tmp_path: Path) -> None:
     [
         ([*range(50), *range(40, 100)], True),
         ([*range(50), *range(40, 60), *range(55, 100)], True),
-        ([*range(50), 49, *range(50, 100)], True),
-        ([*range(100), 99], True),
-        ([0, 1, 1], True),
-        ([2, 1, 2], True),
+        ([*range(50), 49, *range(50, 100)], False),
+        ([*range(100), 99], False),
+        ([0, 1, 1], False),
+        ([2, 1, 2], False),
         ([*range(50), *range(100)], False),
         ([*range(50), *range(10, 100)], False),
         ([*range(50), *range(40, 45)], False),
         ([step for step in range(20) for _ in range(3)], False),
-        ([step for step in range(40) for _ in range(1 + (step in {7, 21}))], True),
+        ([step for step in range(40) for _ in range(1 + (step in {7, 21}))], False),
         ([step for step in range(40) for _ in range(1 + (step % 5 == 0))], False),
         ([*range(20)] * 3, False),
         ([5, 5], False),
@@ -320,6 +320,23 @@ def test_what_a_resumed_run_looks_like(tmp_path: Path, steps: list[int], *, resu
         assert "a second row for step " in told
         assert told.endswith(ASKS)
         assert f"; {len(steps) - len(set(steps))} of {len(steps)} values repeat a step" in told
+
+
+def test_one_step_with_two_values_is_no_resume(tmp_path: Path) -> None:
+    """The command line names both rows and ``repeat:``; an equal row is no second value."""
+    data = Data(tmp_path)
+    rows = [("A", *row) for row in curve(1, range(6))]
+    data.write("a.csv", lines("model,step,loss", [*rows[:3], ("A", 2, 9), *rows[3:]]))
+    done = call(tmp_path, "describe", "data/a.csv")
+    assert done.returncode == 1
+    told = "data/a.csv:5: error: a second row for step 2 of series A: loss is 3 in line 4 and 9 here; 1 of 7"
+    assert told in done.stdout
+    assert ASKS in done.stdout
+    data.write("a.source.yml", "repeat: last")
+    assert reduced(data, "a", "loss") == {("A", ""): [1, 2, 9, 4, 5, 6]}
+    data.write("b.csv", lines("model,step,loss", [*rows[:3], *rows[2:]]))
+    assert call(tmp_path, "describe", "data/b.csv").returncode == 0
+    assert reduced(data, "b", "loss") == {("A", ""): [1, 2, 3, 4, 5, 6]}
 
 
 def test_rows_that_say_the_same_are_no_question(tmp_path: Path) -> None:

@@ -64,8 +64,6 @@ _OF_ANSWERS: Final = (
 )
 # Distinct steps that a run needs for each resume, if there are several.
 _STEPS_OF_A_RESUME: Final = 3
-# Distinct steps that a run needs for each step written twice in a row, if there are several.
-_STEPS_OF_A_TIE: Final = 20
 
 
 class _Repeat(NamedTuple):
@@ -251,8 +249,8 @@ def _make_answer_keys(root: Path, layout: Layout, roles: OutcomeRoles, filters: 
 # Rows and steps of each run, and whether repeated steps are unexplained.
 #
 # A run was resumed if its steps, in the order of writing, go back by at most half of the way so far and
-# finally pass the furthest step before; that happens once or rarely. A step written twice in a row now and
-# then is not another run either, nor is a single row.
+# finally pass the furthest step before; that happens once or rarely. A step written twice in a row with two
+# values is no resume: which value counts is for the author to say.
 _FINITE: Final = (
     f"step BETWEEN -{sql.LARGEST} AND {sql.LARGEST} AND value BETWEEN -{sql.LARGEST} AND {sql.LARGEST}"
 )
@@ -270,9 +268,8 @@ runs AS (
         count(*) FILTER (step = before AND value <> other) AS again,
         count(*) FILTER (step < before AND 2 * (step - begin) < furthest - begin) AS restarts,
         arg_max(step, "row") >= max(step) AS runs_on,
-        rows > steps AND NOT (steps > 1 AND (rows = steps + 1
-            OR (restarts = 0 AND runs_on AND (returns <= 1 OR {resume} * returns <= steps)
-                AND (again <= 1 OR {tie} * again <= steps)))) AS unclear
+        rows > steps AND NOT (steps > 1 AND restarts = 0 AND runs_on AND again = 0
+            AND (returns <= 1 OR {resume} * returns <= steps)) AS unclear
     FROM ordered GROUP BY series, run, part
 )"""
 # If few problems have several rows, some were answered again, and the last row counts.
@@ -298,8 +295,7 @@ def _find_repeat(keys: RowKeys) -> _Repeat | None:
     """Return the first unexplained repeat of a step with another value, or None."""
     runs = _ANSWERS_SQL.format(select=keys.select)
     if keys.layout.outcomes is None:
-        again = {"resume": _STEPS_OF_A_RESUME, "tie": _STEPS_OF_A_TIE}
-        runs = _STEPS_SQL.format(select=keys.select, finite=_FINITE, **again)
+        runs = _STEPS_SQL.format(select=keys.select, finite=_FINITE, resume=_STEPS_OF_A_RESUME)
     for series, run, part, step, written, _, surplus, rows in get_engine().fetch_rows(runs + _REPEAT_SQL):
         first, *others = written
         other = next((one for one in others if one["value"] != first["value"]), others[0])
