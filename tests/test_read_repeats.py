@@ -160,6 +160,25 @@ def test_an_error_names_a_column_of_many_names(tmp_path: Path) -> None:
     assert 'Column "param" tells these rows apart: set columns: {series: param}' in problem(data, "a", "norm")
 
 
+@pytest.mark.parametrize("model", ["", "A"])
+def test_a_column_of_many_names_counts_where_values_are_equal(tmp_path: Path, model: str) -> None:
+    """All trials but the last were dropped; rows that are equal in words, too, are one."""
+    data = Data(tmp_path)
+    rows = [(model, f"t{at}", step, step / 10) for at in range(30) for step in range(3)]
+    data.write("a.csv", lines("model,trial,step,acc", rows))
+    done = call(tmp_path, "describe", "data/a.csv")
+    assert done.returncode == 1
+    assert "data/a.csv:5: error: a second row for step 0 of series " in done.stdout
+    assert (
+        'the first is line 2; 87 of 90 values repeat a step of their run. Column "trial" tells' in done.stdout
+    )
+    suggested = done.stdout.partition("To write into data/a.source.yml")[2].partition("\n\n")[0]
+    data.write("a.source.yml", suggested.partition("\n")[2])
+    assert len(reduced(data, "a", "acc")) == 30
+    data.write("b.csv", lines("model,trial,step,acc", [(model, "t1", *row[2:]) for row in rows]))
+    assert call(tmp_path, "describe", "data/b.csv").returncode == 0
+
+
 def test_melted_tables_name_their_metrics(tmp_path: Path) -> None:
     """As ``pandas.melt`` and TensorBoard do: what is measured is no series."""
     data = Data(tmp_path)

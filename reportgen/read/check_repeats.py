@@ -188,9 +188,9 @@ def check_steps(root: Path, plan: Plan) -> None:
         return
     keys = _make_step_keys(root, plan.layout, tuple(plan.metrics), plan.filters, x=plan.step)
     sample = sample_keys(keys)
-    found = _find_repeat(sample)
+    found = _find_repeated_step(sample)
     if found is not None and sample != keys:
-        found = _find_repeat(keys)
+        found = _find_repeated_step(keys)
     if found is None:
         return
     step = f"{found.step:.12g}"
@@ -280,19 +280,19 @@ runs AS (
         2 * count(*) FILTER (n > 1) > steps AS unclear
     FROM (SELECT series, run, part, step, count(*) AS n FROM written GROUP BY ALL) GROUP BY series, run, part
 )"""
-# The first row that repeats a step of an unexplained run with another value.
+# The first row that repeats a step of an unexplained run, with another value if there is one.
 _REPEAT_SQL: Final = """
 SELECT series, run, part, step,
     list_slice(list(struct_pack(place := "row", value := value) ORDER BY "row"), 1, 100) AS pair,
     list("row" ORDER BY "row")[2] AS second_row,
     (SELECT sum(rows - steps) FROM runs WHERE unclear) AS surplus, (SELECT sum(rows) FROM runs) AS every
 FROM written JOIN (FROM runs WHERE unclear) USING (series, run, part) GROUP BY series, run, part, step
-HAVING min(value) < max(value) ORDER BY second_row, max(different) DESC, part LIMIT 1
+HAVING count(*) > 1 ORDER BY min(value) = max(value), second_row, max(different) DESC, part LIMIT 1
 """
 
 
-def _find_repeat(keys: RowKeys) -> _Repeat | None:
-    """Return the first unexplained repeat of a step with another value, or None."""
+def _find_repeat(keys: RowKeys, *, equal: bool = False) -> _Repeat | None:
+    """Return the first unexplained repeat of a step with another value, or with an ``equal`` one, or None."""
     runs = _ANSWERS_SQL.format(select=keys.select)
     if keys.layout.outcomes is None:
         runs = _STEPS_SQL.format(select=keys.select, finite=_FINITE, resume=_STEPS_OF_A_RESUME)
@@ -300,8 +300,18 @@ def _find_repeat(keys: RowKeys) -> _Repeat | None:
         first, *others = written
         other = next((one for one in others if one["value"] != first["value"]), others[0])
         values, places = (first["value"], other["value"]), (first["place"], other["place"])
-        return _Repeat(series, run, part, step, *places, values, int(surplus), int(rows))
+        if values[0] != values[1] or equal:
+            return _Repeat(series, run, part, step, *places, values, int(surplus), int(rows))
     return None
+
+
+def _find_repeated_step(keys: RowKeys) -> _Repeat | None:
+    """Return an unexplained repeat of a step; one with an equal value counts if words differ."""
+    found = _find_repeat(keys, equal=True)
+    if found is None or found.values[0] != found.values[1]:
+        return found
+    texts = [name for name in list_free_columns(keys.layout, {Kind.TEXT}) if _is_comparable(name)]
+    return found if find_distinguishing_columns(keys, texts, most=MOST_SERIES) else None
 
 
 def _is_comparable(column: str) -> bool:
@@ -337,7 +347,7 @@ def suggest_series(root: Path, source: Source, metrics: tuple[str, ...]) -> tupl
     layout = get_layout(source)
     filters = resolve_filters(source.settings.filter, tuple(layout.kinds))
     keys = sample_keys(_make_step_keys(root, layout, metrics, filters))
-    repeat = _find_repeat(keys)
+    repeat = _find_repeated_step(keys)
     apart = _find_columns(keys, repeat.part) if repeat else []
     if not apart or any(is_name_of("step", name) or may_count_runs(keys, name) for name in apart[0]):
         return ()
