@@ -183,6 +183,29 @@ def test_frozen_linked_or_left(tmp_path: Path) -> None:
     (report / "mkdocs.yml").write_text(config, encoding="utf-8")
     assert add(report, str(source), "--link").returncode == 0
     assert (report / "data/long.csv").readlink() == source
+    assert (report / "data/long.source.yml").read_text(encoding="utf-8") == "title: Long\n"
+
+
+def test_a_link_to_a_folder_has_its_settings_next_to_it(tmp_path: Path) -> None:
+    """Nothing is written into the folder, whose own settings stay in force if it has some."""
+    report = make_report(tmp_path)
+    config = CONFIG.replace("reportgen]", "{reportgen: {follow_links: true}}]")
+    (report / "mkdocs.yml").write_text(config, encoding="utf-8")
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    (folder / "table.csv").write_text("model,f1\nElm,0.5\nFir,0.6\n", encoding="utf-8")
+    done = add(report, str(folder), "--link", "--as", "mine", "--page")
+    assert done.returncode == 0, done.stderr
+    assert (report / "data/mine").readlink() == folder
+    settings = "title: Mine\nform: totals\ncolumns:\n  score: f1\n"
+    assert (report / "data/mine.source.yml").read_text(encoding="utf-8") == settings
+    assert "  data/mine.source.yml\n" in done.stdout
+    assert [path.name for path in folder.iterdir()] == ["table.csv"]
+    assert check(report)["problems"] == []
+    (folder / "source.yml").write_text(settings.replace("Mine", "Theirs"), encoding="utf-8")
+    assert add(report, str(folder), "--link", "--as", "theirs").returncode == 0
+    assert not (report / "data/theirs.source.yml").exists()
+    assert check(report)["problems"] == []
 
 
 def test_what_exists_is_never_overwritten(tmp_path: Path) -> None:
