@@ -63,7 +63,7 @@ def accept_warnings(
     """Return the warnings that remain, with their ids, and those that authors accept.
 
     Statements that do not hold have ``fails=`` instead, and no id. An id that an ``accept`` names and that
-    does not arise is a warning of its own.
+    does not arise is a warning of its own, unless there are errors, which may hide it.
     """
     judged = {one.binding.location for some in statements.values() for one in some if not one.as_expected}
     open_ = [
@@ -92,6 +92,8 @@ def accept_warnings(
                 )
             stale.append(Diagnostic(place, message, step, Stage.SETTINGS, Severity.WARNING))
     remaining = (problem for problem in open_ if problem not in accepted)
+    if any(problem.severity is Severity.ERROR for problem in problems):
+        stale = []
     return tuple(dict.fromkeys((*remaining, *stale))), tuple(accepted.values())
 
 
