@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from reportgen.core.errors import Diagnostics, ReportError
+from reportgen.core.errors import Diagnostics
 from reportgen.draft.accepting import accept_warnings
 from reportgen.draft.blocks.draw_inputs import (
     DrawInputs,
@@ -94,8 +94,6 @@ def draft(
     worker.add_to(parts, problems, report_progress)
     whole = add_overviews(plan, parts, problems, report_progress)
     found, accepted = accept_warnings(problems.in_order(), pages, sources, whole.statements)
-    if problems.errors:
-        raise ReportError(*found)
     parts_shown = (pages, whole.shown, whole.results, whole.keys)
     notes = (colours.slots, whole.observed, accepted)
     return Report(*parts_shown, sources, found, cache.hits, whole.statements, *notes)
