@@ -65,8 +65,7 @@ def gather_pages(project: Project, problems: Diagnostics) -> tuple[Page, ...]:
     pages = read_pages(project, problems)
     with problems.collecting():
         pages += generate_pages(project.settings.benchmarks, pages)
-    if not problems.errors:
-        problems.add(check_references(pages))
+    problems.add(check_references(pages, {one.location.file for one in problems.errors}))
     return pages
 
 
