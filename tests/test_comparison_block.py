@@ -177,7 +177,7 @@ def test_no_shared_problem_is_missing_and_not_0() -> None:
 
 
 def test_problems_that_one_side_answered_are_counted_and_named() -> None:
-    """In the data table, by series; the number of shared problems stands beside."""
+    """In the data table, by series; with the number of shared problems."""
     values = np.random.default_rng(3).random((2, 10, 1))
     values[1, 2] = values[1, 7] = np.nan
     stack = block(matrix(values))

@@ -193,7 +193,7 @@ def test_only_a_quality_gets_worse() -> None:
 
 
 def test_who_is_better_cannot_be_decided() -> None:
-    """Of two that differ; of two that cannot be told apart neither is, whichever way is better."""
+    """Of two that differ; of two without a clear difference neither is, whichever way is better."""
     subject = CurveSubject(curve_set(*apart(0.1)), OPEN)
     for names in (("A", "B"), ("B", "A")):
         fact = subject.fact("better", names)

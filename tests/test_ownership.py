@@ -70,7 +70,7 @@ def test_another_program_s_report_is_no_mark(tmp_path: Path, text: str) -> None:
 
 @pytest.mark.parametrize("up", [".", "..", "../.."])
 def test_the_report_itself_is_refused(tmp_path: Path, up: str) -> None:
-    """``site_dir: .`` would clear the report, ``..`` all that stands beside it."""
+    """``site_dir: .`` would clear the report, ``..`` all that is next to it."""
     root = tmp_path / "a" / "report"
     root.mkdir(parents=True)
     (root / "report.json").write_text(OURS, encoding="utf-8")

@@ -138,7 +138,7 @@ def test_the_summary_says_who_leads_at_both_ends() -> None:
 
 
 def test_equal_series_share_the_lead() -> None:
-    """What cannot be told apart in the digits shown is not ranked."""
+    """Scores that are equal in the digits shown are not ranked."""
     made = figure(answers(RIGHT_A, RIGHT_A, samples=12))
     assert made.summary.startswith("At k = 1, A and B have the highest pass@k, 40.3%.")
 

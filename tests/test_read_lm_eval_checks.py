@@ -45,7 +45,7 @@ def rows_with(**metrics: list[float]) -> list[dict[str, Any]]:
 
 
 def test_likelihoods_are_no_perplexities(tmp_path: Path) -> None:
-    """What stands beside a document is not what the perplexity is the mean of; right answers stay."""
+    """A perplexity is no mean of the documents' numbers, which are left out; right answers stay."""
     entry = {"perplexity,none": 12.5, "acc,none": 0.5}
     how = [
         {"metric": "perplexity", "aggregation": "perplexity"},

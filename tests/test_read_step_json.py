@@ -50,7 +50,7 @@ def told(run: LoggedRun) -> list[str]:
 
 
 def test_lines_of_verl(tmp_path: Path) -> None:
-    """The keys in ``data`` are the metrics, and what stands beside the step is one too."""
+    """The keys in ``data`` are the metrics, and a number next to the step is one, too."""
     run = only(write(tmp_path / "metrics.jsonl", VERL))
     assert list(run.metrics) == [
         "val-core/math/acc/mean@1",

@@ -181,7 +181,7 @@ def test_a_flipped_claim_has_its_sentence_its_reasons_and_its_cause() -> None:
 
 
 def test_what_moved_under_a_claim_is_said() -> None:
-    """A fact that is another value than before stands beside the claim."""
+    """A fact whose value changed is shown with the claim."""
     claim = make_statement()
     assert claim.before
     assert claim.after

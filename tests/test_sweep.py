@@ -180,3 +180,75 @@ def test_trials_of_a_setting_are_compared_as_they_are_drawn(tmp_path: Path) -> N
     page += '\n[0.5]{value="at(\'lr=0.1\', 0)" of="one"}\n'
     (found,) = problems(write_report(tmp_path / "x", {"content/index.md": page, "data/runs.csv": TRIALS}))
     assert '"at" is about steps, and the figure has the final value of each run. Say final(s)' in found
+
+
+ANSWERS = Path(__file__).parent / "cases/recipe-sweep-scores/data/answers.csv"
+
+
+def test_points_of_scores_are_means_over_problems() -> None:
+    """Each is the mean over problems of the runs' mean pass@2, and each run is a dot."""
+    report = json.loads((ANSWERS.parent.parent / "expected/report.json").read_text("utf-8"))
+    (figure,) = report["pages"][0]["figures"]
+    solved: dict[str, dict[str, dict[str, list[int]]]] = {}
+    for row in csv.DictReader(ANSWERS.read_text("utf-8").splitlines()):
+        of_run = solved.setdefault(row["lr"], {}).setdefault(row["seed"], {})
+        of_run.setdefault(row["problem"], []).append(int(row["score"]))
+    points = figure["numbers"]["points"]
+    assert [point["x"] for point in points] == [float(rate) for rate in solved]
+    for point, runs in zip(points, solved.values(), strict=True):
+        # Of two samples, at least one is right.
+        scores = [statistics.fmean(max(samples) for samples in run.values()) for run in runs.values()]
+        assert point["runs"] == pytest.approx(scores)
+        assert point["mean"] == pytest.approx(statistics.fmean(scores))
+        assert point["low"] < point["mean"] <= point["high"] <= 1
+
+
+def draft_scores(tmp_path: Path, blocks: str) -> dict[str, Stack]:
+    """The stacks of blocks about the answers of the case, by id."""
+    files = {"content/index.md": f"# Small\n\n{blocks}\n", "data/answers.csv": ANSWERS.read_text("utf-8")}
+    shown = drafted(write_report(tmp_path, files)).shown
+    return {name: stack for (_, name), stack in shown.items() if isinstance(stack, Stack)}
+
+
+def test_scores_of_a_sweep_are_those_of_the_scores_block(tmp_path: Path) -> None:
+    """Grouped by the same setting, values and intervals are equal, and statements are about them."""
+    blocks = (
+        "```sweep\nid: swept\nsource: answers\nx: lr\nlevel: 0.9\n```\n\n"
+        "```scores\nid: scored\nsource: answers\nby: lr\nlevel: 0.9\norder: given\n```\n\n"
+        "[It is better]{claim=\"score('lr=0.0001') > score('lr=0.001')\" of=\"swept\"}.\n"
+    )
+    shown = draft_scores(tmp_path, blocks)
+    swept, scored = (shown[name].parts[0] for name in ("swept", "scored"))
+    assert isinstance(swept, Figure)
+    assert isinstance(scored, Figure)
+    drawn = [(one["name"], one["mean"], one["low"], one["high"]) for one in swept.numbers["points"]]
+    assert drawn == [(one["name"], one["score"], one["low"], one["high"]) for one in scored.numbers["series"]]
+    payload = json.loads(str(swept.payload))
+    # Scores of one set of problems are not independent, and a reader copies no value at a step.
+    assert payload["independent"] is False
+    assert "of" not in payload
+    assert "by the paired test over problems" in swept.summary
+
+
+def test_what_only_measurements_have_is_refused_of_scores(tmp_path: Path) -> None:
+    """Steps, metrics of logs and totals are errors at the block."""
+    blocks = [
+        ("answers\nvalue: best", 'value: best picks a step of each run, and "answers" holds scores'),
+        ("answers\nmetric: loss", '"loss" is no metric of scores, and "answers" holds scores'),
+        ("answers\nbenchmark: AIME", 'source "answers" has no column that names benchmarks'),
+        ("answers\nfilter: {lr: 0.001}", 'all runs have the same "lr", 0.001'),
+        ("totals", 'by groups runs by their settings, and "totals" holds totals only'),
+    ]
+    fence = "```sweep\nid: b{}\nx: lr\nsource: {}\n```\n\n"
+    page = "# Small\n\n" + "".join(fence.format(number, text) for number, (text, _) in enumerate(blocks))
+    files = {
+        "content/index.md": page,
+        "data/answers.csv": ANSWERS.read_text("utf-8"),
+        "data/totals.csv": "model,lr,AIME\na,0.1,0.5\nb,0.2,0.6\n",
+        "data/totals.source.yml": "form: wide\n",
+    }
+    found = problems(write_report(tmp_path, files))
+    assert len(found) == len(blocks), "\n".join(found)
+    for said, (_, expected) in zip(found, blocks, strict=True):
+        assert said.startswith("content/index.md:")
+        assert expected in said

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from msgspec import Struct, field
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     import narwhals as nw
@@ -52,6 +52,7 @@ class Outcomes(Struct, frozen=True):
     slices: tuple[str, ...] = ()  # free columns to slice by, such as subject or level
     lowest: float = 0.0  # the stated range of scores
     highest: float = 1.0
+    settings: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)  # of each group of runs
     # The first two are as in ``model.Measurements``. Call the third if a problem is in two clusters: it
     # raises a ``ReportError`` with the line.
     reading: Callable[[], AbstractContextManager[None]] = field(default=nullcontext)

@@ -340,13 +340,13 @@ class ScoreContext(SourceContext, frozen=True, kw_only=True):
 
 
 def make_step_context(
-    context: ScoreContext,
+    context: SourceContext,
     step_title: str,
     get_chart_spec: Callable[[ChartShape], str],
     *,
-    higher_is_better: bool,
+    higher_is_better: bool | None,
 ) -> DrawContext:
-    """Make the context of curves drawn from scores."""
+    """Make the context of curves over something other than steps, such as k or a setting."""
     return DrawContext(
         **{name: getattr(context, name) for name in SourceContext.__struct_fields__},
         higher_is_better=higher_is_better,

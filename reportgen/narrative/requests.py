@@ -40,6 +40,10 @@ if TYPE_CHECKING:
     _Settings = TypeVar("_Settings", bound=OutcomeSettings)
 
 
+# The keys of a sweep that select and score the rows of scores.
+_OF_SCORES = ("source", "benchmark", "metric", "series", "filter", "level", "higher_is_better")
+
+
 def list_sources(block: Block, benchmark: Benchmark | None) -> tuple[str, ...]:
     """Return the sources that a block reads; empty for a block without data."""
     named = block.settings.list_sources()
@@ -94,14 +98,16 @@ def make_requests(block: Block, page: Page, sources: Mapping[str, Source]) -> tu
     if not names:
         message = f"this {block.kind} block names no source and its page has no benchmark"
         raise ReportError(Diagnostic(block.location, message, 'Add a line such as "source: NAME"'))
+    shown = _list_shown(block, benchmark, sources)
+    if isinstance(settings, SweepSettings) and shown[0].kind != "measurements":
+        settings = _make_sweep_of_scores(settings, shown[0], block.location)
     if isinstance(settings, OutcomeSettings):
-        shown = _list_shown(block, benchmark, sources)
         requests = _make_score_requests(block, settings, benchmark, shown)
         if not isinstance(settings, ComparedSettings) or settings.family == "block":
             return requests
         family = sum(getattr(other.settings, "family", "block") == "page" for other in page.blocks)
         return tuple(replace(request, family_blocks=family) for request in requests)
-    source = _list_shown(block, benchmark, sources)[0]
+    source = shown[0]
     if source.kind != "measurements":
         message = f'a {block.kind} block draws measurements, and "{source.name}" holds scores'
         raise ReportError(Diagnostic(block.location, message, "Write a scores block instead"))
@@ -115,6 +121,23 @@ def make_requests(block: Block, page: Page, sources: Mapping[str, Source]) -> tu
     return tuple(
         _make_curve_request(source, metric, settings, formulas.get(metric, "")) for metric in metrics
     )
+
+
+def _make_sweep_of_scores(settings: SweepSettings, source: Source, place: SourceLocation) -> MetricSettings:
+    """Return what a sweep shows of scores; raise ``ReportError`` for what only measurements have."""
+    problems = []
+    if settings.value != "final":
+        message = f'value: {settings.value} picks a step of each run, and "{source.name}" holds scores'
+        problems.append(Diagnostic(place, message, "Leave out value"))
+    if isinstance(settings.metric, dict) or not is_score_metric(settings.metric or "mean"):
+        metric = quote_names(settings.list_metrics())
+        message = f'{metric} is no metric of scores, and "{source.name}" holds scores'
+        problems.append(Diagnostic(place, message, "Write mean, or such as avg@16, pass@8, maj@8, pass^8"))
+    if problems:
+        raise ReportError(*problems)
+    given = {name: getattr(settings, name) for name in settings.model_fields_set & set(_OF_SCORES)}
+    by = (settings.by,) if isinstance(settings.by, str) else settings.by or ()
+    return MetricSettings(**given, by=(settings.x, *by))
 
 
 def make_benchmark_request(benchmark: Benchmark, source: Source, page: Page) -> Request:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from reportgen.core.comparisons import ReportedScore
     from reportgen.core.model import Formula
+    from reportgen.read.groups import Groups
     from reportgen.read.measurements import PlannedTable
     from reportgen.read.outcomes import OutcomeQuery
     from reportgen.settings.base import CellValue
@@ -93,7 +94,7 @@ def _join_tables(root: Path, source: Source, query: MeasurementQuery) -> Measure
     tables = [table for _, table in planned]
     # Relative times are in the unit of the longest.
     longest = max(tables, key=lambda table: table.rows.unit).rows
-    names, order = _name_groups((part, table.groups.order) for part, table in planned)
+    names, order, settings = _name_groups((part, table.groups) for part, table in planned)
     order = order if query.by else _choose_joined(source, query.series)
     selects = _select_tables(planned, names, longest.unit)
     reading = _make_reading(root, source, [table.list_faults for table in tables])
@@ -116,7 +117,7 @@ def _join_tables(root: Path, source: Source, query: MeasurementQuery) -> Measure
         given_interval=next(filter(None, (table.plan.given_interval for table in tables)), None),
         order=order,
         colours=dict(sorted(colours.items(), key=lambda pair: rank_label(pair[1]))),
-        settings={new[name]: cells for new, table in own for name, cells in table.groups.values.items()},
+        settings=settings,
         notes=_join_notes(planned),
         check_x=check_x,
         reading=reading,
@@ -125,15 +126,21 @@ def _join_tables(root: Path, source: Source, query: MeasurementQuery) -> Measure
 
 
 def _name_groups(
-    parts: Iterable[tuple[SourcePart, tuple[str, ...]]],
-) -> tuple[list[Mapping[str, str]], tuple[str, ...]]:
-    """Return the groups, otherwise series, of each source with their names among all, and groups in order."""
-    names: list[Mapping[str, str]] = [
-        {group: f"{group}, {part.source.name}" for group in own} or part.names for part, own in parts
-    ]
+    parts: Iterable[tuple[SourcePart, Groups]],
+) -> tuple[list[Mapping[str, str]], tuple[str, ...], dict[str, Mapping[str, str | None]]]:
+    """Return the groups, otherwise series, of each source with their names among all.
+
+    The second part are the groups in order, the third their settings.
+    """
+    names: list[Mapping[str, str]] = []
+    settings: dict[str, Mapping[str, str | None]] = {}
+    for part, own in parts:
+        new = {group: f"{group}, {part.source.name}" for group in own.order} or part.names
+        names.append(new)
+        settings |= {new[group]: cells for group, cells in own.values.items()}
     # Groups of the same settings are in the order of their sources.
     pairs = [pair for new in names for pair in new.items()]
-    return names, tuple(name for _, name in sorted(pairs, key=lambda pair: rank_label(pair[0])))
+    return names, tuple(name for _, name in sorted(pairs, key=lambda pair: rank_label(pair[0]))), settings
 
 
 def _select_tables(
@@ -184,15 +191,14 @@ def read_outcomes(
             project_root, source, benchmark=benchmark, series=series, where=where, by=by
         )
 
-    def plan(part: Source, own: tuple[str, ...] | None) -> tuple[OutcomeQuery, tuple[str, ...]]:
-        query = plan_outcomes(project_root, part, benchmark, own, where or {}, by=by)
-        return query, query.find_groups(project_root) if by else ()
+    def plan(part: Source, own: tuple[str, ...] | None) -> OutcomeQuery:
+        return plan_outcomes(project_root, part, benchmark, own, where or {}, by=by)
 
     planned = _plan_parts(source, series, plan)
-    queries = [query for _, (query, _) in planned]
+    queries = [query for _, query in planned]
     _check_clusters(source, queries)
-    renames, order = _name_groups((part, groups) for part, (_, groups) in planned)
-    has = frozenset.intersection(*(frozenset(query.given) for query in queries))
+    renames, order, settings = _name_groups((part, one.find_groups(project_root)) for part, one in planned)
+    has = frozenset.intersection(*(frozenset(one.given) for one in queries))
     slices = tuple(name for name in queries[0].slices if all(name in query.slices for query in queries))
     columns = {name: sql.quote_name(name) for name in (*_ANSWER, *sorted(has), *slices)}
     statements = [build_outcomes(project_root, query) for query in queries]
@@ -207,6 +213,7 @@ def read_outcomes(
         slices=slices,
         lowest=source.score_range[0],
         highest=source.score_range[1],
+        settings=settings,
         reading=reading,
         **_join_checks(project_root, queries, statements),
     )

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from reportgen.read.groups import Groups
     from reportgen.read.tables.layout import Filters, Layout, OutcomeRoles
     from reportgen.read.tables.rows import Rows
     from reportgen.settings.base import CellValue
@@ -87,10 +88,10 @@ class OutcomeQuery(Struct, frozen=True):
         checks[self.roles.score] = Check(lambda cell: check_score(cell, ends), typed=True)
         return find_wrong_cells(root, self.layout.files, checks)
 
-    def find_groups(self, root: Path) -> tuple[str, ...]:
-        """Return the groups by settings in the order of drawing, or none."""
+    def find_groups(self, root: Path) -> Groups:
+        """Find the groups by settings in the order of drawing, or none."""
         with explain_errors(root, self.source.location, partial(self.list_faults, root)):
-            return self.groups.find_groups(_select_cells(root, self), self.source).order
+            return self.groups.find_groups(_select_cells(root, self), self.source)
 
 
 def read_outcomes(
@@ -125,14 +126,15 @@ def read_outcomes(
     statement = build_outcomes(project_root, query)
     with reading():
         frame = get_engine().open_frame(statement)
+    groups = query.find_groups(project_root)
     return Outcomes(
         frame=frame,
-        order=query.find_groups(project_root)
-        or (query.layout.series if query.series is None else query.series),
+        order=groups.order or (query.layout.series if query.series is None else query.series),
         has=frozenset(query.given),
         slices=query.slices,
         lowest=source.score_range[0],
         highest=source.score_range[1],
+        settings=groups.values,
         reading=reading,
         check_repeats=partial(check_answers, project_root, source, query.layout, query.filters),
         check_clusters=partial(check_clusters, project_root, query.layout, statement),

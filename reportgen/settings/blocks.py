@@ -288,12 +288,15 @@ class RunsTableSettings(TableSettings):
 
 
 class SweepSettings(DataSettings):
-    """A ``sweep`` block: one value of each run against a setting."""
+    """A ``sweep`` block: one value of each run, or its score, against a setting."""
 
     part_names = "table"
 
     x: Name = Field(description="The setting or column: a number or a word, the same throughout a run.")
-    metric: Name | Derived | None = Field(None, description="The metric; the benchmark's if left out.")
+    metric: Name | Derived | None = Field(
+        None, description="The metric, of scores mean or such as pass@8; the benchmark's if left out."
+    )
+    benchmark: Name | None = Field(None, description="Of scores: only rows of this benchmark.")
     value: Literal["final", "best", "mean"] = Field("final", description="final, best or mean of each run.")
     x_scale: Literal["linear", "log"] | None = Field(
         None, description="linear or log; log where the values span a factor of 10 if left out."

@@ -125,7 +125,7 @@ def test_the_menu_leads_to_a_page_and_closes(tabs: Tabs) -> None:
 
 
 def test_the_list_of_pages_stays_in_view(tabs: Tabs) -> None:
-    """On a wide screen it stands beside the text, wherever that is, and the theme can be changed."""
+    """On a wide screen it is next to the text, wherever that is, and the theme can be changed."""
     tab = tabs.open("report")
     tab.get_by_role("navigation", name="Pages").get_by_role("link", name="Training").click()
     expect(tab.locator("#training-diagnostics h1")).to_be_in_viewport()

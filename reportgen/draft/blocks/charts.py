@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-from contextlib import suppress
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation, Stage
-from reportgen.core.model import Figure, Observations, Panels, ReducedMetric, ResultTable, Run, Stack
-from reportgen.core.words import join_names, quote_names, suggest_name
+from reportgen.core.model import Figure, Observations, Panels, ResultTable, Stack
+from reportgen.core.words import join_names
 from reportgen.draft.blocks.draw_inputs import SeriesColours, list_cautions, make_curve_context
 from reportgen.draft.blocks.measures import (
     draw_distribution_block,
@@ -24,6 +22,7 @@ from reportgen.draft.blocks.measures import (
 )
 from reportgen.draft.blocks.observations import draw_observations, mark_points, plan_curve, plan_observations
 from reportgen.draft.blocks.plan import PlannedBlock
+from reportgen.draft.blocks.sweeps import check_colours, draw_sweep_block
 from reportgen.draft.blocks.tables import draw_runs_table, draw_table, plan_runs_table
 from reportgen.figures.author_charts import draw_author_figure
 from reportgen.figures.curves.figure import draw_curve, draw_panels
@@ -38,7 +37,6 @@ from reportgen.figures.curves.small_multiples import (
     draw_small_multiples,
     list_overlap_notes,
 )
-from reportgen.figures.curves.sweep import Sweep, SweepPoint, draw_sweep
 from reportgen.figures.live import write_compact_json
 from reportgen.figures.plot import RightAxis, make_curve_spec, make_panel_specs
 from reportgen.figures.render import draw_chart
@@ -50,19 +48,17 @@ from reportgen.settings.blocks import LineSettings
 from reportgen.settings.loading import load_block
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     import pandas as pd
 
-    from reportgen.core.model import Curve, CurveRequest, Shown
+    from reportgen.core.model import CurveRequest, Shown
     from reportgen.draft.blocks.draw_inputs import DrawInputs
-    from reportgen.draft.blocks.results import CurveResult
     from reportgen.settings.block_parts import BlockSettings
     from reportgen.settings.blocks import (
         AltairSettings,
         CurveSettings,
         PanelsSettings,
-        SweepSettings,
         VegaLiteSettings,
     )
     from reportgen.settings.inputs import Block, Page, Source
@@ -215,62 +211,6 @@ def _draw_panels(planned: PlannedBlock, settings: PanelsSettings, inputs: DrawIn
     return draw_coloured_panels(planned.block.id, settings, curve_sets, specs, context, colours=colours)
 
 
-def _draw_sweep(planned: PlannedBlock, settings: SweepSettings, inputs: DrawInputs) -> Stack:
-    """Draw a ``sweep`` block; raise ``ReportError`` if runs lack the setting, or it has a single value."""
-    from reportgen.statistics.curves.mean_curves import compute_curves, measure_curves  # noqa: PLC0415 - as above
-
-    (request,), context = planned.curves, make_curve_context(planned, inputs)
-    result = inputs.answers.get_curves(request)
-    better = context.resolve_direction(request.metric, settings.higher_is_better)
-    points = [
-        _make_point(curve, result, settings, higher=better is not False) for curve in result.curve_set.curves
-    ]
-    message = ""
-    if missing := [point.group for point in points if not point.text]:
-        message = f'runs have no "{settings.x}": {", ".join(missing[:3])}'
-    elif len({point.text for point in points}) == 1:
-        message = f'all runs have the same "{settings.x}", {points[0].text}: there is nothing to compare'
-    if message:
-        step = "Leave such runs out with filter: or series:" if missing else "Name a setting that differs"
-        raise ReportError(Diagnostic(planned.block.location, message, step, Stage.FIGURE))
-    curve_set = None
-    if all(point.number is not None for point in points):
-        # A curve for each line, with the settings as steps and each run at one of them.
-        runs = [
-            Run(point.line, f"{point.group} {number}", None, np.array([point.number]), np.array([value]))
-            for point in sorted(points, key=lambda one: one.number or 0.0)
-            for number, value in enumerate(point.values, start=1)
-        ]
-        reduced = ReducedMetric(
-            request.metric, tuple(runs), replaced=0, dropped=0, bins=None, given_interval=None
-        )
-        curve_set = compute_curves(reduced, level=settings.level)
-    measured = measure_curves(result.curve_set, settings.value, higher_is_better=better is not False)
-    lead = measured.leads[int(better is False)]
-    sweep = Sweep(request.metric, tuple(points), curve_set, settings.level, lead, better)
-    _check_colours(planned, settings.colours, tuple(dict.fromkeys(map(sweep.name_colour, points))))
-    return draw_sweep(planned.block.id, settings, sweep, context)
-
-
-def _make_point(curve: Curve, result: CurveResult, settings: SweepSettings, *, higher: bool) -> SweepPoint:
-    from reportgen.statistics.curves.mean_curves import average_runs, measure_runs  # noqa: PLC0415 - only where something is computed
-
-    values = measure_runs(curve, settings.value, higher_is_better=higher)
-    text, number = next(iter(result.settings[curve.series].values())) or "", math.nan
-    with suppress(ValueError):
-        number = float(text)
-    # The first part of the group's name is x, which may have commas of its own.
-    rest = ", ".join(curve.series.split(", ")[1 + text.count(", ") :])
-    return SweepPoint(
-        group=curve.series,
-        line=rest or result.curve_set.metric,
-        text=text,
-        number=number if math.isfinite(number) else None,
-        estimate=average_runs(values, settings.level),
-        values=values,
-    )
-
-
 def _draw_scores(planned: PlannedBlock, settings: OutcomeSettings, inputs: DrawInputs) -> Figure | Stack:
     from reportgen.draft.blocks.scores import draw_score_block  # noqa: PLC0415 - only where there are scores
 
@@ -297,7 +237,7 @@ KINDS: Final = {
     "panels": BlockKind(_draw_panels, Panels),
     "table": BlockKind(draw_table, ResultTable),
     "runs-table": BlockKind(draw_runs_table, ResultTable, plan_runs_table),
-    "sweep": BlockKind(_draw_sweep, Stack),
+    "sweep": BlockKind(draw_sweep_block, Stack),
     "scatter": BlockKind(draw_scatter_block, Figure, plan_scatter),
     "distribution": BlockKind(draw_distribution_block, Figure, plan_distribution),
     "vega-lite": BlockKind(_draw_vega_lite, Figure),
@@ -333,22 +273,6 @@ def plan_block(block: Block, page: Page, sources: Mapping[str, Source]) -> Plann
     )
 
 
-def _check_colours(planned: PlannedBlock, colours: Mapping[str, str], names: Sequence[str]) -> None:
-    """Refuse colours of names that a block does not show."""
-    problems = [
-        Diagnostic(
-            planned.block.location,
-            f'colours names "{name}", and this block does not show it',
-            f"{suggest_name(name, names)}It shows {quote_names(names)}",
-            Stage.FIGURE,
-        )
-        for name in colours
-        if name not in names
-    ]
-    if problems:
-        raise ReportError(*problems)
-
-
 def draw_block(planned: PlannedBlock, inputs: DrawInputs) -> Shown:
     """Draw a block from the data that it names.
 
@@ -358,7 +282,7 @@ def draw_block(planned: PlannedBlock, inputs: DrawInputs) -> Shown:
     if colours and planned.block.kind != "sweep":  # which has lines of its own
         by_request = inputs.colours.names
         names = tuple(dict.fromkeys(name for one in planned.requests for name in by_request.get(one, ())))
-        _check_colours(planned, colours, names)
+        check_colours(planned, colours, names)
         fixed = {name: PALETTE.index(colour) for name, colour in colours.items()}
         slots = fix_slots(inputs.colours.slots, names, fixed)
         inputs = replace(inputs, colours=SeriesColours(slots, by_request))

@@ -299,6 +299,10 @@ class ResultsStore:
             lambda: self._group(request, lambda table: group_problem_scores(table, answers=answers)),
         )
 
+    def get_group_settings(self, request: ScoreRequest) -> Mapping[str, Mapping[str, str | None]]:
+        """Return the settings of each group of runs of a request."""
+        return self._group(request, lambda table: table.settings)
+
     def find_samples(self, request: ScoreRequest) -> SampleTexts:
         """Find the samples of a request, whose texts can be read; ``ReportError`` if there are none."""
         from reportgen.statistics.problem_scores import find_samples  # noqa: PLC0415 - few blocks show them

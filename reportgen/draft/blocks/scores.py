@@ -262,7 +262,7 @@ def draw_score_block(planned: PlannedBlock, settings: OutcomeSettings, inputs: D
             place, request, scores, source, benchmark=benchmark, slots=inputs.colours.slots
         )
         block = _ScoreBlock(planned.block.id, request, context, scores, inputs)
-        if apart := _find_apart(source, scores):
+        if apart := find_apart(source, scores):
             if planned.block.kind in {"comparison", "problems"}:
                 step = "Name problems in the same way in each, or show the sources in blocks of their own"
                 raise ScoresError(apart, step)
@@ -272,7 +272,7 @@ def draw_score_block(planned: PlannedBlock, settings: OutcomeSettings, inputs: D
         return replace(drawn, numbers=numbers | _describe_measurement(scores.notes, context))
 
 
-def _find_apart(source: Source, scores: ProblemScores) -> str:
+def find_apart(source: Source, scores: ProblemScores) -> str:
     """Return which two of several sources share no problem, with an example of each; empty if all do."""
     answered: dict[str, dict[str, None]] = {}
     for part in source.parts if scores.problems else ():

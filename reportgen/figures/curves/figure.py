@@ -367,9 +367,12 @@ def draw_plot_figure(plot: Plot, curve_set: CurveSet, text: FigureText, context:
     columns["source"] = text.source
     if curve_set.smooth:
         columns["smooth"] = curve_set.smooth
-    if not curve_set.bins and columns["differences"]:
+    of_steps = not plot.whiskers and all(curve.runs for curve in curve_set.curves)
+    if not curve_set.bins and columns["differences"] and of_steps:
         columns["of"] = text.of or text.id  # what statements about its steps name
-    columns["independent"] = curve_set.band == "ci" and all(len(curve.runs) > 1 for curve in curve_set.curves)
+    columns["independent"] = curve_set.band == "ci" and all(
+        len(curve.runs) > 1 and not curve.given for curve in curve_set.curves
+    )
     return Figure(
         id=text.id,
         kind=text.kind,

@@ -13,15 +13,17 @@ from reportgen.core.words import choose_common_decimals, format_count, format_es
 from reportgen.figures.axis import make_linear_axis, use_percent
 from reportgen.figures.curves.figure import draw_plot_figure, name_band
 from reportgen.figures.curves.plotting import make_plot
-from reportgen.figures.plot import FigureText, PlotSpec, describe_source, join_caption
+from reportgen.figures.plot import FigureText, PlotSpec, describe_source, join_caption, make_step_context
 from reportgen.figures.scores.dot_plot import Row, RowDot, draw_dot_plot
 from reportgen.figures.style import fix_slots, pick_slots
 from reportgen.figures.text import write_table_csv
 from reportgen.settings.base import PALETTE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from reportgen.core.model import Lead
-    from reportgen.figures.plot import DrawContext
+    from reportgen.figures.plot import ChartShape, SourceContext
     from reportgen.settings.blocks import SweepSettings
 
 
@@ -41,14 +43,30 @@ class SweepPoint(Struct, frozen=True):
 
 
 class Sweep(Struct, frozen=True):
-    """The points of a sweep in order, their curves if all settings are numbers, and the leader at the end."""
+    """The points of a sweep in order, their curves if all settings are numbers, and the leader at the end.
+
+    ``averaged`` says in the subtitle what each point is a mean of, ``interval`` what intervals are, and
+    ``how`` are the sentences of the caption about both. ``test`` is how the best point was compared with all
+    others, empty if it was not.
+    """
 
     metric: str
+    measured: str  # what each point measures, in words
+    where: str  # where it was measured, with " on " before it; empty for a metric
     points: tuple[SweepPoint, ...]
     curve_set: CurveSet | None
-    level: float
     lead: Lead
     higher_is_better: bool | None
+    percent: bool
+    averaged: str
+    interval: str
+    how: tuple[str, ...]
+    test: str
+
+    @property
+    def has_runs(self) -> bool:
+        """Whether a point is the mean of several runs."""
+        return any(len(point.values) > 1 for point in self.points)
 
     def name_colour(self, point: SweepPoint) -> str:
         """Return what gives a point its colour: its line, or the group where all are on one line of words."""
@@ -56,7 +74,13 @@ class Sweep(Struct, frozen=True):
         return point.group if one_line and self.curve_set is None else point.line
 
 
-def draw_sweep(block_id: str, settings: SweepSettings, sweep: Sweep, context: DrawContext) -> Stack:
+def draw_sweep(
+    block_id: str,
+    settings: SweepSettings,
+    sweep: Sweep,
+    context: SourceContext,
+    get_chart_spec: Callable[[ChartShape], str],
+) -> Stack:
     """Draw a sweep over numbers as lines, over words or as bars in rows, and a table ``<id>-table``."""
     words = _SweepWords(settings, sweep, context)
     text = FigureText(
@@ -71,7 +95,7 @@ def draw_sweep(block_id: str, settings: SweepSettings, sweep: Sweep, context: Dr
         band=name_band(sweep.curve_set) if sweep.curve_set else "",
     )
     lines = sweep.curve_set if settings.mark == "dot" else None
-    figure = _draw_lines(lines, words, text) if lines else _draw_rows(words, text)
+    figure = _draw_lines(lines, words, text, get_chart_spec) if lines else _draw_rows(words, text)
     return Stack(block_id, words.title, "", (figure, words.build_table(f"{block_id}-table")), "")
 
 
@@ -80,36 +104,26 @@ class _SweepWords(Struct, frozen=True, dict=True):
 
     settings: SweepSettings
     sweep: Sweep
-    context: DrawContext
-
-    @property
-    def measured(self) -> str:
-        return f"{self.settings.value} {self.sweep.metric}"
+    context: SourceContext
 
     @cached_property
     def decimals(self) -> int | None:
         """The decimals of all points."""
-        return choose_common_decimals([point.estimate for point in self.sweep.points], percent=self.percent)
+        estimates = [point.estimate for point in self.sweep.points]
+        return choose_common_decimals(estimates, percent=self.sweep.percent)
 
     def write(self, estimate: Estimate) -> str:
         """Write an estimate as the block says, with the digits of all points."""
-        return format_estimate(estimate, percent=self.percent, decimals=self.decimals)
+        return format_estimate(estimate, percent=self.sweep.percent, decimals=self.decimals)
 
     def write_run(self, value: float) -> str:
         """Write the value of one run."""
         return self.write(Estimate(value, None, None, 1))
 
     @property
-    def percent(self) -> bool:
-        return self.context.is_percent(self.sweep.metric, self.settings.format)
-
-    @property
-    def mark(self) -> str:
-        return "bar" if self.settings.mark == "bar" else "point"
-
-    @property
     def title(self) -> str:
-        return self.settings.title or f"{self.measured} by {self.settings.x}"
+        measured = f"{self.sweep.measured}{self.sweep.where}"
+        return self.settings.title or f"{measured[:1].upper()}{measured[1:]} by {self.settings.x}"
 
     def choose_slots(self) -> dict[str, int | None]:
         """Return the palette slot of each line or group; those that the block gives first."""
@@ -119,46 +133,28 @@ class _SweepWords(Struct, frozen=True, dict=True):
 
     def write_subtitle(self) -> str:
         """Return what each point is."""
-        counts = sorted({len(point.values) for point in self.sweep.points})
-        runs = format_count(counts[0], "run") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} runs"
         better = "lower is better" if self.sweep.higher_is_better is False else ""
-        interval = f"{self.sweep.level * 100:g}% CI" if counts[-1] > 1 else ""
-        parts = (
-            self.measured,
-            f"mean of {runs} per value" if counts[-1] > 1 else "1 run per value",
-            interval,
-        )
-        return ", ".join(filter(None, (*parts, better)))
+        measured = f"{self.sweep.measured}{self.sweep.where}"
+        parts = (measured, self.sweep.averaged, self.sweep.interval, better)
+        return ", ".join(filter(None, parts))
 
     def write_summary(self) -> str:
         """Name the best value of the setting, and whether a test tells it from all others."""
         lowest, points = self.sweep.higher_is_better is False, self.sweep.points
         first = (min if lowest else max)(points, key=lambda point: point.estimate.value)
         word = "" if self.settings.value == "best" else "lowest " if lowest else "highest "
-        said = f"The {word}{self.measured} is {self.write(first.estimate)}, with {first.group}, "
-        said += f"of {format_count(len(points), 'value')} compared."
+        said = f"The {word}{self.sweep.measured}{self.sweep.where} is {self.write(first.estimate)}, "
+        said += f"with {first.group}, of {format_count(len(points), 'value')} compared."
         lead = self.sweep.lead
-        if self.settings.value != "final" or not lead.tested or len(points) == 1:
+        if not self.sweep.test or not lead.tested or len(points) == 1:
             return said
         if lead.series == first.group:
-            return f"{said} It differs from every other by Welch's t over runs, adjusted for all pairs."
-        return f"{said} No value is shown to be better than all others by Welch's t over runs."
+            return f"{said} It differs from every other by {self.sweep.test}, adjusted for all pairs."
+        return f"{said} No value is shown to be better than all others by {self.sweep.test}."
 
     def write_caption(self) -> str:
-        """Say what points, dashes and intervals are."""
-        several = any(len(point.values) > 1 for point in self.sweep.points)
-        level = f"{self.sweep.level * 100:g}%"
-        sentences = (
-            self.settings.caption or "",
-            f"Each {self.mark} is the mean over runs with that {self.settings.x}; each small dot is a run."
-            if several
-            else f"Each {self.mark} is one run with that {self.settings.x}.",
-            f"Interval: {level} CI of the mean across runs (Student t)."
-            if several
-            else "No interval: it needs at least 2 runs.",
-            "Best: picked among the steps of each run." if self.settings.value == "best" else "",
-        )
-        return join_caption(sentences, self.context)
+        """Join the author's words, what points and intervals are, and the source."""
+        return join_caption((self.settings.caption or "", *self.sweep.how), self.context)
 
     def collect_numbers(self) -> dict[str, Any]:
         """Return the entry in ``report.json``."""
@@ -182,9 +178,9 @@ class _SweepWords(Struct, frozen=True, dict=True):
 
     def build_table(self, table_id: str) -> ResultTable:
         """Build the table of settings and results, a row for each point."""
-        header = (self.settings.x, "line", "runs", self.measured, "lowest run", "highest run")
-        lines = len({point.line for point in self.sweep.points}) > 1
-        names = header if lines else (header[0], *header[2:])
+        lines, runs = len({point.line for point in self.sweep.points}) > 1, self.sweep.has_runs
+        header = (self.settings.x, *(["line"] if lines else []), "runs", self.sweep.measured)
+        header += ("lowest run", "highest run") if runs else ()
         rows, records = [], []
         for point in self.sweep.points:
             estimate, ends = point.estimate, (min(point.values), max(point.values))
@@ -192,7 +188,7 @@ class _SweepWords(Struct, frozen=True, dict=True):
             cells += [Cell(point.line, None)] if lines else []
             cells += [Cell(str(len(point.values)), float(len(point.values)))]
             cells += [Cell(self.write(estimate), estimate.value)]
-            cells += [Cell(self.write_run(end), end) for end in ends]
+            cells += [Cell(self.write_run(end), end) for end in ends if runs]
             rows.append(tuple(cells))
             values = (estimate.value, estimate.low, estimate.high)
             records.append((point.text, point.line, len(point.values), *values, *ends))
@@ -200,16 +196,18 @@ class _SweepWords(Struct, frozen=True, dict=True):
         return ResultTable(
             id=table_id,
             title=self.title,
-            header=names,
+            header=header,
             rows=tuple(rows),
             caption="",
             csv=write_table_csv(columns, records),
         )
 
 
-def _draw_lines(curve_set: CurveSet, words: _SweepWords, text: FigureText) -> Figure:
+def _draw_lines(
+    curve_set: CurveSet, words: _SweepWords, text: FigureText, get_chart_spec: Callable[[ChartShape], str]
+) -> Figure:
     """Draw means and intervals at the numbers, with a dot for each run."""
-    settings, context = words.settings, words.context
+    settings, sweep = words.settings, words.sweep
     numbers = [float(step) for curve in curve_set.curves for step in curve.steps]
     wide = min(numbers) > 0 and max(numbers) / min(numbers) >= _WIDE
     scale = settings.x_scale or ("log" if wide else "linear")
@@ -217,18 +215,23 @@ def _draw_lines(curve_set: CurveSet, words: _SweepWords, text: FigureText) -> Fi
         id=text.id,
         kind=text.kind,
         title=text.title,
-        metric=words.measured,
+        metric=sweep.measured,
         x_title=settings.x,
-        y_title=settings.y_title or words.measured,
+        y_title=settings.y_title or sweep.measured,
         height=settings.height,
-        higher_is_better=words.sweep.higher_is_better,
+        higher_is_better=sweep.higher_is_better,
         x_scale=scale,
-        runs=True,
+        runs=sweep.has_runs,
         whiskers=True,
-        percent=words.percent,
+        percent=sweep.percent,
     )
     slots = {name: slot for name, slot in words.choose_slots().items() if slot is not None}
-    around = replace(context, step_is_time=False, step_title=settings.x, slots=slots)
+    around = make_step_context(
+        replace(words.context, slots=slots),
+        settings.x,
+        get_chart_spec,
+        higher_is_better=sweep.higher_is_better,
+    )
     return draw_plot_figure(make_plot(curve_set, spec, around), curve_set, text, around)
 
 
@@ -239,8 +242,8 @@ def _draw_rows(words: _SweepWords, text: FigureText) -> Figure:
     ends += [value for point in points for value in point.values]
     is_bar = words.settings.mark == "bar"
     ends += [0.0] if is_bar else []
-    axis = make_linear_axis(words.measured, min(ends), max(ends), count=5, pad=0.04)
-    if words.percent:
+    axis = make_linear_axis(sweep.measured, min(ends), max(ends), count=5, pad=0.04)
+    if sweep.percent:
         axis = use_percent(axis)
     slots = words.choose_slots()
     rows = []
@@ -259,7 +262,7 @@ def _draw_rows(words: _SweepWords, text: FigureText) -> Figure:
             dots=tuple(dots) if len(point.values) > 1 else (),
         )
         rows.append(row)
-    table = Table((words.settings.x, words.measured), tuple((row.name, row.text) for row in rows))
+    table = Table((words.settings.x, sweep.measured), tuple((row.name, row.text) for row in rows))
     records = ((point.text, point.line, value) for point in points for value in point.values)
     csv = write_table_csv((words.settings.x, "line", sweep.metric), records)
     return draw_dot_plot(rows, axis, text, table=table, csv=csv)

@@ -16,6 +16,7 @@ from reportgen.figures.scores.dot_plot import Row, draw_dot_plot
 from reportgen.figures.scores.key_results import build_score_table, write_score_csv
 from reportgen.figures.scores.wording import (
     MOST_NAMES,
+    describe_counts,
     describe_estimand,
     describe_family_blocks,
     describe_method,
@@ -127,7 +128,7 @@ class _ScoreFigure(Struct, frozen=True):
                 value if score.estimate is None else f"{name_metric(score.metric, self.context)} {value}",
                 f"{format_level(score.level)} CI {interval}" if interval else "",
                 f"rank {format_rank(rank)}" if rank and rank.count > 1 else "",
-                _describe_counts([score]),
+                describe_counts([score]),
                 score.reason,
                 *(f"{label}: {measured.get(label) or 'not stated'}" for label in differs),
             )
@@ -147,7 +148,7 @@ class _ScoreFigure(Struct, frozen=True):
         first = self.shown[0]
         parts = [
             name_metric(first.metric, self.context),
-            _describe_counts(self.shown),
+            describe_counts(self.shown),
             f"{format_level(first.level)} CI for {first.estimand}" if first.estimand else "",
             "" if self.context.higher_is_better else "lower is better",
         ]
@@ -235,7 +236,7 @@ class _ScoreFigure(Struct, frozen=True):
             )
             return f"Dot: {metric}{over}, as reported: the problems behind it are not known{mean}."
         averaged = ", runs averaged within each problem" if max(runs) > 1 else ""
-        counts = _describe_counts(self.shown)
+        counts = describe_counts(self.shown)
         over = f" over {counts}{averaged}" if counts else ""
         return f"Dot: {metric}{over}; every problem counts the same."
 
@@ -277,12 +278,3 @@ class _ScoreFigure(Struct, frozen=True):
             f"Intervals are of methods: of {widest.series}'s ± {whole}, {problems} come from problems and "
             f"{runs} from {format_count(widest.runs, 'run')} (they add as squares)."
         )
-
-
-def _describe_counts(scores: Sequence[Score]) -> str:
-    """Count problems × samples, and runs: ``30 problems × 16 samples, 3 runs``."""
-    problems = [score.problems for score in scores if score.problems]
-    samples = [count for score in scores for count in score.samples or ()]
-    runs = [score.runs for score in scores if score.runs]
-    sizes = " × ".join(filter(None, [format_range(problems, "problem"), format_range(samples, "sample")]))
-    return ", ".join(filter(None, [sizes, format_range(runs, "run") if runs and max(runs) > 1 else ""]))

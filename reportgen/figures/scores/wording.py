@@ -159,6 +159,15 @@ def format_range(counts: Sequence[int], noun: str = "") -> str:
     return last if low == high else f"{low:,} to {last}"
 
 
+def describe_counts(scores: Sequence[Score]) -> str:
+    """Count problems × samples, and runs: ``30 problems × 16 samples, 3 runs``."""
+    problems = [score.problems for score in scores if score.problems]
+    samples = [count for score in scores for count in score.samples or ()]
+    runs = [score.runs for score in scores if score.runs]
+    sizes = " × ".join(filter(None, [format_range(problems, "problem"), format_range(samples, "sample")]))
+    return ", ".join(filter(None, [sizes, format_range(runs, "run") if runs and max(runs) > 1 else ""]))
+
+
 def format_rank(ranks: RankRange) -> str:
     """Format a range of ranks as ``1`` or ``1 to 4``."""
     return str(ranks.best) if ranks.best == ranks.worst else f"{ranks.best} to {ranks.worst}"

@@ -112,7 +112,7 @@
     pointAt(part, y, kind) {
       const steps = this.steps();
       if (!steps.length) return this.pointAll(null);
-      // A finger would cover what stands beside it.
+      // A finger would cover what is next to it.
       this.pointAll(steps[live.nearest(this.plot.x, steps, part)], kind === "touch" ? TOP : y);
     }
 

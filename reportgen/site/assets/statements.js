@@ -1,5 +1,5 @@
-/* Words that were held against the data tell about it: on hover, focus or tap a popover says what the list at
-   the page's end says, word for word. Without this script the words are links to that list. */
+/* On hover, focus or tap of a checked statement, a popover says what the list at the page's end says, word for
+   word. Without this script the words are links to that list. */
 (function () {
   "use strict";
 
