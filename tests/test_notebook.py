@@ -107,16 +107,17 @@ def test_frames_of_other_libraries_are_read() -> None:
             pd.DataFrame({"step": [0, 1, 0, 1], "loss": [1, 2, 3, 4]}),
             (
                 "row 3 of the frame: a second row for step 0 of series frame: loss is 1 in row 1 and 3 here; "
-                "2 of 4 values repeat a step of their run. Set as an argument of rg.read repeat: runs (each row "
-                "is of a run of its own), repeat: mean (they are averaged) or repeat: last (the last one counts)."
+                "2 of 4 values repeat a step of their run. Set as an argument of rg.read repeat: runs (each "
+                "row is of a run of its own), repeat: mean (they are averaged) or repeat: last (the last one "
+                "counts)."
             ),
         ),
         (
             pd.DataFrame({"model": ["A", "A"], "loss": [1, 2]}),
             (
                 "the frame: no column of the frame is known as the step; it has model and loss. Name it as "
-                "an argument of rg.read, as in columns: {step: NAME}, or as x; a table of scores without steps "
-                "is form: totals, or form: wide with a column for each benchmark or model."
+                "an argument of rg.read, as in columns: {step: NAME}, or as x; a table of scores without "
+                "steps is form: totals, or form: wide with a column for each benchmark or model."
             ),
         ),
     ],
