@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from narwhals.dependencies import is_pandas_dataframe
 
 from reportgen.core.cache import Cache, replace_file
-from reportgen.core.errors import ReportError, SourceLocation, Stage, make_error
+from reportgen.core.errors import Diagnostics, ReportError, SourceLocation, Stage, make_error
 from reportgen.core.words import quote_names
 from reportgen.settings.inputs import Source  # noqa: TC001 - help() evaluates the types of a struct's fields
 
@@ -62,13 +62,13 @@ def explain_frames(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
     @wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        try:
+        data = args[0] if args else kwargs.get("data")
+        if isinstance(data, str | Path) or (isinstance(data, Table) and not data.of_frame):
             return function(*args, **kwargs)
-        except ReportError as error:
-            data = args[0] if args else kwargs.get("data")
-            if isinstance(data, str | Path) or (isinstance(data, Table) and not data.of_frame):
-                raise
-            raise ReportError(*map(_name_frame, error.problems)) from error.__cause__
+        problems = Diagnostics()
+        with problems.collecting():
+            return function(*args, **kwargs)
+        raise ReportError(*map(_name_frame, problems.found))
 
     return call
 
