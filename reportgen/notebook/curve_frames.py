@@ -16,7 +16,7 @@ from reportgen.figures.curves.plotting import make_plot
 from reportgen.figures.live import CURVE_COLUMNS, build_spec, write_curves_csv
 from reportgen.figures.plot import DrawContext, get_shape, make_curve_spec
 from reportgen.figures.style import assign_slots
-from reportgen.notebook.tables import open_data
+from reportgen.notebook.tables import explain_frames, open_data
 from reportgen.settings.base import list_accepted
 from reportgen.settings.blocks import CurveSettings
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from reportgen.settings.base import CellValue
 
 
+@explain_frames
 def curves(
     data: Data,
     metric: str | None = None,
@@ -76,6 +77,7 @@ def curves(
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=CURVE_COLUMNS)
 
 
+@explain_frames
 def draw(
     data: Data,
     metric: str | None = None,
