@@ -33,9 +33,8 @@ from reportgen.read.tables.layout import (
     get_layout,
     list_setting_names,
     resolve_column,
-    resolve_filters,
 )
-from reportgen.read.tables.rows import select_files, select_run, select_series
+from reportgen.read.tables.rows import resolve_filters, select_files, select_run, select_series
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
