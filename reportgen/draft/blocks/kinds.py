@@ -11,10 +11,10 @@ from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.model import CurveRequest, Figure, Observations, Overview, Panels, ResultTable, Stack
 from reportgen.draft.blocks.observations import plan_curve, plan_observations
 from reportgen.draft.blocks.plan import PlannedBlock
-from reportgen.narrative.requests import make_requests
+from reportgen.narrative.requests import explain_score_metric, make_requests
 from reportgen.narrative.topics import Topic, find_topics, list_block_sources
 from reportgen.settings.blocks import LineSettings, ScatterSettings, TableSettings
-from reportgen.settings.score_blocks import MetricSettings
+from reportgen.settings.score_blocks import MetricSettings, is_score_metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -51,6 +51,8 @@ def _plan_measures(
         if settings.colour:
             message = f'colour must be a setting of runs, but "{names[0]}" holds scores'
             raise ReportError(Diagnostic(block.location, message, "Leave it out", Stage.FIGURE))
+        if not is_score_metric(settings.metric or "mean"):
+            raise ReportError(explain_score_metric(f'"{settings.metric}"', names[0], block.location))
         shared |= {"metric": settings.metric} if settings.metric else {}
         parts = [MetricSettings(**shared, benchmark=settings.benchmark)]
     else:
