@@ -257,13 +257,17 @@ def fit_pages(pages: tuple[Page, ...], sources: Mapping[str, Source]) -> tuple[P
 
 
 def _choose_metrics(block: Block, page: Page, sources: Mapping[str, Source]) -> BlockSettings:
-    """Return a block's settings with the metrics that patterns match; one that matches none stays."""
+    """Return a block's settings with the metrics that patterns match."""
     settings, names = block.settings, list_block_sources(block, page)
     joined = list_joined(block, page.front_matter.benchmark)
     source = sources.get(name_joined(joined) if joined else names[0]) if names else None
     if not isinstance(settings, DataSettings) or source is None or source.kind != "measurements":
         return settings
+    return choose_metrics(settings, source)
 
+
+def choose_metrics(settings: BlockSettings, source: Source) -> BlockSettings:
+    """Return settings with the metrics of a source that their patterns match; one that matches none stays."""
     if not any(map(is_pattern, settings.list_metrics())):
         return settings
 
