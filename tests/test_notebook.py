@@ -158,12 +158,33 @@ def test_frames_of_other_libraries_are_read() -> None:
         (
             pd.DataFrame({"model": ["A", "B"], "step": [1, 2], "note": ["x", "y"]}),
             (
-                'frame.csv: "frame" has no metric: no column of numbers other than the step. '
+                "the frame: the frame has no metric: no column of numbers other than the step. "
                 "Give it a column of numbers for each metric."
             ),
         ),
+        (
+            pd.DataFrame({"step": [0, 1, 2], "loss": ["1", "x", "2"]}),
+            'row 2 of the frame: "x" in column "loss" is not a number. Mend it, or leave the cell empty.',
+        ),
+        (
+            pd.DataFrame({"step": [0, 1, 0, 1], "loss": [1, 2, 3, 4]}),
+            (
+                "row 3 of the frame: a second row for step 0 of series frame: loss is 1 in row 1 and 3 here; "
+                "2 of 4 values repeat a step of their run. Set as an argument of rg.read repeat: runs (each "
+                "row is of a run of its own), repeat: mean (they are averaged) or repeat: last (the last one "
+                "counts)."
+            ),
+        ),
+        (
+            pd.DataFrame({"model": ["A", "A"], "loss": [1, 2]}),
+            (
+                "the frame: no column of the frame is known as the step; it has model and loss. Name it as "
+                "an argument of rg.read, as in columns: {step: NAME}, or as x; a table of scores without "
+                "steps is form: totals, or form: wide with a column for each benchmark or model."
+            ),
+        ),
     ],
-    ids=["number", "empty", "levels", "twice", "no numbers"],
+    ids=["number", "empty", "levels", "twice", "no numbers", "a word", "repeated", "no step"],
 )
 def test_what_is_no_table_is_refused(data: Any, said: str) -> None:  # noqa: ANN401 - anything
     """With what to do."""

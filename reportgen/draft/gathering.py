@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reportgen.core.cache import list_entries
 from reportgen.core.errors import (
     Diagnostic,
     Diagnostics,
@@ -26,6 +27,7 @@ from reportgen.draft.blocks.results import (
     place_score_errors,
     use_every_step,
 )
+from reportgen.draft.opening import open_project_source
 from reportgen.narrative.pages import generate_for_scores, generate_pages, read_pages
 from reportgen.narrative.references import check_references
 from reportgen.narrative.requests import list_joined
@@ -43,7 +45,6 @@ from reportgen.narrative.topics import (
 from reportgen.settings.base import name_joined
 from reportgen.settings.block_parts import list_formulas
 from reportgen.settings.blocks import DataSettings
-from reportgen.settings.loading import load_source_settings
 from reportgen.settings.report import Benchmark
 from reportgen.settings.score_blocks import ProblemsSettings
 
@@ -65,8 +66,7 @@ def gather_pages(project: Project, problems: Diagnostics) -> tuple[Page, ...]:
     pages = read_pages(project, problems)
     with problems.collecting():
         pages += generate_pages(project.settings.benchmarks, pages)
-    if not problems.errors:
-        problems.add(check_references(pages))
+    problems.add(check_references(pages, {one.location.file for one in problems.errors}))
     return pages
 
 
@@ -84,8 +84,6 @@ def gather_sources(
         if name not in opening_problems:
             opening_problems[name] = Diagnostics()
             if entries is None:
-                from reportgen.read import list_entries  # noqa: PLC0415 - imports the database
-
                 entries = list_entries(project.root / project.settings.data_dir)
             with opening_problems[name].collecting():
                 sources[name] = open_project_source(
@@ -227,37 +225,6 @@ def _check_percent(sources: Iterable[Source]) -> Iterator[Diagnostic]:
             yield Diagnostic(source.location, said, step, Stage.DATA, Severity.WARNING)
 
 
-def open_project_source(
-    project: Project,
-    name: str,
-    hashes: FileHashes,
-    cache: Cache,
-    *,
-    entries: Sequence[str] | None = None,
-    labels: Mapping[str, str] | None = None,
-    texts: bool = False,
-) -> Source:
-    """Open a source of a report; raise ``ReportError`` if it does not exist or cannot be opened.
-
-    ``entries`` are those of the data folder, if known; ``labels`` are short names that pages give series,
-    and ``texts`` is whether prompts and whole answers are read.
-    """
-    from reportgen.read import open_source  # noqa: PLC0415 - imports the database
-
-    return open_source(
-        project.root,
-        project.settings.data_dir,
-        name,
-        load_settings=load_source_settings,
-        hashes=hashes,
-        cache=cache,
-        follow_links=project.settings.follow_links,
-        entries=entries,
-        labels=labels,
-        texts=texts,
-    )
-
-
 def fit_pages(pages: tuple[Page, ...], sources: Mapping[str, Source]) -> tuple[Page, ...]:
     """Adapt pages to their sources, as far as these could be opened.
 
@@ -366,12 +333,14 @@ def prepare_question(
     metric: str | None = None,
     benchmark: str | None = None,
     by: str = "",
+    value: str = "",
 ) -> SourceQuestion:
     """Prepare a question about a source, or several together, using what the pages say about it.
 
     ``metric`` and, for outcomes, ``benchmark``, a value of the benchmark column, are optional if there is
-    only one or a page's benchmark names one. Curves are grouped ``by`` a setting. Raises ``ReportError`` if
-    the source cannot be read, or the metric or benchmark is ambiguous.
+    only one or a page's benchmark names one. Curves are grouped ``by`` a setting, and have one ``value`` of
+    each run, such as the final one, if it is not empty. Raises ``ReportError`` if the source cannot be read,
+    or the metric or benchmark is ambiguous.
     """
     # Errors in pages are reported by other commands.
     pages = gather_pages(project, Diagnostics())
@@ -387,7 +356,7 @@ def prepare_question(
     pages = fit_pages(pages, {source.name: source})
     topic = _find_question_topic(pages, source, metric, benchmark)
     if by and isinstance(topic.request, CurveRequest):
-        topic = replace(topic, request=replace(topic.request, by=(by,)))
+        topic = replace(topic, request=replace(topic.request, by=(by,), value=value))
     requests: tuple[Request, ...] = (topic.request,)
     if isinstance(topic.request, CurveRequest):
         requests += (use_every_step(topic.request),)

@@ -9,13 +9,14 @@ from msgspec.structs import replace
 from reportgen.core.errors import SourceLocation, Stage, make_error
 from reportgen.core.model import Figure
 from reportgen.core.words import quote_names, suggest_name
-from reportgen.draft.blocks.charts import draw_block, plan_block
+from reportgen.draft.blocks.charts import draw_block
 from reportgen.draft.blocks.draw_inputs import DrawInputs, SeriesColours
+from reportgen.draft.blocks.kinds import plan_block
 from reportgen.draft.blocks.results import ResultsStore
 from reportgen.draft.gathering import choose_metrics
 from reportgen.figures.live import CURVE_COLUMNS
 from reportgen.figures.style import assign_slots
-from reportgen.notebook.tables import open_data
+from reportgen.notebook.tables import explain_frames, open_data
 from reportgen.settings.blocks import CurveSettings
 from reportgen.settings.inputs import Block, Page
 from reportgen.settings.report import FrontMatter, Project, ProjectSettings
@@ -40,6 +41,7 @@ _LOOKS = frozenset(CurveSettings.model_fields) - {*_OF_PAGES}
 _COMPUTED = ("metric", "x", "series", "where", "by", "band", "level", "smooth", "max_points")
 
 
+@explain_frames
 def curves(
     data: Data,
     metric: str | Sequence[str] | Mapping[str, str] | None = None,
@@ -105,6 +107,7 @@ def curves(
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=CURVE_COLUMNS)
 
 
+@explain_frames
 def draw(
     data: Data,
     metric: str | Sequence[str] | Mapping[str, str] | None = None,

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from reportgen.core.comparisons import Outcomes, ScoresError
 from reportgen.core.errors import SourceLocation, Stage, make_error
-from reportgen.notebook.tables import Table, open_data
+from reportgen.notebook.tables import Table, explain_frames, open_data
 from reportgen.settings.score_blocks import MetricSettings, split_metric
 from reportgen.statistics.compare import compare_all, compare_pairs_across
 from reportgen.statistics.pairs import compute_macro_score
@@ -132,6 +132,7 @@ def _as_frame(rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> p
     return frame.astype({name: kind for name, kind in kinds.items() if name in columns})
 
 
+@explain_frames
 def scores(
     data: Data | Outcomes,
     metric: str = "mean",
@@ -272,6 +273,7 @@ def _make_rows(
     ]
 
 
+@explain_frames
 def compare(
     data: Data | Outcomes,
     a: str | None = None,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reportgen.core.cache import list_entries
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
 from reportgen.core.words import join_names, suggest_name
 from reportgen.formats.files import get_archive_ending, natural_key, split_ending, split_weak_ending
@@ -96,11 +97,6 @@ def find_sources(
     return tuple(sorted(names, key=lambda name: natural_key(Path(name))))
 
 
-def list_entries(data: Path) -> list[str]:
-    """Return the names of all that is directly in the data folder; empty if there is no such folder."""
-    return os.listdir(data) if data.is_dir() else []  # noqa: PTH208 - pathlib takes ten times as long
-
-
 def locate(
     project_root: Path, data_dir: str, name: str, boundary: Boundary | None, entries: Sequence[str]
 ) -> Location:
@@ -139,9 +135,11 @@ def locate(
 
 def make_location(path: Path, name: str, root: Path, boundary: Boundary | None = None) -> Location:
     """Return the location of a known file or folder, named after it unless a name is given."""
-    is_folder = path.is_dir()
-    own_name = path.name if is_folder else _name_source(path)
-    settings = path / SETTINGS if is_folder else path.with_name(f"{own_name}.{SETTINGS}")
+    own_name = path.name if path.is_dir() else _name_source(path)
+    settings, near = path / SETTINGS, path.with_name(f"{own_name}.{SETTINGS}")
+    # A folder that a link leads to may be others', so its settings may be next to the link.
+    if not path.is_dir() or (path.is_symlink() and near.is_file()):
+        settings = near
     return Location(name or own_name, path, root, settings, boundary)
 
 
@@ -428,8 +426,7 @@ def _find_outward_files(paths: Sequence[Path], location: Location) -> dict[Path,
         # Links to files, such as the companion files of a database.
         for folder in sorted(folders):
             with suppress(OSError), os.scandir(folder) as entries:
-                found = [entry.name for entry in entries if entry.is_symlink() and not entry.is_dir()]
-                linked += (folder / name for name in found)
+                linked += [folder / one.name for one in entries if one.is_symlink() and not one.is_dir()]
     else:
         # A file that is a source may have thousands of other sources next to it.
         parts = (location.path.with_name(location.path.name + ending) for ending in _DATABASE_PARTS)
@@ -439,11 +436,9 @@ def _find_outward_files(paths: Sequence[Path], location: Location) -> dict[Path,
 
 def _find_outward(paths: Iterable[Path], location: Location) -> dict[Path, str]:
     """Return the first outward link on the way to each path, with its target."""
-    if (boundary := location.boundary) is None:
-        return {}
-    found: dict[Path, str] = {}
+    boundary, found = location.boundary, dict[Path, str]()
     for path in paths:
-        if target := boundary.resolve_outside(path):
+        if boundary and (target := boundary.resolve_outside(path)):
             below = (one for one in (*reversed(path.parents), path) if one.is_relative_to(location.root))
             link = next((one for one in below if one.is_symlink() and boundary.resolve_outside(one)), path)
             found[link] = boundary.resolve_outside(link) or target

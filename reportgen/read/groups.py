@@ -22,8 +22,19 @@ from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.sql import get_engine
 from reportgen.read.runs.labels import is_experiment_setting
-from reportgen.read.tables.layout import add_settings, get_layout, list_setting_names, resolve_column
-from reportgen.read.tables.rows import select_files, select_run, select_series
+from reportgen.read.tables.distinguish import (
+    MOST_SERIES,
+    RowKeys,
+    find_distinguishing_columns,
+    sample_keys,
+)
+from reportgen.read.tables.layout import (
+    add_settings,
+    get_layout,
+    list_setting_names,
+    resolve_column,
+)
+from reportgen.read.tables.rows import resolve_filters, select_files, select_run, select_series
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -104,7 +115,7 @@ class GroupColumns(Struct, frozen=True):
             return Groups()
         by = self._label(part for part in self.list_fields() if part != "colour")
         colour = self._label(part for part in self.list_fields() if part == "colour")
-        settings = ", ".join(f"min({part})" for part in self.list_fields() if part != "colour")
+        settings = ", ".join(f"list(DISTINCT {part})" for part in self.list_fields() if part != "colour")
         rows = get_engine().fetch_rows(
             f"SELECT series, run, list(DISTINCT {by}), list(DISTINCT {colour}), [{settings}] "  # noqa: S608 - quoted
             f"FROM ({select}) "
@@ -114,12 +125,15 @@ class GroupColumns(Struct, frozen=True):
         members: dict[str, dict[str, None]] = {}
         values: dict[str, dict[str, str | None]] = {}
         for series, run, labels, own, cells in rows:
-            for names, found in ((self.by, labels), (self.colour, own)):
+            changing = {name: found for name, found in zip(self.by, cells, strict=True) if len(found) > 1}
+            several = labels if len(changing) != 1 else next(iter(changing.values()))
+            for names, found in ((changing, several), (self.colour, own)):
                 if len(found) > 1:
-                    raise ReportError(_explain_change(source, names, series, run, sorted(found)))
+                    texts = sorted("none" if text is None else text for text in found)
+                    raise ReportError(_explain_change(source, names, series, run, texts))
             group = labels[0] if self.by else series
             members.setdefault(group, {})[series] = None
-            values.setdefault(group, dict(zip(self.by, cells, strict=True)))
+            values.setdefault(group, {name: found[0] for name, found in zip(self.by, cells, strict=True)})
             if self.colour and colours.setdefault(group, own[0]) != own[0]:
                 (name,) = self.colour
                 message = f'"{group}" has runs with {join_names(sorted([colours[group], own[0]]))}'
@@ -146,8 +160,8 @@ def _describe_pools(groups: Sequence[str], members: Mapping[str, Mapping[str, No
 def separate_runs(root: Path, layout: Layout, groups: GroupColumns, filters: Filters) -> Layout:
     """Return a layout in which runs of a table are apart by the settings that group them.
 
-    A setting separates runs if a run has several values of it at most of its steps or problems, as in a table
-    of a sweep. One that changes from step to step does not.
+    A setting separates runs if a run has several values of it at most of its steps, as in a table of a sweep,
+    or at any of its problems. One that changes from step to step, or is a property of problems, does not.
     """
     parts = layout.outcomes
     keys = (parts.problem, parts.sample) if parts else (layout.roles.step,)
@@ -165,7 +179,8 @@ def separate_runs(root: Path, layout: Layout, groups: GroupColumns, filters: Fil
 
     rows = select_files(root, layout, list_fields, filters)
     several = ", ".join(f"count(DISTINCT c{n}) > 1 AS c{n}" for n in range(len(names)))
-    most = ", ".join(f"2 * count_if(c{n}) > count(*) AS c{n}" for n in range(len(names)))
+    enough = "bool_or(c{0}) AS c{0}" if parts else "2 * count_if(c{0}) > count(*) AS c{0}"
+    most = ", ".join(enough.format(n) for n in range(len(names)))
     ((*found,),) = get_engine().fetch_rows(
         f"WITH steps AS (SELECT series, run, {several} FROM ({rows}) "  # noqa: S608 - our own names
         f"GROUP BY series, run, {', '.join(key)}), runs AS (SELECT {most} FROM steps GROUP BY series, run) "
@@ -183,18 +198,22 @@ def list_experiment_settings(layout: Layout) -> list[str]:
 def _list_differing_settings(root: Path, layout: Layout, source: Source) -> list[str]:
     """Return the settings in which runs differ, except seeds, names and paths.
 
-    Of a table they are the columns that are the same throughout each run and not in all runs. Those that are
-    read as metrics count if each run has several values of them.
+    Of a table they are the columns that are the same throughout each run and not in all runs, where columns
+    that distinguish the rows of a step separate runs, too. Those that are read as metrics count if each run
+    has several values of them, and the series if it has several runs.
     """
     if layout.settings:
         settings = list_experiment_settings(layout)
         return [name for name in settings if len({run.get(name) for run in layout.settings}) > 1]
     raw = {name for raws in layout.metrics.values() for name in raws}
-    taken = {name for roles in (layout.roles, layout.outcomes) if roles for name in astuple(roles)}
+    series = layout.roles.series
+    taken = {name for roles in (layout.roles, layout.outcomes) if roles for name in astuple(roles)} - {series}
     kinds = {name: kind for name, kind in layout.kinds.items() if name not in taken and kind is not Kind.TIME}
     names = [name for name in kinds if is_experiment_setting(name)]
     if not names:
         return []
+    filters = resolve_filters(source.settings.filter, tuple(layout.kinds))
+    layout = _separate_all_runs(root, layout, [name for name in names if name != series], filters)
 
     def list_cells(rows: Rows) -> dict[str, str]:
         cells = {f"c{index}": rows.as_text(name) for index, name in enumerate(names)}
@@ -204,18 +223,39 @@ def _list_differing_settings(root: Path, layout: Layout, source: Source) -> list
     def list_all(form: str) -> str:
         return ", ".join(form.format(f"c{index}") for index in range(len(names)))
 
-    rows = select_files(root, layout, list_cells)
+    rows = select_files(root, layout, list_cells, filters)
     counts = list_all("count(DISTINCT {0}) AS n{0}, min({0}) AS {0}, count({0}) AS m{0}")
     each = f"SELECT {counts} FROM ({rows}) GROUP BY series, run"  # noqa: S608 - quoted
-    tests = list_all("max(n{0}) = 1 AND count(DISTINCT {0}) > 1"), list_all("min(m{0})")
-    found = f"SELECT {', '.join(tests)} FROM ({each})"  # noqa: S608 - quoted
-    ((*fits,),) = get_engine().fetch_rows(found)
-    half = len(names)
+    differs, shared = "max(n{0}) = 1 AND count(DISTINCT {0}) > 1", "count(DISTINCT {0}) < count(*)"
+    tests = [list_all(test) for test in (differs, shared, "min(m{0})")]
+    ((*found,),) = get_engine().fetch_rows(f"SELECT {', '.join(tests)} FROM ({each})")  # noqa: S608 - quoted
+    count = len(names)
     return [
         name
-        for name, fit, fewest in zip(names, fits[:half], fits[half:], strict=True)
-        if fit and (fewest > 1 or name not in raw)
+        for name, fits, several, fewest in zip(
+            names, found[:count], found[count : 2 * count], found[2 * count :], strict=True
+        )
+        if fits and (several if name == series else fewest > 1 or name not in raw)
     ]
+
+
+def _separate_all_runs(root: Path, layout: Layout, columns: Sequence[str], filters: Filters) -> Layout:
+    """Return a layout in which runs of a table are apart by those columns that distinguish rows of a step."""
+    step, parts = layout.roles.step, layout.outcomes
+    if layout.spread or not (step or parts):
+        return layout
+
+    def list_keys(rows: Rows) -> dict[str, str]:
+        names = [parts.problem, parts.sample] if parts else [step]
+        cells = [f"coalesce({rows.as_text(name)}, '')" for name in names]
+        part = rows.as_text(parts.benchmark if parts else layout.roles.metric)
+        keys = {"part": f"coalesce({part}, '')", "step": " || chr(31) || ".join(cells), "value": "1"}
+        run = {"series": select_series(rows, layout, {}), "run": select_run(rows, layout)}
+        return {**run, **keys, "row": rows.get_position()}
+
+    keys = sample_keys(RowKeys(root, layout, filters, select_files(root, layout, list_keys, filters)))
+    found = find_distinguishing_columns(keys, columns, most=MOST_SERIES)
+    return replace(layout, run_parts=found[0]) if found else layout
 
 
 def read_run_settings(
@@ -229,6 +269,8 @@ def read_run_settings(
     layout = get_layout(source)
     chosen = expand_settings(root, names, layout, source)
     chosen = chosen or tuple(_list_differing_settings(root, layout, source))
+    # Each run is shown with its series.
+    chosen = tuple(name for name in chosen if name in names or name != layout.roles.series)
     layout = add_settings(layout, chosen)
     columns = {name: resolve_column(name, layout) for name in chosen}
     if unknown := [name for name, column in columns.items() if column is None]:
@@ -299,7 +341,12 @@ def _explain_change(
     message = f"{join_names(list(names))} {verb} within {whose}: {shown}"
     step = "Name a setting, which is the same throughout a run"
     if source.kind == "outcomes":
-        step += ", or write a problems block, whose slices are columns of problems"
+        stated = source.settings.columns.series or "NAME"
+        series = ", ".join([*([stated] if isinstance(stated, str) else stated), *names])
+        step += (
+            f"; say columns: {{series: [{series}]}} in source.yml if runs differ in it, or write a problems "
+        )
+        step += "block, whose slices are columns of problems"
     return Diagnostic(source.location, message, step, Stage.DATA)
 
 
