@@ -32,7 +32,7 @@ BAD = [
     ("curve", "smoth: 0.5"),
     ("curve", "smooth: 2"),
     ("curve", "band: cii"),
-    ("curve", "series: a"),
+    ("curve", "highlight: a"),
     ("curve", "x_domain: [1]"),
     ("panels", "source: a"),
     ("panels", "metrics: [{metric: a, tilte: b}]"),
