@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -248,6 +249,24 @@ def test_trials_of_optuna_are_runs_of_a_study() -> None:
         pair for pair in reports if pair[1] is not None
     )
     assert (len(found), len(known), set(found["series"])) == (len(reports), len(reports) - 1, {"mnist"})
+
+
+@pytest.mark.parametrize("ways", [("MINIMIZE",), ("MAXIMIZE",), ("MINIMIZE", "MAXIMIZE"), ("NOT_SET",)])
+def test_the_direction_of_a_study_is_that_of_its_values(tmp_path: Path, ways: tuple[str, ...]) -> None:
+    """One for each objective, and none where the study has none; the setting is that of a single one."""
+    shutil.copy(SHAPES / "optuna/study.db", tmp_path)
+    with closing(sqlite3.connect(tmp_path / "study.db")) as store, store:
+        store.execute("DELETE FROM study_directions")
+        for objective, way in enumerate(ways):
+            insert = "INSERT INTO study_directions (study_id, objective, direction) SELECT study_id, ?, ?"
+            store.execute(f"{insert} FROM studies", (objective, way))
+    _, source = open_path(tmp_path, load_settings=load_source_settings)
+    expected = {
+        ("MINIMIZE",): {"value": False, "intermediate_value": False},
+        ("MAXIMIZE",): {"value": True, "intermediate_value": True},
+        ("MINIMIZE", "MAXIMIZE"): {"values_0": False, "values_1": True},
+    }
+    assert source.higher_is_better == expected.get(ways, {})
 
 
 def test_a_table_of_trials_is_a_study_too(tmp_path: Path) -> None:

@@ -427,8 +427,7 @@ def _make_source(
     layout = found.layout
     # Everything that decides a source's numbers and reports, including those of omitted files.
     contents = " ".join(f"{file.path} {file.sha256}" for file in files)
-    warnings = " ".join(map(str, found.warnings))
-    identity = f"{location.name} {contents} {stated.model_dump_json()} {warnings}"
+    identity = f"{location.name} {contents} {stated.model_dump_json()} {' '.join(map(str, found.warnings))}"
     lower = settings.lower_is_better if layout.totals else None  # as stated, otherwise as found
     if isinstance(lower, bool):
         lower = (layout.benchmarks or ("",)) if lower else ()
@@ -445,6 +444,7 @@ def _make_source(
         kind="outcomes" if layout.outcomes else "totals" if layout.totals else "measurements",
         benchmarks=layout.benchmarks,
         lower_is_better=layout.lower_is_better if lower is None else lower,
+        higher_is_better=layout.higher_is_better,
         slices=list_free_columns(layout),
         score_range=settings.score_range,
     )

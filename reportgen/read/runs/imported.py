@@ -322,6 +322,14 @@ def _make_file(
     return replace(file, label=path, owners=tuple(owners))
 
 
+def _list_directions(runs: ImportedRuns) -> dict[str, bool]:
+    """Return whether higher is better by metric, where runs log it and agree."""
+    ways: dict[str, set[bool]] = defaultdict(set)
+    for metric, way in chain.from_iterable(one.run.higher_is_better.items() for one in runs.candidates):
+        ways[runs.settings.rename_metrics.get(metric, metric)].add(way)
+    return {metric: way for metric, (way, *others) in ways.items() if not others}
+
+
 def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:
     """Return the survey with the columns of curves, a long table, or of answers or totals."""
     settings = runs.settings
@@ -330,6 +338,7 @@ def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:
         names = {one.run.step_name for one in runs.candidates if one.run.metrics}
         layout = replace(
             layout,
+            higher_is_better=_list_directions(runs),
             roles=replace(layout.roles, step=layout.roles.step or "step", metric="metric", value="value"),
             long=True,
             metrics=select_metrics(metrics, settings),
