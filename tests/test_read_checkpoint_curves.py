@@ -108,12 +108,16 @@ def test_a_curve_block_draws_an_evaluation(tmp_path: Path) -> None:
     """With the name of its source, its intervals, and a scores block of the same source beside it."""
     page = (
         "# Small\n\n```curve\nid: one\nsource: s\nmetric: sums\n```\n\n"
+        "```table\nid: ends\nsource: s\nmetric: sums\n```\n\n"
         "```comparison\nsource: s\nbenchmark: sums\nbaseline: out/grpo/checkpoint-500\n```\n"
     )
     root = write_report(tmp_path, {"content/index.md": page})
     write_checkpoints(root / "data/s", "model")
     report = drafted(root)
     assert [one for one in report.problems if one.severity.value == "error"] == []
+    said = str(report.shown["index.md", "ends"])
+    assert "Interval: 95% CI of each score for problems like these (Student's t on the logit scale)." in said
+    assert "across runs" not in said
     rows = list(csv.DictReader(io.StringIO(str(figure(report.shown["index.md", "one"]).csv))))
     assert [(float(row["step"]), float(row["value"])) for row in rows] == [
         (step, fmean(right)) for step, right in RIGHT.items()
@@ -152,6 +156,23 @@ def test_runs_of_helm_over_steps(tmp_path: Path) -> None:
         ("example/birch-1b", 100.0),
         ("example/birch-1b", 200.0),
     }
+
+
+def test_totals_of_helm_without_a_number_of_problems_have_no_interval(tmp_path: Path) -> None:
+    """Neither the curve nor a table says that there is one."""
+    blocks = (f"```{kind}\nid: {kind}\nsource: s\nmetric: sums\n```\n" for kind in ("curve", "table"))
+    root = write_report(tmp_path, {"content/index.md": "# S\n\n" + "\n".join(blocks)})
+    for step in (100, 200):
+        folder = root / f"data/s/runs/v1/sums:model=out_grpo-step{step}"
+        spec = {"name": folder.name, "adapter_spec": {"model": f"out/grpo-step{step}"}}
+        write(folder / "run_spec.json", {**spec, "scenario_spec": {"class_name": "Sums", "args": {}}})
+        name = {"name": "exact_match", "split": "test"}
+        write(folder / "stats.json", [{"name": name, "count": 1, "sum": step / 400, "mean": step / 400}])
+    report = drafted(root)
+    drawn = figure(report.shown["index.md", "curve"])
+    assert "interval as given" not in drawn.subtitle
+    assert "No band: the input gives no interval, and one across runs needs at least 2." in drawn.caption
+    assert "One run per series: no interval." in str(report.shown["index.md", "table"])
 
 
 def test_one_checkpoint_and_other_models_are_no_curve(tmp_path: Path) -> None:

@@ -265,7 +265,10 @@ def survey_runs(runs: ImportedRuns, cache: Cache) -> Survey:
     # Loggers repeat steps after a resume, harnesses answers after a retry; CSV logs are not as clear.
     repeat = "" if any(unit.unit.format in _OPEN_REPEATS for unit in runs.units) else "last"
     layout = Layout(files, kinds, roles, False, {}, series, exhaustive=True, gapless=gapless, repeat=repeat)
-    return _survey_kind(replace(layout, settings=tuple(map(list_settings, runs.candidates))), runs)
+    settings_of_runs = tuple(map(list_settings, runs.candidates))
+    return _survey_kind(
+        replace(layout, settings=settings_of_runs, higher_is_better=_list_directions(runs)), runs
+    )
 
 
 def _list_files(runs: ImportedRuns, given: Mapping[str, tuple[Text, ...]]) -> Iterator[FileLayout]:
@@ -338,7 +341,6 @@ def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:
         names = {one.run.step_name for one in runs.candidates if one.run.metrics}
         layout = replace(
             layout,
-            higher_is_better=_list_directions(runs),
             roles=replace(layout.roles, step=layout.roles.step or "step", metric="metric", value="value"),
             long=True,
             metrics=select_metrics(metrics, settings),
