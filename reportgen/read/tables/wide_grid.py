@@ -30,7 +30,8 @@ Across: TypeAlias = Literal["series", "benchmarks", "metrics"]
 
 UNNAMED: Final = "(unnamed)"
 """Name of a column without one, such as the index that pandas writes."""
-_BENCHMARK_NAMES: Final = ("benchmark", "task", "dataset")
+BENCHMARKS: Final = ("benchmark", "task", "dataset")
+"""Names of a column of benchmarks."""
 STATISTICS: Final = {
     **dict.fromkeys(("se", "stderr", "sem", "standard_error"), "se"),
     **dict.fromkeys(("sd", "std", "stdev"), "sd"),
@@ -187,7 +188,7 @@ def read_grid(
         # What pandas aggregates of one column has the names of statistics.
         stem, own = split_ending(Path(file.path))[0], value.casefold() not in _MEANS
         is_metric = own or guess_direction(stem) is None
-        top = value if is_metric and any(name.casefold() in _BENCHMARK_NAMES for name in labels) else stem
+        top = value if is_metric and any(name.casefold() in BENCHMARKS for name in labels) else stem
         tops, subs = [top] * len(tops), ["value" if name == value else name for name in tops]
     others = [bool(OTHER_STATISTICS.fullmatch(sub)) for sub in subs]
     measured = [sub for sub, *one in zip(subs, is_score, others, strict=True) if one == [True, False]]
@@ -206,7 +207,7 @@ def _measure_shares(
     """
     columns = settings.columns
     stated = {columns.series, columns.benchmark, columns.seed, columns.run}
-    labels = {*ROLE_NAMES["series"], *_BENCHMARK_NAMES, "seed", "run"}
+    labels = {*ROLE_NAMES["series"], *BENCHMARKS, "seed", "run"}
     filters = {name.casefold() for name in settings.filter}
     shares = []
     for index, name in enumerate(names):
@@ -333,7 +334,7 @@ def find_label(grid: Grid, part: Literal["series", "benchmark"], settings: Sourc
     if stated is not None:
         name = stated if isinstance(stated, str) else ", ".join(stated)
         return name if name in grid.labels else None
-    names = ROLE_NAMES["series"] if part == "series" else _BENCHMARK_NAMES
+    names = ROLE_NAMES["series"] if part == "series" else BENCHMARKS
     folded = {name.casefold(): name for name in grid.labels}
     return next((folded[name] for name in names if name in folded), None)
 
