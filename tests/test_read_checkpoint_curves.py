@@ -183,6 +183,37 @@ def test_one_checkpoint_and_other_models_are_no_curve(tmp_path: Path) -> None:
     assert data.open("s").checkpoints is None
 
 
+def test_an_evaluation_without_a_step_is_named(tmp_path: Path) -> None:
+    """By the build and by the figure where a curve leaves it out, and not where scores show it."""
+    page = "# S\n\n```scores\nid: one\nsource: s\n```\n"
+    root = write_report(tmp_path, {"content/index.md": page})
+    write_checkpoints(root / "data/s", "model")
+    write_lm_eval(root / "data/s/base", "09", [0, 1, 0, 0], "pretrained=Qwen/Qwen2.5-7B")
+    said = 'curves of checkpoints leave out "Qwen/Qwen2.5-7B", whose step is not known'
+    assert not [one for one in drafted(root).problems if said in one.message]
+    (root / "content/index.md").write_text(
+        f"{page}\n```curve\nid: two\nsource: s\nmetric: sums\n```\n", "utf-8"
+    )
+    report = drafted(root)
+    (warning,) = [one for one in report.problems if said in one.message]
+    assert warning.severity.value == "warning"
+    assert said in figure(report.shown["index.md", "two"]).caption
+    assert said in call(root, "describe", "data/s").stdout
+
+
+def test_a_verdict_on_checkpoints_names_the_block_that_can_decide_it(tmp_path: Path) -> None:
+    """Their answers are paired, and a curve has one run of each."""
+    text = "\n[one]{claim=\"better('out/grpo', 'out/ppo')\" of=\"one\"}\n"
+    page = f"# S\n\n```curve\nid: one\nsource: s\nmetric: sums\n```\n{text}"
+    root = write_report(tmp_path, {"content/index.md": page})
+    for number, (name, right) in enumerate({"grpo": [1, 1, 0, 1], "ppo": [0, 0, 1, 0]}.items()):
+        for step in (100, 200):
+            arguments = f"pretrained=out/{name}/checkpoint-{step}"
+            write_lm_eval(root / f"data/s/{name}{step}", f"{number}{step // 100}", right, arguments)
+    said = call(root, "check").stdout
+    assert "1 run of out/grpo and 1 run of out/ppo; a comparison or scores block can decide it" in said
+
+
 def test_a_filter_of_the_source_holds_for_its_curve(tmp_path: Path) -> None:
     """What is not a checkpoint's own, such as a slice of problems, leaves no curve."""
     data = Data(tmp_path)

@@ -32,7 +32,7 @@ from reportgen.read.find import (
     make_location,
     refuse_outward_source,
 )
-from reportgen.read.runs.checkpoints import map_checkpoints, name_checkpoints
+from reportgen.read.runs.checkpoints import map_checkpoints, name_checkpoints, warn_without_step
 from reportgen.read.runs.file_names import report_file_names
 from reportgen.read.runs.imported import ImportedUnit, complete_settings, name_imported_runs, survey_runs
 from reportgen.read.runs.problems import report_imports
@@ -243,13 +243,13 @@ def _read_units(request: SourceRequest) -> tuple[Source, ImportedRuns] | None:
 
 def _open_checkpoints(source: Source, runs: ImportedRuns, request: SourceRequest) -> Source | None:
     """Open the scores of checkpoints as curves, under a name of their own; return None without any."""
-    location, settings = request.location, request.settings
-    is_scored = source.kind != "measurements"
-    if not (curves := is_scored and map_checkpoints(runs, source.score_range, request.cache)):
+    location, settings, scored = request.location, request.settings, source.kind != "measurements"
+    if not (curves := scored and map_checkpoints(runs, source.score_range, request.cache)):
         return None
     apart = replace(location, name=f"{location.name} (checkpoints)")
     found = survey(location.root, curves.files, curves.settings, location.place)
-    found = replace(found, layout=replace(found.layout, bounds=curves.bounds))
+    warnings = (*found.warnings, *warn_without_step(curves, location))
+    found = replace(found, layout=replace(found.layout, bounds=curves.bounds), warnings=warnings)
     return _make_source(apart, settings, curves.settings, source.files, found)
 
 
