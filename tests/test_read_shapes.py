@@ -228,6 +228,28 @@ def test_runs_of_neptune() -> None:
     assert set(read_frame("neptune", "metrics/loss", by=("lr",))["series"]) == {"lr=0.1", "lr=0.01"}
 
 
+@pytest.mark.parametrize("name", ["result.json", "progress.csv"])
+def test_the_load_of_the_machine_is_no_metric_of_rllib(tmp_path: Path, name: str) -> None:
+    """What a training reports under a name of its own is one."""
+    perf = {
+        "cpu_util_percent": 12.5,
+        "ram_util_percent": 40.0,
+        "gpu_util_percent0": 9.0,
+        "vram_util_percent0": 0.1,
+    }
+    row = {"training_iteration": 1, "loss": 0.5, "perf": {**perf, "tokens_per_s": 3.0}, "timestamp": 1.7e9}
+    text = json.dumps(row) + "\n"
+    if name == "progress.csv":
+        flat = {**row, **{f"perf/{key}": value for key, value in row.pop("perf").items()}}  # type: ignore[attr-defined]
+        flat.pop("perf", None)
+        text = f"{','.join(flat)}\n{','.join(map(str, flat.values()))}\n"
+    (tmp_path / "PPO_x").mkdir()
+    (tmp_path / "PPO_x" / name).write_text(text, encoding="utf-8")
+    (tmp_path / "PPO_x/params.json").write_text("{}", encoding="utf-8")
+    _, source = open_path(tmp_path, load_settings=load_source_settings)
+    assert set(source.metrics) == {"loss", "perf/tokens_per_s"}
+
+
 def test_trials_of_optuna_are_runs_of_a_study() -> None:
     """Parameters are settings, categories by their names; infinities and NaN are as they were reported."""
     frame = read_frame("optuna", "value", by=("optimizer", "lr"))
