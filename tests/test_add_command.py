@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 import zipfile
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +38,7 @@ ANSWERS = "model,problem,correct\n" + "".join(
     for number in range(20)
 )
 TRACKERS = Path(__file__).parent / "data"
+STUDY = Path(__file__).parent / "shapes/optuna/study.db"
 
 
 def make_report(root: Path, config: str = CONFIG) -> Path:
@@ -322,6 +325,21 @@ def test_trials_of_a_study_have_their_values_bound(tmp_path: Path, studies: int)
     ends = {one["expression"]: one["found"] for one in found["statements"] or []}  # type: ignore[attr-defined]
     mean = 0.53 + (studies - 1) / 2
     assert f"= {mean:.2f}" in ends["final(adam)"]
+
+
+def test_a_study_that_minimises_has_its_best_trial_lowest(tmp_path: Path) -> None:
+    """The database says the direction, and its sweep comes before a mean over different trials."""
+    report = make_report(tmp_path)
+    shutil.copy(STUDY, tmp_path / "tune.db")
+    with closing(sqlite3.connect(tmp_path / "tune.db")) as store, store:
+        store.execute("UPDATE study_directions SET direction = 'MINIMIZE'")
+    assert add(report, str(tmp_path / "tune.db"), "--page").returncode == 0
+    page = (report / "content/tune.md").read_text("utf-8")
+    assert "```sweep\nid: results\nsource: tune\nmetric: value\n" in page
+    found = call(report, "facts", "tune", "--metric", "value")
+    assert "value of 1 series, lower is better" in found.stdout
+    said = call(report, "describe", "data/tune.db").stdout
+    assert "x: optimizer is a guess: it puts runs together that may differ in more; name another" in said
 
 
 def test_each_judge_is_shown(tmp_path: Path) -> None:

@@ -107,6 +107,19 @@ def test_without_saying_so_a_table_holds_no_totals(tmp_path: Path) -> None:
     assert table(tmp_path, settings="title: X\n").open("s").kind == "totals"
 
 
+def test_what_stands_after_plus_minus_is_a_standard_error(tmp_path: Path) -> None:
+    """As without it, such a table needs no form; no message names a column that is not in the file."""
+    text = "model,benchmark,{}\nelm,AIME,51.2 ± 0.4\nelm,MATH,76.8 ± 0.3\n"
+    for name in ("score", "accuracy"):
+        data = table(tmp_path / name, text.format(name), "interval: se\n")
+        (found,) = totals_of(data, benchmark="AIME")
+        assert (found.value, found.stderr) == (51.2, 0.4)
+    data = table(tmp_path, "model,loss\nelm,0.5 ± 0.1\nelm,0.25 ± 0.1\n", "interval: se\n")
+    assert data.open("s").kind == "measurements"
+    with pytest.raises(ReportError, match="it has model and loss"):
+        data.frame("s", "loss")
+
+
 def test_scores_of_an_unknown_range_have_no_average(tmp_path: Path) -> None:
     """The answer says why, and a cell of totals without a score that it has none."""
     text = "Model,AIME,MATH\nElm,51.2,76.8\nFir,48,\n"

@@ -398,9 +398,15 @@ def test_a_column_of_words_is_left_out_with_a_warning(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("settings", ["", "form: wide\n"])
-@pytest.mark.parametrize("name", ["Rank", "#", "Params (B)", "# Params", "Model size", "Tokens", "Year"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Rank", "#", "Params (B)", "# Params", "Model size", "Tokens", "Year", "Latency (s)", "latency_ms"),
+        *("Time (h)", "Cost", "$ / 1M tokens", "Price", "Memory (GB)", "GFLOPs"),
+    ],
+)
 def test_what_describes_a_model_and_means_are_no_benchmarks(tmp_path: Path, name: str, settings: str) -> None:
-    """Next to known benchmarks they are left out with a warning, until ``metrics`` names them."""
+    """Next to benchmarks they are left out with a warning, until ``metrics`` names them."""
     text = f"{name},Model,AIME,MATH,Avg\n1,Elm,75,61,68\n2,Fir,70,60,65\n"
     data = make(tmp_path, text, settings)
     assert data.open("s").benchmarks == ("AIME", "MATH")
@@ -411,9 +417,24 @@ def test_what_describes_a_model_and_means_are_no_benchmarks(tmp_path: Path, name
     ]
     data.write("s/source.yml", "form: wide\nmetrics: [AIME, Avg]\n")
     assert (data.open("s").benchmarks, data.warnings("s")) == (("AIME", "Avg"), [])
+    # One known benchmark is enough; without one, a bare size may be a setting if form: wide is not stated.
+    some = make(tmp_path / "c", f"Model,{name},AIME,Average\nElm,1,75,61\nFir,2,70,60\n", settings)
+    assert some.open("s").benchmarks == ("AIME",)
+    if settings or name not in {"Rank", "Tokens", "Year"}:
+        own = make(tmp_path / "o", f"Model,{name},Sums,Proofs\nElm,1,75,61\nFir,2,70,60\n", settings)
+        assert own.open("s").benchmarks == ("Sums", "Proofs")
     # Rows of one model that a number may distinguish are no table of a paper.
     other = make(tmp_path / "b", "model,lr,AIME,MATH\nA,0.1,75,61\nA,0.2,70,60\n")
     assert other.open("s").kind == "measurements"
+
+
+def test_a_table_of_sizes_and_a_metric_named_as_one_are_read(tmp_path: Path) -> None:
+    """A column is left out only if others are left; where it is a metric of benchmarks, it is not."""
+    only = make(tmp_path / "a", "Model,Latency (s),Cost\nElm,7,51\nFir,8,48\n", "form: wide\n")
+    assert (only.open("s").benchmarks, only.warnings("s")) == (("Latency (s)", "Cost"), [])
+    named = make(tmp_path / "b", "model,task,f1,latency\nElm,Sums,7,51\nFir,Sums,8,48\n", "form: wide\n")
+    named.open("s")
+    assert named.warnings("s") == []
 
 
 def test_numbers_name_the_runs_where_source_yml_says_so(tmp_path: Path) -> None:

@@ -178,7 +178,7 @@ def _describe_source(
     with problems.collecting():
         source, runs = open_files(request)
         is_mixed = runs is not None and bool(runs.found.left_out)
-        problems.add(source.warnings)
+        problems.add((*source.warnings, *(source.checkpoints.warnings if source.checkpoints else ())))
         description = _describe_layout(description, source, root)
         columns = description.settings.get("columns")
         if isinstance(columns, dict) and "step" in columns and not description.step_name:

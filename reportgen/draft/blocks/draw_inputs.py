@@ -357,6 +357,7 @@ class DrawInputs(Struct, frozen=True, dict=True):
             slots=self.colours.slots,
             higher_is_better=benchmark.higher_is_better if ranked and benchmark else None,
             ranked_by=get_ranked_metric(benchmark, opened),
+            logged_directions=opened.higher_is_better,
             step_title=format_step_title(result.step_name),
             step_is_time=result.step_is_time,
             source=opened.settings.title or source,

@@ -110,6 +110,7 @@ class Layout(Struct, frozen=True):
     benchmarks: tuple[str, ...] = ()  # in order of first appearance
     # Those on which a smaller total is better; an empty name means totals without benchmarks.
     lower_is_better: tuple[str, ...] = ()
+    higher_is_better: Mapping[str, bool] = field(default_factory=dict)  # of metrics of curves, as logged
     # Benchmark to the harness's name of its score, if it has one.
     score_names: Mapping[str, str] = field(default_factory=dict)
     step_name: str = ""  # if it differs from the name of the column

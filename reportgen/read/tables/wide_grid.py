@@ -30,7 +30,8 @@ Across: TypeAlias = Literal["series", "benchmarks", "metrics"]
 
 UNNAMED: Final = "(unnamed)"
 """Name of a column without one, such as the index that pandas writes."""
-_BENCHMARK_NAMES: Final = ("benchmark", "task", "dataset")
+BENCHMARKS: Final = ("benchmark", "task", "dataset")
+"""Names of a column of benchmarks."""
 STATISTICS: Final = {
     **dict.fromkeys(("se", "stderr", "sem", "standard_error"), "se"),
     **dict.fromkeys(("sd", "std", "stdev"), "sd"),
@@ -55,11 +56,15 @@ KNOWN: Final = re.compile(
     re.IGNORECASE,
 )
 """Benchmarks that distinguish columns of benchmarks from columns of series, by how their names begin."""
-# What describes a model rather than its score, and means over other columns, next to known benchmarks.
+# Last words of columns that describe a model rather than its score, and units that may follow them.
 _DESCRIPTION: Final = re.compile(
-    r"(?:#|no\.?|rank(?:ing)?|year|(?:\w+ )*tokens|#?\s*(?:\w+ )*(?:params?|parameters|size))(?:\s*[(\[].*)?",
-    re.IGNORECASE,
+    r"#|\$|no|rank(ing)?|year|params?|parameters?|size|tokens|latency|time|runtime|costs?|price|mem(ory)?|vram"
+    r"|[kmgtp]?flops?|throughput|speed"
 )
+_UNIT: Final = re.compile(r"s|ms|secs?|seconds|min|minutes|h|hours|b|m|k|[mg]i?b|usd|eur")
+_NAME_END: Final = re.compile(r"[(\[/]| per ")
+_NAME_PART: Final = re.compile(r"[#$]|[a-z0-9]+")
+# Means over the other columns.
 _MEAN: Final = re.compile(
     r"(?:macro |overall )?(?:avg\.?|average|mean|overall)(?:\s*[(\[].*)?", re.IGNORECASE
 )
@@ -94,6 +99,14 @@ class ScoreColumn(Struct, frozen=True):
     count: int | None = None
 
 
+def _describes_model(name: str) -> bool:
+    """Return whether a column is about a model rather than its scores: ``Params (B)``, ``latency_ms``."""
+    words = _NAME_PART.findall(_NAME_END.split(name.casefold())[0])
+    while len(words) > 1 and _UNIT.fullmatch(words[-1]):
+        words.pop()
+    return bool(words) and bool(_DESCRIPTION.fullmatch(words[-1]))
+
+
 class Grid(Struct, frozen=True):
     """A wide table: its label columns by name, its columns of scores, and rows with their lines."""
 
@@ -109,15 +122,15 @@ class Grid(Struct, frozen=True):
         """Columns in which most cells are scores, and those of known benchmarks."""
         return [one for one in self.scores if one.index not in self.mixed or KNOWN.match(one.name)]
 
-    def find_others(self, *, means: bool) -> list[ScoreColumn]:
-        """Return columns of numbers next to two known benchmarks that are no benchmark.
+    def find_others(self, across: Across | None, *, means: bool) -> list[ScoreColumn]:
+        """Return columns of numbers that are no benchmark, if others are left.
 
         These describe the models, as their size does, or are ``means`` over other columns.
         """
-        if sum(bool(KNOWN.match(one.name)) for one in self.scores) < 2:  # noqa: PLR2004 - two
+        others = [one for one in self.scores if _MEAN.fullmatch(one.name) or _describes_model(one.name)]
+        if across == "metrics" or len(others) == len(self.scores):
             return []
-        names = _MEAN if means else _DESCRIPTION
-        return [one for one in self.scores if names.fullmatch(one.name)]
+        return [one for one in others if bool(_MEAN.fullmatch(one.name)) == means]
 
     def get_cells(self, name: str) -> list[str]:
         """Return the cells of a label column."""
@@ -175,7 +188,7 @@ def read_grid(
         # What pandas aggregates of one column has the names of statistics.
         stem, own = split_ending(Path(file.path))[0], value.casefold() not in _MEANS
         is_metric = own or guess_direction(stem) is None
-        top = value if is_metric and any(name.casefold() in _BENCHMARK_NAMES for name in labels) else stem
+        top = value if is_metric and any(name.casefold() in BENCHMARKS for name in labels) else stem
         tops, subs = [top] * len(tops), ["value" if name == value else name for name in tops]
     others = [bool(OTHER_STATISTICS.fullmatch(sub)) for sub in subs]
     measured = [sub for sub, *one in zip(subs, is_score, others, strict=True) if one == [True, False]]
@@ -194,7 +207,7 @@ def _measure_shares(
     """
     columns = settings.columns
     stated = {columns.series, columns.benchmark, columns.seed, columns.run}
-    labels = {*ROLE_NAMES["series"], *_BENCHMARK_NAMES, "seed", "run"}
+    labels = {*ROLE_NAMES["series"], *BENCHMARKS, "seed", "run"}
     filters = {name.casefold() for name in settings.filter}
     shares = []
     for index, name in enumerate(names):
@@ -321,7 +334,7 @@ def find_label(grid: Grid, part: Literal["series", "benchmark"], settings: Sourc
     if stated is not None:
         name = stated if isinstance(stated, str) else ", ".join(stated)
         return name if name in grid.labels else None
-    names = ROLE_NAMES["series"] if part == "series" else _BENCHMARK_NAMES
+    names = ROLE_NAMES["series"] if part == "series" else BENCHMARKS
     folded = {name.casefold(): name for name in grid.labels}
     return next((folded[name] for name in names if name in folded), None)
 
