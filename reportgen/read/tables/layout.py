@@ -108,8 +108,7 @@ class Layout(Struct, frozen=True):
     outcomes: OutcomeRoles | None = None
     totals: TotalRoles | None = None
     benchmarks: tuple[str, ...] = ()  # in order of first appearance
-    # Those on which a smaller total is better; an empty name means totals without benchmarks.
-    lower_is_better: tuple[str, ...] = ()
+    lower_is_better: tuple[str, ...] = ()  # benchmarks of totals; an empty name stands for all
     higher_is_better: Mapping[str, bool] = field(default_factory=dict)  # of metrics of curves, as logged
     # Benchmark to the harness's name of its score, if it has one.
     score_names: Mapping[str, str] = field(default_factory=dict)
