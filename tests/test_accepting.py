@@ -147,7 +147,7 @@ def test_an_accept_away_from_its_warning_says_where_that_arises(tmp_path: Path) 
     page = PAGE.replace("\n```\n", f"\naccept: [{ID}, killed]\n```\n", 1)
     said = call(make_report(tmp_path, page=page), "check").stdout
     assert f'accept names "{ID}", which arises at data/logs/' in said
-    assert "Write it there: in the source.yml of a source" in said
+    assert "Write it there: in data/logs/source.yml." in said
 
 
 def test_what_accept_takes(tmp_path: Path) -> None:

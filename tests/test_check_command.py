@@ -288,7 +288,7 @@ def test_problems_are_told_with_their_line_and_a_caret(report: Path, tmp_path: P
     first, line, caret, last = done.stdout.splitlines()
     assert first.startswith('content/index.md:5:1: error: "titel" is not a key of a curve block. ')
     assert (line, caret) == ("    5 | titel: Accuracy", "      | ^")
-    assert last == "1 problem; no statement was checked."
+    assert last == "1 problem; statements are counted once there is none."
 
 
 def test_warnings_about_data_do_not_fail_a_check(report: Path, tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def test_a_fault_in_an_expression_has_its_own_place(report: Path) -> None:
     assert told.startswith("content/index.md:8:28: error: ")
     assert "MEL" in told
     assert line[caret.index("^") :].startswith("MLE")
-    assert last == "1 problem; no statement was checked."
+    assert last == "1 problem; statements are counted once there is none."
 
 
 def test_the_same_report_gives_the_same_bytes(checked: Path) -> None:

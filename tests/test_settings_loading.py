@@ -151,7 +151,7 @@ def test_a_mistyped_key_names_the_nearest() -> None:
             "band: zzzz",
             '"band: zzzz" is not one of ci, simultaneous, se, sd, range, iqr and none. band: What the band',
         ),
-        ("curve", "series: GRPO", '"series" must be a list, not "GRPO". Write series: [GRPO].'),
+        ("curve", "highlight: GRPO", '"highlight" must be a list, not "GRPO". Write highlight: [GRPO].'),
         ("curve", "series:\n - ", 'item 1 of "series" is empty'),
         ("curve", "smooth: 5", '"smooth: 5" must be less than 1. smooth: 0 for none'),
         ("curve", "max_points: 5", '"max_points: 5" must be at least 10'),

@@ -78,7 +78,7 @@ def check(config_file: Path, form: str) -> None:
     with report_problems("no statement was checked"), show_progress() as advance:
         result = checking.check(config_file, progress=advance)
     errors = format_count(sum(finding.fails for finding in result.findings), "problem")
-    summary = f"{errors}; no statement was checked."
+    summary = f"{errors}; statements are counted once there is none."
     summary = checking.describe_counts(result.statements) if result.is_whole else summary
     if form == "text":
         _print_check(result)

@@ -140,7 +140,8 @@ def describe_data_folder(
     sources = tuple(one for one in sources if not (one.problem and one.name in around))
     message = f"it holds {format_count(len(sources), 'source')}" if sources else "it holds no source yet"
     readable = next((one.path for one in sources if not one.problem), "")
-    advice = f"Describe one of them, as in reportgen describe {readable}" if readable else ""
+    which = "it" if len(sources) == 1 else "one of them"
+    advice = f"Describe {which}, as in reportgen describe {readable}" if readable else ""
     problem = Diagnostic(SourceLocation(data_dir), message, advice, Stage.DATA, Severity.WARNING)
     unread = [
         Diagnostic(SourceLocation(one.path), one.problem, "", Stage.DATA, Severity.WARNING)

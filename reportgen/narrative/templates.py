@@ -22,7 +22,7 @@ from reportgen.settings.text import normalise_text
 from reportgen.settings.yaml_tree import Origin, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from reportgen.settings.yaml_tree import Node
 
@@ -102,11 +102,17 @@ def _list_node_variables(node: Node, name: str = "") -> dict[str, str]:
 
 
 def replace_variables(
-    text: str, variables: Mapping[str, str], place: SourceLocation, *, others: bool = False
+    text: str,
+    variables: Mapping[str, str],
+    place: SourceLocation,
+    *,
+    others: bool = False,
+    lists: Collection[str] = (),
 ) -> str:
     """Replace ``{{ name }}`` outside of code; ``place`` is the first line of the text.
 
-    With ``others``, another plugin replaces what is left: unknown names are not an error.
+    ``lists`` are names of values that are lists. With ``others``, another plugin replaces what is left:
+    unknown names are not an error.
 
     Raises:
         ReportError: every name that is unknown, and everything between marks that is no name.
@@ -123,14 +129,20 @@ def replace_variables(
             closing, foreign = fence["marks"], fence["word"] not in BLOCKS
         elif "{{" in line and not foreign:
             here = SourceLocation(place.file, (place.line or 1) + number)
-            lines[number] = _replace_in_line(line, variables, here, problems, others=others)
+            lines[number] = _replace_in_line(line, variables, here, problems, others=others, lists=lists)
     if problems:
         raise ReportError(*problems)
     return "\n".join(lines)
 
 
 def _replace_in_line(
-    line: str, variables: Mapping[str, str], here: SourceLocation, problems: list[Diagnostic], *, others: bool
+    line: str,
+    variables: Mapping[str, str],
+    here: SourceLocation,
+    problems: list[Diagnostic],
+    *,
+    others: bool,
+    lists: Collection[str],
 ) -> str:
     def write(match: re.Match[str]) -> str:
         if match["code"] is not None:
@@ -148,6 +160,9 @@ def _replace_in_line(
             there = "Define it in the front matter, or under extra:"
             there = f"There are {quote_names(list(variables))}" if variables else there
             message, step = f'there is no variable "{name}"', f"{suggest_name(name, list(variables))}{there}"
+            if name in lists:
+                message = f'"{name}" is a list, and only a variable of one line is replaced'
+                step = "Write it as a text, or make a page for each value with for:"
             if not is_name:
                 message = f'"{name}" is no name of a variable, and nothing is computed between {{{{ and }}}}'
                 step = "Write a name, or put a backslash in front to show it as it is"
@@ -183,7 +198,8 @@ def expand_page(
         variables = known | (_list_node_variables(tree) if tree else {}) | own
         variables = {name: value for name, value in variables.items() if not name.startswith("for.")}
         place = SourceLocation(file, first_line)
-        whole = changed + replace_variables(body, variables, place, others=others)
+        lists = [name for name, value in tree.entries.items() if value.kind == "list"] if tree else []
+        whole = changed + replace_variables(body, variables, place, others=others, lists=lists)
         if not looped:
             return (ExpandedPage(path, whole, variables),)
         # Next to the file, so that its links stay right: scores-aime.md for scores.md.

@@ -7,7 +7,7 @@ import re
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias
 
-from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from reportgen.core.words import parse_moment, suggest_name
 from reportgen.settings.base import (
@@ -46,7 +46,14 @@ RowFilter = Annotated[
         "as qwen* and !qwen*, and comparisons such as <= 1e-5."
     ),
 ]
-ShownSeries = Annotated[tuple[Name, ...] | None, Field(description="Only these series, in this order.")]
+ShownSeries = Annotated[
+    tuple[Name, ...] | None,
+    BeforeValidator(
+        lambda value: (value,) if isinstance(value, str) and value.strip() else value,
+        json_schema_input_type=Name | tuple[Name, ...] | None,
+    ),
+    Field(description="Only these series, in this order; one name or pattern needs no list."),
+]
 GroupedBy = Annotated[
     Name | Annotated[tuple[Name, ...], Field(min_length=1)] | None,
     Field(description="Setting or column, or several, whose values are the series instead."),
@@ -106,6 +113,7 @@ class Statistic(StrEnum):
 COLUMNS = "final, peak, mean, sd, n, at STEP, last NUMBER, best by METRIC, steps to LEVEL"
 _COUNTS = range(1, 1_000_000)
 _SPELLINGS = {"best": "peak", "std": "sd", "time to": "steps to", "to": "steps to"}
+_PERCENT = re.compile(r"(\d+(?:\.\d+)?) ?%")
 _COLUMN = re.compile(r"(?i:(best by|steps to|time to|[a-z]+))(?:\s+(.+))?")
 
 
@@ -124,7 +132,7 @@ def split_column(text: str) -> tuple[Statistic, str]:
     """
     match = _COLUMN.fullmatch(text.strip())
     word, behind = (match[1].lower(), match[2] or "") if match else (text, "")
-    word = _SPELLINGS.get(word, word)
+    word, given = _SPELLINGS.get(word, word), behind
     if word not in {*Statistic}:
         near = suggest_name(word, [*Statistic]).strip()
         raise ValueError(f'"{text}" is no column{"." * bool(near)} {near}'.strip())
@@ -136,6 +144,10 @@ def split_column(text: str) -> tuple[Statistic, str]:
         number = parse_column_number(behind)
         if number is None or not math.isfinite(number) or (kind is Statistic.LAST and number not in _COUNTS):
             behind = ""
+    if not behind and (share := _PERCENT.fullmatch(given)) and kind is Statistic.STEPS_TO:
+        number = float(share[1])
+        step = f"Write it as in the data, such as {kind} {number / 100:g} for shares"
+        raise ValueError(f'"{text}": a level is a number without a percent sign. {step}')
     if bool(behind) is not (kind in takes):
         raise ValueError(f'"{text}": {kind} takes {takes.get(kind, "no parameter")}')
     return kind, behind

@@ -158,6 +158,9 @@ class _Fault(Struct, frozen=True):
         if kind in _LENGTHS:
             sentence, step = _LENGTHS[kind]
             limit = self.context.get("max_length")
+            if kind == "string_too_short" and spot.key.count(")") > spot.key.count("("):
+                # What follows a comma between braces: max(a, b).
+                step = "A formula has numbers, metrics, + - * / and parentheses, no commas and no functions"
             return sentence.format(label=label, max_length=limit), spot.advice if step is None else step
         if kind == "missing":
             if isinstance(self.name, int):

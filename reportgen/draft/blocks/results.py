@@ -221,6 +221,9 @@ class ResultsStore:
         said += f" where {' and '.join(chosen)}" if chosen else ""
         found = list_values(self._root, self._sources[request.source], [name for name, _ in request.where])
         step = ". ".join(f"There {name} is {values}" for name, values in found.items())
+        texts = [str(value).strip() for _, allowed in request.where for value in allowed]
+        if turned := next((text for text in texts if text.startswith(("=<", "=>"))), ""):
+            step = f'Did you mean "{turned[1]}={turned[2:]}"? {step}'
         return ReportError(Diagnostic(self._locate(request), said, step or next_step, Stage.DATA))
 
     def parse_formula(self, request: CurveRequest) -> Formula:
