@@ -149,9 +149,9 @@ class RowLogs(Struct, frozen=True, kw_only=True):
 
     def _select(self, item: Mapping[str, Any], above: str = "") -> dict[str, Any]:
         """Return the cells that are metrics, also of those that are nested."""
-        kept = {name: cell for name, cell in item.items() if self._is_metric(f"{above}{name}")}
-        nested = {name: cell for name, cell in kept.items() if not above and isinstance(cell, dict)}
-        return {**kept, **{name: self._select(cell, f"{name}/") for name, cell in nested.items()}}
+        chosen = {name: cell for name, cell in item.items() if self._is_metric(f"{above}{name}")}
+        nested = {name: cell for name, cell in chosen.items() if not above and isinstance(cell, dict)}
+        return {**chosen, **{name: self._select(cell, f"{name}/") for name, cell in nested.items()}}
 
     def _is_metric(self, name: str) -> bool:
         return not self.ignored.fullmatch(name)
