@@ -27,8 +27,8 @@ from reportgen.read.tables.distinguish import (
     may_count_runs,
     sample_keys,
 )
-from reportgen.read.tables.layout import get_layout, is_name_of, resolve_filters
-from reportgen.read.tables.rows import locate_row, select_files, select_run, select_series
+from reportgen.read.tables.layout import get_layout, is_name_of
+from reportgen.read.tables.rows import locate_row, resolve_filters, select_files, select_run, select_series
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
@@ -343,11 +343,18 @@ def _report_repeat(keys: RowKeys, found: _Repeat, what: str, otherwise: str) -> 
 
 
 def suggest_series(root: Path, source: Source, metrics: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the columns that name the series together, so that no run has a step twice; empty if none do."""
+    """Return the columns that name the series together, so that no run has a step twice; empty if none do.
+
+    In a table of answers, without ``metrics``, so that no run has a problem twice.
+    """
     layout = get_layout(source)
     filters = resolve_filters(source.settings.filter, tuple(layout.kinds))
-    keys = sample_keys(_make_step_keys(root, layout, metrics, filters))
-    repeat = _find_repeated_step(keys)
+    if layout.outcomes:
+        keys = sample_keys(_make_answer_keys(root, layout, layout.outcomes, filters))
+        repeat = _find_repeat(keys)
+    else:
+        keys = sample_keys(_make_step_keys(root, layout, metrics, filters))
+        repeat = _find_repeated_step(keys)
     apart = _find_columns(keys, repeat.part) if repeat else []
     if not apart or any(is_name_of("step", name) or may_count_runs(keys, name) for name in apart[0]):
         return ()

@@ -198,12 +198,13 @@ def _describe_source(
             cache.store(key, description)
         # Refuse rows that repeat a step or a problem, as blocks do.
         repeated = tuple(metric.name for metric in description.counts.metrics if metric.repeated)
+        again = any(one.repeated for one in description.counts.evaluations)
+        if (repeated or again) and (columns := suggest_series(root, source, repeated)):
+            series = columns if len(columns) > 1 else columns[0]
+            description = replace(description, settings={"columns": {**stated, "series": series}})
         if repeated:
-            if columns := suggest_series(root, source, repeated):
-                series = columns if len(columns) > 1 else columns[0]
-                description = replace(description, settings={"columns": {**stated, "series": series}})
             read_measurements(root, source, repeated).check_repeats()
-        if any(one.repeated for one in description.counts.evaluations):
+        if again:
             read_outcomes(root, source).check_repeats()
     return description, is_mixed
 
