@@ -111,8 +111,7 @@ class Layout(Struct, frozen=True):
     # Those on which a smaller total is better; an empty name means totals without benchmarks.
     lower_is_better: tuple[str, ...] = ()
     higher_is_better: Mapping[str, bool] = field(default_factory=dict)  # of metrics of curves, as logged
-    # Benchmark to the harness's name of its score, if it has one.
-    score_names: Mapping[str, str] = field(default_factory=dict)
+    score_names: Mapping[str, str] = field(default_factory=dict)  # the harness's, if any, by benchmark
     step_name: str = ""  # if it differs from the name of the column
     spread: Mapping[str, RunColumn] = field(default_factory=dict)  # empty unless runs are columns
     # Meaning of several rows of one step in the format, as ``repeat:`` of a source.
