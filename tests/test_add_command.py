@@ -172,6 +172,19 @@ def test_an_archive_and_a_name_with_folders(tmp_path: Path) -> None:
     assert check(report)["problems"] == []
 
 
+def test_one_way_and_a_report_are_needed(tmp_path: Path) -> None:
+    """Two ways are refused, and outside a report the next step is named."""
+    report = make_report(tmp_path)
+    (tmp_path / "log.csv").write_text(LONG, encoding="utf-8")
+    done = add(report, str(tmp_path / "log.csv"), "--copy", "--freeze")
+    assert done.returncode == 2
+    assert "--copy and --freeze exclude each other. Choose one." in done.stderr
+    assert not (report / "data").exists()
+    done = add(tmp_path, str(tmp_path / "log.csv"))
+    assert done.returncode == 2
+    assert "does not exist. Go into the folder of a report, or make one with reportgen init" in done.stderr
+
+
 def test_frozen_linked_or_left(tmp_path: Path) -> None:
     """By an option; data in the data folder stay there."""
     report = make_report(tmp_path)

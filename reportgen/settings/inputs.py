@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping  # noqa: TC003 - the schema of stored sources needs it at run time
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct, field
@@ -12,8 +13,6 @@ from reportgen.core.model import SourceFile  # noqa: TC001
 from reportgen.settings.source import SourceSettings  # noqa: TC001
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from reportgen.core.statements import Binding
     from reportgen.settings.block_parts import BlockSettings
     from reportgen.settings.report import FrontMatter

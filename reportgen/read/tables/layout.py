@@ -110,8 +110,7 @@ class Layout(Struct, frozen=True):
     benchmarks: tuple[str, ...] = ()  # in order of first appearance
     lower_is_better: tuple[str, ...] = ()  # benchmarks of totals; an empty name stands for all
     higher_is_better: Mapping[str, bool] = field(default_factory=dict)  # of metrics of curves, as logged
-    # Benchmark to the harness's name of its score, if it has one.
-    score_names: Mapping[str, str] = field(default_factory=dict)
+    score_names: Mapping[str, str] = field(default_factory=dict)  # the harness's, if any, by benchmark
     step_name: str = ""  # if it differs from the name of the column
     spread: Mapping[str, RunColumn] = field(default_factory=dict)  # empty unless runs are columns
     # Meaning of several rows of one step in the format, as ``repeat:`` of a source.
