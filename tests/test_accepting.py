@@ -49,6 +49,19 @@ def test_a_warning_prints_its_id(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("command", ["check", "build"])
+def test_a_warning_next_to_an_error_has_its_id(tmp_path: Path, command: str) -> None:
+    """So that it can be accepted at once; what does not arise may be hidden by the error."""
+    page = f"{PAGE}\n```curve\nid: other\nsource: nowhere\n```\n"
+    done = call(make_report(tmp_path, page=page), command)
+    assert done.returncode == 1
+    assert f"warning: the last line is torn off and was left out. [{ID}]" in done.stdout + done.stderr
+    settings = f"accept: {{{ID}: killed, row-no-number: a probe}}\n"
+    done = call(make_report(tmp_path / "b", page=page, settings=settings), command)
+    assert done.returncode == 1
+    assert "warning" not in done.stdout + done.stderr
+
+
 @pytest.mark.parametrize(
     "accept",
     [

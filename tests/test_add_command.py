@@ -183,6 +183,29 @@ def test_frozen_linked_or_left(tmp_path: Path) -> None:
     (report / "mkdocs.yml").write_text(config, encoding="utf-8")
     assert add(report, str(source), "--link").returncode == 0
     assert (report / "data/long.csv").readlink() == source
+    assert (report / "data/long.source.yml").read_text(encoding="utf-8") == "title: Long\n"
+
+
+def test_a_link_to_a_folder_has_its_settings_next_to_it(tmp_path: Path) -> None:
+    """Nothing is written into the folder, whose own settings stay in force if it has some."""
+    report = make_report(tmp_path)
+    config = CONFIG.replace("reportgen]", "{reportgen: {follow_links: true}}]")
+    (report / "mkdocs.yml").write_text(config, encoding="utf-8")
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    (folder / "table.csv").write_text("model,f1\nElm,0.5\nFir,0.6\n", encoding="utf-8")
+    done = add(report, str(folder), "--link", "--as", "mine", "--page")
+    assert done.returncode == 0, done.stderr
+    assert (report / "data/mine").readlink() == folder
+    settings = "title: Mine\nform: totals\ncolumns:\n  score: f1\n"
+    assert (report / "data/mine.source.yml").read_text(encoding="utf-8") == settings
+    assert "  data/mine.source.yml\n" in done.stdout
+    assert [path.name for path in folder.iterdir()] == ["table.csv"]
+    assert check(report)["problems"] == []
+    (folder / "source.yml").write_text(settings.replace("Mine", "Theirs"), encoding="utf-8")
+    assert add(report, str(folder), "--link", "--as", "theirs").returncode == 0
+    assert not (report / "data/theirs.source.yml").exists()
+    assert check(report)["problems"] == []
 
 
 def test_what_exists_is_never_overwritten(tmp_path: Path) -> None:
@@ -275,6 +298,56 @@ def test_one_reading_of_each_run_is_no_curve(tmp_path: Path) -> None:
     assert "```table\n" in page
     assert "B ends above A" in page
     assert check(report)["problems"] == []
+
+
+@pytest.mark.parametrize("studies", [1, 2])
+def test_trials_of_a_study_have_their_values_bound(tmp_path: Path, studies: int) -> None:
+    """A sweep of single readings has sentences about its groups, whose means are those of the raw trials."""
+    report = make_report(tmp_path)
+    header = "number,value,datetime_start,datetime_complete,duration,params_lr,params_optimizer,state"
+    for study in range(studies):
+        rows = (
+            f"{n},{0.5 + study + n / 100},2026-01-01 00:00:0{n},2026-01-01 00:00:1{n},0 days 00:00:10,"
+            f"{(n + 1) / 10},{('sgd', 'adam')[n % 2]},COMPLETE"
+            for n in range(6)
+        )
+        file = tmp_path / f"search/study{study}.csv"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("\n".join([header, *rows, ""]), encoding="utf-8")
+    assert add(report, str(tmp_path / "search"), "--page").returncode == 0
+    page = (report / "content/search.md").read_text(encoding="utf-8")
+    assert "```sweep\n" in page
+    found = check(report)
+    assert found["problems"] == []
+    ends = {one["expression"]: one["found"] for one in found["statements"] or []}  # type: ignore[attr-defined]
+    mean = 0.53 + (studies - 1) / 2
+    assert f"= {mean:.2f}" in ends["final(adam)"]
+
+
+def test_each_judge_is_shown(tmp_path: Path) -> None:
+    """A figure of one judge, and a table of both."""
+    report = make_report(tmp_path)
+    for judge, off in (("gpt-4", 0), ("claude", 1)):
+        rows = [
+            {"question_id": q, "model": m, "judge": [judge, "single-v1"], "score": q % 5 + off + i, "turn": t}
+            for i, m in enumerate(("vicuna", "alpaca"), 1)
+            for q in range(81, 91)
+            for t in (1, 2)
+        ]
+        file = tmp_path / f"mt/mt_bench/model_judgment/{judge}_single.jsonl"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        text = "".join(json.dumps({**row, "judgment": "[[5]]", "tstamp": 1.0}) + "\n" for row in rows)
+        file.write_text(text, encoding="utf-8")
+    assert add(report, str(tmp_path / "mt"), "--page").returncode == 0
+    page = (report / "content/mt.md").read_text(encoding="utf-8")
+    assert "```comparison\nsource: mt\n```" in page
+    assert "score(vicuna)" in page
+    assert check(report)["problems"] == []
+    done = call(report, "build")
+    assert done.returncode == 0, done.stderr
+    shown = (report / "site/mt/index.html").read_text(encoding="utf-8")
+    assert "judge gpt-4" in shown
+    assert "judge claude" in shown
 
 
 def test_a_table_of_papers_is_shown_whole(tmp_path: Path) -> None:

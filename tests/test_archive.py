@@ -602,6 +602,7 @@ id: reported
     # A value that is missing, and a row that the last one replaces.
     "data/runs.csv": "model,seed,step,accuracy,loss\n"
     "A,0,1,0.1,2\nA,0,2,0.2,1\nA,1,1,0.2,2\nA,1,2,nan,1\nB,0,1,0.3,2\nB,0,2,0.4,1\nB,0,2,0.5,\n",
+    "data/runs.source.yml": "repeat: last\n",
     # A quoted line end is no end of a row.
     "data/answers.csv": "model,problem,sample,score,answer\n"
     'A,p1,0,1,"one\nline"\nA,p1,1,0,x\nA,p2,0,1,x\nA,p2,1,1,x\n'

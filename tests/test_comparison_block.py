@@ -200,7 +200,7 @@ def test_the_caption_says_how_every_number_came_about() -> None:
         "adjusted p below 0.05 and an interval without 0",
         "Too few: under 6 shared problems",
         "n = 30 problems shared by every pair",
-        "Found: the comparison gets a verdict",
+        "Detected: the comparison gets a verdict",
         "Source: a source.",
     ):
         assert said in caption
@@ -283,8 +283,15 @@ def test_the_power_stands_under_it() -> None:
         f"With the 30 problems of Contest, a true difference of {family} would be detected four times in "
         "five among 3 pairs."
     )
-    half = f"{50 * power.difference:.1f} points, {describe_chance(power.half)}."
-    assert f"A single comparison on Contest finds {alone} four times in five; one of {half}" in stack.caption
+    half = f"{50 * power.difference:.1f} points {describe_chance(power.half)}."
+    single = f"A single comparison on Contest would detect a true difference of {alone} four times in five"
+    assert f"{single}, and one of {half}" in stack.caption
+    assert power.family_half is not None
+    chance = describe_chance(power.family_half)
+    smaller = (
+        f"A true difference of {50 * power.family_difference:.1f} points would be detected {chance}. A single"
+    )
+    assert smaller in stack.caption
 
 
 def test_one_series_has_nothing_to_compare() -> None:

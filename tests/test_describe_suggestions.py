@@ -140,6 +140,27 @@ def test_scores_without_steps_are_totals(tmp_path: Path, table: str, suggested: 
 
 
 @pytest.mark.parametrize(
+    ("header", "cells"),
+    [
+        ("model,score", ["0.5"]),
+        ("model,lr,accuracy", ["1e-4,0.5", "3e-4,0.5"]),
+        ("model,date,accuracy", ["2026-11-01,0.5", "2026-11-02,0.6"]),
+        ("model,benchmark,fewshot,score", ["A,0,0.5", "A,5,0.6"]),
+        ("model,benchmark,score", ["A,0.5", "A,0.6"]),
+    ],
+)
+def test_rows_of_one_model_and_benchmark_are_no_totals(tmp_path: Path, header: str, cells: list[str]) -> None:
+    """No key distinguishes them: neither describe nor an error suggests ``form: totals``."""
+    rows = "".join(f"{model},{cell}\n" for model in ("Elm", "Fir") for cell in (cells * 2)[:2])
+    (tmp_path / "s.csv").write_text(f"{header}\n{rows}", encoding="utf-8")
+    done = call(tmp_path, "describe", "s.csv")
+    assert "form: totals\n" not in done.stdout
+    assert "say form: totals" not in done.stdout
+    assert "step:" not in done.stdout.partition("To write into")[2]
+    assert "known as the step" in done.stdout or "that no column distinguishes" in done.stdout
+
+
+@pytest.mark.parametrize(
     ("table", "suggested"),
     [
         ("model,task,seed,score,stderr\nElm,A,1,0.5,0.02\nElm,A,2,0.6,0.02\n", "form: totals\n"),

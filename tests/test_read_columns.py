@@ -254,7 +254,8 @@ def test_a_missing_step_is_told_with_the_columns_there_are(tmp_path: Path) -> No
         (
             'data/s: no column of the source "s" is known as the step; it has model, tokens and loss.'
             " Name it in source.yml, as in columns: {step: NAME}, or as x: of the block;"
-            " a table of scores without steps is form: totals or form: wide."
+            " a table of scores without steps is form: totals, or form: wide"
+            " with a column for each benchmark or model."
         )
     ]
     assert list(data.frame("s", "loss", x="tokens")["step"]) == [1000.0]

@@ -97,9 +97,10 @@ def test_series_are_words_whatever_they_say(tmp_path: Path) -> None:
 
 
 def test_repeated_and_unsorted_steps_stay_as_written(tmp_path: Path) -> None:
-    """A step written twice is there twice, in the order of writing; statistics keep the last."""
+    """A step written twice is there twice, in the order of writing; ``repeat: last`` keeps one."""
     data = Data(tmp_path)
     data.write("a.csv", "model,step,loss\nA,2,9\nA,1,5\nA,2,7\n")
+    data.write("a.source.yml", "repeat: last")
     source = data.open("a")
     (run,) = reduce(read_measurements(tmp_path, source, ("loss",)))["loss"].runs
     assert list(data.frame("a")["value"]) == [9, 5, 7]

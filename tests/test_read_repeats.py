@@ -11,7 +11,8 @@ from made_sources import Data
 
 from reportgen.core.errors import ReportError
 from reportgen.draft.blocks.draw_inputs import list_notes
-from reportgen.read import check_repeats, read_measurements, read_outcomes
+from reportgen.read import read_measurements, read_outcomes
+from reportgen.read.tables import distinguish
 from reportgen.statistics.curves.reduce import reduce
 from reportgen.statistics.problem_scores import group_problem_scores
 
@@ -159,6 +160,25 @@ def test_an_error_names_a_column_of_many_names(tmp_path: Path) -> None:
     assert 'Column "param" tells these rows apart: set columns: {series: param}' in problem(data, "a", "norm")
 
 
+@pytest.mark.parametrize("model", ["", "A"])
+def test_a_column_of_many_names_counts_where_values_are_equal(tmp_path: Path, model: str) -> None:
+    """All trials but the last were dropped; rows that are equal in words, too, are one."""
+    data = Data(tmp_path)
+    rows = [(model, f"t{at}", step, step / 10) for at in range(30) for step in range(3)]
+    data.write("a.csv", lines("model,trial,step,acc", rows))
+    done = call(tmp_path, "describe", "data/a.csv")
+    assert done.returncode == 1
+    assert "data/a.csv:5: error: a second row for step 0 of series " in done.stdout
+    assert (
+        'the first is line 2; 87 of 90 values repeat a step of their run. Column "trial" tells' in done.stdout
+    )
+    suggested = done.stdout.partition("To write into data/a.source.yml")[2].partition("\n\n")[0]
+    data.write("a.source.yml", suggested.partition("\n")[2])
+    assert len(reduced(data, "a", "acc")) == 30
+    data.write("b.csv", lines("model,trial,step,acc", [(model, "t1", *row[2:]) for row in rows]))
+    assert call(tmp_path, "describe", "data/b.csv").returncode == 0
+
+
 def test_melted_tables_name_their_metrics(tmp_path: Path) -> None:
     """As ``pandas.melt`` and TensorBoard do: what is measured is no series."""
     data = Data(tmp_path)
@@ -184,7 +204,7 @@ def test_a_large_file_is_looked_at_as_a_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
     """The names that stand behind the sample count like those in it; some steps are enough to find them."""
-    monkeypatch.setattr(check_repeats, "_BYTES", size)
+    monkeypatch.setattr(distinguish, "SAMPLED_BYTES", size)
     data = Data(tmp_path)
     rows = [(f"agent {place}", *row) for place in range(5) for row in curve(place + 1, range(4_000))]
     data.write("a.csv", lines("Agent,step,reward", rows))
@@ -291,15 +311,15 @@ def test_a_column_of_numbers_may_count_runs(tmp_path: Path) -> None:
     [
         ([*range(50), *range(40, 100)], True),
         ([*range(50), *range(40, 60), *range(55, 100)], True),
-        ([*range(50), 49, *range(50, 100)], True),
-        ([*range(100), 99], True),
-        ([0, 1, 1], True),
-        ([2, 1, 2], True),
+        ([*range(50), 49, *range(50, 100)], False),
+        ([*range(100), 99], False),
+        ([0, 1, 1], False),
+        ([2, 1, 2], False),
         ([*range(50), *range(100)], False),
         ([*range(50), *range(10, 100)], False),
         ([*range(50), *range(40, 45)], False),
         ([step for step in range(20) for _ in range(3)], False),
-        ([step for step in range(40) for _ in range(1 + (step in {7, 21}))], True),
+        ([step for step in range(40) for _ in range(1 + (step in {7, 21}))], False),
         ([step for step in range(40) for _ in range(1 + (step % 5 == 0))], False),
         ([*range(20)] * 3, False),
         ([5, 5], False),
@@ -319,6 +339,23 @@ def test_what_a_resumed_run_looks_like(tmp_path: Path, steps: list[int], *, resu
         assert "a second row for step " in told
         assert told.endswith(ASKS)
         assert f"; {len(steps) - len(set(steps))} of {len(steps)} values repeat a step" in told
+
+
+def test_one_step_with_two_values_is_no_resume(tmp_path: Path) -> None:
+    """The command line names both rows and ``repeat:``; an equal row is no second value."""
+    data = Data(tmp_path)
+    rows = [("A", *row) for row in curve(1, range(6))]
+    data.write("a.csv", lines("model,step,loss", [*rows[:3], ("A", 2, 9), *rows[3:]]))
+    done = call(tmp_path, "describe", "data/a.csv")
+    assert done.returncode == 1
+    told = "data/a.csv:5: error: a second row for step 2 of series A: loss is 3 in line 4 and 9 here; 1 of 7"
+    assert told in done.stdout
+    assert ASKS in done.stdout
+    data.write("a.source.yml", "repeat: last")
+    assert reduced(data, "a", "loss") == {("A", ""): [1, 2, 9, 4, 5, 6]}
+    data.write("b.csv", lines("model,step,loss", [*rows[:3], *rows[2:]]))
+    assert call(tmp_path, "describe", "data/b.csv").returncode == 0
+    assert reduced(data, "b", "loss") == {("A", ""): [1, 2, 3, 4, 5, 6]}
 
 
 def test_rows_that_say_the_same_are_no_question(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from command_line import call
 from mutated_bytes import survives
 
 from reportgen.formats.runs import LoggedRun, Unit, UnreadableError
@@ -55,6 +56,19 @@ def column(run: LoggedRun, name: str) -> list[tuple[float, float]]:
     """Steps and values of a metric."""
     points = run.metrics[name]
     return list(zip(points.steps.tolist(), points.values.tolist(), strict=True))
+
+
+def test_merge_conflict_marks_are_named(tmp_path: Path) -> None:
+    """As in every other file of data."""
+    whole = state(ROWS)
+    middle = whole.index('"grad_norm"')
+    text = f"{whole[:middle]}\n<<<<<<< HEAD\n=======\n>>>>>>> other\n{whole[middle:]}"
+    write(tmp_path / "run/trainer_state.json", text)
+    line = text[: text.index("<<<<<<<")].count("\n") + 1
+    done = call(tmp_path, "describe", "run")
+    assert done.returncode == 1
+    said = f"run/trainer_state.json:{line}: error: this line is a merge conflict mark of Git. Keep one"
+    assert said in done.stdout + done.stderr
 
 
 def test_history_becomes_metrics(tmp_path: Path) -> None:

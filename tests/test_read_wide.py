@@ -243,6 +243,16 @@ def test_a_standard_deviation_without_a_number_gives_no_interval(tmp_path: Path)
             'data/s/table.csv:2: "OOM" in column "MATH" is not a score. Write a number',
         ),
         (
+            "Model,AIME,MATH,Avg\nElm,75,61,68\nElm,70,60,65\n",
+            "",
+            "data/s/table.csv:3: a second row of Elm: the first is line 2. Leave one out, or name a column",
+        ),
+        (
+            "Model,AIME\nElm,75\nFir,OOM\n",
+            "",
+            'data/s/table.csv:3: "OOM" in column "AIME" is not a score. Write a number',
+        ),
+        (
             "Model,AIME,MATH\nElm,75,61\n",
             "metrics: [Math, AIME]\n",
             'data/s/source.yml: metrics: there is no column of scores "Math". Did you mean "MATH"?',
@@ -385,6 +395,25 @@ def test_a_column_of_words_is_left_out_with_a_warning(tmp_path: Path) -> None:
     assert '"CoT" in column "Setting" is not a score' in refuse(tmp_path / "c", mixed)[0]
     # A filter says what the column is.
     assert {model for model, _ in read(tmp_path / "d", mixed, "filter: {Setting: CoT}\n")} == {"Fir"}
+
+
+@pytest.mark.parametrize("settings", ["", "form: wide\n"])
+@pytest.mark.parametrize("name", ["Rank", "#", "Params (B)", "# Params", "Model size", "Tokens", "Year"])
+def test_what_describes_a_model_and_means_are_no_benchmarks(tmp_path: Path, name: str, settings: str) -> None:
+    """Next to known benchmarks they are left out with a warning, until ``metrics`` names them."""
+    text = f"{name},Model,AIME,MATH,Avg\n1,Elm,75,61,68\n2,Fir,70,60,65\n"
+    data = make(tmp_path, text, settings)
+    assert data.open("s").benchmarks == ("AIME", "MATH")
+    assert data.warnings("s") == [
+        f'data/s/table.csv:1: the column "{left}" {reason} and is left out. '
+        "To confirm it, name the columns of scores with metrics: in source.yml."
+        for left, reason in ((name, "holds no score"), ("Avg", "is a mean of others"))
+    ]
+    data.write("s/source.yml", "form: wide\nmetrics: [AIME, Avg]\n")
+    assert (data.open("s").benchmarks, data.warnings("s")) == (("AIME", "Avg"), [])
+    # Rows of one model that a number may distinguish are no table of a paper.
+    other = make(tmp_path / "b", "model,lr,AIME,MATH\nA,0.1,75,61\nA,0.2,70,60\n")
+    assert other.open("s").kind == "measurements"
 
 
 def test_numbers_name_the_runs_where_source_yml_says_so(tmp_path: Path) -> None:

@@ -76,6 +76,18 @@ def test_prose_refers_to_figures_and_tables_by_number(tmp_path: Path) -> None:
     assert re.search(r'href="../../#last">Table\s1</a>', other)
 
 
+def test_a_reference_to_nothing_is_an_error_next_to_a_wrong_fence(tmp_path: Path) -> None:
+    """Unless the wrong fence may have the id."""
+    page = PAGE.replace('ref="first"', 'ref="frist"').replace("```panels", "```panel")
+    page += '\nAnd [Figure]{ref="broken-one"}.\n\n```curve\ntitle: Broken one\nsource: [\n```\n'
+    checked = run(write_report(tmp_path, {"content/index.md": page}), "check")
+    said = " ".join((checked.stdout + checked.stderr).split())
+    assert 'content/index.md:3: error: there is no figure or table "frist" on this page' in said
+    assert 'Did you mean "first"?' in said
+    assert said.count("there is no figure or table") == 1
+    assert "3 problems; no statement" in said
+
+
 def test_a_reference_to_nothing_is_an_error(tmp_path: Path) -> None:
     """With its line, the nearest id, and the ids there are."""
     page = PAGE.replace('ref="first"', 'ref="frist"').replace("more/other.md", "more.md")

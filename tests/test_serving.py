@@ -5,10 +5,12 @@ from __future__ import annotations
 import http.client
 import re
 import socket
+import subprocess
 import time
 from typing import TYPE_CHECKING
 
 import pytest
+from command_line import run
 from made_projects import write_report
 from served_report import MKDOCS, REPORTGEN, serving
 
@@ -103,3 +105,37 @@ def test_an_address_without_a_page_shows_why_there_is_none(tmp_path: Path) -> No
         assert re.search(
             r"; style-src 'self' 'sha256-[A-Za-z0-9+/]{43}='$", headers["Content-Security-Policy"]
         )
+
+
+@pytest.mark.parametrize("command", [REPORTGEN, MKDOCS], ids=["reportgen", "mkdocs"])
+def test_problems_are_printed_once(tmp_path: Path, command: tuple[str, ...]) -> None:
+    """Each with its severity, when a page is broken while it is served."""
+    folder, log = write_report(tmp_path / "report"), tmp_path / "log"
+    words = [*command, "serve", "--dev-addr", f"127.0.0.1:{free_port()}"]
+    with log.open("w") as said, subprocess.Popen(words, cwd=folder, stdout=said, stderr=said) as process:
+        wait_for(log, "Serving on")
+        (folder / "content/index.md").write_text(
+            "# New\n\n```curve\nsource: nowhere\n```\n", encoding="utf-8"
+        )
+        wait_for(log, '"nowhere"')
+        time.sleep(1)
+        process.terminate()
+    text = log.read_text(encoding="utf-8")
+    assert text.count('content/index.md:3: error: there is no source "nowhere"') == 1
+    assert text.count('"nowhere"') == 1
+
+
+def test_problems_of_the_first_build_are_printed_once(tmp_path: Path) -> None:
+    """There is no site to serve then."""
+    page = "# New\n\n```curve\nsource: nowhere\n```\n"
+    done = run(write_report(tmp_path / "report", {"content/index.md": page}), "serve")
+    assert done.returncode == 1
+    assert (done.stdout + done.stderr).count('"nowhere"') == 1
+
+
+def wait_for(log: Path, words: str) -> None:
+    """Wait until a log has these words."""
+    end = time.monotonic() + 60
+    while words not in log.read_text(encoding="utf-8"):
+        assert time.monotonic() < end, log.read_text(encoding="utf-8")
+        time.sleep(0.1)

@@ -238,6 +238,49 @@ def test_a_table_shows_each_setting_in_which_runs_differ(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
+    ("by", "source", "names"),
+    [
+        ('"*"', "", ["model", "optimizer", "lr"]),
+        ('["*", "!model"]', "", ["optimizer", "lr"]),
+        ('["l*", optimizer, model]', "", ["lr", "optimizer", "model"]),
+        ('"*"', "columns: {series: [model, lr, optimizer]}\n", ["model", "optimizer", "lr"]),
+    ],
+)
+def test_settings_of_a_table_are_found_without_naming_columns(
+    by: str, source: str, names: list[str], tmp_path: Path
+) -> None:
+    """Numbers that are constant in a run, read as metrics otherwise, are settings, and so is the series."""
+    rows = [
+        {"model": model, "optimizer": optimizer, "lr": lr, "seed": str(seed), "step": str(step)}
+        for model in ("a", "b")
+        for optimizer, lr in (("adam", "1e-05"), ("adam", "0.001"), ("sgd", "0.001"))
+        for seed in (1, 2)
+        for step in (0, 10, 20)
+    ]
+    rows = [
+        {**row, "tokens": f"{row['step']}00", "loss": f"{2 - 0.01 * i:.2f}"} for i, row in enumerate(rows)
+    ]
+    text = "".join(",".join(cells) + "\n" for cells in (rows[0], *(row.values() for row in rows)))
+    page = TABLE.replace("BY", by).replace("logs", "runs").replace("[final]", "[final, n]")
+    files = {"mkdocs.yml": MKDOCS, "content/index.md": page, "data/runs.csv": text}
+    root = write_report(tmp_path / "report", files | ({"data/runs.source.yml": source} if source else {}))
+    done = run(root, "build")
+    assert done.returncode == 0, done.stderr
+    found = list(csv.DictReader((root / "site/figures/index/loss.csv").read_text("utf-8").splitlines()))
+    assert [*found[0]] == ["series", *names, "runs", "final", "n"]
+    expected = defaultdict(list)
+    for row in rows:
+        if row["step"] == "20":
+            expected[tuple(row[name] for name in names)].append(float(row["loss"]))
+    assert {tuple(row[name] for name in names) for row in found} == {*expected}
+    for row in found:
+        values = expected[tuple(row[name] for name in names)]
+        assert row["n"] == str(len(values))
+        mean = float(row["final"].partition(" ")[0])
+        assert mean == pytest.approx(statistics.fmean(values), abs=0.05)
+
+
+@pytest.mark.parametrize(
     ("by", "said"),
     [
         ('"data*"', '"data*" matches no setting in which runs differ of source "logs"'),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+from contextlib import suppress
 from enum import StrEnum
-from itertools import combinations
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
@@ -240,7 +241,8 @@ def drop_infinite(fact: Fact) -> Fact:
 def collect_facts(subject: Subject) -> tuple[Fact, ...]:
     """Return the facts of every series, then of every pair, in the order of series and vocabulary.
 
-    Each pair occurs once, in the order of series; ``better`` in the reverse order if that is true.
+    Each pair occurs once, in the order of series; ``better`` in the reverse order if that is true. Facts that
+    the subject does not have are left out, as those about steps where each run has one value.
     """
     of_series = ParameterKind.SERIES
     kinds = [
@@ -249,9 +251,12 @@ def collect_facts(subject: Subject) -> tuple[Fact, ...]:
         if all(parameter.kind is of_series for parameter in kind.parameters)
     ]
     single, paired = ([kind.name for kind in kinds if len(kind.parameters) == count] for count in (1, 2))
-    facts = [subject.fact(name, (series,)) for series in subject.series for name in single]
-    for a, b in combinations(subject.series, 2):
-        for name in paired:
+    facts: list[Fact] = []
+    for series, name in product(subject.series, single):
+        with suppress(FactError):
+            facts.append(subject.fact(name, (series,)))
+    for (a, b), name in product(combinations(subject.series, 2), paired):
+        with suppress(FactError):
             fact = subject.fact(name, (a, b))
             if name == "better" and fact.value is False:
                 other = subject.fact(name, (b, a))

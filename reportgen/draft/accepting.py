@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
 from reportgen.core.words import quote_names, suggest_name
 
 if TYPE_CHECKING:
@@ -63,7 +63,8 @@ def accept_warnings(
     """Return the warnings that remain, with their ids, and those that authors accept.
 
     Statements that do not hold have ``fails=`` instead, and no id. An id that an ``accept`` names and that
-    does not arise is a warning of its own.
+    does not arise is a warning of its own. Raises a ``ReportError`` with all that remain if one is an error,
+    which may hide warnings that an ``accept`` names.
     """
     judged = {one.binding.location for some in statements.values() for one in some if not one.as_expected}
     open_ = [
@@ -91,7 +92,9 @@ def accept_warnings(
                     "page"
                 )
             stale.append(Diagnostic(place, message, step, Stage.SETTINGS, Severity.WARNING))
-    remaining = (problem for problem in open_ if problem not in accepted)
+    remaining = [problem for problem in open_ if problem not in accepted]
+    if any(problem.severity is Severity.ERROR for problem in remaining):
+        raise ReportError(*remaining)
     return tuple(dict.fromkeys((*remaining, *stale))), tuple(accepted.values())
 
 

@@ -167,8 +167,8 @@ def suggest_settings(description: Description) -> dict[str, str]:
 def suggest_block(description: Description, *, name: str = "", figure: str = "") -> str:
     """Suggest a fenced block that shows the source, or an empty string if there is nothing to show.
 
-    Totals of several benchmarks have a second one with all of them, and evaluations of checkpoints one before
-    it with their scores over the step. ``name`` is that of the source if it will be another, and ``figure``
+    Several benchmarks have a second one with all of them, and evaluations of checkpoints one before it with
+    their scores over the step. ``name`` is that of the source if it will be another, and ``figure``
     an id for the block of runs or scores.
     """
     kind, body = "curve", {**({"id": figure} if figure else {}), "source": name or description.name}
@@ -206,7 +206,7 @@ def suggest_block(description: Description, *, name: str = "", figure: str = "")
     if description.checkpoints:
         curve = {"source": body["source"], "metric": description.checkpoints}
         first = f"```curve\n{write_yaml(curve)}```\n\n"
-    elif description.kind == "totals" and "benchmark" in body:
+    elif "benchmark" in body:
         more = f"\n```comparison\n{write_yaml({'source': body['source']})}```\n"
     return f"{first}```{kind}\n{write_yaml(body)}```\n{more}"
 

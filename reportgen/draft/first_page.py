@@ -37,10 +37,7 @@ def write_first_page(
     figure = "results" if title.lower() != "results" else "figure"
     block = suggest_block(description, figure=figure)
     lines = ["---", write_yaml({"title": title}).strip(), "---", "", f"# {_escape(title)}", ""]
-    if block.startswith("```sweep"):
-        # Facts are about values at a step, and each of these runs has its reading at another.
-        lines += [block]
-    elif block:
+    if block:
         lines += [block]
         metric = choose_metric(description.counts.metrics) if description.kind == "measurements" else None
         benchmark = description.benchmarks[0] if len(description.benchmarks) > 1 else None
@@ -52,6 +49,7 @@ def write_first_page(
             metric=metric.name if metric else None,
             benchmark=benchmark,
             by=suggest_group(description),
+            value="final" if block.startswith("```sweep") else "",
         )
         lines += _write_sentences(question.get_subject(), figure)
     return "\n".join(lines).rstrip() + "\n"

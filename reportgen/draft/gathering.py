@@ -65,8 +65,7 @@ def gather_pages(project: Project, problems: Diagnostics) -> tuple[Page, ...]:
     pages = read_pages(project, problems)
     with problems.collecting():
         pages += generate_pages(project.settings.benchmarks, pages)
-    if not problems.errors:
-        problems.add(check_references(pages))
+    problems.add(check_references(pages, {one.location.file for one in problems.errors}))
     return pages
 
 
@@ -362,12 +361,14 @@ def prepare_question(
     metric: str | None = None,
     benchmark: str | None = None,
     by: str = "",
+    value: str = "",
 ) -> SourceQuestion:
     """Prepare a question about a source, or several together, using what the pages say about it.
 
     ``metric`` and, for outcomes, ``benchmark``, a value of the benchmark column, are optional if there is
-    only one or a page's benchmark names one. Curves are grouped ``by`` a setting. Raises ``ReportError`` if
-    the source cannot be read, or the metric or benchmark is ambiguous.
+    only one or a page's benchmark names one. Curves are grouped ``by`` a setting, and have one ``value`` of
+    each run, such as the final one, if it is not empty. Raises ``ReportError`` if the source cannot be read,
+    or the metric or benchmark is ambiguous.
     """
     # Errors in pages are reported by other commands.
     pages = gather_pages(project, Diagnostics())
@@ -383,7 +384,7 @@ def prepare_question(
     pages = fit_pages(pages, {source.name: source})
     topic = _find_question_topic(pages, source, metric, benchmark)
     if by and isinstance(topic.request, CurveRequest):
-        topic = replace(topic, request=replace(topic.request, by=(by,)))
+        topic = replace(topic, request=replace(topic.request, by=(by,), value=value))
     requests: tuple[Request, ...] = (topic.request,)
     if isinstance(topic.request, CurveRequest):
         requests += (use_every_step(topic.request),)

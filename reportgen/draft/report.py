@@ -93,7 +93,6 @@ def draft(
     parts = draw_blocks(here, inputs, problems, report_progress)
     worker.add_to(parts, problems, report_progress)
     whole = add_overviews(plan, parts, problems, report_progress)
-    problems.raise_errors()
     found, accepted = accept_warnings(problems.in_order(), pages, sources, whole.statements)
     parts_shown = (pages, whole.shown, whole.results, whole.keys)
     notes = (colours.slots, whole.observed, accepted)

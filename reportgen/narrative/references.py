@@ -20,7 +20,7 @@ from reportgen.narrative.markdown_extensions import walk
 from reportgen.settings.inputs import Reference
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from markdown import Markdown
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from reportgen.settings.inputs import Page
 
 _REFERENCE: Final = r"""\[([^\[\]\x02]+)\]\{ref=(?:"([^"\n\x02]*)"|'([^'\n\x02]*)')\}"""
+_ANY_REFERENCE: Final = re.compile(_REFERENCE)
 _SECTION: Final = 2  # level of headings that divide a page
 _UNNUMBERED: Final = {"observations", "overview"}
 
@@ -81,20 +82,34 @@ def locate_target(path: str, target: str) -> tuple[str, str]:
     return (posixpath.normpath(posixpath.join(posixpath.dirname(path), other)) if other else path), block_id
 
 
-def check_references(pages: Sequence[Page]) -> Iterator[Diagnostic]:
-    """Yield an error for each reference to a page, figure or table that does not exist."""
+def check_references(pages: Sequence[Page], broken: Collection[str] = ()) -> Iterator[Diagnostic]:
+    """Yield an error for each reference to a page, figure or table that does not exist.
+
+    Of ``broken`` files, figures may be unknown. An id that their other words may give is not reported.
+    """
     ids = {page.path: [b.id for b in page.blocks if b.kind not in _UNNUMBERED] for page in pages}
+    files = {page.path: page.file for page in pages}
+    texts = {page.path: _ANY_REFERENCE.sub("", page.text) for page in pages if page.file in broken}
     for page in pages:
         for one in page.references:
+            if one.page not in ids and broken:
+                continue
             if one.page not in ids:
                 step = f"{suggest_name(one.page, [*ids])}Write the page's path from here, such as other.md#id"
                 yield Diagnostic(one.location, f'there is no page "{one.page}"', step)
-            elif one.id not in ids[one.page]:
+            elif one.id not in ids[one.page] and not (
+                files[one.page] in broken and _join_words(one.id) in _join_words(texts[one.page])
+            ):
                 where = "this page" if one.page == page.path else one.page
                 there = ids[one.page]
                 known = f"The ids there are {quote_names(there)}" if there else "It has none"
                 message = f'there is no figure or table "{one.id}" on {where}'
                 yield Diagnostic(one.location, message, f"{suggest_name(one.id, there)}{known}")
+
+
+def _join_words(text: str) -> str:
+    """Return the words of a text as an id has them, with a hyphen before and after each."""
+    return "-".join(["", *re.findall(r"[^\W_]+", text.casefold()), ""])
 
 
 def number_blocks(blocks: Iterable[tuple[str, Shown]]) -> dict[str, str]:

@@ -6,8 +6,6 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from msgspec.structs import replace
-
 from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
 from reportgen.formats import sql
 from reportgen.formats.cells import NUMERIC, Kind
@@ -18,13 +16,16 @@ from reportgen.read.runs.labels import is_experiment_setting
 from reportgen.read.tables.distinguish import (
     MOST_NAMES,
     MOST_SERIES,
+    SAMPLED_BYTES,
     RowKeys,
+    count_bytes,
     find_distinguishing_columns,
     find_run_columns,
     join_cells,
     list_free_columns,
     list_run_labels,
     may_count_runs,
+    sample_keys,
 )
 from reportgen.read.tables.layout import get_layout, is_name_of, resolve_filters
 from reportgen.read.tables.rows import locate_row, select_files, select_run, select_series
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
     from reportgen.settings.source import SourceSettings
 
 
-# From a larger file only some steps or problems are read, each with all of its rows.
-_BYTES: Final = 4_000_000
 # Largest source, in bytes, that is searched for numbers that are constant within a run.
 _SMALL: Final = 50_000_000
 # Only some metrics of a wide table are checked.
@@ -65,8 +64,6 @@ _OF_ANSWERS: Final = (
 )
 # Distinct steps that a run needs for each resume, if there are several.
 _STEPS_OF_A_RESUME: Final = 3
-# Distinct steps that a run needs for each step written twice in a row, if there are several.
-_STEPS_OF_A_TIE: Final = 20
 
 
 class _Repeat(NamedTuple):
@@ -95,7 +92,7 @@ def find_series(
     known, several = layout.roles.series or layout.spread or settings.repeat, len(layout.files) > 1
     repeatable = layout.outcomes or (layout.roles.step and layout.metrics and not layout.totals)
     # Without need, large folders are not read to open them.
-    if known or not repeatable or (several and _count_bytes(root, layout) > _SMALL):
+    if known or not repeatable or (several and count_bytes(root, layout) > _SMALL):
         return None, ()
     texts = list_free_columns(layout, {Kind.TEXT})
     if layout.outcomes:
@@ -109,10 +106,10 @@ def find_series(
     # Faults in the rows are reported when they are read.
     with suppress(duckdb.Error):
         if layout.outcomes:
-            keys = _sample_keys(_make_answer_keys(root, layout, layout.outcomes, filters))
+            keys = sample_keys(_make_answer_keys(root, layout, layout.outcomes, filters))
         else:
-            metrics = tuple(layout.metrics)[: _MOST_METRICS if _count_bytes(root, layout) <= _BYTES else 1]
-            keys = _sample_keys(_make_step_keys(root, layout, metrics, filters))
+            most = _MOST_METRICS if count_bytes(root, layout) <= SAMPLED_BYTES else 1
+            keys = sample_keys(_make_step_keys(root, layout, tuple(layout.metrics)[:most], filters))
         if texts and _find_repeat(keys):
             alone = [names[0] for names in find_distinguishing_columns(keys, texts) if len(names) == 1]
             alone = [name for name in alone if _is_comparable(name)] or alone
@@ -166,7 +163,7 @@ def _warn_merged(
     layout, roles = keys.layout, keys.layout.roles
     if settings.columns.run or settings.columns.seed:
         return
-    small = _count_bytes(keys.root, layout) <= _SMALL
+    small = count_bytes(keys.root, layout) <= _SMALL
     numbers = list_free_columns(layout, NUMERIC) if small else []
     differing = [*columns, *find_run_columns(keys, numbers, shared=True)]
     if differing:
@@ -190,10 +187,10 @@ def check_steps(root: Path, plan: Plan) -> None:
     if plan.repeat:
         return
     keys = _make_step_keys(root, plan.layout, tuple(plan.metrics), plan.filters, x=plan.step)
-    sample = _sample_keys(keys)
-    found = _find_repeat(sample)
+    sample = sample_keys(keys)
+    found = _find_repeated_step(sample)
     if found is not None and sample != keys:
-        found = _find_repeat(keys)
+        found = _find_repeated_step(keys)
     if found is None:
         return
     step = f"{found.step:.12g}"
@@ -249,22 +246,11 @@ def _make_answer_keys(root: Path, layout: Layout, roles: OutcomeRoles, filters: 
     return RowKeys(root, layout, filters, select_files(root, layout, list_cells, filters, is_scored))
 
 
-def _count_bytes(root: Path, layout: Layout) -> int:
-    return sum((root / file.place).stat().st_size for file in layout.files)
-
-
-def _sample_keys(keys: RowKeys) -> RowKeys:
-    """Return the keys of a sample of steps or problems that is small enough to read in a moment."""
-    every = 1 + _count_bytes(keys.root, keys.layout) // _BYTES
-    select = f"SELECT * FROM ({keys.select}) WHERE hash(step) % {every} = 0"  # noqa: S608 - our own names
-    return keys if every == 1 else replace(keys, select=select)
-
-
 # Rows and steps of each run, and whether repeated steps are unexplained.
 #
 # A run was resumed if its steps, in the order of writing, go back by at most half of the way so far and
-# finally pass the furthest step before; that happens once or rarely. A step written twice in a row now and
-# then is not another run either, nor is a single row.
+# finally pass the furthest step before; that happens once or rarely. A step written twice in a row with two
+# values is no resume: which value counts is for the author to say.
 _FINITE: Final = (
     f"step BETWEEN -{sql.LARGEST} AND {sql.LARGEST} AND value BETWEEN -{sql.LARGEST} AND {sql.LARGEST}"
 )
@@ -282,9 +268,8 @@ runs AS (
         count(*) FILTER (step = before AND value <> other) AS again,
         count(*) FILTER (step < before AND 2 * (step - begin) < furthest - begin) AS restarts,
         arg_max(step, "row") >= max(step) AS runs_on,
-        rows > steps AND NOT (steps > 1 AND (rows = steps + 1
-            OR (restarts = 0 AND runs_on AND (returns <= 1 OR {resume} * returns <= steps)
-                AND (again <= 1 OR {tie} * again <= steps)))) AS unclear
+        rows > steps AND NOT (steps > 1 AND restarts = 0 AND runs_on AND again = 0
+            AND (returns <= 1 OR {resume} * returns <= steps)) AS unclear
     FROM ordered GROUP BY series, run, part
 )"""
 # If few problems have several rows, some were answered again, and the last row counts.
@@ -295,29 +280,38 @@ runs AS (
         2 * count(*) FILTER (n > 1) > steps AS unclear
     FROM (SELECT series, run, part, step, count(*) AS n FROM written GROUP BY ALL) GROUP BY series, run, part
 )"""
-# The first row that repeats a step of an unexplained run with another value.
+# The first row that repeats a step of an unexplained run, with another value if there is one.
 _REPEAT_SQL: Final = """
 SELECT series, run, part, step,
     list_slice(list(struct_pack(place := "row", value := value) ORDER BY "row"), 1, 100) AS pair,
     list("row" ORDER BY "row")[2] AS second_row,
     (SELECT sum(rows - steps) FROM runs WHERE unclear) AS surplus, (SELECT sum(rows) FROM runs) AS every
 FROM written JOIN (FROM runs WHERE unclear) USING (series, run, part) GROUP BY series, run, part, step
-HAVING min(value) < max(value) ORDER BY second_row, max(different) DESC, part LIMIT 1
+HAVING count(*) > 1 ORDER BY min(value) = max(value), second_row, max(different) DESC, part LIMIT 1
 """
 
 
-def _find_repeat(keys: RowKeys) -> _Repeat | None:
-    """Return the first unexplained repeat of a step with another value, or None."""
+def _find_repeat(keys: RowKeys, *, equal: bool = False) -> _Repeat | None:
+    """Return the first unexplained repeat of a step with another value, or with an ``equal`` one, or None."""
     runs = _ANSWERS_SQL.format(select=keys.select)
     if keys.layout.outcomes is None:
-        again = {"resume": _STEPS_OF_A_RESUME, "tie": _STEPS_OF_A_TIE}
-        runs = _STEPS_SQL.format(select=keys.select, finite=_FINITE, **again)
+        runs = _STEPS_SQL.format(select=keys.select, finite=_FINITE, resume=_STEPS_OF_A_RESUME)
     for series, run, part, step, written, _, surplus, rows in get_engine().fetch_rows(runs + _REPEAT_SQL):
         first, *others = written
         other = next((one for one in others if one["value"] != first["value"]), others[0])
         values, places = (first["value"], other["value"]), (first["place"], other["place"])
-        return _Repeat(series, run, part, step, *places, values, int(surplus), int(rows))
+        if values[0] != values[1] or equal:
+            return _Repeat(series, run, part, step, *places, values, int(surplus), int(rows))
     return None
+
+
+def _find_repeated_step(keys: RowKeys) -> _Repeat | None:
+    """Return an unexplained repeat of a step; one with an equal value counts if words differ."""
+    found = _find_repeat(keys, equal=True)
+    if found is None or found.values[0] != found.values[1]:
+        return found
+    texts = [name for name in list_free_columns(keys.layout, {Kind.TEXT}) if _is_comparable(name)]
+    return found if find_distinguishing_columns(keys, texts, most=MOST_SERIES) else None
 
 
 def _is_comparable(column: str) -> bool:
@@ -352,8 +346,8 @@ def suggest_series(root: Path, source: Source, metrics: tuple[str, ...]) -> tupl
     """Return the columns that name the series together, so that no run has a step twice; empty if none do."""
     layout = get_layout(source)
     filters = resolve_filters(source.settings.filter, tuple(layout.kinds))
-    keys = _sample_keys(_make_step_keys(root, layout, metrics, filters))
-    repeat = _find_repeat(keys)
+    keys = sample_keys(_make_step_keys(root, layout, metrics, filters))
+    repeat = _find_repeated_step(keys)
     apart = _find_columns(keys, repeat.part) if repeat else []
     if not apart or any(is_name_of("step", name) or may_count_runs(keys, name) for name in apart[0]):
         return ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from contextlib import suppress
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.errors import Diagnostics
@@ -95,7 +95,7 @@ FROM (SELECT {benchmark} AS benchmark, problem, {column} AS groups FROM measured
 """
 # Words in the name of a step column, the likeliest first.
 _STEPS: Final = (
-    *("steps?", "iters?|iterations?", "epochs?", "timesteps?", "times?|timestamps?"),
+    *("steps?", "iters?|iterations?", "epochs?", "timesteps?", "times?"),
     *("tokens?", "samples?|examples?", "rounds?", "generations?|gens?"),
 )
 # Settings, and the times of a run as a whole: neither increases within a run.
@@ -245,30 +245,26 @@ def list_totals(root: Path, source: Source) -> tuple[DescribedTotal, ...]:
 def find_likely_steps(root: Path, source: Source, layout: Layout) -> list[str]:
     """Return columns that may be the missing step of a table, the likeliest first.
 
-    A column counts if it holds times or is called as steps are, but not as settings or dates of runs are, and
-    its values differ and increase within every run that has several rows.
+    A column of numbers counts if it is called as steps are, but not as settings or dates of runs are, and its
+    values differ and increase within every run that has several rows. Dates may order runs, so none counts.
     """
-    times = [name for name, kind in layout.kinds.items() if kind is Kind.TIME]
     numbers = [name for name, kind in layout.kinds.items() if kind in NUMERIC]
-    words = {name: [word.casefold() for word in _WORD.findall(name)] for name in (*times, *numbers)}
+    dates = [name for name, kind in layout.kinds.items() if kind is Kind.TIME]
+    words = {name: [word.casefold() for word in _WORD.findall(name)] for name in (*numbers, *dates)}
     called = [
-        name
-        for part in _STEPS
-        for name, parts in words.items()
-        if any(re.fullmatch(part, word) for word in parts)
+        name for part in _STEPS for name in numbers if any(re.fullmatch(part, word) for word in words[name])
     ]
     # Rows of a table with settings are runs rather than steps of one.
     if not any(map(_NO_STEPS.fullmatch, chain.from_iterable(words.values()))):
         called += [name for name in numbers if name == "index"]
-    fitting = dict.fromkeys((*called, *times))
-    names = [name for name in fitting if not any(map(_NO_STEPS.fullmatch, words[name]))][:_MOST_STEPS]
-    if not names:
+    fitting = (name for name in dict.fromkeys(called) if not any(map(_NO_STEPS.fullmatch, words[name])))
+    if not (names := list(islice(fitting, _MOST_STEPS))):
         return []
 
     def list_cells(rows: Rows) -> dict[str, str]:
         cells = {"series": select_series(rows, layout, {}), "run": select_run(rows, layout)}
         for index, name in enumerate(names):
-            cells[f"c{index}"] = rows.as_time(name) if name in times else rows.as_number(name)
+            cells[f"c{index}"] = rows.as_number(name)
         return {**cells, "place": rows.get_position()}
 
     def join(template: str) -> str:

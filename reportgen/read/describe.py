@@ -35,7 +35,8 @@ from reportgen.read.runs.problems import find_method
 from reportgen.read.sources import open_files, request_source
 from reportgen.read.tables.check import count_endings
 from reportgen.read.tables.converted import SQLITE
-from reportgen.read.tables.layout import INTERVAL_PARTS, get_layout, suggest_totals
+from reportgen.read.tables.distinguish import has_repeated_totals, suggest_distinct_totals
+from reportgen.read.tables.layout import INTERVAL_PARTS, get_layout
 from reportgen.read.tables.survey import complete_layout
 from reportgen.read.x_axis import list_axes
 
@@ -187,7 +188,7 @@ def _describe_source(
             problems.add([_warn(source.location, message, advice)])
         stated = request.settings.columns.model_dump(exclude_none=True)
         if not (description.settings or runs):
-            description = replace(description, settings=_confirm(request.settings, source.settings))
+            description = replace(description, settings=_confirm(request.settings, source, root))
         # Counts of an unchanged source come from the cache.
         key = cache.make_key("described source", source.digest)
         if stored := cache.load(key, Description):
@@ -278,8 +279,7 @@ def _describe_layout(description: Description, source: Source, root: Path) -> De
         seed_by=seed_by,
         step_name="step" if step == "_step" else step,
         step_is_time=step_role in layout.kinds and layout.kinds[step_role].name == "TIME",
-        settings=suggest_files(layout, settings, description.path)
-        | _suggest_for_table(layout, settings, steps),
+        settings=suggest_files(layout, settings, description.path) | _suggest_for_table(source, root, steps),
     )
 
 
@@ -392,8 +392,11 @@ def _describe_empty(
     return description, ()
 
 
-def _confirm(stated: SourceSettings, known: SourceSettings) -> dict[str, object]:
+def _confirm(stated: SourceSettings, source: Source, root: Path) -> dict[str, object]:
     """Return the keys that say what the content of tables showed: that they hold totals, or their series."""
+    known, layout = source.settings, get_layout(source)
+    if layout.totals and has_repeated_totals(root, layout, known, layout.totals):
+        return {}
     columns = {
         part: getattr(known.columns, part)
         for part in ("series", "score")
@@ -405,11 +408,12 @@ def _confirm(stated: SourceSettings, known: SourceSettings) -> dict[str, object]
     return {**form, "columns": {**stated.columns.model_dump(exclude_none=True), **columns}}
 
 
-def _suggest_for_table(layout: Layout, settings: SourceSettings, steps: Sequence[str]) -> dict[str, object]:
+def _suggest_for_table(source: Source, root: Path, steps: Sequence[str]) -> dict[str, object]:
     """Suggest keys for what names in a table do not show: that it holds totals, or its step.
 
     ``steps`` are columns that may be the step, the likeliest first.
     """
+    layout, settings = get_layout(source), source.settings
     if layout.spread:
         # Keys that confirm the series and seeds found in the names of a chart's runs.
         runs = layout.spread.values()
@@ -422,8 +426,8 @@ def _suggest_for_table(layout: Layout, settings: SourceSettings, steps: Sequence
     if layout.outcomes or layout.totals or layout.roles.step is not None:
         form = {} if layout.long else {"form": "wide"}
         return {**form, "wide": settings.wide} if settings.wide else {}
-    totals = suggest_totals(layout, settings)
-    if totals is not None and not steps:
+    totals = None if steps else suggest_distinct_totals(root, layout, settings, source.location)
+    if totals is not None:
         columns = {**settings.columns.model_dump(exclude_none=True), **totals}
         return {"form": "totals", **({"columns": columns} if totals else {})}
     return {"columns": {**settings.columns.model_dump(exclude_none=True), "step": steps[0]}} if steps else {}

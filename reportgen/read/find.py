@@ -139,9 +139,11 @@ def locate(
 
 def make_location(path: Path, name: str, root: Path, boundary: Boundary | None = None) -> Location:
     """Return the location of a known file or folder, named after it unless a name is given."""
-    is_folder = path.is_dir()
-    own_name = path.name if is_folder else _name_source(path)
-    settings = path / SETTINGS if is_folder else path.with_name(f"{own_name}.{SETTINGS}")
+    own_name = path.name if path.is_dir() else _name_source(path)
+    settings, near = path / SETTINGS, path.with_name(f"{own_name}.{SETTINGS}")
+    # A folder that a link leads to may be others', so its settings may be next to the link.
+    if not path.is_dir() or (path.is_symlink() and near.is_file()):
+        settings = near
     return Location(name or own_name, path, root, settings, boundary)
 
 
@@ -428,8 +430,7 @@ def _find_outward_files(paths: Sequence[Path], location: Location) -> dict[Path,
         # Links to files, such as the companion files of a database.
         for folder in sorted(folders):
             with suppress(OSError), os.scandir(folder) as entries:
-                found = [entry.name for entry in entries if entry.is_symlink() and not entry.is_dir()]
-                linked += (folder / name for name in found)
+                linked += [folder / one.name for one in entries if one.is_symlink() and not one.is_dir()]
     else:
         # A file that is a source may have thousands of other sources next to it.
         parts = (location.path.with_name(location.path.name + ending) for ending in _DATABASE_PARTS)
@@ -439,11 +440,9 @@ def _find_outward_files(paths: Sequence[Path], location: Location) -> dict[Path,
 
 def _find_outward(paths: Iterable[Path], location: Location) -> dict[Path, str]:
     """Return the first outward link on the way to each path, with its target."""
-    if (boundary := location.boundary) is None:
-        return {}
-    found: dict[Path, str] = {}
+    boundary, found = location.boundary, dict[Path, str]()
     for path in paths:
-        if target := boundary.resolve_outside(path):
+        if boundary and (target := boundary.resolve_outside(path)):
             below = (one for one in (*reversed(path.parents), path) if one.is_relative_to(location.root))
             link = next((one for one in below if one.is_symlink() and boundary.resolve_outside(one)), path)
             found[link] = boundary.resolve_outside(link) or target

@@ -22,7 +22,19 @@ from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.sql import get_engine
 from reportgen.read.runs.labels import is_experiment_setting
-from reportgen.read.tables.layout import add_settings, get_layout, list_setting_names, resolve_column
+from reportgen.read.tables.distinguish import (
+    MOST_SERIES,
+    RowKeys,
+    find_distinguishing_columns,
+    sample_keys,
+)
+from reportgen.read.tables.layout import (
+    add_settings,
+    get_layout,
+    list_setting_names,
+    resolve_column,
+    resolve_filters,
+)
 from reportgen.read.tables.rows import select_files, select_run, select_series
 
 if TYPE_CHECKING:
@@ -183,18 +195,22 @@ def list_experiment_settings(layout: Layout) -> list[str]:
 def _list_differing_settings(root: Path, layout: Layout, source: Source) -> list[str]:
     """Return the settings in which runs differ, except seeds, names and paths.
 
-    Of a table they are the columns that are the same throughout each run and not in all runs. Those that are
-    read as metrics count if each run has several values of them.
+    Of a table they are the columns that are the same throughout each run and not in all runs, where columns
+    that distinguish the rows of a step separate runs, too. Those that are read as metrics count if each run
+    has several values of them, and the series if it has several runs.
     """
     if layout.settings:
         settings = list_experiment_settings(layout)
         return [name for name in settings if len({run.get(name) for run in layout.settings}) > 1]
     raw = {name for raws in layout.metrics.values() for name in raws}
-    taken = {name for roles in (layout.roles, layout.outcomes) if roles for name in astuple(roles)}
+    series = layout.roles.series
+    taken = {name for roles in (layout.roles, layout.outcomes) if roles for name in astuple(roles)} - {series}
     kinds = {name: kind for name, kind in layout.kinds.items() if name not in taken and kind is not Kind.TIME}
     names = [name for name in kinds if is_experiment_setting(name)]
     if not names:
         return []
+    filters = resolve_filters(source.settings.filter, tuple(layout.kinds))
+    layout = _separate_all_runs(root, layout, [name for name in names if name != series], filters)
 
     def list_cells(rows: Rows) -> dict[str, str]:
         cells = {f"c{index}": rows.as_text(name) for index, name in enumerate(names)}
@@ -204,18 +220,39 @@ def _list_differing_settings(root: Path, layout: Layout, source: Source) -> list
     def list_all(form: str) -> str:
         return ", ".join(form.format(f"c{index}") for index in range(len(names)))
 
-    rows = select_files(root, layout, list_cells)
+    rows = select_files(root, layout, list_cells, filters)
     counts = list_all("count(DISTINCT {0}) AS n{0}, min({0}) AS {0}, count({0}) AS m{0}")
     each = f"SELECT {counts} FROM ({rows}) GROUP BY series, run"  # noqa: S608 - quoted
-    tests = list_all("max(n{0}) = 1 AND count(DISTINCT {0}) > 1"), list_all("min(m{0})")
-    found = f"SELECT {', '.join(tests)} FROM ({each})"  # noqa: S608 - quoted
-    ((*fits,),) = get_engine().fetch_rows(found)
-    half = len(names)
+    differs, shared = "max(n{0}) = 1 AND count(DISTINCT {0}) > 1", "count(DISTINCT {0}) < count(*)"
+    tests = [list_all(test) for test in (differs, shared, "min(m{0})")]
+    ((*found,),) = get_engine().fetch_rows(f"SELECT {', '.join(tests)} FROM ({each})")  # noqa: S608 - quoted
+    count = len(names)
     return [
         name
-        for name, fit, fewest in zip(names, fits[:half], fits[half:], strict=True)
-        if fit and (fewest > 1 or name not in raw)
+        for name, fits, several, fewest in zip(
+            names, found[:count], found[count : 2 * count], found[2 * count :], strict=True
+        )
+        if fits and (several if name == series else fewest > 1 or name not in raw)
     ]
+
+
+def _separate_all_runs(root: Path, layout: Layout, columns: Sequence[str], filters: Filters) -> Layout:
+    """Return a layout in which runs of a table are apart by those columns that distinguish rows of a step."""
+    step, parts = layout.roles.step, layout.outcomes
+    if layout.spread or not (step or parts):
+        return layout
+
+    def list_keys(rows: Rows) -> dict[str, str]:
+        names = [parts.problem, parts.sample] if parts else [step]
+        cells = [f"coalesce({rows.as_text(name)}, '')" for name in names]
+        part = rows.as_text(parts.benchmark if parts else layout.roles.metric)
+        keys = {"part": f"coalesce({part}, '')", "step": " || chr(31) || ".join(cells), "value": "1"}
+        run = {"series": select_series(rows, layout, {}), "run": select_run(rows, layout)}
+        return {**run, **keys, "row": rows.get_position()}
+
+    keys = sample_keys(RowKeys(root, layout, filters, select_files(root, layout, list_keys, filters)))
+    found = find_distinguishing_columns(keys, columns, most=MOST_SERIES)
+    return replace(layout, run_parts=found[0]) if found else layout
 
 
 def read_run_settings(
@@ -229,6 +266,8 @@ def read_run_settings(
     layout = get_layout(source)
     chosen = expand_settings(root, names, layout, source)
     chosen = chosen or tuple(_list_differing_settings(root, layout, source))
+    # Each run is shown with its series.
+    chosen = tuple(name for name in chosen if name in names or name != layout.roles.series)
     layout = add_settings(layout, chosen)
     columns = {name: resolve_column(name, layout) for name in chosen}
     if unknown := [name for name, column in columns.items() if column is None]:

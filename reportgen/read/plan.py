@@ -154,10 +154,10 @@ class Plan(Struct, frozen=True):
 def plan_measurements(root: Path, source: Source, query: MeasurementQuery) -> Plan:
     """Find the columns that a query needs, or raise a ``ReportError`` with every unknown name."""
     layout = add_settings(get_layout(source), query.settings)
-    problems = list(_check_names(source, layout, query))
+    problems = list(_check_names(root, source, layout, query))
     if not layout.exhaustive and (problems or any(map(is_pattern, query.series or ()))):
         layout = complete_layout(root, source)
-        problems = list(_check_names(source, layout, query))
+        problems = list(_check_names(root, source, layout, query))
     if problems:
         raise ReportError(*problems)
     step, step_metric = _find_step(layout, query.x)
@@ -213,7 +213,7 @@ def report_missing_series(
         yield Diagnostic(source.location, message, f"It has {list_names(known)}", Stage.DATA)
 
 
-def _check_names(source: Source, layout: Layout, query: MeasurementQuery) -> Iterator[Diagnostic]:
+def _check_names(root: Path, source: Source, layout: Layout, query: MeasurementQuery) -> Iterator[Diagnostic]:
     """Yield a problem for each unknown name in a query."""
     columns, metrics, x = tuple(layout.kinds), tuple(layout.metrics), query.x
     absent = [("metric", name, metrics) for name in query.metrics if name not in metrics]
@@ -229,7 +229,8 @@ def _check_names(source: Source, layout: Layout, query: MeasurementQuery) -> Ite
         message = (
             f'no column of the source "{source.name}" is known as the step; it has {list_names(columns)}'
         )
-        yield Diagnostic(source.location, message, advise_step(layout, source.settings), Stage.DATA)
+        step_advice = advise_step(root, layout, source.settings, source.location)
+        yield Diagnostic(source.location, message, step_advice, Stage.DATA)
 
 
 def _find_step(layout: Layout, x: str | None) -> tuple[str | None, RawNames]:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from jinja2 import Environment, StrictUndefined, Template, Undefined
 from mkdocs.config.config_options import ExtraScriptValue
-from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin, CombinedEvent, event_priority
 
 from reportgen.core.cache import Cache, FileHashes, cache_folder
@@ -46,6 +45,12 @@ from reportgen.site.navigation import WHOLE_LIST, NavigationTree
 from reportgen.site.reuse.manifest import check_build_date, fix_build_date, restore_build_date
 from reportgen.site.reuse.pages import THEME, PageStore, has_known_inputs
 from reportgen.site.security import POLICY, read_inline_scripts
+from reportgen.site.serving import (
+    ReportProblemsError,
+    ServedBuild,
+    answer_requests,
+    hide_printed_problems,
+)
 from reportgen.site.worker import BackgroundJobs
 
 if TYPE_CHECKING:
@@ -66,25 +71,6 @@ if TYPE_CHECKING:
 log = logging.getLogger("mkdocs.plugins.reportgen")
 
 ASSETS = "assets/reportgen"
-
-
-class ReportProblemsError(PluginError):
-    """The report has problems; MkDocs prints them and stops before it writes anything."""
-
-    def __init__(self, problems: tuple[Diagnostic, ...]) -> None:
-        lines = (clean_text(str(problem)) for problem in problems)
-        super().__init__("\n".join(["the report has problems:", *lines]))
-        self.problems = problems
-
-
-def find_problems(error: BaseException) -> tuple[Diagnostic, ...]:
-    """Return the report's problems from an error of MkDocs, which replaces ours by its own abort."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, ReportProblemsError):
-            return cause.problems
-        cause = cause.__cause__ or cause.__context__
-    return ()
 
 
 class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
@@ -431,10 +417,9 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
 
     def on_serve(self, server: LiveReloadServer, config: MkDocsConfig, **_: object) -> LiveReloadServer:
         """Rebuild when data change, too, show problems, and answer only to this machine's names."""
-        from reportgen.site.serving import ServedBuild, answer_requests  # noqa: PLC0415 - only for a server
-
         policy = POLICY if config.theme.name == "reportgen" else ""
-        server.builder = build = ServedBuild(server.builder, find_problems)
+        hide_printed_problems()
+        server.builder = build = ServedBuild(server.builder)
         server.set_app(answer_requests(server.serve_request, config.dev_addr.host, policy, build))
         server.watch(str(self._root / self.settings.data_dir))
         return server

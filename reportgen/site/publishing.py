@@ -35,10 +35,11 @@ from reportgen.settings.blocks import AltairSettings
 from reportgen.settings.text import LARGEST, make_size_problem
 from reportgen.site.files import refuse_foreign_folder
 from reportgen.site.outputs import list_figures
-from reportgen.site.plugin import ReportPlugin, find_problems
+from reportgen.site.plugin import ReportPlugin
 from reportgen.site.reuse import manifest
 from reportgen.site.reuse.manifest import LastBuild
 from reportgen.site.reuse.pages import has_known_inputs
+from reportgen.site.serving import find_problems, hide_printed_problems
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -287,6 +288,7 @@ def serve_site(
     # MkDocs serves from a temporary folder: one that is removed, even if this process is killed.
     tempfile.tempdir = str(make_temporary_folder(cache_folder(config_file.resolve().parent)))
     logging.getLogger("mkdocs").setLevel(logging.INFO)
+    hide_printed_problems()
     options: dict[str, Any] = {"dev_addr": dev_addr} if dev_addr else {}
     try:
         with _listen(logging.INFO, report):

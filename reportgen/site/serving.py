@@ -11,7 +11,7 @@ import logging
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
-from mkdocs.exceptions import MkDocsException
+from mkdocs.exceptions import MkDocsException, PluginError
 
 from reportgen.core.errors import Diagnostic, SourceLocation
 from reportgen.core.terminal import clean_text
@@ -45,14 +45,43 @@ _STYLE: Final = """\
 """
 
 
+_HAS_PROBLEMS = "the report has problems:"
+
+
+class ReportProblemsError(PluginError):
+    """The report has problems; MkDocs prints them and stops before it writes anything."""
+
+    def __init__(self, problems: tuple[Diagnostic, ...]) -> None:
+        lines = (clean_text(str(problem)) for problem in problems)
+        super().__init__("\n".join([_HAS_PROBLEMS, *lines]))
+        self.problems = problems
+
+
+def hide_printed_problems() -> None:
+    """Let MkDocs print no problems of the report, since who serves it prints each of them."""
+    logging.getLogger("mkdocs.commands.build").addFilter(_is_no_report_problem)
+
+
+def _is_no_report_problem(record: logging.LogRecord) -> bool:
+    return not record.getMessage().startswith(_HAS_PROBLEMS)
+
+
+def find_problems(error: BaseException) -> tuple[Diagnostic, ...]:
+    """Return the report's problems from an error of MkDocs, which replaces ours by its own abort."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ReportProblemsError):
+            return cause.problems
+        cause = cause.__cause__ or cause.__context__
+    return ()
+
+
 class ServedBuild:
     """A build that is repeated while its site is served: it keeps its problems instead of raising them."""
 
-    def __init__(
-        self, build: Callable[[], None], find: Callable[[BaseException], Sequence[Diagnostic]]
-    ) -> None:
+    def __init__(self, build: Callable[[], None]) -> None:
         self.problems: tuple[Diagnostic, ...] = ()
-        self._build, self._find = build, find
+        self._build = build
 
     def __call__(self) -> None:
         """Build; MkDocs then reloads the pages, which show what is wrong."""
@@ -60,9 +89,10 @@ class ServedBuild:
             self._build()
         except (MkDocsException, OSError) as error:
             unknown = Diagnostic(SourceLocation("mkdocs.yml"), str(error) or "MkDocs stopped")
-            self.problems = tuple(self._find(error)) or (unknown,)
+            self.problems = find_problems(error) or (unknown,)
             for problem in self.problems:
-                log.error("%s", clean_text(str(problem)))  # noqa: TRY400 - the author's mistake, not the program's
+                said = f"{problem.location}: {problem.severity}: {problem.text}"
+                log.error("%s", clean_text(said))  # noqa: TRY400 - the author's mistake, not the program's
         else:
             self.problems = ()
 

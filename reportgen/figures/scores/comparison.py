@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 MOST_WHOLE = 8
 """Number of series up to which cells are complete; with more, the data table has intervals and p values."""
-FOUND_NOTE = "Found: the comparison gets a verdict, for a pair with the mean variance of all pairs."
+FOUND_NOTE = "Detected: the comparison gets a verdict, for a pair with the mean variance of all pairs."
 """Meaning of a difference that is found."""
 PAIR_COLUMNS = (
     *("a", "b", "metric", "difference", "low", "high", "level", "p", "adjusted_p", "tested_together"),
@@ -238,7 +238,8 @@ def describe_power(
     """
 
     def write_half(difference: float, chance: float) -> str:
-        return f"{format_difference(difference / 2, context, signed=False)}, {describe_chance(chance)}"
+        half = format_difference(difference / 2, context, signed=False)
+        return f"A true difference of {half} would be detected {describe_chance(chance)}."
 
     if power is None or power.difference is None or power.half is None:
         why = "its problems are not" if reported else "no two series share problems"
@@ -248,18 +249,20 @@ def describe_power(
     fewest, most = power.runs
     runs = f" and {fewest if fewest == most else f'{fewest} to {most}'} runs of each series"
     basis = f"{format_count(power.problems, 'problem')} of {benchmark}{runs if most > 1 else ''}"
-    chance, half = describe_chance(TARGET_POWER), write_half(power.difference, power.half)
+    chance = describe_chance(TARGET_POWER)
     if power.family_difference is None or power.family_half is None:
         return (
             f"With the {basis}, a true difference of {whole} would be detected {chance}.",
-            f"One of {half}.",
+            write_half(power.difference, power.half),
         )
     least = format_difference(power.family_difference, context, signed=False)
     among = f"among {power.together:,} {together}"
-    single = f"A single comparison on {benchmark} finds {whole} {chance}; one of {half}."
+    half = format_difference(power.difference / 2, context, signed=False)
+    alone = f"{whole} {chance}, and one of {half} {describe_chance(power.half)}"
+    single = f"A single comparison on {benchmark} would detect a true difference of {alone}."
     return (
         f"With the {basis}, a true difference of {least} would be detected {chance} {among}.",
-        f"One of {write_half(power.family_difference, power.family_half)}. {single}",
+        f"{write_half(power.family_difference, power.family_half)} {single}",
     )
 
 

@@ -20,6 +20,7 @@ from reportgen.formats.json_files import JsonListItems, parse_object, parse_or_n
 from reportgen.formats.run_data import MetricsBuilder, flatten, number_or_nan, read_settings
 from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
 from reportgen.formats.text_files import Count, Decoder, report_left_out
+from reportgen.settings.text import CONFLICT, find_conflict_marks
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -177,6 +178,8 @@ def _read_state(path: Path, selected: Collection[str] | None) -> _State:
     findings = [*builder.list_findings(), *Count(strange).describe(path, one, several, ": left out")]
     findings += Count(without).describe(path, "row", "rows", " without a step")
     rest = parse_object(text[: begin.end()] + text[items.at :]) if begin and items.ended else None
+    if rest is None and (marks := find_conflict_marks(text)):
+        raise UnreadableError(path, *CONFLICT, marks[0])
     if begin is None and (parse_or_none(text) is not None or text.strip() == "null"):
         raise UnreadableError(path, "it has no list log_history", "Check that the Trainer wrote this file")
     tear = "" if rest is not None else _TORN if text.strip() else _EMPTY

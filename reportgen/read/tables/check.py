@@ -25,7 +25,7 @@ from reportgen.formats.layout import RUN_SETTINGS
 from reportgen.formats.messages import limit_problems, list_names, merge_problems, suggest_names
 from reportgen.formats.tables import FORMATS, delimited
 from reportgen.read.find import locate_file
-from reportgen.read.tables.layout import suggest_totals
+from reportgen.read.tables.distinguish import suggest_distinct_totals
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
@@ -178,15 +178,17 @@ def check_columns(layout: Layout, looks: Sequence[Look]) -> tuple[Diagnostic, ..
     return tuple(found[Severity.WARNING])
 
 
-def advise_step(layout: Layout, settings: SourceSettings) -> str:
+def advise_step(root: Path, layout: Layout, settings: SourceSettings, place: SourceLocation) -> str:
     """Return the next step for a table in which no column is known as the step."""
-    totals = suggest_totals(layout, settings)
+    totals = suggest_distinct_totals(root, layout, settings, place)
     advice = "name it in source.yml, as in columns: {step: NAME}, or as x: of the block"
+    wide = "form: wide with a column for each benchmark or model"
     if totals is None:
-        return f"N{advice[1:]}; a table of scores without steps is form: totals or form: wide"
+        return f"N{advice[1:]}; a table of scores without steps is form: totals, or {wide}"
     score = f" and columns: {{score: {totals['score']}}}" if totals else ""
     return (
-        f"If a row is a score of a whole benchmark, say form: totals{score} in source.yml. Otherwise {advice}"
+        f"If a row is a score of a whole benchmark, say form: totals{score} in source.yml, or {wide}. "
+        f"Otherwise {advice}"
     )
 
 

@@ -24,6 +24,7 @@ from reportgen.read.runs.stored import name_part, write_part
 from reportgen.read.tables.layout import find_column, get_series_parts
 from reportgen.read.tables.wide_grid import (
     HALF_WIDTH,
+    KNOWN,
     SD_ALONE,
     UNNAMED,
     ask_spread,
@@ -197,18 +198,21 @@ def _is_recognised(grid: Grid, settings: SourceSettings) -> bool:
     label = _find_only_label(grid)
     if find_across(grid, settings, label) is None:
         return False
-    scores = grid.plain_scores
+    means, described = grid.find_others(means=True), grid.find_others(means=False)
+    scores = [one for one in grid.plain_scores if one not in (*means, *described)]
     headings = {column.name.casefold() for column in scores}
     written = [cells[column.index] for _, cells in grid.rows for column in scores]
     is_marked = any(parse_reported(cell) and not is_number(cell) for cell in written)
     named = [name for name in grid.labels if name.casefold() not in {"seed", "run"}]
     naming = [*grid.labels.values(), *grid.mixed]
     keys = [tuple(cells[index] for index in naming) for _, cells in grid.rows]
-    is_single = len(set(keys)) == len(keys)
+    # Rows of one name are an error if nothing but scores could distinguish them.
+    is_known = bool(scores) and all(KNOWN.match(one.name) for one in scores)
+    is_single = len(set(keys)) == len(keys) or (is_known and 1 < len(scores) == len(grid.scores) - len(means))
     # Numbers in a header are steps, seeds or samples.
     is_flat = all(grid.header[one.index] == one.name and one.spread is None for one in scores)
     is_other = headings & _SETTINGS or (is_flat and headings & _SCORES) or all(map(is_number, headings))
-    is_several = len(scores) > 1 or (bool(scores) and not is_flat)
+    is_several = len(scores) > 1 or (bool(scores) and not is_flat) or (is_known and label is not None)
     return bool(named) and is_single and not is_other and (is_marked or is_several)
 
 
@@ -241,7 +245,11 @@ class _GridReader:
         # A column n holds the number behind every score of its row.
         counts = [one for one in grid.scores if one.name == (settings.columns.n or "n")]
         self._count_column = counts[0].index if counts else None
-        self._columns = [one for one in self._columns if one not in counts]
+        self._means, self._described = (
+            [] if settings.metrics else self._grid.find_others(means=means) for means in (True, False)
+        )
+        others = {one.index for one in (*counts, *self._means, *self._described)}
+        self._columns = [one for one in self._columns if one.index not in others]
 
     def read(self) -> dict[str, list[str | None]]:
         """Return the columns of the totals, or raise a ``ReportError`` of all that is wrong or left open."""
@@ -263,19 +271,25 @@ class _GridReader:
                     break
         if problems:
             raise ReportError(*limit_problems(problems))
-        if left := self._find_unused(roles):
-            verbs = "holds no score and is" if len(left) == 1 else "hold no score and are"
-            message = f"the column{'s' * (len(left) > 1)} {quote_names(left)} {verbs} left out"
+        self._warn_left_out(self._find_unused(roles), "holds no score", "hold no score")
+        means = [one.name for one in self._means]
+        self._warn_left_out(means, "is a mean of others", "are means of others")
+        return self._melt(across, roles)
+
+    def _warn_left_out(self, names: list[str], reason: str, reasons: str) -> None:
+        if names:
+            verbs = f"{reason} and is" if len(names) == 1 else f"{reasons} and are"
+            message = f"the column{'s' * (len(names) > 1)} {quote_names(names)} {verbs} left out"
             step = "To confirm it, name the columns of scores with metrics: in source.yml"
             self.warnings.append(replace(self._diagnose(message, step, 1), severity=Severity.WARNING))
-        return self._melt(across, roles)
 
     def _find_unused(self, roles: dict[str, str]) -> list[str]:
         """Return the columns that are neither scores nor names, unless ``metrics`` or ``filter`` says so."""
         if self._settings.metrics is not None:
             return []
         used = {*_ROLES, UNNAMED, *map(str.casefold, (*roles.values(), *self._settings.filter))}
-        return [name for name in self._grid.labels if name.casefold() not in used]
+        labels = [name for name in self._grid.labels if name.casefold() not in used]
+        return [*labels, *(one.name for one in self._described)]
 
     def _diagnose(self, message: str, step: str, line: int | None = None) -> Diagnostic:
         return self._grid.content.make_problem(message, step, line)

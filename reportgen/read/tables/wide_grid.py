@@ -48,12 +48,20 @@ _ENDING: Final = re.compile(
     r"(?P<name>.+?)[ _-]\(?(?P<part>mean|avg|average|se|stderr|sem|sd|std|stdev|ci95|n|count|±|\+/?-)\)?",
     re.IGNORECASE,
 )
-# Benchmarks that tell columns of benchmarks from columns of series, by how their names begin.
-_KNOWN: Final = re.compile(
+KNOWN: Final = re.compile(
     r"(aime|amc|arc|bbh|big-?bench|boolq|cifar|cola|drop|glue|gpqa|gsm-?8k|hellaswag|hmmt|humaneval|ifeval"
     r"|imagenet|livecodebench|math|mbpp|mmlu|mnli|mt-?bench|openbookqa|piqa|qnli|qqp|simpleqa|squad|sst-?2"
     r"|swe-?bench|triviaqa|truthfulqa|wikitext|winogrande|wsc|xsum)(?![a-z])",
     re.IGNORECASE,
+)
+"""Benchmarks that distinguish columns of benchmarks from columns of series, by how their names begin."""
+# What describes a model rather than its score, and means over other columns, next to known benchmarks.
+_DESCRIPTION: Final = re.compile(
+    r"(?:#|no\.?|rank(?:ing)?|year|(?:\w+ )*tokens|#?\s*(?:\w+ )*(?:params?|parameters|size))(?:\s*[(\[].*)?",
+    re.IGNORECASE,
+)
+_MEAN: Final = re.compile(
+    r"(?:macro |overall )?(?:avg\.?|average|mean|overall)(?:\s*[(\[].*)?", re.IGNORECASE
 )
 HALF_WIDTH: Final = NormalDist().inv_cdf(0.975)
 """Half of a 95% CI in standard errors."""
@@ -99,7 +107,17 @@ class Grid(Struct, frozen=True):
     @property
     def plain_scores(self) -> list[ScoreColumn]:
         """Columns in which most cells are scores, and those of known benchmarks."""
-        return [one for one in self.scores if one.index not in self.mixed or _KNOWN.match(one.name)]
+        return [one for one in self.scores if one.index not in self.mixed or KNOWN.match(one.name)]
+
+    def find_others(self, *, means: bool) -> list[ScoreColumn]:
+        """Return columns of numbers next to two known benchmarks that are no benchmark.
+
+        These describe the models, as their size does, or are ``means`` over other columns.
+        """
+        if sum(bool(KNOWN.match(one.name)) for one in self.scores) < 2:  # noqa: PLR2004 - two
+            return []
+        names = _MEAN if means else _DESCRIPTION
+        return [one for one in self.scores if names.fullmatch(one.name)]
 
     def get_cells(self, name: str) -> list[str]:
         """Return the cells of a label column."""
@@ -317,8 +335,8 @@ def find_across(grid: Grid, settings: SourceSettings, label: str | None) -> Acro
         return "metrics"
     if series or benchmark:
         return "benchmarks" if series else "series"
-    if any(_KNOWN.match(column.name) for column in grid.scores):
+    if any(KNOWN.match(column.name) for column in grid.scores):
         return "benchmarks"
-    if label and any(map(_KNOWN.match, grid.get_cells(label))):
+    if label and any(map(KNOWN.match, grid.get_cells(label))):
         return "series"
     return None

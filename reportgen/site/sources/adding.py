@@ -150,6 +150,9 @@ def _make_target(place: DataPath, description: Description, name: str, how: How,
         ending = place.path.name.removeprefix(description.name)
         data = data.with_name(f"{own.name}{ending}")
         settings = data.with_name(f"{own.name}.{SETTINGS}")
+    elif how == "link" and place.path.is_dir() and len(own.parts) == 1:
+        # Next to the link, since the folder may be others'.
+        settings = data.with_name(f"{own.name}.{SETTINGS}")
     return _Target(own.as_posix(), _make_title(own.name), data, settings)
 
 
@@ -199,7 +202,8 @@ def _put_data(
         _copy(place, description, target)
     settled = suggest_settings(description)["settled"]
     old = place.root / description.settings_file
-    if (how == "link" and place.path.is_dir()) or (how == "stay" and old.is_file()):
+    is_theirs = how == "link" and place.path.is_dir() and (description.has_settings or not target.is_single)
+    if is_theirs or (how == "stay" and old.is_file()):
         return [target.data] if how == "link" else []
     text = write_yaml({"title": target.title}) + settled
     if description.has_settings:
