@@ -11,7 +11,8 @@ from made_figures import HOSTILE, context, curve, curve_set, wave
 from msgspec.structs import replace
 
 from reportgen.core.errors import ReportError, SourceLocation
-from reportgen.figures.curves.key_results import collect_overview, summarize_benchmark
+from reportgen.draft.blocks.kinds import collect_overview
+from reportgen.figures.curves.key_results import summarize_benchmark
 from reportgen.settings.blocks import OverviewSettings
 from reportgen.settings.inputs import Block
 from reportgen.settings.report import Benchmark

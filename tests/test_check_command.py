@@ -308,6 +308,18 @@ def test_warnings_about_data_do_not_fail_a_check(report: Path, tmp_path: Path) -
     ]
 
 
+def test_a_merge_in_the_settings_is_named(tmp_path: Path) -> None:
+    """With the line of its first mark; MkDocs only finds no colon."""
+    marked = f"{SETTINGS}<<<<<<< HEAD\nsite_author: A\n=======\nsite_author: B\n>>>>>>> other\n"
+    root = write_report(tmp_path, {"mkdocs.yml": marked})
+    line = SETTINGS.count("\n") + 1
+    said = f"mkdocs.yml:{line}: this line is a merge conflict mark of Git. Keep one of the two versions"
+    for command in ("check", "build"):
+        done = run(root, command)
+        assert done.returncode == 1
+        assert said in (done.stdout + done.stderr).replace("error: ", "")
+
+
 def test_refused_settings_are_told_in_the_format_asked_for(tmp_path: Path) -> None:
     """A program that reads JSON gets JSON, whatever is wrong."""
     root = write_report(tmp_path, {"mkdocs.yml": SETTINGS.replace("[reportgen]", "[search]")})

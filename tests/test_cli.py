@@ -209,6 +209,7 @@ try:
     command.main()
 finally:
     print(" ".join(sorted({{name.partition(".")[0] for name in sys.modules}})), file=sys.stderr)
+    print(" ".join(name for name in sys.modules if name.startswith("reportgen.")), file=sys.stderr)
 """
 HEAVY = {
     "altair",
@@ -233,9 +234,24 @@ def test_quick_commands_import_nothing_heavy(built: Path, words: tuple[str, ...]
     """Help, and telling that nothing changed, take milliseconds because almost nothing is loaded."""
     done = run(built, command=(sys.executable, "-c", IMPORTED.format(words=words)))
     assert done.returncode == 0, done.stderr
-    loaded = set(done.stderr.splitlines()[-1].split())
+    loaded = set(done.stderr.splitlines()[-2].split())
     assert {"reportgen", "click"} <= loaded
     assert loaded.isdisjoint(HEAVY)
+
+
+def test_changed_words_import_nothing_that_reads_or_draws(tmp_path: Path) -> None:
+    """Where all sources and figures come from the cache, their pages included."""
+    statement = "\n\n[0.84]{= peak(MEL)}\n\n```observations\n```\n"
+    root = write_report(tmp_path / "report", {"content/index.md": PAGE + statement})
+    for words in ("", "More words.\n"):
+        write_file(root / "content" / "index.md", f"{PAGE}{statement}\n{words}")
+        done = run(root, command=(sys.executable, "-c", IMPORTED.format(words=("build",))))
+        assert done.returncode == 0, done.stderr
+    libraries, own = (set(line.split()) for line in done.stderr.splitlines()[-2:])
+    assert libraries.isdisjoint({"altair", "duckdb", "narwhals", "numpy", "pandas", "vl_convert"})
+    rooms = tuple(f"reportgen.{room}" for room in ("read", "formats", "statistics", "figures.curves"))
+    assert {name for name in own if name.startswith(rooms)} == set()
+    assert "reportgen.draft.blocks.charts" not in own
 
 
 def test_importing_the_package_imports_nothing_heavy(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from test_report import drafted, figure, problems
 from reportgen.claims.formulas import parse_formula
 from reportgen.claims.language import ExpressionError
 from reportgen.core.errors import ReportError
-from reportgen.figures.live import name_view
+from reportgen.figures.text import name_view
 from reportgen.site.outputs import list_figures
 
 if TYPE_CHECKING:

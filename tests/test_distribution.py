@@ -127,6 +127,16 @@ def test_what_cannot_be_drawn_is_explained(tmp_path: Path) -> None:
                 'is not a metric of source "runs". Did you mean "score"?',
             ),
             (write_runs({"a": [0.5]}), "metric: score\nmark: bars", "mark"),
+            (
+                "model,problem,score\na,1,0\na,2,1\n",
+                "metric: loss",
+                '"loss" is no metric of scores, and "runs" holds scores. Write mean',
+            ),
+            (
+                write_runs({"a": [0.5]}),
+                "metric: score\nbenchmark: AIME",
+                'benchmark: AIME chooses rows of scores, and "runs" holds measurements',
+            ),
         )
     ):
         files = {"content/index.md": PAGE.format(block), "data/runs.csv": data}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reportgen.figures.live import write_link_state
+from reportgen.figures.text import write_link_state
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 STEPS = st.floats(allow_nan=False, allow_infinity=False)

@@ -346,6 +346,16 @@ def test_front_matter_without_an_end_is_a_problem(text: str) -> None:
     read_page("a.md", "---\nNote: a rule stands above\n", "content/a.md")
 
 
+@pytest.mark.parametrize(("before", "line"), [("\n", 2), ("\n \n\n", 4), (" ", 1)])
+def test_front_matter_behind_an_empty_line_is_a_problem(before: str, line: int) -> None:
+    """MkDocs would show it as words; a rule around words is none."""
+    step = "Remove what is before it, or write *** instead of --- for a rule."
+    said = "this front matter is shown as text, since it does not begin in the first line"
+    assert problems(f"{before}---\ntitle: T\n---\n\n# A\n") == [f"content/a.md:{line}: {said}. {step}"]
+    read_page("a.md", f"{before}---\nWords between rules\n---\n", "content/a.md")
+    read_page("a.md", f"{before}# A\n\n---\ntitle: T\n---\n", "content/a.md")
+
+
 def test_a_wrong_fence_does_not_hide_other_problems() -> None:
     """All of a page are listed at once."""
     text = "```curv\nsource: x\n```\n\n```curve\nsorce: x\n```\n"

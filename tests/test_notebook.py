@@ -71,6 +71,69 @@ def test_settings_of_a_frame_are_arguments() -> None:
         rg.read(RUNS, interval="se")
 
 
+def make_sweep() -> pd.DataFrame:
+    """Two series of two seeds, with two losses, an accuracy and a setting."""
+    rows = [
+        (f"{name}-{lr}", name, lr, seed, step, 2.0 - 0.1 * step - lr, 2.5 - 0.1 * step, 0.1 * step)
+        for name in ("adam", "lion")
+        for lr in (0.1, 0.2)
+        for seed in (1, 2)
+        for step in range(4)
+    ]
+    return pd.DataFrame(
+        rows, columns=["series", "optimizer", "lr", "seed", "step", "train/loss", "eval/loss", "acc"]
+    )
+
+
+def test_what_is_drawn_is_chosen_as_in_a_block() -> None:
+    """Lists, patterns, formulas and conditions, and settings as series."""
+    frame, metrics = make_sweep(), ["train/loss", "eval/loss"]
+    two = rg.curves(frame, metric=metrics)
+    assert list(two["metric"].unique()) == metrics
+    pd.testing.assert_frame_equal(rg.curves(frame, metric="*/loss"), two)
+    error = rg.curves(frame, metric={"error": "1 - acc"}, where={"lr": "<= 0.1"}, series=["*", "!lion*"])
+    assert error["metric"].unique() == ["error"]
+    assert error["series"].unique() == ["adam-0.1"]
+    assert error["value"].tolist() == pytest.approx([1.0, 0.9, 0.8, 0.7])
+    tokens = rg.curves(frame, "acc", x={"step * 4096": "tokens"}, by="lr")
+    assert sorted(tokens["series"].unique()) == ["lr=0.1", "lr=0.2"]
+    assert sorted(tokens["step"].unique()) == [0, 4096, 8192, 12288]
+    assert set(tokens["n"]) == {4}
+
+
+def test_a_chart_has_the_look_that_its_options_say() -> None:
+    """As a block with these keys: several metrics, colours, a setting as colour, percent, references."""
+    frame = make_sweep()
+    line = {"y": 0.25, "label": "Human"}
+    options: dict[str, Any] = {"title": "T", "format": "percent", "reference": [line], "y_title": "Right"}
+    text = rg.draw(frame, "acc", colours={"adam-0.1": "pink"}, **options).to_json()
+    assert all(words in text for words in ('"Human"', '"Right"', '"T"', "%"))
+    assert text != rg.draw(frame, "acc", **options).to_json()
+    two = rg.draw(frame, ["train/loss", "eval/loss"], order="name").to_dict()
+    assert two["title"]["text"] == "train/loss and eval/loss by step"
+    assert {str(row["series"]) for row in next(iter(two["datasets"].values()))} > {"adam-0.1 · train/loss"}
+    assert "lr" in str(rg.draw(frame, "acc", colour="lr").to_dict()["title"])
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"colour": "lr"}, '"colour" is no option of rg.curves. It is one of rg.draw. There are "metric"'),
+        ({"metrc": "acc"}, '"metrc" is no option of rg.curves. Did you mean "metric"? There are "metric"'),
+        ({"band": "ic"}, '"band: ic" is not one of ci, simultaneous'),
+        ({"metric": "*/error"}, '"*/error" matches no metric of source "frame"'),
+        ({"series": ["none*"]}, '"none*" matches no series of source "frame"'),
+    ],
+)
+def test_options_that_do_not_exist_are_named(options: dict[str, Any], said: str) -> None:
+    """With those that there are."""
+    with pytest.raises(rg.ReportError) as error:
+        rg.curves(make_sweep(), **{"metric": "acc", **options})
+    assert said in str(error.value)
+    with pytest.raises(rg.ReportError, match=r'"facet" is no option of rg\.draw\. There are "where"'):
+        rg.draw(make_sweep(), "acc", facet="series")
+
+
 def test_frames_of_other_libraries_are_read() -> None:
     """Those that narwhals knows, such as Arrow's and Polars'."""
     pd.testing.assert_frame_equal(rg.curves(read_csv(RUNS)), rg.curves(rg.read(RUNS)))
@@ -95,12 +158,33 @@ def test_frames_of_other_libraries_are_read() -> None:
         (
             pd.DataFrame({"model": ["A", "B"], "step": [1, 2], "note": ["x", "y"]}),
             (
-                'frame.csv: "frame" has no metric: no column of numbers other than the step. '
+                "the frame: the frame has no metric: no column of numbers other than the step. "
                 "Give it a column of numbers for each metric."
             ),
         ),
+        (
+            pd.DataFrame({"step": [0, 1, 2], "loss": ["1", "x", "2"]}),
+            'row 2 of the frame: "x" in column "loss" is not a number. Mend it, or leave the cell empty.',
+        ),
+        (
+            pd.DataFrame({"step": [0, 1, 0, 1], "loss": [1, 2, 3, 4]}),
+            (
+                "row 3 of the frame: a second row for step 0 of series frame: loss is 1 in row 1 and 3 here; "
+                "2 of 4 values repeat a step of their run. Set as an argument of rg.read repeat: runs (each "
+                "row is of a run of its own), repeat: mean (they are averaged) or repeat: last (the last one "
+                "counts)."
+            ),
+        ),
+        (
+            pd.DataFrame({"model": ["A", "A"], "loss": [1, 2]}),
+            (
+                "the frame: no column of the frame is known as the step; it has model and loss. Name it as "
+                "an argument of rg.read, as in columns: {step: NAME}, or as x; a table of scores without "
+                "steps is form: totals, or form: wide with a column for each benchmark or model."
+            ),
+        ),
     ],
-    ids=["number", "empty", "levels", "twice", "no numbers"],
+    ids=["number", "empty", "levels", "twice", "no numbers", "a word", "repeated", "no step"],
 )
 def test_what_is_no_table_is_refused(data: Any, said: str) -> None:  # noqa: ANN401 - anything
     """With what to do."""

@@ -146,8 +146,12 @@ def test_mistakes_are_told_with_the_next_step() -> None:
         rg.compare(_made(), "Z")
     frame = pd.DataFrame({"model": ["A", "B"], "step": [1, 2], "loss": [0.5, 0.25]})
     for function in (rg.scores, rg.compare):
-        with pytest.raises(ReportError, match=r'^notebook: the frame has no scores: .* and "score"\.$'):
+        with pytest.raises(ReportError, match=r'^notebook: the frame has no scores: .* and "score"\. For a'):
             function(frame)
+    one = pd.DataFrame({"model": ["A", "B"], "AIME": [51.2, 48.0]})
+    with pytest.raises(ReportError, match=r'also for one alone, give rg\.read\(frame, form="wide"\) instead'):
+        rg.scores(one)
+    assert rg.scores(rg.read(one, form="wide"))["estimate"].tolist() == [51.2, 48.0]
     with pytest.raises(ValueError, match="narrowed where they are read"):
         rg.scores(_made(), series=("best",))
 
@@ -210,6 +214,21 @@ def test_rows_are_narrowed_as_in_a_block() -> None:
     assert frame["benchmark"].tolist() == ["Contest"] * 2
     assert set(frame["series"]) == {"Birch", "Aspen"}
     assert frame["problems"].tolist() == [12, 12]
+
+
+def test_settings_are_the_series_of_scores_and_comparisons() -> None:
+    """As with by: in a block; totals have no runs to group."""
+    runs = [(lr, seed) for lr in (0.1, 0.3) for seed in (1, 2)]
+    rows = [(lr, seed, f"p{n}", int(n < 5 + 10 * lr)) for lr, seed in runs for n in range(9)]
+    frame = pd.DataFrame(rows, columns=["lr", "seed", "problem", "score"]).assign(model="A")
+    found = rg.scores(frame, by="lr").set_index("series")
+    assert found["estimate"].to_dict() == pytest.approx({"lr=0.1": 6 / 9, "lr=0.3": 8 / 9})
+    pairs = rg.compare(frame, by=["lr"])
+    assert pairs[["a", "b"]].to_numpy().tolist() == [["lr=0.1", "lr=0.3"]]
+    assert pairs["difference"].tolist() == pytest.approx([-2 / 9])
+    totals = rg.read(pd.DataFrame({"model": ["A"], "AIME": [51.2]}), form="wide")
+    with pytest.raises(ReportError, match="by groups runs by their settings"):
+        rg.scores(totals, by="lr")
 
 
 def test_what_a_table_cannot_give_is_told_at_its_source() -> None:

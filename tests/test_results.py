@@ -215,13 +215,20 @@ def test_the_caption_without_an_interval() -> None:
     assert table.caption == "One run per series: no interval. Source: a source."
 
 
-def test_the_csv_is_the_table() -> None:
-    """Every cell as it is shown, formulas guarded."""
-    table = made(("accuracy", (ending("=a,b", 0.5, 0.5, 0.5), MEL)), order="given")
-    read = list(csv.reader(io.StringIO(table.csv)))
-    assert read[0] == list(table.header)
-    assert read[1][0] == "'=a,b"
-    assert read[2] == words(table)[1]
+def test_the_csv_has_every_number_in_full() -> None:
+    """With columns for ends, runs and steps where there are any; formulas guarded, missing values empty."""
+    few = replace(ending("c", 1 / 3, 0.4, 0.3, half=0.0125, runs=5), readings=4)
+    third = replace(few, final=replace(few.final, n=2))
+    table = made(("accuracy", (ending("=a,b", 143_704.0, 0.5, 0.5), third)), order="given")
+    named, first, second = csv.reader(io.StringIO(table.csv))
+    final = ["final", "final low", "final high", "final n", "final step"]
+    best = ["best", "best step", "best checkpoints"]
+    mean = [f"mean over steps{end}" for end in ("", " low", " high")]
+    assert named == ["series", "runs", *final, *best, *mean]
+    assert first == ["'=a,b", "1", "143704", "", "", "1", "120", "0.5", "60", "13", "0.5", "", ""]
+    assert second[2:7] == ["0.3333333333", "0.3208333333", "0.3458333333", "2", "120"]
+    table = made(("loss", (MEL,)), around={"step_is_time": True}, columns=["final"])
+    assert table.csv.splitlines()[1] == "MEL,1,0.8,1970-01-01 00:00:00"
 
 
 def test_the_caption_says_of_which_metric_lower_is_better() -> None:

@@ -234,7 +234,7 @@ def test_a_benchmark_of_outcomes_is_ranked_by_its_metric() -> None:
         (
             {"metric": "accuracy"},
             (
-                '"accuracy" is no metric of scores, and "suite" holds outcomes. Write mean, or such '
+                '"accuracy" is no metric of scores, and "suite" holds scores. Write mean, or such '
                 "as avg@16, pass@8, maj@8, pass^8."
             ),
         ),

@@ -255,6 +255,14 @@ def test_columns_count_the_indentation_of_the_fence() -> None:
         ),
         ("source: !ENV X", 31, "a tag"),
         ("series: &a [*a]", 31, "*a refers to nothing written before"),
+        *(
+            (f"metric: a\n{line}", 32, "Put names and patterns that begin with * or ! in quotes")
+            for line in (
+                *("series: [adam*, !adam-1e-05]", "series: [adam*, !old*]", "metric: */loss", "metric: *"),
+                *("series: [*a, b]", "series: *base", "series: [*base*, b]", "filter: {model: *qwen}"),
+                *("series: !old", "series: [a*, !old, b]"),
+            )
+        ),
         ("? [a]\n: b", 31, "a key has to be a single word or text"),
         ("metric: a\n---\nmetric: b", 32, "a second document begins here"),
         ('title: "\\0"', 31, "a control character or half a character"),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -87,6 +89,32 @@ def test_its_data_are_two_methods_with_three_seeds(tmp_path: Path) -> None:
     assert {(row["method"], row["seed"]) for row in rows} == {
         (method, seed) for method in ("baseline", "new method") for seed in "123"
     }
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wrong"),
+    [
+        ("baseline,1,0,0.2465", "baseline,1,0,0.9465", "start(baseline)"),
+        ("new method,1,0,0.2395", "new method,1,0,0.9395", "start('new method')"),
+        ("new method,3,1000,0.7526", "new method,3,1000,0.0526", "better('new method', baseline)"),
+        ("baseline,3,", "", "n(baseline)"),
+        ("new method,3,", "", "n('new method')"),
+    ],
+)
+def test_its_prose_is_bound_to_its_data(old: str, new: str, wrong: str, tmp_path: Path) -> None:
+    """Whatever number of the data changes, the sentence about it is a warning."""
+    write_starter(tmp_path)
+    data = tmp_path / "data/first-benchmark/runs.csv"
+    text = data.read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if not old.endswith(",") or not line.startswith(old)]
+    data.write_text("\n".join(lines).replace(old, new) + "\n", encoding="utf-8")
+    command = [sys.executable, "-m", "reportgen", "check", "--format", "json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    found = json.loads(done.stdout)["statements"]
+    assert wrong in {one["expression"] for one in found if one["truth"] != "holds"}
+    prose = (tmp_path / "content/first-benchmark.md").read_text(encoding="utf-8").partition("# First")[2]
+    unbound = re.sub(r"\[[^\]]*\]\{[^}]*\}|```.*?```", "", prose, flags=re.DOTALL)
+    assert re.findall(r"\d[\d.]*%?|\b(?:half|two|three|both)\b", unbound.lower()) == ["500", "95%"]
 
 
 def test_it_builds_without_a_warning(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from reportgen.core.errors import ReportError, Severity
 from reportgen.core.model import Figure, Observations
 from reportgen.core.statements import Truth
 from reportgen.draft.report import draft
-from reportgen.figures.live import write_link_state
+from reportgen.figures.text import write_link_state
 from reportgen.settings.report import Project, ProjectSettings
 
 if TYPE_CHECKING:

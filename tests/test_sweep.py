@@ -252,3 +252,89 @@ def test_what_only_measurements_have_is_refused_of_scores(tmp_path: Path) -> Non
     for said, (_, expected) in zip(found, blocks, strict=True):
         assert said.startswith("content/index.md:")
         assert expected in said
+
+
+RUNS = "lr,run,step,loss\n" + "".join(
+    f"{rate},{rate}{run},1,{loss}\n" for rate, loss in ((1, 0.5), (2, 0.5), (0, 0.8)) for run in "ab"
+)
+
+
+def test_equal_points_share_the_best_value(tmp_path: Path) -> None:
+    """No one of several is called the lowest."""
+    page = "# Small\n\n```sweep\nid: one\nsource: runs\nmetric: loss\nx: lr\n```\n"
+    root = write_report(tmp_path, {"content/index.md": page, "data/runs.csv": RUNS})
+    stack = drafted(root).shown["index.md", "one"]
+    assert isinstance(stack, Stack)
+    figure = stack.parts[0]
+    assert isinstance(figure, Figure)
+    assert figure.summary.startswith("lr=1 and lr=2 share the lowest final loss, 0.5, of 3 values compared.")
+
+
+def test_what_an_axis_cannot_show_is_refused(tmp_path: Path) -> None:
+    """Nothing is left out without a word, and a pattern stands for one metric."""
+    blocks = [
+        ("x_scale: log", 'a log axis has no place for "lr" 0. Leave out x_scale, or such runs with filter'),
+        ("mark: bar\nx_scale: log", "x_scale is about an axis of numbers, and bars are in rows"),
+        ('metric: "*o*"', 'this sweep block draws one metric, and "*o*" matches 3'),
+        ("benchmark: AIME", 'benchmark: AIME chooses rows of scores, and "runs" holds measurements'),
+        ('filter: {run: "a*"}\nx: more', '2 runs have no "more": runs / a1 and runs / a2'),
+    ]
+    runs = ("1,1a,1,0.5,1,1", "2,2a,1,0.5,1,2", "0,0a,1,0.8,1,3", "4,a1,1,1,1,", "5,a2,1,1,1,")
+    rows = "\n".join(("lr,run,step,loss,other,more", *runs, ""))
+    page = "# Small\n\n" + "".join(
+        f"```sweep\nid: b{number}\nsource: runs\n"
+        + ("" if "metric" in text else "metric: loss\n")
+        + ("" if "x: " in text else "x: lr\n")
+        + f"{text}\n```\n\n"
+        for number, (text, _) in enumerate(blocks)
+    )
+    found = problems(write_report(tmp_path, {"content/index.md": page, "data/runs.csv": rows}))
+    for said, (_, expected) in zip(found, blocks, strict=False):  # the last is a warning about the runs
+        assert expected in said
+
+
+def write_answers(rates: dict[str, int], models: tuple[str, ...] = ("E", "F")) -> str:
+    """Answers of models at rates, to ten problems from the first one of each rate."""
+    rows = [
+        f"{model},{rate},{seed},q{problem},{(problem + seed) % 2}\n"
+        for rate, first in rates.items()
+        for model in models
+        for seed in (1, 2)
+        for problem in range(first, first + 10)
+    ]
+    return "model,lr,seed,problem,score\n" + "".join(rows)
+
+
+def test_pooled_models_and_partly_shared_problems_are_named(tmp_path: Path) -> None:
+    """A point with runs of two models says so; one shared problem shows that a column is a setting."""
+    page = "# Small\n\n```sweep\nid: one\nsource: answers\nx: lr\n```\n"
+    page += "\n```scores\nid: two\nsource: answers\nby: lr\n```\n"
+    files = {"content/index.md": page, "data/answers.csv": write_answers({"0.1": 0, "0.2": 9})}
+    shown = drafted(write_report(tmp_path, files)).shown
+    for name in ("one", "two"):
+        stack = shown["index.md", name]
+        assert isinstance(stack, Stack)
+        figure = stack.parts[0]
+        assert isinstance(figure, Figure)
+        assert "Grouped by lr: each has runs of E and F." in figure.caption
+        assert "lr=0.1 lacks 9 problems" in figure.caption
+
+
+def test_only_the_setting_that_changes_is_named(tmp_path: Path) -> None:
+    """Of two, with the way to read it as a series."""
+    page = "# Small\n\n```sweep\nid: one\nsource: answers\nx: lr\nby: model\n```\n"
+    answers = write_answers({"0.1": 0, "0.2": 10})
+    (said,) = problems(write_report(tmp_path, {"content/index.md": page, "data/answers.csv": answers}))
+    assert "lr changes within run 1 of E: 0.1 and 0.2" in said
+    assert "columns: {series: [NAME, lr]}" in said
+
+
+def test_a_log_axis_says_what_it_leaves_out(tmp_path: Path) -> None:
+    """A step of 0, and values that are not above 0."""
+    page = "# Small\n\n```curve\nid: one\nsource: runs\nmetric: loss\nx_scale: log\ny_scale: log\n```\n"
+    rows = "step,loss\n0,1\n1,0.5\n2,0\n3,0.1\n"
+    figure = drafted(write_report(tmp_path, {"content/index.md": page, "data/runs.csv": rows})).shown[
+        "index.md", "one"
+    ]
+    assert isinstance(figure, Figure)
+    assert "Not on a log axis: 1 value of x of 0 or below and 1 value of y of 0 or below." in figure.caption

@@ -95,8 +95,8 @@ def test_what_picking_costs_is_said(facts: dict[str, str]) -> None:
         assert float(number) == pytest.approx(cost, rel=0.05)
 
 
-def test_the_table_shows_its_facts(tmp_path: Path) -> None:
-    """A cell is the fact in the digits of the table."""
+def test_the_file_of_a_table_has_every_number_in_full(tmp_path: Path) -> None:
+    """Values, ends of intervals and steps are those of the raw rows, in columns of their own."""
     root = tmp_path / "report"
     shutil.copytree(CASE, root, ignore=shutil.ignore_patterns("expected"))
     assert call(root, "build").returncode == 0
@@ -106,17 +106,20 @@ def test_the_table_shows_its_facts(tmp_path: Path) -> None:
     for series, runs in read_runs().items():
         row = rows[series]
         picked = [min(run, key=lambda one: one[1]) for run in runs]
-        accuracies = [one[2] for one in picked]
-        number = float(row["best by eval/loss"].split()[0])
-        assert number == pytest.approx(mean(accuracies), abs=6e-4)
-        assert {str(one[0]) for one in picked} >= set(
-            row["best by eval/loss"].partition(" at ")[2].split(" to ")
-        )
-        assert float(row["last 5"].split()[0]) == pytest.approx(
-            mean(one[2] for run in runs for one in run[-5:]), abs=6e-4
-        )
-        at = [one[2] for run in runs for one in run if one[0] == 60]
-        assert float(row["at 60"].split()[0]) == pytest.approx(mean(at), abs=6e-4)
+        chosen = {
+            "best by eval/loss": [one[2] for one in picked],
+            "final": [run[-1][2] for run in runs],
+            "at 60": [one[2] for run in runs for one in run if one[0] == 60],
+            "last 5": [mean(one[2] for one in run[-5:]) for run in runs],
+        }
+        for column, values in chosen.items():
+            assert float(row[column]) == pytest.approx(mean(values), rel=1e-9)
+            ends = float(row[f"{column} low"]), float(row[f"{column} high"])
+            assert ends == pytest.approx((mean(values) - half(values), mean(values) + half(values)), rel=1e-9)
+        assert float(row["final step"]) == max(one[0] for one in runs[0])
+        places = {row[f"best by eval/loss {name}"] for name in ("step", "first step", "last step")}
+        assert {str(one[0]) for one in picked} >= places - {""} != set()
+        assert float(row["sd"]) == pytest.approx(stdev(chosen["final"]), rel=1e-9)
         assert row["n"] == "3"
 
 
@@ -222,6 +225,30 @@ def test_the_head_of_a_level_names_x_and_its_unit(tmp_path: Path, x: str, head: 
     header, html = draft_table(tmp_path / "r", f"x: {x}\ncolumns: [time to 0.36]")
     assert header == ["series", "runs", head]
     assert f"{head[0].upper()}{head[1:]}: where the mean curve first reaches it, interpolated." in html
+
+
+@pytest.mark.parametrize(
+    ("minutes", "texts"),
+    [((60, 30), ["0.33", "1.00"]), ((60, 60), ["0.67", "1.00"]), ((6000, 5100), ["100", "57"])],
+)
+def test_a_time_to_a_level_is_never_rounded_to_whole_hours(
+    tmp_path: Path, minutes: tuple[int, int], texts: list[str]
+) -> None:
+    """With digits that show the smallest, also if the largest is a whole number; A reaches 2 at a reading."""
+    start, levels = 1_760_000_000, {"A": (1, 2, 3), "B": (1, 2.5, 3.5)}
+    rows = [
+        f"{series},{step},{start + 60 * step * one},{levels[series][step]}"
+        for series, one in zip("AB", minutes, strict=True)
+        for step in range(3)
+    ]
+    page = "# T\n\n```table\nsource: runs\nmetric: reward\nx: relative time\ncolumns: [time to 2]\n```\n"
+    data = "\n".join(["series,step,wall_time,reward", *rows]) + "\n"
+    root = write_report(tmp_path / "r", {"content/index.md": page, "data/runs.csv": data})
+    assert call(root, "build").returncode == 0
+    pages = json.loads((root / "site/report.json").read_text())["pages"]
+    (table,) = next(one["tables"] for one in pages if one["path"] == "index.md")
+    assert table["header"][-1] == "hours to 2"
+    assert sorted(row[-1]["text"] for row in table["rows"]) == texts
 
 
 def test_a_mean_of_the_last_readings_says_how_many_there_are(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from msgspec.structs import asdict
 
 from reportgen.core.errors import Diagnostics
 from reportgen.core.model import CurveRequest, ResultTable
-from reportgen.draft.describing import can_freeze
 from reportgen.draft.drawing import plan_report
 from reportgen.draft.origin import find_origin, hash_table
 from reportgen.settings.blocks import AltairSettings
@@ -48,7 +47,7 @@ def record_report(report: Report) -> bytes:
                 "name": source.name,
                 "place": source.location.file,
                 "files": {file.path: file.sha256 for file in source.files},
-                "can_freeze": can_freeze(source),
+                "can_freeze": source.can_freeze and source.checkpoints is None,
             }
             for source in report.list_sources()
             if source.name not in checkpoints

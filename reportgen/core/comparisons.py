@@ -53,6 +53,7 @@ class Outcomes(Struct, frozen=True):
     lowest: float = 0.0  # the stated range of scores
     highest: float = 1.0
     settings: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)  # of each group of runs
+    notes: tuple[str, ...] = ()  # sentences about how runs are grouped
     # The first three are as in ``model.Measurements``. Call the fourth if a problem is in two clusters: it
     # raises a ``ReportError`` with the line.
     reading: Callable[[], AbstractContextManager[None]] = field(default=nullcontext)
@@ -158,6 +159,7 @@ class ProblemScores(Struct, frozen=True, eq=False):
     # The cluster of each problem, such as the passage it asks about: results within a cluster may be
     # correlated. None for a problem without a cluster; empty if no column was named.
     clusters: tuple[str | None, ...] = ()
+    grouped: tuple[str, ...] = ()  # sentences about how runs are grouped
 
 
 class Score(Struct, frozen=True):

@@ -9,8 +9,6 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
 from msgspec import Struct, field
 
 from reportgen.core.cache import CachedText  # noqa: TC001 - the schema of cached figures needs it at run time
@@ -21,10 +19,11 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     import narwhals as nw
+    import numpy as np
+    import numpy.typing as npt
 
-
-FloatArray: TypeAlias = npt.NDArray[np.float64]
-IntArray: TypeAlias = npt.NDArray[np.int64]
+    FloatArray: TypeAlias = npt.NDArray[np.float64]
+    IntArray: TypeAlias = npt.NDArray[np.int64]
 
 
 class SourceFile(Struct, frozen=True):

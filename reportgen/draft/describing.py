@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from reportgen.core.cache import Cache, stamp_tree
+from reportgen.core.cache import Cache, list_entries, stamp_tree
 from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
 from reportgen.core.statements import Description
 from reportgen.core.terminal import clean_text
@@ -118,7 +118,7 @@ def describe_data_folder(
     ``data_dir`` is relative to ``root``; the others are as in ``describe_path``. Raises ``ReportError`` if
     two sources have the same name.
     """
-    from reportgen.read import find_sources, list_entries  # noqa: PLC0415 - imports the database
+    from reportgen.read import find_sources  # noqa: PLC0415 - imports the database
     from reportgen.read.describe import DescribeContext, list_sources  # noqa: PLC0415 - as above
     from reportgen.read.find import SETTINGS, locate, report_links  # noqa: PLC0415 - as above
 
@@ -365,24 +365,9 @@ def describe_frozen_table(folder: Path) -> tuple[str, ...]:
     )
 
 
-def can_freeze(source: Source) -> bool:
-    """Return whether a table can replace a source.
-
-    It cannot for evaluations of checkpoints, whose curves and scores are no one table, for rows without a
-    step that only an author's chart reads, nor for logs whose prompts and answers a page shows.
-    """
-    from reportgen.read.tables.layout import get_layout  # noqa: PLC0415 - imports the database
-
-    layout = get_layout(source)
-    is_read = source.kind != "measurements" or layout.spread or layout.roles.step is not None
-    texts, named = layout.outcomes, source.settings.columns
-    shows_texts = texts and (texts.prompt, texts.response) != (named.prompt, named.response)
-    return bool(is_read) and source.checkpoints is None and not shows_texts
-
-
 def find_source_path(name: str, root: Path, data_dir: str, boundary: Boundary | None) -> Path:
     """Return the file or folder of a source that blocks name."""
-    from reportgen.read.find import list_entries, locate  # noqa: PLC0415 - imports the database
+    from reportgen.read.find import locate  # noqa: PLC0415 - imports the database
 
     return locate(root, data_dir, name, boundary, list_entries(root / data_dir)).path
 

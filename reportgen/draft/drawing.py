@@ -19,7 +19,6 @@ from reportgen.core.cache import CachedText
 from reportgen.core.errors import Diagnostic, Diagnostics, Severity, SourceLocation, Stage
 from reportgen.core.model import BenchmarkResult, Figure, Observed, Panels, ScoreRequest, Stack
 from reportgen.core.statements import Statement, Truth
-from reportgen.draft.blocks.charts import KINDS, draw_block, plan_block
 from reportgen.draft.blocks.draw_inputs import (
     DrawInputs,
     describe_topic,
@@ -27,11 +26,11 @@ from reportgen.draft.blocks.draw_inputs import (
     make_names_key,
     read_series_names,
 )
+from reportgen.draft.blocks.kinds import KINDS, collect_overview, plan_block
 from reportgen.draft.blocks.observations import judge_statement
 from reportgen.draft.blocks.plan import Plan, PlannedBlock, PlannedStatement, find_topic, plan_benchmark
 from reportgen.draft.blocks.results import ResultsStore
 from reportgen.draft.origin import add_metadata, count_observed, find_origin, hash_table, name_figure
-from reportgen.figures.curves.key_results import collect_overview, summarize_benchmark
 from reportgen.narrative.requests import has_sources, make_benchmark_request
 from reportgen.narrative.topics import list_block_sources, list_named_sources
 
@@ -145,6 +144,8 @@ def _has_pdf(planned: PlannedBlock, inputs: DrawInputs) -> bool:
 
 def _draw_block(planned: PlannedBlock, inputs: DrawInputs) -> Shown:
     """Draw a block, and say in the file of each figure what it is drawn from."""
+    from reportgen.draft.blocks.charts import draw_block  # noqa: PLC0415 - only where something is drawn
+
     has_pdf = _has_pdf(planned, inputs)
 
     def name_origin(_: int, figure: Figure) -> Figure:
@@ -264,6 +265,8 @@ def _get_result(planned: PlannedBenchmark, inputs: DrawInputs) -> BenchmarkResul
             from reportgen.draft.blocks.scores import make_score_result  # noqa: PLC0415 - only where there are scores
 
             return make_score_result(page, benchmark, (request, *planned.others), inputs)
+        from reportgen.figures.curves.key_results import summarize_benchmark  # noqa: PLC0415 - as above
+
         place, result = SourceLocation(page.file, benchmark.line), inputs.answers.get_curves(request)
         context = inputs.make_context(place, benchmark.source_name, result, page)
         return summarize_benchmark(benchmark, page.path, result.curve_set, context, planned.metric_title)
@@ -422,7 +425,7 @@ def _run_at_once(work: Callable[..., Any], *arguments: Any) -> Callable[[], Any]
 
 def load_libraries() -> None:
     """Import what reading and drawing need into the worker process while it is idle."""
-    for name in ("figures.altair_chart", "read", "statistics.curves.mean_curves"):
+    for name in ("draft.blocks.charts", "figures.altair_chart", "read", "statistics.curves.mean_curves"):
         import_module(f"reportgen.{name}")
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reportgen.core.cache import list_entries
 from reportgen.core.errors import (
     Diagnostic,
     Diagnostics,
@@ -26,6 +27,7 @@ from reportgen.draft.blocks.results import (
     place_score_errors,
     use_every_step,
 )
+from reportgen.draft.opening import open_project_source
 from reportgen.narrative.pages import generate_for_scores, generate_pages, read_pages
 from reportgen.narrative.references import check_references
 from reportgen.narrative.requests import list_joined
@@ -43,7 +45,6 @@ from reportgen.narrative.topics import (
 from reportgen.settings.base import name_joined
 from reportgen.settings.block_parts import list_formulas
 from reportgen.settings.blocks import DataSettings
-from reportgen.settings.loading import load_source_settings
 from reportgen.settings.report import Benchmark
 from reportgen.settings.score_blocks import ProblemsSettings
 
@@ -83,8 +84,6 @@ def gather_sources(
         if name not in opening_problems:
             opening_problems[name] = Diagnostics()
             if entries is None:
-                from reportgen.read import list_entries  # noqa: PLC0415 - imports the database
-
                 entries = list_entries(project.root / project.settings.data_dir)
             with opening_problems[name].collecting():
                 sources[name] = open_project_source(
@@ -226,37 +225,6 @@ def _check_percent(sources: Iterable[Source]) -> Iterator[Diagnostic]:
             yield Diagnostic(source.location, said, step, Stage.DATA, Severity.WARNING)
 
 
-def open_project_source(
-    project: Project,
-    name: str,
-    hashes: FileHashes,
-    cache: Cache,
-    *,
-    entries: Sequence[str] | None = None,
-    labels: Mapping[str, str] | None = None,
-    texts: bool = False,
-) -> Source:
-    """Open a source of a report; raise ``ReportError`` if it does not exist or cannot be opened.
-
-    ``entries`` are those of the data folder, if known; ``labels`` are short names that pages give series,
-    and ``texts`` is whether prompts and whole answers are read.
-    """
-    from reportgen.read import open_source  # noqa: PLC0415 - imports the database
-
-    return open_source(
-        project.root,
-        project.settings.data_dir,
-        name,
-        load_settings=load_source_settings,
-        hashes=hashes,
-        cache=cache,
-        follow_links=project.settings.follow_links,
-        entries=entries,
-        labels=labels,
-        texts=texts,
-    )
-
-
 def fit_pages(pages: tuple[Page, ...], sources: Mapping[str, Source]) -> tuple[Page, ...]:
     """Adapt pages to their sources, as far as these could be opened.
 
@@ -289,13 +257,17 @@ def fit_pages(pages: tuple[Page, ...], sources: Mapping[str, Source]) -> tuple[P
 
 
 def _choose_metrics(block: Block, page: Page, sources: Mapping[str, Source]) -> BlockSettings:
-    """Return a block's settings with the metrics that patterns match; one that matches none stays."""
+    """Return a block's settings with the metrics that patterns match."""
     settings, names = block.settings, list_block_sources(block, page)
     joined = list_joined(block, page.front_matter.benchmark)
     source = sources.get(name_joined(joined) if joined else names[0]) if names else None
     if not isinstance(settings, DataSettings) or source is None or source.kind != "measurements":
         return settings
+    return choose_metrics(settings, source)
 
+
+def choose_metrics(settings: BlockSettings, source: Source) -> BlockSettings:
+    """Return settings with the metrics of a source that their patterns match; one that matches none stays."""
     if not any(map(is_pattern, settings.list_metrics())):
         return settings
 

@@ -8,13 +8,10 @@ the data.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 import numpy as np
 from msgspec.structs import asdict
@@ -60,7 +57,6 @@ _AXIS_SIGNALS = ("x_title", "x_ticks", "x_format", "y_title", "y_title_x", "y_ti
 _RIGHT_SIGNALS = (RIGHT, *(f"right_{part}" for part in ("domain", "title", "title_x", "ticks", "format")))
 _INSIDE = "inrange(datum.step, x_domain) && inrange(datum.value, {axis}_domain) ? 1 : 0"
 _FADING = "datum.faded ? 0.25 : 1"
-_LARGEST_WHOLE = 2**53
 # Rows of a live figure are numbers or null, and each has a step.
 _CHECK_OF_STEP = r'isValid\(datum\[\\"step\\"\]\) && isFinite\(\+datum\[\\"step\\"\]\) && '
 _REPEATED_CHECKS = re.compile(rf'{_CHECK_OF_STEP}| && isFinite\(\+datum\[\\"\w+\\"\]\)')
@@ -311,46 +307,3 @@ def _set_clip_signal(mark: dict[str, Any]) -> None:
         mark["clip"] = {"signal": "clip"}
     for inner in mark.get("marks", ()):
         _set_clip_signal(inner)
-
-
-@lru_cache(maxsize=64)  # figures of one shape share their view
-def name_view(specification: str) -> str:
-    """Return a short name of the view compiled from a Vega-Lite specification."""
-    return hashlib.sha256(specification.encode()).hexdigest()[:12]
-
-
-def write_link_state(
-    figure: str,
-    series: Sequence[str] = (),
-    x: tuple[float, float] | None = None,
-    mark: tuple[float, str] | None = None,
-    run: tuple[str, str] | None = None,
-) -> str:
-    """Write the fragment of a link to a figure's state: ``scores~series=MEL,GRPO~x=100..140~mark=120@MEL``.
-
-    ``site/assets/live-state.js`` reads it. Names are percent-encoded, so they cannot contain a separator.
-    Only given parts are written, in this order. Series not in ``series`` fade; ``mark`` is the step and
-    series of the marked point, ``run`` the name and series of a run to show alone. In panels, the figure is
-    the panel. Raises a ``ValueError`` if a step is not finite.
-    """
-    parts = [_quote_name(figure)]
-    if series:
-        parts.append("series=" + ",".join(map(_quote_name, series)))
-    if x is not None:
-        parts.append("x=" + "..".join(map(_write_step, x)))
-    if mark is not None:
-        parts.append(f"mark={_write_step(mark[0])}@{_quote_name(mark[1])}")
-    if run is not None:
-        parts.append("run=" + "@".join(map(_quote_name, run)))
-    return "~".join(parts)
-
-
-def _quote_name(name: str) -> str:
-    # A lone surrogate cannot be encoded; ``quote`` does not escape the separator ``~``.
-    return quote(name.encode("utf-8", "replace"), safe="").replace("~", "%7E")
-
-
-def _write_step(step: float) -> str:
-    if not math.isfinite(step):
-        raise ValueError(f"a link cannot name the step {step}")
-    return str(int(step)) if float(step).is_integer() and abs(step) <= _LARGEST_WHOLE else repr(float(step))

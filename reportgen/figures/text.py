@@ -1,16 +1,18 @@
-"""Text in figures: escaped for XML and CSV, measured without a browser, cut and wrapped."""
+"""Text in figures: escaped for XML and CSV, measured without a browser, cut and wrapped; links to them."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import re
 import textwrap
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
+from urllib.parse import quote
 
 from reportgen.core.words import escape_formula
 from reportgen.figures.style import LABEL_SIZE
@@ -35,6 +37,7 @@ _MOST_LINES = 2
 _JOINT = re.compile(r"[^\s/_:,-]*[\s/_:,-]*")
 # Characters of a line in a table cell: about as wide as a score with its interval.
 _WIDEST_CELL = 34
+_LARGEST_WHOLE = 2**53
 _TURNING = {"R", "AL", "RLE", "RLO", "RLI", "LRE", "LRO", "LRI", "FSI", "PDF", "PDI"}
 
 
@@ -175,3 +178,51 @@ def isolate_names(sentence: str, names: Sequence[str]) -> str:
         if any(unicodedata.bidirectional(letter) in _TURNING for letter in name):
             sentence = sentence.replace(name, f"\N{FIRST STRONG ISOLATE}{name}\N{POP DIRECTIONAL ISOLATE}")
     return sentence
+
+
+def name_line(series: str, metric: str, *, alone: bool) -> str:
+    """Return the name of a line; a series that is alone in its plot is not repeated on every line."""
+    return metric if alone else f"{series} · {metric}"
+
+
+@lru_cache(maxsize=64)  # figures of one shape share their view
+def name_view(specification: str) -> str:
+    """Return a short name of the view compiled from a Vega-Lite specification."""
+    return hashlib.sha256(specification.encode()).hexdigest()[:12]
+
+
+def write_link_state(
+    figure: str,
+    series: Sequence[str] = (),
+    x: tuple[float, float] | None = None,
+    mark: tuple[float, str] | None = None,
+    run: tuple[str, str] | None = None,
+) -> str:
+    """Write the fragment of a link to a figure's state: ``scores~series=MEL,GRPO~x=100..140~mark=120@MEL``.
+
+    ``site/assets/live-state.js`` reads it. Names are percent-encoded, so they cannot contain a separator.
+    Only given parts are written, in this order. Series not in ``series`` fade; ``mark`` is the step and
+    series of the marked point, ``run`` the name and series of a run to show alone. In panels, the figure is
+    the panel. Raises a ``ValueError`` if a step is not finite.
+    """
+    parts = [_quote_name(figure)]
+    if series:
+        parts.append("series=" + ",".join(map(_quote_name, series)))
+    if x is not None:
+        parts.append("x=" + "..".join(map(_write_step, x)))
+    if mark is not None:
+        parts.append(f"mark={_write_step(mark[0])}@{_quote_name(mark[1])}")
+    if run is not None:
+        parts.append("run=" + "@".join(map(_quote_name, run)))
+    return "~".join(parts)
+
+
+def _quote_name(name: str) -> str:
+    # A lone surrogate cannot be encoded; ``quote`` does not escape the separator ``~``.
+    return quote(name.encode("utf-8", "replace"), safe="").replace("~", "%7E")
+
+
+def _write_step(step: float) -> str:
+    if not math.isfinite(step):
+        raise ValueError(f"a link cannot name the step {step}")
+    return str(int(step)) if float(step).is_integer() and abs(step) <= _LARGEST_WHOLE else repr(float(step))

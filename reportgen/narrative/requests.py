@@ -108,6 +108,9 @@ def make_requests(block: Block, page: Page, sources: Mapping[str, Source]) -> tu
         family = sum(getattr(other.settings, "family", "block") == "page" for other in page.blocks)
         return tuple(replace(request, family_blocks=family) for request in requests)
     source = shown[0]
+    if chosen_part := getattr(settings, "benchmark", None) if source.kind == "measurements" else None:
+        message = f'benchmark: {chosen_part} chooses rows of scores, and "{source.name}" holds measurements'
+        raise ReportError(Diagnostic(block.location, message, "Leave it out, or choose rows with filter"))
     if source.kind != "measurements":
         message = f'a {block.kind} block draws measurements, and "{source.name}" holds scores'
         raise ReportError(Diagnostic(block.location, message, "Write a scores block instead"))
@@ -123,6 +126,12 @@ def make_requests(block: Block, page: Page, sources: Mapping[str, Source]) -> tu
     )
 
 
+def explain_score_metric(metric: str, source: str, place: SourceLocation) -> Diagnostic:
+    """Return the problem that a metric, in quotes, is none of scores."""
+    message = f'{metric} is no metric of scores, and "{source}" holds scores'
+    return Diagnostic(place, message, "Write mean, or such as avg@16, pass@8, maj@8, pass^8")
+
+
 def _make_sweep_of_scores(settings: SweepSettings, source: Source, place: SourceLocation) -> MetricSettings:
     """Return what a sweep shows of scores; raise ``ReportError`` for what only measurements have."""
     problems = []
@@ -131,8 +140,7 @@ def _make_sweep_of_scores(settings: SweepSettings, source: Source, place: Source
         problems.append(Diagnostic(place, message, "Leave out value"))
     if isinstance(settings.metric, dict) or not is_score_metric(settings.metric or "mean"):
         metric = quote_names(settings.list_metrics())
-        message = f'{metric} is no metric of scores, and "{source.name}" holds scores'
-        problems.append(Diagnostic(place, message, "Write mean, or such as avg@16, pass@8, maj@8, pass^8"))
+        problems.append(explain_score_metric(metric, source.name, place))
     if problems:
         raise ReportError(*problems)
     given = {name: getattr(settings, name) for name in settings.model_fields_set & set(_OF_SCORES)}
@@ -154,8 +162,7 @@ def make_benchmark_request(benchmark: Benchmark, source: Source, page: Page) -> 
         return _make_curve_request(source, metric, CurveSettings())
     metric = benchmark.metric or "mean"
     if not is_score_metric(metric):
-        message = f'"{metric}" is no metric of scores, and "{source.name}" holds outcomes'
-        raise ReportError(Diagnostic(place, message, "Write mean, or such as avg@16, pass@8, maj@8, pass^8"))
+        raise ReportError(explain_score_metric(f'"{metric}"', source.name, place))
     part, named = _find_part(benchmark, source), benchmark.benchmark
     if named and named != part:
         raise ReportError(_explain_part(place, named, source))
@@ -184,6 +191,9 @@ def _choose_metrics(
         step = f"{formula or suggest_name(metric, one.metrics)}{_list_metrics(one)}"
         if is_pattern(metric) and not formula:
             message, step = explain_unmatched(metric, "metric", one.metrics, f'source "{one.name}"')
+            if len(matched := choose_names([metric], one.metrics).names) > 1:
+                message = f'{whose} draws one metric, and "{metric}" matches {len(matched)}'
+                step = f"Name one of {quote_names(matched)}"
         problems.append(Diagnostic(place, message, step))
     if not named and len(source.metrics) != 1:
         message = f'{whose} names no metric and "{source.name}" has {len(source.metrics)}'

@@ -58,9 +58,14 @@ def split_front_matter(text: str, file: str) -> tuple[str, str, int]:
     """Return the front matter, the Markdown after it, and the line at which that begins.
 
     Raises:
-        ReportError: the front matter has no end.
+        ReportError: the front matter has no end, or does not begin in the first line.
     """
-    match = _FRONT_MATTER.match(text)
+    match, moved = _FRONT_MATTER.match(text), text.lstrip()
+    if moved != text and _OPENED.match(moved) and _FRONT_MATTER.match(moved):
+        message = "this front matter is shown as text, since it does not begin in the first line"
+        line = text.count("\n", 0, len(text) - len(moved)) + 1
+        step = "Remove what is before it, or write *** instead of --- for a rule"
+        raise ReportError(Diagnostic(SourceLocation(file, line), message, step))
     if match is None and _OPENED.match(text):
         message = "the front matter that begins here has no end"
         step = "End it with a line of three dashes, and begin the text on the next line"

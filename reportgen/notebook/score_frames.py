@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import contextmanager
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
@@ -12,7 +13,7 @@ from msgspec.structs import replace
 
 from reportgen.core.comparisons import Outcomes, ScoresError
 from reportgen.core.errors import SourceLocation, Stage, make_error
-from reportgen.notebook.tables import Table, open_data
+from reportgen.notebook.tables import Table, explain_frames, open_data
 from reportgen.settings.score_blocks import MetricSettings, split_metric
 from reportgen.statistics.compare import compare_all, compare_pairs_across
 from reportgen.statistics.pairs import compute_macro_score
@@ -65,6 +66,7 @@ class _Selection(Struct, frozen=True):
     where: Mapping[str, CellValue | tuple[CellValue, ...]]
     level: float
     higher_is_better: bool
+    by: tuple[str, ...] = ()
 
     @contextmanager
     def locate_errors(self) -> Iterator[None]:
@@ -83,16 +85,15 @@ class _Selection(Struct, frozen=True):
     def read_problem_scores(self, *, answers: bool) -> dict[str, ProblemScores]:
         """Read the problem scores by name of their benchmark, with ``answers`` if needed."""
         if isinstance(self.data, Outcomes):
-            if self.benchmark or self.series or self.where:
+            if self.benchmark or self.series or self.where or self.by:
                 raise ValueError("outcomes are narrowed where they are read")
             return {"": group_problem_scores(self.data, answers=answers)}
         from reportgen.read import read_outcomes  # noqa: PLC0415 - imports the database
 
-        root, source, series, where = self.data.root, self.data.source, self.series, self.where
+        root, source = self.data.root, self.data.source
+        read = partial(read_outcomes, root, source, series=self.series, where=self.where, by=self.by)
         return {
-            name: group_problem_scores(
-                read_outcomes(root, source, benchmark=title, series=series, where=where), answers=answers
-            )
+            name: group_problem_scores(read(benchmark=title), answers=answers)
             for title, name in self.list_benchmarks(source).items()
         }
 
@@ -104,7 +105,11 @@ def _open_scores(data: Data | Outcomes) -> Table | Outcomes:
     table = open_data(data)
     if table is not data and table.source.kind == "measurements":
         message = "the frame has no scores: no column for the problem or none for its score"
-        raise make_error(_NOTEBOOK, message, 'Rename them to "problem" and "score"', Stage.DATA)
+        advice = (
+            'Rename them to "problem" and "score". For a table with a column for each benchmark, also for '
+        )
+        advice += 'one alone, give rg.read(frame, form="wide") instead of the frame'
+        raise make_error(_NOTEBOOK, message, advice, Stage.DATA)
     return table
 
 
@@ -127,6 +132,7 @@ def _as_frame(rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> p
     return frame.astype({name: kind for name, kind in kinds.items() if name in columns})
 
 
+@explain_frames
 def scores(
     data: Data | Outcomes,
     metric: str = "mean",
@@ -134,6 +140,7 @@ def scores(
     benchmark: str | None = None,
     series: tuple[str, ...] | None = None,
     where: Mapping[str, CellValue | tuple[CellValue, ...]] | None = None,
+    by: str | Sequence[str] = (),
     estimand: Estimand = "problems like these",
     level: float = 0.95,
     higher_is_better: bool = True,
@@ -168,6 +175,7 @@ def scores(
         benchmark: the benchmark to use from a table with several; all if None.
         series: series to include, in this order; all if None.
         where: allowed value or values of each column.
+        by: setting or settings whose values are the series.
         estimand: estimand of the interval, see above.
         level: confidence level.
         higher_is_better: whether larger scores are better.
@@ -192,7 +200,8 @@ def scores(
     """
     name, k = _parse_metric(metric)
     table = _open_scores(data)
-    chosen = _Selection(table, benchmark, series, where or {}, level, higher_is_better)
+    grouped = (by,) if isinstance(by, str) else tuple(by)
+    chosen = _Selection(table, benchmark, series, where or {}, level, higher_is_better, grouped)
     if isinstance(table, Table) and table.source.kind == "totals":
         return _score_totals(table, name, chosen)
     columns, rows = {}, list[dict[str, object]]()
@@ -212,6 +221,9 @@ def _score_totals(table: Table, metric: str, chosen: _Selection) -> pd.DataFrame
     from reportgen.read import TotalsTable  # noqa: PLC0415 - imports the database
 
     source = table.source
+    if chosen.by:
+        message = f'by groups runs by their settings, and "{source.name}" holds totals only'
+        raise make_error(source.location, message, "Leave out by", Stage.DATA)
     if metric != "mean":
         message = f'"{source.name}" holds totals only, which give no {metric}'
         raise make_error(source.location, message, "Leave out metric", Stage.DATA)
@@ -261,6 +273,7 @@ def _make_rows(
     ]
 
 
+@explain_frames
 def compare(
     data: Data | Outcomes,
     a: str | None = None,
@@ -270,6 +283,7 @@ def compare(
     benchmark: str | None = None,
     series: tuple[str, ...] | None = None,
     where: Mapping[str, CellValue | tuple[CellValue, ...]] | None = None,
+    by: str | Sequence[str] = (),
     level: float = 0.95,
     higher_is_better: bool = True,
 ) -> pd.DataFrame:
@@ -303,6 +317,7 @@ def compare(
         benchmark: the benchmark to use from a table with several; all if None.
         series: series to include; all if None.
         where: allowed value or values of each column.
+        by: setting or settings whose values are the series.
         level: confidence level of the intervals.
         higher_is_better: whether larger scores are better.
 
@@ -324,7 +339,8 @@ def compare(
     """
     name, k = _parse_metric(metric)
     table = _open_scores(data)
-    chosen = _Selection(table, benchmark, series, where or {}, level, higher_is_better)
+    grouped = (by,) if isinstance(by, str) else tuple(by)
+    chosen = _Selection(table, benchmark, series, where or {}, level, higher_is_better, grouped)
     with chosen.locate_errors():
         parts = chosen.read_problem_scores(answers=name == "maj@k")
         names = tuple(dict.fromkeys(one for part in parts.values() for one in part.series))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeAlias, TypeVar
 
 import narwhals as nw
 from msgspec import Struct
@@ -18,7 +19,7 @@ from reportgen.core.words import quote_names
 from reportgen.settings.inputs import Source  # noqa: TC001 - help() evaluates the types of a struct's fields
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from narwhals.typing import IntoDataFrame
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 Data: TypeAlias = "Table | IntoDataFrame"
 """The result of ``read``, or a data frame with the columns of a data file."""
 _FRAME: Final = "frame"
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 _NOTEBOOK: Final = SourceLocation("notebook")
 
 
@@ -38,6 +41,7 @@ class Table(Struct, frozen=True):
 
     root: Path
     source: Source
+    of_frame: bool = False
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -53,6 +57,36 @@ class Table(Struct, frozen=True):
         return f'<reportgen.Table "{source.name}": {source.kind}{listed}>'
 
 
+def explain_frames(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Return a function whose errors about a frame name its rows, not those of the file it is written to."""
+
+    @wraps(function)
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        data = args[0] if args else kwargs.get("data")
+        if isinstance(data, str | Path) or (isinstance(data, Table) and not data.of_frame):
+            return function(*args, **kwargs)
+        problems = Diagnostics()
+        with problems.collecting():
+            return function(*args, **kwargs)
+        raise ReportError(*map(_name_frame, problems.found))
+
+    return call
+
+
+def _name_frame(problem: Diagnostic) -> Diagnostic:
+    """Return a problem of a frame with its row in place of the line, and arguments in place of keys."""
+    if not problem.location.file.startswith(f"{_FRAME}."):
+        return problem
+    line = problem.location.line
+    place = SourceLocation(f"row {line - 1} of the frame" if line and line > 1 else "the frame")
+    message = re.sub(r"\bline (\d+)", lambda found: f"row {int(found[1]) - 1}", problem.message)
+    step = re.sub(r"Say (\w+): in source\.yml", r"Say it in rg.read(frame, \1=…)", problem.next_step)
+    step = step.replace(" in source.yml", " as an argument of rg.read").replace("x: of the block", "x")
+    named = re.sub(f'the source "{_FRAME}"|^"{_FRAME}"(?= has )', "the frame", message)
+    return replace(problem, location=place, message=named, next_step=step)
+
+
+@explain_frames
 def read(data: str | Path | IntoDataFrame, **settings: object) -> Table:
     """Open a file or folder of run data, with its ``source.yml`` if it has one, or a data frame.
 
@@ -110,17 +144,8 @@ def _open_frame(frame: nw.DataFrame[Any], settings: Mapping[str, object]) -> Tab
         if settings:
             replace_file(str(path.with_suffix(".source.yml")), keys.encode())
         replace_file(str(path), text)
-    problems = Diagnostics()
-    with problems.collecting():
-        _, source = open_path(path, load_settings=load_source_settings)
-        return Table(path.parent, source)
-    raise ReportError(*map(_advise_arguments, problems.found))
-
-
-def _advise_arguments(problem: Diagnostic) -> Diagnostic:
-    """Return a problem of a frame, which has no ``source.yml``, with an argument of ``read`` as next step."""
-    step = re.sub(r"Say (\w+): in source\.yml", r"Say it in rg.read(frame, \1=…)", problem.next_step)
-    return replace(problem, next_step=step.replace(" in source.yml", " as an argument of rg.read"))
+    _, source = open_path(path, load_settings=load_source_settings)
+    return Table(path.parent, source, of_frame=True)
 
 
 def open_data(data: Data) -> Table:

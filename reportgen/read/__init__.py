@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reportgen.read.find import find_sources, list_entries
+from reportgen.read.find import find_sources
 from reportgen.read.joined import (
     get_score_names,
     list_values,
@@ -24,7 +24,6 @@ __all__ = [
     "hash_problem_set",
     "join_sources",
     "list_axes",
-    "list_entries",
     "list_values",
     "make_frame",
     "open_path",

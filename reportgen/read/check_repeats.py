@@ -23,7 +23,7 @@ from reportgen.read.tables.distinguish import (
     may_count_runs,
     sample_keys,
 )
-from reportgen.read.tables.layout import get_layout, is_name_of, resolve_filters
+from reportgen.read.tables.layout import get_layout, is_name_of
 from reportgen.read.tables.merged import (
     PARTS_OF_A_BENCHMARK,
     SMALL,
@@ -38,7 +38,7 @@ from reportgen.read.tables.merged import (
     warn_differing_numbers,
     warn_merged,
 )
-from reportgen.read.tables.rows import locate_row, select_files, select_run, select_series
+from reportgen.read.tables.rows import locate_row, resolve_filters, select_files, select_run, select_series
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
@@ -345,16 +345,17 @@ def suggest_series(root: Path, source: Source, metrics: tuple[str, ...]) -> tupl
     filters = resolve_filters(source.settings.filter, tuple(layout.kinds))
     if layout.outcomes:
         keys = sample_keys(_make_answer_keys(root, layout, layout.outcomes, filters))
-        differing = find_differing_texts(keys)
+        repeat = _find_repeat(keys)
+    else:
+        keys = sample_keys(_make_step_keys(root, layout, metrics, filters))
+        repeat = _find_repeated_step(keys)
+    if repeat is None:
+        differing = find_differing_texts(keys) if may_differ(layout, source.settings) else []
         return (*list_series_columns(layout), *differing) if differing else ()
-    keys = sample_keys(_make_step_keys(root, layout, metrics, filters))
-    repeat = _find_repeated_step(keys)
-    apart = _find_columns(keys, repeat.part) if repeat else [tuple(find_differing_texts(keys))]
-    if not (apart and apart[0]) or any(
-        is_name_of("step", name) or may_count_runs(keys, name) for name in apart[0]
-    ):
+    first = next(iter(_find_columns(keys, repeat.part)), ())
+    if not first or any(is_name_of("step", name) or may_count_runs(keys, name) for name in first):
         return ()
-    return (*list_series_columns(layout), *apart[0])
+    return (*list_series_columns(layout), *first)
 
 
 def set_series(settings: SourceSettings, column: str | None) -> SourceSettings:

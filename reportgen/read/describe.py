@@ -199,16 +199,18 @@ def _describe_source(
         # Refuse rows that repeat a step or a problem, and runs that differ in words, as blocks do.
         repeated = tuple(metric.name for metric in description.counts.metrics if metric.repeated)
         differ = may_differ(get_layout(source), request.settings)
-        if source.kind == "measurements" and source.metrics and (repeated or differ):
-            description = _suggest_series(description, source, request, repeated or source.metrics[:1])
-            measurements = read_measurements(root, source, repeated or source.metrics[:1])
+        answered = any(one.repeated or differ for one in description.counts.evaluations)
+        repeated = repeated or source.metrics[: differ and source.kind == "measurements"]
+        if repeated or answered:
+            description = _suggest_series(description, source, request, repeated)
+        if repeated:
+            measurements = read_measurements(root, source, repeated)
             measurements.check_repeats()
             measurements.check_runs()
-        if differ and description.counts.evaluations:
-            description = _suggest_series(description, source, request, ())
-            read_outcomes(root, source).check_runs()
-        if any(one.repeated for one in description.counts.evaluations):
-            read_outcomes(root, source).check_repeats()
+        if answered:
+            outcomes = read_outcomes(root, source)
+            outcomes.check_repeats()
+            outcomes.check_runs()
     return description, is_mixed
 
 

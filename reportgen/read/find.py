@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reportgen.core.cache import list_entries
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
 from reportgen.core.words import join_names, suggest_name
 from reportgen.formats.files import get_archive_ending, natural_key, split_ending, split_weak_ending
@@ -94,11 +95,6 @@ def find_sources(
     if clashes := [(name, paths) for name, paths in names.items() if len(paths) > 1]:
         raise ReportError(*(_report_clash(name, paths, project_root) for name, paths in clashes))
     return tuple(sorted(names, key=lambda name: natural_key(Path(name))))
-
-
-def list_entries(data: Path) -> list[str]:
-    """Return the names of all that is directly in the data folder; empty if there is no such folder."""
-    return os.listdir(data) if data.is_dir() else []  # noqa: PTH208 - pathlib takes ten times as long
 
 
 def locate(

@@ -22,9 +22,8 @@ from reportgen.read.tables.layout import (
     get_layout,
     match_columns,
     resolve_column,
-    resolve_filters,
 )
-from reportgen.read.tables.rows import select_files, select_run
+from reportgen.read.tables.rows import resolve_filters, select_files, select_run
 from reportgen.read.tables.survey import complete_layout
 
 if TYPE_CHECKING:
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from reportgen.read.tables.layout import Layout
     from reportgen.read.tables.rows import Rows
     from reportgen.settings.inputs import Source
+    from reportgen.settings.source import SourceSettings
 
 
 # Keys that no longer matter: one file replaces all, and filtered rows are gone.
@@ -67,6 +67,17 @@ class FrozenTable(Struct, frozen=True):
 
     select: str
     settings: Mapping[str, object]
+
+
+def can_freeze(layout: Layout, settings: SourceSettings) -> bool:
+    """Return whether a table can replace a source.
+
+    It cannot for rows without a step that only an author's chart reads, nor for logs whose prompts and
+    answers a page shows.
+    """
+    texts, named = layout.outcomes, settings.columns
+    is_read = texts or layout.totals or layout.spread or layout.roles.step is not None
+    return bool(is_read) and not (texts and (texts.prompt, texts.response) != (named.prompt, named.response))
 
 
 def freeze_table(root: Path, source: Source) -> FrozenTable:

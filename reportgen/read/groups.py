@@ -33,9 +33,8 @@ from reportgen.read.tables.layout import (
     get_layout,
     list_setting_names,
     resolve_column,
-    resolve_filters,
 )
-from reportgen.read.tables.rows import select_files, select_run, select_series
+from reportgen.read.tables.rows import resolve_filters, select_files, select_run, select_series
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -116,7 +115,7 @@ class GroupColumns(Struct, frozen=True):
             return Groups()
         by = self._label(part for part in self.list_fields() if part != "colour")
         colour = self._label(part for part in self.list_fields() if part == "colour")
-        settings = ", ".join(f"min({part})" for part in self.list_fields() if part != "colour")
+        settings = ", ".join(f"list(DISTINCT {part})" for part in self.list_fields() if part != "colour")
         rows = get_engine().fetch_rows(
             f"SELECT series, run, list(DISTINCT {by}), list(DISTINCT {colour}), [{settings}] "  # noqa: S608 - quoted
             f"FROM ({select}) "
@@ -126,12 +125,15 @@ class GroupColumns(Struct, frozen=True):
         members: dict[str, dict[str, None]] = {}
         values: dict[str, dict[str, str | None]] = {}
         for series, run, labels, own, cells in rows:
-            for names, found in ((self.by, labels), (self.colour, own)):
+            changing = {name: found for name, found in zip(self.by, cells, strict=True) if len(found) > 1}
+            several = labels if len(changing) != 1 else next(iter(changing.values()))
+            for names, found in ((changing, several), (self.colour, own)):
                 if len(found) > 1:
-                    raise ReportError(_explain_change(source, names, series, run, sorted(found)))
+                    texts = sorted("none" if text is None else text for text in found)
+                    raise ReportError(_explain_change(source, names, series, run, texts))
             group = labels[0] if self.by else series
             members.setdefault(group, {})[series] = None
-            values.setdefault(group, dict(zip(self.by, cells, strict=True)))
+            values.setdefault(group, {name: found[0] for name, found in zip(self.by, cells, strict=True)})
             if self.colour and colours.setdefault(group, own[0]) != own[0]:
                 (name,) = self.colour
                 message = f'"{group}" has runs with {join_names(sorted([colours[group], own[0]]))}'
@@ -158,8 +160,8 @@ def _describe_pools(groups: Sequence[str], members: Mapping[str, Mapping[str, No
 def separate_runs(root: Path, layout: Layout, groups: GroupColumns, filters: Filters) -> Layout:
     """Return a layout in which runs of a table are apart by the settings that group them.
 
-    A setting separates runs if a run has several values of it at most of its steps or problems, as in a table
-    of a sweep. One that changes from step to step does not.
+    A setting separates runs if a run has several values of it at most of its steps, as in a table of a sweep,
+    or at any of its problems. One that changes from step to step, or is a property of problems, does not.
     """
     parts = layout.outcomes
     keys = (parts.problem, parts.sample) if parts else (layout.roles.step,)
@@ -177,7 +179,8 @@ def separate_runs(root: Path, layout: Layout, groups: GroupColumns, filters: Fil
 
     rows = select_files(root, layout, list_fields, filters)
     several = ", ".join(f"count(DISTINCT c{n}) > 1 AS c{n}" for n in range(len(names)))
-    most = ", ".join(f"2 * count_if(c{n}) > count(*) AS c{n}" for n in range(len(names)))
+    enough = "bool_or(c{0}) AS c{0}" if parts else "2 * count_if(c{0}) > count(*) AS c{0}"
+    most = ", ".join(enough.format(n) for n in range(len(names)))
     ((*found,),) = get_engine().fetch_rows(
         f"WITH steps AS (SELECT series, run, {several} FROM ({rows}) "  # noqa: S608 - our own names
         f"GROUP BY series, run, {', '.join(key)}), runs AS (SELECT {most} FROM steps GROUP BY series, run) "
@@ -338,7 +341,12 @@ def _explain_change(
     message = f"{join_names(list(names))} {verb} within {whose}: {shown}"
     step = "Name a setting, which is the same throughout a run"
     if source.kind == "outcomes":
-        step += ", or write a problems block, whose slices are columns of problems"
+        stated = source.settings.columns.series or "NAME"
+        series = ", ".join([*([stated] if isinstance(stated, str) else stated), *names])
+        step += (
+            f"; say columns: {{series: [{series}]}} in source.yml if runs differ in it, or write a problems "
+        )
+        step += "block, whose slices are columns of problems"
     return Diagnostic(source.location, message, step, Stage.DATA)
 
 

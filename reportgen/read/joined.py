@@ -16,7 +16,7 @@ from reportgen.formats import sql
 from reportgen.formats.sql import get_engine
 from reportgen.read import groups, measurements, outcomes
 from reportgen.read.check_repeats import check_answers, check_steps
-from reportgen.read.groups import rank_label
+from reportgen.read.groups import Groups, rank_label
 from reportgen.read.outcomes import TotalsTable, build_outcomes, check_clusters, plan_outcomes
 from reportgen.read.plan import MeasurementQuery, report_missing_series
 from reportgen.read.tables.check import explain_errors
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from reportgen.core.comparisons import ReportedScore
     from reportgen.core.model import Formula
-    from reportgen.read.groups import Groups
     from reportgen.read.measurements import PlannedTable
     from reportgen.read.outcomes import OutcomeQuery
     from reportgen.settings.base import CellValue
@@ -94,8 +93,8 @@ def _join_tables(root: Path, source: Source, query: MeasurementQuery) -> Measure
     tables = [table for _, table in planned]
     # Relative times are in the unit of the longest.
     longest = max(tables, key=lambda table: table.rows.unit).rows
-    names, order, settings = _name_groups((part, table.groups) for part, table in planned)
-    order = order if query.by else _choose_joined(source, query.series)
+    names, found = _join_groups([(part, table.groups) for part, table in planned])
+    order = found.order if query.by else _choose_joined(source, query.series)
     selects = _select_tables(planned, names, longest.unit)
     reading = _make_reading(root, source, [table.list_faults for table in tables])
     with reading():
@@ -108,17 +107,15 @@ def _join_tables(root: Path, source: Source, query: MeasurementQuery) -> Measure
                 table.check_x()
         problems.raise_errors()
 
-    own = list(zip(names, tables, strict=True))
-    colours = {new[name]: label for new, table in own for name, label in table.groups.colours.items()}
     return Measurements(
         frame=frame,
         step_name=longest.title,
         step_is_time=longest.is_time,
         given_interval=next(filter(None, (table.plan.given_interval for table in tables)), None),
         order=order,
-        colours=dict(sorted(colours.items(), key=lambda pair: rank_label(pair[1]))),
-        settings=settings,
-        notes=_join_notes(planned),
+        colours=found.colours,
+        settings=found.values,
+        notes=_join_notes([(part, table.notes) for part, table in planned]),
         check_x=check_x,
         reading=reading,
         check_runs=partial(_run_all, [one.check_runs for one in tables]),
@@ -126,22 +123,23 @@ def _join_tables(root: Path, source: Source, query: MeasurementQuery) -> Measure
     )
 
 
-def _name_groups(
-    parts: Iterable[tuple[SourcePart, Groups]],
-) -> tuple[list[Mapping[str, str]], tuple[str, ...], dict[str, Mapping[str, str | None]]]:
-    """Return the groups, otherwise series, of each source with their names among all.
-
-    The second part are the groups in order, the third their settings.
-    """
+def _join_groups(
+    parts: Sequence[tuple[SourcePart, Groups]],
+) -> tuple[list[Mapping[str, str]], Groups]:
+    """Return the groups, otherwise series, of each source with their names among all, and all groups."""
     names: list[Mapping[str, str]] = []
-    settings: dict[str, Mapping[str, str | None]] = {}
+    colours: dict[str, str] = {}
+    values: dict[str, Mapping[str, str | None]] = {}
     for part, own in parts:
         new = {group: f"{group}, {part.source.name}" for group in own.order} or part.names
         names.append(new)
-        settings |= {new[group]: cells for group, cells in own.values.items()}
+        colours |= {new[group]: label for group, label in own.colours.items()}
+        values |= {new[group]: cells for group, cells in own.values.items()}
     # Groups of the same settings are in the order of their sources.
-    pairs = [pair for new in names for pair in new.items()]
-    return names, tuple(name for _, name in sorted(pairs, key=lambda pair: rank_label(pair[0]))), settings
+    pairs = sorted((pair for new in names for pair in new.items()), key=lambda pair: rank_label(pair[0]))
+    by_colour = dict(sorted(colours.items(), key=lambda pair: rank_label(pair[1])))
+    notes = _join_notes([(part, own.notes) for part, own in parts])
+    return names, Groups(tuple(name for _, name in pairs), by_colour, notes, values)
 
 
 def _select_tables(
@@ -160,14 +158,13 @@ def _select_tables(
     return selects
 
 
-def _join_notes(planned: Sequence[tuple[SourcePart, PlannedTable]]) -> tuple[str, ...]:
+def _join_notes(planned: Sequence[tuple[SourcePart, Sequence[str]]]) -> tuple[str, ...]:
     """Return the notes of all sources, and then of each those that not all have."""
-    tables = [table for _, table in planned]
-    shared = [note for note in tables[0].notes if all(note in table.notes for table in tables)]
+    shared = [note for note in planned[0][1] if all(note in notes for _, notes in planned)]
     own = [
         f"{part.source.settings.title or part.source.name}: {note}"
-        for part, table in planned
-        for note in table.notes
+        for part, notes in planned
+        for note in notes
         if note not in shared
     ]
     return (*shared, *own)
@@ -192,13 +189,11 @@ def read_outcomes(
             project_root, source, benchmark=benchmark, series=series, where=where, by=by
         )
 
-    def plan(part: Source, own: tuple[str, ...] | None) -> OutcomeQuery:
-        return plan_outcomes(project_root, part, benchmark, own, where or {}, by=by)
-
+    plan = partial(plan_outcomes, project_root, benchmark=benchmark, where=where or {}, by=by)
     planned = _plan_parts(source, series, plan)
     queries = [query for _, query in planned]
     _check_clusters(source, queries)
-    renames, order, settings = _name_groups((part, one.find_groups(project_root)) for part, one in planned)
+    renames, found = _join_groups([(part, query.find_groups(project_root)) for part, query in planned])
     has = frozenset.intersection(*(frozenset(one.given) for one in queries))
     slices = tuple(name for name in queries[0].slices if all(name in query.slices for query in queries))
     columns = {name: sql.quote_name(name) for name in (*_ANSWER, *sorted(has), *slices)}
@@ -209,12 +204,13 @@ def read_outcomes(
         frame = get_engine().open_frame(" UNION ALL ".join(selects))
     return Outcomes(
         frame=frame,
-        order=order if by else _choose_joined(source, series),
+        order=found.order if by else _choose_joined(source, series),
         has=has,
         slices=slices,
         lowest=source.score_range[0],
         highest=source.score_range[1],
-        settings=settings,
+        settings=found.values,
+        notes=found.notes,
         reading=reading,
         **_join_checks(project_root, queries, statements),
     )

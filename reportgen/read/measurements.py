@@ -17,8 +17,8 @@ from reportgen.read.derived import check_derived, check_x, derive
 from reportgen.read.groups import expand_settings
 from reportgen.read.plan import build_rows, plan_measurements, select_rows
 from reportgen.read.tables.check import explain_errors, explain_faults, find_faults
-from reportgen.read.tables.layout import get_layout, resolve_filters
-from reportgen.read.tables.rows import select_files, select_run, select_series
+from reportgen.read.tables.layout import get_layout
+from reportgen.read.tables.rows import resolve_filters, select_files, select_run, select_series
 from reportgen.read.x_axis import DerivedRows, find_x, place_rows
 from reportgen.settings.base import describe_filter
 

@@ -29,13 +29,13 @@ from reportgen.read.tables.layout import (
     get_layout,
     list_free_columns,
     resolve_column,
-    resolve_filters,
 )
 from reportgen.read.tables.rows import (
     check_range,
     check_score,
     keep_series,
     locate_row,
+    resolve_filters,
     select_files,
     select_names,
 )
@@ -127,7 +127,7 @@ def read_outcomes(
     Raises:
         ReportError: the source has no outcomes, or no such benchmark, series or column.
     """
-    query = plan_outcomes(project_root, source, benchmark, series, where or {}, by=by)
+    query = plan_outcomes(project_root, source, series, benchmark=benchmark, where=where or {}, by=by)
     reading = partial(explain_errors, project_root, source.location, partial(query.list_faults, project_root))
     statement = build_outcomes(project_root, query)
     with reading():
@@ -141,6 +141,7 @@ def read_outcomes(
         lowest=source.score_range[0],
         highest=source.score_range[1],
         settings=groups.values,
+        notes=groups.notes,
         reading=reading,
         check_repeats=partial(check_answers, project_root, source, query.layout, query.filters),
         check_runs=partial(query.check_runs, project_root),
@@ -168,10 +169,10 @@ def check_clusters(root: Path, layout: Layout, select: str) -> None:
 def plan_outcomes(
     root: Path,
     source: Source,
-    benchmark: str | None,
     series: tuple[str, ...] | None,
-    where: Mapping[str, CellValue | tuple[CellValue, ...]],
     *,
+    benchmark: str | None,
+    where: Mapping[str, CellValue | tuple[CellValue, ...]],
     by: tuple[str, ...] = (),
 ) -> OutcomeQuery:
     """Plan the outcomes of one source; raise ``ReportError`` as ``read_outcomes``."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reportgen.core.cache import get_stamp
+from reportgen.core.cache import get_stamp, list_entries
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
 from reportgen.core.model import SourceFile
 from reportgen.core.repository import find_data_boundary
@@ -24,14 +24,8 @@ from reportgen.formats.messages import list_names, merge_problems
 from reportgen.formats.registry import LOGGERS, find_format, find_units, get_title, is_data_name, load_reader
 from reportgen.formats.runs import UnreadableError
 from reportgen.read.check_repeats import find_series, set_series
-from reportgen.read.find import (
-    choose_files,
-    list_entries,
-    locate,
-    locate_file,
-    make_location,
-    refuse_outward_source,
-)
+from reportgen.read.find import choose_files, locate, locate_file, make_location, refuse_outward_source
+from reportgen.read.freeze import can_freeze
 from reportgen.read.runs.checkpoints import map_checkpoints, name_checkpoints
 from reportgen.read.runs.file_names import report_file_names
 from reportgen.read.runs.imported import ImportedUnit, complete_settings, name_imported_runs, survey_runs
@@ -447,4 +441,5 @@ def _make_source(
         lower_is_better=layout.lower_is_better if lower is None else lower,
         slices=list_free_columns(layout),
         score_range=settings.score_range,
+        can_freeze=can_freeze(layout, settings),
     )

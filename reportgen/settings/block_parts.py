@@ -202,6 +202,8 @@ class BlockSettings(Settings):
     # Whether statements can refer to the block.
     has_topics: ClassVar[bool] = False
     draws_figures: ClassVar[bool] = True
+    # Whether it draws one metric, which a pattern may choose.
+    draws_one_metric: ClassVar[bool] = False
     # What follows the id and a hyphen in the ids of its parts, as a regular expression.
     part_names: ClassVar[str] = ""
 
@@ -240,7 +242,10 @@ class BlockSettings(Settings):
     def resolve_metrics(self, resolve: Callable[[Metrics], Metrics]) -> BlockSettings:
         """The same block with each of its metrics, or patterns of metrics, replaced by what they choose."""
         metric = getattr(self, "metric", None)
-        return self.model_copy(update={"metric": resolve(metric)}) if metric else self
+        chosen = resolve(metric) if metric else None
+        if self.draws_one_metric and isinstance(chosen, tuple):
+            chosen = chosen[0] if len(chosen) == 1 else None  # several are refused where requests are made
+        return self.model_copy(update={"metric": chosen}) if chosen else self
 
     def list_figures(self, block_id: str) -> tuple[str, ...]:
         """The ids of its figures that statements can be about, its own first."""

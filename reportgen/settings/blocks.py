@@ -290,6 +290,7 @@ class RunsTableSettings(TableSettings):
 class SweepSettings(DataSettings):
     """A ``sweep`` block: one value of each run, or its score, against a setting."""
 
+    draws_one_metric = True
     part_names = "table"
 
     x: Name = Field(description="The setting or column: a number or a word, the same throughout a run.")
@@ -310,6 +311,7 @@ class SweepSettings(DataSettings):
 class ScatterSettings(DataSettings):
     """A ``scatter`` block: two measures of each series, such as its score and its cost."""
 
+    draws_one_metric = True
     has_topics = False
 
     x: Name = Field(description="The other metric; of scores tokens, seconds or cost of an answer.")
@@ -331,6 +333,7 @@ class ScatterSettings(DataSettings):
 class DistributionSettings(DataSettings):
     """A ``distribution`` block: the last value of each run, or the score of each problem."""
 
+    draws_one_metric = True
     has_topics = False
 
     metric: Name | None = Field(

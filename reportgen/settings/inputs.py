@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct, field
 
+# The schema of stored sources needs these at run time.
+from reportgen.core.errors import Diagnostic, SourceLocation  # noqa: TC001
+from reportgen.core.model import SourceFile  # noqa: TC001
+from reportgen.settings.source import SourceSettings  # noqa: TC001
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reportgen.core.errors import Diagnostic, SourceLocation
-    from reportgen.core.model import SourceFile
     from reportgen.core.statements import Binding
     from reportgen.settings.block_parts import BlockSettings
     from reportgen.settings.report import FrontMatter
-    from reportgen.settings.source import SourceSettings
 
 
 class SourcePart(Struct, frozen=True):
@@ -40,13 +42,14 @@ class Source(Struct, frozen=True):
     columns: tuple[str, ...]  # all columns of the table, for messages and filter:
     digest: str  # SHA-256 in hex of its name, files in order, settings and warnings
     warnings: tuple[Diagnostic, ...] = ()
-    layout: object = field(default=None)  # used by reportgen.read only
+    layout: object = field(default=None)  # used by reportgen.read only; encoded if from the cache
     kind: Literal["measurements", "outcomes", "totals"] = "measurements"
     benchmarks: tuple[str, ...] = ()  # in order of first appearance; empty without a benchmark column
     # Benchmarks on which a smaller total is better; an empty name means totals without benchmarks.
     lower_is_better: tuple[str, ...] = ()
     slices: tuple[str, ...] = ()  # columns of outcomes without a role, which can be sliced by
     score_range: tuple[float, float] = (0.0, 1.0)  # lowest and highest possible score of outcomes
+    can_freeze: bool = True  # whether a table can replace it, apart from its evaluations of checkpoints
     # Its evaluations of checkpoints as curves over the step of training, if it has such.
     checkpoints: Source | None = None
     parts: tuple[SourcePart, ...] = ()  # of several sources shown together; empty for a source of its own

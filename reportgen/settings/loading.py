@@ -38,11 +38,12 @@ def load_block(kind: str, body: str, place: SourceLocation) -> BlockSettings:
         ReportError: everything that is wrong with the body.
     """
     from reportgen.settings.blocks import BLOCKS  # noqa: PLC0415 - describe reads no block, and has to be quick
-    from reportgen.settings.vega_lite import split_specification  # noqa: PLC0415 - as above
 
     origin = Origin(place.file, (place.line or 0) + 1, (place.column or 1) - 1)
     node = parse(normalise_text(body), origin) or Node(place, "mapping")
     if kind == "vega-lite":
+        from reportgen.settings.vega_lite import split_specification  # noqa: PLC0415 - as above
+
         node = split_specification(node)
     elif kind == "altair" and node.kind == "scalar":
         node = Node(node.place, "mapping", entries={"function": node}, keys={"function": node.place})

@@ -117,8 +117,11 @@ _SURROGATES: Final = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F
 # Neither SVG nor JSON files may contain these, however they are written.
 _UNPRINTABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
+_QUOTED: Final = "Put names and patterns that begin with * or ! in quotes"
 # Part of the parser's message, its meaning, and the next step.
 _WORDS: Final = (
+    ("scanning an alias", "a value begins with *, which YAML keeps for itself", _QUOTED),
+    ("scanning a tag", "a value begins with !, which YAML keeps for itself", _QUOTED),
     (
         "mapping values are not allowed",
         'a ": " stands where none is expected',
@@ -210,10 +213,10 @@ class _TreeReader:
         index = event.start_mark.index
         if isinstance(event, yaml.AliasEvent):
             if event.anchor not in self.anchors:
-                self._stop(index, f"*{event.anchor} refers to nothing written before", "Write the value out")
+                self._stop(index, f"*{event.anchor} refers to nothing written before", _QUOTED)
             return self.anchors[event.anchor or ""]
         if event.tag not in {None, "!", _TEXT_TAG} and not self.any_tag:
-            self.report(index, "a tag (a word that begins with !) is not read here", "Remove the tag")
+            self.report(index, "a tag (a word that begins with !) is not read here", f"Remove it. {_QUOTED}")
         if depth >= MAX_DEPTH and not isinstance(event, yaml.ScalarEvent):
             self._stop(index, f"this is nested more than {MAX_DEPTH} deep", "Write it flatter")
         place = self._locate(index)
@@ -272,8 +275,8 @@ class _TreeReader:
         """Report what the parser stumbled over, in plain words."""
         words = f"{error.context or ''} {error.problem or ''}"
         mark = error.problem_mark or error.context_mark
-        if "unexpected end of stream" in words or "flow" in words:
-            # The opening quote or bracket is more helpful than the end of the text.
+        if any(part in words for part in ("unexpected end of stream", "flow", "scanning a")):
+            # The opening quote, bracket or mark is more helpful than the end of the text.
             mark = error.context_mark or mark
         known = ((message, next_step) for part, message, next_step in _WORDS if part in words)
         unknown = f"this is no valid YAML ({(error.problem or 'unreadable').strip()})"

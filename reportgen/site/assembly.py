@@ -19,7 +19,7 @@ from reportgen.core.cache import Cache
 from reportgen.core.errors import Diagnostic, Severity, Stage
 from reportgen.core.model import Overview
 from reportgen.core.words import keep_together
-from reportgen.figures.live import name_view
+from reportgen.figures.text import name_view
 from reportgen.narrative.markdown_extensions import ELEMENT
 from reportgen.narrative.references import add_to_contents, name_blocks, number_blocks
 from reportgen.narrative.topics import list_page_sources

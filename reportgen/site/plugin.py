@@ -253,6 +253,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             files.append(make_file(config, path, content))
         return files
 
+    @event_priority(-150)
     def on_nav(self, nav: Navigation, *, files: Files, **_: object) -> Navigation:
         """Store the navigation, once all files are known; titles from headings are not known yet."""
         self._nav = nav

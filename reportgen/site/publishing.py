@@ -32,7 +32,7 @@ from reportgen.core.errors import (
 from reportgen.core.terminal import clean_text
 from reportgen.core.words import format_count
 from reportgen.settings.blocks import AltairSettings
-from reportgen.settings.text import LARGEST, make_size_problem
+from reportgen.settings.text import CONFLICT, LARGEST, find_conflict_marks, make_size_problem, read_text
 from reportgen.site.files import refuse_foreign_folder
 from reportgen.site.outputs import list_figures
 from reportgen.site.plugin import ReportPlugin
@@ -68,6 +68,9 @@ def load_configuration(
         message = "this file is nested too deep"
         raise make_error(config_file.name, message, "Write it flatter", Stage.SETTINGS) from error
     except (Abort, MkDocsException) as error:
+        if marks := find_conflict_marks(read_text(config_file, config_file.name, Stage.SETTINGS)):
+            place = SourceLocation(config_file.name, marks[0])
+            raise ReportError(Diagnostic(place, *CONFLICT, Stage.SETTINGS)) from error
         raise explain_refusal(words, error) from error
     plugin = config.plugins.get("reportgen")
     if isinstance(plugin, ReportPlugin):

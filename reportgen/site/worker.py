@@ -139,7 +139,7 @@ class BackgroundJobs:
 
     def start_jobs(self, page: str, shown: Shown) -> None:
         """Start the jobs of a page's newly drawn block; its first figure becomes the page's card."""
-        from reportgen.figures.live import name_view  # noqa: PLC0415 - a worker process starts faster without NumPy
+        from reportgen.figures.text import name_view  # noqa: PLC0415 - a worker process starts faster without NumPy
         from reportgen.site.outputs import get_page_folder, list_figures  # noqa: PLC0415 - as above
 
         for figure in list_figures(shown):

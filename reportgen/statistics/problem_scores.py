@@ -60,7 +60,7 @@ def group_problem_scores(
     parts = _read_parts(outcomes, None, where or {}, answers=answers)
     if not parts:
         raise NoOutcomesError("there is no outcome with a series, a problem and a score")
-    return parts[""]
+    return replace(parts[""], grouped=outcomes.notes)
 
 
 def group_problem_scores_by(

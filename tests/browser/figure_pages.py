@@ -17,10 +17,11 @@ from reportgen.figures.altair_chart import write_chart_spec
 from reportgen.figures.author_charts import draw_author_figure
 from reportgen.figures.curves.figure import draw_curve, draw_panels
 from reportgen.figures.curves.several_metrics import draw_keyed_lines
-from reportgen.figures.live import compile_view, name_view, write_compact_json, write_link_state
+from reportgen.figures.live import compile_view, write_compact_json
 from reportgen.figures.plot import DrawContext, PlotSpec, RightAxis
 from reportgen.figures.render import compile_to_vega, render_pdf
 from reportgen.figures.style import assign_slots
+from reportgen.figures.text import name_view, write_link_state
 from reportgen.settings.block_parts import Annotation, ReferenceLine
 from reportgen.settings.blocks import PanelsSettings
 from reportgen.site.fragments import render_block, render_view

@@ -13,7 +13,7 @@ from browser.figure_pages import HOSTILE
 from browser.score_pages import NAMES
 from browser.score_pages import write_site as write_scores
 from browser.test_live import NO_IDLE, drag, figure_of, said, tool, tooltip_rows, wake, x_labels, y_labels
-from reportgen.figures.live import write_link_state
+from reportgen.figures.text import write_link_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

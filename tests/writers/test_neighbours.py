@@ -49,20 +49,32 @@ def build(root: Path, *words: str) -> dict[str, str]:
     }
 
 
-def test_awesome_pages_orders_the_pages(order: str, tmp_path: Path) -> None:
-    """The file .pages names and orders them, generated ones included; each page has its figures."""
+def list_navigation(page: str) -> list[str]:
+    """The groups and links of the sidebar, in order."""
+    sidebar = page.partition('<nav class="rg-nav"')[2].partition("</nav>")[0]
+    return re.findall(r"<(?:summary|a [^>]*)>\s*([^<]*?)\s*</(?:summary|a)>", sidebar)
+
+
+@pytest.mark.parametrize(
+    ("nav", "shown"),
+    [
+        ("[index.md, sub, {Renamed: b.md}, ...]", ["Small", "Sub", "Third", "Renamed", "First", "Generated"]),
+        ("[index.md, generated.md, sub, a.md]", ["Small", "Generated", "Sub", "Third", "First"]),
+    ],
+)
+def test_awesome_pages_orders_the_pages(order: str, nav: str, shown: list[str], tmp_path: Path) -> None:
+    """The file .pages names, orders and leaves out, generated pages included; each page has its figures."""
     files: dict[str, str | bytes | None] = {
         "content/a.md": PAGE.replace("Small", "First"),
         "content/b.md": PAGE.replace("Small", "Second"),
-        "content/.pages": "nav:\n  - index.md\n  - Renamed: b.md\n  - ...\n",
+        "content/sub/c.md": PAGE.replace("Small", "Third"),
+        "content/.pages": f"nav: {nav}\n",
     }
     pages = build(write_site(tmp_path, order, "awesome-pages", files), "--strict")
-    shown = re.findall(r'<a [^>]*href="([^"]*)"[^>]*>([^<]*)</a>', pages["index.html"])
-    links = {"b/": "Renamed", "a/": "First", "generated/": "Generated"}
-    listed = [(link, words) for link, words in dict(shown).items() if link in links]
-    assert listed == list(links.items())
-    assert all(pages[f"{name}/index.html"].count('<figure class="rg-figure') == 1 for name in ("a", "b"))
-    assert '<figure class="rg-figure' in pages["generated/index.html"]
+    assert list_navigation(pages["index.html"]) == shown
+    assert list_navigation(pages["sub/c/index.html"]) == shown
+    named = ("a", "b", "sub/c", "generated")
+    assert all(pages[f"{name}/index.html"].count('<figure class="rg-figure') >= 1 for name in named)
 
 
 def test_git_revision_date_is_that_of_the_commit(order: str, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""All kinds of blocks, and the drawing of curves, tables, sweeps and author-defined charts."""
+"""Drawing of blocks of all kinds, and of curves, sweeps and author-defined charts."""
 
 from __future__ import annotations
 
@@ -7,23 +7,16 @@ import math
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation, Stage
-from reportgen.core.model import Figure, Observations, Panels, ResultTable, Stack
+from reportgen.core.model import Figure, Panels, Stack
 from reportgen.core.words import join_names
 from reportgen.draft.blocks.draw_inputs import SeriesColours, list_cautions, make_curve_context
-from reportgen.draft.blocks.measures import (
-    draw_distribution_block,
-    draw_scatter_block,
-    plan_distribution,
-    plan_scatter,
-)
-from reportgen.draft.blocks.observations import draw_observations, mark_points, plan_curve, plan_observations
-from reportgen.draft.blocks.plan import PlannedBlock
+from reportgen.draft.blocks.measures import draw_distribution_block, draw_scatter_block
+from reportgen.draft.blocks.observations import draw_observations, mark_points
 from reportgen.draft.blocks.sweeps import check_colours, draw_sweep_block
-from reportgen.draft.blocks.tables import draw_runs_table, draw_table, plan_runs_table
+from reportgen.draft.blocks.tables import draw_runs_table, draw_table
 from reportgen.figures.author_charts import draw_author_figure
 from reportgen.figures.curves.figure import draw_curve, draw_panels
 from reportgen.figures.curves.several_metrics import (
@@ -41,10 +34,8 @@ from reportgen.figures.live import write_compact_json
 from reportgen.figures.plot import RightAxis, make_curve_spec, make_panel_specs
 from reportgen.figures.render import draw_chart
 from reportgen.figures.style import fix_slots
-from reportgen.narrative.requests import list_joined, make_requests
-from reportgen.narrative.topics import list_block_sources
+from reportgen.narrative.requests import list_joined
 from reportgen.settings.base import PALETTE, name_joined
-from reportgen.settings.blocks import LineSettings
 from reportgen.settings.loading import load_block
 
 if TYPE_CHECKING:
@@ -54,14 +45,13 @@ if TYPE_CHECKING:
 
     from reportgen.core.model import CurveRequest, Shown
     from reportgen.draft.blocks.draw_inputs import DrawInputs
-    from reportgen.settings.block_parts import BlockSettings
+    from reportgen.draft.blocks.plan import PlannedBlock
     from reportgen.settings.blocks import (
         AltairSettings,
         CurveSettings,
         PanelsSettings,
         VegaLiteSettings,
     )
-    from reportgen.settings.inputs import Block, Page, Source
     from reportgen.settings.score_blocks import OutcomeSettings
 
 
@@ -217,60 +207,19 @@ def _draw_scores(planned: PlannedBlock, settings: OutcomeSettings, inputs: DrawI
     return draw_score_block(planned, settings, inputs)
 
 
-def _plan_requests(
-    block: Block, _settings: BlockSettings, page: Page, sources: Mapping[str, Source]
-) -> PlannedBlock:
-    return PlannedBlock(page, block, list_block_sources(block, page), make_requests(block, page, sources))
-
-
-class BlockKind(Struct, frozen=True):
-    """A kind of block: how it is drawn and planned, what it shows, and whether it is cached."""
-
-    draw: Callable[[PlannedBlock, Any, DrawInputs], Shown]
-    shows: Any  # the type of what it shows, or a union of types
-    plan: Callable[[Block, Any, Page, Mapping[str, Source]], PlannedBlock] = _plan_requests
-    stored: bool = True
-
-
-KINDS: Final = {
-    "curve": BlockKind(_draw_curve, Figure | Panels, plan_curve),
-    "panels": BlockKind(_draw_panels, Panels),
-    "table": BlockKind(draw_table, ResultTable),
-    "runs-table": BlockKind(draw_runs_table, ResultTable, plan_runs_table),
-    "sweep": BlockKind(draw_sweep_block, Stack),
-    "scatter": BlockKind(draw_scatter_block, Figure, plan_scatter),
-    "distribution": BlockKind(draw_distribution_block, Figure, plan_distribution),
-    "vega-lite": BlockKind(_draw_vega_lite, Figure),
-    # The author's function can change although its block does not.
-    "altair": BlockKind(_draw_altair, Figure, stored=False),
-    "scores": BlockKind(_draw_scores, Stack),
-    "passk": BlockKind(_draw_scores, Figure),
-    "comparison": BlockKind(_draw_scores, Stack),
-    "problems": BlockKind(_draw_scores, Stack),
-    "runs": BlockKind(_draw_scores, Stack),
-    "plan": BlockKind(_draw_scores, Stack),
-    "observations": BlockKind(draw_observations, Observations, plan_observations),
+_DRAWING: Final[dict[str, Callable[[PlannedBlock, Any, DrawInputs], Shown]]] = {
+    "curve": _draw_curve,
+    "panels": _draw_panels,
+    "table": draw_table,
+    "runs-table": draw_runs_table,
+    "sweep": draw_sweep_block,
+    "scatter": draw_scatter_block,
+    "distribution": draw_distribution_block,
+    "vega-lite": _draw_vega_lite,
+    "altair": _draw_altair,
+    "observations": draw_observations,
 }
-"""Every kind of block except the overview, which shows the results of other pages."""
-
-
-def plan_block(block: Block, page: Page, sources: Mapping[str, Source]) -> PlannedBlock:
-    """Plan the requests of a block; raise ``ReportError`` if its sources cannot satisfy them."""
-    settings = block.settings
-    plan = KINDS[block.kind].plan if block.kind in KINDS else _plan_requests
-    planned = plan(block, settings, page, sources)
-    if not isinstance(settings, LineSettings):
-        return planned
-    known: tuple[str, ...] = ()
-    if settings.other_x == "auto" and planned.curves:
-        from reportgen.read import list_axes  # noqa: PLC0415 - imports the database
-
-        source, metrics = sources[planned.curves[0].source], [one.metric for one in planned.curves]
-        known = list_axes(source, settings.x, metrics)
-    others = (replace(block, settings=other) for other in settings.list_other_axes(known))
-    return replace(
-        planned, others=tuple(_plan_requests(other, other.settings, page, sources) for other in others)
-    )
+"""The function that draws each kind of block, except those of scores."""
 
 
 def draw_block(planned: PlannedBlock, inputs: DrawInputs) -> Shown:
@@ -286,7 +235,7 @@ def draw_block(planned: PlannedBlock, inputs: DrawInputs) -> Shown:
         fixed = {name: PALETTE.index(colour) for name, colour in colours.items()}
         slots = fix_slots(inputs.colours.slots, names, fixed)
         inputs = replace(inputs, colours=SeriesColours(slots, by_request))
-    draw = KINDS[planned.block.kind].draw
+    draw = _DRAWING.get(planned.block.kind, _draw_scores)
     shown = draw(planned, planned.block.settings, inputs)
     if not planned.others:
         return shown

@@ -18,9 +18,8 @@ from reportgen.core.model import CurveRequest, ScoreRequest
 from reportgen.core.statements import Fact, Judgement, Scale
 from reportgen.core.words import join_names
 from reportgen.draft.blocks.results import format_step_title, place_score_errors
-from reportgen.figures.live import write_link_state
-from reportgen.figures.plot import DrawContext
 from reportgen.figures.style import SLOTS, assign_slots
+from reportgen.figures.text import write_link_state
 from reportgen.narrative.requests import is_about, name_benchmark
 from reportgen.narrative.topics import get_ranked_metric
 from reportgen.settings.base import PALETTE
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from reportgen.core.statements import Binding
     from reportgen.draft.blocks.plan import Plan, PlannedBlock
     from reportgen.draft.blocks.results import CurveResult, ResultsStore
-    from reportgen.figures.plot import ChartShape
+    from reportgen.figures.plot import ChartShape, DrawContext
     from reportgen.narrative.topics import Topic
     from reportgen.settings.inputs import Page, Source
     from reportgen.settings.report import Project, ProjectSettings
@@ -351,6 +350,8 @@ class DrawInputs(Struct, frozen=True, dict=True):
         self, place: SourceLocation, source: str, result: CurveResult, page: Page
     ) -> DrawContext:
         """Make the context of a figure of one source: everything it needs besides its numbers."""
+        from reportgen.figures.plot import DrawContext  # noqa: PLC0415 - only where something is drawn
+
         opened, benchmark = self.sources[source], page.front_matter.benchmark
         ranked = benchmark is not None and is_about(benchmark, opened)
         return DrawContext(

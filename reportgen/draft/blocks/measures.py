@@ -10,30 +10,25 @@ from msgspec.structs import replace
 
 from reportgen.core.comparisons import Verdict
 from reportgen.core.errors import Diagnostic, ReportError, Stage
-from reportgen.core.model import CurveRequest, Estimate, ReducedMetric, Run
+from reportgen.core.model import Estimate, ReducedMetric, Run
 from reportgen.core.words import quote_names
 from reportgen.draft.blocks.draw_inputs import make_curve_context
-from reportgen.draft.blocks.plan import PlannedBlock
 from reportgen.draft.blocks.results import place_score_errors
 from reportgen.figures.distribution import Distribution, Sample, draw_distribution
 from reportgen.figures.scatter import Scatter, ScatterPoint, draw_scatter
-from reportgen.narrative.requests import make_requests
-from reportgen.narrative.topics import list_block_sources
-from reportgen.settings.blocks import TableSettings
-from reportgen.settings.score_blocks import MetricSettings, split_metric
+from reportgen.settings.score_blocks import split_metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from reportgen.core.comparisons import Comparison
-    from reportgen.core.model import Figure, Request
+    from reportgen.core.model import CurveRequest, Figure
     from reportgen.draft.blocks.draw_inputs import DrawInputs
+    from reportgen.draft.blocks.plan import PlannedBlock
     from reportgen.settings.blocks import DistributionSettings, ScatterSettings
-    from reportgen.settings.inputs import Block, Page, Source
     from reportgen.statistics.compare import Cost
 
 
-_SHARED = ("source", "series", "filter", "by", "level", "higher_is_better")
 _COSTS: Final[tuple[Cost, ...]] = ("tokens", "seconds", "cost")
 _WELCH = (
     "Intervals: Student's t over runs. Front: Welch's t over runs; what is equal in all runs of each side is "
@@ -43,51 +38,6 @@ _PAIRED = (
     "Intervals over problems: of scores on the logit scale, of {} Student's t. Front: the test of the "
     "scores' comparisons, and paired t over problems for {}."
 )
-
-
-def plan_scatter(
-    block: Block, settings: ScatterSettings, page: Page, sources: Mapping[str, Source]
-) -> PlannedBlock:
-    """Plan a ``scatter`` block: the curves of both metrics, or the scores of a benchmark."""
-    return _plan_measures(block, settings, page, sources, settings.x)
-
-
-def plan_distribution(
-    block: Block, settings: DistributionSettings, page: Page, sources: Mapping[str, Source]
-) -> PlannedBlock:
-    """Plan a ``distribution`` block: the curves of its metric, or the scores of a benchmark."""
-    return _plan_measures(block, settings, page, sources)
-
-
-def _plan_measures(
-    block: Block,
-    settings: ScatterSettings | DistributionSettings,
-    page: Page,
-    sources: Mapping[str, Source],
-    *others: str,
-) -> PlannedBlock:
-    """Plan the curves of the block's metric and ``others``, or the scores of a benchmark.
-
-    Raises ``ReportError`` as ``make_requests``.
-    """
-    names = list_block_sources(block, page)
-    shared = {name: getattr(settings, name) for name in _SHARED if name in settings.model_fields_set}
-    parts: list[TableSettings | MetricSettings]
-    if names and sources[names[0]].kind != "measurements":
-        if settings.colour:
-            message = f'colour must be a setting of runs, but "{names[0]}" holds scores'
-            raise ReportError(Diagnostic(block.location, message, "Leave it out", Stage.FIGURE))
-        shared |= {"metric": settings.metric} if settings.metric else {}
-        parts = [MetricSettings(**shared, benchmark=settings.benchmark)]
-    else:
-        parts = [TableSettings(**shared, metric=metric) for metric in (settings.metric, *others)]
-    requests: list[Request] = []
-    for part in parts:
-        made = make_requests(replace(block, settings=part), page, sources)
-        requests += [
-            replace(one, colour=settings.colour) if isinstance(one, CurveRequest) else one for one in made
-        ]
-    return PlannedBlock(page, block, names, tuple(requests))
 
 
 def draw_scatter_block(planned: PlannedBlock, settings: ScatterSettings, inputs: DrawInputs) -> Figure:

@@ -20,7 +20,7 @@ from reportgen.draft.blocks.draw_inputs import (
 )
 from reportgen.draft.blocks.plan import PlannedBlock, PlannedStatement, find_topic
 from reportgen.draft.blocks.results import MOST_COMPARED, place_score_errors
-from reportgen.figures.curves.several_metrics import name_line
+from reportgen.figures.text import name_line
 from reportgen.narrative.requests import make_requests
 from reportgen.narrative.topics import find_topics, list_block_sources
 from reportgen.settings.block_parts import Annotation, Rule

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from reportgen.core.comparisons import ScoresError
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
-from reportgen.core.words import join_names, quote_names, suggest_name
+from reportgen.core.words import quote_names, suggest_name
 from reportgen.draft.blocks.draw_inputs import list_notes
 from reportgen.draft.blocks.results import place_score_errors
 from reportgen.figures.plot import ScoreContext
@@ -73,7 +73,6 @@ def make_score_context(
         from reportgen.read import get_score_names  # noqa: PLC0415 - imports the database
 
         name = get_score_names(source).get(request.benchmark or "", "")
-    grouped = f"Grouped by {join_names(request.by)}." if request.by else ""
     return ScoreContext(
         place=place,
         slots=slots or {},
@@ -85,7 +84,7 @@ def make_score_context(
         highest=scores.highest,
         protocol=tuple(_list_protocols(source, scores, name)),
         score_name=name,
-        notes=(*filter(None, [describe_filter(dict(request.where)), grouped]), *list_notes(source)),
+        notes=(*filter(None, [describe_filter(dict(request.where))]), *scores.grouped, *list_notes(source)),
     )
 
 

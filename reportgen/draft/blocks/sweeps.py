@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.model import Estimate, ReducedMetric, Run
-from reportgen.core.words import format_count, quote_names, suggest_name
+from reportgen.core.words import format_count, is_pattern, join_names, quote_names, suggest_name
 from reportgen.draft.blocks.draw_inputs import make_curve_context
 from reportgen.draft.blocks.results import place_score_errors
 from reportgen.figures.curves.sweep import Sweep, SweepPoint, draw_sweep
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from reportgen.draft.blocks.plan import PlannedBlock
     from reportgen.figures.plot import ScoreContext, SourceContext
     from reportgen.settings.blocks import SweepSettings
+
+
+_MOST_NAMES = 6
 
 
 def draw_sweep_block(planned: PlannedBlock, settings: SweepSettings, inputs: DrawInputs) -> Stack:
@@ -50,13 +53,16 @@ def _sweep_metric(
         estimate = average_runs(values, settings.level)
         own = result.settings[curve.series]
         points.append(_make_point(curve.series, own, request.metric, estimate, values))
-    _check_points(planned, settings.x, points)
+    runs = {curve.series: [run.run for run in curve.runs] for curve in result.curve_set.curves}
+    _check_points(planned, settings, points, runs)
     measured = measure_curves(result.curve_set, settings.value, higher_is_better=higher)
     sweep = Sweep(
         metric=request.metric,
+        value=settings.value,
         measured=f"{settings.value} {request.metric}",
         where="",
         points=tuple(points),
+        line_title=_name_lines(settings),
         curve_set=_make_curves(request.metric, points, settings.level),
         lead=measured.leads[int(better is False)],
         higher_is_better=better,
@@ -107,12 +113,16 @@ def _sweep_scores(
             estimate = Estimate(score.estimate, score.low, score.high, score.problems)
             own = groups[score.series], line, estimate, values.get(score.series) or (score.estimate,)
             points.append(_make_point(score.series, *own))
-    _check_points(planned, settings.x, points)
+    names = scored.problems.series
+    runs = {name: [one.run for one in scored.problems.runs if names[one.series] == name] for name in names}
+    _check_points(planned, settings, points, runs)
     sweep = Sweep(
         metric=request.metric,
+        value=None,
         measured=line,
         where=f" on {context.benchmark}",
         points=tuple(points),
+        line_title=_name_lines(settings),
         curve_set=_make_curves(line, points, settings.level, given=True),
         lead=scored.lead,
         higher_is_better=request.higher_is_better,
@@ -132,27 +142,40 @@ def _list_run_scores(problems: ProblemScores, request: ScoreRequest) -> dict[str
 
 
 def _describe_scores(
-    scores: Sequence[Score], problems: ProblemScores, settings: SweepSettings, context: ScoreContext
+    every: Sequence[Score], problems: ProblemScores, settings: SweepSettings, context: ScoreContext
 ) -> dict[str, Any]:
     """Return what points and intervals of scores are: ``averaged``, ``interval`` and ``how`` of a sweep."""
     from reportgen.figures.scores import wording  # noqa: PLC0415 - as above
 
-    known = [score for score in scores if score.low is not None]
+    scores = [score for score in every if score.estimate is not None]
     names, several = [score.series for score in scores], any(score.runs > 1 for score in scores)
+    ways: dict[str, list[str]] = {}
+    for score in scores:
+        if score.low is not None:
+            ways.setdefault(wording.describe_intervals([score]), []).append(score.series)
     sizes, mark = wording.describe_counts(scores), _name_mark(settings)
     dots = ", runs averaged within each problem; each small dot is a run" if several else ""
     how = (
         f"Each {mark} is the score with that {settings.x} over {sizes}{dots}.",
         wording.explain_metric(scores[0].metric),
-        f"Interval: {wording.describe_intervals(known)}." if known else "No interval is known.",
+        *(
+            f"Interval{f' of {join_names(those, most=wording.MOST_NAMES)}' if len(ways) > 1 else ''}: {way}."
+            for way, those in ways.items()
+        ),
+        "" if ways else "No interval is known.",
         "" if several else "One run each: about these checkpoints, not about training again.",
-        *wording.group_reasons((score.series, score.reason) for score in scores),
+        *wording.group_reasons((score.series, score.reason) for score in every),
         *wording.list_protocol_notes(context, names)[0],
         *wording.list_found_notes(problems.notes, names),
     )
-    about = next((score.estimand for score in known), "")
+    about = next((score.estimand for score in scores if score.low is not None), "")
     level = wording.format_level(settings.level)
     return {"averaged": sizes, "interval": f"{level} CI for {about}" if about else "", "how": how}
+
+
+def _name_lines(settings: SweepSettings) -> str:
+    by = (settings.by,) if isinstance(settings.by, str) else settings.by or ()
+    return "line" if not by or any(map(is_pattern, by)) else ", ".join(by)
 
 
 def _name_mark(settings: SweepSettings) -> str:
@@ -176,14 +199,32 @@ def _make_point(
     return SweepPoint(group, rest or line, text, known, estimate, values)
 
 
-def _check_points(planned: PlannedBlock, x: str, points: Sequence[SweepPoint]) -> None:
-    message = ""
-    if missing := [point.group for point in points if not point.text]:
-        message = f'runs have no "{x}": {", ".join(missing[:3])}'
+def _check_points(
+    planned: PlannedBlock,
+    settings: SweepSettings,
+    points: Sequence[SweepPoint],
+    runs: Mapping[str, Sequence[str]],
+) -> None:
+    """Refuse points that cannot be compared, or not on the axis; ``runs`` are those of each group."""
+    x, message = settings.x, ""
+    step = f'Leave them out, as with filter: {{{x}: ">= 0"}}, or fill in the column'
+    if missing := [run for point in points if not point.text for run in runs[point.group]]:
+        have = "run has" if len(missing) == 1 else "runs have"
+        message = f'{len(missing)} {have} no "{x}": {join_names(missing, most=_MOST_NAMES)}'
     elif len({point.text for point in points}) == 1:
         message = f'all runs have the same "{x}", {points[0].text}: there is nothing to compare'
+        step = "Name a setting that differs"
+    elif settings.x_scale:
+        words = [point.text for point in points if point.number is None]
+        low = min((point.number for point in points if point.number is not None), default=1.0)
+        if settings.mark == "bar" or words:
+            what = f'"{words[0]}" is none' if words else "bars are in rows"
+            message = f"x_scale is about an axis of numbers, and {what}"
+            step = "Leave out x_scale"
+        elif settings.x_scale == "log" and low <= 0:
+            message = f'a log axis has no place for "{x}" {low:g}'
+            step = f'Leave out x_scale, or such runs with filter: {{{x}: "> 0"}}'
     if message:
-        step = "Leave such runs out with filter: or series:" if missing else "Name a setting that differs"
         raise ReportError(Diagnostic(planned.block.location, message, step, Stage.FIGURE))
 
 

@@ -10,25 +10,22 @@ from msgspec.structs import replace
 from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.model import Lead, ReducedMetric
 from reportgen.draft.blocks.draw_inputs import link_topic, make_curve_context, make_curve_scale
-from reportgen.draft.blocks.plan import PlannedBlock
 from reportgen.figures.curves.plotting import count_value_decimals
 from reportgen.figures.curves.result_table import build_result_table, make_column_call
 from reportgen.figures.curves.runs_table import RunRow, build_runs_table, name_run
-from reportgen.narrative.requests import make_requests
-from reportgen.narrative.topics import Topic, find_topics, list_block_sources
-from reportgen.settings.blocks import LineSettings
+from reportgen.narrative.topics import Topic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from reportgen.claims.vocabulary import Subject
     from reportgen.core.errors import SourceLocation
     from reportgen.core.model import CurveSet, Ending, ResultTable
     from reportgen.core.statements import Fact
     from reportgen.draft.blocks.draw_inputs import DrawInputs
+    from reportgen.draft.blocks.plan import PlannedBlock
     from reportgen.draft.blocks.results import ResultsStore
     from reportgen.settings.blocks import RunsTableSettings, TableSettings
-    from reportgen.settings.inputs import Block, Page, Source
 
 
 _MOST_RUNS = 1_000
@@ -86,21 +83,6 @@ def _find_column_facts(
             said = f'"{column}": {errors[0].message}'
             raise ReportError(Diagnostic(place, said, errors[0].next_step, Stage.FIGURE))
     return found
-
-
-def plan_runs_table(
-    block: Block, _settings: RunsTableSettings, page: Page, sources: Mapping[str, Source]
-) -> PlannedBlock:
-    """Plan a ``runs-table`` block; its topic is the first curve of the page that draws the same metric."""
-    requests = make_requests(block, page, sources)
-    shown, topics = {(request.source, request.metric) for request in requests}, list[Topic]()
-    for other in page.blocks:
-        names = list_block_sources(other, page)
-        if isinstance(other.settings, LineSettings) and names and sources.keys() >= {*names}:
-            found = find_topics(other.id, page, sources, other.location)
-            same = (one for one in found if (one.request.source, one.request.metric) in shown)
-            topics += (one for one in same if not one.part)
-    return PlannedBlock(page, block, list_block_sources(block, page), requests, tuple(topics[:1]))
 
 
 def draw_runs_table(planned: PlannedBlock, settings: RunsTableSettings, inputs: DrawInputs) -> ResultTable:

@@ -26,14 +26,14 @@ from reportgen.figures.curves.key_results import (
     read_out,
     read_out_estimate,
 )
-from reportgen.figures.curves.plotting import align_margins, get_unsmoothed, make_plot
+from reportgen.figures.curves.plotting import align_margins, describe_beyond_log, get_unsmoothed, make_plot
 from reportgen.figures.labels import describe_unplaced
-from reportgen.figures.live import build_spec, name_view, write_compact_json, write_curves_csv
+from reportgen.figures.live import build_spec, write_compact_json, write_curves_csv
 from reportgen.figures.paths import make_line_paths
 from reportgen.figures.payload import build_payload
 from reportgen.figures.picture import draw_file, draw_picture
 from reportgen.figures.plot import FigureText, describe_source, get_shape, join_caption
-from reportgen.figures.text import isolate_names
+from reportgen.figures.text import isolate_names, name_view
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -235,6 +235,7 @@ def write_caption(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> 
         *_describe_band(curve_set),
         f"{smoothed}; the faint line is not smoothed." if curve_set.smooth else "",
         *_describe_dropped(curve_set),
+        describe_beyond_log(curves, spec),
     ]
     how = [
         "" if curve_set.smooth else "Not smoothed.",

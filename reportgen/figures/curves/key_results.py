@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reportgen.core.errors import Diagnostic, ReportError
-from reportgen.core.model import BenchmarkResult, Overview, Standing
+from reportgen.core.model import BenchmarkResult, Standing
 from reportgen.core.words import join_names, lower_axis_title
 from reportgen.figures.axis import format_interval, format_value
 from reportgen.figures.curves.plotting import get_unsmoothed, make_plot
@@ -21,12 +20,10 @@ from reportgen.figures.style import get_colour
 from reportgen.settings.blocks import CurveSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from reportgen.core.model import Curve, CurveSet, Lead
     from reportgen.figures.plot import DrawContext, Plot, PlotSpec
-    from reportgen.settings.blocks import OverviewSettings
-    from reportgen.settings.inputs import Block
     from reportgen.settings.report import Benchmark
 
 
@@ -275,25 +272,3 @@ def _describe_standing(curve_set: CurveSet, plot: Plot, spec: PlotSpec, what: st
     kind = f"{'lowest' if lowest else 'highest'} {'mean' if lead.tested else 'reading'}"
     unclear = "no clear winner; " if lead.tested and ranked else ""
     return "", f"{unclear}{kind} {value}{what} ({names})"
-
-
-def collect_overview(
-    block: Block, settings: OverviewSettings, results: Mapping[str, BenchmarkResult]
-) -> Overview:
-    """Collect the cards of the benchmarks that the author named, or of all.
-
-    Raises a ``ReportError`` if a named benchmark is not on any page.
-    """
-    by_name = {result.name: result for result in results.values()}
-    unknown = [name for name in settings.benchmarks if name not in by_name]
-    if unknown:
-        known = ", ".join(f'"{name}"' for name in by_name) or "none"
-        messages = (f'"{name}" is not a benchmark of this report' for name in unknown)
-        raise ReportError(
-            *(
-                Diagnostic(block.location, message, f"The report's benchmarks are {known}")
-                for message in messages
-            )
-        )
-    names = settings.benchmarks or tuple(by_name)
-    return Overview(block.id, settings.title or "", tuple(by_name[name] for name in names))

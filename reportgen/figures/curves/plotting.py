@@ -11,7 +11,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostics, ReportError
-from reportgen.core.words import join_names
+from reportgen.core.words import format_count, join_names
 from reportgen.figures.axis import (
     DAY,
     LOGS,
@@ -308,6 +308,15 @@ def check_positive(low: float, high: float, axis: str, context: SourceContext) -
         message = f"the {axis} axis is a log axis and starts at {low:g}"
         raise ReportError(make_diagnostic(context, message, "Start above 0"))
     return low, high
+
+
+def describe_beyond_log(curves: Sequence[Curve], spec: PlotSpec) -> str:
+    """Return a sentence on the values that a log axis cannot show, or an empty text."""
+    x = np.concatenate([curve.steps for curve in curves]) if spec.x_scale in LOGS else np.ones(0)
+    y = np.concatenate([curve.values for curve in curves]) if spec.y_scale == "log" else np.ones(0)
+    counts = {"x": np.unique(x[x <= 0]).size, "y": y[y <= 0].size}
+    words = [f"{format_count(n, 'value')} of {axis} of 0 or below" for axis, n in counts.items() if n]
+    return f"Not on a log axis: {join_names(words)}." if words else ""
 
 
 def _make_marks(

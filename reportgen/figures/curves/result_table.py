@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from reportgen.core.model import Cell, Estimate, ResultTable
 from reportgen.core.statements import Quantity
 from reportgen.core.words import (
     choose_common_decimals,
+    choose_decimals,
     find_common_half,
     format_estimate,
     format_nonzero,
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 _UNITS = {"h": "hours", "min": "minutes", "s": "seconds"}
 _COUNTS = ("step", "iteration", "epoch")
 _HEADS: dict[str, str] = {"final": "final", "peak": "best", "mean": "mean over steps"}
+_IN_FULL = ("", "low", "high", "n", "step", "first step", "last step", "checkpoints")
+_SECOND = "%Y-%m-%d %H:%M:%S"
 _NUMBERS = {"final": "final", "best": "peak"}
 
 
@@ -82,19 +84,32 @@ class _Metric(Struct, frozen=True, dict=True):
         """Write a value with its interval."""
         return format_estimate(estimate, percent=self.percent, decimals=self.decimals)
 
-    @cached_property
-    def largest(self) -> dict[str, float]:
-        """The largest fact of each column."""
-        largest: dict[str, float] = {}
-        for (_, column), fact in self.facts.items():
-            if fact.value is not None:
-                largest[column] = max(float(fact.value), largest.get(column, -math.inf))
-        return largest
-
     def write_steps(self, steps: float, column: str) -> str:
-        """Write interpolated steps, with four digits of the largest in the column."""
-        text = f"{self.largest[column]:.4g}"
-        return format_number(steps, decimals=None if "e" in text else len(text.partition(".")[2]))
+        """Write interpolated steps: whole ones exactly, others with digits of all steps of the column.
+
+        They show three digits of the largest and two of the smallest.
+        """
+        values = [fact.value for (_, name), fact in self.facts.items() if name == column]
+        known = [abs(float(value)) for value in values if value]
+        if all(value == round(value) for value in known):
+            return format_number(steps, decimals=0)
+        return format_number(steps, decimals=choose_decimals(min(*known, max(known) / 10)))
+
+    def find_number(self, series: str, column: str) -> Mapping[str, float | None]:
+        """Return the value of a cell in full, its interval, and where it is, by their names in the file."""
+        ending = next((end for end in self.endings if end.series == series), None)
+        if column in _HEADS and ending:
+            estimate, step = _choose_number(ending, column)
+            several = column == Statistic.PEAK and len({end.readings for end in self.endings}) > 1
+            own = {"": estimate.value, "low": estimate.low, "high": estimate.high, "n": float(estimate.n)}
+            return {**own, "step": step, "checkpoints": float(ending.readings) if several else None}
+        fact = self.facts.get((series, column))
+        if fact is None or fact.value is None:
+            return {}
+        if fact.quantity in {Quantity.STEP, Quantity.NUMBER}:
+            return {"": float(fact.value)}
+        place = {"step": fact.step, "first step": fact.from_step, "last step": fact.to_step}
+        return {"": float(fact.value), "low": fact.low, "high": fact.high, "n": float(fact.n), **place}
 
 
 def build_result_table(
@@ -141,7 +156,7 @@ def build_result_table(
         header=tuple(header),
         rows=tuple(rows),
         caption=_write_caption(settings, shown, context),
-        csv=write_table_csv(header, [[cell.text for cell in row] for row in rows]),
+        csv=_write_csv(header, rows, columns, shown, context),
         sorted_by=sorted_by,
     )
 
@@ -168,6 +183,36 @@ def _build_row(
                 at += f", {estimate.n:,} of {ending.runs:,} runs"
             cells.append(Cell(f"{metric.write(estimate)}{at}", estimate.value))
     return cells
+
+
+def _write_csv(
+    header: Sequence[str],
+    rows: Sequence[Sequence[Cell]],
+    columns: Sequence[str],
+    metrics: Sequence[_Metric],
+    context: DrawContext,
+) -> str:
+    """Write the table with every number in full: columns for ends, runs and steps where there are any.
+
+    The number of runs of a value is a column only where it is not that of its series.
+    """
+    first = len(header) - len(metrics) * len(columns)
+    heads = list(header[:first])
+    filled: list[list[object]] = [[cell.text for cell in row[:first]] for row in rows]
+    for head, (metric, column) in zip(header[first:], product(metrics, columns), strict=True):
+        numbers = [metric.find_number(row[0].text, column) for row in rows]
+        names = [name for name in _IN_FULL if any(own.get(name) is not None for own in numbers)]
+        if all(own.get("n") in {None, row[first - 1].sort} for own, row in zip(numbers, rows, strict=True)):
+            names = [name for name in names if name != "n"]
+        for name in names or [""]:
+            is_time = context.step_is_time and (
+                name.endswith("step") or (not name and split_column(column)[0] is Statistic.STEPS_TO)
+            )
+            heads.append(f"{head} {name}".strip())
+            for line, own in zip(filled, numbers, strict=True):
+                value = own.get(name)
+                line.append(format_time(value, _SECOND) if is_time and value is not None else value)
+    return write_table_csv(heads, filled)
 
 
 def build_setting_cell(text: str | None) -> Cell:

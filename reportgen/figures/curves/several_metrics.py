@@ -25,6 +25,7 @@ from reportgen.figures.curves.plotting import align_margins, make_plot
 from reportgen.figures.labels import describe_unplaced
 from reportgen.figures.plot import FigureText, describe_source, make_diagnostic
 from reportgen.figures.style import DASH_WORDS, DASHES, SHAPE_WORDS
+from reportgen.figures.text import name_line
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -39,11 +40,6 @@ _UNIT = re.compile(r"[(\[]([^()\[\]]+)[)\]]\s*$")
 _WAYS = {True: "higher", False: "lower"}
 _LONGEST_TITLE = 40
 _NO_LEAD = Lead(None, tested=False)
-
-
-def name_line(series: str, metric: str, *, alone: bool) -> str:
-    """Return the name of a line; a series that is alone in its plot is not repeated on every line."""
-    return metric if alone else f"{series} · {metric}"
 
 
 def merge_curve_sets(curve_sets: Sequence[CurveSet], colours: Mapping[str, str]) -> CurveSet:

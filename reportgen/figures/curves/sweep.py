@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.core.model import Cell, CurveSet, Estimate, Figure, ResultTable, Stack, Table
-from reportgen.core.words import choose_common_decimals, format_count, format_estimate
+from reportgen.core.words import choose_common_decimals, format_count, format_estimate, join_names
 from reportgen.figures.axis import make_linear_axis, use_percent
 from reportgen.figures.curves.figure import draw_plot_figure, name_band
 from reportgen.figures.curves.plotting import make_plot
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from reportgen.settings.blocks import SweepSettings
 
 
+_MOST_NAMES, _SAME = 6, 1e-12
 _WIDE = 10
 """Factor between the smallest and largest setting from which the axis is logarithmic."""
 
@@ -51,9 +53,11 @@ class Sweep(Struct, frozen=True):
     """
 
     metric: str
+    value: str | None  # ``final``, ``best`` or ``mean`` of each run; None for scores
     measured: str  # what each point measures, in words
     where: str  # where it was measured, with " on " before it; empty for a metric
     points: tuple[SweepPoint, ...]
+    line_title: str  # the settings that make lines
     curve_set: CurveSet | None
     lead: Lead
     higher_is_better: bool | None
@@ -142,9 +146,14 @@ class _SweepWords(Struct, frozen=True, dict=True):
         """Name the best value of the setting, and whether a test tells it from all others."""
         lowest, points = self.sweep.higher_is_better is False, self.sweep.points
         first = (min if lowest else max)(points, key=lambda point: point.estimate.value)
-        word = "" if self.settings.value == "best" else "lowest " if lowest else "highest "
-        said = f"The {word}{self.sweep.measured}{self.sweep.where} is {self.write(first.estimate)}, "
-        said += f"with {first.group}, of {format_count(len(points), 'value')} compared."
+        word = "" if self.sweep.value == "best" else "lowest " if lowest else "highest "
+        what = f"{word}{self.sweep.measured}{self.sweep.where}"
+        best, count = first.estimate.value, format_count(len(points), "value")
+        equal = [one.group for one in points if math.isclose(one.estimate.value, best, rel_tol=_SAME)]
+        said = f"The {what} is {self.write(first.estimate)}, with {first.group}, of {count} compared."
+        if len(equal) > 1:
+            names = join_names(equal, most=_MOST_NAMES)
+            said = f"{names} share the {what}, {self.write_run(best)}, of {count} compared."
         lead = self.sweep.lead
         if not self.sweep.test or not lead.tested or len(points) == 1:
             return said
@@ -171,7 +180,7 @@ class _SweepWords(Struct, frozen=True, dict=True):
         ]
         return {
             "metric": self.sweep.metric,
-            "value": self.settings.value,
+            "value": self.sweep.value,
             "x": self.settings.x,
             "points": rows,
         }
@@ -179,7 +188,7 @@ class _SweepWords(Struct, frozen=True, dict=True):
     def build_table(self, table_id: str) -> ResultTable:
         """Build the table of settings and results, a row for each point."""
         lines, runs = len({point.line for point in self.sweep.points}) > 1, self.sweep.has_runs
-        header = (self.settings.x, *(["line"] if lines else []), "runs", self.sweep.measured)
+        header = (self.settings.x, *([self.sweep.line_title] if lines else []), "runs", self.sweep.measured)
         header += ("lowest run", "highest run") if runs else ()
         rows, records = [], []
         for point in self.sweep.points:
@@ -192,7 +201,7 @@ class _SweepWords(Struct, frozen=True, dict=True):
             rows.append(tuple(cells))
             values = (estimate.value, estimate.low, estimate.high)
             records.append((point.text, point.line, len(point.values), *values, *ends))
-        columns = (self.settings.x, "line", "runs", "mean", "low", "high", "lowest", "highest")
+        columns = (self.settings.x, self.sweep.line_title, "runs", "mean", "low", "high", "lowest", "highest")
         return ResultTable(
             id=table_id,
             title=self.title,
@@ -264,5 +273,5 @@ def _draw_rows(words: _SweepWords, text: FigureText) -> Figure:
         rows.append(row)
     table = Table((words.settings.x, sweep.measured), tuple((row.name, row.text) for row in rows))
     records = ((point.text, point.line, value) for point in points for value in point.values)
-    csv = write_table_csv((words.settings.x, "line", sweep.metric), records)
+    csv = write_table_csv((words.settings.x, sweep.line_title, sweep.measured), records)
     return draw_dot_plot(rows, axis, text, table=table, csv=csv)

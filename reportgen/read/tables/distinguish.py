@@ -12,8 +12,8 @@ from msgspec.structs import astuple, replace
 from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.sql import get_engine
 from reportgen.read.runs.labels import split_seed
-from reportgen.read.tables.layout import TotalRoles, detect_totals, resolve_filters, suggest_totals
-from reportgen.read.tables.rows import select_files, select_run, select_series
+from reportgen.read.tables.layout import TotalRoles, detect_totals, suggest_totals
+from reportgen.read.tables.rows import resolve_filters, select_files, select_run, select_series
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence

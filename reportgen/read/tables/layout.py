@@ -6,9 +6,10 @@ The roles of columns in measurements, outcomes and totals come from their names 
 from __future__ import annotations
 
 from collections.abc import Mapping  # noqa: TC003 - the schema of stored surveys needs it at run time
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from msgspec import Struct, field
+from msgspec import Struct, field, msgpack
 from msgspec.structs import astuple, replace
 
 from reportgen.core.directions import Direction, guess_direction
@@ -140,9 +141,16 @@ class Survey(Struct, frozen=True):
 
 def get_layout(source: Source) -> Layout:
     """Return the layout that ``open_source`` gave a source; a ``TypeError`` if something else made it."""
+    if isinstance(source.layout, bytes):  # of a source from the cache
+        return _decode_layout(source.layout)
     if not isinstance(source.layout, Layout):
         raise TypeError(f"the source {source.name!r} was not opened by reportgen.read")
     return source.layout
+
+
+@lru_cache(maxsize=256)
+def _decode_layout(data: bytes) -> Layout:
+    return msgpack.decode(data, type=Layout)
 
 
 # In wide form these suffixes assign the columns of an interval to a metric.
@@ -271,13 +279,6 @@ def resolve_column(name: str, layout: Layout) -> str | None:
         ends = [key for key in layout.kinds if key.endswith(f".{name}")]
         column = ends[0] if len(ends) == 1 else None
     return column
-
-
-def resolve_filters(
-    filters: Mapping[str, CellValue | tuple[CellValue, ...]], columns: Sequence[str]
-) -> Filters:
-    """Return filters with columns as they are written."""
-    return tuple((find_column(name, columns) or name, cell) for name, cell in filters.items())
 
 
 def match_columns(

@@ -16,6 +16,7 @@ from reportgen.formats.cells import is_missing, is_number, parse_percent
 from reportgen.formats.layout import Row
 from reportgen.formats.sql import get_engine
 from reportgen.formats.tables import FORMATS, FREE_COLUMNS
+from reportgen.read.tables.layout import find_column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -295,3 +296,10 @@ def locate_row(root: Path, layout: Layout, position: int) -> tuple[str, int | No
     written = (row for row in rows if isinstance(row, Row))
     found = next(islice(written, number - 1, None), None)
     return file.path, found.line if found else None, number
+
+
+def resolve_filters(
+    filters: Mapping[str, CellValue | tuple[CellValue, ...]], columns: Sequence[str]
+) -> Filters:
+    """Return filters with columns as they are written."""
+    return tuple((find_column(name, columns) or name, cell) for name, cell in filters.items())

@@ -47,11 +47,10 @@ from reportgen.read.tables.layout import (
     get_layout,
     get_mapped_columns,
     get_series_parts,
-    resolve_filters,
     select_metrics,
 )
 from reportgen.read.tables.notations import check_notations
-from reportgen.read.tables.rows import UNNAMED, select_files, select_series
+from reportgen.read.tables.rows import UNNAMED, resolve_filters, select_files, select_series
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,0 +1,158 @@
+"""All kinds of blocks and how each is planned. What draws is imported only where something is drawn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from reportgen.core.errors import Diagnostic, ReportError, Stage
+from reportgen.core.model import CurveRequest, Figure, Observations, Overview, Panels, ResultTable, Stack
+from reportgen.draft.blocks.observations import plan_curve, plan_observations
+from reportgen.draft.blocks.plan import PlannedBlock
+from reportgen.narrative.requests import explain_score_metric, make_requests
+from reportgen.narrative.topics import Topic, find_topics, list_block_sources
+from reportgen.settings.blocks import LineSettings, ScatterSettings, TableSettings
+from reportgen.settings.score_blocks import MetricSettings, is_score_metric
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from reportgen.core.model import BenchmarkResult, Request
+    from reportgen.settings.block_parts import BlockSettings
+    from reportgen.settings.blocks import DistributionSettings, OverviewSettings, RunsTableSettings
+    from reportgen.settings.inputs import Block, Page, Source
+
+
+_SHARED = ("source", "series", "filter", "by", "level", "higher_is_better")
+
+
+def _plan_requests(
+    block: Block, _settings: BlockSettings, page: Page, sources: Mapping[str, Source]
+) -> PlannedBlock:
+    return PlannedBlock(page, block, list_block_sources(block, page), make_requests(block, page, sources))
+
+
+def _plan_measures(
+    block: Block,
+    settings: ScatterSettings | DistributionSettings,
+    page: Page,
+    sources: Mapping[str, Source],
+) -> PlannedBlock:
+    """Plan the curves of the metrics of a ``scatter`` or ``distribution`` block, or a benchmark's scores.
+
+    Raises ``ReportError`` as ``make_requests``.
+    """
+    names = list_block_sources(block, page)
+    shared = {name: getattr(settings, name) for name in _SHARED if name in settings.model_fields_set}
+    parts: list[TableSettings | MetricSettings]
+    if names and sources[names[0]].kind != "measurements":
+        if settings.colour:
+            message = f'colour must be a setting of runs, but "{names[0]}" holds scores'
+            raise ReportError(Diagnostic(block.location, message, "Leave it out", Stage.FIGURE))
+        if not is_score_metric(settings.metric or "mean"):
+            raise ReportError(explain_score_metric(f'"{settings.metric}"', names[0], block.location))
+        shared |= {"metric": settings.metric} if settings.metric else {}
+        parts = [MetricSettings(**shared, benchmark=settings.benchmark)]
+    else:
+        if settings.benchmark and names:
+            message = (
+                f'benchmark: {settings.benchmark} chooses rows of scores, and "{names[0]}" holds measurements'
+            )
+            raise ReportError(Diagnostic(block.location, message, "Leave it out, or choose rows with filter"))
+        others = (settings.x,) if isinstance(settings, ScatterSettings) else ()
+        parts = [TableSettings(**shared, metric=metric) for metric in (settings.metric, *others)]
+    requests: list[Request] = []
+    for part in parts:
+        made = make_requests(replace(block, settings=part), page, sources)
+        requests += [
+            replace(one, colour=settings.colour) if isinstance(one, CurveRequest) else one for one in made
+        ]
+    return PlannedBlock(page, block, names, tuple(requests))
+
+
+def _plan_runs_table(
+    block: Block, _settings: RunsTableSettings, page: Page, sources: Mapping[str, Source]
+) -> PlannedBlock:
+    """Plan a ``runs-table`` block; its topic is the first curve of the page that draws the same metric."""
+    requests = make_requests(block, page, sources)
+    shown, topics = {(request.source, request.metric) for request in requests}, list[Topic]()
+    for other in page.blocks:
+        names = list_block_sources(other, page)
+        if isinstance(other.settings, LineSettings) and names and sources.keys() >= {*names}:
+            found = find_topics(other.id, page, sources, other.location)
+            same = (one for one in found if (one.request.source, one.request.metric) in shown)
+            topics += (one for one in same if not one.part)
+    return PlannedBlock(page, block, list_block_sources(block, page), requests, tuple(topics[:1]))
+
+
+class BlockKind(Struct, frozen=True):
+    """A kind of block: what it shows, how it is planned, and whether it is cached."""
+
+    shows: Any  # the type of what it shows, or a union of types
+    plan: Callable[[Block, Any, Page, Mapping[str, Source]], PlannedBlock] = _plan_requests
+    stored: bool = True
+
+
+KINDS: Final = {
+    "curve": BlockKind(Figure | Panels, plan_curve),
+    "panels": BlockKind(Panels),
+    "table": BlockKind(ResultTable),
+    "runs-table": BlockKind(ResultTable, _plan_runs_table),
+    "sweep": BlockKind(Stack),
+    "scatter": BlockKind(Figure, _plan_measures),
+    "distribution": BlockKind(Figure, _plan_measures),
+    "vega-lite": BlockKind(Figure),
+    # The author's function can change although its block does not.
+    "altair": BlockKind(Figure, stored=False),
+    "scores": BlockKind(Stack),
+    "passk": BlockKind(Figure),
+    "comparison": BlockKind(Stack),
+    "problems": BlockKind(Stack),
+    "runs": BlockKind(Stack),
+    "plan": BlockKind(Stack),
+    "observations": BlockKind(Observations, plan_observations),
+}
+"""Every kind of block except the overview, which shows the results of other pages."""
+
+
+def plan_block(block: Block, page: Page, sources: Mapping[str, Source]) -> PlannedBlock:
+    """Plan the requests of a block; raise ``ReportError`` if its sources cannot satisfy them."""
+    settings = block.settings
+    plan = KINDS[block.kind].plan if block.kind in KINDS else _plan_requests
+    planned = plan(block, settings, page, sources)
+    if not isinstance(settings, LineSettings):
+        return planned
+    known: tuple[str, ...] = ()
+    if settings.other_x == "auto" and planned.curves:
+        from reportgen.read import list_axes  # noqa: PLC0415 - imports the database
+
+        source, metrics = sources[planned.curves[0].source], [one.metric for one in planned.curves]
+        known = list_axes(source, settings.x, metrics)
+    others = (replace(block, settings=other) for other in settings.list_other_axes(known))
+    return replace(
+        planned, others=tuple(_plan_requests(other, other.settings, page, sources) for other in others)
+    )
+
+
+def collect_overview(
+    block: Block, settings: OverviewSettings, results: Mapping[str, BenchmarkResult]
+) -> Overview:
+    """Collect the cards of the benchmarks that the author named, or of all.
+
+    Raises a ``ReportError`` if a named benchmark is not on any page.
+    """
+    by_name = {result.name: result for result in results.values()}
+    unknown = [name for name in settings.benchmarks if name not in by_name]
+    if unknown:
+        known = ", ".join(f'"{name}"' for name in by_name) or "none"
+        messages = (f'"{name}" is not a benchmark of this report' for name in unknown)
+        raise ReportError(
+            *(
+                Diagnostic(block.location, message, f"The report's benchmarks are {known}")
+                for message in messages
+            )
+        )
+    names = settings.benchmarks or tuple(by_name)
+    return Overview(block.id, settings.title or "", tuple(by_name[name] for name in names))

@@ -1,0 +1,136 @@
+"""Opening of sources, or their retrieval from the cache while nothing in their files has changed."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from reportgen.core.cache import get_stamp, list_entries, stamp_tree
+from reportgen.core.repository import find_data_boundary
+from reportgen.settings.inputs import Source  # noqa: TC001 - the schema of stored sources needs it
+from reportgen.settings.loading import load_source_settings
+from reportgen.settings.source import SourceSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from reportgen.core.cache import Cache, FileHashes
+    from reportgen.settings.report import Project
+
+
+class _Opened(Struct, frozen=True):
+    """An opened source, and the stamps of what it was converted to."""
+
+    source: Source
+    copies: dict[str, tuple[int, int]]
+
+
+# Only what the author stated is stored of settings, so that it can be distinguished from defaults.
+_ENCODER: Final = msgspec.msgpack.Encoder(
+    enc_hook=lambda settings: settings.model_dump_json(exclude_unset=True, warnings=False)
+)
+_DECODER: Final = msgspec.msgpack.Decoder(
+    _Opened,
+    dec_hook=lambda kind, value: (
+        SourceSettings.model_validate_json(value) if kind is SourceSettings else value
+    ),
+)
+
+
+def open_project_source(
+    project: Project,
+    name: str,
+    hashes: FileHashes,
+    cache: Cache,
+    *,
+    entries: Sequence[str] | None = None,
+    labels: Mapping[str, str] | None = None,
+    texts: bool = False,
+) -> Source:
+    """Open a source of a report; raise ``ReportError`` if it does not exist or cannot be opened.
+
+    ``entries`` are those of the data folder, if known; ``labels`` are short names that pages give series,
+    and ``texts`` is whether prompts and whole answers are read.
+    """
+    data = project.root / project.settings.data_dir
+    entries = list_entries(data) if entries is None else entries
+    request = (project.settings.follow_links, sorted((labels or {}).items()), texts)
+    key = _make_key(project, name, entries, cache, repr(request))
+    if key and (stored := _restore(key, project.root, hashes, cache)):
+        return stored
+    from reportgen.read import open_source  # noqa: PLC0415 - imports the database
+
+    source = open_source(
+        project.root,
+        project.settings.data_dir,
+        name,
+        load_settings=load_source_settings,
+        hashes=hashes,
+        cache=cache,
+        follow_links=project.settings.follow_links,
+        entries=entries,
+        labels=labels,
+        texts=texts,
+    )
+    # What changed while it was opened is opened again next time.
+    if key and key == _make_key(project, name, list_entries(data), cache, repr(request)):
+        _store(key, source, project.root, cache)
+    return source
+
+
+def _make_key(project: Project, name: str, entries: Sequence[str], cache: Cache, request: str) -> str:
+    """Return the key of a source by the names, sizes and times of its files; empty if they are not known.
+
+    Its settings and the parts of a database are next to it, with names that begin as its own.
+    """
+    root, data_dir = project.root, project.settings.data_dir
+    top = name.partition("/")[0]
+    if top in {"", ".", ".."}:  # no source
+        return ""
+    # Some file systems ignore case.
+    near = [one for one in entries if one.casefold().startswith(top.casefold())]
+    paths = [root / data_dir / one for one in sorted({top, *near})]
+    stamps = [(path, os.path.realpath(path), stamp_tree(path)) for path in paths if os.path.lexists(path)]
+    if not stamps or not all(stamp for *_, stamp in stamps):
+        return ""
+    # Another user may not be allowed to read the same files.
+    user = getattr(os, "geteuid", int)()
+    boundary = find_data_boundary(root, data_dir)
+    return cache.make_key("opened", ascii((name, request, stamps, boundary, user)))
+
+
+def _restore(key: str, root: Path, hashes: FileHashes, cache: Cache) -> Source | None:
+    """Return a stored source, or None if there is none, or if its files have changed after all."""
+    with suppress(OSError, ValueError):
+        opened = _DECODER.decode(cache.get(key) or b"")
+        is_same = all(hashes.recall(root / file.path) == file.sha256 for file in opened.source.files)
+        if is_same and all(get_stamp(path) == stamp for path, stamp in opened.copies.items()):
+            return opened.source
+    return None
+
+
+def _store(key: str, source: Source, root: Path, cache: Cache) -> None:
+    """Store an opened source if it can be restored exactly; its layout stays encoded until it is needed."""
+    from reportgen.read.tables.layout import get_layout  # noqa: PLC0415 - as above
+
+    with suppress(OSError, OverflowError, TypeError, ValueError):
+        parts = [part for part in (source, source.checkpoints) if part]
+        light = [replace(part, layout=msgspec.msgpack.encode(part.layout)) for part in parts]
+        paths = [str(root / file.place) for part in parts for file in get_layout(part).files]
+        own = {str(root / file.path) for file in source.files}
+        opened = _Opened(
+            replace(light[0], checkpoints=light[1] if len(light) > 1 else None),
+            {path: get_stamp(path) for path in paths if path not in own},
+        )
+        data = _ENCODER.encode(opened)
+        read = _DECODER.decode(data)
+        layouts = zip(map(get_layout, light), map(get_layout, parts), strict=True)
+        same = all(one == other for one, other in layouts)
+        if same and repr(read) == repr(opened) and _ENCODER.encode(read) == data:
+            cache.put(key, data)
