@@ -460,3 +460,35 @@ def test_a_table_of_markdown_has_no_metric(tmp_path: Path) -> None:
         ("Elm", "AIME"): ("score", 51.2),
         ("Elm", "MATH"): ("score", 76.8),
     }
+
+
+@pytest.mark.parametrize("top", ["", "metric"])
+@pytest.mark.parametrize("index", ["model,,,,\n", ""])
+def test_metrics_above_benchmarks_are_what_their_levels_say(tmp_path: Path, top: str, index: str) -> None:
+    """As ``pivot_table(values=["acc", "f1"])`` of pandas writes it; benchmarks were called acc and f1."""
+    text = f"{top},acc,acc,f1,f1\nbenchmark,aime,math,aime,math\n{index}"
+    text += "elm,0.1,0.7,0.8,0.2\nfir,0.4,0.6,0.5,0.9\n"
+    data = Data(tmp_path)
+    data.write("t.csv", text)
+    data.write("t.source.yml", "form: wide\nwide: benchmarks\n")
+    source = data.open("t")
+    assert source.benchmarks == ("aime", "math")
+    for metric, scores in (("acc", [0.1, 0.4]), ("f1", [0.8, 0.5])):
+        found = TotalsTable(tmp_path, source).get_scores("aime", where={"metric": metric})
+        assert [(one.series, one.metric, one.value) for one in found] == [
+            ("elm", metric, scores[0]),
+            ("fir", metric, scores[1]),
+        ]
+
+
+def test_an_unnamed_column_of_metrics_is_named_with_a_step_that_works(tmp_path: Path) -> None:
+    """The transpose of the same pivot: no setting can name a column without a name."""
+    text = "{},benchmark,elm,fir\nacc,aime,0.1,0.4\nacc,math,0.7,0.6\nf1,aime,0.8,0.5\nf1,math,0.2,0.9\n"
+    data = Data(tmp_path)
+    data.write("t.csv", text.format(""))
+    with pytest.raises(ReportError, match="Give the column without a name one in the first line, and choose"):
+        data.open("t")
+    data.write("t.csv", text.format("kind"))
+    data.write("t.source.yml", "form: wide\nfilter: {kind: f1}\n")
+    found = TotalsTable(tmp_path, data.open("t")).get_scores("math")
+    assert [(one.series, one.value) for one in found] == [("elm", 0.2), ("fir", 0.9)]

@@ -114,6 +114,8 @@ _IN_A_BLOCK: Final = re.compile(r': "[^"]*" in a block [^;]*')
 _REPEAT: Final = {
     ("measurements", "mean"): "Rows of one run and step are averaged.",
     ("measurements", "runs"): "Rows of one run and step are read as runs of their own.",
+    ("totals", "mean"): "Rows of one run and benchmark are averaged.",
+    ("totals", "runs"): "Rows of one run and benchmark are read as runs of their own.",
     ("outcomes", "runs"): "Rows of one run, problem and sample are read as runs of their own.",
 }
 

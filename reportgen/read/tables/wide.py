@@ -339,6 +339,9 @@ class _GridReader:
                     message += f"; {quote_names(others)} may tell them apart"
                     both = f"{roles.get('series', 'NAME')}, {others[0]}"
                     step = f"Say columns: {{series: [{both}]}} in source.yml, or choose with filter:"
+                    if others[0] == UNNAMED:
+                        step = "Give the column without a name one in the first line, and choose with "
+                        step += "filter: in source.yml, or write the table transposed"
                 yield self._diagnose(message, step, line)
             first.setdefault(key, line)
 

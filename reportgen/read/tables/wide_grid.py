@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from reportgen.core.directions import guess_direction
+from reportgen.core.directions import Direction, guess_direction
 from reportgen.core.errors import Diagnostic
 from reportgen.core.words import join_names
 from reportgen.formats.cells import is_missing, parse_reported
@@ -32,6 +32,7 @@ UNNAMED: Final = "(unnamed)"
 """Name of a column without one, such as the index that pandas writes."""
 BENCHMARKS: Final = ("benchmark", "task", "dataset")
 """Names of a column of benchmarks."""
+_QUALITY: Final = frozenset((Direction.HIGHER, Direction.LOWER))
 STATISTICS: Final = {
     **dict.fromkeys(("se", "stderr", "sem", "standard_error"), "se"),
     **dict.fromkeys(("sd", "std", "stdev"), "sd"),
@@ -163,7 +164,7 @@ def read_grid(
     """
     lines: list[tuple[int | None, list[str]]] = []
     for line in _iterate_lines(content, file):
-        if not lines and refused & {name.casefold() for name in line[1]}:
+        if not lines and refused & _fold_names(line[1]):
             return None
         # Markdown has a row of dashes below the header.
         if not (lines and any(line[1]) and all(map(_DASHES.fullmatch, filter(None, line[1])))):
@@ -196,6 +197,13 @@ def read_grid(
         is_score = [scored and not other for scored, other in zip(is_score, others, strict=True)]
     scores = _pair_columns(tops, subs, is_score)
     return Grid(content, labels, scores, cells_of, header, mixed) if scores and rows else None
+
+
+def _fold_names(header: Sequence[str]) -> set[str]:
+    """Return the names of columns, without one of metrics that a header of several rows gives them itself."""
+    names = [name.casefold() for name in header]
+    is_level = len(set(names[1:])) < len(names[1:]) and names[0] in ROLE_NAMES["metric"]
+    return set(names[1:] if is_level else names)
 
 
 def _measure_shares(
@@ -240,8 +248,10 @@ def _find_only_value(names: Sequence[str]) -> str | None:
 def _name_columns(levels: Sequence[Sequence[str]]) -> tuple[list[str], list[str]]:
     """Return the names of columns and, of a header of several rows, those below them."""
     tops, *below = levels
+    top = tops[0]
     # The last row of pandas' header names the index alone.
-    if below and below[-1][0] and not any(below[-1][1:]):
+    has_index = bool(below and below[-1][0] and not any(below[-1][1:]))
+    if has_index:
         tops = [below.pop()[0], *tops[1:]]
     named = list(tops)
     if below:
@@ -253,7 +263,13 @@ def _name_columns(levels: Sequence[Sequence[str]]) -> tuple[list[str], list[str]
             named[0] = named[0] or below[0][0]
     subs = list(below[0]) if below else [""] * len(named)
     is_swapped = {name.casefold() for name in named[1:]} <= STATISTICS.keys()
-    if below and is_swapped and not name_statistics(below[0][1:]):
+    is_swapped = is_swapped and bool(below) and not name_statistics(below[0][1:])
+    if below and subs[0].casefold() in BENCHMARKS and not is_swapped:
+        # The names of the levels, of which pandas leaves that of several values= empty.
+        are_metrics = all(guess_direction(name) in _QUALITY for name in named[1:])
+        is_swapped = has_index or top.casefold() in ROLE_NAMES["metric"] or are_metrics
+        named[0] = named[0] if has_index or not is_swapped else ""
+    if is_swapped:
         # What pandas pivots without values= has the kinds of numbers above, and below what they are of.
         named, subs = [named[0], *subs[1:]], ["", *named[1:]]
     return named, ["", *subs[1:]]
