@@ -32,6 +32,7 @@ def make_report(root: Path, *, settings: str = "", page: str = PAGE) -> Path:
         ("the last line is torn off and was left out", ID),
         ('3 rows of "loss" have no number', "row-no-number"),
         ('1 row of "acc" has no number', "row-no-number"),
+        ("each file is a series of its own", "each-file-series-own"),
         ("steps in data/x.csv:12 repeat 1,200 times", "step-repeat-time"),
         ('"x"', "warning"),
     ],

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 import zipfile
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +38,7 @@ ANSWERS = "model,problem,correct\n" + "".join(
     for number in range(20)
 )
 TRACKERS = Path(__file__).parent / "data"
+STUDY = Path(__file__).parent / "shapes/optuna/study.db"
 
 
 def make_report(root: Path, config: str = CONFIG) -> Path:
@@ -167,6 +170,19 @@ def test_an_archive_and_a_name_with_folders(tmp_path: Path) -> None:
     assert (report / "data/sweeps/width/runs.zip").read_bytes() == (tmp_path / "runs.zip").read_bytes()
     assert "Width: sweeps/width.md" in (report / "mkdocs.yml").read_text(encoding="utf-8")
     assert check(report)["problems"] == []
+
+
+def test_one_way_and_a_report_are_needed(tmp_path: Path) -> None:
+    """Two ways are refused, and outside a report the next step is named."""
+    report = make_report(tmp_path)
+    (tmp_path / "log.csv").write_text(LONG, encoding="utf-8")
+    done = add(report, str(tmp_path / "log.csv"), "--copy", "--freeze")
+    assert done.returncode == 2
+    assert "--copy and --freeze exclude each other. Choose one." in done.stderr
+    assert not (report / "data").exists()
+    done = add(tmp_path, str(tmp_path / "log.csv"))
+    assert done.returncode == 2
+    assert "does not exist. Go into the folder of a report, or make one with reportgen init" in done.stderr
 
 
 def test_frozen_linked_or_left(tmp_path: Path) -> None:
@@ -322,6 +338,21 @@ def test_trials_of_a_study_have_their_values_bound(tmp_path: Path, studies: int)
     ends = {one["expression"]: one["found"] for one in found["statements"] or []}  # type: ignore[attr-defined]
     mean = 0.53 + (studies - 1) / 2
     assert f"= {mean:.2f}" in ends["final(adam)"]
+
+
+def test_a_study_that_minimises_has_its_best_trial_lowest(tmp_path: Path) -> None:
+    """The database says the direction, and its sweep comes before a mean over different trials."""
+    report = make_report(tmp_path)
+    shutil.copy(STUDY, tmp_path / "tune.db")
+    with closing(sqlite3.connect(tmp_path / "tune.db")) as store, store:
+        store.execute("UPDATE study_directions SET direction = 'MINIMIZE'")
+    assert add(report, str(tmp_path / "tune.db"), "--page").returncode == 0
+    page = (report / "content/tune.md").read_text("utf-8")
+    assert "```sweep\nid: results\nsource: tune\nmetric: value\n" in page
+    found = call(report, "facts", "tune", "--metric", "value")
+    assert "value of 1 series, lower is better" in found.stdout
+    said = call(report, "describe", "data/tune.db").stdout
+    assert "x: optimizer is a guess: it puts runs together that may differ in more; name another" in said
 
 
 def test_each_judge_is_shown(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from made_projects import write_file, write_report
 
 from reportgen.core.cache import cache_folder
 from reportgen.core.errors import SourceLocation
-from reportgen.core.statements import DescribedMetric
+from reportgen.core.statements import Counts, DescribedMetric
 from reportgen.draft.describing import choose_metric
 from reportgen.settings.loading import load_block, load_source_settings
 
@@ -203,7 +203,7 @@ def measured(name: str, values: int = 10) -> DescribedMetric:
 )
 def test_the_block_shows_what_a_report_is_about(names: str, first: str) -> None:
     """A score before a loss, both best of data held out; whole words of names count."""
-    found = choose_metric(tuple(measured(name) for name in names.split()))
+    found = choose_metric(Counts(metrics=tuple(measured(name) for name in names.split())))
     assert found is not None
     assert found.name == first
 
@@ -211,9 +211,9 @@ def test_the_block_shows_what_a_report_is_about(names: str, first: str) -> None:
 def test_a_score_taken_once_at_the_end_is_no_curve() -> None:
     """Where another metric has one."""
     once, curve = measured("test/acc", 2), measured("val/loss")
-    assert choose_metric((once, curve)) == curve
-    assert choose_metric((once,)) == once
-    assert choose_metric(()) is None
+    assert choose_metric(Counts(metrics=(once, curve))) == curve
+    assert choose_metric(Counts(metrics=(once,))) == once
+    assert choose_metric(Counts()) is None
 
 
 def test_mapped_files_are_told_as_what_they_are(tmp_path: Path) -> None:

@@ -157,7 +157,7 @@ def test_rows_of_one_model_and_benchmark_are_no_totals(tmp_path: Path, header: s
     assert "form: totals\n" not in done.stdout
     assert "say form: totals" not in done.stdout
     assert "step:" not in done.stdout.partition("To write into")[2]
-    assert "known as the step" in done.stdout or "that no column distinguishes" in done.stdout
+    assert "known as the step" in done.stdout or "repeat a benchmark of their run" in done.stdout
 
 
 @pytest.mark.parametrize(

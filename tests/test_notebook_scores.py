@@ -148,7 +148,7 @@ def test_mistakes_are_told_with_the_next_step() -> None:
     for function in (rg.scores, rg.compare):
         with pytest.raises(ReportError, match=r'^notebook: the frame has no scores: .* and "score"\. For a'):
             function(frame)
-    one = pd.DataFrame({"model": ["A", "B"], "speed": [51.2, 48.0]})  # of a name that is of no benchmark
+    one = pd.DataFrame({"model": ["A", "B"], "Puzzles": [51.2, 48.0]})
     with pytest.raises(ReportError, match=r'also for one alone, give rg\.read\(frame, form="wide"\) instead'):
         rg.scores(one)
     assert rg.scores(rg.read(one, form="wide"))["estimate"].tolist() == [51.2, 48.0]

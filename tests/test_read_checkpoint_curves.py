@@ -108,12 +108,16 @@ def test_a_curve_block_draws_an_evaluation(tmp_path: Path) -> None:
     """With the name of its source, its intervals, and a scores block of the same source beside it."""
     page = (
         "# Small\n\n```curve\nid: one\nsource: s\nmetric: sums\n```\n\n"
+        "```table\nid: ends\nsource: s\nmetric: sums\n```\n\n"
         "```comparison\nsource: s\nbenchmark: sums\nbaseline: out/grpo/checkpoint-500\n```\n"
     )
     root = write_report(tmp_path, {"content/index.md": page})
     write_checkpoints(root / "data/s", "model")
     report = drafted(root)
     assert [one for one in report.problems if one.severity.value == "error"] == []
+    said = str(report.shown["index.md", "ends"])
+    assert "Interval: 95% CI of each score for problems like these (Student's t on the logit scale)." in said
+    assert "across runs" not in said
     rows = list(csv.DictReader(io.StringIO(str(figure(report.shown["index.md", "one"]).csv))))
     assert [(float(row["step"]), float(row["value"])) for row in rows] == [
         (step, fmean(right)) for step, right in RIGHT.items()
@@ -154,12 +158,60 @@ def test_runs_of_helm_over_steps(tmp_path: Path) -> None:
     }
 
 
+def test_totals_of_helm_without_a_number_of_problems_have_no_interval(tmp_path: Path) -> None:
+    """Neither the curve nor a table says that there is one."""
+    blocks = (f"```{kind}\nid: {kind}\nsource: s\nmetric: sums\n```\n" for kind in ("curve", "table"))
+    root = write_report(tmp_path, {"content/index.md": "# S\n\n" + "\n".join(blocks)})
+    for step in (100, 200):
+        folder = root / f"data/s/runs/v1/sums:model=out_grpo-step{step}"
+        spec = {"name": folder.name, "adapter_spec": {"model": f"out/grpo-step{step}"}}
+        write(folder / "run_spec.json", {**spec, "scenario_spec": {"class_name": "Sums", "args": {}}})
+        name = {"name": "exact_match", "split": "test"}
+        write(folder / "stats.json", [{"name": name, "count": 1, "sum": step / 400, "mean": step / 400}])
+    report = drafted(root)
+    drawn = figure(report.shown["index.md", "curve"])
+    assert "interval as given" not in drawn.subtitle
+    assert "No band: the input gives no interval, and one across runs needs at least 2." in drawn.caption
+    assert "One run per series: no interval." in str(report.shown["index.md", "table"])
+
+
 def test_one_checkpoint_and_other_models_are_no_curve(tmp_path: Path) -> None:
     """A number in a name is a step only if another one of the same training has one, too."""
     data = Data(tmp_path)
     for number, name in enumerate(("base", "chat-step2", "Qwen2.5-7B-it-500")):
         write_lm_eval(tmp_path / f"data/s/{number}", f"{number:02}", [0, 1], f"pretrained=org/{name}")
     assert data.open("s").checkpoints is None
+
+
+def test_an_evaluation_without_a_step_is_named(tmp_path: Path) -> None:
+    """By the build and by the figure where a curve leaves it out, and not where scores show it."""
+    page = "# S\n\n```scores\nid: one\nsource: s\n```\n"
+    root = write_report(tmp_path, {"content/index.md": page})
+    write_checkpoints(root / "data/s", "model")
+    write_lm_eval(root / "data/s/base", "09", [0, 1, 0, 0], "pretrained=Qwen/Qwen2.5-7B")
+    said = 'curves of checkpoints leave out "Qwen/Qwen2.5-7B", whose step is not known'
+    assert not [one for one in drafted(root).problems if said in one.message]
+    (root / "content/index.md").write_text(
+        f"{page}\n```curve\nid: two\nsource: s\nmetric: sums\n```\n", "utf-8"
+    )
+    report = drafted(root)
+    (warning,) = [one for one in report.problems if said in one.message]
+    assert warning.severity.value == "warning"
+    assert said in figure(report.shown["index.md", "two"]).caption
+    assert said in call(root, "describe", "data/s").stdout
+
+
+def test_a_verdict_on_checkpoints_names_the_block_that_can_decide_it(tmp_path: Path) -> None:
+    """Their answers are paired, and a curve has one run of each."""
+    text = "\n[one]{claim=\"better('out/grpo', 'out/ppo')\" of=\"one\"}\n"
+    page = f"# S\n\n```curve\nid: one\nsource: s\nmetric: sums\n```\n{text}"
+    root = write_report(tmp_path, {"content/index.md": page})
+    for number, (name, right) in enumerate({"grpo": [1, 1, 0, 1], "ppo": [0, 0, 1, 0]}.items()):
+        for step in (100, 200):
+            arguments = f"pretrained=out/{name}/checkpoint-{step}"
+            write_lm_eval(root / f"data/s/{name}{step}", f"{number}{step // 100}", right, arguments)
+    said = call(root, "check").stdout
+    assert "1 run of out/grpo and 1 run of out/ppo; a comparison or scores block can decide it" in said
 
 
 def test_a_filter_of_the_source_holds_for_its_curve(tmp_path: Path) -> None:

@@ -119,10 +119,12 @@ def test_runs_that_differ_are_told_where_several_columns_say_it(tmp_path: Path) 
         return data.warnings(name)
 
     meant = "or columns: {run: run} if they are repetitions of one experiment."
-    (both,) = told("a", "run,opt,data,step,loss", "aabb", "ccdd")
-    assert both == (
-        'data/a.csv: runs of the series "a" differ in "opt" and "data", and are averaged as one. '
-        f"Set columns: {{series: opt}} in source.yml to compare them, {meant}"
+    assert told("a", "run,opt,data,step,loss", "aabb", "ccdd") == []
+    assert problem(data, "a", "loss") == (
+        'data/a.csv:12: runs of the series "a" differ in "opt" and "data", and would be averaged as one: '
+        '"opt" is "a" in line 2 and "b" here. Set columns: {series: [opt, data]} in source.yml to compare '
+        'them, or columns: {run: run} to average over "opt" and "data". A block may have by: opt or a '
+        "filter: instead."
     )
     (number,) = told("b", "run,lr,step,loss", (0.1, 0.1, 0.2, 0.2))
     assert 'differ in "lr"' in number
@@ -135,6 +137,76 @@ def test_runs_that_differ_are_told_where_several_columns_say_it(tmp_path: Path) 
     assert data.warnings("c") == []
     names[:] = ["a1b2c3d4", "9f8e7d6c", "0a1b2c3d", "77aa88bb"]
     assert told("d", "run,step,loss") == []
+
+
+OPTIMIZERS = [
+    ("m", f"r{run}", "adam" if run < 3 else "sgd", run % 2 / 10, *row)
+    for run in range(6)
+    for row in curve(run + 1, range(4))
+]
+
+
+@pytest.mark.parametrize("run", ["run_id", "seed"])
+def test_runs_of_one_model_that_differ_in_words_are_not_averaged(tmp_path: Path, run: str) -> None:
+    """The optimizer is an error with its lines, unless ``source.yml`` or a block decides about it."""
+    data = Data(tmp_path)
+    data.write("a.csv", lines(f"model,{run},optimizer,step,loss", [(*r[:3], *r[4:]) for r in OPTIMIZERS]))
+    found = problem(data, "a", "loss")
+    assert found == (
+        'data/a.csv:14: runs of the series "m" differ in "optimizer", and would be averaged as one: '
+        '"optimizer" is "adam" in line 2 and "sgd" here. Set columns: {series: [model, optimizer]} in '
+        'source.yml to compare them, or columns: {series: model} to average over "optimizer". A block may '
+        "have by: optimizer or a filter: instead."
+    )
+    assert {series for series, _ in reduced(data, "a", "loss", by=("optimizer",))} == {"adam", "sgd"}
+    assert len(reduced(data, "a", "loss", where={"optimizer": "sgd"})) == 3
+    done = call(tmp_path, "describe", "data/a.csv")
+    assert done.returncode == 1
+    assert "series: [model, optimizer]\n" in done.stdout
+    data.write("a.source.yml", "columns: {series: [model, optimizer]}")
+    assert {series for series, _ in reduced(data, "a", "loss")} == {"m, optimizer=adam", "m, optimizer=sgd"}
+    data.write("a.source.yml", "columns: {series: model}")
+    assert len(reduced(data, "a", "loss")) == 6
+
+
+def test_runs_of_one_model_that_differ_in_a_number_are_a_warning(tmp_path: Path) -> None:
+    """Figures note it, too; a metric, a name without repetitions, a host or a note is no setting."""
+    data = Data(tmp_path)
+    rows = [
+        (*r[:2], r[3], f"node-{'ab'[int(r[1][1]) % 2]}", f"id{r[1]}", "ok", 1 if r[3] else 0, *r[4:])
+        for r in OPTIMIZERS
+    ]
+    data.write("a.csv", lines("model,run_id,lr,host,nick,status,success,step,loss", rows))
+    (warning,) = data.warnings("a")
+    assert warning == (
+        'data/a.csv: runs of the series "m" differ in "lr", and are averaged as one. Set columns: {series: '
+        "[model, lr]} in source.yml to compare them, or columns: {series: model} if they are repetitions of "
+        "one experiment."
+    )
+    assert list_notes(data.open("a")) == (
+        'a.csv: runs of the series "m" differ in "lr", and are averaged as one.',
+    )
+    assert len(reduced(data, "a", "loss")) == 6
+    data.write("a.source.yml", "columns: {series: model}")
+    assert data.warnings("a") == []
+
+
+def test_answers_of_runs_that_differ_in_words_are_not_averaged(tmp_path: Path) -> None:
+    """Two seeds with two prompts are no repetitions; a block may group them."""
+    data = Data(tmp_path)
+    rows = [
+        ("m", seed, word, f"q{n}", n % 2) for seed, word in enumerate(("cot", "direct")) for n in range(8)
+    ]
+    data.write("a.csv", lines("model,seed,prompt,problem,correct", rows))
+
+    def scores(**question: Any) -> list[str]:  # noqa: ANN401 - passed on
+        return list(group_problem_scores(read_outcomes(data.root, data.open("a"), **question)).series)
+
+    with pytest.raises(ReportError, match=r'a\.csv:10: runs of the series "m" differ in "prompt"'):
+        scores()
+    assert scores(by=("prompt",)) == ["cot", "direct"]
+    data.write("a.source.yml", "columns: {series: model}")
+    assert scores() == ["m"]
 
 
 def test_the_name_of_an_experiment_is_the_series(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -227,6 +228,28 @@ def test_runs_of_neptune() -> None:
     assert set(read_frame("neptune", "metrics/loss", by=("lr",))["series"]) == {"lr=0.1", "lr=0.01"}
 
 
+@pytest.mark.parametrize("name", ["result.json", "progress.csv"])
+def test_the_load_of_the_machine_is_no_metric_of_rllib(tmp_path: Path, name: str) -> None:
+    """What a training reports under a name of its own is one."""
+    perf = {
+        "cpu_util_percent": 12.5,
+        "ram_util_percent": 40.0,
+        "gpu_util_percent0": 9.0,
+        "vram_util_percent0": 0.1,
+    }
+    row = {"training_iteration": 1, "loss": 0.5, "perf": {**perf, "tokens_per_s": 3.0}, "timestamp": 1.7e9}
+    text = json.dumps(row) + "\n"
+    if name == "progress.csv":
+        flat = {**row, **{f"perf/{key}": value for key, value in row.pop("perf").items()}}  # type: ignore[attr-defined]
+        flat.pop("perf", None)
+        text = f"{','.join(flat)}\n{','.join(map(str, flat.values()))}\n"
+    (tmp_path / "PPO_x").mkdir()
+    (tmp_path / "PPO_x" / name).write_text(text, encoding="utf-8")
+    (tmp_path / "PPO_x/params.json").write_text("{}", encoding="utf-8")
+    _, source = open_path(tmp_path, load_settings=load_source_settings)
+    assert set(source.metrics) == {"loss", "perf/tokens_per_s"}
+
+
 def test_trials_of_optuna_are_runs_of_a_study() -> None:
     """Parameters are settings, categories by their names; infinities and NaN are as they were reported."""
     frame = read_frame("optuna", "value", by=("optimizer", "lr"))
@@ -248,6 +271,24 @@ def test_trials_of_optuna_are_runs_of_a_study() -> None:
         pair for pair in reports if pair[1] is not None
     )
     assert (len(found), len(known), set(found["series"])) == (len(reports), len(reports) - 1, {"mnist"})
+
+
+@pytest.mark.parametrize("ways", [("MINIMIZE",), ("MAXIMIZE",), ("MINIMIZE", "MAXIMIZE"), ("NOT_SET",)])
+def test_the_direction_of_a_study_is_that_of_its_values(tmp_path: Path, ways: tuple[str, ...]) -> None:
+    """One for each objective, and none where the study has none; the setting is that of a single one."""
+    shutil.copy(SHAPES / "optuna/study.db", tmp_path)
+    with closing(sqlite3.connect(tmp_path / "study.db")) as store, store:
+        store.execute("DELETE FROM study_directions")
+        for objective, way in enumerate(ways):
+            insert = "INSERT INTO study_directions (study_id, objective, direction) SELECT study_id, ?, ?"
+            store.execute(f"{insert} FROM studies", (objective, way))
+    _, source = open_path(tmp_path, load_settings=load_source_settings)
+    expected = {
+        ("MINIMIZE",): {"value": False, "intermediate_value": False},
+        ("MAXIMIZE",): {"value": True, "intermediate_value": True},
+        ("MINIMIZE", "MAXIMIZE"): {"values_0": False, "values_1": True},
+    }
+    assert source.higher_is_better == expected.get(ways, {})
 
 
 def test_a_table_of_trials_is_a_study_too(tmp_path: Path) -> None:

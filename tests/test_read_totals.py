@@ -107,6 +107,19 @@ def test_without_saying_so_a_table_holds_no_totals(tmp_path: Path) -> None:
     assert table(tmp_path, settings="title: X\n").open("s").kind == "totals"
 
 
+def test_what_stands_after_plus_minus_is_a_standard_error(tmp_path: Path) -> None:
+    """As without it, such a table needs no form; no message names a column that is not in the file."""
+    text = "model,benchmark,{}\nelm,AIME,51.2 ± 0.4\nelm,MATH,76.8 ± 0.3\n"
+    for name in ("score", "accuracy"):
+        data = table(tmp_path / name, text.format(name), "interval: se\n")
+        (found,) = totals_of(data, benchmark="AIME")
+        assert (found.value, found.stderr) == (51.2, 0.4)
+    data = table(tmp_path, "model,loss\nelm,0.5 ± 0.1\nelm,0.25 ± 0.1\n", "interval: se\n")
+    assert data.open("s").kind == "measurements"
+    with pytest.raises(ReportError, match="it has model and loss"):
+        data.frame("s", "loss")
+
+
 def test_scores_of_an_unknown_range_have_no_average(tmp_path: Path) -> None:
     """The answer says why, and a cell of totals without a score that it has none."""
     text = "Model,AIME,MATH\nElm,51.2,76.8\nFir,48,\n"
@@ -279,11 +292,44 @@ def test_which_way_is_better_is_told_by_the_harness_and_else_by_the_name(
 
 def test_totals_that_nothing_tells_apart(tmp_path: Path) -> None:
     """Rows of subsets, or one row twice, are no runs."""
-    text = "model,subset,accuracy\nA,algebra,0.2\nA,geometry,0.8\n"
+    text = "model,subset,accuracy\nA,algebra,0.2\nA,geometry,0.8\nB,algebra,0.3\nB,geometry,0.4\n"
     (problem,) = told(table(tmp_path, text))
-    assert "has 2 totals of A that no column distinguishes. Name a column that does, as in columns" in problem
+    assert problem == (
+        "data/s/totals.csv:3: a second row for the score of series A: accuracy is 0.2 in line 2 and 0.8 "
+        'here; 2 of 4 values repeat a benchmark of their run. Column "subset" tells these rows apart: set '
+        "columns: {benchmark: subset} in source.yml, or {series: [model, subset]}. Otherwise set repeat: "
+        "runs (each row is of a run of its own), repeat: mean (they are averaged) or repeat: last (the last "
+        "one counts)."
+    )
     named = table(tmp_path / "x", text, f"{FORM}columns: {{benchmark: subset}}\n")
-    assert [one.value for one in totals_of(named, benchmark="geometry")] == [0.8]
+    assert [one.value for one in totals_of(named, benchmark="geometry")] == [0.8, 0.4]
+
+
+def test_totals_of_one_run_are_apart_by_their_columns_or_repeat(tmp_path: Path) -> None:
+    """A prompt is named as for curves; ``repeat`` averages, counts runs or takes the last."""
+    rows = "A,x,cot,0.2\nA,x,direct,0.6\nB,x,cot,0.4\nB,x,direct,0.5\nA,y,cot,1\n"
+    text = f"model,benchmark,prompt,score\n{rows}"
+    (problem,) = told(table(tmp_path, text), benchmark="x")
+    assert "s/totals.csv:3: a second row for benchmark x of series A: score is 0.2 in line 2" in problem
+    assert 'Column "prompt" tells these rows apart: set columns: {series: [model, prompt]}' in problem
+    found = {}
+    for repeat in ("mean", "runs", "last"):
+        data = table(tmp_path / repeat, text, f"{FORM}repeat: {repeat}\n")
+        found[repeat] = [(one.series, one.run, one.value) for one in totals_of(data, benchmark="x")]
+    assert found["mean"] == [("A", "", 0.4), ("B", "", 0.45)]
+    assert found["runs"] == [("A", "#1", 0.2), ("A", "#2", 0.6), ("B", "#1", 0.4), ("B", "#2", 0.5)]
+    assert found["last"] == [("A", "", 0.6), ("B", "", 0.5)]
+
+
+def test_totals_of_runs_that_differ_in_words_are_not_averaged(tmp_path: Path) -> None:
+    """Two seeds with two prompts are no repetitions, unless ``source.yml`` says so."""
+    text = "model,benchmark,seed,prompt,score\nA,x,0,cot,0.2\nA,x,1,direct,0.6\n"
+    (problem,) = told(table(tmp_path, text), benchmark="x")
+    assert (
+        's/totals.csv:3: runs of the series "A" differ in "prompt", and would be averaged as one' in problem
+    )
+    meant = table(tmp_path / "x", text, f"{FORM}columns: {{series: model}}\n")
+    assert [one.value for one in totals_of(meant, benchmark="x")] == [0.2, 0.6]
 
 
 def test_the_direction_of_each_metric_of_a_table(tmp_path: Path) -> None:

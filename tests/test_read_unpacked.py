@@ -244,3 +244,27 @@ def test_damaged_archives(tmp_path: Path, ending: str) -> None:
         refused += bool(found.found)
         assert all(problem.location.file.startswith(f"data/s.{ending}") for problem in found.found)
     assert refused > 5
+
+
+def test_archives_that_end_between_members_are_not_read_as_whole(tmp_path: Path) -> None:
+    """A zip without its list of members is an error; a tar may lack the mark at its end, and is a warning."""
+    data = Data(tmp_path)
+    text = "step,loss\n0,2\n1,1\n"
+    with zipfile.ZipFile(tmp_path / "whole.zip", "w") as packed:
+        packed.writestr("s0.csv", text)
+        packed.writestr("s1.csv", text)
+    whole = (tmp_path / "whole.zip").read_bytes()
+    for name, size in (("a", whole.index(b"PK\x03\x04", 4)), ("b", whole.index(b"PK\x01\x02"))):
+        data.write(f"{name}.zip", whole[:size])
+        (problem,) = data.problems(name)
+        assert problem == (f"data/{name}.zip: the archive is damaged or cut off. Copy or write it again.")
+    with tarfile.open(tmp_path / "whole.tar", "w") as archive:
+        for name in ("s0.csv", "s1.csv"):
+            info = tarfile.TarInfo(name)
+            info.size = len(text)
+            archive.addfile(info, io.BytesIO(text.encode()))
+    marked = (tmp_path / "whole.tar").read_bytes()
+    cut = "data/c.tar: the archive has no mark at its end, so it may be cut off and files may be missing"
+    for size, is_cut in ((1024, True), (2048, True), (2048 + 512, False), (len(marked), False)):
+        data.write("c.tar", marked[:size])
+        assert any(one.startswith(cut) for one in data.warnings("c")) == is_cut

@@ -398,9 +398,15 @@ def test_a_column_of_words_is_left_out_with_a_warning(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("settings", ["", "form: wide\n"])
-@pytest.mark.parametrize("name", ["Rank", "#", "Params (B)", "# Params", "Model size", "Tokens", "Year"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Rank", "#", "Params (B)", "# Params", "Model size", "Tokens", "Year", "Latency (s)", "latency_ms"),
+        *("Time (h)", "Cost", "$ / 1M tokens", "Price", "Memory (GB)", "GFLOPs"),
+    ],
+)
 def test_what_describes_a_model_and_means_are_no_benchmarks(tmp_path: Path, name: str, settings: str) -> None:
-    """Next to known benchmarks they are left out with a warning, until ``metrics`` names them."""
+    """Next to benchmarks they are left out with a warning, until ``metrics`` names them."""
     text = f"{name},Model,AIME,MATH,Avg\n1,Elm,75,61,68\n2,Fir,70,60,65\n"
     data = make(tmp_path, text, settings)
     assert data.open("s").benchmarks == ("AIME", "MATH")
@@ -411,9 +417,24 @@ def test_what_describes_a_model_and_means_are_no_benchmarks(tmp_path: Path, name
     ]
     data.write("s/source.yml", "form: wide\nmetrics: [AIME, Avg]\n")
     assert (data.open("s").benchmarks, data.warnings("s")) == (("AIME", "Avg"), [])
+    # One known benchmark is enough; without one, a bare size may be a setting if form: wide is not stated.
+    some = make(tmp_path / "c", f"Model,{name},AIME,Average\nElm,1,75,61\nFir,2,70,60\n", settings)
+    assert some.open("s").benchmarks == ("AIME",)
+    if settings or name not in {"Rank", "Tokens", "Year"}:
+        own = make(tmp_path / "o", f"Model,{name},Sums,Proofs\nElm,1,75,61\nFir,2,70,60\n", settings)
+        assert own.open("s").benchmarks == ("Sums", "Proofs")
     # Rows of one model that a number may distinguish are no table of a paper.
     other = make(tmp_path / "b", "model,lr,AIME,MATH\nA,0.1,75,61\nA,0.2,70,60\n")
     assert other.open("s").kind == "measurements"
+
+
+def test_a_table_of_sizes_and_a_metric_named_as_one_are_read(tmp_path: Path) -> None:
+    """A column is left out only if others are left; where it is a metric of benchmarks, it is not."""
+    only = make(tmp_path / "a", "Model,Latency (s),Cost\nElm,7,51\nFir,8,48\n", "form: wide\n")
+    assert (only.open("s").benchmarks, only.warnings("s")) == (("Latency (s)", "Cost"), [])
+    named = make(tmp_path / "b", "model,task,f1,latency\nElm,Sums,7,51\nFir,Sums,8,48\n", "form: wide\n")
+    named.open("s")
+    assert named.warnings("s") == []
 
 
 def test_numbers_name_the_runs_where_source_yml_says_so(tmp_path: Path) -> None:
@@ -439,3 +460,35 @@ def test_a_table_of_markdown_has_no_metric(tmp_path: Path) -> None:
         ("Elm", "AIME"): ("score", 51.2),
         ("Elm", "MATH"): ("score", 76.8),
     }
+
+
+@pytest.mark.parametrize("top", ["", "metric"])
+@pytest.mark.parametrize("index", ["model,,,,\n", ""])
+def test_metrics_above_benchmarks_are_what_their_levels_say(tmp_path: Path, top: str, index: str) -> None:
+    """As ``pivot_table(values=["acc", "f1"])`` of pandas writes it; benchmarks were called acc and f1."""
+    text = f"{top},acc,acc,f1,f1\nbenchmark,aime,math,aime,math\n{index}"
+    text += "elm,0.1,0.7,0.8,0.2\nfir,0.4,0.6,0.5,0.9\n"
+    data = Data(tmp_path)
+    data.write("t.csv", text)
+    data.write("t.source.yml", "form: wide\nwide: benchmarks\n")
+    source = data.open("t")
+    assert source.benchmarks == ("aime", "math")
+    for metric, scores in (("acc", [0.1, 0.4]), ("f1", [0.8, 0.5])):
+        found = TotalsTable(tmp_path, source).get_scores("aime", where={"metric": metric})
+        assert [(one.series, one.metric, one.value) for one in found] == [
+            ("elm", metric, scores[0]),
+            ("fir", metric, scores[1]),
+        ]
+
+
+def test_an_unnamed_column_of_metrics_is_named_with_a_step_that_works(tmp_path: Path) -> None:
+    """The transpose of the same pivot: no setting can name a column without a name."""
+    text = "{},benchmark,elm,fir\nacc,aime,0.1,0.4\nacc,math,0.7,0.6\nf1,aime,0.8,0.5\nf1,math,0.2,0.9\n"
+    data = Data(tmp_path)
+    data.write("t.csv", text.format(""))
+    with pytest.raises(ReportError, match="Give the column without a name one in the first line, and choose"):
+        data.open("t")
+    data.write("t.csv", text.format("kind"))
+    data.write("t.source.yml", "form: wide\nfilter: {kind: f1}\n")
+    found = TotalsTable(tmp_path, data.open("t")).get_scores("math")
+    assert [(one.series, one.value) for one in found] == [("elm", 0.2), ("fir", 0.9)]

@@ -140,6 +140,8 @@ def test_a_column_has_one_precision() -> None:
     values = [(0.8061, 0.031), (0.7714, 0.015), (0.5, 0.0021)]
     assert _write_column(values, percent=True) == ["80.6 ± 3.1%", "77.1 ± 1.5%", "50.0 ± 0.2%"]
     assert _write_column([(3.0, None), (2.25, None)]) == ["3.00", "2.25"]
+    values = [(0.35, 0.15), (0.000109, None), (-0.0047, None), (0.0, None)]
+    assert _write_column(values) == ["0.35 ± 0.15", "0.00011", "−0.0047", "0.00"]
 
 
 def test_a_common_precision_hides_no_interval() -> None:

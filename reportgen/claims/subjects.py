@@ -340,9 +340,13 @@ class CurveSubject(Struct, frozen=True, eq=False, dict=True):
         whose = "a side" if counts[0] == counts[1] else f"of {a.series} and {counts[1]} of {b.series}"
         behind = f"{format_count(counts[0], 'run')} {whose}"
         few_words = join_names(few)
+        if few and self.curve_set.given_interval == _OF_SCORES:
+            few_words += "; a comparison or scores block can decide it, which pairs their answers by problem"
         return evaluate_verdict(question, one, self.scale, numbers, behind=behind, few=few_words, step=step)
 
 
+# The interval of curves that are scores of checkpoints.
+_OF_SCORES = "standard errors of scores"
 # Scores whose relative difference is below this are equal up to rounding.
 _SAME_SCORE = 1e-12
 

@@ -131,12 +131,14 @@ _HOW = {
     "--as", "name", metavar="NAME", help="Its name in blocks; that of the file or folder if left out."
 )
 @click.option("--page", "with_page", is_flag=True, help="Write a page about it, and its line in nav:.")
-@click.option("--copy", "how", flag_value="copy", help="Copy the files that are read.")
-@click.option("--link", "how", flag_value="link", help="Link to them, so that they may grow.")
-@click.option("--freeze", "how", flag_value="freeze", help="Write them as one Parquet file.")
+@click.option("--copy", is_flag=True, help="Copy the files that are read.")
+@click.option("--link", is_flag=True, help="Link to them, so that they may grow.")
+@click.option("--freeze", is_flag=True, help="Write them as one Parquet file.")
 @config_option
 @cache_dir_option
-def add(path: Path, name: str | None, how: How | None, config_file: Path, *, with_page: bool) -> None:
+def add(
+    path: Path, name: str | None, config_file: Path, *, with_page: bool, copy: bool, link: bool, freeze: bool
+) -> None:
     """Add the data at PATH to the report.
 
     With their source.yml and, with --page, a page that shows them.
@@ -156,6 +158,11 @@ def add(path: Path, name: str | None, how: How | None, config_file: Path, *, wit
     from reportgen.site.describe import describe_amounts
     from reportgen.site.sources.adding import add_data
 
+    ways: list[tuple[How, bool]] = [("copy", copy), ("link", link), ("freeze", freeze)]
+    chosen = [way for way, is_chosen in ways if is_chosen]
+    if len(chosen) > 1:
+        raise click.UsageError(f"--{chosen[0]} and --{chosen[1]} exclude each other. Choose one.")
+    how = chosen[0] if chosen else None
     with report_problems("nothing was written"):
         added = add_data(path, config_file, name, how, with_page=with_page)
     for problem in added.description.problems:

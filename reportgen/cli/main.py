@@ -271,8 +271,10 @@ def describe(path: Path, form: str) -> None:
             click.echo()
             _print_heading("To paste into a page", "" if place.name else f"after it was put into {where}")
             if group := describing.suggest_group(description):
-                runs = f"by: {clean_text(group)} is a guess: it puts runs together that may differ in more"
-                click.secho(f"{runs}; without it each is a line of its own.", dim=True)
+                is_sweep = block.startswith("```sweep")
+                runs = f"{'x' if is_sweep else 'by'}: {clean_text(group)} is a guess: it puts runs together"
+                rest = "; name another setting" if is_sweep else "; without it each is a line of its own"
+                click.secho(f"{runs} that may differ in more{rest}.", dim=True)
             click.echo(block, nl=False)
     sys.exit(1 if any(problem.severity == "error" for problem in description.problems) else 0)
 

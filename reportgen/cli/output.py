@@ -32,10 +32,21 @@ def _use_cache_dir(_context: click.Context, _parameter: click.Parameter, folder:
         os.environ[CACHE_DIR] = str(folder.absolute())
 
 
+class _ConfigFile(click.Path):
+    """The configuration of a report, without which a command is in the wrong folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as click has it
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            step = "Go into the folder of a report, or make one with reportgen init my-report."
+            raise click.BadParameter(f"{error.message} {step}", ctx, param) from None
+
+
 config_option = click.option(
     "-f",
     "--config-file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=_ConfigFile(exists=True, dir_okay=False, path_type=Path),
     default="mkdocs.yml",
     show_default=True,
     help="The report's mkdocs.yml.",

@@ -54,10 +54,11 @@ class Outcomes(Struct, frozen=True):
     highest: float = 1.0
     settings: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)  # of each group of runs
     notes: tuple[str, ...] = ()  # sentences about how runs are grouped
-    # The first two are as in ``model.Measurements``. Call the third if a problem is in two clusters: it
+    # The first three are as in ``model.Measurements``. Call the fourth if a problem is in two clusters: it
     # raises a ``ReportError`` with the line.
     reading: Callable[[], AbstractContextManager[None]] = field(default=nullcontext)
     check_repeats: Callable[[], None] = field(default=lambda: None)
+    check_runs: Callable[[], None] = field(default=lambda: None)
     check_clusters: Callable[[], None] = field(default=lambda: None)
 
 

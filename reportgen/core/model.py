@@ -60,6 +60,8 @@ class Measurements(Struct, frozen=True):
     reading: Callable[[], AbstractContextManager[None]] = field(default=nullcontext)
     # Call it if a run and step has several rows: raises a ``ReportError`` unless it is known which to use.
     check_repeats: Callable[[], None] = field(default=lambda: None)
+    # Call it before averaging: raises a ``ReportError`` if runs of one series differ in words.
+    check_runs: Callable[[], None] = field(default=lambda: None)
 
 
 class Estimate(Struct, frozen=True):

@@ -117,13 +117,15 @@ def format_estimate(
     centred on the value is written out: ``0.820 [0.800, 0.850]``. Very large and very small numbers
     share an exponent: ``(1.60 ± 0.12)e24``. A value without an interval has four significant digits.
     ``percent`` writes a share as ``82.0 ± 1.2%``. ``decimals``, as ``choose_common_decimals`` returns them,
-    replaces these digits unless the half-width would become 0.
+    replaces these digits unless the half-width, or a value without an interval, would become 0.
     """
     if percent:
         scaled = scale_estimate(estimate, 100)
         return f"{format_estimate(scaled, significant=significant, decimals=decimals)}%"
     if estimate.low is None or estimate.high is None:
-        return format_number(estimate.value, decimals=decimals)
+        text = format_number(estimate.value, decimals=decimals)
+        is_shown = text.strip(f"0.{MINUS}") or estimate.value == 0
+        return text if is_shown else format_number(estimate.value, significant=2)
     value, low, high = (_check_finite(end) for end in (estimate.value, estimate.low, estimate.high))
     half = (high - low) / 2
     if half == 0:

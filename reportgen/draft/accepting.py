@@ -43,7 +43,7 @@ def make_warning_id(message: str) -> str:
         if len(plain) >= _FEWEST_WORDS:  # what follows are particulars
             break
         words = (word for word in re.findall(r"[a-z]+", part) if word not in _SMALL)
-        plain += (re.sub(r"(?<=\w\w\w)(?<!s)s$", "", word) for word in words)
+        plain += (re.sub(r"(?<=\w\w\w)(?<!s)(?<!serie)s$", "", word) for word in words)
     return "-".join(plain[:_MOST_WORDS]) or "warning"
 
 

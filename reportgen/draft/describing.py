@@ -25,7 +25,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reportgen.core.repository import Boundary
-    from reportgen.core.statements import DescribedEvaluation, DescribedMetric, DescribedRun, DescribedTotal
+    from reportgen.core.statements import (
+        Counts,
+        DescribedEvaluation,
+        DescribedMetric,
+        DescribedRun,
+        DescribedTotal,
+    )
     from reportgen.read.freeze import FrozenTable
     from reportgen.settings.inputs import Source
 
@@ -177,14 +183,15 @@ def suggest_block(description: Description, *, name: str = "", figure: str = "")
         kind = "scores"
         if len(description.benchmarks) > 1:
             body["benchmark"] = description.benchmarks[0]
-    elif (metric := choose_metric(description.counts.metrics)) and _is_read_once(metric):
+    elif (metric := choose_metric(description.counts)) and _is_read_once(metric):
         # A reading of each run is no curve.
         body["metric"] = metric.name
         group = suggest_group(description)
         kind = "sweep" if group else "table"
         body |= {"x": group} if group else {}
         body["title"] = f"{_write_title(metric.name)}{f' by {group}' if group else ''}"
-    elif metric := choose_metric(metrics := description.counts.metrics):
+    elif metric:
+        metrics = description.counts.metrics
         body["metric"] = metric.name
         # The x axis defined by the runs themselves, if every run with the metric also has that axis.
         found = (_DRAWN.search(problem.message) for problem in description.problems)
@@ -223,7 +230,7 @@ def suggest_group(description: Description) -> str:
     a single reading, however many they are, it is the setting to compare them by.
     """
     runs = [run for run in description.counts.runs if run.values]
-    metric = choose_metric(description.counts.metrics)
+    metric = choose_metric(description.counts)
     fewest = 1 if metric and _is_read_once(metric) else 2
     if not runs or (fewest > 1 and not _MANY_SERIES < len(runs) == len({run.series for run in runs})):
         return ""
@@ -246,11 +253,20 @@ def _write_title(metric: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def choose_metric(metrics: tuple[DescribedMetric, ...]) -> DescribedMetric | None:
+def _is_search(runs: tuple[DescribedRun, ...]) -> bool:
+    """Return whether runs of one series differ in their settings, as the trials of a study do."""
+    settings = [(run.series, *sorted((key, str(value)) for key, value in run.config.items())) for run in runs]
+    is_single = len(set(settings)) == len(runs) and all(run.config and run.seed is None for run in runs)
+    return is_single and len({run.series for run in runs}) < len(runs)
+
+
+def choose_metric(counts: Counts) -> DescribedMetric | None:
     """Choose the metric that a report is most likely about, or None if none can be drawn."""
-    drawn = [metric for metric in metrics if metric.low is not None and metric.first is not None]
-    # A metric measured once at the end of each run has no curve.
+    drawn = [metric for metric in counts.metrics if metric.low is not None and metric.first is not None]
+    # A metric measured once at the end of each run has no curve, and a mean over a search means nothing.
     curves = [one for one in drawn if one.values > one.runs and one.first != one.last] or drawn
+    if _is_search(counts.runs):
+        curves = list(filter(_is_read_once, drawn)) or curves
 
     def rank(metric: DescribedMetric) -> tuple[bool, bool, bool, bool]:
         """Return a sort key that puts the most likely metric first."""

@@ -39,7 +39,7 @@ def write_first_page(
     lines = ["---", write_yaml({"title": title}).strip(), "---", "", f"# {_escape(title)}", ""]
     if block:
         lines += [block]
-        metric = choose_metric(description.counts.metrics) if description.kind == "measurements" else None
+        metric = choose_metric(description.counts) if description.kind == "measurements" else None
         benchmark = description.benchmarks[0] if len(description.benchmarks) > 1 else None
         question = prepare_question(
             project,

@@ -94,6 +94,7 @@ def gather_sources(
                 )
                 if curves := sources[name].checkpoints:
                     sources[curves.name] = curves
+                    opening_problems[name].add(curves.warnings if _draws_curves(name, pages) else ())
                 opening_problems[name].add(sources[name].warnings)
         # A missing source is reported wherever it is named; an ``of`` may have meant a figure.
         found = opening_problems[name].found
@@ -187,6 +188,16 @@ def _iterate_sources(pages: tuple[Page, ...]) -> Iterator[tuple[str, SourceLocat
         for sources, place, of in names:
             for name in sources:
                 yield name, place, page if name == of and not is_figure(name, page) else None
+
+
+def _draws_curves(name: str, pages: Iterable[Page]) -> bool:
+    """Return whether a block draws curves of a source; of one with scores, they are those of checkpoints."""
+    drawing = ((block, page) for page in pages for block in page.blocks)
+    return any(
+        name in list_block_sources(block, page)
+        for block, page in drawing
+        if isinstance(block.settings, DataSettings)
+    )
 
 
 def _gather_labels(pages: tuple[Page, ...], problems: Diagnostics) -> dict[str, dict[str, str]]:

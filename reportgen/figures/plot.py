@@ -207,15 +207,17 @@ class DrawContext(SourceContext, frozen=True, kw_only=True):
     get_chart_spec: Callable[[ChartShape], str]  # the Vega-Lite specification of a shape, as JSON
     ranked_by: str | None = None  # the metric that a benchmark is ranked by
     full_names: Mapping[str, str] = {}  # of series that have a short name in the report
+    logged_directions: Mapping[str, bool] = {}  # whether higher is better, of metrics whose data say it
     percent: frozenset[str] = frozenset()  # metrics that the page writes in percent
 
     def resolve_direction(self, metric: str, *settings: bool | None) -> bool | None:
-        """Return whether larger values of a metric are better, by panel, block, then benchmark.
+        """Return whether larger values of a metric are better, by panel, block, benchmark, then data.
 
         Returns None if that is unknown, or if neither is. The benchmark decides only for its own metric.
         """
         ranks = metric == self.ranked_by
-        return find_direction(metric, *settings, self.higher_is_better if ranks else None, ranks=ranks)
+        stated = (*settings, self.higher_is_better if ranks else None, self.logged_directions.get(metric))
+        return find_direction(metric, *stated, ranks=ranks)
 
     def is_percent(self, metric: str, *formats: ValueFormat | None) -> bool:
         """Return whether a metric is written in percent, by the formats of panel and block, then the page."""

@@ -55,6 +55,7 @@ _ZIP64: Final = 0xFFFFFFFF
 _ZSTANDARD: Final = 93
 _METHODS: Final = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, _ZSTANDARD}
 _ENCRYPTED: Final = 1
+_CUT_OFF: Final = "the archive is damaged or cut off"
 _DAMAGE: Final = (
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError),
     *(ValueError, OverflowError, NotImplementedError, ZstdError),
@@ -179,16 +180,20 @@ def repair_archive(file: IO[bytes]) -> tuple[BytesIO, int]:
 
 
 def read_members(
-    path: Path, is_selected: Callable[[str, int], bool], links: list[str]
+    path: Path, is_selected: Callable[[str, int], bool], links: list[str], unended: list[Path]
 ) -> Iterator[tuple[str, bytes]]:
     """Yield name and content of the selected files of a zip or tar archive; no name leads out of it.
 
     ``is_selected`` is given a name and the size that the archive states. Links are not followed: their names
-    are added to ``links``. Raises ``UnreadableError`` for an archive that is damaged or beyond a limit, or
+    are added to ``links``. A tar archive without the block of zeros at its end is added to ``unended``: some
+    programs write none (it is optional for readers of GNU tar), but so ends one that was cut off between
+    members. Raises ``UnreadableError`` for an archive that is damaged or beyond a limit, or
     has a name that leads out of it.
     """
     if path.name.lower().endswith(".zip"):
         with open_archive(path) as archive:
+            if archive.torn:
+                raise UnreadableError(path, _CUT_OFF, "Copy or write it again")
             for name, size, is_link in archive.list_members():
                 inner = clean_member_name(path, name)
                 if is_link:
@@ -198,22 +203,28 @@ def read_members(
         return
     refuse_pointer(path, read_head(path))
     try:
-        with explain_os_errors(path), ExitStack() as opened:
-            stream = _TarStream(path, _open_packed(path, opened))
-            with tarfile.open(fileobj=stream, mode="r:") as tar:
-                for count, member in enumerate(tar):
-                    if count >= MOST_MEMBERS:
-                        message = f"the archive has more than {MOST_MEMBERS:,} members"
-                        raise UnreadableError(path, message, "Leave it out if it is not yours")
-                    inner = clean_member_name(path, member.name)
-                    if member.islnk() or member.issym():
-                        links.append(inner)
-                    elif (
-                        inner and member.isreg() and not member.issparse() and is_selected(inner, member.size)
-                    ):
-                        yield inner, stream.read_member(tar, member)
+        yield from _read_tar(path, is_selected, links, unended)
     except (tarfile.TarError, RecursionError, *_DAMAGE) as error:
-        raise UnreadableError(path, "the archive is damaged or cut off", "Copy or write it again") from error
+        raise UnreadableError(path, _CUT_OFF, "Copy or write it again") from error
+
+
+def _read_tar(
+    path: Path, is_selected: Callable[[str, int], bool], links: list[str], unended: list[Path]
+) -> Iterator[tuple[str, bytes]]:
+    with explain_os_errors(path), ExitStack() as opened:
+        stream = _TarStream(path, _open_packed(path, opened))
+        with tarfile.open(fileobj=stream, mode="r:") as tar:
+            for count, member in enumerate(tar):
+                if count >= MOST_MEMBERS:
+                    message = f"the archive has more than {MOST_MEMBERS:,} members"
+                    raise UnreadableError(path, message, "Leave it out if it is not yours")
+                inner = clean_member_name(path, member.name)
+                if member.islnk() or member.issym():
+                    links.append(inner)
+                elif inner and member.isreg() and not member.issparse() and is_selected(inner, member.size):
+                    yield inner, stream.read_member(tar, member)
+        if stream.is_spent:
+            unended.append(path)
 
 
 def clean_member_name(path: Path, name: str) -> str:
@@ -241,6 +252,7 @@ class _TarStream(io.RawIOBase):
         super().__init__()
         self._path, self._file, self._at = path, file, 0
         self._size = max(path.stat().st_size, 1)
+        self.is_spent = False  # whether the last read was at the end of the file
 
     def seek(self, to: int, whence: int = io.SEEK_SET) -> int:
         to += self._at if whence == io.SEEK_CUR else 0
@@ -254,6 +266,7 @@ class _TarStream(io.RawIOBase):
         if size > LARGEST_PART:
             self._refuse(f"a part of more than {format_mebibytes(LARGEST_PART)}")
         data = self._file.read(size)
+        self.is_spent = not data
         self._at += len(data)
         if self._at > EXPANSION_COUNTS_FROM and self._at > MOST_EXPANSION * self._size:
             self._refuse(f"more than {MOST_EXPANSION} times its size")

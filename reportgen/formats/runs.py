@@ -64,6 +64,7 @@ class LoggedRun(Struct, frozen=True):
     metrics: Mapping[str, Points]  # by the logger's name
     step_name: str = "step"  # the logger's name for the step: ``step``, ``_step``, ``epoch``
     findings: tuple[Finding, ...] = ()
+    higher_is_better: Mapping[str, bool] = field(default_factory=dict)  # of metrics, where it is logged
 
 
 class Total(Struct, frozen=True):

@@ -279,7 +279,8 @@ def _make_topic(
     percent = stated == "percent" if stated else request.metric in page.percent.get(source.name, ())
     own = benchmark if benchmark and request.metric == get_ranked_metric(benchmark, source) else None
     given = (*given, own.higher_is_better if own else None)
-    way = find_direction(request.metric, *given, ranks=own is not None)
+    logged = source.higher_is_better.get(request.metric)
+    way = find_direction(request.metric, *given, logged, ranks=own is not None)
     return Topic(request, way, figure, title, percent=percent)
 
 

@@ -12,27 +12,37 @@ from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.messages import list_names
 from reportgen.formats.sql import get_engine
 from reportgen.read.plan import Plan, build_statement
-from reportgen.read.runs.labels import is_experiment_setting
 from reportgen.read.tables.distinguish import (
-    MOST_NAMES,
     MOST_SERIES,
     SAMPLED_BYTES,
     RowKeys,
     count_bytes,
     find_distinguishing_columns,
     find_run_columns,
-    join_cells,
     list_free_columns,
-    list_run_labels,
     may_count_runs,
     sample_keys,
 )
 from reportgen.read.tables.layout import get_layout, is_name_of
+from reportgen.read.tables.merged import (
+    PARTS_OF_A_BENCHMARK,
+    SMALL,
+    check_joined,
+    decides_series,
+    find_differing_texts,
+    is_comparable,
+    list_comparable_texts,
+    list_series_columns,
+    may_differ,
+    report_differing,
+    warn_differing_numbers,
+    warn_merged,
+)
 from reportgen.read.tables.rows import locate_row, resolve_filters, select_files, select_run, select_series
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from reportgen.read.tables.layout import Filters, Layout, OutcomeRoles
@@ -41,19 +51,9 @@ if TYPE_CHECKING:
     from reportgen.settings.source import SourceSettings
 
 
-# Largest source, in bytes, that is searched for numbers that are constant within a run.
-_SMALL: Final = 50_000_000
 # Only some metrics of a wide table are checked.
 _MOST_METRICS: Final = 8
 _LONGEST: Final = 40
-# Columns that group outcomes do not name a model.
-_PARTS_OF_A_BENCHMARK: Final = frozenset(
-    (
-        *("task", "dataset", "subset", "split", "subject", "category", "topic", "domain", "area", "level"),
-        *("difficulty", "type", "kind", "lang", "language", "source", "tag", "turn", "metric", "scorer"),
-        *("judge", "grader"),
-    )
-)
 _OF_STEPS: Final = (
     "repeat: runs (each row is of a run of its own), repeat: mean (they are averaged) or repeat: last "
     "(the last one counts)"
@@ -87,18 +87,18 @@ def find_series(
 
     It is the only one that distinguishes rows of the same step, or that has one name in each run and several
     overall; files are runs where others have the same name, otherwise their names are the series. If runs
-    differ in something else, or words change within one, there is a warning at ``place`` instead.
+    differ in something else, also those of a series known by name in a number, or words change within one,
+    there is a warning at ``place`` instead.
     """
-    known, several = layout.roles.series or layout.spread or settings.repeat, len(layout.files) > 1
+    stated = layout.spread or settings.repeat or (layout.roles.series and decides_series(settings, layout))
+    several = len(layout.files) > 1
     repeatable = layout.outcomes or (layout.roles.step and layout.metrics and not layout.totals)
     # Without need, large folders are not read to open them.
-    if known or not repeatable or (several and count_bytes(root, layout) > _SMALL):
+    if stated or not repeatable or (several and count_bytes(root, layout) > SMALL):
         return None, ()
-    texts = list_free_columns(layout, {Kind.TEXT})
-    if layout.outcomes:
-        texts = [name for name in texts if name.strip().casefold() not in _PARTS_OF_A_BENCHMARK]
+    texts = list_comparable_texts(layout)
     has_runs = bool(layout.roles.run or layout.roles.seed)
-    if not (texts or has_runs):
+    if not (has_runs or (texts and not layout.roles.series) or (several and layout.roles.series)):
         return None, ()
     filters = resolve_filters(settings.filter, tuple(layout.kinds))
     import duckdb  # noqa: PLC0415 - a build of unchanged data does without the database
@@ -110,76 +110,33 @@ def find_series(
         else:
             most = _MOST_METRICS if count_bytes(root, layout) <= SAMPLED_BYTES else 1
             keys = sample_keys(_make_step_keys(root, layout, tuple(layout.metrics)[:most], filters))
-        if texts and _find_repeat(keys):
-            alone = [names[0] for names in find_distinguishing_columns(keys, texts) if len(names) == 1]
-            alone = [name for name in alone if _is_comparable(name)] or alone
-            return (alone[0] if len(alone) == 1 else None), ()
-        comparable = [name for name in texts if _is_comparable(name)]
-        if has_runs or several:
-            found = find_run_columns(keys, comparable, shared=several)
-            merged = not several and len(found) != 1
-            warnings = tuple(_warn_merged(keys, found, settings, place)) if merged else ()
-            return (found[0] if len(found) == 1 else None), warnings
-        joined = tuple(_check_joined(keys, comparable, place)) if layout.metrics else ()
-        if any(one.severity is Severity.ERROR for one in joined):
-            raise ReportError(*joined)
-        return None, joined
+        if layout.roles.series:
+            return None, tuple(warn_differing_numbers(keys, place))
+        return _find_series_of(keys, texts, settings, place)
     return None, ()
 
 
-def _check_joined(keys: RowKeys, columns: Sequence[str], place: SourceLocation) -> Iterator[Diagnostic]:
-    """Find columns with few names whose rows make one line, since no step has two different values.
-
-    Such names may be phases of a run, which is a warning. Those that come back after others are lines side by
-    side, which is an error.
-    """
-    few = f"BETWEEN 2 AND least({MOST_NAMES}, count(*) / 2) AND count(c{{0}}) = count(*)"
-    back = "count_if(c{0} != b{0}) > (count(DISTINCT c{0}) - 1) * count(DISTINCT part)"
-    tests = [
-        f"CASE WHEN count(DISTINCT c{n}) {few.format(n)} THEN {back.format(n)} END"
-        for n in range(len(columns))
-    ]
-    before = "".join(
-        f', lag(c{n}) OVER (PARTITION BY series, run, part ORDER BY step, "row") AS b{n}'
-        for n in range(len(columns))
-    )
-    cells = f"(SELECT *{before} FROM {join_cells(keys, columns)})"  # noqa: S608 - our own names
-    (found,) = get_engine().fetch_rows(f"SELECT {', '.join(tests or ['NULL'])} FROM {cells}")  # noqa: S608
-    for name, comes_back in zip(columns, found, strict=False):
-        if comes_back is None:
-            continue
-        column = shorten(name, _LONGEST)
-        what = "take turns along one line" if comes_back else "are read as one run"
-        message = f'rows that differ in "{column}" {what}, since no step has two different values'
-        advice = f"Set columns: {{series: {column}}} in source.yml to tell them apart, otherwise repeat: last"
-        severity = Severity.ERROR if comes_back else Severity.WARNING
-        yield Diagnostic(place, message, advice, Stage.DATA, severity)
-
-
-def _warn_merged(
-    keys: RowKeys, columns: Sequence[str], settings: SourceSettings, place: SourceLocation
-) -> Iterator[Diagnostic]:
-    """Warn if runs of one series differ in more than seeds, unless ``source.yml`` names the run."""
-    layout, roles = keys.layout, keys.layout.roles
-    if settings.columns.run or settings.columns.seed:
-        return
-    small = count_bytes(keys.root, layout) <= _SMALL
-    numbers = list_free_columns(layout, NUMERIC) if small else []
-    differing = [*columns, *find_run_columns(keys, numbers, shared=True)]
-    if differing:
-        quoted, column = list_names(f'"{name}"' for name in differing), differing[0]
-        verb = f"differ in {quoted}"
-    elif roles.run and small and len(labels := list_run_labels(keys)) > 1:
-        verb, column = f"are called {list_names(labels)}", roles.run
-    else:
-        return
-    message = f'runs of the series "{shorten(layout.labels[0], _LONGEST)}" {verb}, and are averaged as one'
-    part, own = ("run", roles.run) if roles.run else ("seed", roles.seed or "")
-    advice = (
-        f"Set columns: {{series: {shorten(column, _LONGEST)}}} in source.yml to compare them, or columns: "
-        f"{{{part}: {shorten(own, _LONGEST)}}} if they are repetitions of one experiment"
-    )
-    yield Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)
+def _find_series_of(
+    keys: RowKeys, texts: Sequence[str], settings: SourceSettings, place: SourceLocation
+) -> tuple[str | None, tuple[Diagnostic, ...]]:
+    """Return the one of some text columns that must be the series, and warnings."""
+    layout, several = keys.layout, len(keys.layout.files) > 1
+    if texts and _find_repeat(keys):
+        alone = [names[0] for names in find_distinguishing_columns(keys, texts) if len(names) == 1]
+        alone = [name for name in alone if is_comparable(name)] or alone
+        return (alone[0] if len(alone) == 1 else None), ()
+    comparable = [name for name in texts if is_comparable(name)]
+    if layout.roles.run or layout.roles.seed or several:
+        found = find_run_columns(keys, comparable, shared=several)
+        if several or len(found) == 1:
+            return (found[0] if len(found) == 1 else None), ()
+        # Settings in which runs differ are an error where the runs are read.
+        refused = find_differing_texts(keys)
+        return None, () if refused else tuple(warn_merged(keys, found, settings, place))
+    joined = tuple(check_joined(keys, comparable, place)) if layout.metrics else ()
+    if any(one.severity is Severity.ERROR for one in joined):
+        raise ReportError(*joined)
+    return None, joined
 
 
 def check_steps(root: Path, plan: Plan) -> None:
@@ -210,6 +167,50 @@ def check_answers(root: Path, source: Source, layout: Layout, filters: Filters) 
     if found := _find_repeat(keys):
         problem = shorten(str(found.step).partition(chr(31))[0], _LONGEST)
         raise ReportError(_report_repeat(keys, found, f"problem {problem}", _OF_ANSWERS))
+
+
+def check_runs(
+    root: Path, source: Source, layout: Layout, filters: Filters, plan: Plan | None = None
+) -> None:
+    """Refuse runs of one series that differ in words, unless ``source.yml`` says how they belong together.
+
+    They are those of a ``plan`` of steps, otherwise of answers.
+    """
+    if not may_differ(layout, source.settings):
+        return
+    if plan:
+        _check_differing(source, _make_step_keys(root, layout, tuple(plan.metrics), filters, x=plan.step))
+    elif layout.outcomes:
+        _check_differing(source, _make_answer_keys(root, layout, layout.outcomes, filters))
+
+
+def check_totals(root: Path, source: Source, layout: Layout, filters: Filters, *, has_repeats: bool) -> None:
+    """Refuse several totals of a run if it ``has_repeats``, otherwise runs of one series that differ."""
+    if source.settings.repeat or layout.repeat or (roles := layout.totals) is None:
+        return
+
+    def list_cells(rows: Rows) -> dict[str, str]:
+        metric = rows.as_text(roles.metric) if roles.metric else sql.quote(roles.score)
+        run = {"series": select_series(rows, layout, {}), "run": select_run(rows, layout)}
+        part = f"concat(coalesce({rows.as_text(roles.benchmark)}, ''), chr(31), {metric})"
+        cells = {"part": part, "step": "''", "value": rows.as_number(roles.score)}
+        return {**run, **cells, "row": rows.get_position()}
+
+    def is_scored(rows: Rows) -> str:
+        return f"{rows.as_text(roles.score)} IS NOT NULL"
+
+    keys = RowKeys(root, layout, filters, select_files(root, layout, list_cells, filters, is_scored))
+    if has_repeats and (found := _find_repeat(keys, equal=True)):
+        benchmark, _, metric = found.part.partition(chr(31))
+        what = f"benchmark {shorten(benchmark, _LONGEST)}" if benchmark else "the score"
+        raise ReportError(_report_repeat(keys, found._replace(part=metric), what, _OF_STEPS))
+    _check_differing(source, keys)
+
+
+def _check_differing(source: Source, keys: RowKeys) -> None:
+    keys = sample_keys(keys)
+    if may_differ(keys.layout, source.settings) and (columns := find_differing_texts(keys)):
+        raise ReportError(report_differing(keys, columns))
 
 
 def _make_step_keys(
@@ -294,7 +295,7 @@ HAVING count(*) > 1 ORDER BY min(value) = max(value), second_row, max(different)
 def _find_repeat(keys: RowKeys, *, equal: bool = False) -> _Repeat | None:
     """Return the first unexplained repeat of a step with another value, or with an ``equal`` one, or None."""
     runs = _ANSWERS_SQL.format(select=keys.select)
-    if keys.layout.outcomes is None:
+    if keys.layout.outcomes is None and keys.layout.totals is None:
         runs = _STEPS_SQL.format(select=keys.select, finite=_FINITE, resume=_STEPS_OF_A_RESUME)
     for series, run, part, step, written, _, surplus, rows in get_engine().fetch_rows(runs + _REPEAT_SQL):
         first, *others = written
@@ -310,15 +311,8 @@ def _find_repeated_step(keys: RowKeys) -> _Repeat | None:
     found = _find_repeat(keys, equal=True)
     if found is None or found.values[0] != found.values[1]:
         return found
-    texts = [name for name in list_free_columns(keys.layout, {Kind.TEXT}) if _is_comparable(name)]
+    texts = [name for name in list_free_columns(keys.layout, {Kind.TEXT}) if is_comparable(name)]
     return found if find_distinguishing_columns(keys, texts, most=MOST_SERIES) else None
-
-
-def _is_comparable(column: str) -> bool:
-    """Return whether a column with one name in each run may be compared, unlike a place or a time."""
-    name = column.strip()
-    named = name.casefold().startswith(("exp", "group"))
-    return (named or is_experiment_setting(name)) and not is_name_of("run", name)
 
 
 def _report_repeat(keys: RowKeys, found: _Repeat, what: str, otherwise: str) -> Diagnostic:
@@ -331,8 +325,8 @@ def _report_repeat(keys: RowKeys, found: _Repeat, what: str, otherwise: str) -> 
     message = f"a second row for {what} of series {shorten(found.series, _LONGEST)}"
     message += f", run {shorten(found.run, _LONGEST)}" if found.run else ""
     one, other = (f"{value:.6g}" for value in found.values)
-    rest = "problem" if keys.layout.outcomes else "step"
-    if one != other and rest == "step":
+    rest = "problem" if keys.layout.outcomes else "benchmark" if keys.layout.totals else "step"
+    if one != other and rest != "problem":
         message += f": {shorten(found.part, _LONGEST)} is {one} in {there} and {other} {here}"
     elif number:
         message += f": the first is {there}" if line else f": row {number}, and the first is {there}"
@@ -343,9 +337,9 @@ def _report_repeat(keys: RowKeys, found: _Repeat, what: str, otherwise: str) -> 
 
 
 def suggest_series(root: Path, source: Source, metrics: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the columns that name the series together, so that no run has a step twice; empty if none do.
+    """Return the columns that name the series together, empty if none do.
 
-    In a table of answers, without ``metrics``, so that no run has a problem twice.
+    With them no run of these metrics, or of answers without any, has a step twice or differs in words.
     """
     layout = get_layout(source)
     filters = resolve_filters(source.settings.filter, tuple(layout.kinds))
@@ -355,10 +349,13 @@ def suggest_series(root: Path, source: Source, metrics: tuple[str, ...]) -> tupl
     else:
         keys = sample_keys(_make_step_keys(root, layout, metrics, filters))
         repeat = _find_repeated_step(keys)
-    apart = _find_columns(keys, repeat.part) if repeat else []
-    if not apart or any(is_name_of("step", name) or may_count_runs(keys, name) for name in apart[0]):
+    if repeat is None:
+        differing = find_differing_texts(keys) if may_differ(layout, source.settings) else []
+        return (*list_series_columns(layout), *differing) if differing else ()
+    first = next(iter(_find_columns(keys, repeat.part)), ())
+    if not first or any(is_name_of("step", name) or may_count_runs(keys, name) for name in first):
         return ()
-    return (*_list_series_columns(layout), *apart[0])
+    return (*list_series_columns(layout), *first)
 
 
 def set_series(settings: SourceSettings, column: str | None) -> SourceSettings:
@@ -366,10 +363,6 @@ def set_series(settings: SourceSettings, column: str | None) -> SourceSettings:
     if column is None or settings.columns.series or is_name_of("series", column):
         return settings
     return settings.model_copy(update={"columns": settings.columns.model_copy(update={"series": column})})
-
-
-def _list_series_columns(layout: Layout) -> tuple[str, ...]:
-    return layout.series_parts or tuple(filter(None, [layout.roles.series]))
 
 
 def _find_columns(keys: RowKeys, metric: str) -> list[tuple[str, ...]]:
@@ -385,7 +378,7 @@ def _suggest_columns(keys: RowKeys, metric: str) -> str:
     if not apart:
         return ""
     first, last = (shorten(name, _LONGEST) for name in (apart[0][0], apart[0][-1]))
-    known = [shorten(name, _LONGEST) for name in (*_list_series_columns(keys.layout), *apart[0])]
+    known = [shorten(name, _LONGEST) for name in (*list_series_columns(keys.layout), *apart[0])]
     series = f"{{series: [{', '.join(known)}]}}" if len(known) > 1 else f"{{series: {first}}}"
     named = apart[0] if len(apart[0]) > 1 else [names[0] for names in apart]
     quoted = list_names(f'"{shorten(name, _LONGEST)}"' for name in named)
@@ -398,6 +391,9 @@ def _suggest_columns(keys: RowKeys, metric: str) -> str:
     if is_name_of("step", first):
         step = f"columns: {{step: {first}}}"
         return f"Steps begin anew in each {first}: set {step} in source.yml, and repeat: mean"
+    totals = keys.layout.totals
+    if totals and not totals.benchmark and first.strip().casefold() in PARTS_OF_A_BENCHMARK:
+        return f"{reason}: set columns: {{benchmark: {first}}} in source.yml, or {series}"
     if len(apart[0]) == 1 and may_count_runs(keys, apart[0][0]):
         return f"{reason}: set columns: {{run: {first}}} in source.yml if it counts runs, else {series}"
     select = f", or select one {last} with filter: in source.yml or in the block" if len(known) > 1 else ""

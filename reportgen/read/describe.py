@@ -37,6 +37,7 @@ from reportgen.read.tables.check import count_endings
 from reportgen.read.tables.converted import SQLITE
 from reportgen.read.tables.distinguish import has_repeated_totals, suggest_distinct_totals
 from reportgen.read.tables.layout import INTERVAL_PARTS, get_layout
+from reportgen.read.tables.merged import may_differ
 from reportgen.read.tables.survey import complete_layout
 from reportgen.read.x_axis import list_axes
 
@@ -178,7 +179,7 @@ def _describe_source(
     with problems.collecting():
         source, runs = open_files(request)
         is_mixed = runs is not None and bool(runs.found.left_out)
-        problems.add(source.warnings)
+        problems.add((*source.warnings, *(source.checkpoints.warnings if source.checkpoints else ())))
         description = _describe_layout(description, source, root)
         columns = description.settings.get("columns")
         if isinstance(columns, dict) and "step" in columns and not description.step_name:
@@ -186,7 +187,6 @@ def _describe_source(
             message = f"no column has the usual name of a step; {step}"
             advice = "If so, write it into source.yml as below; otherwise name another column there"
             problems.add([_warn(source.location, message, advice)])
-        stated = request.settings.columns.model_dump(exclude_none=True)
         if not (description.settings or runs):
             description = replace(description, settings=_confirm(request.settings, source, root))
         # Counts of an unchanged source come from the cache.
@@ -196,17 +196,33 @@ def _describe_source(
         else:
             description = _add_counts(description, source, runs, request)
             cache.store(key, description)
-        # Refuse rows that repeat a step or a problem, as blocks do.
+        # Refuse rows that repeat a step or a problem, and runs that differ in words, as blocks do.
         repeated = tuple(metric.name for metric in description.counts.metrics if metric.repeated)
-        again = any(one.repeated for one in description.counts.evaluations)
-        if (repeated or again) and (columns := suggest_series(root, source, repeated)):
-            series = columns if len(columns) > 1 else columns[0]
-            description = replace(description, settings={"columns": {**stated, "series": series}})
+        differ = may_differ(get_layout(source), request.settings)
+        answered = any(one.repeated or differ for one in description.counts.evaluations)
+        repeated = repeated or source.metrics[: differ and source.kind == "measurements"]
+        if repeated or answered:
+            description = _suggest_series(description, source, request, repeated)
         if repeated:
-            read_measurements(root, source, repeated).check_repeats()
-        if again:
-            read_outcomes(root, source).check_repeats()
+            measurements = read_measurements(root, source, repeated)
+            measurements.check_repeats()
+            measurements.check_runs()
+        if answered:
+            outcomes = read_outcomes(root, source)
+            outcomes.check_repeats()
+            outcomes.check_runs()
     return description, is_mixed
+
+
+def _suggest_series(
+    description: Description, source: Source, request: SourceRequest, metrics: tuple[str, ...]
+) -> Description:
+    """Suggest the columns that name the series together, if rows or runs differ in them."""
+    if not (columns := suggest_series(request.location.root, source, metrics)):
+        return description
+    stated = request.settings.columns.model_dump(exclude_none=True)
+    series = columns if len(columns) > 1 else columns[0]
+    return replace(description, settings={"columns": {**stated, "series": series}})
 
 
 _ACROSS: Final = {"series": "series", "benchmarks": "benchmark", "metrics": "metric"}

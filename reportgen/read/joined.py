@@ -118,7 +118,8 @@ def _join_tables(root: Path, source: Source, query: MeasurementQuery) -> Measure
         notes=_join_notes([(part, table.notes) for part, table in planned]),
         check_x=check_x,
         reading=reading,
-        check_repeats=partial(_run_all, [partial(check_steps, root, table.plan) for table in tables]),
+        check_runs=partial(_run_all, [one.check_runs for one in tables]),
+        check_repeats=partial(_run_all, [partial(check_steps, root, one.plan) for one in tables]),
     )
 
 
@@ -220,11 +221,13 @@ def _join_checks(
 ) -> dict[str, Callable[[], None]]:
     """Join the checks of each source, which concern its own rows."""
     repeats = [partial(check_answers, root, one.source, one.layout, one.filters) for one in queries]
+    runs = [partial(one.check_runs, root) for one in queries]
     clusters = [
         partial(check_clusters, root, query.layout, statement)
         for query, statement in zip(queries, statements, strict=True)
     ]
-    return {"check_repeats": partial(_run_all, repeats), "check_clusters": partial(_run_all, clusters)}
+    checks = {"check_repeats": partial(_run_all, repeats), "check_runs": partial(_run_all, runs)}
+    return {**checks, "check_clusters": partial(_run_all, clusters)}
 
 
 def open_totals(project_root: Path, source: Source) -> TotalsTable | JoinedTotals:

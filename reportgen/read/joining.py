@@ -58,6 +58,7 @@ def join_sources(root: Path, sources: Sequence[Source], place: SourceLocation, c
         kind=sources[0].kind,
         benchmarks=_list_common([one.benchmarks for one in sources]),
         lower_is_better=_list_all(one.lower_is_better for one in sources),
+        higher_is_better=_join_directions(sources),
         slices=_list_common([one.slices for one in sources]),
         score_range=sources[0].score_range,
         parts=parts,
@@ -87,6 +88,12 @@ def _compare_protocols(sources: Sequence[Source], place: SourceLocation) -> Iter
         if "not stated" in message:
             step = f"{step}, or state protocol: in each source.yml"
         yield Diagnostic(place, message, step, Stage.DATA, Severity.WARNING)
+
+
+def _join_directions(sources: Sequence[Source]) -> dict[str, bool]:
+    """Return the logged directions of metrics, without those that differ between sources."""
+    stated = {item for one in sources for item in one.higher_is_better.items()}
+    return {metric: way for metric, way in sorted(stated) if (metric, not way) not in stated}
 
 
 def _list_all(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:

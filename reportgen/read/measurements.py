@@ -12,7 +12,7 @@ from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.model import Measurements
 from reportgen.formats.cells import Kind
 from reportgen.formats.sql import fetch_frame, get_engine
-from reportgen.read.check_repeats import check_steps
+from reportgen.read.check_repeats import check_runs, check_steps
 from reportgen.read.derived import check_derived, check_x, derive
 from reportgen.read.groups import expand_settings
 from reportgen.read.plan import build_rows, plan_measurements, select_rows
@@ -54,6 +54,12 @@ class PlannedTable(Struct, frozen=True):
         """List faults in the files that keep the rows from being read."""
         return _list_faults(self.root, self.plan)
 
+    def check_runs(self) -> None:
+        """Refuse runs of one series that differ in words, unless settings group them."""
+        plan = self.plan
+        if not plan.groups.by:
+            check_runs(self.root, self.source, plan.layout, plan.filters, plan)
+
     def check_x(self) -> None:
         """Refuse an x that goes back or stands still within a run, or that some runs do not have."""
         check_x(self.rows.checked, self.rows.title, self.source, is_time=self.rows.is_time)
@@ -82,6 +88,7 @@ def read_table(project_root: Path, source: Source, query: MeasurementQuery) -> M
         check_x=table.check_x,
         reading=reading,
         check_repeats=partial(check_steps, project_root, table.plan),
+        check_runs=table.check_runs,
     )
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from functools import partial
 from itertools import chain, repeat
+from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
@@ -19,7 +20,7 @@ from reportgen.formats import sql
 from reportgen.formats.evaluations.texts import TEXTS
 from reportgen.formats.messages import list_names
 from reportgen.formats.sql import get_engine
-from reportgen.read.check_repeats import check_answers
+from reportgen.read.check_repeats import check_answers, check_runs, check_totals
 from reportgen.read.groups import GroupColumns, expand_settings, separate_runs
 from reportgen.read.plan import choose_series, report_missing, report_missing_series
 from reportgen.read.tables.check import NAMED, NUMBER, Check, explain_errors, explain_faults, find_wrong_cells
@@ -88,6 +89,11 @@ class OutcomeQuery(Struct, frozen=True):
         checks[self.roles.score] = Check(lambda cell: check_score(cell, ends), typed=True)
         return find_wrong_cells(root, self.layout.files, checks)
 
+    def check_runs(self, root: Path) -> None:
+        """Refuse runs of one series that differ in words, unless settings group them."""
+        if not self.groups.by:
+            check_runs(root, self.source, self.layout, self.filters)
+
     def find_groups(self, root: Path) -> Groups:
         """Find the groups by settings in the order of drawing, or none."""
         with explain_errors(root, self.source.location, partial(self.list_faults, root)):
@@ -138,6 +144,7 @@ def read_outcomes(
         notes=groups.notes,
         reading=reading,
         check_repeats=partial(check_answers, project_root, source, query.layout, query.filters),
+        check_runs=partial(query.check_runs, project_root),
         check_clusters=partial(check_clusters, project_root, query.layout, statement),
     )
 
@@ -298,6 +305,7 @@ class TotalsTable:
     def __init__(self, project_root: Path, source: Source) -> None:
         self._root, self._source = project_root, source
         self._read: dict[str, dict[str, list[ReportedScore]]] = {}
+        self._checked = set[str]()
 
     def get_scores(
         self,
@@ -322,6 +330,12 @@ class TotalsTable:
         if chosen is not None:
             found = [one for name in chosen for one in found if one.series == name]
         _check_scores(source, found)
+        runs = {(one.series, one.run, one.seed) for one in found}
+        has_repeats = len(runs) < len(found)
+        filters = resolve_filters({**source.settings.filter, **where}, tuple(layout.kinds))
+        if has_repeats or repr(filters) not in self._checked:
+            check_totals(self._root, source, layout, filters, has_repeats=has_repeats)
+            self._checked.add(repr(filters))
         return tuple(found)
 
     def get_range(self, scores: Sequence[ReportedScore], *, higher_is_better: bool) -> tuple[float, float]:
@@ -377,23 +391,49 @@ class TotalsTable:
                 problems = int(n) if n is not None and n >= 1 else None
                 score = ReportedScore(series, run, seed, metric, value, stderr, problems)
                 found[name or ""].append(score)
+        found = {name: _join_repeats(scores, source.settings.repeat) for name, scores in found.items()}
         return self._read.setdefault(key, found)
 
 
+def _join_repeats(scores: list[ReportedScore], repeat: str | None) -> list[ReportedScore]:
+    """Return the totals of a benchmark with several of one run as ``repeat:`` says, if it does."""
+    runs: dict[object, list[ReportedScore]] = defaultdict(list)
+    for one in scores:
+        runs[one.series, one.run, one.seed, one.metric].append(one)
+    if not repeat or len(runs) == len(scores):
+        return scores
+    if repeat == "last":
+        return [several[-1] for several in runs.values()]
+    if repeat == "mean":
+        return [several[0] if len(several) == 1 else _average(several) for several in runs.values()]
+    return [
+        replace(one, run=f"{one.run} #{number}".strip()) if len(several) > 1 else one
+        for several in runs.values()
+        for number, one in enumerate(several, 1)
+    ]
+
+
+def _average(scores: Sequence[ReportedScore]) -> ReportedScore:
+    """Return the mean of totals, with the mean of their standard errors, which its own never exceeds."""
+    values = [one.value for one in scores if one.value is not None]
+    errors = [one.stderr for one in scores if one.value is not None and one.stderr is not None]
+    return replace(
+        scores[0],
+        value=fmean(values) if values else None,
+        stderr=fmean(errors) if values and len(errors) == len(values) else None,
+        problems=scores[0].problems if len({one.problems for one in scores}) == 1 else None,
+    )
+
+
 def _check_scores(source: Source, scores: Sequence[ReportedScore]) -> None:
-    """Refuse scores of several metrics, several of one run, and those that ``source.yml`` rules out."""
+    """Refuse scores of several metrics, and those that ``source.yml`` rules out."""
     metrics = tuple(dict.fromkeys(one.metric for one in scores))
-    runs = Counter((one.series, one.run, one.seed) for one in scores)
-    (name, _, _), count = next(iter(runs.most_common(1)), (("", "", None), 0))
     low, high = source.score_range if "score_range" in source.settings.model_fields_set else _UNKNOWN
     wrong = next((one for one in scores if one.value is not None and not low <= one.value <= high), None)
     if len(metrics) > 1:
         message = f'the totals of "{source.name}" are of {len(metrics)} metrics: {list_names(metrics)}'
         column = get_layout(source).totals
         advice = f"Choose one, as in filter: {{{column.metric if column else 'metric'}: {metrics[0]}}}"
-    elif count > 1:
-        message = f'"{source.name}" has {count} totals of {name} that no column distinguishes'
-        advice = "Name a column that does, as in columns: {seed: NAME} or {benchmark: NAME}, or use filter:"
     elif wrong:
         message = f"the score of {wrong.series}, {wrong.value:g}, is outside {low:g} to {high:g}"
         advice = "Mend score_range in source.yml"

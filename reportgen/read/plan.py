@@ -226,9 +226,11 @@ def _check_names(root: Path, source: Source, layout: Layout, query: MeasurementQ
         missing.append(("column or metric", x, tuple(dict.fromkeys((*columns, *metrics)))))
     yield from report_missing(source, missing)
     if step is None and (x is None or step_metric):
-        message = (
-            f'no column of the source "{source.name}" is known as the step; it has {list_names(columns)}'
-        )
+        # What stands after ± is a column only here.
+        stated = columns if source.settings.interval else ()
+        own = {f"{name}_{part}" for name in stated for part in INTERVAL_PARTS}
+        shown = list_names(name for name in columns if name not in own)
+        message = f'no column of the source "{source.name}" is known as the step; it has {shown}'
         step_advice = advise_step(root, layout, source.settings, source.location)
         yield Diagnostic(source.location, message, step_advice, Stage.DATA)
 

@@ -26,7 +26,7 @@ from reportgen.formats.runs import UnreadableError
 from reportgen.read.check_repeats import find_series, set_series
 from reportgen.read.find import choose_files, locate, locate_file, make_location, refuse_outward_source
 from reportgen.read.freeze import can_freeze
-from reportgen.read.runs.checkpoints import map_checkpoints, name_checkpoints
+from reportgen.read.runs.checkpoints import map_checkpoints, name_checkpoints, warn_without_step
 from reportgen.read.runs.file_names import report_file_names
 from reportgen.read.runs.imported import ImportedUnit, complete_settings, name_imported_runs, survey_runs
 from reportgen.read.runs.problems import report_imports
@@ -237,13 +237,13 @@ def _read_units(request: SourceRequest) -> tuple[Source, ImportedRuns] | None:
 
 def _open_checkpoints(source: Source, runs: ImportedRuns, request: SourceRequest) -> Source | None:
     """Open the scores of checkpoints as curves, under a name of their own; return None without any."""
-    location, settings = request.location, request.settings
-    is_scored = source.kind != "measurements"
-    if not (curves := is_scored and map_checkpoints(runs, source.score_range, request.cache)):
+    location, settings, scored = request.location, request.settings, source.kind != "measurements"
+    if not (curves := scored and map_checkpoints(runs, source.score_range, request.cache)):
         return None
     apart = replace(location, name=f"{location.name} (checkpoints)")
     found = survey(location.root, curves.files, curves.settings, location.place)
-    found = replace(found, layout=replace(found.layout, bounds=curves.bounds))
+    warnings = (*found.warnings, *warn_without_step(curves, location))
+    found = replace(found, layout=replace(found.layout, bounds=curves.bounds), warnings=warnings)
     return _make_source(apart, settings, curves.settings, source.files, found)
 
 
@@ -421,8 +421,7 @@ def _make_source(
     layout = found.layout
     # Everything that decides a source's numbers and reports, including those of omitted files.
     contents = " ".join(f"{file.path} {file.sha256}" for file in files)
-    warnings = " ".join(map(str, found.warnings))
-    identity = f"{location.name} {contents} {stated.model_dump_json()} {warnings}"
+    identity = f"{location.name} {contents} {stated.model_dump_json()} {' '.join(map(str, found.warnings))}"
     lower = settings.lower_is_better if layout.totals else None  # as stated, otherwise as found
     if isinstance(lower, bool):
         lower = (layout.benchmarks or ("",)) if lower else ()
@@ -439,6 +438,7 @@ def _make_source(
         kind="outcomes" if layout.outcomes else "totals" if layout.totals else "measurements",
         benchmarks=layout.benchmarks,
         lower_is_better=layout.lower_is_better if lower is None else lower,
+        higher_is_better=dict(layout.higher_is_better),
         slices=list_free_columns(layout),
         score_range=settings.score_range,
         can_freeze=can_freeze(layout, settings),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reportgen.core.errors import Diagnostic, ReportError, Severity, Stage
+from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
 from reportgen.core.model import SourceFile
 from reportgen.core.words import quote_names
 from reportgen.formats.archive import read_members
@@ -41,10 +41,11 @@ _FOREIGN: Final = frozenset(("__MACOSX", "Thumbs.db"))
 
 
 class _Members(Struct, frozen=True):
-    """Unpacked files with their sizes, and links among the members that look like data."""
+    """Unpacked files with their sizes, links that look like data, and archives without a mark at the end."""
 
     sizes: Mapping[str, int]
     links: tuple[str, ...]
+    unended: tuple[str, ...]  # paths in the project
 
 
 class Unpacked(Struct, frozen=True):
@@ -88,15 +89,20 @@ def unpack_source(
         raise ReportError(
             Diagnostic(locate_file(archives[0], location.root), message, advice, Stage.DATA)
         ) from None
-    warnings: tuple[Diagnostic, ...] = ()
-    if members.links:
-        message = f"links in the archive are not followed: {list_names(members.links)}"
-        warnings = (
-            Diagnostic(locate_file(archives[0], location.root), message, "", Stage.DATA, Severity.WARNING),
-        )
+    warnings = tuple(_list_warnings(members, locate_file(archives[0], location.root)))
     inner = root / _get_relative(location.path, location.root)
     moved = replace(location, path=inner, root=root, boundary=None, shown=location.place)
     return Unpacked(moved, files, warnings)
+
+
+def _list_warnings(members: _Members, place: SourceLocation) -> Iterator[Diagnostic]:
+    if members.links:
+        message = f"links in the archive are not followed: {list_names(members.links)}"
+        yield Diagnostic(place, message, "", Stage.DATA, Severity.WARNING)
+    for path in members.unended:
+        message = "the archive has no mark at its end, so it may be cut off and files may be missing"
+        advice = "Copy or write it again, if it should have more"
+        yield Diagnostic(SourceLocation(path), message, advice, Stage.DATA, Severity.WARNING)
 
 
 def _list_archives(path: Path) -> list[Path]:
@@ -127,13 +133,15 @@ class _Unpacking:
         self._parts = last if len(last) == len(patterns) and all(last) else ["*"]
         self._sizes: dict[str, int] = {}
         self._links: list[str] = []
+        self._unended: list[Path] = []
         self._seen: list[str] = []
 
     def write(self, cache: Cache, key: str) -> _Members:
         """Write the members and the list of them."""
         cache.write_folder(key, _FOLDER, self._read())
         links = tuple(name for name in self._links if is_data_name(PurePosixPath(name).name))
-        members = _Members(self._sizes, links)
+        unended = tuple(locate_file(path, self._location.root).file for path in self._unended)
+        members = _Members(self._sizes, links, unended)
         cache.store(key, members)
         return members
 
@@ -141,7 +149,7 @@ class _Unpacking:
         for archive in self._archives:
             top = _get_relative(archive, self._location.root)
             found = False
-            for name, data in read_members(archive, self._is_selected, self._links):
+            for name, data in read_members(archive, self._is_selected, self._links, self._unended):
                 found = True
                 self._sizes[f"{top}/{name}"] = len(data)
                 if len(self._sizes) > MOST_FILES:

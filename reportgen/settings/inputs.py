@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping  # noqa: TC003 - the schema of stored sources needs it at run time
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct, field
@@ -12,8 +13,6 @@ from reportgen.core.model import SourceFile  # noqa: TC001
 from reportgen.settings.source import SourceSettings  # noqa: TC001
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from reportgen.core.statements import Binding
     from reportgen.settings.block_parts import BlockSettings
     from reportgen.settings.report import FrontMatter
@@ -47,6 +46,7 @@ class Source(Struct, frozen=True):
     benchmarks: tuple[str, ...] = ()  # in order of first appearance; empty without a benchmark column
     # Benchmarks on which a smaller total is better; an empty name means totals without benchmarks.
     lower_is_better: tuple[str, ...] = ()
+    higher_is_better: dict[str, bool] = field(default_factory=dict)  # of metrics, where it is logged
     slices: tuple[str, ...] = ()  # columns of outcomes without a role, which can be sliced by
     score_range: tuple[float, float] = (0.0, 1.0)  # lowest and highest possible score of outcomes
     can_freeze: bool = True  # whether a table can replace it, apart from its evaluations of checkpoints

@@ -257,6 +257,7 @@ def _read_parts(
         _check_cells(outcomes, columns, parts)
         if query.repeated:
             outcomes.check_repeats()
+        outcomes.check_runs()
         if answers and "answer" in outcomes.has:
             # One row per run, problem and answer: its count and mean score.
             low, width = float(outcomes.lowest), float(outcomes.highest - outcomes.lowest)

@@ -114,6 +114,8 @@ _IN_A_BLOCK: Final = re.compile(r': "[^"]*" in a block [^;]*')
 _REPEAT: Final = {
     ("measurements", "mean"): "Rows of one run and step are averaged.",
     ("measurements", "runs"): "Rows of one run and step are read as runs of their own.",
+    ("totals", "mean"): "Rows of one run and benchmark are averaged.",
+    ("totals", "runs"): "Rows of one run and benchmark are read as runs of their own.",
     ("outcomes", "runs"): "Rows of one run, problem and sample are read as runs of their own.",
 }
 
@@ -357,6 +359,7 @@ class DrawInputs(Struct, frozen=True, dict=True):
             slots=self.colours.slots,
             higher_is_better=benchmark.higher_is_better if ranked and benchmark else None,
             ranked_by=get_ranked_metric(benchmark, opened),
+            logged_directions=opened.higher_is_better,
             step_title=format_step_title(result.step_name),
             step_is_time=result.step_is_time,
             source=opened.settings.title or source,

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.model import Lead, ReducedMetric
 from reportgen.draft.blocks.draw_inputs import link_topic, make_curve_context, make_curve_scale
+from reportgen.figures.curves.key_results import describe_given_band
 from reportgen.figures.curves.plotting import count_value_decimals
 from reportgen.figures.curves.result_table import build_result_table, make_column_call
 from reportgen.figures.curves.runs_table import RunRow, build_runs_table, name_run
@@ -55,6 +56,12 @@ def draw_table(planned: PlannedBlock, settings: TableSettings, inputs: DrawInput
         leads=tuple(leads),
         facts=facts,
         decimals=[count_value_decimals(curve_set.curves) for curve_set in curves],
+        given={
+            curve.series: describe_given_band(curve_set)
+            for curve_set in curves
+            for curve in curve_set.curves
+            if curve.given
+        },
         runs_with=answers.get_curves(planned.curves[0]).settings if settings.by else None,
     )
 

@@ -14,6 +14,7 @@ from reportgen.core.words import format_count, join_names, lower_axis_title
 from reportgen.figures.axis import format_interval, format_value, make_reader
 from reportgen.figures.curves.key_results import (
     describe_fewer_runs,
+    describe_given_band,
     describe_given_n,
     describe_pick,
     find_best,
@@ -58,15 +59,6 @@ _BANDS = {
     "sd": ("± SD", "standard deviation across runs, at each step by itself"),
     "range": ("range", "smallest to largest run, at each step by itself"),
     "iqr": ("IQR", "middle half of the runs at each step by itself, with the median as the line"),
-}
-_GIVEN_BANDS = {
-    "low and high": "interval given by the input (low and high)",
-    "standard errors of scores": (
-        "{level} CI of each score for problems like these (Student's t on the logit scale)"
-    ),
-    "minimum and maximum": (
-        "from the smallest to the largest of the values that a point stands for, as given by the input"
-    ),
 }
 _MOST_NAMES = 6
 _MOST_TABLE_ROWS = 40
@@ -248,16 +240,17 @@ def write_caption(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> 
 def _describe_band(curve_set: CurveSet) -> list[str]:
     given = [curve.series for curve in curve_set.curves if curve.given]
     level = _format_level(curve_set)
-    computed = f"{level} CI computed from the input's {curve_set.given_interval}"
-    by_input = _GIVEN_BANDS.get(curve_set.given_interval or "", f"{computed}, at each step by itself")
-    by_input = by_input.replace("{level}", level)
+    by_input = describe_given_band(curve_set)
     if len(given) == len(curve_set.curves):
         return [f"Band: {by_input}."]
     if curve_set.band == "none":
         return [f"Band of {join_names(given)}: {by_input}."] if given else []
     several = any(len(curve.runs) > 1 for curve in curve_set.curves)
     if not several and not given:
-        return ["No band: an interval needs at least 2 runs."]
+        # Scores may have no standard error.
+        unknown = any(run.given for curve in curve_set.curves for run in curve.runs)
+        neither = "No band: the input gives no interval, and one across runs needs at least 2."
+        return [neither if unknown else "No band: an interval needs at least 2 runs."]
     sentences = [f"Band: {_BANDS[curve_set.band][1].format(level=level)}."] if several else []
     lone = [curve.series for curve in curve_set.curves if len(curve.runs) == 1 and not curve.given]
     sentences += [f"{join_names(lone)}: 1 run, no band."] if lone else []

@@ -5,7 +5,7 @@ Final values come first: a best value is picked after the fact, sometimes from m
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -148,6 +148,24 @@ def describe_fewer_runs(curves: Sequence[Curve]) -> str:
             names.setdefault(format_ends(curve.n.tolist()), {})[curve.series] = None
     counts = "; ".join(f"{n} for {join_names([*those], most=6)}" for n, those in names.items())
     return f"Where fewer runs reach, it is drawn from those that do: n = {counts}." if counts else ""
+
+
+_GIVEN_BANDS: Final = {
+    "low and high": "interval given by the input (low and high)",
+    "standard errors of scores": (
+        "{level} CI of each score for problems like these (Student's t on the logit scale)"
+    ),
+    "minimum and maximum": (
+        "from the smallest to the largest of the values that a point stands for, as given by the input"
+    ),
+}
+
+
+def describe_given_band(curve_set: CurveSet) -> str:
+    """Return what the intervals of the input are."""
+    level = f"{curve_set.level * 100:g}%"
+    computed = f"{level} CI computed from the input's {curve_set.given_interval}, at each step by itself"
+    return _GIVEN_BANDS.get(curve_set.given_interval or "", computed).replace("{level}", level)
 
 
 def describe_given_n(curves: Sequence[Curve]) -> str:

@@ -123,10 +123,12 @@ def build_result_table(
     facts: Sequence[Mapping[tuple[str, str], Fact]] = (),
     decimals: Sequence[int | None] = (),
     runs_with: Mapping[str, Mapping[str, str | None]] | None = None,
+    given: Mapping[str, str] = {},
 ) -> ResultTable:
     """Build a table with a row for each series: the number of runs, then the chosen statistics by metric.
 
     ``runs_with`` has the settings of each series; several have a column each, since the name joins them.
+    ``given`` says what the interval of a series is that has one in the input.
     ``metrics`` pairs names with the endings of the series. For each metric, ``better`` says whether larger is
     better (None if unknown or neither), ``leads`` which series the test finds better than all others,
     ``facts`` the cells of columns other than final, peak and mean, by series and column, and ``decimals``
@@ -155,7 +157,7 @@ def build_result_table(
         title=settings.title or (metrics[0][0] if not several else "Results"),
         header=tuple(header),
         rows=tuple(rows),
-        caption=_write_caption(settings, shown, context),
+        caption=_write_caption(settings, shown, context, given),
         csv=_write_csv(header, rows, columns, shown, context),
         sorted_by=sorted_by,
     )
@@ -255,7 +257,9 @@ def format_table_step(step: float, context: DrawContext) -> str:
     return format_d3(step, choose_step_format(np.array([step])))
 
 
-def _write_caption(settings: TableSettings, metrics: list[_Metric], context: DrawContext) -> str:
+def _write_caption(
+    settings: TableSettings, metrics: list[_Metric], context: DrawContext, given: Mapping[str, str]
+) -> str:
     lower = [metric.name for metric in metrics if metric.better is False]
     some = "" if len(lower) == len(metrics) else f" for {join_names(lower)}"
     leaders = []
@@ -274,13 +278,8 @@ def _write_caption(settings: TableSettings, metrics: list[_Metric], context: Dra
     known = any(ending.peak.low is not None for ending in endings)
     interval = "its interval allows for the choice" if known else "it has no interval"
     peak = f"{which.capitalize()}: the {which} value of the mean curve{of}, picked by looking; {interval}."
-    half = f"half the {settings.level * 100:g}% CI across runs (Student t)"
-    single = all(ending.runs == 1 for ending in endings)
-    equal = list(dict.fromkeys(e.series for e in endings if e.final.n > 1 and e.final.low is None))
-    if any(ending.final.low is not None for ending in endings):
-        single, how = False, f"± is {half}, at each step by itself."
-    else:
-        how = "One run per series: no interval." if single else ""
+    single, how = _explain_intervals(settings, endings, given)
+    equal = list(dict.fromkeys(e.series for e in endings if e.runs > 1 and e.final.low is None))
     none = f"{join_names(equal, most=6)}: all runs are equal at the last step, so no interval."
     sentences = (
         settings.caption or "",
@@ -295,6 +294,28 @@ def _write_caption(settings: TableSettings, metrics: list[_Metric], context: Dra
         "" if single else how,
     )
     return join_caption(sentences, context, how=columns)
+
+
+def _explain_intervals(
+    settings: TableSettings, endings: Sequence[Ending], given: Mapping[str, str]
+) -> tuple[bool, str]:
+    """Return whether single runs leave a table without intervals, and a sentence on what there is."""
+    series: dict[str, dict[str, None]] = {}
+    for ending in endings:
+        if ending.final.low is not None:
+            series.setdefault(given.get(ending.series, ""), {})[ending.series] = None
+    if not series:
+        single = all(ending.runs == 1 for ending in endings)
+        return single, "One run per series: no interval." if single else ""
+    half = f"± is half the {settings.level * 100:g}% CI across runs (Student t), at each step by itself."
+    if not given:
+        return False, half
+    own = (
+        f"Interval{f' of {join_names([*names], most=6)}' if len(series) > 1 else ''}: {words}."
+        for words, names in series.items()
+        if words
+    )
+    return False, " ".join([*([half] if "" in series else []), *own])
 
 
 def _build_fact_cell(fact: Fact, column: str, metric: _Metric, context: DrawContext) -> Cell:

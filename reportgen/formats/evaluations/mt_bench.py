@@ -2,8 +2,9 @@
 
 Schema: repository lm-sys/FastChat, ``fastchat/llm_judge/common.py`` (play_a_match_single) writes
 ``data/BENCH/model_judgment/JUDGE_single.jsonl``. Its ``show_result.py`` leaves out ratings of -1, which mark
-a judgment without one, and averages over both turns. The turns of a question are answers to one problem here,
-so that an interval is over questions; a slice separates them.
+a judgment without one, and averages all others. The turns of a question are answers to one problem here, so
+that an interval is over questions; a slice separates them. A question that has lost one rating counts as much
+as any other, so the mean differs from that of all ratings.
 """
 
 from __future__ import annotations

@@ -57,11 +57,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
         return
     with open_store(unit.path) as store:
         store.check_columns("trials", _COLUMNS, "study of Optuna")
-        # Whether each study minimises or maximises; studies with several objectives have no direction.
-        directions: dict[int, dict[str, Setting]] = {}
-        if "direction" in store.columns.get("study_directions", ()):
-            query = "SELECT study_id, min(direction) FROM study_directions GROUP BY 1"
-            directions = {study: {"direction": str(one).lower()} for study, one in store.select(query)}
+        directions = _read_directions(store)
         named = [store.name_column("trials", name) for name in (_VALUE, "datetime_complete")]
         columns = ", ".join(["trial_id, number, trials.study_id, study_name, state", *named])
         order = "FROM trials JOIN studies USING (study_id) ORDER BY trials.study_id, number"
@@ -72,10 +68,33 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
             if value is not None:
                 builder.add_cell(_VALUE, number, value, time)
             _add_values(store, trial, number, builder, time)
-            config = {**_read_params(store, trial), **directions.get(study, {}), "state": str(state)}
+            ways = directions.get(study, ())
+            config = {**_read_params(store, trial), "state": str(state)}
+            config |= {"direction": ways[0]} if len(ways) == 1 else {}
             id_ = f"{name} {number}"
             found = (*builder.list_findings(), *store.list_findings())
-            yield LoggedRun(unit.path, str(name), id_, "", config, builder.build(), "step", found)
+            better = _name_directions(ways)
+            yield LoggedRun(unit.path, str(name), id_, "", config, builder.build(), "step", found, better)
+
+
+def _read_directions(store: SqliteStore) -> dict[int, tuple[str, ...]]:
+    """Return whether each study should ``minimize`` or ``maximize``, for each of its objectives."""
+    columns = store.columns.get("study_directions", ())
+    if "direction" not in columns:
+        return {}
+    order = "objective" if "objective" in columns else "study_id"
+    query = f"SELECT study_id, direction FROM study_directions ORDER BY {order}"  # noqa: S608 - our names
+    found: dict[int, tuple[str, ...]] = {}
+    for study, direction in store.select(query):
+        found[study] = (*found.get(study, ()), str(direction).lower())
+    return found
+
+
+def _name_directions(ways: Sequence[str]) -> dict[str, bool]:
+    """Return whether higher is better by metric; a study of several objectives reports nothing on the way."""
+    metrics = (_VALUE, _INTERMEDIATE) if len(ways) == 1 else tuple(f"values_{n}" for n in range(len(ways)))
+    by_metric = zip(metrics, (*ways, *ways) if len(ways) == 1 else ways, strict=True)
+    return {metric: way == "maximize" for metric, way in by_metric if way in {"maximize", "minimize"}}
 
 
 def _add_values(store: SqliteStore, trial: int, number: float, builder: MetricsBuilder, time: float) -> None:

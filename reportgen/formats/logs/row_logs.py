@@ -147,6 +147,12 @@ class RowLogs(Struct, frozen=True, kw_only=True):
                 return frozenset()
         return frozenset(others)
 
+    def _select(self, item: Mapping[str, Any], above: str = "") -> dict[str, Any]:
+        """Return the cells that are metrics, also of those that are nested."""
+        chosen = {name: cell for name, cell in item.items() if self._is_metric(f"{above}{name}")}
+        nested = {name: cell for name, cell in chosen.items() if not above and isinstance(cell, dict)}
+        return {**chosen, **{name: self._select(cell, f"{name}/") for name, cell in nested.items()}}
+
     def _is_metric(self, name: str) -> bool:
         return not self.ignored.fullmatch(name)
 
@@ -159,7 +165,7 @@ class RowLogs(Struct, frozen=True, kw_only=True):
         for item in lines.read_objects():
             first = first or item
             taken = {step_name, time_name}
-            cells = {name: cell for name, cell in item.items() if name not in taken and self._is_metric(name)}
+            cells = {name: cell for name, cell in self._select(item).items() if name not in taken}
             time = convert_unix_time(number_or_nan(item.get(time_name))) if time_name else math.nan
             rows.append((number_or_nan(item.get(step_name)), time, cells))
             if len(rows) == _ROWS_AT_ONCE:
@@ -208,6 +214,7 @@ _RAY: Final = RowLogs(
     ignored=re.compile(
         r"config|config/.*|experiment_(tag|id)|trial_id|date|timestamp|pid|hostname|node_ip|done"
         r"|(time|timesteps|iterations)_since_restore|should_checkpoint|checkpoint_dir_name|hist_stats/.*"
+        r"|perf/v?(cpu|gpu|ram)_util_percent\d*"
     ),
     time="timestamp",
     settings=re.compile(r"params\.json"),

@@ -19,9 +19,11 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reportgen.core.errors import Diagnostic, Severity, Stage
 from reportgen.formats import sql
 from reportgen.formats.evaluations.scores import is_accuracy
 from reportgen.formats.layout import FileLayout
+from reportgen.formats.messages import list_names
 from reportgen.formats.sql import get_engine
 from reportgen.read.find import locate_file
 from reportgen.read.runs.imported import name_benchmark
@@ -33,9 +35,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from reportgen.core.cache import Cache
+    from reportgen.read.find import Location
     from reportgen.read.runs.imported import ImportedRuns
     from reportgen.read.runs.labels import Candidate
-    from reportgen.read.runs.names import Naming
+    from reportgen.read.runs.names import Naming, RunName
     from reportgen.settings.source import SourceSettings
 
 
@@ -71,6 +74,7 @@ class CheckpointCurves(Struct, frozen=True):
     files: tuple[FileLayout, ...]
     settings: SourceSettings
     bounds: tuple[float, float] | None
+    without_step: tuple[str, ...]  # series of evaluations that are in no curve
 
 
 @lru_cache(_MOST_LABELS)
@@ -165,22 +169,32 @@ def map_checkpoints(runs: ImportedRuns, ends: tuple[float, float], cache: Cache)
         "percent": ("*",) if bounds == (0.0, 1.0) else (),
         "repeat": "last",
     }
-    return CheckpointCurves((file,), runs.settings.model_copy(update=update), bounds)
+    without = tuple(
+        dict.fromkeys(name.series for _, _, name, _, step in _list_evaluations(runs) if step is None)
+    )
+    return CheckpointCurves((file,), runs.settings.model_copy(update=update), bounds, without)
 
 
-def _list_readings(runs: ImportedRuns) -> Iterator[Reading]:
-    """Yield the scores of all checkpoints that pass the filter of the source."""
-    chosen, settings = runs.chosen, runs.settings
-    answered = _summarise_answers(runs)
+def _list_evaluations(runs: ImportedRuns) -> Iterator[tuple[int, Candidate, RunName, str, float | None]]:
+    """Yield the evaluations that pass the filter of the source, each with its training and step."""
+    settings = runs.settings
     tests = [
         sql.check_texts([get_value(one, key) for one in runs.candidates], accepted)
         for key, accepted in settings.filter.items()
     ]
     for index, (candidate, name) in enumerate(zip(runs.candidates, runs.naming.names, strict=True)):
-        run = candidate.run
-        rest, step = _find_step(candidate, name.series)
-        if not run.evaluated or step is None or not all(test[index] for test in tests):
+        if candidate.run.evaluated and all(test[index] for test in tests):
+            yield index, candidate, name, *_find_step(candidate, name.series)
+
+
+def _list_readings(runs: ImportedRuns) -> Iterator[Reading]:
+    """Yield the scores of all checkpoints."""
+    chosen, settings = runs.chosen, runs.settings
+    answered = _summarise_answers(runs)
+    for index, candidate, name, rest, step in _list_evaluations(runs):
+        if step is None:
             continue
+        run = candidate.run
         series, seed = split_seed(rest)
         # The seed of training is in the name; that of the configuration is of the sampling.
         shown = settings.rename.get(rest, settings.rename.get(series, series)) or runs.location.name
@@ -215,3 +229,12 @@ def _summarise_answers(
                 keys.append((indices[part.run], part.metric))
     found = get_engine().fetch_rows(" UNION ALL ".join(selects)) if selects else []
     return {keys[index]: (mean, stderr, n) for index, mean, stderr, n in found if mean is not None}
+
+
+def warn_without_step(curves: CheckpointCurves, location: Location) -> Iterator[Diagnostic]:
+    """Warn of evaluations without a step, which curves of checkpoints leave out."""
+    if curves.without_step:
+        shown = list_names(f'"{name}"' for name in curves.without_step)
+        message = f"curves of checkpoints leave out {shown}, whose step is not known"
+        step = "Name it with files: and the group step, or show these in blocks of scores"
+        yield Diagnostic(location.place, message, step, Stage.DATA, Severity.WARNING)

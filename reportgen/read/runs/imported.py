@@ -265,7 +265,10 @@ def survey_runs(runs: ImportedRuns, cache: Cache) -> Survey:
     # Loggers repeat steps after a resume, harnesses answers after a retry; CSV logs are not as clear.
     repeat = "" if any(unit.unit.format in _OPEN_REPEATS for unit in runs.units) else "last"
     layout = Layout(files, kinds, roles, False, {}, series, exhaustive=True, gapless=gapless, repeat=repeat)
-    return _survey_kind(replace(layout, settings=tuple(map(list_settings, runs.candidates))), runs)
+    settings_of_runs = tuple(map(list_settings, runs.candidates))
+    return _survey_kind(
+        replace(layout, settings=settings_of_runs, higher_is_better=_list_directions(runs)), runs
+    )
 
 
 def _list_files(runs: ImportedRuns, given: Mapping[str, tuple[Text, ...]]) -> Iterator[FileLayout]:
@@ -320,6 +323,14 @@ def _make_file(
     names, kinds, given = tuple(own), tuple(own.values()), tuple(columns.items())
     file = FileLayout(path, "parquet", "", names, kinds, copy=copy, given=given, code=code)
     return replace(file, label=path, owners=tuple(owners))
+
+
+def _list_directions(runs: ImportedRuns) -> dict[str, bool]:
+    """Return whether higher is better by metric, where runs log it and agree."""
+    ways: dict[str, set[bool]] = defaultdict(set)
+    for metric, way in chain.from_iterable(one.run.higher_is_better.items() for one in runs.candidates):
+        ways[runs.settings.rename_metrics.get(metric, metric)].add(way)
+    return {metric: way for metric, (way, *others) in ways.items() if not others}
 
 
 def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:

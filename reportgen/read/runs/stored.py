@@ -49,6 +49,7 @@ class StoredRun(Struct, frozen=True):
     config: Mapping[str, Setting] = field(default_factory=dict)
     metrics: Mapping[str, int] = field(default_factory=dict)  # number of values or answers of each
     step_name: str = "step"
+    higher_is_better: Mapping[str, bool] = field(default_factory=dict)
     begins: float | None = None  # the earliest time of a value, milliseconds since 1970 UTC
     evaluated: bool = False
     model: str = ""
@@ -252,6 +253,7 @@ class UnitWriter:
             },
             metrics={_clean_name(name): len(points.values) for name, points in logged.metrics.items()},
             step_name=_clean_name(logged.step_name),
+            higher_is_better=logged.higher_is_better,
             begins=min((float(np.nanmin(one)) for one in known if np.isfinite(one).any()), default=None),
         )
 

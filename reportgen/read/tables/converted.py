@@ -32,7 +32,7 @@ from reportgen.formats.tables.queries import write_query
 from reportgen.read.find import locate_file
 from reportgen.read.runs.stored import clean_text
 from reportgen.read.tables.layout import OUTCOME_NAMES, get_mapped_columns, match_columns
-from reportgen.read.tables.wide_grid import HALF_WIDTH, SD_ALONE, ask_spread
+from reportgen.read.tables.wide_grid import BENCHMARKS, HALF_WIDTH, SD_ALONE, ask_spread
 from reportgen.settings.text import MAX_CHARACTERS
 from reportgen.settings.yaml_tree import Origin, parse, to_values
 
@@ -358,6 +358,10 @@ def _find_printed_columns(
             line, spread = (lines[0], part if is_long else f"{name}_{part}") if lines else (None, "")
             counted = bool({"n", f"{name}_n"} & {*header})
             found.append(_PrintedColumn(index, name, spread, line, counted))
+    # Scores of benchmarks, which need no form: totals, have one column of errors.
+    is_total = not settings.form and "series" in roles and "step" not in roles
+    if is_total and len(found) == 1 and found[0].spread and set(BENCHMARKS) & {*map(str.casefold, header)}:
+        return (replace(found[0], spread=part),)
     return tuple(found)
 
 

@@ -108,10 +108,9 @@ class Layout(Struct, frozen=True):
     outcomes: OutcomeRoles | None = None
     totals: TotalRoles | None = None
     benchmarks: tuple[str, ...] = ()  # in order of first appearance
-    # Those on which a smaller total is better; an empty name means totals without benchmarks.
-    lower_is_better: tuple[str, ...] = ()
-    # Benchmark to the harness's name of its score, if it has one.
-    score_names: Mapping[str, str] = field(default_factory=dict)
+    lower_is_better: tuple[str, ...] = ()  # benchmarks of totals; an empty name stands for all
+    higher_is_better: Mapping[str, bool] = field(default_factory=dict)  # of metrics of curves, as logged
+    score_names: Mapping[str, str] = field(default_factory=dict)  # the harness's, if any, by benchmark
     step_name: str = ""  # if it differs from the name of the column
     spread: Mapping[str, RunColumn] = field(default_factory=dict)  # empty unless runs are columns
     # Meaning of several rows of one step in the format, as ``repeat:`` of a source.

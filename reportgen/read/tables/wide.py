@@ -196,11 +196,15 @@ def _check_metrics(grids: Sequence[Grid], settings: SourceSettings, location: Lo
 def _is_recognised(grid: Grid, settings: SourceSettings) -> bool:
     """Return whether a table is one of scores, going by the names and cells of its columns."""
     label = _find_only_label(grid)
-    if find_across(grid, settings, label) is None:
+    across = find_across(grid, settings, label)
+    if across is None:
         return False
-    means, described = grid.find_others(means=True), grid.find_others(means=False)
-    scores = [one for one in grid.plain_scores if one not in (*means, *described)]
-    headings = {column.name.casefold() for column in scores}
+    means, described = (grid.find_others(across, means=means) for means in (True, False))
+    numbers = grid.plain_scores
+    scores = [one for one in numbers if one not in (*means, *described)]
+    # A size may be a setting, unless a known benchmark is a column, too.
+    sure = scores if any(KNOWN.match(one.name) for one in scores) else numbers
+    headings = {column.name.casefold() for column in sure}
     written = [cells[column.index] for _, cells in grid.rows for column in scores]
     is_marked = any(parse_reported(cell) and not is_number(cell) for cell in written)
     named = [name for name in grid.labels if name.casefold() not in {"seed", "run"}]
@@ -212,7 +216,7 @@ def _is_recognised(grid: Grid, settings: SourceSettings) -> bool:
     # Numbers in a header are steps, seeds or samples.
     is_flat = all(grid.header[one.index] == one.name and one.spread is None for one in scores)
     is_other = headings & _SETTINGS or (is_flat and headings & _SCORES) or all(map(is_number, headings))
-    is_several = len(scores) > 1 or (bool(scores) and not is_flat) or (is_known and label is not None)
+    is_several = len(numbers) > 1 or (bool(scores) and not is_flat) or (is_known and label is not None)
     return bool(named) and is_single and not is_other and (is_marked or is_several)
 
 
@@ -246,7 +250,8 @@ class _GridReader:
         counts = [one for one in grid.scores if one.name == (settings.columns.n or "n")]
         self._count_column = counts[0].index if counts else None
         self._means, self._described = (
-            [] if settings.metrics else self._grid.find_others(means=means) for means in (True, False)
+            [] if settings.metrics else self._grid.find_others(self.across, means=means)
+            for means in (True, False)
         )
         others = {one.index for one in (*counts, *self._means, *self._described)}
         self._columns = [one for one in self._columns if one.index not in others]
@@ -334,6 +339,9 @@ class _GridReader:
                     message += f"; {quote_names(others)} may tell them apart"
                     both = f"{roles.get('series', 'NAME')}, {others[0]}"
                     step = f"Say columns: {{series: [{both}]}} in source.yml, or choose with filter:"
+                    if others[0] == UNNAMED:
+                        step = "Give the column without a name one in the first line, and choose with "
+                        step += "filter: in source.yml, or write the table transposed"
                 yield self._diagnose(message, step, line)
             first.setdefault(key, line)
 

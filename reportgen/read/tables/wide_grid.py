@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from reportgen.core.directions import guess_direction
+from reportgen.core.directions import Direction, guess_direction
 from reportgen.core.errors import Diagnostic
 from reportgen.core.words import join_names
 from reportgen.formats.cells import is_missing, parse_reported
@@ -30,7 +30,9 @@ Across: TypeAlias = Literal["series", "benchmarks", "metrics"]
 
 UNNAMED: Final = "(unnamed)"
 """Name of a column without one, such as the index that pandas writes."""
-_BENCHMARK_NAMES: Final = ("benchmark", "task", "dataset")
+BENCHMARKS: Final = ("benchmark", "task", "dataset")
+"""Names of a column of benchmarks."""
+_QUALITY: Final = frozenset((Direction.HIGHER, Direction.LOWER))
 STATISTICS: Final = {
     **dict.fromkeys(("se", "stderr", "sem", "standard_error"), "se"),
     **dict.fromkeys(("sd", "std", "stdev"), "sd"),
@@ -55,11 +57,15 @@ KNOWN: Final = re.compile(
     re.IGNORECASE,
 )
 """Benchmarks that distinguish columns of benchmarks from columns of series, by how their names begin."""
-# What describes a model rather than its score, and means over other columns, next to known benchmarks.
+# Last words of columns that describe a model rather than its score, and units that may follow them.
 _DESCRIPTION: Final = re.compile(
-    r"(?:#|no\.?|rank(?:ing)?|year|(?:\w+ )*tokens|#?\s*(?:\w+ )*(?:params?|parameters|size))(?:\s*[(\[].*)?",
-    re.IGNORECASE,
+    r"#|\$|no|rank(ing)?|year|params?|parameters?|size|tokens|latency|time|runtime|costs?|price|mem(ory)?|vram"
+    r"|[kmgtp]?flops?|throughput|speed"
 )
+_UNIT: Final = re.compile(r"s|ms|secs?|seconds|min|minutes|h|hours|b|m|k|[mg]i?b|usd|eur")
+_NAME_END: Final = re.compile(r"[(\[/]| per ")
+_NAME_PART: Final = re.compile(r"[#$]|[a-z0-9]+")
+# Means over the other columns.
 _MEAN: Final = re.compile(
     r"(?:macro |overall )?(?:avg\.?|average|mean|overall)(?:\s*[(\[].*)?", re.IGNORECASE
 )
@@ -94,6 +100,14 @@ class ScoreColumn(Struct, frozen=True):
     count: int | None = None
 
 
+def _describes_model(name: str) -> bool:
+    """Return whether a column is about a model rather than its scores: ``Params (B)``, ``latency_ms``."""
+    words = _NAME_PART.findall(_NAME_END.split(name.casefold())[0])
+    while len(words) > 1 and _UNIT.fullmatch(words[-1]):
+        words.pop()
+    return bool(words) and bool(_DESCRIPTION.fullmatch(words[-1]))
+
+
 class Grid(Struct, frozen=True):
     """A wide table: its label columns by name, its columns of scores, and rows with their lines."""
 
@@ -109,15 +123,15 @@ class Grid(Struct, frozen=True):
         """Columns in which most cells are scores, and those of known benchmarks."""
         return [one for one in self.scores if one.index not in self.mixed or KNOWN.match(one.name)]
 
-    def find_others(self, *, means: bool) -> list[ScoreColumn]:
-        """Return columns of numbers next to two known benchmarks that are no benchmark.
+    def find_others(self, across: Across | None, *, means: bool) -> list[ScoreColumn]:
+        """Return columns of numbers that are no benchmark, if others are left.
 
         These describe the models, as their size does, or are ``means`` over other columns.
         """
-        if sum(bool(KNOWN.match(one.name)) for one in self.scores) < 2:  # noqa: PLR2004 - two
+        others = [one for one in self.scores if _MEAN.fullmatch(one.name) or _describes_model(one.name)]
+        if across == "metrics" or len(others) == len(self.scores):
             return []
-        names = _MEAN if means else _DESCRIPTION
-        return [one for one in self.scores if names.fullmatch(one.name)]
+        return [one for one in others if bool(_MEAN.fullmatch(one.name)) == means]
 
     def get_cells(self, name: str) -> list[str]:
         """Return the cells of a label column."""
@@ -150,7 +164,7 @@ def read_grid(
     """
     lines: list[tuple[int | None, list[str]]] = []
     for line in _iterate_lines(content, file):
-        if not lines and refused & {name.casefold() for name in line[1]}:
+        if not lines and refused & _fold_names(line[1]):
             return None
         # Markdown has a row of dashes below the header.
         if not (lines and any(line[1]) and all(map(_DASHES.fullmatch, filter(None, line[1])))):
@@ -175,7 +189,7 @@ def read_grid(
         # What pandas aggregates of one column has the names of statistics.
         stem, own = split_ending(Path(file.path))[0], value.casefold() not in _MEANS
         is_metric = own or guess_direction(stem) is None
-        top = value if is_metric and any(name.casefold() in _BENCHMARK_NAMES for name in labels) else stem
+        top = value if is_metric and any(name.casefold() in BENCHMARKS for name in labels) else stem
         tops, subs = [top] * len(tops), ["value" if name == value else name for name in tops]
     others = [bool(OTHER_STATISTICS.fullmatch(sub)) for sub in subs]
     measured = [sub for sub, *one in zip(subs, is_score, others, strict=True) if one == [True, False]]
@@ -183,6 +197,13 @@ def read_grid(
         is_score = [scored and not other for scored, other in zip(is_score, others, strict=True)]
     scores = _pair_columns(tops, subs, is_score)
     return Grid(content, labels, scores, cells_of, header, mixed) if scores and rows else None
+
+
+def _fold_names(header: Sequence[str]) -> set[str]:
+    """Return the names of columns, without one of metrics that a header of several rows gives them itself."""
+    names = [name.casefold() for name in header]
+    is_level = len(set(names[1:])) < len(names[1:]) and names[0] in ROLE_NAMES["metric"]
+    return set(names[1:] if is_level else names)
 
 
 def _measure_shares(
@@ -194,7 +215,7 @@ def _measure_shares(
     """
     columns = settings.columns
     stated = {columns.series, columns.benchmark, columns.seed, columns.run}
-    labels = {*ROLE_NAMES["series"], *_BENCHMARK_NAMES, "seed", "run"}
+    labels = {*ROLE_NAMES["series"], *BENCHMARKS, "seed", "run"}
     filters = {name.casefold() for name in settings.filter}
     shares = []
     for index, name in enumerate(names):
@@ -227,8 +248,10 @@ def _find_only_value(names: Sequence[str]) -> str | None:
 def _name_columns(levels: Sequence[Sequence[str]]) -> tuple[list[str], list[str]]:
     """Return the names of columns and, of a header of several rows, those below them."""
     tops, *below = levels
+    top = tops[0]
     # The last row of pandas' header names the index alone.
-    if below and below[-1][0] and not any(below[-1][1:]):
+    has_index = bool(below and below[-1][0] and not any(below[-1][1:]))
+    if has_index:
         tops = [below.pop()[0], *tops[1:]]
     named = list(tops)
     if below:
@@ -240,7 +263,13 @@ def _name_columns(levels: Sequence[Sequence[str]]) -> tuple[list[str], list[str]
             named[0] = named[0] or below[0][0]
     subs = list(below[0]) if below else [""] * len(named)
     is_swapped = {name.casefold() for name in named[1:]} <= STATISTICS.keys()
-    if below and is_swapped and not name_statistics(below[0][1:]):
+    is_swapped = is_swapped and bool(below) and not name_statistics(below[0][1:])
+    if below and subs[0].casefold() in BENCHMARKS and not is_swapped:
+        # The names of the levels, of which pandas leaves that of several values= empty.
+        are_metrics = all(guess_direction(name) in _QUALITY for name in named[1:])
+        is_swapped = has_index or top.casefold() in ROLE_NAMES["metric"] or are_metrics
+        named[0] = named[0] if has_index or not is_swapped else ""
+    if is_swapped:
         # What pandas pivots without values= has the kinds of numbers above, and below what they are of.
         named, subs = [named[0], *subs[1:]], ["", *named[1:]]
     return named, ["", *subs[1:]]
@@ -321,7 +350,7 @@ def find_label(grid: Grid, part: Literal["series", "benchmark"], settings: Sourc
     if stated is not None:
         name = stated if isinstance(stated, str) else ", ".join(stated)
         return name if name in grid.labels else None
-    names = ROLE_NAMES["series"] if part == "series" else _BENCHMARK_NAMES
+    names = ROLE_NAMES["series"] if part == "series" else BENCHMARKS
     folded = {name.casefold(): name for name in grid.labels}
     return next((folded[name] for name in names if name in folded), None)
 

@@ -19,7 +19,7 @@ from reportgen.statistics.verdicts import adjust_comparisons, find_leader
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reportgen.core.model import FloatArray
+    from reportgen.core.model import FloatArray, GivenInterval
     from reportgen.settings.block_parts import Band, Peak
 
 
@@ -88,7 +88,7 @@ def compute_curves(
     ]
     curves = tuple(curve for curve, _ in made)
     given = [curve.given for curve in curves]
-    has_given = any(run.given for runs in drawn.values() for run in runs)
+    has_given = any(run.given and _has_interval(run.given) for runs in drawn.values() for run in runs)
     return CurveSet(
         metric=reduced.metric,
         curves=curves,
@@ -132,6 +132,8 @@ def _make_curve(
     centre, low, high, n = compute_band(drawn_values, band, level)
     equal = 0 if band == "none" else int(np.count_nonzero((n > 1) & ~np.isfinite(low)))
     given = runs[0].given if len(runs) == 1 and band != "none" else None
+    if given is not None and not _has_interval(given):
+        given = None
     if given is not None:
         low, high = (end + (centre - raw_values[0]) for end in get_given_band(raw_values[0], given, level))
         if given.n is not None:
@@ -140,6 +142,12 @@ def _make_curve(
     extremes = _find_extremes(raw_values, level) if peak == "simultaneous" and band != "iqr" else None
     curve = Curve(series, grid, centre, low, high, n, tuple(runs), raw, given is not None, equal, extremes)
     return curve, exact
+
+
+def _has_interval(given: GivenInterval) -> bool:
+    """Return whether the input gives an interval at any step; scores may have no standard error."""
+    ends = given.low if given.stderr is None else given.stderr
+    return ends is not None and bool(np.isfinite(ends).any())
 
 
 def _find_extremes(values: FloatArray, level: float) -> tuple[Estimate, Estimate] | None:

@@ -64,6 +64,7 @@ def reduce(
             reduced = reduce_large(measurements, max_points=max_points, smooth=smooth)
         if any(metric.replaced for metric in reduced.values()):
             measurements.check_repeats()
+        measurements.check_runs()
     return reduced
 
 

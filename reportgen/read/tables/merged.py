@@ -1,0 +1,248 @@
+"""Columns in which runs or rows of one series differ, so that unlike experiments would be averaged as one."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from reportgen.core.directions import Direction, guess_direction
+from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
+from reportgen.formats.cells import NUMERIC, Kind
+from reportgen.formats.layout import ROLE_NAMES
+from reportgen.formats.messages import list_names
+from reportgen.formats.sql import get_engine
+from reportgen.read.runs.labels import is_experiment_setting
+from reportgen.read.tables.distinguish import (
+    MOST_NAMES,
+    RowKeys,
+    count_bytes,
+    find_run_columns,
+    join_cells,
+    list_free_columns,
+    list_run_labels,
+)
+from reportgen.read.tables.layout import is_name_of
+from reportgen.read.tables.rows import locate_row
+from reportgen.settings.text import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from reportgen.read.tables.layout import Layout
+    from reportgen.settings.source import SourceSettings
+
+
+# Largest source, in bytes, that is searched for numbers that are constant within a run.
+SMALL: Final = 50_000_000
+_LONGEST: Final = 40
+# Columns that group outcomes or totals do not name a model.
+PARTS_OF_A_BENCHMARK: Final = frozenset(
+    (
+        *("task", "dataset", "subset", "split", "subject", "category", "topic", "domain", "area", "level"),
+        *("difficulty", "type", "kind", "lang", "language", "source", "tag", "turn", "metric", "scorer"),
+        *("judge", "grader"),
+    )
+)
+# Columns that describe or count runs: they are no settings of an experiment.
+_METADATA: Final = re.compile(
+    r"author|owner|creator|machine|node|server|cluster|branch|descriptions?|status|state|notes?|remarks?|day"
+    r"|messages?|file(_?name|_?path)?|path|error|label|job|batch|trial|fold|replicates?|repetition|repeat"
+    r"|finish_reason|stop_reason|links?|hash|sha|revision",
+    re.IGNORECASE,
+)
+_DIGIT: Final = re.compile(r"\d")
+_QUALITY: Final = frozenset((Direction.HIGHER, Direction.LOWER))
+
+
+def check_joined(keys: RowKeys, columns: Sequence[str], place: SourceLocation) -> Iterator[Diagnostic]:
+    """Find columns with few names whose rows make one line, since no step has two different values.
+
+    Such names may be phases of a run, which is a warning. Those that come back after others are lines side by
+    side, which is an error.
+    """
+    few = f"BETWEEN 2 AND least({MOST_NAMES}, count(*) / 2) AND count(c{{0}}) = count(*)"
+    back = "count_if(c{0} != b{0}) > (count(DISTINCT c{0}) - 1) * count(DISTINCT part)"
+    tests = [
+        f"CASE WHEN count(DISTINCT c{n}) {few.format(n)} THEN {back.format(n)} END"
+        for n in range(len(columns))
+    ]
+    before = "".join(
+        f', lag(c{n}) OVER (PARTITION BY series, run, part ORDER BY step, "row") AS b{n}'
+        for n in range(len(columns))
+    )
+    cells = f"(SELECT *{before} FROM {join_cells(keys, columns)})"  # noqa: S608 - our own names
+    (found,) = get_engine().fetch_rows(f"SELECT {', '.join(tests or ['NULL'])} FROM {cells}")  # noqa: S608
+    for name, comes_back in zip(columns, found, strict=False):
+        if comes_back is None:
+            continue
+        column = shorten(name, _LONGEST)
+        what = "take turns along one line" if comes_back else "are read as one run"
+        message = f'rows that differ in "{column}" {what}, since no step has two different values'
+        advice = f"Set columns: {{series: {column}}} in source.yml to tell them apart, otherwise repeat: last"
+        severity = Severity.ERROR if comes_back else Severity.WARNING
+        yield Diagnostic(place, message, advice, Stage.DATA, severity)
+
+
+def warn_merged(
+    keys: RowKeys, columns: Sequence[str], settings: SourceSettings, place: SourceLocation
+) -> Iterator[Diagnostic]:
+    """Warn if runs of one series differ in more than seeds, unless ``source.yml`` names the run."""
+    layout, roles = keys.layout, keys.layout.roles
+    if settings.columns.run or settings.columns.seed:
+        return
+    small = count_bytes(keys.root, layout) <= SMALL
+    numbers = list_free_columns(layout, NUMERIC) if small else []
+    differing = [*columns, *find_run_columns(keys, numbers, shared=True)]
+    if differing:
+        verb, column = _differ(differing), differing[0]
+    elif roles.run and small and len(labels := list_run_labels(keys)) > 1:
+        verb, column = f"are called {list_names(labels)}", roles.run
+    else:
+        return
+    part, own = ("run", roles.run) if roles.run else ("seed", roles.seed or "")
+    meant = f"{part}: {shorten(own, _LONGEST)}"
+    yield _warn(f'"{shorten(layout.labels[0], _LONGEST)}" {verb}', shorten(column, _LONGEST), meant, place)
+
+
+def _differ(columns: Iterable[str]) -> str:
+    quoted = (f'"{name}"' for name in columns)
+    return f"differ in {list_names(quoted)}"
+
+
+def _warn(who: str, compared: str, meant: str, place: SourceLocation) -> Diagnostic:
+    message = f"runs of the series {who}, and are averaged as one"
+    advice = f"Set columns: {{series: {compared}}} in source.yml to compare them, or columns: {{{meant}}} "
+    advice += "if they are repetitions of one experiment"
+    return Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)
+
+
+def is_comparable(column: str) -> bool:
+    """Return whether a column with one name in each run may be compared, unlike a place or a time."""
+    name = column.strip()
+    named = name.casefold().startswith(("exp", "group"))
+    return (named or is_experiment_setting(name)) and not is_name_of("run", name)
+
+
+def list_comparable_texts(layout: Layout) -> list[str]:
+    """Return the text columns without a role that may name what is compared, not parts of a benchmark."""
+    texts = list_free_columns(layout, {Kind.TEXT})
+    if layout.outcomes or layout.totals:
+        return [name for name in texts if name.strip().casefold() not in PARTS_OF_A_BENCHMARK]
+    return texts
+
+
+def decides_series(settings: SourceSettings, layout: Layout) -> bool:
+    """Return whether ``source.yml`` says which rows belong together, as that of a frozen source does.
+
+    Without a column of the series, the run or seed that it names says so.
+    """
+    columns, frozen = settings.columns, bool(settings.provenance.files)
+    own = not layout.roles.series and (columns.run or columns.seed)
+    return bool(columns.series or own or settings.series_from or settings.repeat or frozen)
+
+
+def may_differ(layout: Layout, settings: SourceSettings) -> bool:
+    """Return whether runs of one series may differ in words, and ``source.yml`` does not say how."""
+    roles = layout.roles
+    several = roles.run or roles.seed or len(layout.files) > 1
+    decided = layout.settings or layout.spread or decides_series(settings, layout)
+    return bool(several and not decided and _list_setting_texts(layout))
+
+
+def find_differing_texts(keys: RowKeys) -> list[str]:
+    """Return the text columns in which runs of one series differ: settings of experiments, no metadata."""
+    return list(_find_differing(keys, _list_setting_texts(keys.layout)))
+
+
+def _list_setting_texts(layout: Layout) -> list[str]:
+    texts = (name for name in list_comparable_texts(layout) if is_comparable(name))
+    return [name for name in texts if not _METADATA.fullmatch(name.strip())]
+
+
+def _find_differing(keys: RowKeys, columns: Sequence[str], *, fewest: int = 1) -> dict[str, str]:
+    """Return the columns with one cell in each run of a series, of ``fewest`` rows, and several in its runs.
+
+    Each has the name of such a series.
+    Several runs of the source have the same cell, or cells are words without digits, unlike names of runs.
+    """
+    if not columns:
+        return {}
+    each = range(len(columns))
+    same = (f"count(DISTINCT {_fill(n)}) = 1 AS same{n}, min({_fill(n)}) AS v{n}" for n in each)
+    runs = (
+        f"SELECT series, run, count(*) AS m, {', '.join(same)} FROM {join_cells(keys, columns)} GROUP BY 1, 2"  # noqa: S608
+    )
+    differ = (f"min(m) >= {fewest} AND bool_and(same{n}) AND count(DISTINCT v{n}) > 1 AS d{n}" for n in each)
+    series = f"SELECT series, {', '.join(differ)} FROM runs GROUP BY series"  # noqa: S608 - our own names
+    names = f"list_slice(list_sort(list(DISTINCT v{{}})), 1, {MOST_NAMES + 1})"
+    tests = [f"count(DISTINCT v{n}) < count(*), {names.format(n)}" for n in each]
+    tests += [f"(SELECT min(series) FROM every WHERE d{n})" for n in each]  # noqa: S608 - our own names
+    (row,) = get_engine().fetch_rows(
+        f"WITH runs AS ({runs}), every AS ({series}) SELECT {', '.join(tests)} FROM runs"  # noqa: S608
+    )
+    count = len(columns)
+
+    def is_setting(shared: Any, texts: list[str]) -> bool:  # noqa: ANN401 - a cell of the database
+        return bool(shared) or (len(texts) <= MOST_NAMES and not any(map(_DIGIT.search, texts)))
+
+    return {
+        name: row[2 * count + n]
+        for n, name in enumerate(columns)
+        if row[2 * count + n] is not None and is_setting(row[2 * n], row[2 * n + 1])
+    }
+
+
+def _fill(number: int) -> str:
+    return f"coalesce(c{number}, '')"
+
+
+def report_differing(keys: RowKeys, columns: Sequence[str]) -> Diagnostic:
+    """Return the problem of runs of one series with several names in columns, at the first of another one."""
+    layout, first = keys.layout, columns[0]
+    rows = get_engine().fetch_rows(
+        f'SELECT series, {_fill(0)}, min("row") FROM {join_cells(keys, [first])} GROUP BY 1, 2 ORDER BY 3'  # noqa: S608
+    )
+    pairs: dict[str, list[tuple[str, int]]] = {}
+    for series, cell, row in rows:
+        pairs.setdefault(series, []).append((cell, row))
+    series, ((one, before), (other, place), *_) = next(pair for pair in pairs.items() if len(pair[1]) > 1)
+    path, line, _ = locate_row(keys.root, layout, place)
+    above, earlier, _ = locate_row(keys.root, layout, before)
+    there = f"line {earlier}" if earlier and above == path else above
+    cells = [f'"{shorten(cell, _LONGEST)}"' if cell else "empty" for cell in (one, other)]
+    quoted = list_names(f'"{name}"' for name in columns)
+    message = (
+        f'runs of the series "{shorten(series, _LONGEST)}" {_differ(columns)}, and would be averaged as '
+    )
+    message += f'one: "{shorten(first, _LONGEST)}" is {cells[0]} in {there} and {cells[1]} here'
+    known = [shorten(name, _LONGEST) for name in list_series_columns(layout)]
+    every = [*known, *(shorten(name, _LONGEST) for name in columns)]
+    compared = f"{{series: [{', '.join(every)}]}}" if len(every) > 1 else f"{{series: {every[0]}}}"
+    part, own = ("run", layout.roles.run) if layout.roles.run else ("seed", layout.roles.seed or "")
+    averaged = f"columns: {{series: {known[0]}}}" if known else f"columns: {{{part}: {own}}}"
+    advice = f"Set columns: {compared} in source.yml to compare them, or {averaged} to average over {quoted}"
+    advice += f". A block may have by: {shorten(first, _LONGEST)} or a filter: instead"
+    return Diagnostic(SourceLocation(path, line), message, advice, Stage.DATA)
+
+
+def list_series_columns(layout: Layout) -> tuple[str, ...]:
+    """Return the columns that name the series together."""
+    return layout.series_parts or tuple(filter(None, [layout.roles.series]))
+
+
+def warn_differing_numbers(keys: RowKeys, place: SourceLocation) -> Iterator[Diagnostic]:
+    """Warn if runs of one series differ in a number that is constant in each, as in a learning rate."""
+    layout = keys.layout
+    numbers = [
+        name
+        for name in list_free_columns(layout, NUMERIC)
+        if is_experiment_setting(name.strip())
+        and not _METADATA.fullmatch(name.strip())
+        and guess_direction(name) not in _QUALITY
+        and not any(is_name_of(part, name) for part in ROLE_NAMES)
+    ]
+    if differing := _find_differing(keys, numbers, fewest=2):
+        known = ", ".join(shorten(name, _LONGEST) for name in list_series_columns(layout))
+        who = f'"{shorten(next(iter(differing.values())), _LONGEST)}" {_differ(differing)}'
+        both = f"[{known}, {', '.join(shorten(name, _LONGEST) for name in differing)}]"
+        yield _warn(who, both, f"series: {known}", place)
