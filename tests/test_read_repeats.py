@@ -191,6 +191,19 @@ def test_runs_of_one_model_that_differ_in_a_number_are_a_warning(tmp_path: Path)
     assert data.warnings("a") == []
 
 
+def test_what_changes_within_any_run_is_no_setting(tmp_path: Path) -> None:
+    """A metric may stand still in all runs of one series."""
+    data = Data(tmp_path)
+    rows = [
+        (model, f"{model}{run}", step, step, run + step * (model == "b"))
+        for model in "ab"
+        for run in (0, 1)
+        for step in (1, 2)
+    ]
+    data.write("a.csv", lines("model,run_id,step,loss,depth", rows))
+    assert data.warnings("a") == []
+
+
 def test_answers_of_runs_that_differ_in_words_are_not_averaged(tmp_path: Path) -> None:
     """Two seeds with two prompts are no repetitions; a block may group them."""
     data = Data(tmp_path)

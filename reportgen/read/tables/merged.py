@@ -162,7 +162,7 @@ def _list_setting_texts(layout: Layout) -> list[str]:
 def _find_differing(keys: RowKeys, columns: Sequence[str], *, fewest: int = 1) -> dict[str, str]:
     """Return the columns with one cell in each run of a series, of ``fewest`` rows, and several in its runs.
 
-    Each has the name of such a series.
+    Each has the name of such a series, and is the same throughout every run of the source.
     Several runs of the source have the same cell, or cells are words without digits, unlike names of runs.
     """
     if not columns:
@@ -176,7 +176,9 @@ def _find_differing(keys: RowKeys, columns: Sequence[str], *, fewest: int = 1) -
     series = f"SELECT series, {', '.join(differ)} FROM runs GROUP BY series"  # noqa: S608 - our own names
     names = f"list_slice(list_sort(list(DISTINCT v{{}})), 1, {MOST_NAMES + 1})"
     tests = [f"count(DISTINCT v{n}) < count(*), {names.format(n)}" for n in each]
-    tests += [f"(SELECT min(series) FROM every WHERE d{n})" for n in each]  # noqa: S608 - our own names
+    # A column that changes within any run is no setting.
+    found = "CASE WHEN bool_and(same{0}) THEN (SELECT min(series) FROM every WHERE d{0}) END"
+    tests += [found.format(n) for n in each]
     (row,) = get_engine().fetch_rows(
         f"WITH runs AS ({runs}), every AS ({series}) SELECT {', '.join(tests)} FROM runs"  # noqa: S608
     )
