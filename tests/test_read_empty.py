@@ -59,9 +59,10 @@ def table(data: Data, shape: str, rows: list[list[str]], ending: str) -> Path:
 
 
 def known(told: Description) -> bool:
-    """Whether nothing keeps it from being frozen, which keeps rows of one problem as they are."""
+    """Whether nothing keeps it from being frozen: rows of one problem do not, totals of one run do."""
     return not any(
-        problem.severity == "error" and "repeat:" not in problem.next_step for problem in told.problems
+        problem.severity == "error" and ("repeat:" not in problem.next_step or told.kind == "totals")
+        for problem in told.problems
     )
 
 
