@@ -93,7 +93,7 @@ def test_statements_and_comparisons_name_groups(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout
     assert "1 statement: 1 holds" in done.stdout
     assert any(
-        "Grouped by size." in one.caption for one in drafted(root).shown.values() if isinstance(one, Stack)
+        "Grouped by size: " in one.caption for one in drafted(root).shown.values() if isinstance(one, Stack)
     )
 
 

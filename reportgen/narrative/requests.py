@@ -191,7 +191,8 @@ def _choose_metrics(
         step = f"{formula or suggest_name(metric, one.metrics)}{_list_metrics(one)}"
         if is_pattern(metric) and not formula:
             message, step = explain_unmatched(metric, "metric", one.metrics, f'source "{one.name}"')
-            if len(matched := choose_names([metric], one.metrics).names) > 1:
+            matched = () if metric.startswith("!") else choose_names([metric], one.metrics).names
+            if len(matched) > 1:
                 message = f'{whose} draws one metric, and "{metric}" matches {len(matched)}'
                 step = f"Name one of {quote_names(matched)}"
         problems.append(Diagnostic(place, message, step))
