@@ -126,6 +126,11 @@ def find_direction(metric: str, *stated_by_authors: bool | None, ranks: bool = F
     return None if named is Direction.NEITHER else named is Direction.HIGHER
 
 
+def has_better_direction(metric: str) -> bool:
+    """Return whether the name of a metric says that higher, or that lower, is better."""
+    return guess_direction(metric) in {Direction.HIGHER, Direction.LOWER}
+
+
 @lru_cache(4096)
 def guess_direction(metric: str) -> Direction | None:
     """Guess the direction of a metric from its name, or return None if the name is not known.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from msgspec import Struct, field, msgpack
 from msgspec.structs import astuple, replace
 
-from reportgen.core.directions import Direction, guess_direction
+from reportgen.core.directions import has_better_direction
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.evaluations.texts import TEXTS
@@ -176,7 +176,6 @@ _TOTAL_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "benchmark": ("benchmark", "task", "dataset"),
     "metric": ("metric",),
 }
-_QUALITY: Final = frozenset((Direction.HIGHER, Direction.LOWER))
 # These columns must be numeric: one called time may hold dates.
 _COUNTED: Final = frozenset(("tokens", "seconds", "cost"))
 # Tables of any content may have one of these.
@@ -398,7 +397,7 @@ def suggest_totals(layout: Layout, settings: SourceSettings, *, sure: bool = Fal
     free = numeric - {*matched.values(), *astuple(roles)}
     if "score" in matched:
         return None if sure and free else {}
-    if Kind.TIME in layout.kinds.values() or len(free) != 1 or guess_direction(*free) not in _QUALITY:
+    if Kind.TIME in layout.kinds.values() or len(free) != 1 or not has_better_direction(*free):
         return None
     return {"score": min(free)}
 

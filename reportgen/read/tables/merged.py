@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.core.directions import Direction, guess_direction
+from reportgen.core.directions import has_better_direction
 from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
 from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.layout import ROLE_NAMES
@@ -51,7 +51,6 @@ _METADATA: Final = re.compile(
     re.IGNORECASE,
 )
 _DIGIT: Final = re.compile(r"\d")
-_QUALITY: Final = frozenset((Direction.HIGHER, Direction.LOWER))
 
 
 def check_joined(keys: RowKeys, columns: Sequence[str], place: SourceLocation) -> Iterator[Diagnostic]:
@@ -240,7 +239,7 @@ def warn_differing_numbers(keys: RowKeys, place: SourceLocation) -> Iterator[Dia
         for name in list_free_columns(layout, NUMERIC)
         if is_experiment_setting(name.strip())
         and not _METADATA.fullmatch(name.strip())
-        and guess_direction(name) not in _QUALITY
+        and not has_better_direction(name)
         and not any(is_name_of(part, name) for part in ROLE_NAMES)
     ]
     if differing := _find_differing(keys, numbers, fewest=2):

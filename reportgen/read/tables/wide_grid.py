@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from reportgen.core.directions import Direction, guess_direction
+from reportgen.core.directions import guess_direction, has_better_direction
 from reportgen.core.errors import Diagnostic
 from reportgen.core.words import join_names
 from reportgen.formats.cells import is_missing, parse_reported
@@ -32,7 +32,6 @@ UNNAMED: Final = "(unnamed)"
 """Name of a column without one, such as the index that pandas writes."""
 BENCHMARKS: Final = ("benchmark", "task", "dataset")
 """Names of a column of benchmarks."""
-_QUALITY: Final = frozenset((Direction.HIGHER, Direction.LOWER))
 STATISTICS: Final = {
     **dict.fromkeys(("se", "stderr", "sem", "standard_error"), "se"),
     **dict.fromkeys(("sd", "std", "stdev"), "sd"),
@@ -266,7 +265,7 @@ def _name_columns(levels: Sequence[Sequence[str]]) -> tuple[list[str], list[str]
     is_swapped = is_swapped and bool(below) and not name_statistics(below[0][1:])
     if below and subs[0].casefold() in BENCHMARKS and not is_swapped:
         # The names of the levels, of which pandas leaves that of several values= empty.
-        are_metrics = all(guess_direction(name) in _QUALITY for name in named[1:])
+        are_metrics = all(map(has_better_direction, named[1:]))
         is_swapped = has_index or top.casefold() in ROLE_NAMES["metric"] or are_metrics
         named[0] = named[0] if has_index or not is_swapped else ""
     if is_swapped:
