@@ -18,6 +18,7 @@ from reportgen.core.words import (
     suggest_name,
 )
 from reportgen.settings.base import list_accepted, name_joined
+from reportgen.settings.block_parts import list_groupings
 from reportgen.settings.blocks import CurveSettings, DataSettings, LineSettings, SweepSettings, TableSettings
 from reportgen.settings.score_blocks import (
     ComparedSettings,
@@ -109,8 +110,7 @@ def make_requests(block: Block, page: Page, sources: Mapping[str, Source]) -> tu
         return tuple(replace(request, family_blocks=family) for request in requests)
     source = shown[0]
     if chosen_part := getattr(settings, "benchmark", None) if source.kind == "measurements" else None:
-        message = f'benchmark: {chosen_part} chooses rows of scores, and "{source.name}" holds measurements'
-        raise ReportError(Diagnostic(block.location, message, "Leave it out, or choose rows with filter"))
+        raise ReportError(explain_benchmark(chosen_part, source.name, block.location))
     if source.kind != "measurements":
         message = f'a {block.kind} block draws measurements, and "{source.name}" holds scores'
         raise ReportError(Diagnostic(block.location, message, "Write a scores block instead"))
@@ -132,6 +132,12 @@ def explain_score_metric(metric: str, source: str, place: SourceLocation) -> Dia
     return Diagnostic(place, message, "Write mean, or such as avg@16, pass@8, maj@8, pass^8")
 
 
+def explain_benchmark(benchmark: str, source: str, place: SourceLocation) -> Diagnostic:
+    """Return the problem that a block of measurements names a benchmark."""
+    message = f'benchmark: {benchmark} chooses rows of scores, and "{source}" holds measurements'
+    return Diagnostic(place, message, "Leave it out, or choose rows with filter")
+
+
 def _make_sweep_of_scores(settings: SweepSettings, source: Source, place: SourceLocation) -> MetricSettings:
     """Return what a sweep shows of scores; raise ``ReportError`` for what only measurements have."""
     problems = []
@@ -144,8 +150,7 @@ def _make_sweep_of_scores(settings: SweepSettings, source: Source, place: Source
     if problems:
         raise ReportError(*problems)
     given = {name: getattr(settings, name) for name in settings.model_fields_set & set(_OF_SCORES)}
-    by = (settings.by,) if isinstance(settings.by, str) else settings.by or ()
-    return MetricSettings(**given, by=(settings.x, *by))
+    return MetricSettings(**given, by=(settings.x, *list_groupings(settings.by)))
 
 
 def make_benchmark_request(benchmark: Benchmark, source: Source, page: Page) -> Request:
@@ -216,7 +221,7 @@ def _make_curve_request(
 ) -> CurveRequest:
     line = settings if isinstance(settings, LineSettings) else LineSettings()
     table = settings if isinstance(settings, TableSettings) else None
-    by = (settings.by,) if isinstance(settings.by, str) else settings.by or ()
+    by = list_groupings(settings.by)
     # A sweep has a setting as x, which groups runs, and steps as any other block.
     sweep = isinstance(settings, SweepSettings)
     x = None if sweep else settings.x
@@ -398,7 +403,7 @@ def _make_score_request(
         metric=settings.metric if isinstance(settings, MetricSettings) else "mean",
         level=settings.level,
         higher_is_better=(part or "") not in source.lower_is_better if better is None else better,
-        by=(settings.by,) if isinstance(settings.by, str) else settings.by or (),
+        by=list_groupings(settings.by),
     )
 
 

@@ -30,6 +30,11 @@ Metrics: TypeAlias = Name | Annotated[tuple[Name | Derived, ...], Field(min_leng
 """A metric, several, or derived ones: ``loss``, ``[train/loss, eval/loss]``, ``{error: 1 - accuracy}``."""
 
 
+def list_groupings(by: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    """Return the settings and columns of a ``by`` as a tuple."""
+    return (by,) if isinstance(by, str) else by or ()
+
+
 def list_formulas(metrics: Metrics | None) -> dict[str, str]:
     """Return metrics with their formulas, empty for those that the data have."""
     if isinstance(metrics, dict):

@@ -12,10 +12,10 @@ from msgspec.structs import replace
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation, Stage
 from reportgen.core.model import Figure, Panels, Stack
 from reportgen.core.words import join_names
-from reportgen.draft.blocks.draw_inputs import SeriesColours, list_cautions, make_curve_context
+from reportgen.draft.blocks.draw_inputs import SeriesColours, check_colours, list_cautions, make_curve_context
 from reportgen.draft.blocks.measures import draw_distribution_block, draw_scatter_block
 from reportgen.draft.blocks.observations import draw_observations, mark_points
-from reportgen.draft.blocks.sweeps import check_colours, draw_sweep_block
+from reportgen.draft.blocks.sweeps import draw_sweep_block
 from reportgen.draft.blocks.tables import draw_runs_table, draw_table
 from reportgen.figures.author_charts import draw_author_figure
 from reportgen.figures.curves.figure import draw_curve, draw_panels

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Final, Literal
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reportgen.core.errors import Diagnostic, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.model import CurveRequest, ScoreRequest
 from reportgen.core.statements import Fact, Judgement, Scale
-from reportgen.core.words import join_names
+from reportgen.core.words import join_names, quote_names, suggest_name
 from reportgen.draft.blocks.results import format_step_title, place_score_errors
 from reportgen.figures.style import SLOTS, assign_slots
 from reportgen.figures.text import write_link_state
@@ -25,7 +25,7 @@ from reportgen.narrative.topics import get_ranked_metric
 from reportgen.settings.base import PALETTE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from reportgen.claims.vocabulary import Argument, Subject
     from reportgen.core.cache import Cache
@@ -92,6 +92,22 @@ def choose_colours(
         problems.add([Diagnostic(SourceLocation("mkdocs.yml"), said, "", Stage.SETTINGS)])
     slots = {name: place - 1 for name, place in pinned.items()} if not wrong else {}
     return SeriesColours(assign_slots(in_order.values(), slots), in_order)
+
+
+def check_colours(planned: PlannedBlock, colours: Mapping[str, str], names: Sequence[str]) -> None:
+    """Refuse colours of names that a block does not show, with a ``ReportError``."""
+    problems = [
+        Diagnostic(
+            planned.block.location,
+            f'colours names "{name}", and this block does not show it',
+            f"{suggest_name(name, names)}It shows {quote_names(names)}",
+            Stage.FIGURE,
+        )
+        for name in colours
+        if name not in names
+    ]
+    if problems:
+        raise ReportError(*problems)
 
 
 def list_fixed_places(settings: ProjectSettings, sources: Iterable[Source]) -> dict[str, int]:

@@ -11,7 +11,7 @@ from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.model import CurveRequest, Figure, Observations, Overview, Panels, ResultTable, Stack
 from reportgen.draft.blocks.observations import plan_curve, plan_observations
 from reportgen.draft.blocks.plan import PlannedBlock
-from reportgen.narrative.requests import explain_score_metric, make_requests
+from reportgen.narrative.requests import explain_benchmark, explain_score_metric, make_requests
 from reportgen.narrative.topics import Topic, find_topics, list_block_sources
 from reportgen.settings.blocks import LineSettings, ScatterSettings, TableSettings
 from reportgen.settings.score_blocks import MetricSettings, is_score_metric
@@ -57,10 +57,7 @@ def _plan_measures(
         parts = [MetricSettings(**shared, benchmark=settings.benchmark)]
     else:
         if settings.benchmark and names:
-            message = (
-                f'benchmark: {settings.benchmark} chooses rows of scores, and "{names[0]}" holds measurements'
-            )
-            raise ReportError(Diagnostic(block.location, message, "Leave it out, or choose rows with filter"))
+            raise ReportError(explain_benchmark(settings.benchmark, names[0], block.location))
         others = (settings.x,) if isinstance(settings, ScatterSettings) else ()
         parts = [TableSettings(**shared, metric=metric) for metric in (settings.metric, *others)]
     requests: list[Request] = []

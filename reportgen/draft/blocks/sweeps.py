@@ -11,10 +11,11 @@ from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.model import Estimate, ReducedMetric, Run
-from reportgen.core.words import format_count, is_pattern, join_names, quote_names, suggest_name
-from reportgen.draft.blocks.draw_inputs import make_curve_context
+from reportgen.core.words import format_count, is_pattern, join_names
+from reportgen.draft.blocks.draw_inputs import check_colours, make_curve_context
 from reportgen.draft.blocks.results import place_score_errors
 from reportgen.figures.curves.sweep import Sweep, SweepPoint, draw_sweep
+from reportgen.settings.block_parts import list_groupings
 from reportgen.settings.score_blocks import split_metric
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ def _describe_scores(
 
 
 def _name_lines(settings: SweepSettings) -> str:
-    by = (settings.by,) if isinstance(settings.by, str) else settings.by or ()
+    by = list_groupings(settings.by)
     return "line" if not by or any(map(is_pattern, by)) else ", ".join(by)
 
 
@@ -256,19 +257,3 @@ def _make_curves(
         values, low, high = np.array(ends, dtype=np.float64).T
         curves.append(replace(curve, values=values, low=low, high=high, given=True))
     return replace(curve_set, curves=tuple(curves))
-
-
-def check_colours(planned: PlannedBlock, colours: Mapping[str, str], names: Sequence[str]) -> None:
-    """Refuse colours of names that a block does not show, with a ``ReportError``."""
-    problems = [
-        Diagnostic(
-            planned.block.location,
-            f'colours names "{name}", and this block does not show it',
-            f"{suggest_name(name, names)}It shows {quote_names(names)}",
-            Stage.FIGURE,
-        )
-        for name in colours
-        if name not in names
-    ]
-    if problems:
-        raise ReportError(*problems)
