@@ -38,9 +38,9 @@ def main() -> None:
             sys.stdout, sys.stderr = _output(1, sys.stdout), _output(2, sys.stderr)
         # Looking for plugins of pydantic reads what every installed package declares.
         os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
+        gc.set_threshold(_NEW_OBJECTS)
         from reportgen.cli.main import run  # noqa: PLC0415 - a worker process imports this module, not the command line
 
-        gc.set_threshold(_NEW_OBJECTS)
         code = run()
         # As at an ordinary end, threads end first: the one that stops the worker process needs a queue that
         # the functions below close, and both would wait forever.

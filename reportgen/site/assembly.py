@@ -35,7 +35,6 @@ from reportgen.site.fragments import (
     insert_statements,
     match_statements,
     render_block,
-    render_fragment,
     render_view,
 )
 from reportgen.site.outputs import (
@@ -47,8 +46,8 @@ from reportgen.site.outputs import (
     make_index_scripts,
 )
 from reportgen.site.reuse.manifest import find_provenance, link
-from reportgen.site.reuse.pages import THEME, hash_templates
 from reportgen.site.security import POLICY, make_script_policy
+from reportgen.site.templates import THEME, hash_templates, render_fragment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -14,7 +14,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import markupsafe
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from msgspec import Struct
 from pymdownx.superfences import SuperFencesException
@@ -27,6 +26,7 @@ from reportgen.narrative.markup import find_fences
 from reportgen.narrative.pages import strip_markup
 from reportgen.settings.blocks import BLOCKS
 from reportgen.site.outputs import count_statements, describe_truth, list_file_names
+from reportgen.site.templates import render_fragment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -37,26 +37,6 @@ if TYPE_CHECKING:
     from reportgen.narrative.markdown_extensions import Mark
     from reportgen.narrative.markup import Fence
     from reportgen.settings.inputs import Page
-
-_ENVIRONMENT = Environment(
-    loader=PackageLoader("reportgen.site_templates", ""),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-    auto_reload=False,
-)
-_ENVIRONMENT.filters["keep_together"] = keep_together
-
-
-def render_fragment(name: str, **given: object) -> str:
-    """Render a template of ``site_templates/fragments`` with escaped variables."""
-    return render_template(f"fragments/{name}", **given)
-
-
-def render_template(name: str, **given: object) -> str:
-    """Render a template of ``site_templates`` with escaped variables."""
-    return _ENVIRONMENT.get_template(name).render(**given)
 
 
 def render_block(

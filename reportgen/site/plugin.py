@@ -43,7 +43,7 @@ from reportgen.site.files import (
 from reportgen.site.fragments import make_custom_fences
 from reportgen.site.navigation import WHOLE_LIST, NavigationTree
 from reportgen.site.reuse.manifest import check_build_date, fix_build_date, restore_build_date
-from reportgen.site.reuse.pages import THEME, PageStore, has_known_inputs
+from reportgen.site.reuse.pages import PageStore, has_known_inputs
 from reportgen.site.security import POLICY, read_inline_scripts
 from reportgen.site.serving import (
     ReportProblemsError,
@@ -51,6 +51,7 @@ from reportgen.site.serving import (
     answer_requests,
     hide_printed_problems,
 )
+from reportgen.site.templates import THEME, CompiledTemplates
 from reportgen.site.worker import BackgroundJobs
 
 if TYPE_CHECKING:
@@ -275,6 +276,8 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         if config.theme.name == "reportgen":
             env.autoescape = True
             env.undefined = StrictUndefined
+            if self._store:  # otherwise, another plugin may change how templates are compiled
+                env.bytecode_cache = CompiledTemplates("pages")
             self._env = env
             # Pages of problems or of all pages that nobody needs would be rendered for nothing.
             if not self._assembly.context["has_problems"]:

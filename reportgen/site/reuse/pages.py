@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import logging
 import re
-from functools import cache, partial
-from importlib.resources import files as resource_files
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -24,6 +23,7 @@ from msgspec.structs import replace
 from reportgen.core.cache import Cache, CachedText
 from reportgen.narrative.binding_syntax import Candidate  # noqa: TC001 - msgspec reads it
 from reportgen.site.reuse.manifest import SITE_URL, describe_environment
+from reportgen.site.templates import hash_templates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -263,8 +263,6 @@ def _describe_entry(entry: AnchorLink) -> dict[str, Any]:
     return {"name": entry.title, "id": entry.id, "level": entry.level, "children": children}
 
 
-THEME = Path(str(resource_files("reportgen.site_templates")))
-
 # The inputs of other plugins, of extensions that read files, and of settings that point elsewhere are
 # unknown: with one of these, every build is a full one.
 _KNOWN_PLUGINS = {"reportgen", "search", "material/search"}
@@ -288,10 +286,3 @@ def has_known_inputs(config: MkDocsConfig) -> bool:
         and not extensions & _READING_EXTENSIONS
         and not _OUTSIDE.search(text)
     )
-
-
-@cache
-def hash_templates() -> str:
-    """Return the SHA-256 (hex) of our theme's templates, which also determine a page."""
-    texts = [part for path in sorted(THEME.rglob("*.html")) for part in (str(path), path.read_bytes())]
-    return Cache.make_key(*texts)
