@@ -58,7 +58,7 @@ LIBRARIES = {
     "jsonschema": r"figures/author_charts",
     "mkdocs": r"archive/(archiving|contents)"
     r"|site/(assembly|citation|files|navigation|plugin|publishing|reuse/.*|security|serving)",
-    "jinja2": r"hub/pages|site/(fragments|plugin|reuse/pages)",
+    "jinja2": r"hub/pages|site/(plugin|reuse/(pages|templates))",
     "markupsafe": r"site/fragments",
     "markdown": r"narrative/(markdown_extensions|references)|site/files",
     "pymdownx": r"narrative/markdown_extensions|site/fragments",

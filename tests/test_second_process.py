@@ -13,8 +13,9 @@ from made_projects import RUNS, write_report
 from reportgen.core.cache import Cache, FileHashes, cache_folder
 from reportgen.draft.drawing import split_plan
 from reportgen.draft.report import draft
+from reportgen.figures.plot import USUAL_SHAPE
 from reportgen.settings.report import Project, ProjectSettings
-from reportgen.site.worker import WorkerProcess, _load_modules
+from reportgen.site.worker import WorkerProcess, _prepare
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -147,10 +148,12 @@ def test_the_second_process_leaves_ctrl_c_to_the_build(tmp_path: Path) -> None:
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
 
-def test_the_worker_process_can_import_what_it_needs() -> None:
+def test_the_worker_process_can_prepare_itself(tmp_path: Path) -> None:
     """It does so while it is idle, where nobody would see an error."""
-    _load_modules()
+    cache = Cache(tmp_path)
+    _prepare(cache)
     assert "reportgen.figures.altair_chart" in sys.modules
+    assert cache.has_entry(cache.make_key("spec", repr(USUAL_SHAPE)))
 
 
 def test_a_first_build_that_fails_ends_with_its_worker_process(tmp_path: Path) -> None:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pytest
+from command_line import run
 from jinja2 import Template
-from made_projects import RUNS, files_below, write_file
+from made_projects import RUNS, files_below, write_file, write_report
 from mkdocs.commands.build import build as mkdocs_build
 from mkdocs.config import load_config
 from mkdocs.structure.pages import Page
@@ -389,3 +390,21 @@ def serve_once(root: Path) -> dict[str, bytes]:
     config.plugins.on_startup(command="serve", dirty=False)
     mkdocs_build(config, serve_url="http://127.0.0.1:8000/")
     return files_below(served)
+
+
+def test_compiled_templates_are_where_python_keeps_its_own(tmp_path: Path) -> None:
+    """None is in the cache, since nothing from there is run; a damaged one is compiled again."""
+    report = write_report(tmp_path / "report")
+    compiled, page = tmp_path / "compiled", report / "content" / "index.md"
+    where = {"PYTHONPYCACHEPREFIX": str(compiled), "PYTHONDONTWRITEBYTECODE": ""}
+    assert run(report, "build", **where).returncode == 0
+    first, text = files_below(report / "site"), page.read_text()
+    templates = [*compiled.rglob("*.opt-jinja*.pyc")]
+    assert {"base", "main", "figure"} <= {path.name.partition(".")[0] for path in templates}
+    for number, path in enumerate(templates):
+        path.write_bytes(path.read_bytes()[:-20] if number % 2 else b"no code")
+    for words in (f"{text}\nMore words.\n", text):
+        write_file(page, words)
+        done = run(report, "build", **where)
+        assert done.returncode == 0, done.stderr
+    assert files_below(report / "site") == first

@@ -20,8 +20,8 @@ from msgspec import Struct
 from reportgen.archive.page_html import PageRewriter, cut_element, read_attributes, read_tokens
 from reportgen.core.errors import make_error
 from reportgen.site.navigation import WHOLE_LIST
+from reportgen.site.reuse.templates import render_template
 from reportgen.site.security import make_file_policy
-from reportgen.site.templates import render_template
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

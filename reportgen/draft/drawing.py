@@ -23,6 +23,7 @@ from reportgen.draft.blocks.draw_inputs import (
     DrawInputs,
     describe_topic,
     link_topic,
+    load_chart_spec,
     make_names_key,
     read_series_names,
 )
@@ -120,8 +121,7 @@ def draw_blocks(
                     block.settings.model_dump_json(),
                     benchmark.model_dump_json() if benchmark else "",
                     repr(_has_pdf(planned, inputs)),
-                    repr(planned.list_all_requests()),
-                    repr(planned.topics),
+                    repr((planned.list_all_requests(), planned.topics)),
                     repr([claim.expression for claim in planned.claims]),
                 )
                 key = drawn.keys[place] = _make_key(
@@ -423,10 +423,11 @@ def _run_at_once(work: Callable[..., Any], *arguments: Any) -> Callable[[], Any]
     return lambda: result
 
 
-def load_libraries() -> None:
-    """Import what reading and drawing need into the worker process while it is idle."""
+def prepare_drawing(cache: Cache) -> None:
+    """Import what reading and drawing need, and write the usual chart's specification, in an idle process."""
     for name in ("draft.blocks.charts", "figures.altair_chart", "read", "statistics.curves.mean_curves"):
         import_module(f"reportgen.{name}")
+    load_chart_spec(cache, import_module("reportgen.figures.plot").USUAL_SHAPE)
 
 
 _answers: dict[Path, ResultsStore] = {}

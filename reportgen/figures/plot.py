@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from msgspec import Struct, field
 
@@ -168,6 +168,21 @@ class ChartShape(Struct, frozen=True):
     ends: bool
     whiskers: bool = False
     right: bool = False
+
+
+USUAL_SHAPE: Final = ChartShape(
+    x_scale="linear",
+    y_scale="linear",
+    band=True,
+    runs=True,
+    raw=False,
+    symbols=False,
+    across=False,
+    down=False,
+    annotations=False,
+    ends=True,
+)
+"""Shape of curves of several runs, named at their ends."""
 
 
 def get_shape(plot: Plot) -> ChartShape:

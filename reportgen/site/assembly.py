@@ -46,8 +46,8 @@ from reportgen.site.outputs import (
     make_index_scripts,
 )
 from reportgen.site.reuse.manifest import find_provenance, link
+from reportgen.site.reuse.templates import THEME, hash_templates, render_fragment
 from reportgen.site.security import POLICY, make_script_policy
-from reportgen.site.templates import THEME, hash_templates, render_fragment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -26,7 +26,7 @@ from reportgen.narrative.markup import find_fences
 from reportgen.narrative.pages import strip_markup
 from reportgen.settings.blocks import BLOCKS
 from reportgen.site.outputs import count_statements, describe_truth, list_file_names
-from reportgen.site.templates import render_fragment
+from reportgen.site.reuse.templates import render_fragment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

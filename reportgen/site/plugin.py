@@ -44,6 +44,7 @@ from reportgen.site.fragments import make_custom_fences
 from reportgen.site.navigation import WHOLE_LIST, NavigationTree
 from reportgen.site.reuse.manifest import check_build_date, fix_build_date, restore_build_date
 from reportgen.site.reuse.pages import PageStore, has_known_inputs
+from reportgen.site.reuse.templates import THEME, CompiledTemplates
 from reportgen.site.security import POLICY, read_inline_scripts
 from reportgen.site.serving import (
     ReportProblemsError,
@@ -51,7 +52,6 @@ from reportgen.site.serving import (
     answer_requests,
     hide_printed_problems,
 )
-from reportgen.site.templates import THEME, CompiledTemplates
 from reportgen.site.worker import BackgroundJobs
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from mkdocs.utils import markdown_extensions
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.words import join_names
 from reportgen.settings.text import shorten
-from reportgen.site.templates import render_fragment, render_template
+from reportgen.site.reuse.templates import render_fragment, render_template
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

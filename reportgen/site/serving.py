@@ -15,8 +15,8 @@ from mkdocs.exceptions import MkDocsException, PluginError
 
 from reportgen.core.errors import Diagnostic, SourceLocation
 from reportgen.core.terminal import clean_text
+from reportgen.site.reuse.templates import render_fragment
 from reportgen.site.security import hash_content
-from reportgen.site.templates import render_fragment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

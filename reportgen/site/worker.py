@@ -6,6 +6,7 @@ started for these.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -60,7 +61,7 @@ class WorkerProcess:
 
     def warm_up(self) -> None:
         """Start the worker process before there is work for it, and let it import what it will need."""
-        self._get_pool().submit(_load_modules)
+        self._get_pool().submit(_prepare, self._cache)
 
     def abandon(self) -> None:
         """Cancel pending jobs after the build has failed."""
@@ -91,7 +92,9 @@ def start_pool(processes: int) -> ProcessPoolExecutor:
     from multiprocessing import get_context  # noqa: PLC0415 - as above
 
     with _use_safe_path():
-        pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_follow_build)
+        pool = ProcessPoolExecutor(
+            processes, get_context("spawn"), initializer=_follow_build, initargs=(gc.get_threshold(),)
+        )
         for _ in range(processes):
             _start_without_ctrl_c(pool)
     return pool
@@ -174,12 +177,12 @@ def _use_safe_path() -> Iterator[None]:
         os.environ.update({} if before is None else {_SAFE_PATH: before})
 
 
-def _load_modules() -> None:
+def _prepare(cache: Cache) -> None:
     for name in ("picture", "render"):
         import_module(f"reportgen.figures.{name}")
-    from reportgen.draft.drawing import load_libraries  # noqa: PLC0415 - imported where it runs
+    from reportgen.draft.drawing import prepare_drawing  # noqa: PLC0415 - imported where it runs
 
-    load_libraries()
+    prepare_drawing(cache)
 
 
 def _start_without_ctrl_c(pool: ProcessPoolExecutor) -> None:
@@ -194,11 +197,14 @@ def _start_without_ctrl_c(pool: ProcessPoolExecutor) -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _follow_build() -> None:
-    """In the worker process: leave Ctrl+C to the build, and exit when the build is killed."""
-    from multiprocessing import parent_process  # noqa: PLC0415 - as above
+def _follow_build(threshold: tuple[int, int, int]) -> None:
+    """In the worker process: leave Ctrl+C to the build, collect garbage as it does, and end with it."""
+    from multiprocessing import parent_process, util  # noqa: PLC0415 - as above
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.set_threshold(*threshold)
+    # As in the build's own process: a normal exit, for which the build waits, frees every object one by one.
+    util.Finalize(None, os._exit, (0,), exitpriority=-1)
     # Otherwise it would not notice, since it holds the other end of the pipe that it waits for.
     build = parent_process()
     if build is not None:

@@ -35,7 +35,7 @@ from reportgen.archive.publishing.sites import (
 from reportgen.core.errors import Diagnostics, make_error
 from reportgen.core.words import format_count
 from reportgen.site.describe import format_bytes
-from reportgen.site.templates import render_fragment
+from reportgen.site.reuse.templates import render_fragment
 
 if TYPE_CHECKING:
     from reportgen.archive.unpacking import OpenedArchive

@@ -350,17 +350,7 @@ class DrawInputs(Struct, frozen=True, dict=True):
     @cached_property
     def get_chart_spec(self) -> Callable[[ChartShape], str]:
         """Function that returns the Vega-Lite specification of a chart's shape as JSON."""
-
-        @functools.cache
-        def get_spec(shape: ChartShape) -> str:
-            def write_spec() -> str:
-                from reportgen.figures.altair_chart import write_chart_spec  # noqa: PLC0415 - imports Altair
-
-                return write_chart_spec(shape)
-
-            return self.cache.memo(self.cache.make_key("spec", repr(shape)), str, write_spec)
-
-        return get_spec
+        return functools.cache(functools.partial(load_chart_spec, self.cache))
 
     def make_context(
         self, place: SourceLocation, source: str, result: CurveResult, page: Page
@@ -393,3 +383,14 @@ def make_curve_context(planned: PlannedBlock, inputs: DrawInputs) -> DrawContext
     notes = dict.fromkeys(note for one in results for note in one.notes)
     result = replace(results[0], notes=tuple(notes))
     return inputs.make_context(planned.block.location, planned.curves[0].source, result, planned.page)
+
+
+def load_chart_spec(cache: Cache, shape: ChartShape) -> str:
+    """Return the Vega-Lite specification of a chart's shape as JSON, which the cache keeps."""
+
+    def write_spec() -> str:
+        from reportgen.figures.altair_chart import write_chart_spec  # noqa: PLC0415 - imports Altair
+
+        return write_chart_spec(shape)
+
+    return cache.memo(cache.make_key("spec", repr(shape)), str, write_spec)

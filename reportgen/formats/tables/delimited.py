@@ -15,7 +15,7 @@ import io
 import re
 from collections import Counter
 from datetime import datetime, time
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import replace
@@ -300,9 +300,9 @@ def write_separated(content: Content, rows: Iterable[Iterable[object]]) -> str:
 
 def read_grid(content: Content, form: str) -> Iterator[tuple[int, list[str]]]:
     """Yield every line with cells, the header included, with its line number; rows may differ in length."""
-    first = _LINE_END.split(content.read_sample(_HEAD).text, maxsplit=1)[0]
-    delimiter = _find_delimiter(first, form)
-    reader = csv.reader(content.read_lines(), delimiter=delimiter)
+    lines = content.read_lines()
+    first = next(lines, "")
+    reader = csv.reader(chain([first], lines), delimiter=_find_delimiter(first.rstrip("\r\n"), form))
     line = 1
     for cells in reader:
         stripped = [cell.strip() for cell in cells]

@@ -15,8 +15,8 @@ from reportgen.review import words
 from reportgen.review.page.judged import cut, list_numbers, list_statements
 from reportgen.review.page.pictures import assign_review_slots, describe_both, draw_view, list_states
 from reportgen.review.quoting import make_visible
+from reportgen.site.reuse.templates import render_template
 from reportgen.site.security import POLICY, write_single_file
-from reportgen.site.templates import render_template
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from reportgen.core.cache import Cache, CachedText
 from reportgen.narrative.binding_syntax import Candidate  # noqa: TC001 - msgspec reads it
 from reportgen.site.reuse.manifest import SITE_URL, describe_environment
-from reportgen.site.templates import hash_templates
+from reportgen.site.reuse.templates import hash_templates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
