@@ -202,6 +202,10 @@ def test_what_does_not_fit_or_matches_nothing_is_refused(tmp_path: Path) -> None
             "metrics of different units on one y axis:",
         ),
         ("metric: [eval/loss, eval/acc]\naxis: {eval/acc: left}", "axis"),
+        (
+            "metric: {small: train/loss, large: 10000 * train/loss}",
+            'metrics of different sizes on one y axis: "small" reaches 2, and "large" 20,000. Draw them',
+        ),
         ('metric: ["*/loss"]\nhighlight: [mine]', '"mine" is not a series of this figure'),
     ]
     page = "".join(

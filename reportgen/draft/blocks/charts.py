@@ -170,7 +170,7 @@ def _draw_curve(planned: PlannedBlock, settings: CurveSettings, inputs: DrawInpu
     axis = {metrics[-1]: "right"} if settings.axis == "right" else settings.axis
     colours = {series: colour for result in results for series, colour in result.colours.items()}
     ways = {metric: context.resolve_direction(metric, settings.higher_is_better) for metric in metrics}
-    better, better_at_right = check_axes(ways, axis, context)
+    better, better_at_right = check_axes(curve_sets, ways, axis, context, y_scale=settings.y_scale)
     spec = make_curve_spec(planned.block.id, settings, join_names(metrics), context, marked)
     titles: dict[bool, list[str]] = {False: [], True: []}
     for request in planned.curves:
