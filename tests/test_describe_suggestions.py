@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -178,3 +179,26 @@ def test_scores_of_models_on_benchmarks_need_no_step(tmp_path: Path, table: str,
     (tmp_path / "s.source.yml").write_text(suggested, encoding="utf-8")
     told = describing.describe_path(tmp_path / "s.csv", tmp_path, "", FileHashes(tmp_path / "h"), None)
     assert (told.kind, describing.suggest_settings(told)["settled"]) == ("totals", "")
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        ",AIME,AIME,MATH,MATH\nmodel,acc,len,acc,len\nElm,0.5,100,0.6,120\nFir,0.7,110,0.8,130\n",
+        "model,benchmark,metric,score\nElm,AIME,acc,0.5\nElm,AIME,len,100\nFir,AIME,acc,0.7\nFir,AIME,len,110\n",
+    ],
+)
+def test_totals_of_several_metrics_are_listed_and_one_is_suggested(tmp_path: Path, table: str) -> None:
+    """A block shows one metric: with the suggested filter, what describe suggests can be drawn."""
+    root = write_report(tmp_path)
+    write_file(root / "data" / "s.csv", table)
+    described = call(root, "describe", "data/s.csv")
+    assert "there are totals of acc and len, and a block shows those of one metric" in described.stdout
+    assert "  metric: acc\n" in described.stdout
+    for series, metric, score in (("Elm", "acc", "0.5"), ("Fir", "len", "110")):
+        assert re.search(rf"{series} +AIME +{metric} +{score}\n", described.stdout)
+    settings = described.stdout.partition("left to a guess\n")[2].partition("\n\n")[0]
+    block = "".join(re.findall(r"```scores.*?```\n", described.stdout, re.DOTALL))
+    write_file(root / "data" / "s.source.yml", f"{settings}\n")
+    write_file(root / "content" / "index.md", f"# Totals\n\n{block}")
+    assert call(root, "check").returncode == 0

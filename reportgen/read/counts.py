@@ -233,12 +233,17 @@ def likely_clusters(root: Path, source: Source) -> str | None:
 
 
 def list_totals(root: Path, source: Source) -> tuple[DescribedTotal, ...]:
-    """Return the totals of a source, benchmark by benchmark."""
-    totals = TotalsTable(root, source)
-    scores = ((name or "", one) for name in source.benchmarks or (None,) for one in totals.get_scores(name))
+    """Return the totals of a source, benchmark by benchmark and metric by metric."""
+    totals, roles = TotalsTable(root, source), get_layout(source).totals
+    column = roles.metric if roles else None
+    chosen = [{column: metric} for metric in totals.list_metrics()] if column else [{}]
     return tuple(
-        DescribedTotal(one.series, one.run, one.seed, name, one.metric, one.value, one.stderr, one.problems)
-        for name, one in scores
+        DescribedTotal(
+            one.series, one.run, one.seed, name or "", one.metric, one.value, one.stderr, one.problems
+        )
+        for name in source.benchmarks or (None,)
+        for where in chosen
+        for one in totals.get_scores(name, where=where)
     )
 
 

@@ -30,22 +30,23 @@ from reportgen.read.joined import read_measurements
 from reportgen.read.outcomes import read_outcomes
 from reportgen.read.runs.file_names import is_named_by_files, suggest_files, suggest_repetitions
 from reportgen.read.runs.imported import suggest_for_runs
-from reportgen.read.runs.labels import split_seed
 from reportgen.read.runs.problems import find_method
 from reportgen.read.sources import open_files, request_source
 from reportgen.read.tables.check import count_endings
 from reportgen.read.tables.converted import SQLITE
-from reportgen.read.tables.distinguish import has_repeated_totals, suggest_distinct_totals
+from reportgen.read.tables.distinguish import confirm_settings, suggest_for_table
 from reportgen.read.tables.layout import INTERVAL_PARTS, get_layout
 from reportgen.read.tables.merged import may_differ
 from reportgen.read.tables.survey import complete_layout
 from reportgen.read.x_axis import list_axes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from reportgen.core.cache import Cache
+    from reportgen.core.comparisons import Outcomes
     from reportgen.core.errors import SourceLocation
+    from reportgen.core.model import Measurements
     from reportgen.core.repository import Boundary
     from reportgen.formats.runs import Unit
     from reportgen.read.runs.imported import ImportedRuns
@@ -188,7 +189,7 @@ def _describe_source(
             advice = "If so, write it into source.yml as below; otherwise name another column there"
             problems.add([_warn(source.location, message, advice)])
         if not (description.settings or runs):
-            description = replace(description, settings=_confirm(request.settings, source, root))
+            description = replace(description, settings=confirm_settings(request.settings, source, root))
         # Counts of an unchanged source come from the cache.
         key = cache.make_key("described source", source.digest)
         if stored := cache.load(key, Description):
@@ -196,6 +197,8 @@ def _describe_source(
         else:
             description = _add_counts(description, source, runs, request)
             cache.store(key, description)
+        if not runs:
+            description = _suggest_metric(description, source, problems)
         # Refuse rows that repeat a step or a problem, and runs that differ in words, as blocks do.
         repeated = tuple(metric.name for metric in description.counts.metrics if metric.repeated)
         differ = may_differ(get_layout(source), request.settings)
@@ -204,14 +207,27 @@ def _describe_source(
         if repeated or answered:
             description = _suggest_series(description, source, request, repeated)
         if repeated:
-            measurements = read_measurements(root, source, repeated)
-            measurements.check_repeats()
-            measurements.check_runs()
+            _check_rows(read_measurements(root, source, repeated))
         if answered:
-            outcomes = read_outcomes(root, source)
-            outcomes.check_repeats()
-            outcomes.check_runs()
+            _check_rows(read_outcomes(root, source))
     return description, is_mixed
+
+
+def _check_rows(table: Measurements | Outcomes) -> None:
+    table.check_repeats()
+    table.check_runs()
+
+
+def _suggest_metric(description: Description, source: Source, problems: Diagnostics) -> Description:
+    """Suggest a filter by metric for totals of several, since a block shows one."""
+    roles, chosen = get_layout(source).totals, source.settings.filter
+    metrics = list(dict.fromkeys(one.metric for one in description.counts.totals))
+    if len(metrics) < 2 or roles is None or roles.metric is None:  # noqa: PLR2004 - several
+        return description
+    message = f"there are totals of {list_names(metrics)}, and a block shows those of one metric"
+    problems.add([_warn(source.location, message, "Choose one with the filter below")])
+    suggested = {"filter": {**chosen, roles.metric: metrics[0]}}
+    return replace(description, settings={**description.settings, **suggested})
 
 
 def _suggest_series(
@@ -296,7 +312,7 @@ def _describe_layout(description: Description, source: Source, root: Path) -> De
         seed_by=seed_by,
         step_name="step" if step == "_step" else step,
         step_is_time=step_role in layout.kinds and layout.kinds[step_role].name == "TIME",
-        settings=suggest_files(layout, settings, description.path) | _suggest_for_table(source, root, steps),
+        settings=suggest_files(layout, settings, description.path) | suggest_for_table(source, root, steps),
     )
 
 
@@ -407,44 +423,3 @@ def _describe_empty(
             )
             return description, tuple(findings)
     return description, ()
-
-
-def _confirm(stated: SourceSettings, source: Source, root: Path) -> dict[str, object]:
-    """Return the keys that say what the content of tables showed: that they hold totals, or their series."""
-    known, layout = source.settings, get_layout(source)
-    if layout.totals and has_repeated_totals(root, layout, known, layout.totals):
-        return {}
-    columns = {
-        part: getattr(known.columns, part)
-        for part in ("series", "score")
-        if getattr(known.columns, part) not in {None, getattr(stated.columns, part)}
-    }
-    form = {"form": known.form} if known.form == "totals" != stated.form else {}
-    if not columns:
-        return {**form}
-    return {**form, "columns": {**stated.columns.model_dump(exclude_none=True), **columns}}
-
-
-def _suggest_for_table(source: Source, root: Path, steps: Sequence[str]) -> dict[str, object]:
-    """Suggest keys for what names in a table do not show: that it holds totals, or its step.
-
-    ``steps`` are columns that may be the step, the likeliest first.
-    """
-    layout, settings = get_layout(source), source.settings
-    if layout.spread:
-        # Keys that confirm the series and seeds found in the names of a chart's runs.
-        runs = layout.spread.values()
-        if settings.series_from or all(one.series == one.run for one in runs):
-            return {}
-        if all(split_seed(one.run) != (one.series, one.seed) for one in runs):
-            return {}
-        seeds = {"seed_from": "name"} if any(one.seed for one in runs) else {}
-        return {"series_from": "name", **seeds}
-    if layout.outcomes or layout.totals or layout.roles.step is not None:
-        form = {} if layout.long else {"form": "wide"}
-        return {**form, "wide": settings.wide} if settings.wide else {}
-    totals = None if steps else suggest_distinct_totals(root, layout, settings, source.location)
-    if totals is not None:
-        columns = {**settings.columns.model_dump(exclude_none=True), **totals}
-        return {"form": "totals", **({"columns": columns} if totals else {})}
-    return {"columns": {**settings.columns.model_dump(exclude_none=True), "step": steps[0]}} if steps else {}

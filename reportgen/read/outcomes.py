@@ -338,6 +338,11 @@ class TotalsTable:
             self._checked.add(repr(filters))
         return tuple(found)
 
+    def list_metrics(self) -> tuple[str, ...]:
+        """Return the metrics of all totals, in the order of writing; a block shows one."""
+        read = self._read_rows(self._source.settings.filter).values()
+        return tuple(dict.fromkeys(one.metric for one in chain.from_iterable(read)))
+
     def get_range(self, scores: Sequence[ReportedScore], *, higher_is_better: bool) -> tuple[float, float]:
         """Return the smallest and largest possible score: as stated, or 0 and 1 if nothing contradicts.
 

@@ -1,4 +1,7 @@
-"""Columns that distinguish rows of one step: labels of series, settings of runs, numbers that count runs."""
+"""Columns that distinguish rows of one step: labels of series, settings of runs, numbers that count runs.
+
+And what ``describe`` suggests for a table, where names of columns do not show it.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from msgspec.structs import astuple, replace
 from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.sql import get_engine
 from reportgen.read.runs.labels import split_seed
-from reportgen.read.tables.layout import TotalRoles, detect_totals, suggest_totals
+from reportgen.read.tables.layout import TotalRoles, detect_totals, get_layout, suggest_totals
 from reportgen.read.tables.rows import resolve_filters, select_files, select_run, select_series
 
 if TYPE_CHECKING:
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from reportgen.core.errors import SourceLocation
     from reportgen.read.tables.layout import Filters, Layout
     from reportgen.read.tables.rows import Rows
+    from reportgen.settings.inputs import Source
     from reportgen.settings.source import SourceSettings
 
 
@@ -183,3 +187,43 @@ def join_cells(keys: RowKeys, columns: Sequence[str]) -> str:
 
     cells = select_files(keys.root, keys.layout, list_cells, keys.filters)
     return f'({keys.select}) JOIN ({cells}) USING ("row")'
+
+
+def confirm_settings(stated: SourceSettings, source: Source, root: Path) -> dict[str, object]:
+    """Return the keys that say what the content of tables showed: that they hold totals, or their series."""
+    known, layout = source.settings, get_layout(source)
+    if layout.totals and has_repeated_totals(root, layout, known, layout.totals):
+        return {}
+    columns = {
+        part: getattr(known.columns, part)
+        for part in ("series", "score")
+        if getattr(known.columns, part) not in {None, getattr(stated.columns, part)}
+    }
+    form = {"form": known.form} if known.form == "totals" != stated.form else {}
+    named = {"columns": {**stated.columns.model_dump(exclude_none=True), **columns}} if columns else {}
+    return {**form, **named}
+
+
+def suggest_for_table(source: Source, root: Path, steps: Sequence[str]) -> dict[str, object]:
+    """Suggest keys for what names in a table do not show: that it holds totals, or its step.
+
+    ``steps`` are columns that may be the step, the likeliest first.
+    """
+    layout, settings = get_layout(source), source.settings
+    if layout.spread:
+        # Keys that confirm the series and seeds found in the names of a chart's runs.
+        runs = layout.spread.values()
+        if settings.series_from or all(one.series == one.run for one in runs):
+            return {}
+        if all(split_seed(one.run) != (one.series, one.seed) for one in runs):
+            return {}
+        seeds = {"seed_from": "name"} if any(one.seed for one in runs) else {}
+        return {"series_from": "name", **seeds}
+    if layout.outcomes or layout.totals or layout.roles.step is not None:
+        form = {} if layout.long else {"form": "wide"}
+        return {**form, "wide": settings.wide} if settings.wide else {}
+    totals = None if steps else suggest_distinct_totals(root, layout, settings, source.location)
+    if totals is not None:
+        columns = {**settings.columns.model_dump(exclude_none=True), **totals}
+        return {"form": "totals", **({"columns": columns} if totals else {})}
+    return {"columns": {**settings.columns.model_dump(exclude_none=True), "step": steps[0]}} if steps else {}
