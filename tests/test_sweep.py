@@ -7,6 +7,7 @@ import json
 import re
 import statistics
 from collections import defaultdict
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -338,3 +339,59 @@ def test_a_log_axis_says_what_it_leaves_out(tmp_path: Path) -> None:
     ]
     assert isinstance(figure, Figure)
     assert "Not on a log axis: 1 value of x of 0 or below and 1 value of y of 0 or below." in figure.caption
+
+
+MODELS = "model,lr,seed,step,loss\n" + "".join(
+    f"m{model},{rate},{seed},10,{0.5 + model / 100 + seed / 50}\n"
+    for model in range(1, 13)
+    for rate in (0.001, 0.01, 0.1)
+    for seed in (1, 2)
+)
+
+
+def draw_models(tmp_path: Path, most: int) -> Figure:
+    """The figure of a sweep with a line for each of the first models."""
+    names = ", ".join(f"m{number}" for number in range(1, most + 1))
+    block = f"id: one\nsource: runs\nmetric: loss\nx: lr\nby: model\nfilter: {{model: [{names}]}}"
+    page = f"# Small\n\n```sweep\n{block}\n```\n"
+    root = write_report(tmp_path, {"content/index.md": page, "data/runs.csv": MODELS})
+    stack = drafted(root).shown["index.md", "one"]
+    assert isinstance(stack, Stack)
+    drawn, _ = stack.parts
+    assert isinstance(drawn, Figure)
+    return drawn
+
+
+@pytest.mark.parametrize("most", [3, 12])
+def test_intervals_of_several_lines_are_next_to_each_other(tmp_path: Path, most: int) -> None:
+    """At each setting, in the order of the lines, in the picture and the live figure by the same parts."""
+    drawn = draw_models(tmp_path, most)
+    paths = re.findall(r'class="rg-band"[^>]* d="([^"]*)"', str(drawn.inline_svg))
+    places = sorted([int(x) / 2400 for x in re.findall(r"M(\d+)", path)] for path in paths)
+    shifts = [one["shift"] for one in json.loads(str(drawn.payload))["series"]]
+    assert shifts == sorted(shifts)
+    assert sum(shifts) == pytest.approx(0)
+    for row, shift in zip(places, shifts, strict=True):
+        settings = [x - shifts[0] for x in places[0]]
+        assert [x - shift for x in row] == pytest.approx(settings, abs=5e-4)
+    gaps = [right - left for left, right in pairwise(shifts)]
+    assert min(gaps) * 600 > 4  # pixels
+    at = json.loads(str(drawn.spec))["params"]
+    assert [list(one["value"].values()) for one in at if one["name"] == "shifts"] == [shifts]
+
+
+def test_lines_of_a_sweep_are_in_natural_order_and_differ(tmp_path: Path) -> None:
+    """m2 is before m10; lines that share the grey have dashes and symbols of their own."""
+    drawn = draw_models(tmp_path, 12)
+    assert [name for name, _ in drawn.legend] == [f"m{number}" for number in range(1, 13)]
+    looks = [(slot, dash) for (_, slot), dash in zip(drawn.legend, drawn.dashes, strict=True)]
+    assert len(set(looks)) == 12
+    series = json.loads(str(drawn.payload))["series"]
+    assert len({(one["colour"], tuple(one["dash"]), one["shape"]) for one in series}) == 12
+
+
+def test_the_csv_of_a_sweep_names_the_setting(tmp_path: Path) -> None:
+    """Its x is no step."""
+    first, second, *_ = str(draw_models(tmp_path, 2).csv).splitlines()
+    assert first == "series,metric,lr,value,low,high,n"
+    assert second.startswith("m1,loss,0.001,")

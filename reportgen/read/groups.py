@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING, Final
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
 # Texts that say nothing without the name of their setting.
 _BARE: Final = ("true", "false", "none", "null", "nan", "")
 _LARGEST_WHOLE: Final = "1e15"
+_DIGITS: Final = re.compile(r"([0-9]+)")
 _OF_ONE_RUN: Final = frozenset(("folder", "group", "id"))
 _MOST_VALUES: Final = 12
 _MOST_NAMES: Final = 6
@@ -321,14 +324,19 @@ def expand_settings(root: Path, names: Sequence[str], layout: Layout, source: So
 
 
 def rank_label(label: str) -> tuple[tuple[int, float, str], ...]:
-    """Return a sort key that orders numbers by value."""
-    ranks = []
+    """Return a sort key that orders numbers by value, also those in words: m2 before m10."""
+    ranks: list[tuple[int, float, str]] = []
     for part in label.split(", "):
         name, _, text = part.rpartition("=")
         try:
-            ranks.append((0, float(text), name) if name else (1, 0.0, part))
+            number = float(text) if name else math.nan
         except ValueError:
-            ranks.append((1, 0.0, part))
+            number = math.nan
+        if math.isfinite(number):
+            ranks.append((0, number, name))
+        else:
+            pieces = filter(None, _DIGITS.split(part))
+            ranks += [(0, float(one), "") if one.isdecimal() else (1, 0.0, one) for one in pieces]
     return tuple(ranks)
 
 

@@ -14,6 +14,7 @@ from reportgen.core.words import choose_common_decimals, format_count, format_es
 from reportgen.figures.axis import make_linear_axis, use_percent
 from reportgen.figures.curves.figure import draw_plot_figure, name_band
 from reportgen.figures.curves.plotting import make_plot
+from reportgen.figures.live import CURVE_COLUMNS
 from reportgen.figures.plot import FigureText, PlotSpec, describe_source, join_caption, make_step_context
 from reportgen.figures.scores.dot_plot import Row, RowDot, draw_dot_plot
 from reportgen.figures.style import fix_slots, pick_slots
@@ -241,7 +242,8 @@ def _draw_lines(
         get_chart_spec,
         higher_is_better=sweep.higher_is_better,
     )
-    return draw_plot_figure(make_plot(curve_set, spec, around), curve_set, text, around)
+    column = "step" if settings.x in CURVE_COLUMNS else settings.x
+    return draw_plot_figure(make_plot(curve_set, spec, around), curve_set, text, around, step_name=column)
 
 
 def _draw_rows(words: _SweepWords, text: FigureText) -> Figure:
