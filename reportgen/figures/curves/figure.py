@@ -351,8 +351,7 @@ def draw_plot_figure(
 
     ``curve_set`` holds the curves of the plot, ``step_name`` is the column of its steps in the CSV.
     """
-    how, names = text.subtitle, tuple(line.name for line in plot.lines)
-    paths = make_line_paths(plot)
+    how, names, paths = text.subtitle, tuple(line.name for line in plot.lines), make_line_paths(plot)
     csv = write_curves_csv(curve_set, context.full_names, step_name=step_name)
     chart_spec = context.get_chart_spec(get_shape(plot))
     same_names = curve_set.curves[0].key is None and not context.full_names and step_name == "step"

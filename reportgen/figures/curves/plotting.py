@@ -26,9 +26,9 @@ from reportgen.figures.axis import (
 )
 from reportgen.figures.labels import WIDTHS, place_labels
 from reportgen.figures.number_format import choose_step_format, format_d3, to_moment
-from reportgen.figures.paths import PIXELS_WIDE, RUNS_ASIDE, positions
+from reportgen.figures.paths import PIXELS_WIDE
 from reportgen.figures.plot import EndLabel, Margins, Mark, Plot, RunLine, SeriesLine, make_diagnostic
-from reportgen.figures.style import LABEL_SIZE, SLOTS, TICK_SIZE, pick_slots
+from reportgen.figures.style import LABEL_SIZE, TICK_SIZE, pick_slots
 from reportgen.figures.text import cut_text, measure_text
 
 if TYPE_CHECKING:
@@ -51,8 +51,6 @@ _MOST_SYMBOLS = 25
 _TALL = 260
 _MOST_DECIMALS = 7
 _PAD, _SETTINGS_PAD = 0.04, 0.05  # of y, and of x where it is a few settings
-_APART, _MOST_APART = 6, 54  # pixels between the marks of two lines at one setting, and of the first and last
-_SHARE_APART = 0.6  # of the distance between two settings that the marks at one of them may take
 _LARGEST_SHARE = 10.0
 _TICK_COUNTS, _LABEL_GAP = (7, 5, 4, 3, 2), 14
 _TITLE_GAP = 16
@@ -76,7 +74,6 @@ def make_plot(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Plot
     slots = _pick_line_slots(keys, spec, context)
     lines = [_make_line(curve, slots[curve.series], spec) for curve in curves]
     x, (y, right_axis) = _make_x_axis(lines, spec, context), _make_y_axes(lines, spec, context)
-    lines = _separate_settings(lines, x) if spec.whiskers else lines
     axes = (x, y, right_axis or y)
     references, annotations = _make_marks(lines, spec, axes, context)
     # The labels of a right axis are where names at line ends would be.
@@ -115,23 +112,6 @@ def _make_line(curve: Curve, slot: int | None, spec: PlotSpec) -> SeriesLine:
     band, dash = (curve.values, curve.low, curve.high, curve.n), curve.key.dash if curve.key else None
     right = _is_right(curve, spec)
     return SeriesLine(curve.series, slot, curve.steps, *band, runs, curve.raw, dash=dash, right=right)
-
-
-def _separate_settings(lines: Sequence[SeriesLine], x: Axis) -> list[SeriesLine]:
-    """Move lines with marks at the same settings apart, and dash those whose colour is not theirs alone."""
-    every = np.concatenate([line.steps for line in lines])
-    places = np.unique(positions(x, every))
-    if len(lines) > SLOTS:
-        greys = iter(range(len(lines)))
-        dashes = [next(greys) % SLOTS if line.slot is None else line.slot for line in lines]
-        lines = [replace(line, dash=dash) for line, dash in zip(lines, dashes, strict=True)]
-    if places.size == every.size:
-        return list(lines)
-    apart = _APART + (RUNS_ASIDE if any(line.runs for line in lines) else 0)
-    room = min(_MOST_APART, _SHARE_APART * float(np.diff(places).min(initial=1.0)) * PIXELS_WIDE)
-    step = min(apart, room / (len(lines) - 1)) / PIXELS_WIDE
-    middle = (len(lines) - 1) / 2
-    return [replace(line, shift=(number - middle) * step) for number, line in enumerate(lines)]
 
 
 def _is_right(curve: Curve, spec: PlotSpec) -> bool:
