@@ -31,10 +31,9 @@ def check(root: Path, page: str) -> str:
         ),
         (
             "table",
-            "metric: acc\ncolumns: [steps to 60%]",
-            "as in the data, such as steps to 0.6 for shares",
+            "metric: {cost: 20 * acc}\ncolumns: [steps to 60%]",
+            '"steps to 60%" of "cost" is a share of values that are no shares. Write the level',
         ),
-        ("table", "metric: acc\ncolumns: [time to 2.5 %]", "a level is a number without a percent sign."),
     ],
 )
 def test_a_near_miss_has_its_next_step(tmp_path: Path, kind: str, lines: str, said: str) -> None:
