@@ -396,3 +396,25 @@ def test_the_csv_of_a_sweep_names_the_setting(tmp_path: Path) -> None:
     first, second, *_ = str(draw_models(tmp_path, 2).csv).splitlines()
     assert first == "series,metric,lr,value,low,high,n"
     assert second.startswith("m1,loss,0.001,")
+
+
+def test_a_curve_over_trials_of_several_settings_warns(tmp_path: Path) -> None:
+    """Their mean is about no setting; grouped, chosen or accepted there is no warning, nor in a sweep."""
+    extra = {
+        "mean": "",
+        "grouped": "by: lr",
+        "chosen": "filter: {lr: 0.1}",
+        "accepted": "accept: {run-differ-lr-averaged-one: a search as a whole}",
+    }
+    fences = [f"```curve\nid: {name}\nsource: trials\n{text}\n```\n" for name, text in extra.items()]
+    fences += [
+        "```sweep\nid: sweep\nsource: trials\nx: lr\n```\n",
+        "```runs-table\nid: runs\nsource: trials\n```\n",
+    ]
+    page = "# Small\n\n" + "\n".join(fences)
+    root = write_report(tmp_path, {"content/index.md": page, "data/trials/trials.csv": TRIALS})
+    for _ in range(2):  # also where everything is stored
+        (said,) = [str(problem) for problem in drafted(root).problems]
+        assert said.startswith('content/index.md:3: runs of "trials" differ in lr (0.1 and 0.2)')
+        assert "by: lr" in said
+        assert "filter: {lr: …}" in said

@@ -26,7 +26,7 @@ from reportgen.draft.blocks.draw_inputs import (
     make_names_key,
     read_series_names,
 )
-from reportgen.draft.blocks.kinds import KINDS, collect_overview, plan_block
+from reportgen.draft.blocks.kinds import KINDS, collect_overview, plan_block, warn_pooled
 from reportgen.draft.blocks.observations import judge_statement
 from reportgen.draft.blocks.plan import Plan, PlannedBlock, PlannedStatement, find_topic, plan_benchmark
 from reportgen.draft.blocks.results import ResultsStore
@@ -107,6 +107,7 @@ def draw_blocks(
         with problems.collecting():
             drawn.results[planned_benchmark.page.path] = _get_result(planned_benchmark, inputs)
     for planned in plan.blocks:
+        problems.add(warn_pooled(planned, inputs))
         place = planned.page.path, planned.block.id
         if (kind := KINDS.get(planned.block.kind)) is None:
             continue

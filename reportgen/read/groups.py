@@ -36,6 +36,7 @@ from reportgen.read.tables.layout import (
     list_setting_names,
     resolve_column,
 )
+from reportgen.read.tables.merged import decides_series
 from reportgen.read.tables.rows import resolve_filters, select_files, select_run, select_series
 
 if TYPE_CHECKING:
@@ -300,6 +301,38 @@ def read_run_settings(
                 raise ReportError(_explain_change(source, [name], series, run, sorted(values)))
         settings[series, run] = {n: (v[0] if v else None) for n, v in zip(chosen, cells, strict=True)}
     return settings
+
+
+def find_pooled_settings(root: Path, source: Source, where: Filters) -> dict[str, dict[str, list[str]]]:
+    """Return the recorded settings in which runs of one series differ, with their values, by series.
+
+    ``where`` are conditions of a block. Empty if ``source.yml`` says which runs belong together.
+    """
+    layout = get_layout(source)
+    names = list_experiment_settings(layout)
+    names = [name for name in names if len({run.get(name) for run in layout.settings}) > 1]
+    if not names or decides_series(source.settings, layout):
+        return {}
+    named = {**source.settings.filter, **dict(where)}
+    layout = add_settings(layout, [*names, *named])
+    columns = [resolve_column(name, layout) for name in names]
+
+    def list_cells(rows: Rows) -> dict[str, str]:
+        cells = {f"c{n}": rows.as_text(column) for n, column in enumerate(columns) if column}
+        return {"series": select_series(rows, layout, source.settings.rename), **cells}
+
+    conditions = tuple((resolve_column(name, layout) or name, cell) for name, cell in named.items())
+    found = ", ".join(f"list(DISTINCT c{n})" for n, column in enumerate(columns) if column)
+    rows = get_engine().fetch_rows(
+        f"SELECT series, [{found}] FROM ({select_files(root, layout, list_cells, conditions)}) "  # noqa: S608 - quoted
+        "GROUP BY series ORDER BY series"
+    )
+    known = [name for name, column in zip(names, columns, strict=True) if column]
+    pooled = {
+        series: {n: sorted(v, key=rank_label) for n, v in zip(known, cells, strict=True) if len(v) > 1}
+        for series, cells in rows
+    }
+    return {series: found for series, found in pooled.items() if found}
 
 
 def expand_settings(root: Path, names: Sequence[str], layout: Layout, source: Source) -> tuple[str, ...]:
