@@ -54,8 +54,8 @@ def test_one_pattern_of_series_needs_no_list(tmp_path: Path) -> None:
         assert "series" in check(tmp_path / f"r{len(empty)}", BLOCK.format(kind="curve", lines=lines))
 
 
-def test_a_list_is_no_variable(tmp_path: Path) -> None:
+def test_a_list_of_lists_is_no_variable(tmp_path: Path) -> None:
     """It is there, so it is not said to be unknown."""
-    found = check(tmp_path / "r", "---\ntitle: T\nlst: [1, 2]\n---\n\n# T\n\n{{ lst }} {{ lists }}\n")
-    assert '"lst" is a list, and only a variable of one line is replaced. Write it as a text' in found
+    found = check(tmp_path / "r", "---\ntitle: T\nlst: [[1], [2]]\n---\n\n# T\n\n{{ lst }} {{ lists }}\n")
+    assert '"lst" has several values, and only values of one line are replaced' in found
     assert 'there is no variable "lists"' in found
