@@ -112,7 +112,7 @@ def _list_node_variables(node: Node, name: str = "") -> dict[str, str]:
     if node.kind == "list":
         items = enumerate(node.items)
         return _list_items([_list_node_variables(item, f"{name}[{n}]") for n, item in items], name)
-    text = node.text.strip() if node.kind == "scalar" and node.value is not None else "\n"
+    text = node.text.strip() if node.value is not None else "\n"
     return {} if "\n" in text else {name: text}
 
 
