@@ -418,3 +418,22 @@ def test_a_curve_over_trials_of_several_settings_warns(tmp_path: Path) -> None:
         assert said.startswith('content/index.md:3: runs of "trials" differ in lr (0.1 and 0.2)')
         assert "by: lr" in said
         assert "filter: {lr: …}" in said
+
+
+def test_a_benchmark_that_cannot_be_scored_is_the_cause(tmp_path: Path) -> None:
+    """The sweep separates what the score of the page would mix, so that the error names the benchmark."""
+    rows = "model,temperature,problem,sample,correct\n" + "".join(
+        f"A,{rate},q{problem},1,{problem % 2}\n" for rate in (0.1, 0.2) for problem in (1, 2)
+    )
+    front = "---\ntitle: Small\nbenchmark: {name: X, source: answers}\n---\n"
+    page = f"{front}# Small\n\n```sweep\nid: one\nx: temperature\n```\n"
+    root = write_report(tmp_path, {"content/index.md": page, "data/answers.csv": rows})
+    cause, said = sorted(problems(root))
+    assert said.startswith("data/answers.csv:4: a second row for problem q1")
+    assert cause.startswith("content/index.md:3: this benchmark cannot be scored, as data/answers.csv:4 says")
+    assert "remove benchmark: and write source: answers" in cause
+    alone = page.removeprefix(front).replace("x: ", "source: answers\nx: ")
+    assert not drafted(write_report(tmp_path, {"content/index.md": alone, "data/answers.csv": rows})).problems
+    both = page + "\n```scores\nid: two\n```\n"
+    found = problems(write_report(tmp_path, {"content/index.md": both, "data/answers.csv": rows}))
+    assert "cannot be scored" not in "".join(found)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reportgen.core.errors import Diagnostic, ReportError, Severity, Stage
+from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
 from reportgen.core.model import CurveRequest, Figure, Observations, Overview, Panels, ResultTable, Stack
 from reportgen.core.words import choose_names, join_names
 from reportgen.draft.blocks.observations import plan_curve, plan_observations
@@ -18,10 +18,11 @@ from reportgen.settings.blocks import LineSettings, ScatterSettings, TableSettin
 from reportgen.settings.score_blocks import MetricSettings, is_score_metric
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from reportgen.core.model import BenchmarkResult, Request
     from reportgen.draft.blocks.draw_inputs import DrawInputs
+    from reportgen.draft.blocks.plan import PlannedBenchmark
     from reportgen.settings.block_parts import BlockSettings
     from reportgen.settings.blocks import DistributionSettings, OverviewSettings, RunsTableSettings
     from reportgen.settings.inputs import Block, Page, Source
@@ -189,3 +190,24 @@ def _find_pooled(
 
     key = inputs.cache.make_key("pooled", repr(where), source.digest)
     return inputs.cache.memo(key, dict[str, dict[str, list[str]]], find)
+
+
+def name_cause(planned: PlannedBenchmark, found: Sequence[Diagnostic]) -> Iterator[Diagnostic]:
+    """Yield the problems of a benchmark's score, and name it where all blocks of its page separate runs."""
+    yield from found
+    page = planned.page
+    blocks = [block for block in page.blocks if block.settings.data]
+    separate = all(block.kind == "sweep" or getattr(block.settings, "by", None) for block in blocks)
+    if others := [one for one in found if blocks and separate and one.location.file != page.file]:
+        message = (
+            f"this benchmark cannot be scored, as {others[0].location} says, and the blocks do not need it"
+        )
+        source = planned.benchmark.source_name
+        step = f"If only they are meant, remove benchmark: and write source: {source} there"
+        yield Diagnostic(SourceLocation(page.file, planned.benchmark.line), message, step, Stage.DATA)
+
+
+def has_pdf(planned: PlannedBlock, inputs: DrawInputs) -> bool:
+    """Return whether the figures of a block are also PDF files."""
+    own = planned.block.settings.pdf
+    return inputs.project.settings.pdf if own is None else own
