@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from command_line import call
+from made_projects import write_report
 from made_sources import LONG
 
 from reportgen.site.sources.adding import add_to_navigation
@@ -400,3 +401,15 @@ def test_what_a_folder_holds_besides_is_named(tmp_path: Path) -> None:
     done = add(report, str(mixed))
     assert done.returncode == 0
     assert "was added, not answers.csv. Add each of them by itself, as in reportgen add " in done.stderr
+
+
+def test_groups_without_a_finite_value_are_not_compared(tmp_path: Path) -> None:
+    """A sweep has nothing to draw of them, so that the page would be refused."""
+    given = tmp_path / "given" / "study"
+    given.mkdir(parents=True)
+    header, *trials = "number,value,params_lr,state", "0,0.5,0.1", "1,0.25,0.1", "2,inf,0.2", "3,inf,0.3"
+    (given / "trials.csv").write_text("\n".join((header, *(f"{one},COMPLETE" for one in trials), "")))
+    root = write_report(tmp_path / "report", {})
+    assert call(root, "add", str(given), "--page").returncode == 0
+    assert call(root, "check").returncode == 0
+    assert "```sweep" not in (root / "content/study.md").read_text("utf-8")

@@ -6,8 +6,10 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from command_line import call
 from kept_files import KEPT, unpacked
 from made_evaluations import messages, write_lines
+from made_projects import write_report
 
 from reportgen.core.errors import ReportError
 from reportgen.formats.evaluations import mt_bench
@@ -117,3 +119,24 @@ def test_judgments_of_pairs_are_no_ratings(tmp_path: Path) -> None:
     (tmp_path / "c.jsonl").write_text(json.dumps(judgment()).replace('"m"', '""') + "\n")
     with pytest.raises(UnreadableError, match="no line is the judgment of one answer"):
         read(tmp_path / "c.jsonl")
+
+
+def test_sentences_name_one_of_several_judges(tmp_path: Path) -> None:
+    """In the page that ``add`` writes; a statement about both is an error with their names."""
+    rows = [
+        judgment(question_id=question, model=model, judge=[judge, "single-v1"], score=score + question % 2)
+        for judge, score in (("gpt-4", 5), ("claude", 7))
+        for model in ("A", "B")
+        for question in (81, 82, 83)
+    ]
+    write_lines(tmp_path / "given/mt/judgments.jsonl", rows)
+    root = write_report(tmp_path / "report", {})
+    assert call(root, "add", str(tmp_path / "given/mt"), "--page").returncode == 0
+    page = root / "content/mt.md"
+    (first, *_) = [line for line in page.read_text("utf-8").splitlines() if line.startswith("- A scores")]
+    assert first.endswith("on MT-Bench (judge gpt-4).")
+    both = '# MT\n\n```comparison\nid: both\nsource: mt\n```\n\n[9]{value="score(A)" of="both"}\n'
+    page.write_text(both, "utf-8")
+    said = call(root, "check").stdout
+    assert "it is unclear which one is meant" in said
+    assert 'shows one of "MT-Bench (judge gpt-4)", "MT-Bench (judge claude)"' in said

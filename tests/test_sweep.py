@@ -7,6 +7,7 @@ import json
 import re
 import statistics
 from collections import defaultdict
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -338,3 +339,101 @@ def test_a_log_axis_says_what_it_leaves_out(tmp_path: Path) -> None:
     ]
     assert isinstance(figure, Figure)
     assert "Not on a log axis: 1 value of x of 0 or below and 1 value of y of 0 or below." in figure.caption
+
+
+MODELS = "model,lr,seed,step,loss\n" + "".join(
+    f"m{model},{rate},{seed},10,{0.5 + model / 100 + seed / 50}\n"
+    for model in range(1, 13)
+    for rate in (0.001, 0.01, 0.1)
+    for seed in (1, 2)
+)
+
+
+def draw_models(tmp_path: Path, most: int) -> Figure:
+    """The figure of a sweep with a line for each of the first models."""
+    names = ", ".join(f"m{number}" for number in range(1, most + 1))
+    block = f"id: one\nsource: runs\nmetric: loss\nx: lr\nby: model\nfilter: {{model: [{names}]}}"
+    page = f"# Small\n\n```sweep\n{block}\n```\n"
+    root = write_report(tmp_path, {"content/index.md": page, "data/runs.csv": MODELS})
+    stack = drafted(root).shown["index.md", "one"]
+    assert isinstance(stack, Stack)
+    drawn, _ = stack.parts
+    assert isinstance(drawn, Figure)
+    return drawn
+
+
+@pytest.mark.parametrize("most", [3, 12])
+def test_intervals_of_several_lines_are_next_to_each_other(tmp_path: Path, most: int) -> None:
+    """At each setting, in the order of the lines, in the picture and the live figure by the same parts."""
+    drawn = draw_models(tmp_path, most)
+    paths = re.findall(r'class="rg-band"[^>]* d="([^"]*)"', str(drawn.inline_svg))
+    places = sorted([int(x) / 2400 for x in re.findall(r"M(\d+)", path)] for path in paths)
+    shifts = [one["shift"] for one in json.loads(str(drawn.payload))["series"]]
+    assert shifts == sorted(shifts)
+    assert sum(shifts) == pytest.approx(0)
+    for row, shift in zip(places, shifts, strict=True):
+        settings = [x - shifts[0] for x in places[0]]
+        assert [x - shift for x in row] == pytest.approx(settings, abs=5e-4)
+    gaps = [right - left for left, right in pairwise(shifts)]
+    assert min(gaps) * 600 > 4  # pixels
+    at = json.loads(str(drawn.spec))["params"]
+    (own,) = (one["value"].values() for one in at if one["name"] == "shifts")
+    assert sorted(own) == shifts
+
+
+def test_lines_of_a_sweep_are_in_natural_order_and_differ(tmp_path: Path) -> None:
+    """m2 is before m10; lines that share the grey have dashes and symbols of their own."""
+    drawn = draw_models(tmp_path, 12)
+    assert [name for name, _ in drawn.legend] == [f"m{number}" for number in range(1, 13)]
+    looks = [(slot, dash) for (_, slot), dash in zip(drawn.legend, drawn.dashes, strict=True)]
+    assert len(set(looks)) == 12
+    series = json.loads(str(drawn.payload))["series"]
+    assert len({(one["colour"], tuple(one["dash"]), one["shape"]) for one in series}) == 12
+
+
+def test_the_csv_of_a_sweep_names_the_setting(tmp_path: Path) -> None:
+    """Its x is no step."""
+    first, second, *_ = str(draw_models(tmp_path, 2).csv).splitlines()
+    assert first == "series,metric,lr,value,low,high,n"
+    assert second.startswith("m1,loss,0.001,")
+
+
+def test_a_curve_over_trials_of_several_settings_warns(tmp_path: Path) -> None:
+    """Their mean is about no setting; grouped, chosen or accepted there is no warning, nor in a sweep."""
+    extra = {
+        "mean": "",
+        "grouped": "by: lr",
+        "chosen": "filter: {lr: 0.1}",
+        "accepted": "accept: {run-differ-lr-averaged-one: a search as a whole}",
+    }
+    fences = [f"```curve\nid: {name}\nsource: trials\n{text}\n```\n" for name, text in extra.items()]
+    fences += [
+        "```sweep\nid: sweep\nsource: trials\nx: lr\n```\n",
+        "```runs-table\nid: runs\nsource: trials\n```\n",
+    ]
+    page = "# Small\n\n" + "\n".join(fences)
+    root = write_report(tmp_path, {"content/index.md": page, "data/trials/trials.csv": TRIALS})
+    for _ in range(2):  # also where everything is stored
+        (said,) = [str(problem) for problem in drafted(root).problems]
+        assert said.startswith('content/index.md:3: runs of "trials" differ in lr (0.1 and 0.2)')
+        assert "by: lr" in said
+        assert "filter: {lr: …}" in said
+
+
+def test_a_benchmark_that_cannot_be_scored_is_the_cause(tmp_path: Path) -> None:
+    """The sweep separates what the score of the page would mix, so that the error names the benchmark."""
+    rows = "model,temperature,problem,sample,correct\n" + "".join(
+        f"A,{rate},q{problem},1,{problem % 2}\n" for rate in (0.1, 0.2) for problem in (1, 2)
+    )
+    front = "---\ntitle: Small\nbenchmark: {name: X, source: answers}\n---\n"
+    page = f"{front}# Small\n\n```sweep\nid: one\nx: temperature\n```\n"
+    root = write_report(tmp_path, {"content/index.md": page, "data/answers.csv": rows})
+    cause, said = sorted(problems(root))
+    assert said.startswith("data/answers.csv:4: a second row for problem q1")
+    assert cause.startswith("content/index.md:3: this benchmark cannot be scored, as data/answers.csv:4 says")
+    assert "remove benchmark: and write source: answers" in cause
+    alone = page.removeprefix(front).replace("x: ", "source: answers\nx: ")
+    assert not drafted(write_report(tmp_path, {"content/index.md": alone, "data/answers.csv": rows})).problems
+    both = page + "\n```scores\nid: two\n```\n"
+    found = problems(write_report(tmp_path, {"content/index.md": both, "data/answers.csv": rows}))
+    assert "cannot be scored" not in "".join(found)

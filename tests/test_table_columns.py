@@ -260,3 +260,31 @@ def test_a_mean_of_the_last_readings_says_how_many_there_are(tmp_path: Path) -> 
     assert "the last 7 readings of each run, or of all if there are fewer (A: each run has 6" in html
     _, html = draft_table(tmp_path / "few", "columns: [last 6]")
     assert "Last 6: the mean of the last 6 readings of each run." in html
+
+
+SHARES = "series,seed,step,acc,acc (%),cost\n" + "".join(
+    f"{series},1,{step},{value},{100 * value:g},{20 * value:g}\n"
+    for series, values in (("A", (0.1, 0.5, 0.9)), ("B", (0.2, 0.3, 0.4)))
+    for step, value in enumerate(values)
+)
+
+
+@pytest.mark.parametrize("metric", ["acc", "acc (%)"])
+@pytest.mark.parametrize("column", ["steps to 60%", "time to 60 %"])
+def test_a_level_in_percent_is_that_of_shares_and_of_percentages(
+    tmp_path: Path, metric: str, column: str
+) -> None:
+    """The same step as by hand: 0.6 lies a quarter of the way from 0.5 to 0.9."""
+    block = f"```table\nid: t\nsource: runs\nmetric: {metric}\ncolumns: [{column}]\n```\n"
+    root = write_report(tmp_path, {"content/index.md": f"# Shares\n\n{block}", "data/runs.csv": SHARES})
+    assert call(root, "build").returncode == 0
+    (row, never), _ = list_rows(root / "site" / "figures" / "index" / "t.csv")
+    assert float(row[-1]) == pytest.approx(1.25)
+    assert never[-1] == ""
+
+
+def list_rows(path: Path) -> tuple[list[list[str]], list[str]]:
+    """The rows and the header of a CSV file."""
+    with path.open() as file:
+        header, *rows = csv.reader(file)
+    return rows, header

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from command_line import call, run
-from made_projects import write_report
+from made_projects import SETTINGS, write_report
 
 from reportgen.core.errors import ReportError, SourceLocation
 from reportgen.narrative.templates import expand_page, list_variables, replace_variables
@@ -58,9 +58,52 @@ def test_what_is_no_variable_has_its_line(text: str, said: str) -> None:
 
 
 def test_values_of_one_line_are_variables() -> None:
-    """Mappings have dotted names; lists and longer texts are no variables."""
-    value = {"a": 1, "b": {"c": True, "d": "x\ny"}, "e": [1], "f": None}
-    assert list_variables(value) == {"a": "1", "b.c": "true"}
+    """Mappings have dotted names, and items of lists a number; longer texts are no variables."""
+    value = {"a": 1, "b": {"c": True, "d": "x\ny"}, "e": [1, "two"], "f": None, "g": [{"h": [3]}, "x\ny"]}
+    flat = {"a": "1", "b.c": "true", "e[0]": "1", "e[1]": "two", "e": "1, two"}
+    assert list_variables(value) == flat | {"g[0].h[0]": "3", "g[0].h": "3"}
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("{{ authors[0] }}", "Ada"),
+        ("{{ authors }}", "Ada, Bo"),
+        ("{{ team.lead }}", "Cy"),
+        ("{{ labs[1].name }}", "South"),
+        ("{{ own[1] }} {{ own }}", "0.60 x, 0.60"),
+    ],
+)
+def test_nested_values_have_a_path(tmp_path: Path, written: str, shown: str) -> None:
+    """Of extra: in mkdocs.yml and of the front matter, in the page as MkDocs shows it."""
+    extra = "extra:\n  authors: [Ada, Bo]\n  team: {lead: Cy}\n  labs: [{name: North}, {name: South}]\n"
+    page = f"---\nown: [x, 0.60]\n---\n# Small\n\nBy: {written}.\n"
+    root = write_report(tmp_path, {"content/index.md": page, "mkdocs.yml": SETTINGS + extra})
+    assert call(root, "build").returncode == 0
+    assert f"By: {shown}." in (root / "site/index.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        (
+            "team",
+            '"team" has several values, and only values of one line are replaced. Write one of them, as in',
+        ),
+        ("labs", "Write one of them, as in {{ labs[0].name }}"),
+        (
+            "authors[2]",
+            'no variable "authors[2]". Did you mean "authors[1]"? There are "authors[0]", "authors[1]"',
+        ),
+        ("authors[n]", '"authors[n]" is no name of a variable, and nothing is computed'),
+    ],
+)
+def test_what_a_tree_does_not_have_is_said(written: str, said: str) -> None:
+    """With what to write."""
+    known = list_variables({"team": {"lead": "Cy"}, "authors": ["Ada", "Bo"], "labs": [{"name": "North"}]})
+    with pytest.raises(ReportError) as error:
+        replace_variables(f"{{{{ {written} }}}}", known, HERE)
+    assert said in str(error.value.problems[0])
 
 
 def test_the_page_goes_before_the_report_and_numbers_stay_as_written() -> None:

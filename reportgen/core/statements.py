@@ -153,6 +153,7 @@ class DescribedRun(Struct, frozen=True):
     ends: float | None = None
     # Settings as written by its logger, with nested names joined by dots.
     config: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+    finite: bool = False  # whether one of its values is a finite number
 
 
 class DescribedMetric(Struct, frozen=True):

@@ -229,7 +229,7 @@ def suggest_group(description: Description) -> str:
     Every run has it, and every one of its few values has several runs; empty if there is none. Of runs with
     a single reading, however many they are, it is the setting to compare them by.
     """
-    runs = [run for run in description.counts.runs if run.values]
+    runs = [run for run in description.counts.runs if run.finite]
     metric = choose_metric(description.counts)
     fewest = 1 if metric and _is_read_once(metric) else 2
     if not runs or (fewest > 1 and not _MANY_SERIES < len(runs) == len({run.series for run in runs})):

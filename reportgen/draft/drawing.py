@@ -27,7 +27,7 @@ from reportgen.draft.blocks.draw_inputs import (
     make_names_key,
     read_series_names,
 )
-from reportgen.draft.blocks.kinds import KINDS, collect_overview, plan_block
+from reportgen.draft.blocks.kinds import KINDS, collect_overview, has_pdf, name_cause, plan_block, warn_pooled
 from reportgen.draft.blocks.observations import judge_statement
 from reportgen.draft.blocks.plan import Plan, PlannedBlock, PlannedStatement, find_topic, plan_benchmark
 from reportgen.draft.blocks.results import ResultsStore
@@ -104,23 +104,24 @@ def draw_blocks(
     what it shows.
     """
     drawn = DrawnBlocks()
-    for planned_benchmark in plan.benchmarks:
-        with problems.collecting():
-            drawn.results[planned_benchmark.page.path] = _get_result(planned_benchmark, inputs)
+    for one in plan.benchmarks:
+        found = Diagnostics()
+        with found.collecting():
+            drawn.results[one.page.path] = _get_result(one, inputs)
+        problems.add(name_cause(one, found.found))
     for planned in plan.blocks:
+        problems.add(warn_pooled(planned, inputs))
         place = planned.page.path, planned.block.id
         if (kind := KINDS.get(planned.block.kind)) is None:
             continue
         with problems.collecting():
             shown: Shown | None = None
+            block, benchmark = planned.block, planned.page.front_matter.benchmark
             if kind.stored:
-                block, benchmark = planned.block, planned.page.front_matter.benchmark
                 parts = (
-                    block.kind,
-                    block.id,
-                    block.settings.model_dump_json(),
+                    *(block.kind, block.id, block.settings.model_dump_json()),
                     benchmark.model_dump_json() if benchmark else "",
-                    repr(_has_pdf(planned, inputs)),
+                    repr(has_pdf(planned, inputs)),
                     repr((planned.list_all_requests(), planned.topics)),
                     repr([claim.expression for claim in planned.claims]),
                 )
@@ -137,22 +138,15 @@ def draw_blocks(
     return drawn
 
 
-def _has_pdf(planned: PlannedBlock, inputs: DrawInputs) -> bool:
-    own = planned.block.settings.pdf
-    return inputs.project.settings.pdf if own is None else own
-
-
 def _draw_block(planned: PlannedBlock, inputs: DrawInputs) -> Shown:
     """Draw a block, and say in the file of each figure what it is drawn from."""
     from reportgen.draft.blocks.charts import draw_block  # noqa: PLC0415 - only where something is drawn
-
-    has_pdf = _has_pdf(planned, inputs)
 
     def name_origin(_: int, figure: Figure) -> Figure:
         name, origin = name_figure(planned.page.path, figure.id), find_origin(planned, inputs.sources, figure)
         picture = add_metadata(str(figure.file_svg), name, origin)
         table = hash_table(figure.table.header, figure.table.rows)
-        return replace(figure, file_svg=picture, has_pdf=has_pdf, table_sha256=table)
+        return replace(figure, file_svg=picture, has_pdf=has_pdf(planned, inputs), table_sha256=table)
 
     return _change_figures(draw_block(planned, inputs), name_origin)
 

@@ -51,11 +51,13 @@ def write_first_page(
             by=suggest_group(description),
             value="final" if block.startswith("```sweep") else "",
         )
-        lines += _write_sentences(question.get_subject(), figure)
+        # Judges of one test are benchmarks of their own, and numbers of one say which.
+        where = f" on {_escape(benchmark)}" if benchmark else ""
+        lines += _write_sentences(question.get_subject(), figure, where)
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _write_sentences(subject: Subject, figure: str) -> Iterator[str]:
+def _write_sentences(subject: Subject, figure: str, where: str) -> Iterator[str]:
     """Yield a sentence for each of the first series, and one that compares two of them or two steps."""
     is_curves = subject.holds == "curves"
     # A name with both kinds of quotes cannot stand in braces.
@@ -66,12 +68,12 @@ def _write_sentences(subject: Subject, figure: str) -> Iterator[str]:
     for fact in named:
         words = format_fact_interval(fact, subject.scale).partition(" [")[0]
         verb = "ends at" if is_curves else "scores"
-        yield f"- {_escape(fact.series[0])} {verb} {_bind(words, 'value', fact.call, figure)}."
+        yield f"- {_escape(fact.series[0])} {verb} {_bind(words, 'value', fact.call, figure)}{where}."
     # What a test has shown says more than two numbers.
     shown = [fact for fact in known if fact.name == "better" and fact.value is True]
     if shown:
         first, second = map(_escape, shown[0].series)
-        yield f"\n{_bind(f'{first} is better than {second}', 'claim', shown[0].call, figure)}."
+        yield f"\n{_bind(f'{first} is better than {second}', 'claim', shown[0].call, figure)}{where}."
         return
     pair, rest = named[:2], ("ends above", "scores higher than")[not is_curves]
     if len(named) == 1:
@@ -81,7 +83,7 @@ def _write_sentences(subject: Subject, figure: str) -> Iterator[str]:
         words = f"{_escape(high.series[0])} {rest} {_escape(low.series[0])}"
         if len(named) == 1:
             words = f"{_escape(high.series[0])} ends {'above' if high.name == 'final' else 'below'} its start"
-        yield f"\n{_bind(words, 'claim', f'{high.call} > {low.call}', figure)}."
+        yield f"\n{_bind(words, 'claim', f'{high.call} > {low.call}', figure)}{where}."
 
 
 def _bind(words: str, kind: str, text: str, figure: str) -> str:

@@ -14,7 +14,7 @@ import altair as alt
 from msgspec.structs import replace
 
 from reportgen.figures.axis import LOGS
-from reportgen.figures.live import ANNOTATIONS, DOMAIN, ENDS, MEANS, REFERENCES, RIGHT, RUNS
+from reportgen.figures.live import ANNOTATIONS, DOMAIN, ENDS, MEANS, REFERENCES, RIGHT, RUNS, SHIFTS
 from reportgen.figures.paths import RUNS_ASIDE
 from reportgen.figures.style import LABEL_SIZE, TICK_SIZE
 
@@ -34,6 +34,7 @@ _FROM_ROW: dict[str, Any] = {
 }
 _PLACED: dict[str, Any] = {name: _FROM_ROW[name] for name in ("align", "dx", "dy")}
 _CLIPPED: dict[str, Any] = {"aria": False, "clip": True}
+_SHIFT = f"{SHIFTS}[datum.series] * width"
 _WORDS: dict[str, Any] = {"baseline": "alphabetic", "fontSize": TICK_SIZE, "aria": False}
 
 
@@ -52,7 +53,8 @@ def write_chart_spec(shape: ChartShape) -> str:
         sides = (specification, _write_side(own, right=True))
         specification["layer"] = [{"layer": side["layer"]} for side in sides]
         specification["resolve"] = {"scale": {"y": "independent"}}
-    params = ({DOMAIN: [1, 2]} if shape.y_scale == "log" else {}) | ({RIGHT: []} if shape.right else {})
+    params: dict[str, Any] = {DOMAIN: [1, 2]} if shape.y_scale == "log" else {}
+    params |= ({RIGHT: []} if shape.right else {}) | ({SHIFTS: {}} if shape.whiskers else {})
     if params:
         specification["params"] = [{"name": name, "value": value} for name, value in params.items()]
     return json.dumps(specification)
@@ -138,9 +140,10 @@ def _make_scale(kind: ScaleKind) -> alt.Scale:
 
 def _make_line_layers(shape: ChartShape, on: _Encodings) -> list[alt.Chart]:
     layers = []
+    moved: dict[str, Any] = {"xOffset": alt.ExprRef(_SHIFT)} if shape.whiskers else {}
     if shape.band and shape.whiskers:
         band = _keep_positive(on.take(MEANS, "bands"), shape, "high")
-        band = band.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.5, **_CLIPPED)
+        band = band.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.5, **moved, **_CLIPPED)
         layers.append(band.encode(x=on.x, y=on.low, y2=alt.Y2("high"), color=on.color))
     elif shape.band:
         band = _keep_positive(on.take(MEANS, "bands").mark_area(opacity=0.16, **_CLIPPED), shape, "high")
@@ -154,8 +157,9 @@ def _make_line_layers(shape: ChartShape, on: _Encodings) -> list[alt.Chart]:
         thin = on.take(RUNS, "runs")
         thin = _keep_positive(thin, shape, "value")
         if shape.whiskers:
+            aside = alt.ExprRef(f"{_SHIFT} + {RUNS_ASIDE}")
             thin = thin.mark_point(
-                filled=True, shape="circle", size=28, opacity=0.4, xOffset=RUNS_ASIDE, **_CLIPPED
+                filled=True, shape="circle", size=28, opacity=0.4, xOffset=aside, **_CLIPPED
             )
             layers.append(thin.encode(x=on.x, y=on.y, fill=on.fill, detail=run))
         else:
@@ -165,12 +169,12 @@ def _make_line_layers(shape: ChartShape, on: _Encodings) -> list[alt.Chart]:
         faint = on.take(MEANS, "raw").mark_line(strokeWidth=1, opacity=0.4, **_CLIPPED)
         faint = _keep_positive(faint, shape, "raw")
         layers.append(faint.encode(x=on.x, y=on.raw, color=on.color))
-    line = on.take(MEANS, "lines").mark_line(strokeWidth=2, strokeJoin="round", **_CLIPPED)
+    line = on.take(MEANS, "lines").mark_line(strokeWidth=2, strokeJoin="round", **moved, **_CLIPPED)
     line = _keep_positive(line, shape, "value")
     layers.append(line.encode(x=on.x, y=on.y, color=on.color, strokeDash=on.dash))
     if shape.symbols:
         point = _keep_positive(on.take(MEANS, "points"), shape, "value")
-        point = point.mark_point(filled=True, opacity=1, size=_SYMBOL_SIZE, **_CLIPPED)
+        point = point.mark_point(filled=True, opacity=1, size=_SYMBOL_SIZE, **moved, **_CLIPPED)
         layers.append(point.encode(x=on.x, y=on.y, fill=on.fill, shape=on.shape))
     return layers
 

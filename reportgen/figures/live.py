@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 MEANS, RUNS, ENDS, REFERENCES, ANNOTATIONS = "means", "runs", "ends", "references", "annotations"
 DOMAIN = "y_domain"
 """Parameter that holds the y domain in charts with a log y axis."""
+SHIFTS = "shifts"
+"""Parameter of charts of settings: the part of the width by which marks of a series are moved."""
 RIGHT = "right_lines"
 """Parameter that holds the series on the right y axis in charts that have one."""
 CURVE_COLUMNS = ("series", "metric", "step", "value", "low", "high", "n")
@@ -69,9 +71,15 @@ def write_compact_json(value: object) -> str:
 
 
 def write_curves_csv(
-    curve_set: CurveSet, full_names: Mapping[str, str] | None = None, *, by_line: bool = False
+    curve_set: CurveSet,
+    full_names: Mapping[str, str] | None = None,
+    *,
+    by_line: bool = False,
+    step_name: str = "step",
 ) -> str:
     """Write the columns ``series,metric,step,value,low,high,n``, and ``raw`` if the line is smoothed.
+
+    ``step_name`` is the name of the column of steps, as of the setting that stands for them.
 
     ``full_names`` are those of series with a short name. With ``by_line``, lines of several metrics are named
     as in the plot rather than after their series.
@@ -79,7 +87,8 @@ def write_curves_csv(
     newline.
     """
     smoothed = any(curve.raw is not None for curve in curve_set.curves)
-    parts = [",".join((*CURVE_COLUMNS, "raw") if smoothed else CURVE_COLUMNS) + "\n"]
+    header = [escape_field(step_name) if name == "step" else name for name in CURVE_COLUMNS]
+    parts = [",".join((*header, "raw") if smoothed else header) + "\n"]
     form = "%.15g,%.10g,%.10g,%.10g,%d" + ",%.10g" * smoothed
     for curve in curve_set.curves:
         columns = [curve.steps, curve.values, curve.low, curve.high, curve.n.astype(np.float64)]
@@ -136,7 +145,11 @@ def build_spec(
     ):
         _fill_layers(layers, plot, [keys[line.name] for line in plot.lines], (y, title_x))
     spec["height"] = plot.height
-    values = {DOMAIN: list(plot.y.domain), RIGHT: [keys[line.name] for line in plot.lines if line.right]}
+    values: dict[str, Any] = {
+        DOMAIN: list(plot.y.domain),
+        RIGHT: [keys[line.name] for line in plot.lines if line.right],
+        SHIFTS: {keys[line.name]: line.shift for line in plot.lines},
+    }
     for parameter in spec.get("params", ()):
         parameter["value"] = values[parameter["name"]]
     widest = max(measure_text(line.label, TICK_SIZE) for line in plot.lines)
@@ -267,7 +280,8 @@ def compile_view(specification: str) -> str:
             mark.pop("clip", None)
             mark["encode"]["update"]["opacity"] = {"signal": _FADING}
     at_right = _RIGHT_SIGNALS if any(scale["name"] == "right" for scale in vega["scales"]) else ()
-    signals = (*_SCALE_SIGNALS.values(), *_AXIS_SIGNALS, "keys", "margins", "clip", *at_right)
+    shifts = [signal["name"] for signal in vega.get("signals", ()) if signal["name"] == SHIFTS]
+    signals = (*_SCALE_SIGNALS.values(), *_AXIS_SIGNALS, "keys", "margins", "clip", *at_right, *shifts)
     vega["signals"] = [{"name": name} for name in dict.fromkeys(signals)]
     return write_compact_json(vega)
 

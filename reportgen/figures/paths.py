@@ -167,7 +167,7 @@ def make_line_paths(plot: Plot, width: int = PIXELS_WIDE) -> tuple[LinePaths, ..
 
     def place(y_axis: Axis, steps: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         # Steps that a log axis cannot show are dropped, such values become NaN.
-        x = positions(plot.x, steps) * (width * UNITS_A_PIXEL)
+        x = (positions(plot.x, steps) + line.shift) * (width * UNITS_A_PIXEL)
         shown = np.isfinite(x)
         return x[shown], (1 - positions(y_axis, values[..., shown])) * (plot.height * UNITS_A_PIXEL)
 

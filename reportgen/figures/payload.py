@@ -162,6 +162,8 @@ def _build_series(plot: Plot, line: SeriesLine, steps: _Steps) -> dict[str, Any]
         row["line"] = line.dash
     if line.right:
         row["right"] = True
+    if plot.whiskers:
+        row["shift"] = line.shift
     values = {"y": line.values}
     if np.isfinite(line.low).any():
         values |= {"low": line.low, "high": line.high}

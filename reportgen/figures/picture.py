@@ -161,8 +161,8 @@ class _Drawing(Struct, frozen=True):
             axis = self.plot.get_y(line)
             for step, value in zip(line.steps.tolist(), line.values.tolist(), strict=True):
                 if 0 <= position(self.plot.x, step) <= 1 and 0 <= position(axis, value) <= 1:
-                    place = f'x="{format_position(self.plot.x, step)}" y="{self.format_pixel(value, axis)}"'
-                    yield f'<use href="#{name}" {place}/>'
+                    x = f"{(position(self.plot.x, step) + line.shift) * 100:.6g}%"
+                    yield f'<use href="#{name}" x="{x}" y="{self.format_pixel(value, axis)}"/>'
             yield "</g>"
 
     def draw_band(self, line: SeriesLine, data: LinePaths) -> str:

@@ -58,6 +58,7 @@ class SeriesLine(Struct, frozen=True):
     look: Look = "full"
     dash: int | None = None  # index of its dash and symbol; those of its slot if None
     right: bool = False  # whether its values are on the right y axis
+    shift: float = 0.0  # part of the plot's width by which all its marks are moved to the right
 
     @property
     def label(self) -> str:

@@ -22,7 +22,7 @@ from reportgen.settings.text import normalise_text
 from reportgen.settings.yaml_tree import Origin, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from reportgen.settings.yaml_tree import Node
 
@@ -38,7 +38,7 @@ _FOR: Final = re.compile(r"^for[ \t]*:", re.MULTILINE)
 _MARKS: Final = re.compile(
     r"(?P<code>(?<!`)(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))|(?P<escape>\\)?(?<!\$)\{\{(?P<inner>[^{}\n]*)\}\}"
 )
-_NAME: Final = re.compile(r"[^\W\d][\w-]*(?:\.[\w-]+)*")
+_NAME: Final = re.compile(r"[^\W\d][\w-]*(?:\.[\w-]+|\[\d+\])*")
 # What is before double braces in LaTeX, and seldom before a variable.
 _GLUED: Final = re.compile(r"[\w^}\\]$")
 _FENCE: Final = re.compile(r"[> \t]*(?P<marks>`{3,}|~{3,}) *(?:\{ *\.?|\.)?(?P<word>[\w-]*)")
@@ -78,16 +78,28 @@ def split_front_matter(text: str, file: str) -> tuple[str, str, int]:
 
 
 def list_variables(value: object, name: str = "") -> dict[str, str]:
-    """Return the values of one line in a tree, by their dotted names; lists and longer texts are left out."""
+    """Return the values of one line in a tree, by names such as ``team.lead`` and ``authors[0]``.
+
+    A list of such values is also one variable, joined by commas; longer texts are left out.
+    """
+    found: dict[str, str] = {}
     if isinstance(value, dict):
-        found: dict[str, str] = {}
         for key, item in value.items():
             found |= list_variables(item, f"{name}.{key}" if name else str(key))
         return found
+    if isinstance(value, list | tuple):
+        return _list_items([list_variables(item, f"{name}[{n}]") for n, item in enumerate(value)], name)
     if isinstance(value, bool):
         return {name: str(value).lower()}
     text = str(value).strip() if isinstance(value, str | int | float) else "\n"
     return {} if "\n" in text else {name: text}
+
+
+def _list_items(items: Sequence[Mapping[str, str]], name: str) -> dict[str, str]:
+    """Return the variables of the items of a list, and the list itself if each item is one value."""
+    found = {key: text for item in items for key, text in item.items()}
+    is_flat = len(items) > 0 and all(list(item) == [f"{name}[{n}]"] for n, item in enumerate(items))
+    return found | ({name: ", ".join(found.values())} if is_flat else {})
 
 
 def _list_node_variables(node: Node, name: str = "") -> dict[str, str]:
@@ -97,7 +109,10 @@ def _list_node_variables(node: Node, name: str = "") -> dict[str, str]:
         for key, item in node.entries.items():
             found |= _list_node_variables(item, f"{name}.{key}" if name else key)
         return found
-    text = node.text.strip() if node.kind == "scalar" and node.value is not None else "\n"
+    if node.kind == "list":
+        items = enumerate(node.items)
+        return _list_items([_list_node_variables(item, f"{name}[{n}]") for n, item in items], name)
+    text = node.text.strip() if node.value is not None else "\n"
     return {} if "\n" in text else {name: text}
 
 
@@ -107,11 +122,10 @@ def replace_variables(
     place: SourceLocation,
     *,
     others: bool = False,
-    lists: Collection[str] = (),
 ) -> str:
     """Replace ``{{ name }}`` outside of code; ``place`` is the first line of the text.
 
-    ``lists`` are names of values that are lists. With ``others``, another plugin replaces what is left:
+    With ``others``, another plugin replaces what is left:
     unknown names are not an error.
 
     Raises:
@@ -129,7 +143,7 @@ def replace_variables(
             closing, foreign = fence["marks"], fence["word"] not in BLOCKS
         elif "{{" in line and not foreign:
             here = SourceLocation(place.file, (place.line or 1) + number)
-            lines[number] = _replace_in_line(line, variables, here, problems, others=others, lists=lists)
+            lines[number] = _replace_in_line(line, variables, here, problems, others=others)
     if problems:
         raise ReportError(*problems)
     return "\n".join(lines)
@@ -142,7 +156,6 @@ def _replace_in_line(
     problems: list[Diagnostic],
     *,
     others: bool,
-    lists: Collection[str],
 ) -> str:
     def write(match: re.Match[str]) -> str:
         if match["code"] is not None:
@@ -157,12 +170,10 @@ def _replace_in_line(
         # Double braces may be of another language, such as those of LaTeX in ``x^{{2}}``.
         if not others and (match["inner"] != name or (is_name and not is_glued)):
             place = SourceLocation(here.file, here.line, match.start() + 1)
-            there = "Define it in the front matter, or under extra:"
-            there = f"There are {quote_names(list(variables))}" if variables else there
-            message, step = f'there is no variable "{name}"', f"{suggest_name(name, list(variables))}{there}"
-            if name in lists:
-                message = f'"{name}" is a list, and only a variable of one line is replaced'
-                step = "Write it as a text, or make a page for each value with for:"
+            message, step = f'there is no variable "{name}"', _list_known(name, variables)
+            if inner := [one for one in variables if one.startswith((f"{name}.", f"{name}["))]:
+                message = f'"{name}" has several values, and only values of one line are replaced'
+                step = f"Write one of them, as in {{{{ {inner[0]} }}}}"
             if not is_name:
                 message = f'"{name}" is no name of a variable, and nothing is computed between {{{{ and }}}}'
                 step = "Write a name, or put a backslash in front to show it as it is"
@@ -170,6 +181,15 @@ def _replace_in_line(
         return match[0]
 
     return _MARKS.sub(write, line)
+
+
+def _list_known(name: str, variables: Mapping[str, str]) -> str:
+    """Return the nearest names and all; items of a list only for one that has fewer."""
+    whole, _, index = name.partition("[")
+    items = [one for one in variables if index and one.startswith(f"{whole}[")]
+    known = items or [one for one in variables if "[" not in one]
+    there = f"There are {quote_names(known)}" if known else "Define it in the front matter, or under extra:"
+    return f"{suggest_name(name, known)}{there}"
 
 
 def expand_page(
@@ -198,8 +218,7 @@ def expand_page(
         variables = known | (_list_node_variables(tree) if tree else {}) | own
         variables = {name: value for name, value in variables.items() if not name.startswith("for.")}
         place = SourceLocation(file, first_line)
-        lists = [name for name, value in tree.entries.items() if value.kind == "list"] if tree else []
-        whole = changed + replace_variables(body, variables, place, others=others, lists=lists)
+        whole = changed + replace_variables(body, variables, place, others=others)
         if not looped:
             return (ExpandedPage(path, whole, variables),)
         # Next to the file, so that its links stay right: scores-aime.md for scores.md.
@@ -224,7 +243,8 @@ def _list_combinations(looped: Node) -> Iterator[dict[str, str]]:
     lists: list[list[dict[str, str]]] = []
     for key, values in looped.entries.items() if looped.kind == "mapping" else ():
         if values.kind == "list" and values.items:
-            lists.append([_list_node_variables(item, key) for item in values.items])
+            items = values.items
+            lists.append([{} if one.kind == "list" else _list_node_variables(one, key) for one in items])
     if not lists or len(lists) != len(looped.entries) or not all(all(values) for values in lists):
         step = "Write it as in for: {benchmark: [AIME, HMMT]}"
         raise ReportError(Diagnostic(looped.place, "for must give each name a list of values", step))

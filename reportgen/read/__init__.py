@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reportgen.read.find import find_sources
+from reportgen.read.groups import find_pooled_settings
 from reportgen.read.joined import (
     get_score_names,
     list_values,
@@ -19,6 +20,7 @@ from reportgen.read.x_axis import list_axes
 
 __all__ = [
     "TotalsTable",
+    "find_pooled_settings",
     "find_sources",
     "get_score_names",
     "hash_problem_set",

@@ -168,6 +168,7 @@ def count_curves(root: Path, source: Source) -> tuple[tuple[DescribedRun, ...], 
             values=sum(line["written"] for line in lines),
             first=min(_list_known(lines, "begin"), default=None),
             last=max(_list_known(lines, "finish"), default=None),
+            finite=any(line["low"] is not None for line in lines),
             **times.get((series, run), {}),
         )
         for (series, run), lines in by_run.items()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING, Final
@@ -34,6 +36,7 @@ from reportgen.read.tables.layout import (
     list_setting_names,
     resolve_column,
 )
+from reportgen.read.tables.merged import decides_series
 from reportgen.read.tables.rows import resolve_filters, select_files, select_run, select_series
 
 if TYPE_CHECKING:
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
 # Texts that say nothing without the name of their setting.
 _BARE: Final = ("true", "false", "none", "null", "nan", "")
 _LARGEST_WHOLE: Final = "1e15"
+_DIGITS: Final = re.compile(r"([0-9]+)")
 _OF_ONE_RUN: Final = frozenset(("folder", "group", "id"))
 _MOST_VALUES: Final = 12
 _MOST_NAMES: Final = 6
@@ -299,6 +303,38 @@ def read_run_settings(
     return settings
 
 
+def find_pooled_settings(root: Path, source: Source, where: Filters) -> dict[str, dict[str, list[str]]]:
+    """Return the recorded settings in which runs of one series differ, with their values, by series.
+
+    ``where`` are conditions of a block. Empty if ``source.yml`` says which runs belong together.
+    """
+    layout = get_layout(source)
+    names = list_experiment_settings(layout)
+    names = [name for name in names if len({run.get(name) for run in layout.settings}) > 1]
+    if not names or decides_series(source.settings, layout):
+        return {}
+    named = {**source.settings.filter, **dict(where)}
+    layout = add_settings(layout, [*names, *named])
+    columns = [resolve_column(name, layout) for name in names]
+
+    def list_cells(rows: Rows) -> dict[str, str]:
+        cells = {f"c{n}": rows.as_text(column) for n, column in enumerate(columns) if column}
+        return {"series": select_series(rows, layout, source.settings.rename), **cells}
+
+    conditions = tuple((resolve_column(name, layout) or name, cell) for name, cell in named.items())
+    found = ", ".join(f"list(DISTINCT c{n})" for n, column in enumerate(columns) if column)
+    rows = get_engine().fetch_rows(
+        f"SELECT series, [{found}] FROM ({select_files(root, layout, list_cells, conditions)}) "  # noqa: S608 - quoted
+        "GROUP BY series ORDER BY series"
+    )
+    known = [name for name, column in zip(names, columns, strict=True) if column]
+    pooled = {
+        series: {n: sorted(v, key=rank_label) for n, v in zip(known, cells, strict=True) if len(v) > 1}
+        for series, cells in rows
+    }
+    return {series: found for series, found in pooled.items() if found}
+
+
 def expand_settings(root: Path, names: Sequence[str], layout: Layout, source: Source) -> tuple[str, ...]:
     """Replace patterns by the settings that they match and in which runs differ, except seeds and paths.
 
@@ -321,14 +357,19 @@ def expand_settings(root: Path, names: Sequence[str], layout: Layout, source: So
 
 
 def rank_label(label: str) -> tuple[tuple[int, float, str], ...]:
-    """Return a sort key that orders numbers by value."""
-    ranks = []
+    """Return a sort key that orders numbers by value, also those in words: m2 before m10."""
+    ranks: list[tuple[int, float, str]] = []
     for part in label.split(", "):
         name, _, text = part.rpartition("=")
         try:
-            ranks.append((0, float(text), name) if name else (1, 0.0, part))
+            number = float(text) if name else math.nan
         except ValueError:
-            ranks.append((1, 0.0, part))
+            number = math.nan
+        if math.isfinite(number):
+            ranks.append((0, number, name))
+        else:
+            pieces = filter(None, _DIGITS.split(part))
+            ranks += [(0, float(one), "") if one.isdecimal() else (1, 0.0, one) for one in pieces]
     return tuple(ranks)
 
 

@@ -149,10 +149,8 @@ def split_column(text: str) -> tuple[Statistic, str]:
         number = parse_column_number(behind)
         if number is None or not math.isfinite(number) or (kind is Statistic.LAST and number not in _COUNTS):
             behind = ""
-    if not behind and (share := _PERCENT.fullmatch(given)) and kind is Statistic.STEPS_TO:
-        number = float(share[1])
-        step = f"Write it as in the data, such as {kind} {number / 100:g} for shares"
-        raise ValueError(f'"{text}": a level is a number without a percent sign. {step}')
+    if not behind and kind is Statistic.STEPS_TO and (share := _PERCENT.fullmatch(given)):
+        behind = f"{share[1]}%"  # of metrics that are shares or percentages
     if bool(behind) is not (kind in takes):
         raise ValueError(f'"{text}": {kind} takes {takes.get(kind, "no parameter")}')
     return kind, behind

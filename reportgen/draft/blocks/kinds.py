@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reportgen.core.errors import Diagnostic, ReportError, Stage
+from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
 from reportgen.core.model import CurveRequest, Figure, Observations, Overview, Panels, ResultTable, Stack
+from reportgen.core.words import choose_names, join_names
 from reportgen.draft.blocks.observations import plan_curve, plan_observations
 from reportgen.draft.blocks.plan import PlannedBlock
 from reportgen.narrative.requests import explain_benchmark, explain_score_metric, make_requests
@@ -17,14 +18,17 @@ from reportgen.settings.blocks import LineSettings, ScatterSettings, TableSettin
 from reportgen.settings.score_blocks import MetricSettings, is_score_metric
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from reportgen.core.model import BenchmarkResult, Request
+    from reportgen.draft.blocks.draw_inputs import DrawInputs
+    from reportgen.draft.blocks.plan import PlannedBenchmark
     from reportgen.settings.block_parts import BlockSettings
     from reportgen.settings.blocks import DistributionSettings, OverviewSettings, RunsTableSettings
     from reportgen.settings.inputs import Block, Page, Source
 
 
+_MOST_NAMES = 6
 _SHARED = ("source", "series", "filter", "by", "level", "higher_is_better")
 
 
@@ -153,3 +157,57 @@ def collect_overview(
         )
     names = settings.benchmarks or tuple(by_name)
     return Overview(block.id, settings.title or "", tuple(by_name[name] for name in names))
+
+
+def warn_pooled(planned: PlannedBlock, inputs: DrawInputs) -> Iterator[Diagnostic]:
+    """Yield a warning if a block averages runs whose recorded settings differ, as trials of a study do."""
+    said: dict[str, str] = {}  # the first setting of each sentence
+    averages = planned.block.kind in {"curve", "panels", "table"}
+    for request in planned.curves if averages else ():
+        source = inputs.sources[request.source]
+        parts = [(part.source, part.names) for part in source.parts] or [(source, {})]
+        for part, names in parts if not request.by else ():
+            found = {
+                names.get(one, one): own for one, own in _find_pooled(part, request.where, inputs).items()
+            }
+            known = tuple(found)
+            for series in known if request.series is None else choose_names(request.series, known).names:
+                values = [f"{n} ({join_names(v, most=_MOST_NAMES)})" for n, v in found[series].items()]
+                said[f'runs of "{series}" differ in {join_names(values)}'] = next(iter(found[series]))
+    for name in list(said.values())[:1]:
+        message = f"{join_names(list(said), most=_MOST_NAMES)}, and are averaged as one"
+        step = f"Write by: {name} to compare them, or choose some with filter: {{{name}: …}}"
+        yield Diagnostic(planned.block.location, message, step, Stage.DATA, Severity.WARNING)
+
+
+def _find_pooled(
+    source: Source, where: tuple[tuple[str, Any], ...], inputs: DrawInputs
+) -> dict[str, dict[str, list[str]]]:
+    def find() -> dict[str, dict[str, list[str]]]:
+        from reportgen.read import find_pooled_settings  # noqa: PLC0415 - imports the database
+
+        return find_pooled_settings(inputs.project.root, source, where)
+
+    key = inputs.cache.make_key("pooled", repr(where), source.digest)
+    return inputs.cache.memo(key, dict[str, dict[str, list[str]]], find)
+
+
+def name_cause(planned: PlannedBenchmark, found: Sequence[Diagnostic]) -> Iterator[Diagnostic]:
+    """Yield the problems of a benchmark's score, and name it where all blocks of its page separate runs."""
+    yield from found
+    page = planned.page
+    blocks = [block for block in page.blocks if block.settings.data]
+    separate = all(block.kind == "sweep" or getattr(block.settings, "by", None) for block in blocks)
+    if others := [one for one in found if blocks and separate and one.location.file != page.file]:
+        message = (
+            f"this benchmark cannot be scored, as {others[0].location} says, and the blocks do not need it"
+        )
+        source = planned.benchmark.source_name
+        step = f"If only they are meant, remove benchmark: and write source: {source} there"
+        yield Diagnostic(SourceLocation(page.file, planned.benchmark.line), message, step, Stage.DATA)
+
+
+def has_pdf(planned: PlannedBlock, inputs: DrawInputs) -> bool:
+    """Return whether the figures of a block are also PDF files."""
+    own = planned.block.settings.pdf
+    return inputs.project.settings.pdf if own is None else own

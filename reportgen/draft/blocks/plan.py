@@ -170,5 +170,6 @@ def find_topic(binding: Binding, page: Page, sources: Mapping[str, Source]) -> T
     what = f'"{binding.of}"' if binding.of else "the page's only figure"
     said = f"{what} shows {len(topics)} metrics or benchmarks, and it is unclear which one is meant"
     step = f"Name one with of=: {quote_names(ids)}"
-    step = step if len(set(ids)) > 1 else "Name a figure that shows one"
+    shown = dict.fromkeys(getattr(one.request, "benchmark", None) or one.request.metric for one in topics)
+    step = step if len(set(ids)) > 1 else f"Name a figure that shows one of {quote_names(tuple(shown))}"
     raise ReportError(Diagnostic(binding.location, said, step, Stage.NARRATIVE))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.model import Lead, ReducedMetric
 from reportgen.draft.blocks.draw_inputs import link_topic, make_curve_context, make_curve_scale
-from reportgen.figures.curves.key_results import describe_given_band
+from reportgen.figures.curves.key_results import describe_given_band, list_known_curves
 from reportgen.figures.curves.plotting import count_value_decimals
 from reportgen.figures.curves.result_table import build_result_table, make_column_call
 from reportgen.figures.curves.runs_table import RunRow, build_runs_table, name_run
@@ -46,7 +47,7 @@ def draw_table(planned: PlannedBlock, settings: TableSettings, inputs: DrawInput
         leads.append(curve_set.leads[int(way is False)])
         topic = Topic(request, way, "", percent=context.is_percent(request.metric, settings.format))
         get_subject = partial(inputs.get_subject, topic, place)
-        facts.append(_find_column_facts(settings.columns, get_subject, place))
+        facts.append(_find_column_facts(settings.columns, get_subject, curve_set, place))
     return build_result_table(
         planned.block.id,
         settings,
@@ -67,7 +68,7 @@ def draw_table(planned: PlannedBlock, settings: TableSettings, inputs: DrawInput
 
 
 def _find_column_facts(
-    columns: Sequence[str], get_subject: Callable[[], Subject], place: SourceLocation
+    columns: Sequence[str], get_subject: Callable[[], Subject], curve_set: CurveSet, place: SourceLocation
 ) -> dict[tuple[str, str], Fact]:
     """Return the facts of a table's cells by series and column, as statements have them.
 
@@ -76,8 +77,16 @@ def _find_column_facts(
     from reportgen.claims.vocabulary import FactError  # noqa: PLC0415 - only where something is computed
 
     found: dict[tuple[str, str], Fact] = {}
+    shares = all(np.nanmin(c.values) >= 0 and np.nanmax(c.values) <= 1 for c in list_known_curves(curve_set))
+    one_percent = 1.0 if "%" in curve_set.metric else 0.01 if shares else None
     for column in columns:
-        if (call := make_column_call(column)) is None:
+        try:
+            call = make_column_call(column, one_percent)
+        except ValueError as error:
+            said, _, step = str(error).partition(". ")
+            message = f'"{column}" of "{curve_set.metric}" {said}'
+            raise ReportError(Diagnostic(place, message, step, Stage.FIGURE)) from None
+        if call is None:
             continue
         subject, (name, arguments) = get_subject(), call
         errors: list[FactError] = []
@@ -147,7 +156,7 @@ def _summarise_runs(
         make_curve_scale(topic, result),
         lambda metric: _split_runs(answers.get_other_metric(request, metric)),
     )
-    facts = _find_column_facts(columns, lambda: subject, place)
+    facts = _find_column_facts(columns, lambda: subject, alone, place)
     endings = summarise_curves(alone, higher_is_better=topic.higher_is_better is not False)
     return endings, facts, count_value_decimals(alone.curves)
 

@@ -384,15 +384,21 @@ def _explain_columns(
                 yield "sd: across runs, at the last step."
 
 
-def make_column_call(column: str) -> tuple[str, tuple[str | float, ...]] | None:
+def make_column_call(column: str, one_percent: float | None) -> tuple[str, tuple[str | float, ...]] | None:
     """Return the fact that a column shows, and its arguments after the series.
 
-    None for ``final``, ``peak`` and ``mean``.
+    ``one_percent`` is 1% in values of the metric: 0.01 of shares, 1 of percentages, None of others.
+    None for ``final``, ``peak`` and ``mean``. Raises a ``ValueError`` for a percentage of other values.
     """
     kind, behind = split_column(column)
     if column in _HEADS:
         return None
     if kind is Statistic.BEST_BY:
         return "best_by", (behind,)
+    if behind.endswith("%"):
+        if one_percent is None:
+            step = f"Write the level as in the data, such as {kind} {behind[:-1]}"
+            raise ValueError(f"is a share of values that are no shares. {step}")
+        return "steps_to", (round(float(behind[:-1]) * one_percent, 12),)
     number = parse_column_number(behind)
     return kind.replace(" ", "_"), () if number is None else (number,)

@@ -232,11 +232,11 @@
   }
 
   /** Points of a line in a room as words of a path; null where a value is missing or cannot be on an axis. */
-  function placeLine(steps, values, x, y, { width, height }) {
+  function placeLine(steps, values, x, y, { width, height, shift = 0 }) {
     return values.map((value, i) => {
       const [across, up] = [fraction(x, steps[i]), value === null ? NaN : fraction(y, value)];
       const known = Number.isFinite(across) && Number.isFinite(up);
-      return known ? `${(across * width).toFixed(2)},${((1 - up) * height).toFixed(2)}` : null;
+      return known ? `${((across + shift) * width).toFixed(2)},${((1 - up) * height).toFixed(2)}` : null;
     });
   }
 

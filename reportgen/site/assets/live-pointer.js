@@ -168,7 +168,7 @@
       const y = (1 - up) * this.plot.room.height;
       dot.hidden = !(up >= 0 && up <= 1);
       dot.classList.toggle("rg-spoken", one === this.spoken);
-      put(dot, x, y);
+      put(dot, x + (one.shift ?? 0) * this.plot.room.width, y);
       return y;
     }
 

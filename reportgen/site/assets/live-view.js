@@ -276,8 +276,10 @@
         right_title_x: given.margins.right,
         right_lines: series.filter((one) => one.right).map((one) => one.key),
       };
+      const shifts = Object.fromEntries(series.map((one) => [one.key, one.shift]));
       return {
         ...atRight,
+        ...(series[0].shift !== undefined && { shifts }), // only where marks can be at a few settings
         x_domain: x.domain,
         x_ticks: narrow && xAxis === x ? x.ticks.filter((_, i) => i % 2 === 0) : xAxis.ticks,
         x_format: xAxis.format,
@@ -344,7 +346,7 @@
         return [live.traceBand(one.steps, low, one.high, x, y, room)];
       }
       const values = kind === "lines" ? one.y : one.raw;
-      return values ? [live.tracePath(one.steps, values, x, y, room)] : [];
+      return values ? [live.tracePath(one.steps, values, x, y, { ...room, shift: one.shift })] : [];
     }
 
     /** Reference lines and annotations that the axes now show, with their words where they have room. */
