@@ -394,3 +394,18 @@ def test_attempts_of_matharena() -> None:
         expected.setdefault(f"example/{file.parent.name}", []).append(document["pass_at_1"])
     assert dict(zip(found.series, found.mean.tolist(), strict=True)) == expected
     assert (source.benchmarks, source.slices, source.warnings) == (("aime_2025",), ("type",), ())
+
+
+@pytest.mark.parametrize(
+    "kept", ["aime/aime_2025/", "aime_2025/", "outputs/aime/aime_2025/", "outputs/aime_2025/"]
+)
+def test_parts_of_outputs_of_matharena(tmp_path: Path, kept: str) -> None:
+    """The folder of the maker is part of the model's name: two makers' models answer the same problems."""
+    for maker, model in (("elm", "birch-1b"), ("oak", "cedar-3b")):
+        shutil.copytree(
+            SHAPES / f"matharena/outputs/aime/aime_2025/example/{model}",
+            tmp_path / "ma" / kept / maker / model,
+        )
+    root, source = open_path(tmp_path / "ma", load_settings=load_source_settings)
+    found = group_problem_scores(read_outcomes(root, source, benchmark="aime_2025"))
+    assert dict.fromkeys(found.series) == dict.fromkeys(("elm/birch-1b", "oak/cedar-3b"))

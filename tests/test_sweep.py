@@ -391,13 +391,6 @@ def test_lines_of_a_sweep_are_in_natural_order_and_differ(tmp_path: Path) -> Non
     assert len({(one["colour"], tuple(one["dash"]), one["shape"]) for one in series}) == 12
 
 
-def test_the_csv_of_a_sweep_names_the_setting(tmp_path: Path) -> None:
-    """Its x is no step."""
-    first, second, *_ = str(draw_models(tmp_path, 2).csv).splitlines()
-    assert first == "series,metric,lr,value,low,high,n"
-    assert second.startswith("m1,loss,0.001,")
-
-
 def test_a_curve_over_trials_of_several_settings_warns(tmp_path: Path) -> None:
     """Their mean is about no setting; grouped, chosen or accepted there is no warning, nor in a sweep."""
     extra = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -13,6 +14,9 @@ from msgspec.structs import replace
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import TracebackType
+
+
+_SETTINGS_FILE = re.compile(r"(?<![\w./-])source\.yml\b")
 
 
 class SourceLocation(Struct, frozen=True, order=True):
@@ -137,15 +141,17 @@ class Diagnostics(Struct):
 
 
 @contextmanager
-def relocate_errors(old: SourceLocation, new: SourceLocation) -> Iterator[None]:
+def relocate_errors(old: SourceLocation, new: SourceLocation, settings_file: str = "") -> Iterator[None]:
     """Report problems raised at ``old`` inside the context at ``new`` instead.
 
     Code that reads data knows only the source, but the user has to correct the block that requests it.
+    ``settings_file`` is the source's, see ``name_settings_file``.
     """
     try:
         yield
     except ReportError as error:
-        raise ReportError(*move_diagnostics(error.problems, old, new)) from error
+        named = name_settings_file(error.problems, settings_file)
+        raise ReportError(*move_diagnostics(named, old, new)) from error
 
 
 def move_diagnostics(
@@ -153,3 +159,16 @@ def move_diagnostics(
 ) -> Iterator[Diagnostic]:
     """Yield the diagnostics with those at ``old`` moved to ``new``."""
     return (replace(p, location=new) if p.location == old else p for p in problems)
+
+
+def name_settings_file(problems: Iterable[Diagnostic], file: str) -> Iterator[Diagnostic]:
+    """Yield the diagnostics of a source with ``file``, which its settings are read from, for "source.yml".
+
+    Unchanged if that is a ``source.yml`` in the source's own folder, or empty.
+    """
+    name = file if file.endswith(".source.yml") else "source.yml"
+    for problem in problems:
+        message, step = (
+            _SETTINGS_FILE.sub(lambda _: name, text) for text in (problem.message, problem.next_step)
+        )
+        yield replace(problem, message=message, next_step=step)

@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.core.cache import get_stamp, list_entries, stamp_tree
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.repository import find_data_boundary
 from reportgen.settings.inputs import Source  # noqa: TC001 - the schema of stored sources needs it
 from reportgen.settings.loading import load_source_settings
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
     from reportgen.core.cache import Cache, FileHashes
     from reportgen.settings.report import Project
+
+
+_SETTINGS: Final = "source.yml"
 
 
 class _Opened(Struct, frozen=True):
@@ -60,6 +64,7 @@ def open_project_source(
     """
     data = project.root / project.settings.data_dir
     entries = list_entries(data) if entries is None else entries
+    _refuse_shared_settings(project, name, entries)
     request = (project.settings.follow_links, sorted((labels or {}).items()), texts)
     key = _make_key(project, name, entries, cache, repr(request))
     if key and (stored := _restore(key, project.root, hashes, cache)):
@@ -82,6 +87,18 @@ def open_project_source(
     if key and key == _make_key(project, name, list_entries(data), cache, repr(request)):
         _store(key, source, project.root, cache)
     return source
+
+
+def _refuse_shared_settings(project: Project, name: str, entries: Sequence[str]) -> None:
+    """Refuse a ``source.yml`` directly in the data folder if the source is a file there."""
+    data = project.root / project.settings.data_dir
+    own = f"{name}.{_SETTINGS}"
+    files = [one for one in entries if one.startswith(f"{name}.") and one != own and (data / one).is_file()]
+    if _SETTINGS in entries and files:
+        message = f"this file is read for no source; the settings of {files[0]} are those in {own}"
+        advice = f"Rename it to {own}, or move it into the folder that it is for"
+        place = SourceLocation(f"{project.settings.data_dir}/{_SETTINGS}")
+        raise ReportError(Diagnostic(place, message, advice, Stage.SETTINGS))
 
 
 def _make_key(project: Project, name: str, entries: Sequence[str], cache: Cache, request: str) -> str:

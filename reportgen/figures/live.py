@@ -71,15 +71,9 @@ def write_compact_json(value: object) -> str:
 
 
 def write_curves_csv(
-    curve_set: CurveSet,
-    full_names: Mapping[str, str] | None = None,
-    *,
-    by_line: bool = False,
-    step_name: str = "step",
+    curve_set: CurveSet, full_names: Mapping[str, str] | None = None, *, by_line: bool = False
 ) -> str:
     """Write the columns ``series,metric,step,value,low,high,n``, and ``raw`` if the line is smoothed.
-
-    ``step_name`` is the name of the column of steps, as of the setting that stands for them.
 
     ``full_names`` are those of series with a short name. With ``by_line``, lines of several metrics are named
     as in the plot rather than after their series.
@@ -87,8 +81,7 @@ def write_curves_csv(
     newline.
     """
     smoothed = any(curve.raw is not None for curve in curve_set.curves)
-    header = [escape_field(step_name) if name == "step" else name for name in CURVE_COLUMNS]
-    parts = [",".join((*header, "raw") if smoothed else header) + "\n"]
+    parts = [",".join((*CURVE_COLUMNS, "raw") if smoothed else CURVE_COLUMNS) + "\n"]
     form = "%.15g,%.10g,%.10g,%.10g,%d" + ",%.10g" * smoothed
     for curve in curve_set.curves:
         columns = [curve.steps, curve.values, curve.low, curve.high, curve.n.astype(np.float64)]

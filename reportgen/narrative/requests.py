@@ -20,6 +20,7 @@ from reportgen.core.words import (
 from reportgen.settings.base import list_accepted, name_joined
 from reportgen.settings.block_parts import list_groupings
 from reportgen.settings.blocks import CurveSettings, DataSettings, LineSettings, SweepSettings, TableSettings
+from reportgen.settings.inputs import get_settings_file
 from reportgen.settings.score_blocks import (
     ComparedSettings,
     ComparisonSettings,
@@ -344,8 +345,8 @@ def _check_source(block: Block, settings: OutcomeSettings, source: Source) -> No
     if source.kind == "measurements":
         message = f'a {block.kind} block shows scores of problems, and "{source.name}" has none'
         step = "Its data need a column problem and a column score; where they are called otherwise, say so "
-        step += "under columns in its source.yml; a table of scores of whole benchmarks is form: totals "
-        step += "there, and form: wide with a column for each benchmark or model"
+        step += f"under columns in {get_settings_file(source)}; a table of scores of whole benchmarks is "
+        step += "form: totals there, and form: wide with a column for each benchmark or model"
         raise ReportError(Diagnostic(block.location, message, step))
     if source.kind == "totals":
         # Totals have one number per benchmark, without problems, samples and answers.
@@ -411,7 +412,9 @@ def _explain_part(place: SourceLocation, name: str, source: Source) -> Diagnosti
     if not source.benchmarks:
         message = f'source "{source.name}" has no column that names benchmarks, so none is called "{name}"'
         return Diagnostic(
-            place, message, "Leave out benchmark, or name the column under columns in source.yml"
+            place,
+            message,
+            f"Leave out benchmark, or name the column under columns in {get_settings_file(source)}",
         )
     step = f"{suggest_name(name, source.benchmarks)}Its benchmarks are {quote_names(source.benchmarks)}"
     return Diagnostic(place, f'"{name}" is no benchmark of source "{source.name}"', step)

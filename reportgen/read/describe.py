@@ -221,7 +221,10 @@ def _check_rows(table: Measurements | Outcomes) -> None:
 def _suggest_metric(description: Description, source: Source, problems: Diagnostics) -> Description:
     """Suggest a filter by metric for totals of several, since a block shows one."""
     roles, chosen = get_layout(source).totals, source.settings.filter
-    metrics = list(dict.fromkeys(one.metric for one in description.counts.totals))
+    by_benchmark: dict[str, dict[str, None]] = {}
+    for one in description.counts.totals:
+        by_benchmark.setdefault(one.benchmark, {})[one.metric] = None
+    metrics = max(map(list, by_benchmark.values()), key=len, default=[])
     if len(metrics) < 2 or roles is None or roles.metric is None:  # noqa: PLR2004 - several
         return description
     message = f"there are totals of {list_names(metrics)}, and a block shows those of one metric"

@@ -21,6 +21,7 @@ from reportgen.read.outcomes import TotalsTable, build_outcomes, check_clusters,
 from reportgen.read.plan import MeasurementQuery, report_missing_series
 from reportgen.read.tables.check import explain_errors
 from reportgen.read.tables.rows import rename_texts
+from reportgen.settings.inputs import get_settings_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -103,7 +104,8 @@ def _join_tables(root: Path, source: Source, query: MeasurementQuery) -> Measure
     def check_x() -> None:
         problems = Diagnostics()
         for part, table in planned:
-            with problems.collecting(), relocate_errors(part.source.location, source.location):
+            moved = part.source.location, source.location
+            with problems.collecting(), relocate_errors(*moved, get_settings_file(part.source)):
                 table.check_x()
         problems.raise_errors()
 
@@ -343,7 +345,8 @@ def _plan_parts(
     for part in source.parts:
         own = None if series is None else tuple(old for old, new in part.names.items() if new in chosen)
         if own != ():
-            with problems.collecting(), relocate_errors(part.source.location, source.location):
+            moved = part.source.location, source.location
+            with problems.collecting(), relocate_errors(*moved, get_settings_file(part.source)):
                 planned.append((part, plan(part.source, own)))
     problems.raise_errors()
     return planned

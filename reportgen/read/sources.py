@@ -15,7 +15,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.core.cache import get_stamp, list_entries
-from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
+from reportgen.core.errors import (
+    Diagnostic,
+    Diagnostics,
+    ReportError,
+    Severity,
+    SourceLocation,
+    Stage,
+    name_settings_file,
+)
 from reportgen.core.model import SourceFile
 from reportgen.core.repository import find_data_boundary
 from reportgen.core.words import format_count, join_names
@@ -29,7 +37,7 @@ from reportgen.read.freeze import can_freeze
 from reportgen.read.runs.checkpoints import map_checkpoints, name_checkpoints, warn_without_step
 from reportgen.read.runs.file_names import report_file_names
 from reportgen.read.runs.imported import ImportedUnit, complete_settings, name_imported_runs, survey_runs
-from reportgen.read.runs.problems import report_imports
+from reportgen.read.runs.problems import diagnose_os_error, report_imports
 from reportgen.read.runs.stored import UnitWriter, get_temporary_cache, load_unit, store_unit
 from reportgen.read.tables.check import (
     check_setting_names,
@@ -179,6 +187,7 @@ def open_files(request: SourceRequest) -> tuple[Source, ImportedRuns | None]:
         ReportError: the files have faults.
     """
     chosen, root = request.chosen, request.location.root
+    own_settings = locate_file(request.location.settings, root).file
     problems = Diagnostics()
     with problems.collecting():
         source, runs = _read_units(request) or (_open_tables(request), None)
@@ -187,11 +196,12 @@ def open_files(request: SourceRequest) -> tuple[Source, ImportedRuns | None]:
         source = replace(source, warnings=(*lost, *source.warnings))
         if unpacked := request.unpacked:
             source = replace(source, files=unpacked.files, warnings=(*unpacked.warnings, *source.warnings))
-        return source, runs
+        return replace(source, warnings=(*name_settings_file(source.warnings, own_settings),)), runs
     known_places = {problem.location for problem in problems.found}
     lost = report_unread(chosen.skipped, chosen.unreadable, root)
     raise ReportError(
-        *(one for one in lost if one.location not in known_places), *merge_problems(problems.found)
+        *(one for one in lost if one.location not in known_places),
+        *merge_problems(name_settings_file(problems.found, own_settings)),
     )
 
 
@@ -260,13 +270,7 @@ def _find_readable_units(request: SourceRequest) -> FoundUnits:
                 return found
         return find_units(readable, form, named=chosen.named)
     except OSError as error:
-        raise ReportError(_diagnose_os_error(error, request.location.path, request.location.root)) from None
-
-
-def _diagnose_os_error(error: OSError, path: Path, root: Path) -> Diagnostic:
-    message = f"the file cannot be read: {error.strerror or error}"
-    place = locate_file(Path(error.filename) if error.filename else path, root)
-    return Diagnostic(place, message, "Check that it exists and may be read", Stage.DATA)
+        raise ReportError(diagnose_os_error(error, request.location.path, request.location.root)) from None
 
 
 def _read_all(
@@ -288,7 +292,7 @@ def _read_all(
                 place = locate_file(error.path, root, error.line)
                 unreadable.append((Diagnostic(place, error.message, error.next_step, Stage.DATA), unit))
             except OSError as error:
-                unreadable.append((_diagnose_os_error(error, unit.path, root), unit))
+                unreadable.append((diagnose_os_error(error, unit.path, root), unit))
     if not read:
         problems.add(problem for problem, _ in unreadable)
     problems.raise_errors()

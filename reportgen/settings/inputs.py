@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping  # noqa: TC003 - the schema of stored sources needs it at run time
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct, field
@@ -53,6 +54,15 @@ class Source(Struct, frozen=True):
     # Its evaluations of checkpoints as curves over the step of training, if it has such.
     checkpoints: Source | None = None
     parts: tuple[SourcePart, ...] = ()  # of several sources shown together; empty for a source of its own
+
+
+def get_settings_file(source: Source) -> str:
+    """Return the path of a source's ``source.yml`` from the project, whether there is one or not."""
+    path, name = PurePosixPath(source.location.file), PurePosixPath(source.name).name
+    if source.parts or path.name.endswith("source.yml"):
+        return "source.yml" if source.parts else str(path)
+    is_file = path.name.startswith(f"{name}.")
+    return str(path.with_name(f"{name}.source.yml") if is_file else path / "source.yml")
 
 
 class Block(Struct, frozen=True):

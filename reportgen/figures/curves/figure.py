@@ -344,17 +344,15 @@ def _name_in_full(numbers: dict[str, Any], full_names: Mapping[str, str]) -> dic
     return numbers | {"lines": full}
 
 
-def draw_plot_figure(
-    plot: Plot, curve_set: CurveSet, text: FigureText, context: DrawContext, *, step_name: str = "step"
-) -> Figure:
+def draw_plot_figure(plot: Plot, curve_set: CurveSet, text: FigureText, context: DrawContext) -> Figure:
     """Draw a plot's figure: pictures, specification, live view, table and CSV, all of the same numbers.
 
-    ``curve_set`` holds the curves of the plot, ``step_name`` is the column of its steps in the CSV.
+    ``curve_set`` holds the curves of the plot.
     """
-    how, names, paths = text.subtitle, tuple(line.name for line in plot.lines), make_line_paths(plot)
-    csv = write_curves_csv(curve_set, context.full_names, step_name=step_name)
+    how, names = text.subtitle, tuple(line.name for line in plot.lines)
+    paths, csv = make_line_paths(plot), write_curves_csv(curve_set, context.full_names)
     chart_spec = context.get_chart_spec(get_shape(plot))
-    same_names = curve_set.curves[0].key is None and not context.full_names and step_name == "step"
+    same_names = curve_set.curves[0].key is None and not context.full_names
     rows = csv if same_names else write_curves_csv(curve_set, by_line=True)
     spec = build_spec(plot, curve_set, rows, chart_spec, title=text.title, subtitle=how)
     columns = build_payload(plot, band_name=text.band) | {"view": name_view(chart_spec)}

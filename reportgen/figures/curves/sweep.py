@@ -15,7 +15,6 @@ from reportgen.core.words import choose_common_decimals, format_count, format_es
 from reportgen.figures.axis import make_linear_axis, use_percent
 from reportgen.figures.curves.figure import draw_plot_figure, name_band
 from reportgen.figures.curves.plotting import make_plot
-from reportgen.figures.live import CURVE_COLUMNS
 from reportgen.figures.paths import PIXELS_WIDE, RUNS_ASIDE, positions
 from reportgen.figures.plot import FigureText, PlotSpec, describe_source, join_caption, make_step_context
 from reportgen.figures.scores.dot_plot import Row, RowDot, draw_dot_plot
@@ -246,9 +245,8 @@ def _draw_lines(
         get_chart_spec,
         higher_is_better=sweep.higher_is_better,
     )
-    column = "step" if settings.x in CURVE_COLUMNS else settings.x
     plot = _separate_lines(make_plot(curve_set, spec, around))
-    return draw_plot_figure(plot, curve_set, text, around, step_name=column)
+    return draw_plot_figure(plot, curve_set, text, around)
 
 
 def _separate_lines(plot: Plot) -> Plot:

@@ -2,8 +2,9 @@
 
 Schema: eth-sri/matharena, src/matharena/runs.py, class ``Runs``: ``outputs/COMPETITION/MODEL/N.json`` has
 ``idx``, ``gold_answer``, ``types``, and the lists ``answers``, ``correct`` and ``detailed_costs``, with an
-entry for each of N attempts. Proofs have points in place of truth values, and texts where they are not graded
-yet.
+entry for each of N attempts. COMPETITION and MODEL are the paths of their configurations, such as
+``aime/aime_2026`` and ``openai/o3``. Proofs have points in place of truth values, and texts where they are
+not graded yet.
 """
 
 from __future__ import annotations
@@ -79,9 +80,11 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     messages = [*warn_equal_answers(answers)]
     if lost := sum(answer.score is None for answer in answers):
         messages.append(f"{format_count(lost, 'attempt is', 'attempts are')} not graded: without a score")
-    # In outputs/aime/aime_2025/openai/o3 competition and model both have one part or two.
+    # In outputs/aime/aime_2025/openai/o3 competition and model both have one part or two. Elsewhere it is not
+    # known where the competition begins, but its last part is what names it, and a model is MAKER/MODEL.
     parts = unit.path.absolute().parts
-    below = parts[parts.index(_FOLDER) + 1 :] if _FOLDER in parts[:-1] else parts[-2:]
+    top = max((index for index, part in enumerate(parts[:-1]) if part == _FOLDER), default=len(parts) - 4)
+    below = parts[top + 1 :]
     half = len(below) // 2
     findings += make_findings(unit.path, messages)
     evaluation = Evaluation(

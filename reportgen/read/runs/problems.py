@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from itertools import chain
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
@@ -36,6 +36,13 @@ _MOST_UNITS: Final = 20
 _FEW_UNITS: Final = 3
 _NUMBERS: Final = re.compile(r"\d[\d,.]*")
 _TABLES: Final = frozenset(("csv", "tsv", "jsonl", "parquet"))
+
+
+def diagnose_os_error(error: OSError, path: Path, root: Path) -> Diagnostic:
+    """Return the diagnostic of a file of a run, or of the run's ``path``, that cannot be read."""
+    message = f"the file cannot be read: {error.strerror or error}"
+    place = locate_file(Path(error.filename) if error.filename else path, root)
+    return Diagnostic(place, message, "Check that it exists and may be read", Stage.DATA)
 
 
 def find_method(runs: ImportedRuns) -> tuple[str, ...]:
