@@ -203,7 +203,8 @@ def test_frozen_linked_or_left(tmp_path: Path) -> None:
     assert (report / "data/long.source.yml").read_text(encoding="utf-8") == "title: Long\n"
 
 
-def test_a_link_to_a_folder_has_its_settings_next_to_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["mine", "all/mine"])
+def test_a_link_to_a_folder_has_its_settings_next_to_it(tmp_path: Path, name: str) -> None:
     """Nothing is written into the folder, whose own settings stay in force if it has some."""
     report = make_report(tmp_path)
     config = CONFIG.replace("reportgen]", "{reportgen: {follow_links: true}}]")
@@ -211,14 +212,15 @@ def test_a_link_to_a_folder_has_its_settings_next_to_it(tmp_path: Path) -> None:
     folder = tmp_path / "runs"
     folder.mkdir()
     (folder / "table.csv").write_text("model,f1\nElm,0.5\nFir,0.6\n", encoding="utf-8")
-    done = add(report, str(folder), "--link", "--as", "mine", "--page")
+    done = add(report, str(folder), "--link", "--as", name, "--page")
     assert done.returncode == 0, done.stderr
-    assert (report / "data/mine").readlink() == folder
+    assert (report / "data" / name).readlink() == folder
     settings = "title: Mine\nform: totals\ncolumns:\n  score: f1\n"
-    assert (report / "data/mine.source.yml").read_text(encoding="utf-8") == settings
-    assert "  data/mine.source.yml\n" in done.stdout
+    assert (report / f"data/{name}.source.yml").read_text(encoding="utf-8") == settings
+    assert f"  data/{name}.source.yml\n" in done.stdout
     assert [path.name for path in folder.iterdir()] == ["table.csv"]
     assert check(report)["problems"] == []
+    assert f"\n{name} " in call(report, "describe", "data").stdout
     (folder / "source.yml").write_text(settings.replace("Mine", "Theirs"), encoding="utf-8")
     assert add(report, str(folder), "--link", "--as", "theirs").returncode == 0
     assert not (report / "data/theirs.source.yml").exists()

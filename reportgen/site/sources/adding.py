@@ -150,7 +150,7 @@ def _make_target(place: DataPath, description: Description, name: str, how: How,
         ending = place.path.name.removeprefix(description.name)
         data = data.with_name(f"{own.name}{ending}")
         settings = data.with_name(f"{own.name}.{SETTINGS}")
-    elif how == "link" and place.path.is_dir() and len(own.parts) == 1:
+    elif how == "link" and place.path.is_dir():
         # Next to the link, since the folder may be others'.
         settings = data.with_name(f"{own.name}.{SETTINGS}")
     return _Target(own.as_posix(), _make_title(own.name), data, settings)
