@@ -90,6 +90,6 @@ def test_a_step_is_suggested_only_if_it_goes_up(
     message = (
         f'data/a.csv: no column has the usual name of a step; "{expected}" increases within each run and '
         "may be the step. "
-        "If so, write it into source.yml as below; otherwise name another column there."
+        "If so, write it into data/a.source.yml as below; otherwise name another column there."
     )
     assert unsure == ([message] if expected else [])

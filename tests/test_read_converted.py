@@ -89,7 +89,7 @@ def test_excel_has_the_numbers_of_its_cells(tmp_path: Path) -> None:
 def test_the_largest_sheet_is_suggested(tmp_path: Path) -> None:
     """A sheet of notes in front of the table is rarely meant."""
     data = book(Data(tmp_path), Notes=[("Made by hand",)], Runs=RUNS)
-    assert data.problems("s")[0].endswith("Name one in source.yml, as in sheet: Runs.")
+    assert data.problems("s")[0].endswith("Name one in data/s.source.yml, as in sheet: Runs.")
 
 
 def test_of_several_sheets_one_is_named(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_of_several_sheets_one_is_named(tmp_path: Path) -> None:
     assert data.problems("s") == [
         (
             "data/s.xlsx: several sheets are filled: Runs and Scores. "
-            "Name one in source.yml, as in sheet: Scores."
+            "Name one in data/s.source.yml, as in sheet: Scores."
         )
     ]
     data.write("s.source.yml", "sheet: Runs\n")

@@ -131,7 +131,7 @@ def test_runs_that_differ_are_told_where_several_columns_say_it(tmp_path: Path) 
     (named,) = told("c", "run,step,loss")
     assert named == (
         'data/c.csv: runs of the series "c" are called base and wide, and are averaged as one. '
-        f"Set columns: {{series: run}} in source.yml to compare them, {meant}"
+        f"Set columns: {{series: run}} in data/c.source.yml to compare them, {meant}"
     )
     data.write("c.source.yml", "columns: {run: run}")
     assert data.warnings("c") == []
@@ -180,8 +180,8 @@ def test_runs_of_one_model_that_differ_in_a_number_are_a_warning(tmp_path: Path)
     (warning,) = data.warnings("a")
     assert warning == (
         'data/a.csv: runs of the series "m" differ in "lr", and are averaged as one. Set columns: {series: '
-        "[model, lr]} in source.yml to compare them, or columns: {series: model} if they are repetitions of "
-        "one experiment."
+        "[model, lr]} in data/a.source.yml to compare them, or columns: {series: model} if they are "
+        "repetitions of one experiment."
     )
     assert list_notes(data.open("a")) == (
         'a.csv: runs of the series "m" differ in "lr", and are averaged as one.',
@@ -435,7 +435,7 @@ def test_one_step_with_two_values_is_no_resume(tmp_path: Path) -> None:
     assert done.returncode == 1
     told = "data/a.csv:5: error: a second row for step 2 of series A: loss is 3 in line 4 and 9 here; 1 of 7"
     assert told in done.stdout
-    assert ASKS in done.stdout
+    assert ASKS.replace("source.yml", "data/a.source.yml") in done.stdout
     data.write("a.source.yml", "repeat: last")
     assert reduced(data, "a", "loss") == {("A", ""): [1, 2, 9, 4, 5, 6]}
     data.write("b.csv", lines("model,step,loss", [*rows[:3], *rows[2:]]))

@@ -182,7 +182,7 @@ def test_words_that_take_turns_along_one_line_are_an_error(tmp_path: Path) -> No
     data.write("s.csv", "part,step,loss,acc\ntrain,0,2,\neval,1,3,0.5\ntrain,2,1,\neval,3,2,0.75\n")
     (problem,) = data.problems("s")
     assert 'rows that differ in "part" take turns along one line' in problem
-    assert "Set columns: {series: part} in source.yml to tell them apart, otherwise repeat: last." in problem
+    assert "Set columns: {series: part} in data/s.source.yml to tell them apart, otherwise" in problem
     data.write("s.source.yml", "columns: {series: part}\n")
     assert {*data.frame("s", "loss")["series"]} == {"train", "eval"}
     data.write("s.source.yml", "repeat: last\n")

@@ -95,7 +95,7 @@ def test_a_spread_of_another_column_is_asked_for(data: Data) -> None:
     assert data.warnings("open") == []
     data.write("marked.csv", "step,mean,±\n0,1,0.5\n")
     (problem,) = data.problems("marked")
-    assert "Say interval: in source.yml" in problem
+    assert "Say interval: in data/marked.source.yml" in problem
     data.write("marked.source.yml", "interval: se\n")
     assert data.frame("marked")["stderr"].tolist() == [0.5]
 

@@ -118,7 +118,7 @@ def test_names_tell_series_and_seed(tmp_path: Path) -> None:
     assert data.warnings("chart") == [
         (
             "data/chart.csv: series were distinguished by their names, and seeds by the names: ppo and base. "
-            "Confirm or change it with series_from: name and seed_from: name in source.yml."
+            "Confirm or change it with series_from: name and seed_from: name in data/chart.source.yml."
         )
     ]
 

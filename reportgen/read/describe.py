@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reportgen.core.errors import Diagnostic, Diagnostics, Severity, Stage
+from reportgen.core.errors import Diagnostic, Diagnostics, Severity, Stage, name_settings_file
 from reportgen.core.statements import (
     Counts,
     DescribedEvaluation,
@@ -110,7 +110,7 @@ def describe(path: Path, root: Path, name: str, context: DescribeContext) -> Des
         if not description.kind:
             description, findings = _describe_empty(description, request)
             problems.found[:0] = findings
-    description = replace(description, problems=tuple(problems.found))
+    description = replace(description, problems=tuple(name_settings_file(problems.found, own)))
     # What a report calls a source is one.
     if not name and path.is_dir() and not location.has_settings and (is_mixed or not description.kind):
         inner = sorted((one for one in path.iterdir() if not one.name.startswith(".")), key=natural_key)
