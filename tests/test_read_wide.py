@@ -428,6 +428,22 @@ def test_what_describes_a_model_and_means_are_no_benchmarks(tmp_path: Path, name
     assert other.open("s").kind == "measurements"
 
 
+@pytest.mark.parametrize("corner", ["benchmark", "task", ""])
+def test_rows_of_a_transposed_table_are_no_benchmarks_either(tmp_path: Path, corner: str) -> None:
+    """They are left out with a warning, until a filter chooses rows."""
+    text = f"{corner},Elm,Fir\nAIME,75,70\nParams (B),7,70\nMATH,61,60\nAverage,68,65\n"
+    data = make(tmp_path / "a", text)
+    assert data.open("s").benchmarks == ("AIME", "MATH")
+    step = "To confirm it, choose the rows of scores with filter: in source.yml."
+    assert data.warnings("s") == [
+        f'data/s/table.csv:1: the row "Params (B)" holds no score and is left out. {step}',
+        f'data/s/table.csv:1: the row "Average" is a mean of others and is left out. {step}',
+    ]
+    if corner:
+        chosen = make(tmp_path / "b", text, f"filter: {{{corner}: [AIME, Average]}}\n")
+        assert (chosen.open("s").benchmarks, chosen.warnings("s")) == (("AIME", "Average"), [])
+
+
 def test_a_table_of_sizes_and_a_metric_named_as_one_are_read(tmp_path: Path) -> None:
     """A column is left out only if others are left; where it is a metric of benchmarks, it is not."""
     only = make(tmp_path / "a", "Model,Latency (s),Cost\nElm,7,51\nFir,8,48\n", "form: wide\n")

@@ -255,6 +255,16 @@ class _GridReader:
         )
         others = {one.index for one in (*counts, *self._means, *self._described)}
         self._columns = [one for one in self._columns if one.index not in others]
+        label = _find_only_label(self._grid) if self.across == "series" else None
+        if label and any(find_column(name, (label,)) for name in settings.filter):
+            label = None  # the rows are chosen
+        self._other_rows = {
+            m: self._grid.find_other_rows(label, means=m) if label else [] for m in (True, False)
+        }
+        if label and (left_out := {*self._other_rows[True], *self._other_rows[False]}):
+            at = self._grid.labels[label]
+            rows = tuple(row for row in self._grid.rows if row[1][at] not in left_out)
+            self._grid = replace(self._grid, rows=rows)
 
     def read(self) -> dict[str, list[str | None]]:
         """Return the columns of the totals, or raise a ``ReportError`` of all that is wrong or left open."""
@@ -276,17 +286,23 @@ class _GridReader:
                     break
         if problems:
             raise ReportError(*limit_problems(problems))
-        self._warn_left_out(self._find_unused(roles), "holds no score", "hold no score")
-        means = [one.name for one in self._means]
-        self._warn_left_out(means, "is a mean of others", "are means of others")
+        confirm = "name the columns of scores with metrics:"
+        self._warn_left_out("column", self._find_unused(roles), [one.name for one in self._means], confirm)
+        confirm = "choose the rows of scores with filter:"
+        self._warn_left_out("row", self._other_rows[False], self._other_rows[True], confirm)
         return self._melt(across, roles)
 
-    def _warn_left_out(self, names: list[str], reason: str, reasons: str) -> None:
-        if names:
-            verbs = f"{reason} and is" if len(names) == 1 else f"{reasons} and are"
-            message = f"the column{'s' * (len(names) > 1)} {quote_names(names)} {verbs} left out"
-            step = "To confirm it, name the columns of scores with metrics: in source.yml"
-            self.warnings.append(replace(self._diagnose(message, step, 1), severity=Severity.WARNING))
+    def _warn_left_out(self, noun: str, without: list[str], means: list[str], confirm: str) -> None:
+        """Warn of columns or rows without scores, and of means over others."""
+        for names, one, several in (
+            (without, "holds no score and is", "hold no score and are"),
+            (means, "is a mean of others and is", "are means of others and are"),
+        ):
+            if names:
+                what = f"{noun}{'s' * (len(names) > 1)} {quote_names(names)}"
+                message = f"the {what} {one if len(names) == 1 else several} left out"
+                found = self._diagnose(message, f"To confirm it, {confirm} in source.yml", 1)
+                self.warnings.append(replace(found, severity=Severity.WARNING))
 
     def _find_unused(self, roles: dict[str, str]) -> list[str]:
         """Return the columns that are neither scores nor names, unless ``metrics`` or ``filter`` says so."""

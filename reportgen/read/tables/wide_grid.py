@@ -127,14 +127,23 @@ class Grid(Struct, frozen=True):
 
         These describe the models, as their size does, or are ``means`` over other columns.
         """
-        others = [one for one in self.scores if _MEAN.fullmatch(one.name) or _describes_model(one.name)]
-        if across == "metrics" or len(others) == len(self.scores):
-            return []
-        return [one for one in others if bool(_MEAN.fullmatch(one.name)) == means]
+        others = _find_other_names([one.name for one in self.scores], means=means)
+        return [] if across == "metrics" else [one for one in self.scores if one.name in others]
+
+    def find_other_rows(self, label: str, *, means: bool) -> list[str]:
+        """Return the names of rows that are no benchmark, if others are left, as of columns."""
+        return _find_other_names(self.get_cells(label), means=means)
 
     def get_cells(self, name: str) -> list[str]:
         """Return the cells of a label column."""
         return [cells[self.labels[name]] for _, cells in self.rows]
+
+
+def _find_other_names(names: Sequence[str], *, means: bool) -> list[str]:
+    others = [name for name in dict.fromkeys(names) if _MEAN.fullmatch(name) or _describes_model(name)]
+    if len(others) == len(set(names)):
+        return []
+    return [name for name in others if bool(_MEAN.fullmatch(name)) == means]
 
 
 def _iterate_lines(content: Content, file: FileLayout) -> Iterator[tuple[int | None, list[str]]]:
