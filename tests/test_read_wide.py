@@ -508,3 +508,26 @@ def test_an_unnamed_column_of_metrics_is_named_with_a_step_that_works(tmp_path: 
     data.write("t.source.yml", "form: wide\nfilter: {kind: f1}\n")
     found = TotalsTable(tmp_path, data.open("t")).get_scores("math")
     assert [(one.series, one.value) for one in found] == [("elm", 0.2), ("fir", 0.9)]
+
+
+@pytest.mark.parametrize("corner", ["benchmark,metric", "Task,Metric"])
+def test_benchmarks_and_metrics_in_rows_are_transposed(tmp_path: Path, corner: str) -> None:
+    """As what pandas writes with two rows of headers, the other way round."""
+    rows = "AIME,acc,0.5,0.7\nAIME,len,100,110\nMATH,acc,0.6,0.8\nMATH,len,120,130\n"
+    found = read(tmp_path, f"{corner},Elm,Fir\n{rows}", "form: wide\nfilter: {metric: acc}\n")
+    assert get_values(found) == {
+        ("Elm", "AIME"): 0.5,
+        ("Fir", "AIME"): 0.7,
+        ("Elm", "MATH"): 0.6,
+        ("Fir", "MATH"): 0.8,
+    }
+
+
+@pytest.mark.parametrize("settings", ["", "form: wide\n"])
+@pytest.mark.parametrize("steps", ["0,1,2,3", "1,2,3,4"])
+def test_columns_that_are_steps_are_no_benchmarks(tmp_path: Path, steps: str, settings: str) -> None:
+    """The error says how to write the table."""
+    data = make(tmp_path, f"model,{steps}\nElm,0.1,0.2,0.3,0.35\nFir,0.1,0.3,0.5,0.6\n", settings)
+    assert data.open("s").kind == "measurements"
+    (problem,) = data.problems("s")
+    assert "Columns are called as steps are: write the table transposed, as in df.T.to_csv()" in problem

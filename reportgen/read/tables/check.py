@@ -183,6 +183,11 @@ def advise_step(root: Path, layout: Layout, settings: SourceSettings, place: Sou
     totals = suggest_distinct_totals(root, layout, settings, place)
     advice = "name it in source.yml, as in columns: {step: NAME}, or as x: of the block"
     wide = "form: wide with a column for each benchmark or model"
+    if (
+        len(steps := [name for name in layout.kinds if is_number(name)]) > 1
+        and len(layout.kinds) <= len(steps) + 1
+    ):
+        return "Columns are called as steps are: write the table transposed, as in df.T.to_csv() of pandas"
     if totals is None:
         return f"N{advice[1:]}; a table of scores without steps is form: totals, or {wide}"
     score = f" and columns: {{score: {totals['score']}}}" if totals else ""

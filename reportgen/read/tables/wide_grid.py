@@ -172,13 +172,14 @@ def read_grid(
     """
     lines: list[tuple[int | None, list[str]]] = []
     for line in _iterate_lines(content, file):
-        if not lines and refused & _fold_names(line[1]):
+        if not lines and (_are_steps(line[1][1:]) or refused & _fold_names(line[1])):
             return None
         # Markdown has a row of dashes below the header.
         if not (lines and any(line[1]) and all(map(_DASHES.fullmatch, filter(None, line[1])))):
             lines.append(line)
     if len(lines) < 2 or any(len(cells) != len(lines[0][1]) for _, cells in lines):  # noqa: PLR2004 - header, row
         return None
+    lines = _turn_metrics(lines)
     levels = [lines[0][1]]
     if len(set(levels[0][1:])) < len(levels[0][1:]) or not all(levels[0][1:]):
         # A header that repeats names or leaves some out goes on in the next rows.
@@ -207,9 +208,33 @@ def read_grid(
     return Grid(content, labels, scores, cells_of, header, mixed) if scores and rows else None
 
 
+def _are_steps(names: Sequence[str]) -> bool:
+    """Return whether columns are called 0, 1 and so on, or 1, 2 and so on."""
+    return len(names) > 2 and list(names) in [[str(n + k) for n in range(len(names))] for k in (0, 1)]  # noqa: PLR2004
+
+
+def _has_metrics_in_rows(header: Sequence[str]) -> bool:
+    """Return whether a row is of a benchmark and a metric, and a column of one of several models."""
+    first, *others = (name.casefold() for name in header)
+    roles = {name for names in ROLE_NAMES.values() for name in (*names, "score", "acc", "accuracy")}
+    is_named = first in BENCHMARKS and len(others) > 2 and others[0] in ROLE_NAMES["metric"]  # noqa: PLR2004
+    return is_named and roles.isdisjoint(others[1:])
+
+
+def _turn_metrics(lines: list[tuple[int | None, list[str]]]) -> list[tuple[int | None, list[str]]]:
+    """Make a header of two rows of benchmarks and metrics, and rows of the columns of models."""
+    if not _has_metrics_in_rows(lines[0][1]):
+        return lines
+    benchmarks, metrics, *models = zip(*(cells for _, cells in lines), strict=True)
+    rows = (["", *benchmarks[1:]], ["model", *metrics[1:]], *map(list, models))
+    return [(None, cells) for cells in rows]
+
+
 def _fold_names(header: Sequence[str]) -> set[str]:
     """Return the names of columns, without one of metrics that a header of several rows gives them itself."""
     names = [name.casefold() for name in header]
+    if _has_metrics_in_rows(header):
+        return {names[0], *names[2:]}
     is_level = len(set(names[1:])) < len(names[1:]) and names[0] in ROLE_NAMES["metric"]
     return set(names[1:] if is_level else names)
 
