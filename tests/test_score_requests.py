@@ -173,7 +173,7 @@ def test_a_comparison_on_a_benchmark_s_page_is_about_it() -> None:
             ScoresSettings(source="plain", benchmark="Contest"),
             (
                 'source "plain" has no column that names benchmarks, so none is called "Contest". '
-                "Leave out benchmark, or name the column under columns in source.yml."
+                "Leave out benchmark, or name the column under columns in data/plain.source.yml."
             ),
         ),
         (
@@ -188,7 +188,7 @@ def test_a_comparison_on_a_benchmark_s_page_is_about_it() -> None:
             (
                 'a scores block shows scores of problems, and "curves" has none. Its data need a '
                 "column problem and a column score; where they are called otherwise, say so under columns in "
-                "its source.yml; a table of scores of whole benchmarks is form: totals "
+                "data/curves.source.yml; a table of scores of whole benchmarks is form: totals "
                 "there, and form: wide with a column for each benchmark or model."
             ),
         ),
@@ -256,7 +256,7 @@ def test_a_benchmark_of_outcomes_is_ranked_by_its_metric() -> None:
             {"source": "plain", "benchmark": "Contest"},
             (
                 'source "plain" has no column that names benchmarks, so none is called "Contest". '
-                "Leave out benchmark, or name the column under columns in source.yml."
+                "Leave out benchmark, or name the column under columns in data/plain.source.yml."
             ),
         ),
     ],

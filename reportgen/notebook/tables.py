@@ -80,8 +80,9 @@ def _name_frame(problem: Diagnostic) -> Diagnostic:
     line = problem.location.line
     place = SourceLocation(f"row {line - 1} of the frame" if line and line > 1 else "the frame")
     message = re.sub(r"\bline (\d+)", lambda found: f"row {int(found[1]) - 1}", problem.message)
-    step = re.sub(r"Say (\w+): in source\.yml", r"Say it in rg.read(frame, \1=…)", problem.next_step)
-    step = step.replace(" in source.yml", " as an argument of rg.read").replace("x: of the block", "x")
+    step = problem.next_step.replace(f"{_FRAME}.source.yml", "source.yml").replace("x: of the block", "x")
+    step = re.sub(r"Say (\w+): in source\.yml", r"Say it in rg.read(frame, \1=…)", step)
+    step = step.replace(" in source.yml", " as an argument of rg.read")
     named = re.sub(f'the source "{_FRAME}"|^"{_FRAME}"(?= has )', "the frame", message)
     return replace(problem, location=place, message=named, next_step=step)
 
