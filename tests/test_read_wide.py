@@ -530,4 +530,4 @@ def test_columns_that_are_steps_are_no_benchmarks(tmp_path: Path, steps: str, se
     data = make(tmp_path, f"model,{steps}\nElm,0.1,0.2,0.3,0.35\nFir,0.1,0.3,0.5,0.6\n", settings)
     assert data.open("s").kind == "measurements"
     (problem,) = data.problems("s")
-    assert "Columns are called as steps are: write the table transposed, as in df.T.to_csv()" in problem
+    assert "The columns look like steps: write the table transposed, as df.T.to_csv()" in problem

@@ -187,7 +187,7 @@ def advise_step(root: Path, layout: Layout, settings: SourceSettings, place: Sou
         len(steps := [name for name in layout.kinds if is_number(name)]) > 1
         and len(layout.kinds) <= len(steps) + 1
     ):
-        return "Columns are called as steps are: write the table transposed, as in df.T.to_csv() of pandas"
+        return "The columns look like steps: write the table transposed, as df.T.to_csv() does in pandas"
     if totals is None:
         return f"N{advice[1:]}; a table of scores without steps is form: totals, or {wide}"
     score = f" and columns: {{score: {totals['score']}}}" if totals else ""
