@@ -183,3 +183,19 @@ def test_a_restored_source_is_read_as_an_opened_one(tmp_path: Path) -> None:
     write_file(root / "content" / "other.md", table)
     assert call(root, "build").returncode == 0
     assert "MEL" in (root / "site" / "other" / "index.html").read_text()
+
+
+def test_settings_of_no_source_are_refused(tmp_path: Path) -> None:
+    """A ``source.yml`` next to single files was ignored; messages name the file that counts."""
+    report = write_report(tmp_path, {"data/source.yml": "title: Runs\n"})
+    assert call(report, "check").stdout.startswith(
+        "data/source.yml: error: this file is read for no source; the settings of runs.csv are those in "
+        "runs.source.yml. Rename it to runs.source.yml, or move it into the folder that it is for."
+    )
+    (report / "data/source.yml").rename(report / "data/runs.source.yml")
+    assert call(report, "check").returncode == 0
+    write_file(report / "data/runs.source.yml", "columns: {step: nothing}\n")
+    assert "data/runs.source.yml: error: columns: step names" in call(report, "check").stdout
+    write_file(report / "data/runs.csv", "model,reward\nElm,2\n")
+    (report / "data/runs.source.yml").unlink()
+    assert "data/runs.source.yml" in call(report, "check").stdout

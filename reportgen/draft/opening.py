@@ -64,7 +64,8 @@ def open_project_source(
     """
     data = project.root / project.settings.data_dir
     entries = list_entries(data) if entries is None else entries
-    _refuse_shared_settings(project, name, entries)
+    if _SETTINGS in entries:
+        _refuse_shared_settings(project, name, entries)
     request = (project.settings.follow_links, sorted((labels or {}).items()), texts)
     key = _make_key(project, name, entries, cache, repr(request))
     if key and (stored := _restore(key, project.root, hashes, cache)):
@@ -94,7 +95,7 @@ def _refuse_shared_settings(project: Project, name: str, entries: Sequence[str])
     data = project.root / project.settings.data_dir
     own = f"{name}.{_SETTINGS}"
     files = [one for one in entries if one.startswith(f"{name}.") and one != own and (data / one).is_file()]
-    if _SETTINGS in entries and files:
+    if files:
         message = f"this file is read for no source; the settings of {files[0]} are those in {own}"
         advice = f"Rename it to {own}, or move it into the folder that it is for"
         place = SourceLocation(f"{project.settings.data_dir}/{_SETTINGS}")
@@ -111,7 +112,8 @@ def _make_key(project: Project, name: str, entries: Sequence[str], cache: Cache,
     if top in {"", ".", ".."}:  # no source
         return ""
     # Some file systems ignore case.
-    near = [one for one in entries if one.casefold().startswith(top.casefold())]
+    folded = top.casefold()
+    near = [one for one in entries if one.casefold().startswith(folded)]
     paths = [root / data_dir / one for one in sorted({top, *near})]
     stamps = [(path, os.path.realpath(path), stamp_tree(path)) for path in paths if os.path.lexists(path)]
     if not stamps or not all(stamp for *_, stamp in stamps):
