@@ -409,3 +409,16 @@ def test_parts_of_outputs_of_matharena(tmp_path: Path, kept: str) -> None:
     root, source = open_path(tmp_path / "ma", load_settings=load_source_settings)
     found = group_problem_scores(read_outcomes(root, source, benchmark="aime_2025"))
     assert dict.fromkeys(found.series) == dict.fromkeys(("elm/birch-1b", "oak/cedar-3b"))
+
+
+@pytest.mark.parametrize("kept", ["aime_2025", "hmmt_feb_2026", "euler", "outputs/euler"])
+def test_results_of_matharena_without_makers(tmp_path: Path, kept: str) -> None:
+    """A competition directly above its models is the benchmark, with a year in its name or not."""
+    for model in ("birch-1b", "cedar-3b"):
+        shutil.copytree(
+            SHAPES / f"matharena/outputs/aime/aime_2025/example/{model}", tmp_path / "ma" / kept / model
+        )
+    root, source = open_path(tmp_path / "ma", load_settings=load_source_settings)
+    assert source.benchmarks == (kept.rpartition("/")[2],)
+    found = group_problem_scores(read_outcomes(root, source))
+    assert dict.fromkeys(found.series) == dict.fromkeys(("birch-1b", "cedar-3b"))

@@ -45,6 +45,7 @@ TITLE: Final = "outputs of MathArena"
 
 _PROBLEM: Final = re.compile(r'\s*\{\s*"idx"\s*:\s*\d+\s*,\s*"problem"\s*:')
 _FOLDER: Final = "outputs"
+_YEAR: Final = re.compile(r"(?:^|_)20\d\d(?:_|$)")
 _NUMBER: Final = re.compile(r"\d+")
 # What each attempt says in full, which is long.
 _LONG: Final = frozenset(("messages", "history", "judgment", "warnings"))
@@ -80,17 +81,12 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     messages = [*warn_equal_answers(answers)]
     if lost := sum(answer.score is None for answer in answers):
         messages.append(f"{format_count(lost, 'attempt is', 'attempts are')} not graded: without a score")
-    # In outputs/aime/aime_2025/openai/o3 competition and model both have one part or two. Elsewhere it is not
-    # known where the competition begins, but its last part is what names it, and a model is MAKER/MODEL.
-    parts = unit.path.absolute().parts
-    top = max((index for index, part in enumerate(parts[:-1]) if part == _FOLDER), default=len(parts) - 4)
-    below = parts[top + 1 :]
-    half = len(below) // 2
+    competition, model = _split_path(unit.path.absolute().parts)
     findings += make_findings(unit.path, messages)
     evaluation = Evaluation(
         path=unit.path,
-        model="/".join(below[half:]),
-        benchmark=below[half - 1] if half else "",
+        model=model,
+        benchmark=competition,
         run="",
         seed=None,
         protocol=build_protocol({"harness": "MathArena"}),
@@ -98,6 +94,22 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
         totals=(),
     )
     yield from add_to_first([evaluation], findings)
+
+
+def _split_path(parts: Sequence[str]) -> tuple[str, str]:
+    """Return the last part of the competition, and the model, of a folder of results.
+
+    In ``outputs/aime/aime_2025/openai/o3`` both have one part or two. Without ``outputs`` a model has two if
+    a competition, known by its year, is above these.
+    """
+    top = max((index for index, part in enumerate(parts[:-1]) if part == _FOLDER), default=None)
+    if top is not None:
+        below = parts[top + 1 :]
+    else:
+        has_maker = len(parts) > 2 and not _YEAR.search(parts[-2]) and _YEAR.search(parts[-3])  # noqa: PLR2004
+        below = parts[-4:] if has_maker else parts[-2:]
+    half = len(below) // 2
+    return below[half - 1] if half else "", "/".join(below[half:])
 
 
 def _list_answers(document: Mapping[str, Any], name: str) -> Iterator[ScoredAnswer]:
