@@ -130,12 +130,12 @@ def describe_data_folder(
 
     outward: dict[Path, str] = {}
     found = find_sources(root, data_dir, boundary, outward)
-    # Other subfolders can be named too, but they are parts of a source.
     data = root / data_dir
-    # A folder that a link leads to has its settings next to the link.
+    # Subfolders without settings can be named too, but are parts of a source. Settings of one that a link
+    # leads to are next to the link.
     own = ((name, (data / name / SETTINGS, data / f"{name}.{SETTINGS}")) for name in found)
     names = [name for name, files in own if "/" not in name or any(file.is_file() for file in files)]
-    entries = list_entries(root / data_dir)
+    entries = list_entries(data)
     paths = [(locate(root, data_dir, name, boundary, entries).path, name) for name in names]
     sources = list_sources(paths, root, DescribeContext(load_source_settings, hashes, cache, boundary))
     # A folder of nothing but other sources is none.

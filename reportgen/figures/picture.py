@@ -73,9 +73,9 @@ def draw_x_axis(axis: Axis, bottom: int) -> Iterator[str]:
     yield f'fill="var(--rg-text)">{escape_text(axis.title)}</text>'
 
 
-def format_position(axis: Axis, value: float) -> str:
-    """Return the position of a value on the axis as an SVG length."""
-    return f"{position(axis, value) * 100:.6g}%"
+def format_position(axis: Axis, value: float, shift: float = 0.0) -> str:
+    """Return the position of a value on the axis as an SVG length, moved by a part of the axis."""
+    return f"{(position(axis, value) + shift) * 100:.6g}%"
 
 
 def draw_picture(plot: Plot, paths: tuple[LinePaths, ...], *, labelled_by: str) -> str:
@@ -161,7 +161,7 @@ class _Drawing(Struct, frozen=True):
             axis = self.plot.get_y(line)
             for step, value in zip(line.steps.tolist(), line.values.tolist(), strict=True):
                 if 0 <= position(self.plot.x, step) <= 1 and 0 <= position(axis, value) <= 1:
-                    x = f"{(position(self.plot.x, step) + line.shift) * 100:.6g}%"
+                    x = format_position(self.plot.x, step, line.shift)
                     yield f'<use href="#{name}" x="{x}" y="{self.format_pixel(value, axis)}"/>'
             yield "</g>"
 

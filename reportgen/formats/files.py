@@ -92,10 +92,14 @@ def get_archive_ending(name: str) -> str:
 
 def natural_key(path: Path) -> list[tuple[tuple[int, int, str], ...]]:
     """Return a sort key that puts ``run2`` before ``run10``."""
-    return [
-        tuple((0, int(piece), piece) if piece.isdecimal() else (1, 0, piece) for piece in _DIGITS.split(part))
-        for part in path.parts
-    ]
+    return [rank_digits(part) for part in path.parts]
+
+
+def rank_digits(text: str) -> tuple[tuple[int, int, str], ...]:
+    """Return a sort key of a text that orders the whole numbers in it by value."""
+    return tuple(
+        (0, int(piece), piece) if piece.isdecimal() else (1, 0, piece) for piece in _DIGITS.split(text)
+    )
 
 
 def hash_file(path: Path) -> str:

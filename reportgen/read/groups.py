@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING, Final
@@ -22,6 +21,7 @@ from reportgen.core.words import (
 )
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind
+from reportgen.formats.files import rank_digits
 from reportgen.formats.sql import get_engine
 from reportgen.read.runs.labels import is_experiment_setting
 from reportgen.read.tables.distinguish import (
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
 # Texts that say nothing without the name of their setting.
 _BARE: Final = ("true", "false", "none", "null", "nan", "")
 _LARGEST_WHOLE: Final = "1e15"
-_DIGITS: Final = re.compile(r"([0-9]+)")
 _OF_ONE_RUN: Final = frozenset(("folder", "group", "id"))
 _MOST_VALUES: Final = 12
 _MOST_NAMES: Final = 6
@@ -368,8 +367,7 @@ def rank_label(label: str) -> tuple[tuple[int, float, str], ...]:
         if math.isfinite(number):
             ranks.append((0, number, name))
         else:
-            pieces = filter(None, _DIGITS.split(part))
-            ranks += [(0, float(one), "") if one.isdecimal() else (1, 0.0, one) for one in pieces]
+            ranks += rank_digits(part)
     return tuple(ranks)
 
 

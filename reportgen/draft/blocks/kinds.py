@@ -174,7 +174,8 @@ def warn_pooled(planned: PlannedBlock, inputs: DrawInputs) -> Iterator[Diagnosti
             for series in known if request.series is None else choose_names(request.series, known).names:
                 values = [f"{n} ({join_names(v, most=_MOST_NAMES)})" for n, v in found[series].items()]
                 said[f'runs of "{series}" differ in {join_names(values)}'] = next(iter(found[series]))
-    for name in list(said.values())[:1]:
+    if said:
+        name = next(iter(said.values()))
         message = f"{join_names(list(said), most=_MOST_NAMES)}, and are averaged as one"
         step = f"Write by: {name} to compare them, or choose some with filter: {{{name}: …}}"
         yield Diagnostic(planned.block.location, message, step, Stage.DATA, Severity.WARNING)

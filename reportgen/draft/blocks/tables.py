@@ -77,16 +77,13 @@ def _find_column_facts(
     from reportgen.claims.vocabulary import FactError  # noqa: PLC0415 - only where something is computed
 
     found: dict[tuple[str, str], Fact] = {}
-    shares = all(np.nanmin(c.values) >= 0 and np.nanmax(c.values) <= 1 for c in list_known_curves(curve_set))
-    one_percent = 1.0 if "%" in curve_set.metric else 0.01 if shares else None
+    one_percent = _find_one_percent(curve_set)
     for column in columns:
-        try:
-            call = make_column_call(column, one_percent)
-        except ValueError as error:
-            said, _, step = str(error).partition(". ")
-            message = f'"{column}" of "{curve_set.metric}" {said}'
-            raise ReportError(Diagnostic(place, message, step, Stage.FIGURE)) from None
-        if call is None:
+        if column.endswith("%") and one_percent is None:
+            said = f'"{column}" of "{curve_set.metric}" is a share of values that are no shares'
+            step = f"Write the level as in the data, such as {column.rstrip('% ')}"
+            raise ReportError(Diagnostic(place, said, step, Stage.FIGURE))
+        if (call := make_column_call(column, one_percent)) is None:
             continue
         subject, (name, arguments) = get_subject(), call
         errors: list[FactError] = []
@@ -99,6 +96,15 @@ def _find_column_facts(
             said = f'"{column}": {errors[0].message}'
             raise ReportError(Diagnostic(place, said, errors[0].next_step, Stage.FIGURE))
     return found
+
+
+def _find_one_percent(curve_set: CurveSet) -> float | None:
+    """Return 1% in values of a metric, if these are percentages or shares."""
+    if "%" in curve_set.metric:
+        return 1.0
+    curves = list_known_curves(curve_set)
+    are_shares = all(np.nanmin(one.values) >= 0 and np.nanmax(one.values) <= 1 for one in curves)
+    return 0.01 if are_shares else None
 
 
 def draw_runs_table(planned: PlannedBlock, settings: RunsTableSettings, inputs: DrawInputs) -> ResultTable:

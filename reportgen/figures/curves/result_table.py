@@ -387,18 +387,15 @@ def _explain_columns(
 def make_column_call(column: str, one_percent: float | None) -> tuple[str, tuple[str | float, ...]] | None:
     """Return the fact that a column shows, and its arguments after the series.
 
-    ``one_percent`` is 1% in values of the metric: 0.01 of shares, 1 of percentages, None of others.
-    None for ``final``, ``peak`` and ``mean``. Raises a ``ValueError`` for a percentage of other values.
+    ``one_percent`` is 1% in values of the metric: 0.01 of shares, 1 of percentages, None of others, for which
+    a percentage is no level. None for ``final``, ``peak`` and ``mean``.
     """
     kind, behind = split_column(column)
     if column in _HEADS:
         return None
     if kind is Statistic.BEST_BY:
         return "best_by", (behind,)
-    if behind.endswith("%"):
-        if one_percent is None:
-            step = f"Write the level as in the data, such as {kind} {behind[:-1]}"
-            raise ValueError(f"is a share of values that are no shares. {step}")
+    if behind.endswith("%") and one_percent:
         return "steps_to", (round(float(behind[:-1]) * one_percent, 12),)
     number = parse_column_number(behind)
     return kind.replace(" ", "_"), () if number is None else (number,)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -255,7 +256,7 @@ def _separate_lines(plot: Plot) -> Plot:
     every = np.concatenate([line.steps for line in lines])
     places = np.unique(positions(plot.x, every))
     if len(lines) > SLOTS:
-        greys = iter(range(len(lines)))
+        greys = count()
         dashes = [next(greys) % SLOTS if line.slot is None else line.slot for line in lines]
         lines = tuple(replace(line, dash=dash) for line, dash in zip(lines, dashes, strict=True))
     if places.size == every.size:

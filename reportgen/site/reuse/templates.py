@@ -38,8 +38,9 @@ class CompiledTemplates(jinja2.BytecodeCache):
 
     def get_cache_key(self, name: str, filename: str | None = None) -> str:  # noqa: ARG002 - as Jinja calls it
         """Return the path of a compiled template, or nothing if it is not one of ours."""
-        is_ours = filename and Path(filename).is_relative_to(THEME)
-        return cache_from_source(filename, optimization=self._tag) if is_ours and filename else ""
+        if filename is None or not Path(filename).is_relative_to(THEME):
+            return ""
+        return cache_from_source(filename, optimization=self._tag)
 
     def load_bytecode(self, bucket: Bucket) -> None:
         """Load a compiled template if it is of the same source."""
