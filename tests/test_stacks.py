@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from reportgen.core.cache import Cache, CachedText
 from reportgen.core.errors import SourceLocation
-from reportgen.core.model import Cell, Figure, ResultTable, Stack
-from reportgen.draft.drawing import restore_block, store_block
+from reportgen.core.model import Cell, Figure, Observed, ResultTable, Stack
 from reportgen.draft.report import Report
+from reportgen.draft.stored_blocks import restore_block, store_block
 from reportgen.settings.inputs import Block, Page
 from reportgen.settings.report import FrontMatter
 from reportgen.settings.score_blocks import ScoresSettings
@@ -41,6 +41,7 @@ STACK = Stack(
     caption="One sentence.",
     numbers={"scores": [{"series": "MEL", "estimate": 0.84}], "mixed_protocol": {}},
 )
+OBSERVED = (Observed(series=2, runs=6, problems=40),)
 
 
 def report() -> Report:
@@ -53,10 +54,11 @@ def report() -> Report:
 def test_what_was_kept_is_what_was_drawn(tmp_path: Path) -> None:
     """Every part in its place, each figure with its own long texts, the numbers to the last digit."""
     data = Cache(tmp_path / "cache")
-    light = store_block(data, data.make_key("one"), STACK)
-    again = restore_block(data, data.make_key("one"), Stack)
-    assert again == light
-    assert again is not None
+    light, _ = store_block(data, data.make_key("one"), STACK, OBSERVED)
+    stored = restore_block(data, data.make_key("one"), Stack)
+    assert stored is not None
+    again, observed = stored
+    assert (again, observed) == (light, OBSERVED)
     assert (again.parts[1:3], again.numbers) == (STACK.parts[1:3], STACK.numbers)
     for part, drawn in zip(list_figures(again), (DOTS, SECOND), strict=True):
         assert isinstance(part.csv, CachedText)
@@ -69,10 +71,10 @@ def test_what_was_kept_is_what_was_drawn(tmp_path: Path) -> None:
 def test_a_stack_whose_text_is_gone_is_drawn_again(tmp_path: Path) -> None:
     """As a figure alone would be; the last part's texts count as much as the first's."""
     data = Cache(tmp_path / "cache")
-    store_block(data, data.make_key("one"), STACK)
-    stack = restore_block(data, data.make_key("one"), Stack)
-    assert stack is not None
-    last = list_figures(stack)[-1].file_svg
+    store_block(data, data.make_key("one"), STACK, OBSERVED)
+    stored = restore_block(data, data.make_key("one"), Stack)
+    assert stored is not None
+    last = list_figures(stored[0])[-1].file_svg
     assert isinstance(last, CachedText)
     (tmp_path / last.path).unlink()
     assert restore_block(data, data.make_key("one"), Stack) is None

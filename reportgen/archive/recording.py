@@ -6,15 +6,12 @@ An archive of a site that is up to date is made of the record, and drafts nothin
 from __future__ import annotations
 
 import hashlib
-import json
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
 from msgspec import to_builtins
-from msgspec.structs import asdict
 
-from reportgen.core.errors import Diagnostics
 from reportgen.core.model import CurveRequest, ResultTable
-from reportgen.draft.drawing import plan_report
 from reportgen.draft.origin import find_origin, hash_table
 from reportgen.settings.blocks import AltairSettings
 from reportgen.site.outputs import get_page_folder, list_figures, list_file_names, list_tables
@@ -37,8 +34,6 @@ def record_report(report: Report) -> bytes:
     A figure's entry changes if, and only if, something it is computed from does: a file of its sources, its
     page's front matter, its block, the settings of either, or the statistics behind it.
     """
-    # A draft that has problems is never returned.
-    plan = plan_report(report.pages, report.sources, Diagnostics())
     blocks = (block.settings for page in report.pages for block in page.blocks)
     checkpoints = {one.checkpoints.name for one in report.sources.values() if one.checkpoints}
     value = {
@@ -53,9 +48,9 @@ def record_report(report: Report) -> bytes:
             if source.name not in checkpoints
         ],
         "code": [_get_code(settings) for settings in blocks if isinstance(settings, AltairSettings)],
-        "figures": [one for planned in plan.blocks for one in _record_block(planned, report)],
+        "figures": [one for planned in report.plan.blocks for one in _record_block(planned, report)],
     }
-    return json.dumps(value).encode()
+    return msgspec.json.encode(value)
 
 
 def _get_code(settings: AltairSettings) -> str:
@@ -92,12 +87,13 @@ def _record_block(planned: PlannedBlock, report: Report) -> Iterator[dict[str, A
     observed = report.observed.get((page.path, block.id), ())
     for number, one in enumerate(drawn):
         if isinstance(one, ResultTable):
+            origin = find_origin(planned, report.sources, one)
             table = hash_table(one.header, [[cell.text for cell in row] for row in one.rows])
         else:
-            table = one.table_sha256
+            origin, table = one.origin, one.table_sha256
         yield common | {
             "id": f"{page.path}#{one.id}",
-            "origin": asdict(find_origin(planned, report.sources, one)),
+            "origin": to_builtins(origin),
             "table": table,
             "observed": to_builtins(observed[number if len(observed) > 1 else 0]) if observed else {},
             "outputs": sorted(list_file_names(get_page_folder(page.path), one)),

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reportgen.archive.unpacking import OpenedArchive
-    from reportgen.draft.origin import Origin
+    from reportgen.core.model import Origin
 
 _LEVELS: Final = ("intact", "consistent", "statements", "rebuild")
 _CONFIG: Final = "mkdocs.yml"

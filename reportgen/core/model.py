@@ -7,9 +7,12 @@ NaN reaches an output file.
 from __future__ import annotations
 
 from contextlib import nullcontext
+from sys import intern
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import msgspec
 from msgspec import Struct, field
+from msgspec.structs import force_setattr
 
 from reportgen.core.cache import CachedText  # noqa: TC001 - the schema of cached figures needs it at run time
 from reportgen.core.statements import Observation  # noqa: TC001 - as above
@@ -216,6 +219,13 @@ class Observed(Struct, frozen=True, omit_defaults=True):
     replaced: int | None = None  # rows replaced by a later row of the same run and step, or sample
 
 
+class Origin(Struct, frozen=True):
+    """The first 16 hex digits of two SHA-256: of paths and contents of data files, and of settings."""
+
+    inputs: str
+    definition: str
+
+
 class Table(Struct, frozen=True):
     """The data table of a figure as formatted text: header cells and rows of equal length."""
 
@@ -235,12 +245,12 @@ class Figure(Struct, frozen=True, tag=True):
     summary: str  # one sentence: which series leads, where, and how certain that is
     inline_svg: str | CachedText  # the static picture for the page, fluid in width, coloured by CSS variables
     file_svg: str | CachedText  # a standalone picture with title, legend and resolved colours
-    table: Table  # shown in ``<details>``
+    table_data: Table | bytes  # shown in ``<details>``; encoded once the cache has stored it, see ``table``
     csv: str | CachedText  # the points drawn, before thinning
     spec: str | CachedText  # a complete Vega-Lite specification, as JSON with a newline at the end
     view: str  # Vega-Lite that the live figure is compiled from; shared by figures of one shape
     payload: str | CachedText  # JSON that makes the figure live in the browser (see ``site/assets/live.js``)
-    numbers: dict[str, Any]  # for ``report.json``
+    numbers_data: dict[str, Any] | bytes  # for ``report.json``; as ``table_data``
     legend: tuple[tuple[str, int | None], ...] = ()  # series and palette slot; None is the muted grey
     # The index of the dash of each entry of the legend, if it does not follow from the slot.
     dashes: tuple[int, ...] = ()
@@ -249,7 +259,26 @@ class Figure(Struct, frozen=True, tag=True):
     # Scripts with the texts of samples, which the browser loads once a cell is opened.
     samples: tuple[str | CachedText, ...] = ()
     has_pdf: bool = False  # whether a PDF of the standalone picture is written, too
-    table_sha256: str = ""  # of the table's texts, for the record of where the figure comes from
+    # Where it comes from, and the SHA-256 of its table's texts, for the record of an archive.
+    origin: Origin = Origin("", "")
+    table_sha256: str = ""
+
+    def __post_init__(self) -> None:
+        """Hold each view once in memory: thousands of figures have a few."""
+        force_setattr(self, "view", intern(self.view))
+        force_setattr(self, "other_views", tuple(map(intern, self.other_views)))
+
+    @property
+    def table(self) -> Table:
+        """The data table. Most figures of a build are unchanged, and it takes less memory encoded."""
+        data = self.table_data
+        return msgspec.msgpack.decode(data, type=Table) if isinstance(data, bytes) else data
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """The numbers for ``report.json``."""
+        data = self.numbers_data
+        return msgspec.msgpack.decode(data, type=dict[str, Any]) if isinstance(data, bytes) else data
 
 
 class Panels(Struct, frozen=True, tag=True):

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping  # noqa: TC003 - the schema of stored descriptions needs it at run time
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from msgspec import Struct, field
 
-from reportgen.core.errors import Diagnostic  # noqa: TC001 - as above
-
-if TYPE_CHECKING:
-    from reportgen.core.errors import SourceLocation
+from reportgen.core.errors import Diagnostic, SourceLocation  # noqa: TC001 - as above
 
 
 class Quantity(StrEnum):

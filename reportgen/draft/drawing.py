@@ -1,23 +1,20 @@
 """Planning and drawing of every block, or its retrieval from the cache, and judging of statements.
 
-The long texts of drawn figures are in separate files in the cache: an unchanged figure needs them only if its
-page changed, and a site can link to them. A worker process reads and draws some pages of a large report. It
-sends back only series names and drawn blocks; data and curves stay in the process that read them.
+A worker process reads and draws some pages of a large report. It sends back only series names and drawn
+blocks; data and curves stay in the process that read them, until the last page that shows them is drawn.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from itertools import count
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reportgen.claims.vocabulary import FACTS
-from reportgen.core.cache import CachedText
 from reportgen.core.errors import Diagnostic, Diagnostics, Severity, SourceLocation, Stage
-from reportgen.core.model import BenchmarkResult, Figure, Observed, Panels, ScoreRequest, Stack
+from reportgen.core.model import BenchmarkResult, Figure, Observed, ScoreRequest
 from reportgen.core.statements import Statement, Truth
 from reportgen.draft.blocks.draw_inputs import (
     DrawInputs,
@@ -32,13 +29,13 @@ from reportgen.draft.blocks.observations import judge_statement
 from reportgen.draft.blocks.plan import Plan, PlannedBlock, PlannedStatement, find_topic, plan_benchmark
 from reportgen.draft.blocks.results import ResultsStore
 from reportgen.draft.origin import add_metadata, count_observed, find_origin, hash_table, name_figure
+from reportgen.draft.stored_blocks import change_figures, restore_block, store_block
 from reportgen.narrative.requests import has_sources, make_benchmark_request
 from reportgen.narrative.topics import list_block_sources, list_named_sources
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
-    from typing import TypeVar
 
     from reportgen.core.cache import Cache
     from reportgen.core.model import Request, Shown
@@ -47,11 +44,6 @@ if TYPE_CHECKING:
     from reportgen.narrative.topics import Topic
     from reportgen.settings.inputs import Page, Source
     from reportgen.settings.report import Project
-
-    _Shown = TypeVar("_Shown", bound=Shown)
-
-
-_IN_FILES: Final = ("inline_svg", "file_svg", "csv", "spec", "payload")
 
 
 def plan_report(pages: tuple[Page, ...], sources: Mapping[str, Source], problems: Diagnostics) -> Plan:
@@ -98,12 +90,30 @@ def draw_blocks(
     problems: Diagnostics,
     report_progress: Callable[[str, Shown], None] = lambda _page, _shown: None,
 ) -> DrawnBlocks:
-    """Draw everything except overviews, which show results of other pages.
+    """Draw everything except overviews, which show results of other pages, and judge the statements.
 
     Errors are added to ``problems``; ``report_progress`` is called after each block with its page's path and
     what it shows.
     """
     drawn = DrawnBlocks()
+    pages = plan.split_pages()
+    sources = [{name for names in page.sources_by_page.values() for name in names} for page in pages]
+    last_page = {name: number for number, names in enumerate(sources) for name in names}
+    for number, (page, names) in enumerate(zip(pages, sources, strict=True)):
+        _draw_page(page, inputs, problems, drawn, report_progress)
+        for name in names:
+            if last_page[name] == number:
+                inputs.answers.forget(name)
+    return drawn
+
+
+def _draw_page(
+    plan: Plan,
+    inputs: DrawInputs,
+    problems: Diagnostics,
+    drawn: DrawnBlocks,
+    report_progress: Callable[[str, Shown], None],
+) -> None:
     for one in plan.benchmarks:
         found = Diagnostics()
         with found.collecting():
@@ -115,7 +125,6 @@ def draw_blocks(
         if (kind := KINDS.get(planned.block.kind)) is None:
             continue
         with problems.collecting():
-            shown: Shown | None = None
             block, benchmark = planned.block, planned.page.front_matter.benchmark
             if kind.stored:
                 parts = (
@@ -128,14 +137,14 @@ def draw_blocks(
                 key = drawn.keys[place] = _make_key(
                     planned.page, parts, planned.requests, planned.sources, inputs
                 )
-                shown = restore_block(inputs.cache, key, kind.shows)
-                shown = shown or store_block(inputs.cache, key, _draw_block(planned, inputs))
-            drawn.shown[place] = shown = shown or _draw_block(planned, inputs)
-            if planned.requests:
-                drawn.observed[place] = _count_observed(planned, inputs)
+                shown, observed = restore_block(inputs.cache, key, kind.shows) or store_block(
+                    inputs.cache, key, _draw_block(planned, inputs), _count_observed(planned, inputs)
+                )
+            else:
+                shown, observed = _draw_block(planned, inputs), _count_observed(planned, inputs)
+            drawn.shown[place], drawn.observed[place] = shown, observed
             report_progress(planned.page.path, shown)
     drawn.statements |= judge_statements(plan, inputs, problems)
-    return drawn
 
 
 def _draw_block(planned: PlannedBlock, inputs: DrawInputs) -> Shown:
@@ -146,22 +155,17 @@ def _draw_block(planned: PlannedBlock, inputs: DrawInputs) -> Shown:
         name, origin = name_figure(planned.page.path, figure.id), find_origin(planned, inputs.sources, figure)
         picture = add_metadata(str(figure.file_svg), name, origin)
         table = hash_table(figure.table.header, figure.table.rows)
-        return replace(figure, file_svg=picture, has_pdf=has_pdf(planned, inputs), table_sha256=table)
+        return replace(
+            figure, file_svg=picture, has_pdf=has_pdf(planned, inputs), origin=origin, table_sha256=table
+        )
 
-    return _change_figures(draw_block(planned, inputs), name_origin)
+    return change_figures(draw_block(planned, inputs), name_origin)
 
 
 def _count_observed(planned: PlannedBlock, inputs: DrawInputs) -> tuple[Observed, ...]:
     requests = planned.requests
     parts = [[one] for one in requests] if planned.block.kind == "panels" else [requests]
-
-    def count_all() -> list[Observed]:
-        return [count_observed(part, inputs.answers) for part in parts]
-
-    key = inputs.cache.make_key(
-        "observed", repr(parts), *(inputs.sources[name].digest for name in planned.sources)
-    )
-    return tuple(inputs.cache.memo(key, list[Observed], count_all))
+    return tuple(count_observed(part, inputs.answers) for part in parts if part)
 
 
 def add_overviews(
@@ -181,65 +185,6 @@ def add_overviews(
             elif key in drawn.shown:
                 shown[key] = drawn.shown[key]
     return DrawnBlocks(results, shown, drawn.keys, drawn.statements, drawn.observed)
-
-
-def store_block(cache: Cache, key: str, block: _Shown) -> _Shown:
-    """Store a block and return it with its long texts in files, if these can be written."""
-    temporary: list[CachedText] = []  # of samples, which were too much to hold in memory
-
-    def put_texts(number: int, figure: Figure) -> Figure:
-        texts: dict[str, Any] = {
-            name: cache.put_text(key, f"{number}.{name}", str(getattr(figure, name))) for name in _IN_FILES
-        }
-        temporary.extend(text for text in figure.samples if isinstance(text, CachedText))
-        scripts = enumerate(map(str, figure.samples))
-        put = tuple(cache.put_text(key, f"{number}.samples-{part}", script) for part, script in scripts)
-        return replace(figure, **texts, samples=put)
-
-    try:
-        light = _change_figures(block, put_texts)
-    except OSError:
-        return block
-    cache.store(key, light)
-    for text in temporary:
-        cache.remove_text(text)
-    return light
-
-
-def restore_block(cache: Cache, key: str, kind: type[_Shown]) -> _Shown | None:
-    """Load a stored block, or return None if it or one of its texts is missing or changed."""
-    texts: list[CachedText] = []
-
-    def locate(text: CachedText, name: str) -> CachedText:
-        # Its current path, since the cache may have been moved.
-        texts.append(replace(text, path=cache.get_text_path(key, name)))
-        return texts[-1]
-
-    def locate_texts(number: int, figure: Figure) -> Figure:
-        located: dict[str, Any] = {
-            name: locate(getattr(figure, name), f"{number}.{name}") for name in _IN_FILES
-        }
-        scripts: Any = enumerate(figure.samples)
-        samples = tuple(locate(script, f"{number}.samples-{part}") for part, script in scripts)
-        return replace(figure, **located, samples=samples)
-
-    block = cache.load(key, kind)
-    restored = _change_figures(block, locate_texts) if block else None
-    return restored if all(text.stands for text in texts) else None
-
-
-def _change_figures(block: _Shown, change: Callable[[int, Figure], Figure]) -> _Shown:
-    """Apply a function to each figure of a block and its index, from 0."""
-    numbers = count()
-
-    def change_all(parts: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(change(next(numbers), part) if isinstance(part, Figure) else part for part in parts)
-
-    if isinstance(block, Panels):
-        return replace(block, figures=change_all(block.figures))
-    if isinstance(block, Stack):
-        return replace(block, parts=change_all(block.parts))
-    return change_all((block,))[0]  # type: ignore[no-any-return]
 
 
 def _make_key(
@@ -302,6 +247,7 @@ def judge_statements(
             problems.add(list_warnings(statement))
     for subject in inputs.subjects.values():
         subject.store()
+    inputs.subjects.clear()  # they hold results
     return found
 
 

@@ -61,9 +61,9 @@ if TYPE_CHECKING:
     from reportgen.settings.report import Project
 
 
-def gather_pages(project: Project, problems: Diagnostics) -> tuple[Page, ...]:
+def gather_pages(project: Project, problems: Diagnostics, cache: Cache | None = None) -> tuple[Page, ...]:
     """Read the author's pages, then generate those of benchmarks without one."""
-    pages = read_pages(project, problems)
+    pages = read_pages(project, problems, cache)
     with problems.collecting():
         pages += generate_pages(project.settings.benchmarks, pages)
     problems.add(check_references(pages, {one.location.file for one in problems.errors}))
@@ -243,6 +243,7 @@ def fit_pages(pages: tuple[Page, ...], sources: Mapping[str, Source]) -> tuple[P
     blocks become the metrics that they match. Blocks that draw curves of evaluations show their checkpoints.
     Each page lists the metrics that it writes in percent.
     """
+    joined = [name for name, source in sources.items() if source.parts]
 
     def fit(page: Page) -> Page:
         benchmark = page.front_matter.benchmark
@@ -259,8 +260,8 @@ def fit_pages(pages: tuple[Page, ...], sources: Mapping[str, Source]) -> tuple[P
                 shown = replace(block, settings=block.settings.model_copy(update=update))
             blocks.append(replace(shown, settings=_choose_metrics(shown, page, sources)))
         page = page if tuple(blocks) == page.blocks else replace(page, blocks=tuple(blocks))
-        used = {*list_page_sources(page)}
-        opened = (one for one in sources.values() if one.parts or one.name in used)
+        used = dict.fromkeys((*list_page_sources(page), *joined))
+        opened = (sources[name] for name in used if name in sources)
         percent = {one.name: metrics for one in opened if (metrics := list_percent_metrics(page, one))}
         return replace(page, percent=percent)
 
@@ -354,7 +355,7 @@ def prepare_question(
     or the metric or benchmark is ambiguous.
     """
     # Errors in pages are reported by other commands.
-    pages = gather_pages(project, Diagnostics())
+    pages = gather_pages(project, Diagnostics(), cache)
     labels = _gather_labels(pages, Diagnostics())
     source, *others = [
         open_project_source(project, name, hashes, cache, labels=labels.get(name))

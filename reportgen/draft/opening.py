@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from bisect import bisect_left
 from contextlib import suppress
+from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -18,7 +21,7 @@ from reportgen.settings.loading import load_source_settings
 from reportgen.settings.source import SourceSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from reportgen.core.cache import Cache, FileHashes
@@ -111,10 +114,7 @@ def _make_key(project: Project, name: str, entries: Sequence[str], cache: Cache,
     top = name.partition("/")[0]
     if top in {"", ".", ".."}:  # no source
         return ""
-    # Some file systems ignore case.
-    folded = top.casefold()
-    near = [one for one in entries if one.casefold().startswith(folded)]
-    paths = [root / data_dir / one for one in sorted({top, *near})]
+    paths = [root / data_dir / one for one in sorted({top, *_find_near(top, tuple(entries))})]
     stamps = [(path, os.path.realpath(path), stamp_tree(path)) for path in paths if os.path.lexists(path)]
     if not stamps or not all(stamp for *_, stamp in stamps):
         return ""
@@ -122,6 +122,20 @@ def _make_key(project: Project, name: str, entries: Sequence[str], cache: Cache,
     user = getattr(os, "geteuid", int)()
     boundary = find_data_boundary(root, data_dir)
     return cache.make_key("opened", ascii((name, request, stamps, boundary, user)))
+
+
+def _find_near(name: str, entries: tuple[str, ...]) -> Iterator[str]:
+    """Yield the entries that begin as a name does, whatever the case, which some file systems ignore."""
+    folded, known = name.casefold(), _sort_folded(entries)
+    for one, entry in islice(known, bisect_left(known, (folded,)), None):
+        if not one.startswith(folded):
+            return
+        yield entry
+
+
+@lru_cache(maxsize=4)  # a thousand sources may lie in one folder
+def _sort_folded(entries: tuple[str, ...]) -> list[tuple[str, ...]]:
+    return sorted((entry.casefold(), entry) for entry in entries)
 
 
 def _restore(key: str, root: Path, hashes: FileHashes, cache: Cache) -> Source | None:

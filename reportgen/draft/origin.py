@@ -14,10 +14,8 @@ from html import unescape
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct
-
 from reportgen.core.cache import get_digest
-from reportgen.core.model import CurveRequest, Observed
+from reportgen.core.model import CurveRequest, Observed, Origin
 from reportgen.figures.text import escape_text
 from reportgen.settings.blocks import AltairSettings
 
@@ -39,13 +37,6 @@ _ADDED_LATER: Final = re.compile(
 _METADATA: Final = re.compile(
     r"<metadata>reportgen figure=([^<]*) inputs=([0-9a-f]{16}) definition=([0-9a-f]{16})</metadata>"
 )
-
-
-class Origin(Struct, frozen=True):
-    """The first 16 hex digits of two SHA-256: of paths and contents of data files, and of settings."""
-
-    inputs: str
-    definition: str
 
 
 def find_origin(planned: PlannedBlock, sources: Mapping[str, Source], shown: Figure | ResultTable) -> Origin:

@@ -15,6 +15,7 @@ from reportgen.draft.blocks.draw_inputs import (
     list_fixed_places,
     read_series_names,
 )
+from reportgen.draft.blocks.plan import Plan
 from reportgen.draft.blocks.results import ResultsStore
 from reportgen.draft.drawing import WorkerShare, add_overviews, draw_blocks, plan_report, split_plan
 from reportgen.draft.gathering import fit_pages, gather_pages, gather_sources
@@ -49,6 +50,7 @@ class Report(Struct, frozen=True):
     # What each block was computed from, by page path and block id: of each panel, or of all of it.
     observed: Mapping[tuple[str, str], tuple[Observed, ...]] = field(default_factory=dict)
     accepted: tuple[AcceptedWarning, ...] = ()  # warnings that their authors accept
+    plan: Plan = Plan((), ())
 
     def list_sources(self) -> tuple[Source, ...]:
         """List the sources that were opened, without those that only join others for a block."""
@@ -72,7 +74,7 @@ def draft(
     function that waits for its result. Raises ``ReportError`` with all problems if any of them is an error.
     """
     problems = Diagnostics()
-    pages = gather_pages(project, problems)
+    pages = gather_pages(project, problems, cache)
     sources = gather_sources(project, pages, hashes, cache, problems)
     pages = fit_pages(pages, sources)
     plan = plan_report(pages, sources, problems)
@@ -95,5 +97,5 @@ def draft(
     whole = add_overviews(plan, parts, problems, report_progress)
     found, accepted = accept_warnings(problems.in_order(), pages, sources, whole.statements)
     parts_shown = (pages, whole.shown, whole.results, whole.keys)
-    notes = (colours.slots, whole.observed, accepted)
+    notes = (colours.slots, whole.observed, accepted, plan)
     return Report(*parts_shown, sources, found, cache.hits, whole.statements, *notes)

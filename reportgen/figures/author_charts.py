@@ -140,12 +140,12 @@ def draw_author_figure(
         summary=summary or f"{name}: the data table below has its numbers.",
         inline_svg=_prepare_for_page(svg, block_id),
         file_svg=resolve_svg(svg) + "\n",
-        table=_build_table(header, cells),
+        table_data=_build_table(header, cells),
         csv=write_table_csv(header, cells),
         spec=write_compact_json(resolve_specification(spec) | {"title": name}) + "\n",
         view=view,
         payload=write_compact_json({"view": name_view(view), "author": True}),
-        numbers={"rows": len(shown)},
+        numbers_data={"rows": len(shown)},
         plot_class="rg-fixed",
     )
 

@@ -97,12 +97,12 @@ def draw_scatter(
         summary=isolate_names(words.write_summary(), names),
         inline_svg=set_into_page(_draw(plot, scatter, words, page=True), plot.height, labelled_by),
         file_svg=draw_framed(_draw(plot, scatter, words, page=False), plot.height, plot.margins, frame),
-        table=words.build_table(),
+        table_data=words.build_table(),
         csv=write_table_csv(_COLUMNS, _list_records(scatter)),
         spec=_write_spec(plot, scatter, title, subtitle),
         view="",
         payload="",
-        numbers=words.collect_numbers(),
+        numbers_data=words.collect_numbers(),
         plot_class=f"rg-left-{plot.margins.left} rg-right-{plot.margins.right}",
     )
 

@@ -21,6 +21,7 @@ from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLo
 from reportgen.narrative import notebooks
 from reportgen.narrative.markup import find_bindings, find_fences, report_conflict_marks, strip_bindings
 from reportgen.narrative.references import find_references
+from reportgen.narrative.stored_pages import restore_page, store_page
 from reportgen.narrative.templates import expand_page, list_variables, split_front_matter
 from reportgen.settings.inputs import Block, Page, Reference
 from reportgen.settings.loading import load_block, load_front_matter
@@ -30,6 +31,7 @@ from reportgen.settings.text import normalise_text, read_markdown, read_text
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+    from reportgen.core.cache import Cache
     from reportgen.core.statements import Binding
     from reportgen.narrative.markup import Fence
     from reportgen.settings.block_parts import BlockSettings
@@ -117,11 +119,12 @@ def _fold_to_ascii(words: str) -> str:
 _RESERVED: Final = frozenset({"content", "navigation", "search-results", "toc", "toc-title"})
 
 
-def read_pages(project: Project, problems: Diagnostics) -> tuple[Page, ...]:
+def read_pages(project: Project, problems: Diagnostics, cache: Cache | None = None) -> tuple[Page, ...]:
     """Read a report's Markdown files and notebooks, adding the problems of every page to ``problems``.
 
     In an ``untrusted`` report raw HTML is a problem too. Blocks that have a problem and files that cannot be
-    read are left out. A file with ``for:`` becomes several pages.
+    read are left out. A file with ``for:`` becomes several pages. A page that an earlier build with this
+    ``cache`` read is not parsed again.
     """
     pages: list[Page] = []
     given = list_variables(project.settings.variables)
@@ -138,7 +141,7 @@ def read_pages(project: Project, problems: Diagnostics) -> tuple[Page, ...]:
                 if one.template and one.path in project.page_paths:
                     message = f"for makes a page {one.path}, and there is such a file"
                     raise ReportError(Diagnostic(SourceLocation(file, 1), message, "Rename one of them"))
-                page = _parse_page(one.path, one.text, file, problems)
+                page = _parse_page(one.path, one.text, file, problems, cache)
                 pages.append(replace(page, variables=one.variables, template=one.template))
             if project.settings.untrusted:
                 from reportgen.narrative.markdown_extensions import find_raw_html  # noqa: PLC0415 - few reports need it
@@ -163,7 +166,7 @@ def read_page(path: str, text: str, file: str) -> Page:
     return page
 
 
-def _parse_page(path: str, text: str, file: str, problems: Diagnostics) -> Page:
+def _parse_page(path: str, text: str, file: str, problems: Diagnostics, cache: Cache | None = None) -> Page:
     text = normalise_text(text)
     if marks := report_conflict_marks(text, file):
         raise ReportError(*marks)
@@ -171,16 +174,19 @@ def _parse_page(path: str, text: str, file: str, problems: Diagnostics) -> Page:
     front_matter: FrontMatter | None = None
     with problems.collecting():
         front_matter = load_front_matter(front_text, file)
-    bindings = find_bindings(body, file, first_line, len(text) - len(body), problems)
+    if cache and front_matter and (stored := restore_page(cache, path, file, text, front_matter)):
+        return stored
+    found = Diagnostics()
+    bindings = find_bindings(body, file, first_line, len(text) - len(body), found)
     references: tuple[Reference, ...] = ()
-    with problems.collecting():
+    with found.collecting():
         if "{ref=" in body:
             scan = partial(find_references, path=path, file=file, first_line=first_line)
             references = read_markdown(body, SourceLocation(file, first_line), scan)
     outline = strip_bindings(body)
     blocks: tuple[Block, ...] = ()
-    with problems.collecting():
-        loaded = _load_blocks(body, file, first_line, problems)
+    with found.collecting():
+        loaded = _load_blocks(body, file, first_line, found)
         # Only ids of blocks can clash with those of headings.
         headings = find_headings(outline) if loaded else ()
         lines = {heading.id: first_line + heading.line for heading in headings}
@@ -189,7 +195,11 @@ def _parse_page(path: str, text: str, file: str, problems: Diagnostics) -> Page:
         # Without valid front matter, settings that blocks omit are unknown, so none is reported as missing.
         front_matter, blocks, bindings = FrontMatter(), (), ()
     title = front_matter.title or _make_title(path, [outline])
-    return Page(path, file, title, front_matter, blocks, text, bindings=bindings, references=references)
+    page = Page(path, file, title, front_matter, blocks, text, bindings=bindings, references=references)
+    if cache and not found.found:
+        store_page(cache, page)
+    problems.add(found.found)
+    return page
 
 
 def _load_blocks(text: str, file: str, first_line: int, problems: Diagnostics) -> list[_Loaded]:

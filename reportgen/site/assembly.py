@@ -404,12 +404,12 @@ class Assembly:
             citation = self._cited.citation
             stated["authors"] = [author.name for author in citation.authors]
             stated |= {name: text for name in ("version", "doi") if (text := getattr(citation, name))}
-        content = format_report_json(self.report, self._provenance, stated).encode()
-        _write(site / self._folder / "report.json", content)
+        report = format_report_json(self.report, self._provenance, stated)
+        _write(site / self._folder / "report.json", report.encode())
         _write(site / ".nojekyll", b"")
         index = site / "search" / "search_index.json"
         if searches and index.is_file():
-            for name, script in make_index_scripts(index.read_text("utf-8")).items():
+            for name, script in make_index_scripts(index.read_bytes()):
                 _write(index.with_name(name), script.encode())
             _write(index.with_name("lunr.js"), find_lunr().read_bytes())
             index.unlink()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import re
 import stat
+from contextlib import suppress
 from copy import copy
 from html import escape, unescape
 from pathlib import Path
@@ -121,12 +121,10 @@ def refuse_foreign_folder(site: Path, root: Path) -> None:
     name = site.name if site.parent == root else str(site)
 
     def is_ours() -> bool:
-        # Other programs write a ``report.json`` too; ours names its generator.
-        try:
-            value = json.loads((site / "report.json").read_text(encoding="utf-8"))
-            return bool(value["generator"]["name"] == "reportgen")
-        except (OSError, ValueError, LookupError, TypeError):
-            return False
+        # Other programs write a ``report.json`` too; ours names its generator, in a line before the pages.
+        with suppress(OSError, UnicodeDecodeError), (site / "report.json").open(encoding="utf-8") as lines:
+            return any(line.startswith('"generator": {"name": "reportgen"') for line in lines)
+        return False
 
     if site.resolve() == root.resolve() or site.resolve() in root.resolve().parents:
         message = f'site_dir "{name}" holds the report itself'
@@ -378,6 +376,19 @@ def make_page(config: MkDocsConfig, path: str, text: str) -> File:
 
 class _LinkedFile(File):
     """File hard-linked to one of the cache, which sees changes by its modification time."""
+
+    @property
+    def src_path(self) -> str:
+        """The path below the content folder, if the file were there."""
+        return os.path.normpath(self.src_uri)
+
+    @src_path.setter
+    def src_path(self, uri: str) -> None:
+        self.src_uri = uri  # MkDocs would make a path of it, which takes longer than all else of the file
+
+    def is_documentation_page(self) -> bool:
+        """Return False: pages are not in the cache."""
+        return False
 
     def copy_file(self, dirty: bool = False) -> None:  # noqa: FBT001, FBT002 - MkDocs' signature
         source, target = self.abs_src_path or "", self.abs_dest_path

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from html import unescape
 from pathlib import PurePosixPath
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
 from msgspec import to_builtins
 
 from reportgen.core import __version__
@@ -16,7 +18,7 @@ from reportgen.core.report_json import FORMAT
 from reportgen.core.statements import Fact, Truth
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from reportgen.core.cache import CachedText
     from reportgen.core.errors import Diagnostic
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 _FACT = Fact.__struct_fields__
 
 
+@lru_cache(maxsize=1024)  # used for each file of a page
 def get_page_folder(page: str) -> str:
     """Return the folder of a page's figure files: ``figures/`` and the page's path without its suffix."""
     return f"figures/{PurePosixPath(page).with_suffix('')}"
@@ -84,8 +87,10 @@ def format_report_json(
         "generator": {"name": "reportgen", "version": __version__},
         "commit": provenance.commit or None,
         "date": provenance.date or None,
-        "pages": [_describe_page(page, report) for page in report.pages],
-        "sources": [
+    }
+    lists: dict[str, Iterable[dict[str, Any]]] = {
+        "pages": (_describe_page(page, report) for page in report.pages),
+        "sources": (
             pick(source.settings, "title", "description", "approximate")
             | {
                 "name": source.name,
@@ -93,23 +98,27 @@ def format_report_json(
                 "files": [pick(file, "path", "size", "sha256") for file in source.files],
             }
             for source in report.list_sources()
-        ],
-        "problems": [describe_diagnostic(problem) for problem in report.problems],
+        ),
+        "problems": map(describe_diagnostic, report.problems),
     }
     if report.accepted:
-        value["accepted"] = [
+        lists["accepted"] = (
             describe_diagnostic(one.problem) | {"reason": one.reason} for one in report.accepted
-        ]
-    members = []
-    for name, member in sorted(value.items()):
-        is_long = isinstance(member, list) and member
-        text = "[\n" + ",\n".join(map(_encode, member)) + "\n]" if is_long else _encode(member)
-        members.append(f"{_encode(name)}: {text}")
-    return "{\n" + ",\n".join(members) + "\n}\n"
+        )
+    members = {name: _encode(member) for name, member in value.items()}
+    for name, described in lists.items():
+        lines = ",\n".join(map(_encode, described))
+        members[name] = f"[\n{lines}\n]" if lines else "[]"
+    return "{\n" + ",\n".join(f'"{name}": {members[name]}' for name in sorted(members)) + "\n}\n"
+
+
+# Sorted, a value that is no number is null, and numbers of NumPy are plain ones.
+_ENCODER: Final = msgspec.json.Encoder(order="sorted", enc_hook=lambda value: value.item())
 
 
 def _encode(value: object) -> str:
-    return json.dumps(value, sort_keys=True, allow_nan=False, ensure_ascii=False)
+    """Encode as JSON in one line: a third of the time of the standard library's, for each page of a site."""
+    return msgspec.json.format(_ENCODER.encode(value), indent=0).decode()
 
 
 def pick(one: object, *names: str) -> dict[str, Any]:
@@ -213,15 +222,15 @@ _SETTINGS = ("lang", "separator", "min_search_length")
 _LARGEST_PART = 128_000  # characters of a part of the texts; a browser indexes it in a moment
 
 
-def make_index_scripts(index_json: str) -> dict[str, str]:
-    """Return classic scripts, by name, that pass MkDocs' ``search/search_index.json`` to the theme.
+def make_index_scripts(index_json: bytes) -> Iterator[tuple[str, str]]:
+    """Yield classic scripts, with their names, that pass MkDocs' ``search/search_index.json`` to the theme.
 
     ``titles.js`` has the settings that a search needs, address and title of each document (as text; MkDocs
     writes HTML), and the number of the first document of each part of the texts. An address on the page of
     the one before is ``#`` and the id; the first page has an empty address. ``texts-0.js`` and so on have the
     texts. No script contains a character that can end it or a line of it.
     """
-    index = json.loads(index_json)
+    index: dict[str, Any] = msgspec.json.decode(index_json)
     config = {key: index["config"][key] for key in _SETTINGS if key in index["config"]}
     pages = (doc["location"].partition("#")[0] for doc in index["docs"])
     order = {page: place for place, page in enumerate(dict.fromkeys(["", *pages]))}
@@ -239,9 +248,10 @@ def make_index_scripts(index_json: str) -> dict[str, str]:
             parts.append([])
             room = _LARGEST_PART - len(doc["text"])
         parts[-1].append(doc["text"])
-    titles = _write_script({"config": config, "docs": entries, "starts": starts, "texts": []})
-    texts = {f"texts-{n}.js": f".texts[{n}]{_write_script(part)}" for n, part in enumerate(parts)}
-    return {name: f"window.reportgenSearch{text}" for name, text in ({"titles.js": titles} | texts).items()}
+    titles = {"config": config, "docs": entries, "starts": starts, "texts": []}
+    yield "titles.js", f"window.reportgenSearch{_write_script(titles)}"
+    for number, part in enumerate(parts):
+        yield f"texts-{number}.js", f"window.reportgenSearch.texts[{number}]{_write_script(part)}"
 
 
 def _write_script(value: object) -> str:

@@ -374,7 +374,9 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         return content
 
     def on_page_context(self, context: TemplateContext, *, page: Page, **_: object) -> TemplateContext:
-        """Add the page to our theme's context."""
+        """Add the page to our theme's context, unless an earlier build rendered it."""
+        if self._store and self._store.get_html(page.file.src_uri):
+            return context
         own = self._assembly.make_page_context(page.file.src_uri, page.url)
         context["rg"] = own | {"navigation": self._tree.make_context(page)}  # type: ignore[typeddict-unknown-key]
         return context

@@ -8,7 +8,7 @@ import re
 from collections import defaultdict
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -56,11 +56,19 @@ def make_names_key(cache: Cache, requests: tuple[Request, ...], source: Source) 
     return cache.make_key("series", repr(requests), source.digest)
 
 
+_MOST_HELD: Final = 96 << 20
+"""Size of the files whose results are held in memory, in bytes; as numbers, they take about as much."""
+
+
 def read_series_names(
     plan: Plan, sources: Mapping[str, Source], answers: ResultsStore, cache: Cache, problems: Diagnostics
 ) -> dict[Request, tuple[str, ...]]:
-    """Return the series of every request, from the cache if their source has not changed."""
+    """Return the series of every request, from the cache if their source has not changed.
+
+    What was read stays in memory for the drawing, up to a limit: the rest is read again then.
+    """
     names: dict[Request, tuple[str, ...]] = {}
+    held = 0
     for source, requests in plan.requests_by_source.items():
         key = make_names_key(cache, requests, sources[source])
         stored = cache.load(key, tuple[tuple[str, ...], ...])
@@ -74,6 +82,9 @@ def read_series_names(
         if len(found) == len(requests):
             cache.store(key, tuple(found.values()))
         names |= found
+        held += sum(file.size for file in sources[source].files)
+        if held > _MOST_HELD:
+            answers.forget(source)
     return names
 
 
@@ -336,6 +347,8 @@ class DrawInputs(Struct, frozen=True, dict=True):
     colours: SeriesColours
     cache: Cache
     subjects: dict[Topic, CachedSubject] = field(default_factory=dict)
+    # By source and filter: settings in which runs of a series differ, with their values.
+    pooled: dict[tuple[str, tuple[Any, ...]], dict[str, dict[str, list[str]]]] = field(default_factory=dict)
 
     def get_subject(self, topic: Topic, place: SourceLocation) -> CachedSubject:
         """Return the subject of a topic; problems in its data are reported at ``place``."""

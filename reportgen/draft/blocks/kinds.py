@@ -189,8 +189,11 @@ def _find_pooled(
 
         return find_pooled_settings(inputs.project.root, source, where)
 
-    key = inputs.cache.make_key("pooled", repr(where), source.digest)
-    return inputs.cache.memo(key, dict[str, dict[str, list[str]]], find)
+    looked_up = source.name, where
+    if looked_up not in inputs.pooled:
+        key = inputs.cache.make_key("pooled", repr(where), source.digest)
+        inputs.pooled[looked_up] = inputs.cache.memo(key, dict[str, dict[str, list[str]]], find)
+    return inputs.pooled[looked_up]
 
 
 def name_cause(planned: PlannedBenchmark, found: Sequence[Diagnostic]) -> Iterator[Diagnostic]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -71,6 +71,16 @@ class PlannedStatement(Struct, frozen=True):
     topic: Topic
 
 
+_Planned = TypeVar("_Planned", PlannedBlock, PlannedBenchmark, PlannedStatement)
+
+
+def _group_by_page(planned: tuple[_Planned, ...]) -> dict[str, tuple[_Planned, ...]]:
+    found: dict[str, list[_Planned]] = defaultdict(list)
+    for one in planned:
+        found[one.page.path].append(one)
+    return {path: tuple(some) for path, some in found.items()}
+
+
 class Plan(Struct, frozen=True):
     """Everything to draw and to judge, in the order of the report."""
 
@@ -111,6 +121,15 @@ class Plan(Struct, frozen=True):
         for statement in self.statements:
             found[statement.page.path].add(statement.topic.request.source)
         return found
+
+    def split_pages(self) -> list[Plan]:
+        """Return the part of the plan for each page, in the order of the report."""
+        blocks, benchmarks = _group_by_page(self.blocks), _group_by_page(self.benchmarks)
+        statements = _group_by_page(self.statements)
+        pages = dict.fromkeys((*blocks, *benchmarks, *statements))
+        return [
+            Plan(blocks.get(page, ()), benchmarks.get(page, ()), statements.get(page, ())) for page in pages
+        ]
 
     def select_pages(self, paths: Collection[str]) -> Plan:
         """Return the part of the plan for these pages."""

@@ -113,7 +113,7 @@ class ResultsStore:
         places: Mapping[Request, SourceLocation] | None = None,
     ) -> None:
         self._root, self._sources, self._places = root, sources, places or {}
-        self._results: dict[tuple[str, Request | str], Any] = {}
+        self._results: dict[str, dict[tuple[str, Request | str], Any]] = defaultdict(dict)  # by source
         self._metrics: dict[CurveRequest, dict[str, None]] = defaultdict(dict)
         self._voting: set[ScoreRequest] = set()
         for request in requests:
@@ -123,16 +123,16 @@ class ResultsStore:
                 self._voting.add(_select_score_rows(request))
 
     def _compute_once(self, what: str, subject: Request | str, compute: Callable[[], _Value]) -> _Value:
+        known = self._results[subject if isinstance(subject, str) else subject.source]
         key = what, subject
-        if key not in self._results:
-            self._results[key] = compute()
-        result: _Value = self._results[key]
+        if key not in known:
+            known[key] = compute()
+        result: _Value = known[key]
         return result
 
     def forget(self, source: str) -> None:
         """Drop what was read of a source; it is read again when it is requested again."""
-        for key in [key for key in self._results if getattr(key[1], "source", key[1]) == source]:
-            del self._results[key]
+        self._results.pop(source, None)
 
     def _locate(self, request: Request) -> SourceLocation:
         return self._places.get(request, self._sources[request.source].location)
@@ -184,7 +184,7 @@ class ResultsStore:
         rows = _select_curve_rows(other)
         if metric not in self._metrics[rows]:  # read now, since nobody requested it
             self._metrics[rows][metric] = None
-            self._results.pop(("rows", rows), None)
+            self._results[request.source].pop(("rows", rows), None)
         return self.get_curves(other).curve_set
 
     def _compute_curves(self, request: CurveRequest) -> CurveResult:

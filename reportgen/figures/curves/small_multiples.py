@@ -107,7 +107,7 @@ def _draw_panel(
     rows = tuple((row[0], row[column]) for row in table.rows if row[column])
     return replace(
         figure,
-        table=Table((table.header[0], curve.series), rows, table.note),
+        table_data=Table((table.header[0], curve.series), rows, table.note),
         csv=write_curves_csv(alone, context.full_names),
         legend=tuple(entry for entry in figure.legend if entry[0] == curve.series),
     )

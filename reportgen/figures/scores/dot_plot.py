@@ -140,12 +140,12 @@ def draw_dot_plot(
         file_svg=draw_rows_file(
             rows, axis, title=file_title or title, subtitle=how, source=text.source, rule=rule
         ),
-        table=table,
+        table_data=table,
         csv=csv,
         spec=write_rows_spec(rows, axis, title=title, subtitle=how, rule=rule),
         view="",
         payload="",
-        numbers=text.numbers,
+        numbers_data=text.numbers,
         legend=legend,
         plot_class=name_rows_class(rows),
     )

@@ -110,8 +110,8 @@ def check_unchanged(config_file: Path, *, strict: bool) -> Summary | None:
             manifest["config"] == str(config_file.resolve())
             and manifest["plain"]
             and not (strict and summary.warnings)
-            and _list_outputs(Path(manifest["site"])) == manifest["outputs"]
             and _has_same_inputs(root, manifest)
+            and _list_outputs(Path(manifest["site"])) == manifest["outputs"]
         )
     except _UNREADABLE:
         return None
