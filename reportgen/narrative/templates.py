@@ -42,6 +42,8 @@ _NAME: Final = re.compile(r"[^\W\d][\w-]*(?:\.[\w-]+|\[\d+\])*")
 # What is before double braces in LaTeX, and seldom before a variable.
 _GLUED: Final = re.compile(r"[\w^}\\]$")
 _FENCE: Final = re.compile(r"[> \t]*(?P<marks>`{3,}|~{3,}) *(?:\{ *\.?|\.)?(?P<word>[\w-]*)")
+# The name of a file without its ending, and the language that mkdocs-static-i18n reads in it.
+_LANGUAGE: Final = re.compile(r"(.*?)((?:\.[a-z]{2}(?:[-_][A-Za-z]{2,4})?)?)", re.DOTALL)
 _MOST_PAGES: Final = 500
 
 
@@ -226,9 +228,9 @@ def expand_page(
         words = "-".join(firsts[name] for name in reversed(firsts))
         folded = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode("ascii").lower()
         slug = re.sub(r"[^a-z0-9]+", "-", folded).strip("-") or "page"
-        stem = PurePosixPath(path).stem
+        stem, language = _LANGUAGE.fullmatch(PurePosixPath(path).stem).groups()  # type: ignore[union-attr]  # matches any text
         stem = "" if stem.lower() in {"index", "readme"} else f"{stem}-"
-        name = str(PurePosixPath(path).with_name(f"{stem}{slug}.md"))
+        name = str(PurePosixPath(path).with_name(f"{stem}{slug}{language}.md"))
         pages.append(ExpandedPage(name, whole, variables, path))
     paths = [page.path for page in pages]
     twice = [one for one in paths if paths.count(one) > 1]

@@ -372,8 +372,21 @@ def make_page(config: MkDocsConfig, path: str, text: str) -> File:
     """
     where = InclusionLevel.UNDEFINED if config.nav is None else InclusionLevel.NOT_IN_NAV
     file = File.generated(config, path, content=text, inclusion=where)
-    file.dest_uri = find_language_folder(config) + file.dest_uri
+    plain = File.generated(config, _leave_language_out(config, path), content=text)
+    file.dest_uri = find_language_folder(config) + plain.dest_uri
     return file
+
+
+def _leave_language_out(config: MkDocsConfig, path: str) -> str:
+    """Return the path that a page has without the folder or the ending of its language."""
+    plugin = _find_i18n(config)
+    if plugin is None:
+        return path
+    if plugin.config.docs_structure == "folder":
+        folder, _, inner = path.partition("/")
+        return inner if folder in plugin.all_languages else path
+    stem, _, language = path.removesuffix(".md").rpartition(".")
+    return f"{stem}.md" if language in plugin.all_languages else path
 
 
 class _LinkedFile(File):
