@@ -273,7 +273,7 @@ def _show(path: Path, root: Path) -> str:
 
 
 def add_to_navigation(text: str, file: str, title: str, page: str) -> str:
-    """Return the text of a ``mkdocs.yml`` with a page in its ``nav:``, behind the last page of the top level.
+    """Return the text of a ``mkdocs.yml`` with a page at the end of its ``nav:``, or of its folder's section.
 
     ``file`` is the name of the ``mkdocs.yml`` for messages, ``page`` the path of the page below the content
     folder. Line ends, comments and indentation stay. The text is returned as it is without ``nav:``, where
@@ -286,9 +286,9 @@ def add_to_navigation(text: str, file: str, title: str, page: str) -> str:
     if before is None or any(node.text == page for node in before.iterate()):
         return text
     entry = write_yaml({title: page}).strip()
-    added = _insert_entry(text, before, entry)
+    added = _insert_entry(text, _find_list(before, page), entry)
     after = _parse_navigation(added, file) if added else None
-    if after is None or [one for one in to_values(after) if one != {title: page}] != to_values(before):
+    if after is None or _leave_out({title: page}, to_values(after)) != to_values(before):
         message = "nav: is written in a way that reportgen cannot add a page to"
         raise ReportError(make_settings_problem(before.place, message, f"Add the page yourself: - {entry}"))
     return added
@@ -300,13 +300,25 @@ def _parse_navigation(text: str, file: str) -> Node | None:
     return found if found and found.kind == "list" and found.items else None
 
 
+def _find_list(navigation: Node, page: str) -> Node:
+    """Return the list with the other pages of a page's folder, and all of ``nav:`` if there is none."""
+    folder = PurePosixPath(page).parent
+    for node in navigation.iterate() if folder.name else ():
+        pages = (one.text for item in node.items for one in (item, *item.entries.values()))
+        if any(PurePosixPath(text).parent == folder for text in pages):
+            return node
+    return navigation
+
+
+def _leave_out(entry: object, value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _leave_out(entry, inner) for key, inner in value.items()}
+    return [_leave_out(entry, one) for one in value if one != entry] if isinstance(value, list) else value
+
+
 def _insert_entry(text: str, navigation: Node, entry: str) -> str:
-    """Return the text with an entry, in a line of its own or in brackets; empty if it has no place."""
-    index = len(navigation.items) - 1
-    for number, item in enumerate(navigation.items):
-        if not (item.kind == "mapping" and any(inner.kind == "list" for inner in item.entries.values())):
-            index = number  # not a section
-    item = navigation.items[index]
+    """Return the text with an entry at the end of a list, in dashes or brackets; empty if it has no place."""
+    item = navigation.items[-1]
     lines = text.splitlines(keepends=True)
     first = (item.place.line or 1) - 1
     last = max((node.place.line or 1) - 1 for node in item.iterate())
