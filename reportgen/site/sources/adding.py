@@ -20,13 +20,13 @@ from reportgen.core.cache import replace_file
 from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage, make_error
 from reportgen.core.repository import find_checkout, find_data_boundary
 from reportgen.core.words import join_names
-from reportgen.draft.describing import describe_path, freeze_source, suggest_settings
+from reportgen.draft.describing import freeze_source, suggest_settings
 from reportgen.draft.first_page import write_first_page
 from reportgen.settings.loading import read_project_settings
 from reportgen.settings.text import make_settings_problem, normalise_text, read_text
 from reportgen.settings.yaml_tree import Origin, parse, to_values, write_yaml
 from reportgen.site.checking import open_report
-from reportgen.site.describe import locate_data
+from reportgen.site.describe import describe_located, locate_data
 from reportgen.site.sources.freezing import SETTINGS, TOOL, write_frozen
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def add_data(
     root = config_file.absolute().parent
     content, settings = read_project_settings(config_file, config_file.name)
     place = locate_data(path)
-    description = _describe(place, place.name)
+    description = describe_located(place, place.name, place.hashes)
     # What is suggested for source.yml may be all that is missing.
     if not description.kind or not description.settings:
         _raise_errors(description)
@@ -99,7 +99,8 @@ def add_data(
             raise make_error(str(place.path), message, advice)
     with ExitStack() as undo:
         written = _put_data(place, description, target, how, undo)
-        description = _describe(locate_data(target.data), target.name)
+        written_place = locate_data(target.data)
+        description = describe_located(written_place, target.name, written_place.hashes)
         _raise_errors(description)
         if page:
             written += _put_page(config_file, page, target, description, undo)
@@ -116,10 +117,6 @@ def _find_others(path: Path, description: Description) -> list[Diagnostic]:
     message = f"only {description.title} was added, not {join_names(others, most=8)}"
     advice = f"Add each of them by itself, as in reportgen add {path / others[0]}"
     return [Diagnostic(SourceLocation(str(path)), message, advice, Stage.DATA, Severity.WARNING)]
-
-
-def _describe(place: DataPath, name: str) -> Description:
-    return describe_path(place.path, place.root, name, place.hashes, place.cache, boundary=place.boundary)
 
 
 def _raise_errors(description: Description) -> None:
