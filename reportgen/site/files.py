@@ -7,6 +7,7 @@ import logging
 import os
 import re
 import stat
+import warnings
 from copy import copy
 from html import escape, unescape
 from pathlib import Path
@@ -73,6 +74,8 @@ def _find_i18n(config: MkDocsConfig) -> Any:  # noqa: ANN401 - it brings no type
 JUPYTER: Final = "mkdocs-jupyter"
 # Plugins that replace names between double braces, too.
 _REPLACING: Final = ("macros", "git-revision-date-localized", "git-revision-date")
+# awesome-pages warns of each plugin listed before it that looks at the navigation: ours only reads it.
+warnings.filterwarnings("ignore", 'The plugin "reportgen" might not work correctly when placed before')
 
 
 def render_cells(
