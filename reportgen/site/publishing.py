@@ -50,6 +50,11 @@ if TYPE_CHECKING:
     from reportgen.site.assembly import Additions
 
 _PAGE_NAMED = re.compile(r"Doc file '([^']+)'")
+# What MkDocs makes of a problem in our plugin's settings.
+_OWN = re.compile(
+    r"(?:Config value 'plugins': )?Plugin 'reportgen' option 'reportgen': "
+    r"(?P<file>[^\s:]+)(?::(?P<line>\d+))?(?::(?P<column>\d+))?: (?P<message>.*)"
+)
 
 
 def load_configuration(
@@ -87,11 +92,21 @@ def explain_refusal(
     if problems:
         return ReportError(*problems)
     ours = {clean_text(str(problem)): problem for problem in warned}
-    for word in words or [str(error)]:
+    for said in words or [str(error)]:
+        problems += tuple(_restore_problem(match) for match in _OWN.finditer(said))
+        word = _OWN.sub("", said)
+        if not word.strip():
+            continue
         page = _PAGE_NAMED.search(word)
         file = f"{content}/{page[1]}" if page and content else "mkdocs.yml"
         problems += (ours.get(word) or make_mkdocs_problem(word, file=file),)
     return ReportError(*problems)
+
+
+def _restore_problem(match: re.Match[str]) -> Diagnostic:
+    line, column = (int(one) if one else None for one in match.group("line", "column"))
+    place = SourceLocation(match["file"], line, column)
+    return Diagnostic(place, match["message"].rstrip("."), "", Stage.SETTINGS)
 
 
 def make_mkdocs_problem(
@@ -285,6 +300,9 @@ def serve_site(
     config_file: Path, *, dev_addr: str | None, open_browser: bool, report: Callable[[str], None]
 ) -> None:
     """Serve until interrupted; ``report`` gets MkDocs' messages. Raise a ReportError if it fails."""
+    # MkDocs prints what is wrong with the settings in words of its own.
+    with collect_warnings() as words:
+        load_configuration(config_file, strict=False, words=words)
     # It imports a server and a watcher, which a build does not need.
     from mkdocs.commands.serve import serve  # noqa: PLC0415
 
