@@ -226,7 +226,7 @@ def expand_page(
         # Next to the file, so that its links stay right: scores-aime.md for scores.md.
         firsts = {name.partition(".")[0]: value for name, value in reversed(list(own.items()))}
         words = "-".join(firsts[name] for name in reversed(firsts))
-        folded = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode("ascii").lower()
+        folded = unicodedata.normalize("NFKD", words.casefold()).encode("ascii", "ignore").decode("ascii")
         slug = re.sub(r"[^a-z0-9]+", "-", folded).strip("-") or "page"
         stem, language = _LANGUAGE.fullmatch(PurePosixPath(path).stem).groups()  # type: ignore[union-attr]  # matches any text
         stem = "" if stem.lower() in {"index", "readme"} else f"{stem}-"
@@ -235,7 +235,7 @@ def expand_page(
     paths = [page.path for page in pages]
     twice = [one for one in paths if paths.count(one) > 1]
     if twice and looped:
-        step = "Make the first values differ in a letter or a digit"
+        step = "Make the first values differ in a digit or a letter from a to z, which names of pages have"
         raise ReportError(Diagnostic(looped.place, f"for makes two pages {twice[0]}", step))
     return tuple(pages)
 
