@@ -39,7 +39,7 @@ from reportgen.site.plugin import ReportPlugin
 from reportgen.site.reuse import manifest
 from reportgen.site.reuse.manifest import LastBuild
 from reportgen.site.reuse.pages import has_known_inputs
-from reportgen.site.serving import find_problems, hide_printed_problems
+from reportgen.site.serving import find_problems, hide_printed_problems, listen, restore_problems
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -50,11 +50,6 @@ if TYPE_CHECKING:
     from reportgen.site.assembly import Additions
 
 _PAGE_NAMED = re.compile(r"Doc file '([^']+)'")
-# What MkDocs makes of a problem in our plugin's settings.
-_OWN = re.compile(
-    r"(?:Config value 'plugins': )?Plugin 'reportgen' option 'reportgen': "
-    r"(?P<file>[^\s:]+)(?::(?P<line>\d+))?(?::(?P<column>\d+))?: (?P<message>.*)"
-)
 
 
 def load_configuration(
@@ -93,20 +88,14 @@ def explain_refusal(
         return ReportError(*problems)
     ours = {clean_text(str(problem)): problem for problem in warned}
     for said in words or [str(error)]:
-        problems += tuple(_restore_problem(match) for match in _OWN.finditer(said))
-        word = _OWN.sub("", said)
-        if not word.strip():
+        own, word = restore_problems(said)
+        problems += own
+        if own and not word:
             continue
         page = _PAGE_NAMED.search(word)
         file = f"{content}/{page[1]}" if page and content else "mkdocs.yml"
         problems += (ours.get(word) or make_mkdocs_problem(word, file=file),)
     return ReportError(*problems)
-
-
-def _restore_problem(match: re.Match[str]) -> Diagnostic:
-    line, column = (int(one) if one else None for one in match.group("line", "column"))
-    place = SourceLocation(match["file"], line, column)
-    return Diagnostic(place, match["message"].rstrip("."), "", Stage.SETTINGS)
 
 
 def make_mkdocs_problem(
@@ -124,23 +113,10 @@ def collect_warnings() -> Iterator[list[str]]:
     before = logger.propagate
     logger.propagate = False
     try:
-        with _listen(logging.WARNING, words.append):
+        with listen(logging.WARNING, words.append):
             yield words
     finally:
         logger.propagate = before
-
-
-@contextmanager
-def _listen(level: int, report: Callable[[str], object]) -> Iterator[None]:
-    """Report MkDocs' log messages from a level up."""
-    handler = logging.Handler(level)
-    handler.emit = lambda record: report(record.getMessage())  # type: ignore[assignment, method-assign]
-    logger = logging.getLogger("mkdocs")
-    logger.addHandler(handler)
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
 
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -300,6 +276,13 @@ def serve_site(
     config_file: Path, *, dev_addr: str | None, open_browser: bool, report: Callable[[str], None]
 ) -> None:
     """Serve until interrupted; ``report`` gets MkDocs' messages. Raise a ReportError if it fails."""
+
+    def report_others(words: str) -> None:
+        """Leave out our own problems, which are printed with their lines."""
+        own, others = restore_problems(words)
+        if others or not own:
+            report(others)
+
     # MkDocs prints what is wrong with the settings in words of its own.
     with collect_warnings() as words:
         load_configuration(config_file, strict=False, words=words)
@@ -312,7 +295,7 @@ def serve_site(
     hide_printed_problems()
     options: dict[str, Any] = {"dev_addr": dev_addr} if dev_addr else {}
     try:
-        with _listen(logging.INFO, report):
+        with listen(logging.INFO, report_others):
             serve(config_file=str(config_file), open_in_browser=open_browser, **options)
     except (Abort, MkDocsException, OSError) as error:
         if problems := find_problems(error):
