@@ -65,7 +65,7 @@ def test_settings_of_a_frame_are_arguments() -> None:
     algorithms = pd.DataFrame({"algo": ["a", "b"], "step": [0, 0], "loss": [1.0, 2.0]})
     table = rg.read(algorithms, columns={"series": "algo"}, rename={"a": "Ours"})
     assert rg.curves(table)["series"].tolist() == ["Ours", "b"]
-    with pytest.raises(rg.ReportError, match="intervall"):
+    with pytest.raises(rg.ReportError, match='"intervall" is no argument of rg'):
         rg.read(frame, intervall="se")
     with pytest.raises(rg.ReportError, match="Write them into its source"):
         rg.read(RUNS, interval="se")

@@ -79,7 +79,8 @@ def _name_frame(problem: Diagnostic) -> Diagnostic:
         return problem
     line = problem.location.line
     place = SourceLocation(f"row {line - 1} of the frame" if line and line > 1 else "the frame")
-    message = re.sub(r"\bline (\d+)", lambda found: f"row {int(found[1]) - 1}", problem.message)
+    message = problem.message.replace(f"is not a key of {_FRAME}.source.yml", "is no argument of rg.read")
+    message = re.sub(r"\bline (\d+)", lambda found: f"row {int(found[1]) - 1}", message)
     step = problem.next_step.replace(f"{_FRAME}.source.yml", "source.yml").replace("x: of the block", "x")
     step = re.sub(r"Say (\w+): in source\.yml", r"Say it in rg.read(frame, \1=…)", step)
     step = step.replace(" in source.yml", " as an argument of rg.read")
