@@ -180,6 +180,16 @@ def test_pages_from_one_file_are_pages_of_their_language(
     }
 
 
+def test_the_language_switch_of_a_generated_page_is_its_own(
+    structure: str, order: tuple[int, ...], tmp_path: Path, drawn: Path
+) -> None:
+    """It led to the translation of the page before; other languages may have no such page."""
+    root = write_translated(tmp_path, structure, order, "material")
+    share_cache(drawn, root)
+    page = text_of(build(root) / "de/other/index.html")
+    assert re.findall(r'<a href="([^"]*)" hreflang="(\w+)"', page) == [("/small/", "en"), ("./", "de")]
+
+
 def test_what_changed_is_said_in_the_default_language(
     structure: str, order: tuple[int, ...], tmp_path: Path, drawn: Path
 ) -> None:

@@ -377,6 +377,10 @@ def make_page(config: MkDocsConfig, path: str, text: str) -> File:
     file = File.generated(config, path, content=text, inclusion=where)
     plain = File.generated(config, _leave_language_out(config, path), content=text)
     file.dest_uri = find_language_folder(config) + plain.dest_uri
+    if plugin := _find_i18n(config):
+        # What it sets of its own pages: otherwise the language switch of the page before would be shown.
+        language = plugin.current_language
+        vars(file).update(locale=language, locale_alternate_of=language, alternates={language: file})
     return file
 
 
