@@ -58,16 +58,19 @@ class Table(Struct, frozen=True):
 
 
 def explain_frames(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Return a function whose errors about a frame name its rows, not those of the file it is written to."""
+    """Return a function whose errors about a frame name its rows, not those of the file it is written to.
+
+    Tracebacks of errors end at the function, since they are about data and not about what is below.
+    """
 
     @wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        data = args[0] if args else kwargs.get("data")
-        if isinstance(data, str | Path) or (isinstance(data, Table) and not data.of_frame):
-            return function(*args, **kwargs)
         problems = Diagnostics()
         with problems.collecting():
             return function(*args, **kwargs)
+        data = args[0] if args else kwargs.get("data")
+        if isinstance(data, str | Path) or (isinstance(data, Table) and not data.of_frame):
+            raise ReportError(*problems.found)
         raise ReportError(*map(_name_frame, problems.found))
 
     return call
