@@ -210,6 +210,9 @@ def test_frozen_linked_or_left(tmp_path: Path) -> None:
     assert add(report, str(source), "--freeze", "--as", "frozen", "--page").returncode == 0
     assert {path.name for path in (report / "data/frozen").iterdir()} == {"data.parquet", "source.yml"}
     shutil.copy(source, report / "data/there.csv")
+    for option in ("--copy", "--link", "--freeze"):
+        refused = add(report, "data/there.csv", option)
+        assert f"it is already in the data folder. Leave {option} out" in refused.stderr
     assert "left where they are" in add(report, "data/there.csv", "--page").stdout
     assert (report / "content/there.md").exists()
     config = CONFIG.replace("reportgen]", "{reportgen: {follow_links: true}}]")

@@ -85,9 +85,7 @@ def add_data(
         raise make_error(str(path), "it holds no data of its own", advice, Stage.DATA)
     left = _find_others(path, description)
     data_dir = root / settings.data_dir
-    if place.path.is_relative_to(data_dir):
-        how = "stay"
-    how = how or ("copy" if description.size <= LARGEST_COPY else "freeze")
+    how = _choose_how(place, description, data_dir, how)
     target = _make_target(place, description, name or "", how, data_dir)
     page = root / content / f"{target.name}.md" if with_page else None
     _refuse_existing(root, target, page, how)
@@ -107,6 +105,16 @@ def add_data(
         undo.pop_all()
     description = replace(description, problems=(*description.problems, *left))
     return Addition(target.name, how, tuple(_show(one, root) for one in written), description)
+
+
+def _choose_how(place: DataPath, description: Description, data_dir: Path, how: How | None) -> How:
+    """Return what is done with the data where nobody says it; raise if they are there and somebody does."""
+    if not place.path.is_relative_to(data_dir):
+        return how or ("copy" if description.size <= LARGEST_COPY else "freeze")
+    if how:
+        message = "it is already in the data folder"
+        raise make_error(str(place.path), message, f"Leave --{how} out", Stage.DATA)
+    return "stay"
 
 
 def _find_others(path: Path, description: Description) -> list[Diagnostic]:
