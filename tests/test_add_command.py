@@ -117,19 +117,20 @@ def test_a_page_whose_reader_chooses_x(tmp_path: Path) -> None:
 
 
 def test_the_navigation_keeps_its_words(tmp_path: Path) -> None:
-    """A line is added behind the last page; comments, spaces and line ends stay."""
+    """A line is added at the end; comments, spaces and line ends stay."""
     report = make_report(tmp_path, CONFIG.replace("\n", "\r\n"))
     (tmp_path / "runs.csv").write_text(LONG, encoding="utf-8")
     (report / "mkdocs.yml").write_bytes(CONFIG.replace("\n", "\r\n").encode())
     assert add(report, "../runs.csv", "--as", "our-runs", "--page").returncode == 0
     lines = CONFIG.splitlines()
-    lines.insert(8, "    -   Our runs: our-runs.md")
+    lines.insert(10, "    -   Our runs: our-runs.md")
     assert (report / "mkdocs.yml").read_bytes() == ("\r\n".join(lines) + "\r\n").encode()
 
 
 @pytest.mark.parametrize(
     ("nav", "expected"),
     [
+        ("nav:\n- A: [x/a.md]\n- b.md", "nav:\n- A: [x/a.md]\n- b.md\n- New: new.md\n"),
         ("nav:\n- index.md", "nav:\n- index.md\n- New: new.md\n"),
         ("nav: [index.md, {Words: words.md}]\n", "nav: [index.md, {Words: words.md}, {New: new.md}]\n"),
         (
@@ -143,6 +144,21 @@ def test_the_navigation_keeps_its_words(tmp_path: Path) -> None:
 def test_ways_to_write_a_navigation(nav: str, expected: str) -> None:
     """With dashes, in brackets, of sections alone, or not at all."""
     assert add_to_navigation(nav, "mkdocs.yml", "New", "new.md") == expected
+
+
+def test_a_page_is_added_to_the_section_of_its_folder(tmp_path: Path) -> None:
+    """Where pages of the same folder are; otherwise at the end, also behind sections."""
+    nav = "nav:\n  - index.md\n  - Sweeps:\n    - Depth: sweeps/depth.md\n  - Guide:\n    - words.md\n"
+    report = make_report(tmp_path, f"site_name: Ours\ndocs_dir: content\nplugins: [search, reportgen]\n{nav}")
+    (report / "content/sweeps").mkdir()
+    (report / "content/sweeps/depth.md").write_text("# Depth\n", encoding="utf-8")
+    (tmp_path / "runs.csv").write_text(LONG, encoding="utf-8")
+    for name in ("sweeps/width", "others/width", "runs"):
+        assert add(report, "../runs.csv", "--as", name, "--page").returncode == 0
+    depth = "    - Depth: sweeps/depth.md\n"
+    nav = nav.replace(depth, f"{depth}    - Width: sweeps/width.md\n")
+    written = (report / "mkdocs.yml").read_text(encoding="utf-8")
+    assert written.endswith(f"{nav}  - Width: others/width.md\n  - Runs: runs.md\n")
 
 
 def test_folders_are_copied_as_far_as_they_are_read(tmp_path: Path) -> None:
@@ -194,6 +210,9 @@ def test_frozen_linked_or_left(tmp_path: Path) -> None:
     assert add(report, str(source), "--freeze", "--as", "frozen", "--page").returncode == 0
     assert {path.name for path in (report / "data/frozen").iterdir()} == {"data.parquet", "source.yml"}
     shutil.copy(source, report / "data/there.csv")
+    for option in ("--copy", "--link", "--freeze"):
+        refused = add(report, "data/there.csv", option)
+        assert f"it is already in the data folder. Leave {option} out" in refused.stderr
     assert "left where they are" in add(report, "data/there.csv", "--page").stdout
     assert (report / "content/there.md").exists()
     config = CONFIG.replace("reportgen]", "{reportgen: {follow_links: true}}]")

@@ -320,6 +320,20 @@ def test_a_merge_in_the_settings_is_named(tmp_path: Path) -> None:
         assert said in (done.stdout + done.stderr).replace("error: ", "")
 
 
+def test_each_problem_of_our_settings_has_its_line(tmp_path: Path) -> None:
+    """Not in one message of MkDocs, which names no line of its own; the same before pages are served."""
+    settings = SETTINGS.replace("[reportgen]", "[reportgen: {colours: {a: grey}, bench: 4}]")
+    root = write_report(tmp_path, {"mkdocs.yml": f"{settings}colour: red\n"})
+    line = settings[: settings.index("grey")].count("\n") + 1
+    checked = run(root, "check").stdout
+    assert re.search(rf'^mkdocs.yml:{line}:\d+: error: "grey" is no colour', checked, re.MULTILINE)
+    assert re.search(rf'^mkdocs.yml:{line}:\d+: error: "bench" is not a key', checked, re.MULTILINE)
+    assert "mkdocs.yml: error: Config value 'colour': " in checked
+    assert "option 'reportgen'" not in checked
+    served = run(root, "serve").stderr
+    assert re.search(rf'^mkdocs.yml:{line}:\d+: error: "grey" is no colour', served, re.MULTILINE)
+
+
 def test_refused_settings_are_told_in_the_format_asked_for(tmp_path: Path) -> None:
     """A program that reads JSON gets JSON, whatever is wrong."""
     root = write_report(tmp_path, {"mkdocs.yml": SETTINGS.replace("[reportgen]", "[search]")})

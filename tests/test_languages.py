@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from command_line import run
 from example_site import build, made_once
-from made_projects import share_cache, write_report
+from made_projects import share_cache, write_file, write_report
 
 from reportgen.cli.main import cli
 
@@ -52,6 +52,18 @@ ENGLISH, GERMAN = (
     MATH.format(title="Accuracy", words="It ends at"),
     MATH.format(title="Treffer", words="Ende"),
 )
+METHODS = """---
+for: {{method: [GRPO, MEL]}}
+---
+# {word} {{{{ method }}}}
+
+[MEL](methods-mel.md)
+
+```curve
+source: runs
+series: ["{{{{ method }}}}"]
+```
+"""
 OVERVIEW = "# Overview\n\n```overview\n```\n"
 ONLY_ENGLISH = "# Notes\n\n```curve\nsource: runs\ntitle: Not translated\n```\n"
 PAGES = {"index": (OVERVIEW, None), "math": (ENGLISH, GERMAN), "notes": (ONLY_ENGLISH, None)}
@@ -134,6 +146,48 @@ def test_each_language_has_its_pages_with_their_figures(
         index = "".join(map(text_of, (site / "search").glob(parts)))
         assert "Accuracy" in index
         assert "Treffer" in index
+
+
+def test_pages_from_one_file_are_pages_of_their_language(
+    structure: str, order: tuple[int, ...], tmp_path: Path, drawn: Path
+) -> None:
+    """At the address that a page of the same name would have, and with links to those of its language."""
+    root = write_translated(tmp_path, structure, order)
+    share_cache(drawn, root)
+    english, german = METHODS.format(word="Method"), METHODS.format(word="Verfahren")
+    alone = METHODS.format(word="Only").replace("methods-", "")
+    for page, language, text in (
+        ("methods", "en", english),
+        ("methods", "de", german),
+        ("more/index", "en", alone),
+    ):
+        write_file(root / NAMES[structure](page, language), text)
+    site = build(root)
+    for folder, word in (("", "Method"), ("de/", "Verfahren")):
+        for page, first in (
+            ("methods-grpo", word),
+            ("methods-mel", word),
+            ("more/grpo", "Only"),
+            ("more/mel", "Only"),
+        ):
+            built = text_of(site / folder / page / "index.html")
+            assert f"{first} {page[-4:].strip('-/').upper()}" in built
+            assert built.count('<figure class="rg-figure') == 1
+    assert broken_links(site) == []
+    pages = {path.parent.relative_to(site).as_posix() for path in site.rglob("index.html")} - {".", "de"}
+    assert {page for page in pages if not page.startswith("de/")} == {
+        page[3:] for page in pages if page.startswith("de/")
+    }
+
+
+def test_the_language_switch_of_a_generated_page_is_its_own(
+    structure: str, order: tuple[int, ...], tmp_path: Path, drawn: Path
+) -> None:
+    """It led to the translation of the page before; other languages may have no such page."""
+    root = write_translated(tmp_path, structure, order, "material")
+    share_cache(drawn, root)
+    page = text_of(build(root) / "de/other/index.html")
+    assert re.findall(r'<a href="([^"]*)" hreflang="(\w+)"', page) == [("/small/", "en"), ("./", "de")]
 
 
 def test_what_changed_is_said_in_the_default_language(

@@ -291,6 +291,7 @@ def test_any_document_is_read_as_superfences_reads_it(text: str) -> None:
         ("``` TABLE title=x", "table"),
         ("> ```vega-light", "vega-lite"),
         ("```comparision", "comparison"),
+        ("```pass@k", "passk"),
         ("```observation", "observations"),
         ("    ```score", "scores"),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pydoc
+import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,10 +66,18 @@ def test_settings_of_a_frame_are_arguments() -> None:
     algorithms = pd.DataFrame({"algo": ["a", "b"], "step": [0, 0], "loss": [1.0, 2.0]})
     table = rg.read(algorithms, columns={"series": "algo"}, rename={"a": "Ours"})
     assert rg.curves(table)["series"].tolist() == ["Ours", "b"]
-    with pytest.raises(rg.ReportError, match="intervall"):
+    with pytest.raises(rg.ReportError, match='"intervall" is no argument of rg'):
         rg.read(frame, intervall="se")
     with pytest.raises(rg.ReportError, match="Write them into its source"):
         rg.read(RUNS, interval="se")
+
+
+def test_tracebacks_end_at_the_function() -> None:
+    """In a notebook they are shown in whole, and what is wrong are the data."""
+    for call in (lambda: rg.read("nowhere"), lambda: rg.curves(rg.read(RUNS), metric="nothing")):
+        with pytest.raises(rg.ReportError) as caught:
+            call()
+        assert len(traceback.extract_tb(caught.tb)) == 3
 
 
 def make_sweep() -> pd.DataFrame:

@@ -192,8 +192,18 @@ def test_settings_of_no_source_are_refused(tmp_path: Path) -> None:
         "data/source.yml: error: this file is read for no source; the settings of runs.csv are those in "
         "runs.source.yml. Rename it to runs.source.yml, or move it into the folder that it is for."
     )
+    described = call(report, "describe", "data/runs.csv")
+    assert described.returncode == 1
+    assert "data/source.yml: error: this file is read for no source" in described.stdout
+    assert "after it was put into" not in described.stdout
+    assert (
+        "data/source.yml: warning: this file is read for no source" in call(report, "describe", "data").stdout
+    )
+    added = call(report, "add", "data/runs.csv", "--page")
+    assert "data/source.yml: error: this file is read for no source" in added.stderr
     (report / "data/source.yml").rename(report / "data/runs.source.yml")
     assert call(report, "check").returncode == 0
+    assert call(report, "describe", "data").stdout.count("is read for no source") == 0
     write_file(report / "data/runs.source.yml", "columns: {step: nothing}\n")
     assert "data/runs.source.yml: error: columns: step names" in call(report, "check").stdout
     write_file(report / "data/runs.csv", "model,reward\nElm,2\n")

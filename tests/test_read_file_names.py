@@ -113,6 +113,14 @@ def test_nothing_is_taken_apart_without_need(tmp_path: Path, names: str, content
     assert {seed for _, seed in named(data)} <= {None, "7"}
 
 
+@pytest.mark.parametrize("names", ["lr=0.1.csv lr=0.2.csv lr=0.3.csv", "lr_1e-1.csv lr_1e-2.csv"])
+def test_a_part_of_a_value_counts_no_repetitions(tmp_path: Path, names: str) -> None:
+    """Rates are series, and nothing has to be settled."""
+    data = tables(tmp_path, *names.split())
+    assert described(data).series == tuple(name.removesuffix(".csv") for name in names.split())
+    assert data.warnings("s") == []
+
+
 def test_numbers_that_may_count_repetitions(tmp_path: Path) -> None:
     """Series stay as the files are called, and the message says what to write in either case."""
     data = tables(tmp_path, "base_1.csv", "base_2.csv", "new_1.csv")

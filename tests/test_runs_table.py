@@ -50,6 +50,15 @@ def test_each_row_is_a_run_of_the_file() -> None:
         assert float(row["at 50"]) == dict(own)[50]
 
 
+def test_the_csv_holds_numbers_as_programs_read_them(tmp_path: Path) -> None:
+    """A step of thousands has its commas on the page alone."""
+    table = draw(
+        tmp_path, "source: runs", {"data/runs.csv": "series,seed,step,score\na,1,1000,0.5\nb,1,2500,0.6\n"}
+    )
+    assert [row[2].text for row in table.rows] == ["2,500", "1,000"]
+    assert table.csv.splitlines()[1:] == ["b,1,2500,0.6,0.6", "a,1,1000,0.5,0.5"]
+
+
 def test_settings_are_those_in_which_the_runs_differ(tmp_path: Path) -> None:
     """Columns of words and of numbers; what all runs of the table share is left out."""
     table = draw(tmp_path, "source: runs\nmetric: score")

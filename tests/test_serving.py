@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from command_line import run
-from made_projects import write_report
+from made_projects import SETTINGS, write_report
 from served_report import MKDOCS, REPORTGEN, serving
 
 if TYPE_CHECKING:
@@ -123,6 +123,24 @@ def test_problems_are_printed_once(tmp_path: Path, command: tuple[str, ...]) -> 
     text = log.read_text(encoding="utf-8")
     assert text.count('content/index.md:3: error: there is no source "nowhere"') == 1
     assert text.count('"nowhere"') == 1
+
+
+def test_mistakes_in_the_settings_are_shown_with_their_line(tmp_path: Path) -> None:
+    """On the page and, once, where it is served: MkDocs says only that it stopped."""
+    folder, log, port = write_report(tmp_path / "report"), tmp_path / "log", free_port()
+    words = [*REPORTGEN, "serve", "--dev-addr", f"127.0.0.1:{port}"]
+    with log.open("w") as said, subprocess.Popen(words, cwd=folder, stdout=said, stderr=said) as process:
+        wait_for(log, "Serving on")
+        settings = SETTINGS.replace("[reportgen]", "[reportgen: {colours: {a: grey}}]")
+        (folder / "mkdocs.yml").write_text(settings, "utf-8")
+        wait_for(log, "is no colour of the palette")
+        time.sleep(1)
+        page = get(port, "/")[2]
+        process.terminate()
+    line = settings[: settings.index("grey")].count("\n") + 1
+    assert re.search(rf"<code>mkdocs.yml:{line}:\d+</code>\s*.{{1,10}}grey", page)
+    assert "Aborted" not in page
+    assert log.read_text(encoding="utf-8").count("is no colour of the palette") == 1
 
 
 def test_problems_of_the_first_build_are_printed_once(tmp_path: Path) -> None:

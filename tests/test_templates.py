@@ -123,6 +123,16 @@ def test_for_makes_a_page_of_each_combination() -> None:
     assert {page.template for page in pages} == {"guide/scores.md"}
 
 
+def test_pages_are_named_in_letters_that_every_address_has(tmp_path: Path) -> None:
+    """``ß`` is ``ss``; of names in other scripts alone, an error says what the first values need."""
+    template = '---\nfor: {{test: [{}]}}\ntitle: "{{{{ test }}}}"\n---\n# T\n'
+    root = write_report(tmp_path, {"content/t.md": template.format("Größe, Élan")})
+    assert call(root, "build").returncode == 0
+    assert {path.name for path in (root / "site").glob("t-*")} == {"t-grosse", "t-elan"}
+    (root / "content/t.md").write_text(template.format("数学, 物理"), "utf-8")
+    assert "differ in a digit or a letter from a to z" in call(root, "check").stdout
+
+
 @pytest.mark.parametrize(
     ("written", "said"),
     [

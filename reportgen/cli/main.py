@@ -242,7 +242,7 @@ def describe(path: Path, form: str) -> None:
       reportgen describe data/math500.csv --format json
     """
     from reportgen.draft import describing
-    from reportgen.site.describe import format_json, locate_data
+    from reportgen.site.describe import describe_located, format_json, locate_data
 
     with report_problems("nothing is described"):
         place = locate_data(path)
@@ -253,9 +253,7 @@ def describe(path: Path, form: str) -> None:
                 )
         else:
             with show_reading(place.hashes) as hashes:
-                description = describing.describe_path(
-                    place.path, place.root, place.name, hashes, place.cache, boundary=place.boundary
-                )
+                description = describe_located(place, place.name, hashes)
     place.hashes.save()
     place.cache.prune_daily()
     settings, block = describing.suggest_settings(description), describing.suggest_block(description)
@@ -268,8 +266,9 @@ def describe(path: Path, form: str) -> None:
         if block:
             where = "data/ of a report; reportgen init my-report makes one"
             where = f"{place.data_dir}/ of the report" if place.data_dir else where
+            is_source = place.name or (place.data_dir and place.path.parent == place.root / place.data_dir)
             click.echo()
-            _print_heading("To paste into a page", "" if place.name else f"after it was put into {where}")
+            _print_heading("To paste into a page", "" if is_source else f"after it was put into {where}")
             if group := describing.suggest_group(description):
                 is_sweep = block.startswith("```sweep")
                 runs = f"{'x' if is_sweep else 'by'}: {clean_text(group)} is a guess: it puts runs together"

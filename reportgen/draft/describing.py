@@ -11,12 +11,14 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.core.cache import Cache, list_entries, stamp_tree
 from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
 from reportgen.core.statements import Description
 from reportgen.core.terminal import clean_text
 from reportgen.core.words import format_count, quote_names
+from reportgen.draft.opening import check_shared_settings
 from reportgen.settings.loading import load_source_settings
 from reportgen.settings.yaml_tree import write_yaml
 
@@ -152,9 +154,10 @@ def describe_data_folder(
         if one.problem
     ]
     links = report_links(outward, root, Severity.WARNING)
-    return Description(
-        data_dir, PurePath(data_dir).name, sources=sources, problems=(problem, *unread, *links)
-    )
+    shared = [check_shared_settings(data, data_dir, one.name, entries) for one in sources]
+    useless = [replace(one, severity=Severity.WARNING) for one in shared if one][:1]
+    problems = (problem, *useless, *unread, *links)
+    return Description(data_dir, PurePath(data_dir).name, sources=sources, problems=problems)
 
 
 def suggest_settings(description: Description) -> dict[str, str]:

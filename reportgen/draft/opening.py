@@ -67,8 +67,8 @@ def open_project_source(
     """
     data = project.root / project.settings.data_dir
     entries = list_entries(data) if entries is None else entries
-    if _SETTINGS in entries:
-        _refuse_shared_settings(project, name, entries)
+    if problem := check_shared_settings(data, project.settings.data_dir, name, entries):
+        raise ReportError(problem)
     request = (project.settings.follow_links, sorted((labels or {}).items()), texts)
     key = _make_key(project, name, entries, cache, repr(request))
     if key and (stored := _restore(key, project.root, hashes, cache)):
@@ -93,16 +93,18 @@ def open_project_source(
     return source
 
 
-def _refuse_shared_settings(project: Project, name: str, entries: Sequence[str]) -> None:
-    """Refuse a ``source.yml`` directly in the data folder if the source is a file there."""
-    data = project.root / project.settings.data_dir
+def check_shared_settings(data: Path, data_dir: str, name: str, entries: Sequence[str]) -> Diagnostic | None:
+    """Return the error of a ``source.yml`` directly in the data folder if the source is a file there."""
     own = f"{name}.{_SETTINGS}"
-    files = [one for one in entries if one.startswith(f"{name}.") and one != own and (data / one).is_file()]
-    if files:
-        message = f"this file is read for no source; the settings of {files[0]} are those in {own}"
-        advice = f"Rename it to {own}, or move it into the folder that it is for"
-        place = SourceLocation(f"{project.settings.data_dir}/{_SETTINGS}")
-        raise ReportError(Diagnostic(place, message, advice, Stage.SETTINGS))
+    near = (
+        [one for one in entries if one.startswith(f"{name}.") and one != own] if _SETTINGS in entries else []
+    )
+    files = [one for one in near if (data / one).is_file()]
+    if not files:
+        return None
+    message = f"this file is read for no source; the settings of {files[0]} are those in {own}"
+    advice = f"Rename it to {own}, or move it into the folder that it is for"
+    return Diagnostic(SourceLocation(f"{data_dir}/{_SETTINGS}"), message, advice, Stage.SETTINGS)
 
 
 def _make_key(project: Project, name: str, entries: Sequence[str], cache: Cache, request: str) -> str:

@@ -38,10 +38,10 @@ _MEANT: Final = re.compile(
 )
 # The first word of the opening fence of any block, and a line with nothing but such a fence.
 _WORD: Final = re.compile(
-    r"^[> ]*(?:[-+*] +|\d+[.)] +)?(?:`{2,}|~{3,}) *(?:\{ *\.?|\.)?([A-Za-z][\w-]*)", re.MULTILINE
+    r"^[> ]*(?:[-+*] +|\d+[.)] +)?(?:`{2,}|~{3,}) *(?:\{ *\.?|\.)?([A-Za-z][\w@-]*)", re.MULTILINE
 )
 _NAMED: Final = re.compile(
-    r"[> ]*(?P<marks>`{3,}|~{3,}) *(?:\{ *\.?|\.)?(?P<word>[A-Za-z][\w-]*)(?=[ }]|$)[^`]*"
+    r"[> ]*(?P<marks>`{3,}|~{3,}) *(?:\{ *\.?|\.)?(?P<word>[A-Za-z][\w@-]*)(?=[ }]|$)[^`]*"
 )
 # Lines that look like a fence to their author, but not to Markdown.
 _TWO_MARKS: Final = re.compile(r"[> ]*``(?P<word>[A-Za-z-]+) *")

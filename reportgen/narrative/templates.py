@@ -42,6 +42,8 @@ _NAME: Final = re.compile(r"[^\W\d][\w-]*(?:\.[\w-]+|\[\d+\])*")
 # What is before double braces in LaTeX, and seldom before a variable.
 _GLUED: Final = re.compile(r"[\w^}\\]$")
 _FENCE: Final = re.compile(r"[> \t]*(?P<marks>`{3,}|~{3,}) *(?:\{ *\.?|\.)?(?P<word>[\w-]*)")
+# The name of a file without its ending, and the language that mkdocs-static-i18n reads in it.
+_LANGUAGE: Final = re.compile(r"(.*?)((?:\.[a-z]{2}(?:[-_][A-Za-z]{2,4})?)?)", re.DOTALL)
 _MOST_PAGES: Final = 500
 
 
@@ -224,16 +226,16 @@ def expand_page(
         # Next to the file, so that its links stay right: scores-aime.md for scores.md.
         firsts = {name.partition(".")[0]: value for name, value in reversed(list(own.items()))}
         words = "-".join(firsts[name] for name in reversed(firsts))
-        folded = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode("ascii").lower()
+        folded = unicodedata.normalize("NFKD", words.casefold()).encode("ascii", "ignore").decode("ascii")
         slug = re.sub(r"[^a-z0-9]+", "-", folded).strip("-") or "page"
-        stem = PurePosixPath(path).stem
+        stem, language = _LANGUAGE.fullmatch(PurePosixPath(path).stem).groups()  # type: ignore[union-attr]  # matches any text
         stem = "" if stem.lower() in {"index", "readme"} else f"{stem}-"
-        name = str(PurePosixPath(path).with_name(f"{stem}{slug}.md"))
+        name = str(PurePosixPath(path).with_name(f"{stem}{slug}{language}.md"))
         pages.append(ExpandedPage(name, whole, variables, path))
     paths = [page.path for page in pages]
     twice = [one for one in paths if paths.count(one) > 1]
     if twice and looped:
-        step = "Make the first values differ in a letter or a digit"
+        step = "Make the first values differ in a digit or a letter from a to z, which names of pages have"
         raise ReportError(Diagnostic(looped.place, f"for makes two pages {twice[0]}", step))
     return tuple(pages)
 

@@ -58,16 +58,19 @@ class Table(Struct, frozen=True):
 
 
 def explain_frames(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Return a function whose errors about a frame name its rows, not those of the file it is written to."""
+    """Return a function whose errors about a frame name its rows, not those of the file it is written to.
+
+    Tracebacks of errors end at the function, since they are about data and not about what is below.
+    """
 
     @wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        data = args[0] if args else kwargs.get("data")
-        if isinstance(data, str | Path) or (isinstance(data, Table) and not data.of_frame):
-            return function(*args, **kwargs)
         problems = Diagnostics()
         with problems.collecting():
             return function(*args, **kwargs)
+        data = args[0] if args else kwargs.get("data")
+        if isinstance(data, str | Path) or (isinstance(data, Table) and not data.of_frame):
+            raise ReportError(*problems.found)
         raise ReportError(*map(_name_frame, problems.found))
 
     return call
@@ -79,7 +82,8 @@ def _name_frame(problem: Diagnostic) -> Diagnostic:
         return problem
     line = problem.location.line
     place = SourceLocation(f"row {line - 1} of the frame" if line and line > 1 else "the frame")
-    message = re.sub(r"\bline (\d+)", lambda found: f"row {int(found[1]) - 1}", problem.message)
+    message = problem.message.replace(f"is not a key of {_FRAME}.source.yml", "is no argument of rg.read")
+    message = re.sub(r"\bline (\d+)", lambda found: f"row {int(found[1]) - 1}", message)
     step = problem.next_step.replace(f"{_FRAME}.source.yml", "source.yml").replace("x: of the block", "x")
     step = re.sub(r"Say (\w+): in source\.yml", r"Say it in rg.read(frame, \1=…)", step)
     step = step.replace(" in source.yml", " as an argument of rg.read")

@@ -291,7 +291,7 @@ def read_run_settings(
     found = ", ".join(f"list(DISTINCT c{n})" for n in range(len(chosen)))
     rows = get_engine().fetch_rows(
         f"SELECT series, run, [{found}] FROM ({select_files(root, layout, list_cells)}) "  # noqa: S608 - quoted
-        "GROUP BY series, run"
+        "GROUP BY series, run ORDER BY series, run"
     )
     settings = {}
     for series, run, cells in rows:

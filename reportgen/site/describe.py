@@ -12,16 +12,18 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
-from reportgen.core.cache import Cache, FileHashes, cache_folder
+from reportgen.core.cache import Cache, FileHashes, cache_folder, list_entries
 from reportgen.core.errors import Stage, make_error
 from reportgen.core.repository import find_data_boundary
 from reportgen.core.terminal import clean_json
 from reportgen.core.words import format_count, format_number, join_names
+from reportgen.draft.describing import describe_path
+from reportgen.draft.opening import check_shared_settings
 from reportgen.settings.loading import read_data_settings
 from reportgen.site.outputs import describe_diagnostic
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from reportgen.core.repository import Boundary
     from reportgen.core.statements import (
@@ -398,3 +400,13 @@ def locate_data(path: Path) -> DataPath:
     # The path itself may be a link: the user wants its target.
     boundary = None if follows_links else find_data_boundary(folder, data_dir).add(path)
     return DataPath(path, folder, name, data_dir, Cache(cache), FileHashes(cache), boundary)
+
+
+def describe_located(place: DataPath, name: str, hashes: Callable[[Path], str]) -> Description:
+    """Describe a located path as ``describe_path`` does, with settings near it that are read for nothing."""
+    description = describe_path(place.path, place.root, name, hashes, place.cache, boundary=place.boundary)
+    data = place.root / place.data_dir
+    if not place.data_dir or place.path.parent != data:
+        return description
+    problem = check_shared_settings(data, place.data_dir, description.name, list_entries(data))
+    return replace(description, problems=(problem, *description.problems)) if problem else description

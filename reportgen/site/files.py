@@ -6,6 +6,7 @@ import logging
 import os
 import re
 import stat
+import warnings
 from contextlib import suppress
 from copy import copy
 from html import escape, unescape
@@ -73,6 +74,8 @@ def _find_i18n(config: MkDocsConfig) -> Any:  # noqa: ANN401 - it brings no type
 JUPYTER: Final = "mkdocs-jupyter"
 # Plugins that replace names between double braces, too.
 _REPLACING: Final = ("macros", "git-revision-date-localized", "git-revision-date")
+# awesome-pages warns of each plugin listed before it that looks at the navigation: ours only reads it.
+warnings.filterwarnings("ignore", 'The plugin "reportgen" might not work correctly when placed before')
 
 
 def render_cells(
@@ -370,8 +373,25 @@ def make_page(config: MkDocsConfig, path: str, text: str) -> File:
     """
     where = InclusionLevel.UNDEFINED if config.nav is None else InclusionLevel.NOT_IN_NAV
     file = File.generated(config, path, content=text, inclusion=where)
-    file.dest_uri = find_language_folder(config) + file.dest_uri
+    plain = File.generated(config, _leave_language_out(config, path), content=text)
+    file.dest_uri = find_language_folder(config) + plain.dest_uri
+    if plugin := _find_i18n(config):
+        # What it sets of its own pages: otherwise the language switch of the page before would be shown.
+        language = plugin.current_language
+        vars(file).update(locale=language, locale_alternate_of=language, alternates={language: file})
     return file
+
+
+def _leave_language_out(config: MkDocsConfig, path: str) -> str:
+    """Return the path that a page has without the folder or the ending of its language."""
+    plugin = _find_i18n(config)
+    if plugin is None:
+        return path
+    if plugin.config.docs_structure == "folder":
+        folder, _, inner = path.partition("/")
+        return inner if folder in plugin.all_languages else path
+    stem, _, language = path.removesuffix(".md").rpartition(".")
+    return f"{stem}.md" if language in plugin.all_languages else path
 
 
 class _LinkedFile(File):

@@ -39,7 +39,7 @@ from reportgen.site.plugin import ReportPlugin
 from reportgen.site.reuse import manifest
 from reportgen.site.reuse.manifest import LastBuild
 from reportgen.site.reuse.pages import has_known_inputs
-from reportgen.site.serving import find_problems, hide_printed_problems
+from reportgen.site.serving import find_problems, hide_printed_problems, listen, restore_problems
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -87,7 +87,11 @@ def explain_refusal(
     if problems:
         return ReportError(*problems)
     ours = {clean_text(str(problem)): problem for problem in warned}
-    for word in words or [str(error)]:
+    for said in words or [str(error)]:
+        own, word = restore_problems(said)
+        problems += own
+        if own and not word:
+            continue
         page = _PAGE_NAMED.search(word)
         file = f"{content}/{page[1]}" if page and content else "mkdocs.yml"
         problems += (ours.get(word) or make_mkdocs_problem(word, file=file),)
@@ -109,23 +113,10 @@ def collect_warnings() -> Iterator[list[str]]:
     before = logger.propagate
     logger.propagate = False
     try:
-        with _listen(logging.WARNING, words.append):
+        with listen(logging.WARNING, words.append):
             yield words
     finally:
         logger.propagate = before
-
-
-@contextmanager
-def _listen(level: int, report: Callable[[str], object]) -> Iterator[None]:
-    """Report MkDocs' log messages from a level up."""
-    handler = logging.Handler(level)
-    handler.emit = lambda record: report(record.getMessage())  # type: ignore[assignment, method-assign]
-    logger = logging.getLogger("mkdocs")
-    logger.addHandler(handler)
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
 
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -285,6 +276,16 @@ def serve_site(
     config_file: Path, *, dev_addr: str | None, open_browser: bool, report: Callable[[str], None]
 ) -> None:
     """Serve until interrupted; ``report`` gets MkDocs' messages. Raise a ReportError if it fails."""
+
+    def report_others(words: str) -> None:
+        """Leave out our own problems, which are printed with their lines."""
+        own, others = restore_problems(words)
+        if others or not own:
+            report(others)
+
+    # MkDocs prints what is wrong with the settings in words of its own.
+    with collect_warnings() as words:
+        load_configuration(config_file, strict=False, words=words)
     # It imports a server and a watcher, which a build does not need.
     from mkdocs.commands.serve import serve  # noqa: PLC0415
 
@@ -294,7 +295,7 @@ def serve_site(
     hide_printed_problems()
     options: dict[str, Any] = {"dev_addr": dev_addr} if dev_addr else {}
     try:
-        with _listen(logging.INFO, report):
+        with listen(logging.INFO, report_others):
             serve(config_file=str(config_file), open_in_browser=open_browser, **options)
     except (Abort, MkDocsException, OSError) as error:
         if problems := find_problems(error):

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import ipaddress
 import logging
+import re
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from mkdocs.exceptions import MkDocsException, PluginError
 
-from reportgen.core.errors import Diagnostic, SourceLocation
+from reportgen.core.errors import Diagnostic, SourceLocation, Stage
 from reportgen.core.terminal import clean_text
 from reportgen.site.reuse.templates import render_fragment
 from reportgen.site.security import hash_content
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     Application: TypeAlias = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
@@ -76,6 +78,36 @@ def find_problems(error: BaseException) -> tuple[Diagnostic, ...]:
     return ()
 
 
+# What MkDocs makes of a problem in our plugin's settings.
+_OWN: Final = re.compile(
+    r"(?:Config value 'plugins': )?Plugin 'reportgen' option 'reportgen': "
+    r"(?P<file>[^\s:]+)(?::(?P<line>\d+))?(?::(?P<column>\d+))?: (?P<message>.*)\n?"
+)
+
+
+def restore_problems(words: str) -> tuple[tuple[Diagnostic, ...], str]:
+    """Return the problems of our settings in a message of MkDocs, and what else it says."""
+    problems = []
+    for match in _OWN.finditer(words):
+        line, column = (int(one) if one else None for one in match.group("line", "column"))
+        place = SourceLocation(match["file"], line, column)
+        problems.append(Diagnostic(place, match["message"].rstrip("."), "", Stage.SETTINGS))
+    return tuple(problems), _OWN.sub("", words)
+
+
+@contextmanager
+def listen(level: int, report: Callable[[str], object]) -> Iterator[None]:
+    """Report MkDocs' log messages from a level up."""
+    handler = logging.Handler(level)
+    handler.emit = lambda record: report(record.getMessage())  # type: ignore[assignment, method-assign]
+    logger = logging.getLogger("mkdocs")
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+
+
 class ServedBuild:
     """A build that is repeated while its site is served: it keeps its problems instead of raising them."""
 
@@ -85,11 +117,14 @@ class ServedBuild:
 
     def __call__(self) -> None:
         """Build; MkDocs then reloads the pages, which show what is wrong."""
+        heard: list[str] = []
         try:
-            self._build()
+            with listen(logging.ERROR, heard.append):
+                self._build()
         except (MkDocsException, OSError) as error:
             unknown = Diagnostic(SourceLocation("mkdocs.yml"), str(error) or "MkDocs stopped")
-            self.problems = find_problems(error) or (unknown,)
+            settings = (one for words in heard for one in restore_problems(words)[0])
+            self.problems = find_problems(error) or tuple(settings) or (unknown,)
             for problem in self.problems:
                 said = f"{problem.location}: {problem.severity}: {problem.text}"
                 log.error("%s", clean_text(said))  # noqa: TRY400 - the author's mistake, not the program's

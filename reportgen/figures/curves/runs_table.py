@@ -61,8 +61,9 @@ def build_runs_table(
         ]
         cells.append((Cell(row.run.series, link=row.link), *(make(row) for make in leads.values()), *own))
     header, first = ("series", *leads, *table.header[2:]), 1 + len(leads)
+    # What a run is named and set to stays as it is written; its last step, before ``first``, is a number.
     numbers = (
-        [cell.text if n < first or cell.sort is None else cell.sort for n, cell in enumerate(row)]
+        [cell.text if n < first - 1 or cell.sort is None else cell.sort for n, cell in enumerate(row)]
         for row in cells
     )
     return replace(

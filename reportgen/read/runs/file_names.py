@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 # Words before a number that mean a repetition; other numbers are as often sizes or rates.
 _WORDS: Final = "run|rep|repeat|replicate|repetition|trial|try|attempt|version|rollout"
-_MARK: Final = rf"(?:[_.\- ]|(?<![A-Za-z]))(?:{_WORDS})[_.\- ]?|[_.\- ]|"
+# What follows the point of 0.1 or the sign of 1e-3 belongs to a value.
+_MARK: Final = rf"(?:[_.\- ]|(?<![A-Za-z]))(?:{_WORDS})[_.\- ]?|[_ ]|(?<!\d)\.|(?<!\de)-|"
 _PART: Final = re.compile(
     rf"(?P<series>.*?)(?P<mark>{_MARK})(?P<run>[0-9]+)(?P<end>\.[A-Za-z].*)?", re.IGNORECASE
 )

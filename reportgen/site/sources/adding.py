@@ -20,13 +20,13 @@ from reportgen.core.cache import replace_file
 from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage, make_error
 from reportgen.core.repository import find_checkout, find_data_boundary
 from reportgen.core.words import join_names
-from reportgen.draft.describing import describe_path, freeze_source, suggest_settings
+from reportgen.draft.describing import freeze_source, suggest_settings
 from reportgen.draft.first_page import write_first_page
 from reportgen.settings.loading import read_project_settings
 from reportgen.settings.text import make_settings_problem, normalise_text, read_text
 from reportgen.settings.yaml_tree import Origin, parse, to_values, write_yaml
 from reportgen.site.checking import open_report
-from reportgen.site.describe import locate_data
+from reportgen.site.describe import describe_located, locate_data
 from reportgen.site.sources.freezing import SETTINGS, TOOL, write_frozen
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def add_data(
     root = config_file.absolute().parent
     content, settings = read_project_settings(config_file, config_file.name)
     place = locate_data(path)
-    description = _describe(place, place.name)
+    description = describe_located(place, place.name, place.hashes)
     # What is suggested for source.yml may be all that is missing.
     if not description.kind or not description.settings:
         _raise_errors(description)
@@ -85,9 +85,7 @@ def add_data(
         raise make_error(str(path), "it holds no data of its own", advice, Stage.DATA)
     left = _find_others(path, description)
     data_dir = root / settings.data_dir
-    if place.path.is_relative_to(data_dir):
-        how = "stay"
-    how = how or ("copy" if description.size <= LARGEST_COPY else "freeze")
+    how = _choose_how(place, description, data_dir, how)
     target = _make_target(place, description, name or "", how, data_dir)
     page = root / content / f"{target.name}.md" if with_page else None
     _refuse_existing(root, target, page, how)
@@ -99,13 +97,24 @@ def add_data(
             raise make_error(str(place.path), message, advice)
     with ExitStack() as undo:
         written = _put_data(place, description, target, how, undo)
-        description = _describe(locate_data(target.data), target.name)
+        written_place = locate_data(target.data)
+        description = describe_located(written_place, target.name, written_place.hashes)
         _raise_errors(description)
         if page:
             written += _put_page(config_file, page, target, description, undo)
         undo.pop_all()
     description = replace(description, problems=(*description.problems, *left))
     return Addition(target.name, how, tuple(_show(one, root) for one in written), description)
+
+
+def _choose_how(place: DataPath, description: Description, data_dir: Path, how: How | None) -> How:
+    """Return what is done with the data where nobody says it; raise if they are there and somebody does."""
+    if not place.path.is_relative_to(data_dir):
+        return how or ("copy" if description.size <= LARGEST_COPY else "freeze")
+    if how:
+        message = "it is already in the data folder"
+        raise make_error(str(place.path), message, f"Leave --{how} out", Stage.DATA)
+    return "stay"
 
 
 def _find_others(path: Path, description: Description) -> list[Diagnostic]:
@@ -116,10 +125,6 @@ def _find_others(path: Path, description: Description) -> list[Diagnostic]:
     message = f"only {description.title} was added, not {join_names(others, most=8)}"
     advice = f"Add each of them by itself, as in reportgen add {path / others[0]}"
     return [Diagnostic(SourceLocation(str(path)), message, advice, Stage.DATA, Severity.WARNING)]
-
-
-def _describe(place: DataPath, name: str) -> Description:
-    return describe_path(place.path, place.root, name, place.hashes, place.cache, boundary=place.boundary)
 
 
 def _raise_errors(description: Description) -> None:
@@ -273,7 +278,7 @@ def _show(path: Path, root: Path) -> str:
 
 
 def add_to_navigation(text: str, file: str, title: str, page: str) -> str:
-    """Return the text of a ``mkdocs.yml`` with a page in its ``nav:``, behind the last page of the top level.
+    """Return the text of a ``mkdocs.yml`` with a page at the end of its ``nav:``, or of its folder's section.
 
     ``file`` is the name of the ``mkdocs.yml`` for messages, ``page`` the path of the page below the content
     folder. Line ends, comments and indentation stay. The text is returned as it is without ``nav:``, where
@@ -286,9 +291,9 @@ def add_to_navigation(text: str, file: str, title: str, page: str) -> str:
     if before is None or any(node.text == page for node in before.iterate()):
         return text
     entry = write_yaml({title: page}).strip()
-    added = _insert_entry(text, before, entry)
+    added = _insert_entry(text, _find_list(before, page), entry)
     after = _parse_navigation(added, file) if added else None
-    if after is None or [one for one in to_values(after) if one != {title: page}] != to_values(before):
+    if after is None or _leave_out({title: page}, to_values(after)) != to_values(before):
         message = "nav: is written in a way that reportgen cannot add a page to"
         raise ReportError(make_settings_problem(before.place, message, f"Add the page yourself: - {entry}"))
     return added
@@ -300,13 +305,25 @@ def _parse_navigation(text: str, file: str) -> Node | None:
     return found if found and found.kind == "list" and found.items else None
 
 
+def _find_list(navigation: Node, page: str) -> Node:
+    """Return the list with the other pages of a page's folder, and all of ``nav:`` if there is none."""
+    folder = PurePosixPath(page).parent
+    for node in navigation.iterate() if folder.name else ():
+        pages = (one.text for item in node.items for one in (item, *item.entries.values()))
+        if any(PurePosixPath(text).parent == folder for text in pages):
+            return node
+    return navigation
+
+
+def _leave_out(entry: object, value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _leave_out(entry, inner) for key, inner in value.items()}
+    return [_leave_out(entry, one) for one in value if one != entry] if isinstance(value, list) else value
+
+
 def _insert_entry(text: str, navigation: Node, entry: str) -> str:
-    """Return the text with an entry, in a line of its own or in brackets; empty if it has no place."""
-    index = len(navigation.items) - 1
-    for number, item in enumerate(navigation.items):
-        if not (item.kind == "mapping" and any(inner.kind == "list" for inner in item.entries.values())):
-            index = number  # not a section
-    item = navigation.items[index]
+    """Return the text with an entry at the end of a list, in dashes or brackets; empty if it has no place."""
+    item = navigation.items[-1]
     lines = text.splitlines(keepends=True)
     first = (item.place.line or 1) - 1
     last = max((node.place.line or 1) - 1 for node in item.iterate())
