@@ -56,7 +56,7 @@ def make_names_key(cache: Cache, requests: tuple[Request, ...], source: Source) 
     return cache.make_key("series", repr(requests), source.digest)
 
 
-_MOST_HELD: Final = 96 << 20
+_MOST_HELD: Final = 80_000_000
 """Size of the files whose results are held in memory, in bytes; as numbers, they take about as much."""
 
 

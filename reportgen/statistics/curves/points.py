@@ -189,8 +189,11 @@ class Group(NamedTuple):
 
 
 def split_runs(points: Points, groups: Sequence[Group]) -> tuple[Run, ...]:
-    """Return one ``Run`` per group; its arrays are views of the points'."""
-    runs = []
+    """Return one ``Run`` per group; its arrays are views of the points'.
+
+    Steps are copies, of which runs with the same steps share one, as most runs of a sweep do.
+    """
+    runs: list[Run] = []
     for group, start, stop in zip(groups, points.offsets[:-1], points.offsets[1:], strict=True):
         inside = slice(int(start), int(stop))
         given = {name: column[inside] for name, column in points.given.items()}
@@ -200,8 +203,10 @@ def split_runs(points: Points, groups: Sequence[Group]) -> tuple[Run, ...]:
         )
         names, interval = (group.series, group.run, group.seed), GivenInterval(**given) if given else None
         counts = None if points.counts is None else points.counts[inside]
-        values = points.steps[inside], points.values[inside]
-        runs.append(Run(*names, *values, low, high, smoothed, interval, counts))
+        steps = points.steps[inside]
+        is_same = bool(runs) and np.array_equal(runs[-1].steps, steps)
+        steps = runs[-1].steps if is_same else steps.copy()
+        runs.append(Run(*names, steps, points.values[inside], low, high, smoothed, interval, counts))
     return tuple(runs)
 
 
