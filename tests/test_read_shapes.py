@@ -296,7 +296,7 @@ def test_a_table_of_trials_is_a_study_too(tmp_path: Path) -> None:
     text = (
         ",number,value,datetime_start,datetime_complete,duration,params_lr,params_opt,state\n"
         "0,0,0.25,2026-01-05 10:00:00,2026-01-05 10:00:30,0 days 00:00:30,0.1,adam,COMPLETE\n"
-        "1,1,0.5,2026-01-05 10:01:00,2026-01-05 10:01:30,0 days 00:00:30,0.01,sgd,COMPLETE\n"
+        "1,1,0.5,2026-01-05 10:01:00,2026-01-05 10:01:30,0 days 00:00:30,2,sgd,COMPLETE\n"
         "2,2,,2026-01-05 10:02:00,2026-01-05 10:02:30,0 days 00:00:30,0.01,sgd,FAIL\n"
     )
     (tmp_path / "mnist.csv").write_text(text, encoding="utf-8")
@@ -341,14 +341,15 @@ def read_totals(path: Path) -> dict[tuple[str, str, str], float]:
 
 
 def test_totals_of_simple_evals() -> None:
-    """Evaluation and model are in the name of the file; standard deviations are no scores."""
+    """Evaluation and model are in the name of the file; standard deviations and all results are not read."""
     expected = {}
-    for file in (SHAPES / "simple_evals").iterdir():
+    folder = SHAPES / "simple_evals"
+    for file in {*folder.iterdir()} - {*folder.glob("*_allresults.json")}:
         name, _, rest = file.stem.partition("_")
         for metric, value in json.loads(file.read_text("utf-8")).items():
             if not metric.endswith(":std") and metric != "chars":
                 expected[rest.partition("_")[0], name, metric] = value
-    assert read_totals(SHAPES / "simple_evals") == expected
+    assert read_totals(folder) == expected
     root, source = open_shape("simple_evals")
     assert (source.kind, source.benchmarks) == ("totals", ("drop", "mmlu"))
     assert [one.value for one in TotalsTable(root, source).get_scores("mmlu")] == [0.52, 0.66]
@@ -378,10 +379,21 @@ def test_answers_and_summaries_of_opencompass() -> None:
     assert dict(zip(found.series, found.mean.tolist(), strict=True)) == expected
     assert source.warnings == ()
     summary = SHAPES / "opencompass/20260105_100000/summary"
+    assert open_path(summary, load_settings=load_source_settings)[1].warnings == ()
     shares = {name: 100 * sum(scores) / len(scores) for name, scores in expected.items()}
     assert read_totals(summary) == {
         (name, "sums", "accuracy"): pytest.approx(share) for name, share in shares.items()
     }
+
+
+def test_groups_of_opencompass_are_means_of_other_datasets(tmp_path: Path) -> None:
+    """Next to their members they count twice in a mean."""
+    (tmp_path / "summary").mkdir()
+    text = "dataset,version,metric,mode,elm\nmmlu,-,naive_average,gen,55.0\n"
+    text += "gsm8k,1d7fe4,accuracy,gen,70.0\nlukaemon_mmlu_art,2db373,accuracy,gen,55.0\n"
+    (tmp_path / "summary/summary_20260105_100000.csv").write_text(text, encoding="utf-8")
+    _, source = open_path(tmp_path, load_settings=load_source_settings)
+    assert ["mmlu is a score over other benchmarks" in str(one) for one in source.warnings] == [True]
 
 
 def test_attempts_of_matharena() -> None:

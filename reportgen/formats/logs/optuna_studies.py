@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import csv
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from reportgen.formats.json_files import as_list, as_mapping, parse_object, read_head_text
 from reportgen.formats.run_data import MetricsBuilder, number_or_nan, parse_number_text, parse_time
@@ -133,6 +133,13 @@ def _read_params(store: SqliteStore, trial: int) -> dict[str, Setting]:
     return params
 
 
+def _parse_setting(cell: str) -> Setting:
+    number = parse_number_text(cell)
+    if number is None:
+        return cell
+    return int(number) if cell.isdecimal() and number.is_integer() else number
+
+
 def _read_table(path: Path, selected: Collection[str] | None) -> Iterator[LoggedRun]:
     """Yield the trials of a table that ``trials_dataframe`` made."""
     decoding, strange = Decoder(path), Count()
@@ -153,8 +160,7 @@ def _read_table(path: Path, selected: Collection[str] | None) -> Iterator[Logged
                 builder.add_cell(name, number, cell, time)
             for part in ("params_", "user_attrs_"):
                 if name.startswith(part) and cell:
-                    parsed: Any = parse_number_text(cell)
-                    config[name.removeprefix(part)] = cell if parsed is None else parsed
+                    config[name.removeprefix(part)] = _parse_setting(cell)
         runs.append((config, builder))
     message = " with another number of cells than the header, or without a number: left out"
     findings = (*strange.describe(path, "row", "rows", message), *decoding.list_findings())
