@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pytest
+from command_line import call
 
 from reportgen.formats.registry import find_format, find_units, load_reader
 from reportgen.formats.runs import Evaluation
@@ -283,12 +284,15 @@ def test_the_direction_of_a_study_is_that_of_its_values(tmp_path: Path, ways: tu
             insert = "INSERT INTO study_directions (study_id, objective, direction) SELECT study_id, ?, ?"
             store.execute(f"{insert} FROM studies", (objective, way))
     _, source = open_path(tmp_path, load_settings=load_source_settings)
+    assert call(tmp_path, "freeze", "study.db", "--to", "cold").returncode == 0
+    _, cold = open_path(tmp_path / "cold", load_settings=load_source_settings)
     expected = {
         ("MINIMIZE",): {"value": False, "intermediate_value": False},
         ("MAXIMIZE",): {"value": True, "intermediate_value": True},
         ("MINIMIZE", "MAXIMIZE"): {"values_0": False, "values_1": True},
     }
     assert source.higher_is_better == expected.get(ways, {})
+    assert cold.higher_is_better.items() == {one for one in expected.get(ways, {}).items() if len(ways) == 1}
 
 
 def test_a_table_of_trials_is_a_study_too(tmp_path: Path) -> None:
@@ -302,6 +306,10 @@ def test_a_table_of_trials_is_a_study_too(tmp_path: Path) -> None:
     (tmp_path / "mnist.csv").write_text(text, encoding="utf-8")
     root, source = open_path(tmp_path, load_settings=load_source_settings)
     frame = make_frame(read_measurements(root, source, ("value",), by=("lr",)))
+    assert not source.higher_is_better
+    for said, way in (("true", False), ("[value]", False), ("false", True), ("[]", True)):
+        (tmp_path / "source.yml").write_text(f"lower_is_better: {said}\n", encoding="utf-8")
+        assert open_path(tmp_path, load_settings=load_source_settings)[1].higher_is_better == {"value": way}
     rows = list(csv.DictReader(io.StringIO(text)))
     expected = {f"lr={row['params_lr']}": float(row["value"]) for row in rows if row["value"]}
     assert dict(zip(frame["series"], frame["value"], strict=True)) == expected
