@@ -187,7 +187,7 @@ def advise_step(root: Path, layout: Layout, settings: SourceSettings, place: Sou
         len(steps := [name for name in layout.kinds if is_number(name)]) > 1
         and len(layout.kinds) <= len(steps) + 1
     ):
-        return "The columns look like steps: write the table transposed, as df.T.to_csv() does in pandas"
+        return "If the columns are steps, say form: long in source.yml"
     if totals is None:
         return f"N{advice[1:]}; a table of scores without steps is form: totals, or {wide}"
     score = f" and columns: {{score: {totals['score']}}}" if totals else ""
