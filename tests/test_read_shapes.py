@@ -74,6 +74,18 @@ def test_trials_of_ray_are_runs() -> None:
     }
 
 
+def test_a_trial_of_ray_that_failed_at_once_is_left_out(tmp_path: Path) -> None:
+    """Its files are empty, and no table next to the trials."""
+    shutil.copytree(SHAPES / "ray", tmp_path / "ray")
+    (last, *_) = (tmp_path / "ray").glob("*/*_00003_*")
+    (last / "result.json").write_text("")
+    (last / "progress.csv").write_text("")
+    _, source = open_path(tmp_path / "ray", load_settings=load_source_settings)
+    said = [str(one) for one in source.warnings if last.name in str(one)]
+    assert len(said) == 1
+    assert "result.json: the file is empty, nothing was logged into it yet; this run is left out" in said[0]
+
+
 def test_runs_of_rllib_without_tune_are_named_by_their_folders() -> None:
     """The algorithm and environment are in the name, the seed is a setting, ``null`` is missing."""
     root = SHAPES.parent / "cases/rllib/data/rllib"
