@@ -202,6 +202,11 @@ def test_metrics_of_comet_as_a_table(tmp_path: Path) -> None:
     frame = make_frame(read_measurements(tmp_path, source, source.metrics))
     found = {(row.metric, row.step): row.value for row in frame.itertuples()}
     assert found == {(row["metricName"], row["step"]): float(row["metricValue"]) for row in rows}
+    text = "metricName,metricValue,timestamp,step,epoch\nacc,0.5,,,1\nacc,0.75,,,2\n"
+    (tmp_path / "metrics.csv").write_text(text, encoding="utf-8")
+    _, source = open_path(tmp_path / "metrics.csv", load_settings=load_source_settings)
+    frame = make_frame(read_measurements(tmp_path, source, ("acc",)))
+    assert [*zip(frame["step"], frame["value"], strict=True)] == [(1, 0.5), (2, 0.75)]
 
 
 def test_metrics_of_comet() -> None:
