@@ -17,7 +17,7 @@ import pytest
 from command_line import call
 
 from reportgen.formats.registry import find_format, find_units, load_reader
-from reportgen.formats.runs import Evaluation
+from reportgen.formats.runs import Evaluation, LoggedRun
 from reportgen.read import TotalsTable, make_frame, open_path, read_measurements, read_outcomes
 from reportgen.settings.loading import load_source_settings
 from reportgen.statistics.problem_scores import group_problem_scores
@@ -310,6 +310,46 @@ def test_the_direction_of_a_study_is_that_of_its_values(tmp_path: Path, ways: tu
     }
     assert source.higher_is_better == expected.get(ways, {})
     assert cold.higher_is_better.items() == {one for one in expected.get(ways, {}).items() if len(ways) == 1}
+
+
+def test_a_journal_of_trials_is_a_study_too() -> None:
+    """The trials that Optuna itself has of it: of one study, of two objectives, and none of a deleted one."""
+    path = SHAPES / "optuna_journal.log"
+    (unit,) = find_units([path]).units
+    form = find_format(unit.format)
+    assert form is not None
+    assert form.name == "optuna"
+    runs = [run for run in load_reader(form).read(unit) if isinstance(run, LoggedRun)]
+    found = [
+        (run.name, run.config["state"], {name: [*one.values] for name, one in run.metrics.items()})  # noqa: PD011
+        for run in runs
+    ]
+    reports = [[2.5, 3.5, 4.5], [3.017826497151387, 4.017826497151387, 5.017826497151387]]
+    reports += [[1.0027559267640274, 2.0027559267640274, 3.0027559267640274]]
+    reports += [[3.015498955191377, 4.015498955191378, 5.015498955191378]]
+    reports += [[4.004105412016859, 5.004105412016859], [9.0, 8.0]]
+    values: list[list[float]] = [[2.5], [], [1.0027559267640274], [], [5.004105412016859], [7.5]]
+    states = ["COMPLETE", "FAIL", "COMPLETE", "FAIL", "PRUNED", "COMPLETE"]
+    assert found[:6] == [
+        ("single", state, {**({"value": value} if value else {}), "intermediate_value": several})
+        for state, value, several in zip(states, values, reports, strict=True)
+    ]
+    assert found[6:] == [
+        ("multi", "COMPLETE", {"values_0": [value], "values_1": [2.0]})
+        for value in (0.43599490214200376, 0.025926231827891333, 0.5496624778787091)
+    ]
+    first, last = runs[0], runs[-1]
+    assert first.config == {
+        "lr": 0.05,
+        "layers": 2,
+        "opt": "sgd",
+        "state": "COMPLETE",
+        "direction": "minimize",
+    }
+    assert (first.higher_is_better["value"], last.higher_is_better) == (
+        False,
+        {"values_0": False, "values_1": True},
+    )
 
 
 def test_a_table_of_trials_is_a_study_too(tmp_path: Path) -> None:
