@@ -58,11 +58,12 @@ def write_checkpoints(root: Path, form: str) -> None:
             case "revision":
                 arguments = f"pretrained=out/grpo,revision=step{step}"
                 write_lm_eval(root / f"r{index}", f"{index:02}", right, arguments)
-            case "inspect":
+            case "inspect" | "inspect local":
                 samples = [sample(place, "C" if score else "I") for place, score in enumerate(right)]
                 head = header()
                 head["eval"] |= {
-                    "model": f"hf/out/grpo/step_{step}",
+                    "model": "hf/local" if form == "inspect local" else f"hf/out/grpo/step_{step}",
+                    "model_args": {"model_path": f"./out/grpo/step_{step}"},
                     "run_id": f"r{step}",
                     "eval_id": f"e{step}",
                 }
@@ -78,7 +79,7 @@ def read_curve(data: Data, *metrics: str) -> pd.DataFrame:
     return make_frame(read_measurements(data.root, curves, metrics or curves.metrics))
 
 
-@pytest.mark.parametrize("form", ["model", "folder", "revision", "inspect"])
+@pytest.mark.parametrize("form", ["model", "folder", "revision", "inspect", "inspect local"])
 def test_scores_of_checkpoints_are_a_curve(tmp_path: Path, form: str) -> None:
     """Value, standard error and n are those of the answers; the step is in the model, folder or revision."""
     data = Data(tmp_path)
@@ -92,7 +93,7 @@ def test_scores_of_checkpoints_are_a_curve(tmp_path: Path, form: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("form", ["model", "folder", "revision", "inspect"])
+@pytest.mark.parametrize("form", ["model", "folder", "revision", "inspect", "inspect local"])
 def test_checkpoints_are_paired_by_problem(tmp_path: Path, form: str) -> None:
     """Each is a series of its own for scores and comparisons, whatever tells it apart."""
     data = Data(tmp_path)

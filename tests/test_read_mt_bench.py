@@ -1,10 +1,12 @@
-"""Judgments of MT-Bench: both turns count, judges are kept apart, and a rating of -1 is none."""
+"""Judgments of MT-Bench: turns belong to their question, judges are apart, and a rating of -1 is none."""
 
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from command_line import call
 from kept_files import KEPT, unpacked
@@ -17,12 +19,12 @@ from reportgen.formats.runs import Evaluation, UnreadableError
 from reportgen.read import open_path, read_outcomes
 from reportgen.settings.loading import load_source_settings
 from reportgen.statistics.problem_scores import group_problem_scores, group_problem_scores_by
+from reportgen.statistics.scores import score_series
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Of the questions, which count alike, and of all ratings.
-MEANS_OF_QUESTIONS = {"birch-1b": 4.625, "cedar-3b": 6.3125}
+# What ``show_result.py`` prints.
 MEANS_OF_RATINGS = {"birch-1b": 4.571428571428571, "cedar-3b": 6.3125}
 
 
@@ -38,32 +40,34 @@ def read(path: Path) -> list[Evaluation]:
     return list(mt_bench.read(unit))
 
 
-def test_both_turns_of_a_question_are_answers_to_it(tmp_path: Path) -> None:
-    """The score is the mean over questions of the mean of their ratings, and a slice has each turn.
-
-    ``show_result.py`` weights ratings rather than questions, which differs where one is missing.
-    """
+def test_turns_are_problems_and_their_question_a_cluster(tmp_path: Path) -> None:
+    """The score is the mean of all ratings, as ``show_result.py`` prints, the interval over questions."""
     root, source = open_path(unpacked("mt_bench", tmp_path), load_settings=load_source_settings)
     assert source.score_range == (1.0, 10.0)
     found = group_problem_scores(read_outcomes(root, source))
-    assert (found.series, found.problems) == (("birch-1b", "cedar-3b"), ("81", "82", "83", "84"))
-    assert found.mean.tolist() == [[5.0, 6.0, 5.0, 2.5], [7.5, 7.5, 6.25, 4.0]]
+    assert found.series == ("birch-1b", "cedar-3b")
+    assert found.clusters == tuple(problem.partition(", turn ")[0] for problem in found.problems)
     assert found.notes.replaced == 0
     ratings: dict[tuple[str, str], list[float]] = {}
     for line in (KEPT / "mt_bench/model_judgment/gpt-4_single.jsonl").read_text("utf-8").splitlines():
         row = json.loads(line)
         if row["score"] != -1:
-            ratings.setdefault((row["model"], str(row["question_id"])), []).append(row["score"])
+            problem = f"{row['question_id']}, turn {row['turn']}"
+            ratings.setdefault((row["model"], problem), []).append(row["score"])
     assert {
-        (name, question): mean
+        (name, problem): mean
         for name, means in zip(found.series, found.mean.tolist(), strict=True)
-        for question, mean in zip(found.problems, means, strict=True)
+        for problem, mean in zip(found.problems, means, strict=True)
+        if not math.isnan(mean)
     } == {key: sum(scores) / len(scores) for key, scores in ratings.items()}
-    every: dict[str, list[float]] = {}
-    for (name, _), scores in ratings.items():
-        every.setdefault(name, []).extend(scores)
-    assert {name: sum(scores) / len(scores) for name, scores in every.items()} == MEANS_OF_RATINGS
-    assert dict(zip(found.series, found.mean.mean(axis=1).tolist(), strict=True)) == MEANS_OF_QUESTIONS
+    scores = {one.series: one for one in score_series(found)}
+    assert {name: one.estimate for name, one in scores.items()} == pytest.approx(MEANS_OF_RATINGS)
+    # Of four questions with deviations of their turns d, and P turns: the sum of (sum of d)² · 4 / 3 / P².
+    for index, name in enumerate(found.series):
+        means = found.mean[index]
+        sums = [np.nansum(means[at : at + 2] - np.nanmean(means)) for at in range(0, 8, 2)]
+        expected = math.sqrt(sum(one**2 for one in sums) * 4 / 3) / np.isfinite(means).sum()
+        assert scores[name].stderr == pytest.approx(expected)
     turns = group_problem_scores_by(read_outcomes(root, source), "turn")
     assert {turn: one.mean[1].tolist() for turn, one in turns.items()} == {
         "1": [8, 9, 7.5, 4],
@@ -101,7 +105,7 @@ def test_a_rating_beyond_the_scale_is_an_error_that_settings_allow(tmp_path: Pat
         group_problem_scores(read_outcomes(root, source))
     (tmp_path / "a/source.yml").write_text("score_range: [0, 10]\n")
     root, source = open_path(tmp_path / "a", load_settings=load_source_settings)
-    assert group_problem_scores(read_outcomes(root, source)).mean.tolist() == [[3.5]]
+    assert group_problem_scores(read_outcomes(root, source)).mean.tolist() == [[7, 0]]
 
 
 def test_judgments_of_pairs_are_no_ratings(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ NAMES = st.lists(st.text("ab1(+$[]^\\", min_size=1, max_size=4), min_size=1, max
         ("strict/run_1 strict/run_3", "(?P<series>strict)/run_(?P<run>[0-9]+)", ["strict", "strict"]),
         ("A/run_1 B/run_1 B/run_2", "(?P<series>[^/]+)/run_(?P<run>[0-9]+)", ["A", "B", "B"]),
         ("x/A/1 x/A/2 x/B/1", "x/(?P<series>[^/]+)/(?P<run>[0-9]+)", ["A", "A", "B"]),
+        ("A/Hop-v1_1 A/Hop-v1_2 B/Hop-v1_1", "(?P<series>[^/]+)/Hop-v1_(?P<run>[0-9]+)", ["A", "A", "B"]),
         ("ppo_run1.csv ppo_run7.csv", "(?P<series>.+)_run(?P<run>[0-9]+)[.]csv", ["ppo", "ppo"]),
         ("ppo-0/log.txt dqn-0/log.txt dqn-1/log.txt", "(?P<series>.+)-(?P<run>[0-9]+)/log[.]txt", None),
         ("version_2 version_4", "(?P<series>version)_(?P<run>[0-9]+)", ["version", "version"]),
@@ -60,6 +61,8 @@ def test_a_series_without_a_name_gets_that_of_the_source() -> None:
         "1 2",  # nothing to call the series
         "A/x_1/b A/y_2/c",  # more than numbers differ
         "A/run_1 A/run_01",  # one number twice
+        "A/gpt-512 A/gpt-768 B/gpt-512",  # sizes again
+        "A/Hop-v1 A/Hop-v2 B/Hop-v1",  # versions
         "only",
         "",
     ],

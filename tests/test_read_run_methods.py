@@ -54,6 +54,15 @@ def test_a_method_is_suggested(tmp_path: Path) -> None:
     assert (len(described(data).series), data.warnings("s")) == (6, [])
 
 
+def test_runs_that_differ_in_seeds_alone_share_a_setting(tmp_path: Path) -> None:
+    """Folders that only count them are one series, once a setting that they share names it."""
+    data = runs(tmp_path, *({"lr": 0.1, "method": "A", "seed": seed} for seed in (1, 2, 3)))
+    (said,) = data.warnings("s")
+    assert "each of 3 runs is a series of its own, though the seed alone tells them apart" in said
+    data.write("s/source.yml", describing.suggest_settings(described(data))["repetitions"])
+    assert (described(data).series, data.warnings("s")) == (("A",), [])
+
+
 def test_several_settings_are_suggested_together(tmp_path: Path) -> None:
     """Eight series stay eight; four are offered, and have the two seeds of each."""
     data = runs(

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pytest
+from command_line import call
 
 from reportgen.formats.registry import find_format, find_units, load_reader
-from reportgen.formats.runs import Evaluation
+from reportgen.formats.runs import Evaluation, LoggedRun
 from reportgen.read import TotalsTable, make_frame, open_path, read_measurements, read_outcomes
 from reportgen.settings.loading import load_source_settings
 from reportgen.statistics.problem_scores import group_problem_scores
@@ -71,6 +72,18 @@ def test_trials_of_ray_are_runs() -> None:
         *("learners/default_policy/total_loss", "num_env_steps_sampled_lifetime"),
         *("time_this_iter_s", "time_total_s"),
     }
+
+
+def test_a_trial_of_ray_that_failed_at_once_is_left_out(tmp_path: Path) -> None:
+    """Its files are empty, and no table next to the trials."""
+    shutil.copytree(SHAPES / "ray", tmp_path / "ray")
+    (last, *_) = (tmp_path / "ray").glob("*/*_00003_*")
+    (last / "result.json").write_text("")
+    (last / "progress.csv").write_text("")
+    _, source = open_path(tmp_path / "ray", load_settings=load_source_settings)
+    said = [str(one) for one in source.warnings if last.name in str(one)]
+    assert len(said) == 1
+    assert "result.json: the file is empty, nothing was logged into it yet; this run is left out" in said[0]
 
 
 def test_runs_of_rllib_without_tune_are_named_by_their_folders() -> None:
@@ -189,6 +202,11 @@ def test_metrics_of_comet_as_a_table(tmp_path: Path) -> None:
     frame = make_frame(read_measurements(tmp_path, source, source.metrics))
     found = {(row.metric, row.step): row.value for row in frame.itertuples()}
     assert found == {(row["metricName"], row["step"]): float(row["metricValue"]) for row in rows}
+    text = "metricName,metricValue,timestamp,step,epoch\nacc,0.5,,,1\nacc,0.75,,,2\n"
+    (tmp_path / "metrics.csv").write_text(text, encoding="utf-8")
+    _, source = open_path(tmp_path / "metrics.csv", load_settings=load_source_settings)
+    frame = make_frame(read_measurements(tmp_path, source, ("acc",)))
+    assert [*zip(frame["step"], frame["value"], strict=True)] == [(1, 0.5), (2, 0.75)]
 
 
 def test_metrics_of_comet() -> None:
@@ -283,12 +301,55 @@ def test_the_direction_of_a_study_is_that_of_its_values(tmp_path: Path, ways: tu
             insert = "INSERT INTO study_directions (study_id, objective, direction) SELECT study_id, ?, ?"
             store.execute(f"{insert} FROM studies", (objective, way))
     _, source = open_path(tmp_path, load_settings=load_source_settings)
+    assert call(tmp_path, "freeze", "study.db", "--to", "cold").returncode == 0
+    _, cold = open_path(tmp_path / "cold", load_settings=load_source_settings)
     expected = {
         ("MINIMIZE",): {"value": False, "intermediate_value": False},
         ("MAXIMIZE",): {"value": True, "intermediate_value": True},
         ("MINIMIZE", "MAXIMIZE"): {"values_0": False, "values_1": True},
     }
     assert source.higher_is_better == expected.get(ways, {})
+    assert cold.higher_is_better.items() == {one for one in expected.get(ways, {}).items() if len(ways) == 1}
+
+
+def test_a_journal_of_trials_is_a_study_too() -> None:
+    """The trials that Optuna itself has of it: of one study, of two objectives, and none of a deleted one."""
+    path = SHAPES / "optuna_journal.log"
+    (unit,) = find_units([path]).units
+    form = find_format(unit.format)
+    assert form is not None
+    assert form.name == "optuna"
+    runs = [run for run in load_reader(form).read(unit) if isinstance(run, LoggedRun)]
+    found = [
+        (run.name, run.config["state"], {name: [*one.values] for name, one in run.metrics.items()})  # noqa: PD011
+        for run in runs
+    ]
+    reports = [[2.5, 3.5, 4.5], [3.017826497151387, 4.017826497151387, 5.017826497151387]]
+    reports += [[1.0027559267640274, 2.0027559267640274, 3.0027559267640274]]
+    reports += [[3.015498955191377, 4.015498955191378, 5.015498955191378]]
+    reports += [[4.004105412016859, 5.004105412016859], [9.0, 8.0]]
+    values: list[list[float]] = [[2.5], [], [1.0027559267640274], [], [5.004105412016859], [7.5]]
+    states = ["COMPLETE", "FAIL", "COMPLETE", "FAIL", "PRUNED", "COMPLETE"]
+    assert found[:6] == [
+        ("single", state, {**({"value": value} if value else {}), "intermediate_value": several})
+        for state, value, several in zip(states, values, reports, strict=True)
+    ]
+    assert found[6:] == [
+        ("multi", "COMPLETE", {"values_0": [value], "values_1": [2.0]})
+        for value in (0.43599490214200376, 0.025926231827891333, 0.5496624778787091)
+    ]
+    first, last = runs[0], runs[-1]
+    assert first.config == {
+        "lr": 0.05,
+        "layers": 2,
+        "opt": "sgd",
+        "state": "COMPLETE",
+        "direction": "minimize",
+    }
+    assert (first.higher_is_better["value"], last.higher_is_better) == (
+        False,
+        {"values_0": False, "values_1": True},
+    )
 
 
 def test_a_table_of_trials_is_a_study_too(tmp_path: Path) -> None:
@@ -296,12 +357,16 @@ def test_a_table_of_trials_is_a_study_too(tmp_path: Path) -> None:
     text = (
         ",number,value,datetime_start,datetime_complete,duration,params_lr,params_opt,state\n"
         "0,0,0.25,2026-01-05 10:00:00,2026-01-05 10:00:30,0 days 00:00:30,0.1,adam,COMPLETE\n"
-        "1,1,0.5,2026-01-05 10:01:00,2026-01-05 10:01:30,0 days 00:00:30,0.01,sgd,COMPLETE\n"
+        "1,1,0.5,2026-01-05 10:01:00,2026-01-05 10:01:30,0 days 00:00:30,2,sgd,COMPLETE\n"
         "2,2,,2026-01-05 10:02:00,2026-01-05 10:02:30,0 days 00:00:30,0.01,sgd,FAIL\n"
     )
     (tmp_path / "mnist.csv").write_text(text, encoding="utf-8")
     root, source = open_path(tmp_path, load_settings=load_source_settings)
     frame = make_frame(read_measurements(root, source, ("value",), by=("lr",)))
+    assert not source.higher_is_better
+    for said, way in (("true", False), ("[value]", False), ("false", True), ("[]", True)):
+        (tmp_path / "source.yml").write_text(f"lower_is_better: {said}\n", encoding="utf-8")
+        assert open_path(tmp_path, load_settings=load_source_settings)[1].higher_is_better == {"value": way}
     rows = list(csv.DictReader(io.StringIO(text)))
     expected = {f"lr={row['params_lr']}": float(row["value"]) for row in rows if row["value"]}
     assert dict(zip(frame["series"], frame["value"], strict=True)) == expected
@@ -341,14 +406,15 @@ def read_totals(path: Path) -> dict[tuple[str, str, str], float]:
 
 
 def test_totals_of_simple_evals() -> None:
-    """Evaluation and model are in the name of the file; standard deviations are no scores."""
+    """Evaluation and model are in the name of the file; standard deviations and all results are not read."""
     expected = {}
-    for file in (SHAPES / "simple_evals").iterdir():
+    folder = SHAPES / "simple_evals"
+    for file in {*folder.iterdir()} - {*folder.glob("*_allresults.json")}:
         name, _, rest = file.stem.partition("_")
         for metric, value in json.loads(file.read_text("utf-8")).items():
             if not metric.endswith(":std") and metric != "chars":
                 expected[rest.partition("_")[0], name, metric] = value
-    assert read_totals(SHAPES / "simple_evals") == expected
+    assert read_totals(folder) == expected
     root, source = open_shape("simple_evals")
     assert (source.kind, source.benchmarks) == ("totals", ("drop", "mmlu"))
     assert [one.value for one in TotalsTable(root, source).get_scores("mmlu")] == [0.52, 0.66]
@@ -378,10 +444,21 @@ def test_answers_and_summaries_of_opencompass() -> None:
     assert dict(zip(found.series, found.mean.tolist(), strict=True)) == expected
     assert source.warnings == ()
     summary = SHAPES / "opencompass/20260105_100000/summary"
+    assert open_path(summary, load_settings=load_source_settings)[1].warnings == ()
     shares = {name: 100 * sum(scores) / len(scores) for name, scores in expected.items()}
     assert read_totals(summary) == {
         (name, "sums", "accuracy"): pytest.approx(share) for name, share in shares.items()
     }
+
+
+def test_groups_of_opencompass_are_means_of_other_datasets(tmp_path: Path) -> None:
+    """Next to their members they count twice in a mean."""
+    (tmp_path / "summary").mkdir()
+    text = "dataset,version,metric,mode,elm\nmmlu,-,naive_average,gen,55.0\n"
+    text += "gsm8k,1d7fe4,accuracy,gen,70.0\nlukaemon_mmlu_art,2db373,accuracy,gen,55.0\n"
+    (tmp_path / "summary/summary_20260105_100000.csv").write_text(text, encoding="utf-8")
+    _, source = open_path(tmp_path, load_settings=load_source_settings)
+    assert ["mmlu is a score over other benchmarks" in str(one) for one in source.warnings] == [True]
 
 
 def test_attempts_of_matharena() -> None:

@@ -526,8 +526,12 @@ def test_benchmarks_and_metrics_in_rows_are_transposed(tmp_path: Path, corner: s
 @pytest.mark.parametrize("settings", ["", "form: wide\n"])
 @pytest.mark.parametrize("steps", ["0,1,2,3", "1,2,3,4"])
 def test_columns_that_are_steps_are_no_benchmarks(tmp_path: Path, steps: str, settings: str) -> None:
-    """The error says how to write the table."""
+    """The error says what makes it a curve of each row."""
     data = make(tmp_path, f"model,{steps}\nElm,0.1,0.2,0.3,0.35\nFir,0.1,0.3,0.5,0.6\n", settings)
     assert data.open("s").kind == "measurements"
     (problem,) = data.problems("s")
-    assert "The columns look like steps: write the table transposed, as df.T.to_csv()" in problem
+    assert "If the columns are steps, say form: long in source.yml" in problem
+    data.write("s/source.yml", "form: long\nrename_metrics: {table: acc}\n")
+    found = data.frame("s", "acc")
+    assert [*map(float, steps.split(","))] == [*found[found["series"] == "Elm"]["step"]]
+    assert [*found[found["series"] == "Fir"]["value"]] == [0.1, 0.3, 0.5, 0.6]

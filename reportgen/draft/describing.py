@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import PurePath
@@ -193,8 +193,8 @@ def suggest_block(description: Description, *, name: str = "", figure: str = "")
         # A reading of each run is no curve.
         body["metric"] = metric.name
         group = suggest_group(description)
-        kind = "sweep" if group else "table"
-        body |= {"x": group} if group else {}
+        kind, each = "sweep" if group else "table", group and _is_swept_by_each(description, group)
+        body |= {**({"x": group} if group else {}), **({"by": "series"} if each else {})}
         body["title"] = f"{_write_title(metric.name)}{f' by {group}' if group else ''}"
     elif metric:
         metrics = description.counts.metrics
@@ -257,6 +257,15 @@ def _write_title(metric: str) -> str:
     if _PLAIN_METRIC.fullmatch(metric):
         words = " ".join(_TITLE_WORDS.get(word.lower(), word) for word in re.split("[_/.-]", metric))
     return words[:1].upper() + words[1:]
+
+
+def _is_swept_by_each(description: Description, setting: str) -> bool:
+    """Return whether there are several series, each with several values of a setting, such as two studies."""
+    values: dict[str, set[str]] = defaultdict(set)
+    for run in description.counts.runs:
+        if run.finite:
+            values[run.series].add(str(run.config[setting]))
+    return len(values) > 1 and all(len(found) > 1 for found in values.values())
 
 
 def _is_search(runs: tuple[DescribedRun, ...]) -> bool:

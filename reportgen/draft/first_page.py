@@ -37,8 +37,9 @@ def write_first_page(
     figure = "results" if title.lower() != "results" else "figure"
     block = suggest_block(description, figure=figure)
     lines = ["---", write_yaml({"title": title}).strip(), "---", "", f"# {_escape(title)}", ""]
-    if block:
-        lines += [block]
+    lines += [block] if block else []
+    # What one series shows at a setting says nothing of the others, such as other studies.
+    if block and "\nby: series\n" not in block:
         metric = choose_metric(description.counts) if description.kind == "measurements" else None
         benchmark = description.benchmarks[0] if len(description.benchmarks) > 1 else None
         question = prepare_question(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from reportgen.formats import sql
-from reportgen.formats.cells import Text  # noqa: TC001 - the schema of stored surveys needs it at run time
+from reportgen.formats.cells import Kind, Text
 from reportgen.formats.files import Content
 
 if TYPE_CHECKING:
@@ -42,6 +42,13 @@ TIME_NAMES: Final = re.compile(
 """Names of columns with the times of rows."""
 RUN_SETTINGS: Final = re.compile(r"(config|params|hparams|args|settings|hyperparameters)\.(json|ya?ml)")
 """Names of files with the settings of a run, beside its tables."""
+
+
+def find_empty_steps(kinds: Mapping[str, Kind]) -> list[str]:
+    """Return columns of steps without a value, if another one has values, such as the epoch."""
+    steps = [name for name in kinds if name.strip().casefold() in ROLE_NAMES["step"]]
+    empty = [name for name in steps if kinds[name] is Kind.EMPTY]
+    return empty if len(empty) < len(steps) else []
 
 
 class FileLayout(Struct, frozen=True):

@@ -79,7 +79,7 @@ LOGGERS: tuple[UnitFormat, ...] = (
     _make_format("trackers.dvclive", "*.tsv", "metrics.json"),
     _make_format("trackers.metrics_csv", "*.csv", "*.tsv", "*.log", "*.txt"),
     _make_format("trackers.step_json", "*.jsonl", "*.ndjson", "*.json", "*.log"),
-    _make_format("logs.optuna_studies", *_DATABASES, "*.csv", name="optuna"),
+    _make_format("logs.optuna_studies", *_DATABASES, "*.csv", "*.log", "*.jsonl", name="optuna"),
     _make_format("logs.row_logs", "result.json", "progress.csv", name="ray"),
     _make_format("logs.stable_baselines", "*monitor.csv", "progress.csv"),
     _make_format("logs.neptune_export", "*_part_*.parquet", name="neptune"),

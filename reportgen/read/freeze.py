@@ -96,6 +96,8 @@ def freeze_table(root: Path, source: Source) -> FrozenTable:
     if source.lower_is_better:
         everywhere = set(source.lower_is_better) >= set(source.benchmarks)
         settings["lower_is_better"] = True if everywhere else list(source.lower_is_better)
+    elif ways := {name: way for name, way in source.higher_is_better.items() if name in source.metrics}:
+        settings["lower_is_better"] = [name for name, way in ways.items() if not way] or False
     if layout.spread:
         return _freeze_chart(root, source, settings)
     form = "long" if layout.long else "wide"

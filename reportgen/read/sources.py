@@ -442,7 +442,7 @@ def _make_source(
         kind="outcomes" if layout.outcomes else "totals" if layout.totals else "measurements",
         benchmarks=layout.benchmarks,
         lower_is_better=layout.lower_is_better if lower is None else lower,
-        higher_is_better=dict(layout.higher_is_better),
+        higher_is_better=settings.resolve_directions(layout.metrics, layout.higher_is_better),
         slices=list_free_columns(layout),
         score_range=settings.score_range,
         can_freeze=can_freeze(layout, settings),

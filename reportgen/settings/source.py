@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, ValidationError, model_validator
 
+from reportgen.core.directions import Direction, guess_direction
 from reportgen.core.words import choose_names
 from reportgen.settings.base import (
     ACCEPT,
@@ -23,7 +24,7 @@ from reportgen.settings.base import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 
 _Table: TypeAlias = Literal[
@@ -209,8 +210,8 @@ class SourceSettings(Settings):
     )
     lower_is_better: bool | tuple[Name, ...] | None = Field(
         None,
-        description="Totals: whether a smaller score is better: true, or the benchmarks on which it is; "
-        "inferred from the harness or the metric's name if left out.",
+        description="Totals and curves: whether a smaller value is better: true, or the benchmarks or "
+        "metrics on which it is; inferred from the harness, the study or the metric's name if left out.",
     )
     protocol: Protocol = Field(
         default_factory=Protocol, description="Outcomes and totals: how they were measured, for all series."
@@ -266,6 +267,20 @@ class SourceSettings(Settings):
     def list_percent(self, metrics: Sequence[str]) -> frozenset[str]:
         """Return which of these metrics are written in percent."""
         return frozenset(choose_names(self.percent, metrics).names if self.percent else ())
+
+    def resolve_directions(self, metrics: Iterable[str], logged: Mapping[str, bool]) -> dict[str, bool]:
+        """Return whether higher is better for metrics of curves: as stated, otherwise as logged.
+
+        A list of metrics says of the others that higher is better, unless their names say something else.
+        """
+        lower, found = self.lower_is_better, dict(logged)
+        for metric in metrics if lower is not None else ():
+            known = guess_direction(metric)
+            if isinstance(lower, tuple):
+                found |= {metric: metric not in lower} if metric in lower or known is None else {}
+            elif known is not Direction.NEITHER:
+                found[metric] = not lower
+        return found
 
     def get_protocol(self, series: str) -> Protocol:
         """How a series was measured: what ``protocols`` says of it goes before ``protocol``."""

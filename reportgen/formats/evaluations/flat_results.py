@@ -3,7 +3,8 @@
 Schemas:
 
 - openai/simple-evals, simple_evals.py: ``EVAL_MODEL.json``, newer ones with a date, and a flat object in it:
-  ``score``, further metrics, and their standard deviations over problems, ``score:std``.
+  ``score``, further metrics, and their standard deviations over problems, ``score:std``. Newer ones also
+  write ``EVAL_MODEL_DATE_allresults.json``, the same with all conversations.
 - open-compass/opencompass, opencompass/summarizers/default.py: ``results/MODEL/DATASET.json``, a flat object
   of metrics, most of them in percent, and ``details`` with an entry for each problem, in a list or by its
   number; ``summary/summary_TIME.csv`` has the columns ``dataset``, ``version``, ``metric``, ``mode`` and one
@@ -34,6 +35,7 @@ from reportgen.formats.evaluations.scores import (
     make_findings,
     parse_score,
     parse_total,
+    warn_group_scores,
 )
 from reportgen.formats.json_files import (
     as_answer,
@@ -98,14 +100,14 @@ def _list_totals(metrics: Mapping[str, Any]) -> tuple[tuple[Total, ...], list[st
 # simple-evals: its evaluations by the names that they have in the names of files.
 _SIMPLE: Final = re.compile(
     r"(?P<eval>simpleqa|mmlu|math|gpqa|mgsm|drop|humaneval|browsecomp|healthbench(?:_hard|_consensus|_meta)?)"
-    r"_(?P<model>.+?)(?:_(?P<date>\d{8}_\d{6}))?(?:_DEBUG)?\.json"
+    r"_(?P<model>.+?)(?:_(?P<date>\d{8}_\d{6}))?(?:_DEBUG)?(?P<again>_allresults)?\.json"
 )
 _SIMPLE_SCORE: Final = re.compile(r'\{[^{}]*"score"\s*:\s*-?[\d.]')
 _CHARACTERS: Final = "chars"
 
 
 def _choose_simple(files: Sequence[Path]) -> list[Path]:
-    named = (file for file in files if _SIMPLE.fullmatch(file.name))
+    named = (file for file in files if (match := _SIMPLE.fullmatch(file.name)) and not match["again"])
     return [file for file in named if _SIMPLE_SCORE.match(read_head_text(file).lstrip())]
 
 
@@ -163,6 +165,8 @@ _FLAT: Final = re.compile(r'\s*\{\s*"(?:(?!train_|eval_|epoch)[^"]+"\s*:\s*-?\d|
 _COLUMNS: Final = ("dataset", "version", "metric", "mode")
 _SCORED: Final = ("correct", "is_correct", "cascade_correct", "score")
 _PERCENT: Final = 100.0
+# What summaries call a score over other datasets, whose names contain that of the group.
+_GROUP_SCORES: Final = frozenset(("naive_average", "weighted_average"))
 
 
 def _choose_opencompass(files: Sequence[Path]) -> list[Path]:
@@ -224,13 +228,24 @@ def _read_summary(path: Path) -> tuple[list[Evaluation], Sequence[Finding]]:
             one = _make_evaluation(path, model, cells["dataset"], protocol)
             found = tuple(make_findings(path, messages, cells["dataset"]))
             evaluations.append(replace(one, totals=(total,) if total else (), findings=found))
-    return evaluations, list(decoding.list_findings())
+    names = {one.benchmark for one in evaluations}
+    groups = (
+        one.benchmark for one in evaluations if any(total.metric in _GROUP_SCORES for total in one.totals)
+    )
+    over_others = [name for name in dict.fromkeys(groups) if any(name in other for other in names - {name})]
+    return evaluations, [*decoding.list_findings(), *warn_group_scores(path, over_others)]
 
 
 READERS: Final[Mapping[str, ResultsReader]] = {
     reader.NAME: reader
     for reader in (
-        ResultsReader("simple_evals", "results of simple-evals", _choose_simple, _read_simple),
+        ResultsReader(
+            "simple_evals",
+            "results of simple-evals",
+            _choose_simple,
+            _read_simple,
+            lambda file: file.name.endswith("_allresults.json"),
+        ),
         ResultsReader("bigcode", "results of the bigcode evaluation harness", _choose_bigcode, _read_bigcode),
         ResultsReader(
             "opencompass",

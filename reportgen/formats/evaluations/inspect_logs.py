@@ -167,7 +167,7 @@ class _Log(Struct, frozen=True):
         config = get_mapping(setup, "config")
         given = get_mapping(setup, "task_args").items()
         # Scorers, and the model of those that use one: their own, or that of the grader role.
-        role = " and ".join(_list_words(get_inner(setup, "model_roles", "grader"), "model"))
+        role = " and ".join(scores.list_words(get_inner(setup, "model_roles", "grader"), "model"))
         graders = []
         for scorer in as_list(setup.get("scorers")):
             name, model = as_word(get_inner(scorer, "name")), as_word(get_inner(scorer, "options", "model"))
@@ -184,10 +184,10 @@ class _Log(Struct, frozen=True):
                 "task version": setup.get("task_version"),
                 "task arguments": as_answer(", ".join(f"{as_word(key)}={json.dumps(v)}" for key, v in given)),
                 "dataset": get_inner(setup, "dataset", "name"),
-                "solver": ", ".join(_list_words(get_inner(self.header, "plan", "steps"), "solver")),
+                "solver": ", ".join(scores.list_words(get_inner(self.header, "plan", "steps"), "solver")),
                 # A limit may be a range of samples.
-                "limit": "-".join(_list_words(config.get("limit"))[:2]),
-                "reducer": ", ".join(_list_words(config.get("epochs_reducer"))),
+                "limit": "-".join(scores.list_words(config.get("limit"))[:2]),
+                "reducer": ", ".join(scores.list_words(config.get("epochs_reducer"))),
             }
         )
 
@@ -295,7 +295,7 @@ class _Log(Struct, frozen=True):
         outcome = (*reduced, *self.report_outcome(answers), *irregular)
         return Evaluation(
             path=self.path,
-            model=as_word(setup.get("model")),
+            model=_name_model(setup),
             benchmark=as_word(setup.get("task")) or self.path.stem,
             # Tasks that run in parallel may start in the same second.
             run=f"{self.rank.began} {as_word(setup.get('task_id'))[:6]}".strip(),
@@ -312,10 +312,10 @@ class _Log(Struct, frozen=True):
         )
 
 
-def _list_words(cells: object, *keys: str) -> list[str]:
-    """Return the words in a cell or list of cells, or at a path of keys in each."""
-    several = cells if isinstance(cells, list) else [cells]
-    return [word for cell in several if (word := as_word(get_inner(cell, *keys)))]
+def _name_model(setup: Mapping[str, Any]) -> str:
+    """Return the model; ``hf/local`` and the like with the path that they were given instead."""
+    model, path = as_word(setup.get("model")), as_word(get_inner(setup, "model_args", "model_path"))
+    return model.removesuffix("local") + path.lstrip("./") if path and model.endswith("/local") else model
 
 
 def _read_json_log(path: Path, *, texts: bool) -> _Log:

@@ -2,9 +2,8 @@
 
 Schema: repository lm-sys/FastChat, ``fastchat/llm_judge/common.py`` (play_a_match_single) writes
 ``data/BENCH/model_judgment/JUDGE_single.jsonl``. Its ``show_result.py`` leaves out ratings of -1, which mark
-a judgment without one, and averages all others. The turns of a question are answers to one problem here, so
-that an interval is over questions; a slice separates them. A question that has lost one rating counts as much
-as any other, so the mean differs from that of all ratings.
+a judgment without one, and averages all others. Each turn of a question is a problem here, so that the mean
+is the same; turns of one question are related, so that an interval is over questions.
 """
 
 from __future__ import annotations
@@ -29,6 +28,8 @@ NAME: Final = "mt_bench"
 TITLE: Final = "judgments of MT-Bench"
 SCORE_RANGE: Final = (1.0, 10.0)
 """Lowest and highest rating that judges may give."""
+CLUSTER: Final = "question"
+"""What related problems share: its turns are rated together."""
 
 _JUDGMENT: Final = re.compile(r'\{\s*"question_id"\s*:[^,\n]+,\s*"model"\s*:[^\n]+?"judge"\s*:')
 _FOLDER: Final = "model_judgment"
@@ -77,9 +78,11 @@ def _build_evaluation(path: Path, model: str, judge: str, rows: Sequence[Mapping
     answers = []
     for row in rows:
         score, turn = parse_score(row["score"]), as_word(row["turn"])
-        problem, sample = as_word(row["question_id"]), f"turn {turn}" if turn else ""
-        slices = {"turn": turn} if turn else {}
-        answers.append(ScoredAnswer(problem, None if score == _NO_RATING else score, sample, slices=slices))
+        question = as_word(row["question_id"])
+        problem, slices = question, {CLUSTER: question}
+        if turn:
+            problem, slices = f"{question}, turn {turn}", {"turn": turn, **slices}
+        answers.append(ScoredAnswer(problem, None if score == _NO_RATING else score, slices=slices))
     # The day of the first judgment, in UTC.
     seconds = [parse_number(row["tstamp"]) or 0 for row in rows]
     began = min((time for time in seconds if 0 < time < _LATEST), default=None)

@@ -103,6 +103,12 @@ def get_mapping(tree: object, *keys: str) -> dict[str, Any]:
     return as_mapping(get_inner(tree, *keys))
 
 
+def list_words(cells: object, *keys: str) -> list[str]:
+    """Return the words in a cell or list of cells, or at a path of keys in each."""
+    several = cells if isinstance(cells, list) else [cells]
+    return [word for cell in several if (word := as_word(get_inner(cell, *keys)))]
+
+
 def find_word(*cells: object) -> str:
     """Return the first cell that is a word; empty if none is."""
     return next(filter(None, map(as_word, cells)), "")

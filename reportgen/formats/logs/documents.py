@@ -41,7 +41,7 @@ Value: TypeAlias = tuple[str, float, object, float]
 """Metric, step, cell and time of a value; NaN for an unknown step or time."""
 
 _HEAD: Final = 16 << 10
-_RESULTS: Final = ("all_results.json", "train_results.json", "eval_results.json", "predict_results.json")
+_RESULTS: Final = tuple(f"{split}_results.json" for split in ("all", "train", "eval", "predict", "test"))
 _MONITORED: Final = ":monitor:"
 
 

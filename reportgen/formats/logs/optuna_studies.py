@@ -5,22 +5,35 @@ Schema: optuna/optuna, optuna/storages/_rdb/models.py: tables ``studies``, ``stu
 ``trials``; since version 3 a type beside a value marks infinities and NaN, which are NULL. A categorical
 parameter is the index into the choices of its distribution. optuna/study/_dataframe.py,
 ``Study.trials_dataframe()``: columns ``number``, ``value`` or ``values_0``, ``params_NAME`` and ``state``.
+optuna/storages/journal/_storage.py: JSON Lines with an operation each, by ``op_code``; trials and studies are
+numbered in the order of their creation.
 """
 
 from __future__ import annotations
 
 import csv
 import math
+import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.formats.json_files import as_list, as_mapping, parse_object, read_head_text
+from msgspec import Struct, field
+
+from reportgen.formats.json_files import (
+    JsonLines,
+    as_list,
+    as_mapping,
+    as_word,
+    parse_object,
+    read_head_text,
+)
 from reportgen.formats.run_data import MetricsBuilder, number_or_nan, parse_number_text, parse_time
 from reportgen.formats.runs import LoggedRun, Unit
 from reportgen.formats.sqlite import find_stores, open_store
 from reportgen.formats.text_files import Count, Decoder
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from reportgen.formats.runs import Setting
@@ -35,25 +48,41 @@ SERIES_FROM: Final = "name"
 _COLUMNS: Final = {"trial_id", "number", "study_id", "state"}
 _VALUE: Final = "value"
 _INTERMEDIATE: Final = "intermediate_value"
+_JOURNALS: Final = frozenset((".log", ".jsonl"))
+_FIRST_OPERATION: Final = re.compile(r'\{"op_code": ?0, ?[^\n]*"study_name": ?"')
+_CREATE_STUDY, _DELETE_STUDY, _CREATE_TRIAL = 0, 1, 4
+# Of enumerations of Optuna, in their order.
+_STATES: Final = ("RUNNING", "COMPLETE", "PRUNED", "FAIL", "WAITING")
+_WAYS: Final = ("not_set", "minimize", "maximize")
 _INFINITIES: Final = {"INF_POS": math.inf, "INF_NEG": -math.inf, "NAN": math.nan}
 
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Return databases with trials, and tables of trials."""
     stores = find_stores(NAME, files, _COLUMNS, lambda file: "optuna" in file.name.lower(), table="trials")
+    journals = (
+        Unit(NAME, one, (one,)) for one in files if one.suffix.lower() in _JOURNALS and _is_journal(one)
+    )
     tables = []
     for file in (one for one in files if one.suffix.lower() == ".csv"):
         names = {name.strip('"\r') for name in read_head_text(file).partition("\n")[0].split(",")}
         is_valued = bool(names & {_VALUE, "values_0"}) and {"number", "state"} <= names
         if is_valued and any(name.startswith("params_") for name in names):
             tables.append(Unit(NAME, file, (file,)))
-    return (*stores, *tables)
+    return (*stores, *journals, *tables)
+
+
+def _is_journal(file: Path) -> bool:
+    return bool(_FIRST_OPERATION.match(read_head_text(file)))
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
     """Yield every trial: a value for each objective at the number of the trial, and its reports by step."""
     if unit.path.suffix.lower() == ".csv":
         yield from _read_table(unit.path, selected)
+        return
+    if unit.path.suffix.lower() in _JOURNALS:
+        yield from _read_journal(unit.path, selected)
         return
     with open_store(unit.path) as store:
         store.check_columns("trials", _COLUMNS, "study of Optuna")
@@ -123,14 +152,100 @@ def _read_params(store: SqliteStore, trial: int) -> dict[str, Setting]:
     query = f"SELECT {columns} FROM trial_params WHERE trial_id = ? ORDER BY param_id"  # noqa: S608 - our own
     params: dict[str, Setting] = {}
     for name, value, distribution in store.select(query, (trial,)):
-        described = parse_object(str(distribution)) or {}
-        choices = as_list(as_mapping(described.get("attributes")).get("choices"))
         if value is not None:
-            whole = str(described.get("name")).startswith("Int") and float(value).is_integer()
-            chosen = int(value) if whole else value
-            chosen = choices[int(value)] if choices and 0 <= value < len(choices) else chosen
-            params[str(name)] = chosen if isinstance(chosen, str | int | float) else str(chosen)
+            params[str(name)] = _choose_param(value, distribution)
     return params
+
+
+def _choose_param(value: float, distribution: object) -> Setting:
+    """Return a parameter as it was suggested, of which the value of a category is its index."""
+    described = parse_object(str(distribution)) or {}
+    choices = as_list(as_mapping(described.get("attributes")).get("choices"))
+    whole = str(described.get("name")).startswith("Int") and float(value).is_integer()
+    chosen = int(value) if whole else value
+    chosen = choices[int(value)] if choices and 0 <= value < len(choices) else chosen
+    return chosen if isinstance(chosen, str | int | float) else str(chosen)
+
+
+class _Trial(Struct):
+    """Trial of a journal, as far as it was replayed."""
+
+    study: int
+    number: int
+    state: object = 0
+    end: object = None
+    values: list[Any] = field(default_factory=list)
+    reports: dict[float, Any] = field(default_factory=dict)
+    config: dict[str, Setting] = field(default_factory=dict)
+
+    def apply(self, item: Mapping[str, Any]) -> None:
+        """Apply an operation, or the state in which the trial was created."""
+        self.state = item.get("state", self.state)
+        self.end = item.get("datetime_complete", self.end)
+        if values := as_list(item.get("values")) or [one for one in (item.get("value"),) if one is not None]:
+            self.values = values
+        reports = as_mapping(item.get("intermediate_values"))
+        reports |= {as_word(item["step"]): item.get(_INTERMEDIATE)} if "step" in item else {}
+        self.reports |= {number_or_nan(step): cell for step, cell in reports.items()}
+        params, kinds = as_mapping(item.get("params")), as_mapping(item.get("distributions"))
+        if name := as_word(item.get("param_name")):
+            params, kinds = {name: item.get("param_value_internal")}, {name: item.get("distribution")}
+        for key, value in params.items():
+            if isinstance(value, int | float):
+                self.config[key] = _choose_param(value, kinds.get(key))
+
+
+def _read_journal(path: Path, selected: Collection[str] | None) -> Iterator[LoggedRun]:
+    """Yield the trials of all studies that were not deleted."""
+    lines, trials = JsonLines(path), list[_Trial]()
+    studies: list[tuple[str, tuple[str, ...]]] = []
+    deleted = set[int]()
+    counts: Counter[int] = Counter()
+    for item in lines.read_objects():
+        code, study, place = (_get_int(item.get(key)) for key in ("op_code", "study_id", "trial_id"))
+        if code == _CREATE_STUDY:
+            ways = (_get_item(_WAYS, one) for one in as_list(item.get("directions")))
+            studies.append((as_word(item.get("study_name")), tuple(ways)))
+        elif code == _DELETE_STUDY:
+            deleted.add(study)
+        elif code == _CREATE_TRIAL:
+            trials.append(_Trial(study, counts[study]))
+            counts[study] += 1
+            trials[-1].apply(item)
+        elif 0 <= place < len(trials):
+            trials[place].apply(item)
+    findings = tuple(lines.list_findings())
+    for trial in trials:
+        if trial.study in deleted or not 0 <= trial.study < len(studies):
+            continue
+        name, directions = studies[trial.study]
+        builder, time = MetricsBuilder(path, selected, timed=True), number_or_nan(parse_time(trial.end))
+        for index, value in enumerate(trial.values):
+            metric = _VALUE if len(trial.values) == 1 else f"values_{index}"
+            builder.add_cell(metric, trial.number, value, time)
+        for step, cell in trial.reports.items():
+            builder.add_cell(_INTERMEDIATE, step, cell)
+        config = {**trial.config, "state": _get_item(_STATES, trial.state)}
+        config |= {"direction": directions[0]} if len(directions) == 1 else {}
+        found, findings = (*findings, *builder.list_findings()), ()
+        better = _name_directions(directions)
+        id_ = f"{name} {trial.number}"
+        yield LoggedRun(path, name, id_, "", config, builder.build(), "step", found, better)
+
+
+def _get_int(cell: object) -> int:
+    return cell if type(cell) is int else -1
+
+
+def _get_item(names: Sequence[str], place: object) -> str:
+    return names[place] if 0 <= (place := _get_int(place)) < len(names) else ""
+
+
+def _parse_setting(cell: str) -> Setting:
+    number = parse_number_text(cell)
+    if number is None:
+        return cell
+    return int(number) if cell.isdecimal() and number.is_integer() else number
 
 
 def _read_table(path: Path, selected: Collection[str] | None) -> Iterator[LoggedRun]:
@@ -153,8 +268,7 @@ def _read_table(path: Path, selected: Collection[str] | None) -> Iterator[Logged
                 builder.add_cell(name, number, cell, time)
             for part in ("params_", "user_attrs_"):
                 if name.startswith(part) and cell:
-                    parsed: Any = parse_number_text(cell)
-                    config[name.removeprefix(part)] = cell if parsed is None else parsed
+                    config[name.removeprefix(part)] = _parse_setting(cell)
         runs.append((config, builder))
     message = " with another number of cells than the header, or without a number: left out"
     findings = (*strange.describe(path, "row", "rows", message), *decoding.list_findings())

@@ -71,6 +71,11 @@ class RowLogs(Struct, frozen=True, kw_only=True):
         for file in files:
             if columns := self._find_metrics(file):
                 by_folder[file.parent][file] = columns
+        if self.files and by_folder:
+            # Runs that failed before their first row, next to others.
+            own = (file for file in files if file.name in self.files and file.parent in settings)
+            for file in [one for one in own if one.parent not in by_folder and not read_head(one, 1)]:
+                by_folder[file.parent][file] = frozenset()
         units = []
         for folder, tables in by_folder.items():
             around = next((settings[one] for one in (folder, *folder.parents) if one in settings), None)

@@ -86,14 +86,17 @@ def _build_pattern(
     mark, end = matches[0]["mark"], _escape(matches[0]["end"] or "")
     pattern, rename = [_escape(part) for part in parts[0]], {}
     pattern[index] = f"{_escape(mark)}{_RUN_GROUP}{end}"
-    if any(match["series"] for match in matches):
+    before = {match["series"] for match in matches}
+    if others and (before == {""} or (mark and len(before) == 1)):
+        # The same words before all numbers, such as an environment, if any, and series in another part.
+        series = [one[others[0]] for one in parts]
+        pattern[others[0]] = "(?P<series>[^/]+)"
+        pattern[index] = _escape(before.pop()) + pattern[index]
+    elif before != {""}:
         if others or not mark:
             return None
         series = [match["series"] for match in matches]
         pattern[index] = f"{_SERIES_GROUP}{pattern[index]}"
-    elif others:
-        series = [one[others[0]] for one in parts]
-        pattern[others[0]] = "(?P<series>[^/]+)"
     elif index > 0:
         series = [parts[0][index - 1]] * len(parts)
         pattern[index - 1] = f"(?P<series>{pattern[index - 1]})"

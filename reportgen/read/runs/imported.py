@@ -109,9 +109,8 @@ def name_imported_runs(
 ) -> ImportedRuns:
     """Name the runs of units given in natural order; raises if settings have unknown names."""
     candidates = _make_candidates(location, chosen, units)
-    form = find_format(found.units[0].format)
     # Some formats say what a series is.
-    usual = getattr(load_reader(form), "SERIES_FROM", None) if form and not settings.series_from else None
+    usual = _get_constant(found, "SERIES_FROM") if not settings.series_from else None
     stated = settings.model_copy(update={"series_from": usual}) if usual else settings
     series = settings.series_from or ()
     requested = [("series_from", name) for name in ((series,) if isinstance(series, str) else series)]
@@ -204,8 +203,7 @@ def complete_settings(runs: ImportedRuns) -> SourceSettings:
     What all series share is the protocol, with what is specific to one in ``protocols``. What differs between
     the evaluations of one series is left out, and the settings take precedence.
     """
-    settings, form = runs.settings, find_format(runs.found.units[0].format)
-    score_range = getattr(load_reader(form), "SCORE_RANGE", None) if form else None
+    settings, score_range = runs.settings, _get_constant(runs.found, "SCORE_RANGE")
     if score_range is not None and "score_range" not in settings.model_fields_set:
         settings = settings.model_copy(update={"score_range": score_range})
     read, reported = {id(run) for run in runs.scored}, defaultdict(set)
@@ -227,6 +225,12 @@ def complete_settings(runs: ImportedRuns) -> SourceSettings:
         if own:
             protocols[series] = Protocol.model_validate(own)
     return settings.model_copy(update={"protocol": Protocol.model_validate(common), "protocols": protocols})
+
+
+def _get_constant(found: FoundUnits, name: str) -> Any:  # noqa: ANN401 - a format has several
+    """Return what a format says of all its runs, such as its ``SERIES_FROM``; None if it does not."""
+    form = find_format(found.units[0].format)
+    return getattr(load_reader(form), name, None) if form else None
 
 
 def _list_fields(protocol: Protocol) -> set[tuple[str, object]]:
@@ -333,6 +337,14 @@ def _list_directions(runs: ImportedRuns) -> dict[str, bool]:
     return {metric: way for metric, (way, *others) in ways.items() if not others}
 
 
+def _list_benchmarks(runs: ImportedRuns) -> tuple[str, ...]:
+    """Return the benchmarks that are read, in the order of the runs."""
+    chosen, accepted = runs.chosen, runs.settings.filter.get("benchmark")
+    every = ((run, metric) for run in runs.scored for metric in list_scores(run)) if any(chosen) else ()
+    named = dict.fromkeys(filter(None, (name_benchmark(run, metric, chosen) for run, metric in every)))
+    return tuple(named if accepted is None else compress(named, sql.check_texts(named, accepted)))
+
+
 def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:
     """Return the survey with the columns of curves, a long table, or of answers or totals."""
     settings = runs.settings
@@ -347,16 +359,13 @@ def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:
             step_name=names.pop() if len(names) == 1 and not names & _NO_STEP_NAME else "",
         )
         return Survey(layout, metrics, ())
-    chosen = runs.chosen
-    every = ((run, metric) for run in runs.scored for metric in list_scores(run)) if any(chosen) else ()
-    named = dict.fromkeys(filter(None, (name_benchmark(run, metric, chosen) for run, metric in every)))
-    accepted = settings.filter.get("benchmark")
-    benchmarks = tuple(named if accepted is None else compress(named, sql.check_texts(named, accepted)))
+    chosen, benchmarks = runs.chosen, _list_benchmarks(runs)
     layout, column = replace(layout, benchmarks=benchmarks), "benchmark" if benchmarks else None
     if "problem" in layout.kinds:
         texts = TEXTS if any(unit.unit.texts for unit in runs.units) else ()
         parts = {part: part for part in (*_PARTS, *texts) if part in layout.kinds}
-        if cluster := find_column(settings.columns.cluster or "", tuple(layout.kinds)):
+        usual = _get_constant(runs.found, "CLUSTER") or ""
+        if cluster := find_column(settings.columns.cluster or usual, tuple(layout.kinds)):
             parts["cluster"] = cluster
         # The name of a benchmark does not include its only score.
         scores = {name: taken[0] for name, taken in chosen.items() if len(taken) == 1 and taken[0]}

@@ -187,7 +187,7 @@ def advise_step(root: Path, layout: Layout, settings: SourceSettings, place: Sou
         len(steps := [name for name in layout.kinds if is_number(name)]) > 1
         and len(layout.kinds) <= len(steps) + 1
     ):
-        return "The columns look like steps: write the table transposed, as df.T.to_csv() does in pandas"
+        return "If the columns are steps, say form: long in source.yml"
     if totals is None:
         return f"N{advice[1:]}; a table of scores without steps is form: totals, or {wide}"
     score = f" and columns: {{score: {totals['score']}}}" if totals else ""
@@ -219,12 +219,14 @@ def find_unmatched_names(
         if name not in known:
             yield report("metrics", "metric", name, survey.raw_metrics, Severity.ERROR)
     layout, lower, named = survey.layout, settings.lower_is_better, settings.score_name
+    is_scored = layout.outcomes or layout.totals
+    directed = ("benchmark", layout.benchmarks) if is_scored else ("metric", tuple(layout.metrics))
     renamed = [old for old, new in settings.rename.items() if new not in layout.series]
-    for key, kind, given, there in (
-        ("rename_metrics", "metric", settings.rename_metrics, survey.raw_metrics),
-        ("lower_is_better", "benchmark", lower if isinstance(lower, tuple) else (), layout.benchmarks),
-        ("score_name", "benchmark", named if isinstance(named, dict) else (), layout.benchmarks),
-        ("protocols", "series", settings.protocols, layout.series),
+    for key, (kind, there), given in (
+        ("rename_metrics", ("metric", survey.raw_metrics), settings.rename_metrics),
+        ("lower_is_better", directed, lower if isinstance(lower, tuple) else ()),
+        ("score_name", ("benchmark", layout.benchmarks), named if isinstance(named, dict) else ()),
+        ("protocols", ("series", layout.series), settings.protocols),
     ):
         yield from (report(key, kind, name, there, Severity.WARNING) for name in given if name not in there)
     for old in renamed:

@@ -16,7 +16,7 @@ from reportgen.core.directions import has_better_direction
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.evaluations.texts import TEXTS
-from reportgen.formats.layout import ROLE_NAMES, FileLayout
+from reportgen.formats.layout import ROLE_NAMES, FileLayout, find_empty_steps
 from reportgen.formats.messages import list_names, suggest_names
 
 if TYPE_CHECKING:
@@ -313,12 +313,12 @@ def _make_missing_error(
 
 
 def detect_roles(
-    columns: Sequence[str], settings: SourceSettings, place: SourceLocation
+    kinds: Mapping[str, Kind], settings: SourceSettings, place: SourceLocation
 ) -> tuple[Roles, bool]:
     """Return the column for each role, and whether the table is long; raises if one is missing."""
-    mapped = get_mapped_columns(settings)
+    columns, mapped = tuple(kinds), get_mapped_columns(settings)
     check_named_columns(columns, settings, place, "data", exactly=True)
-    roles = Roles(**match_columns(ROLE_NAMES, columns, mapped))
+    roles = Roles(**match_columns(ROLE_NAMES, columns, mapped, taken=find_empty_steps(kinds)))
     long = settings.form == "long" or (settings.form is None and bool(roles.metric and roles.value))
     if long and not (roles.metric and roles.value):
         raise _make_missing_error("a long table needs", "value" if roles.metric else "metric", columns, place)

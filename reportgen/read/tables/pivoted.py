@@ -195,7 +195,7 @@ def _refuse_summary(content: Content, rows: Sequence[Sequence[str]]) -> None:
 def _find_step_columns(rows: Sequence[Sequence[str]], settings: SourceSettings) -> _Header | None:
     """Return the header of a transposed table, with names at the left and a column for each step.
 
-    Bare numbers in a row, such as 1, 2 and 3, may also be seeds or samples.
+    Bare numbers in a row, such as 1, 2 and 3, may also be seeds or samples; ``form: long`` makes them steps.
     """
     if not rows or settings.form not in {None, "long"} or settings.wide not in {None, "series"}:
         return None
@@ -206,7 +206,8 @@ def _find_step_columns(rows: Sequence[Sequence[str]], settings: SourceSettings) 
         return None
     steps, words = [float(one["step"]) for one in found], {one["word"].casefold() for one in found}
     gaps = {after - step for step, after in pairwise(steps)}
-    if len(words) > 1 or min(gaps) <= 0 or (words == {""} and gaps == {1}):
+    is_open = words == {""} and gaps == {1} and settings.form != "long"
+    if len(words) > 1 or min(gaps) <= 0 or is_open:
         return None
     word = words.pop()
     name = word if is_name_of("step", word) else "step"

@@ -191,9 +191,9 @@ class _Surveyor(Struct, frozen=True):
         columns = tuple(dict.fromkeys(name for look in looks for name in look.file.names if name))
         for look in looks:
             _check_nul(SourceLocation(look.file.path), column=look.file.columns)
-        roles, long = detect_roles(columns, settings, place)
         of_files = [_infer_kinds(look) for look in looks]
         kinds = {name: combine_kinds(one.get(name, Kind.EMPTY) for one in of_files) for name in columns}
+        roles, long = detect_roles(kinds, settings, place)
         outcomes = detect_outcomes(kinds, roles, settings, place, long=long)
         totals = detect_totals(kinds, roles, settings, place)
         if outcomes and roles.step == outcomes.sample:
