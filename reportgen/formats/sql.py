@@ -273,6 +273,11 @@ def get_engine() -> Engine:
     return Engine()
 
 
+def close_database() -> None:
+    """Close this process's database, which holds memory that is not needed when all is read."""
+    get_engine.cache_clear()
+
+
 def write_statement(frame: nw.LazyFrame[Any]) -> str:
     """Return the SELECT statement of a lazy frame."""
     statement: str = frame.to_native().sql_query()

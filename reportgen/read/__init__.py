@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from reportgen.formats.sql import close_database
 from reportgen.read.find import find_sources
 from reportgen.read.groups import find_pooled_settings
 from reportgen.read.joined import (
@@ -20,6 +21,7 @@ from reportgen.read.x_axis import list_axes
 
 __all__ = [
     "TotalsTable",
+    "close_database",
     "find_pooled_settings",
     "find_sources",
     "get_score_names",

@@ -209,7 +209,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
     def _draft(
         self, project: Project, config: MkDocsConfig
     ) -> tuple[Report, Additions | None, BackgroundJobs]:
-        from reportgen.draft.report import draft  # noqa: PLC0415 - imports the statistics
+        from reportgen.draft.report import draft, free_memory  # noqa: PLC0415 - imports the statistics
 
         folder = cache_folder(self._root)
         cache = Cache(folder)
@@ -234,6 +234,8 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         except ReportError:
             jobs.worker.abandon()
             raise
+        if not self._serving:  # which reads again at the next change
+            free_memory()
         return report, additions, jobs
 
     @property

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from reportgen.core.comparisons import ScoresError
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
+from reportgen.core.model import Figure
 from reportgen.core.words import quote_names, suggest_name
 from reportgen.draft.blocks.draw_inputs import list_notes
 from reportgen.draft.blocks.results import place_score_errors
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
         ProblemScores,
         Score,
     )
-    from reportgen.core.model import BenchmarkResult, Figure, ScoreRequest, Stack
+    from reportgen.core.model import BenchmarkResult, ScoreRequest, Stack
     from reportgen.draft.blocks.draw_inputs import DrawInputs
     from reportgen.draft.blocks.plan import PlannedBlock
     from reportgen.draft.blocks.results import ResultsStore
@@ -268,7 +269,10 @@ def draw_score_block(planned: PlannedBlock, settings: OutcomeSettings, inputs: D
             block = replace(block, context=replace(context, notes=(f"{apart}.", *context.notes)))
         drawn, numbers = _DRAWERS[planned.block.kind](block, whole)
         numbers |= {"benchmark": context.benchmark, "higher_is_better": context.higher_is_better}
-        return replace(drawn, numbers=numbers | _describe_measurement(scores.notes, context))
+        numbers |= _describe_measurement(scores.notes, context)
+        if isinstance(drawn, Figure):
+            return replace(drawn, numbers_data=numbers)
+        return replace(drawn, numbers=numbers)
 
 
 def find_apart(source: Source, scores: ProblemScores) -> str:
