@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from reportgen.core.cache import Cache
 from reportgen.core.errors import Diagnostics, ReportError, SourceLocation
 from reportgen.narrative.pages import find_headings, make_slug, read_page, read_pages
 from reportgen.settings.blocks import CurveSettings
 from reportgen.settings.report import Project, ProjectSettings
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+CONTENT = Path(__file__).parent.parent / "content"
 PAGE = """---
 title: AIME
 description: v10 leads.
@@ -231,6 +230,28 @@ def test_pages_are_read_from_their_folder(tmp_path: Path) -> None:
         ("guide/a.md", "content/guide/a.md", "Über"),
         ("index.md", "content/index.md", "Home"),
     ]
+
+
+def test_pages_of_an_earlier_build_are_those_of_their_text(tmp_path: Path) -> None:
+    """Every page of the guide, with blocks of all kinds, bindings and references, is as it was read."""
+    paths = tuple(sorted(path.relative_to(CONTENT).as_posix() for path in CONTENT.rglob("*.md")))
+    project = Project(CONTENT.parent, CONTENT.name, paths, ProjectSettings())
+    first, again = Cache(tmp_path), Cache(tmp_path)
+    parsed = read_pages(project, Diagnostics(), first)
+    restored = read_pages(project, Diagnostics(), again)
+    assert (first.hits, again.misses) == (0, 0)
+    assert again.hits >= len(paths)
+    assert restored == parsed == read_pages(project, Diagnostics())
+    assert repr(restored) == repr(parsed)
+
+
+def test_pages_with_a_problem_are_read_again(tmp_path: Path) -> None:
+    """The next build says the same."""
+    (tmp_path / "a.md").write_text(curve("metirc: loss"), encoding="utf-8")
+    project, found = Project(tmp_path, "", ("a.md",), ProjectSettings()), [Diagnostics(), Diagnostics()]
+    for problems_of_build in found:
+        read_pages(project, problems_of_build, Cache(tmp_path / "cache"))
+    assert found[0].found == found[1].found != []
 
 
 def test_problems_of_all_pages_come_together(tmp_path: Path) -> None:

@@ -233,6 +233,18 @@ def test_what_did_not_change_is_not_read_again(tmp_path: Path, monkeypatch: pyte
     assert changed.shown["other.md", "accuracy"] != first.shown["other.md", "accuracy"]
 
 
+def test_what_is_too_much_for_memory_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the report is the same, with statements and observations of the same data."""
+    page = f'{MANY}[0.82]{{value="final(MEL)" of="runs"}}\n\n```observations\nof: panels-1\n```\n'
+    files = {"content/index.md": page, "content/aime.md": AIME, "data/two.csv": TWO}
+    expected = drafted(write_report(tmp_path / "one", files), "index.md", "aime.md")
+    monkeypatch.setattr("reportgen.draft.blocks.draw_inputs._MOST_HELD", 0)
+    found = drafted(write_report(tmp_path / "two", files), "index.md", "aime.md")
+    assert found.shown == expected.shown
+    assert found.statements == expected.statements
+    assert found.benchmarks == expected.benchmarks
+
+
 CHANGES = {
     "data": ("data/runs.csv", RUNS.replace("0.84", "0.85")),
     "the source's title": ("data/runs.source.yml", "title: The runs\n"),

@@ -88,6 +88,14 @@ def test_what_does_not_hold_is_a_warning_at_its_place(tmp_path: Path) -> None:
     )
 
 
+def test_what_is_written_with_variables_is_to_be_mended_by_hand(tmp_path: Path) -> None:
+    """``fix`` leaves such pages alone, where what is read is not what is written."""
+    text = '{{ model }} ends at [0.9]{value="final(MEL)"}.\n'
+    head = HEAD.replace("---\n", "---\nmodel: MEL\n", 1)
+    (problem,) = drafted(tmp_path, text, page=head + CURVE).problems
+    assert problem.next_step == 'Write "0.8"'
+
+
 def test_what_nobody_can_know_is_told_with_its_reason(tmp_path: Path) -> None:
     """One run of each decides nothing about other runs."""
     report = drafted(tmp_path, '[MEL is better]{claim="better(MEL, GRPO)"}', runs=SINGLE)

@@ -278,7 +278,12 @@ class Figure(Struct, frozen=True, tag=True):
     def numbers(self) -> dict[str, Any]:
         """The numbers for ``report.json``."""
         data = self.numbers_data
-        return msgspec.msgpack.decode(data, type=dict[str, Any]) if isinstance(data, bytes) else data
+        return msgspec.json.decode(data, type=dict[str, Any]) if isinstance(data, bytes) else data
+
+    @property
+    def numbers_as_json(self) -> dict[str, Any] | msgspec.Raw:
+        """The numbers to encode as JSON, which need not be decoded for it."""
+        return msgspec.Raw(self.numbers_data) if isinstance(self.numbers_data, bytes) else self.numbers_data
 
 
 class Panels(Struct, frozen=True, tag=True):

@@ -244,14 +244,14 @@ def judge_statements(
                 state=link_topic(planned.topic, series, next(spans, None), next(points, None)),
             )
             found[planned.page.path] = (*found.get(planned.page.path, ()), statement)
-            problems.add(list_warnings(statement))
+            problems.add(_list_warnings(statement, planned.page))
     for subject in inputs.subjects.values():
         subject.store()
     inputs.subjects.clear()  # they hold results
     return found
 
 
-def list_warnings(statement: Statement) -> Iterator[Diagnostic]:
+def _list_warnings(statement: Statement, page: Page) -> Iterator[Diagnostic]:
     """Yield warnings about the judgement of a statement and about old names of facts."""
     binding, judgement = statement.binding, statement.judgement
     for name in dict.fromkeys(fact.name for fact in judgement.facts):
@@ -269,7 +269,11 @@ def list_warnings(statement: Statement) -> Iterator[Diagnostic]:
         step = "Take fails= away"
     elif binding.kind == "value":
         said = f'"{binding.words}" but {judgement.found}'
-        written = "In Jupyter, write" if binding.in_notebook else '"reportgen fix --write" writes'
+        written = '"reportgen fix --write" writes'
+        if binding.in_notebook:
+            written = "In Jupyter, write"
+        elif page.variables:  # what is read is not what is written
+            written = "Write"
         step = f'{written} "{judgement.repaired}"' if judgement.repaired else ""
     else:
         said = f'"{binding.words}" is not so: {judgement.found}'

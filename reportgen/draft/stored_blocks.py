@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from reportgen.core.cache import CachedText, encode
 from reportgen.core.model import Figure, Observed, Panels, Stack
+from reportgen.core.report_json import encode_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +44,7 @@ def store_block(
         temporary.extend(text for text in figure.samples if isinstance(text, CachedText))
         scripts = enumerate(map(str, figure.samples))
         put = tuple(cache.put_text(key, f"{number}.samples-{part}", script) for part, script in scripts)
-        texts |= {"table_data": encode(figure.table), "numbers_data": encode(figure.numbers)}
+        texts |= {"table_data": encode(figure.table), "numbers_data": encode_json(figure.numbers)}
         return replace(figure, **texts, samples=put)
 
     try:

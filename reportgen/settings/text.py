@@ -35,6 +35,8 @@ _CONFLICT_MARK: Final = re.compile(r"^(?:<{7}|>{7}) \S", re.MULTILINE)
 
 def find_conflict_marks(text: str) -> list[int]:
     """Return the lines, 1-based, that are merge conflict marks; ``=======`` may be a heading."""
+    if "<<<<<<<" not in text and ">>>>>>>" not in text:  # found in far less time than a pattern
+        return []
     return [text.count("\n", 0, match.start()) + 1 for match in _CONFLICT_MARK.finditer(text)]
 
 

@@ -84,11 +84,13 @@ def test_git_revision_date_is_that_of_the_commit(order: str, tmp_path: Path) -> 
     """Each page has the date of its last commit, and its figures; what a block shows stays as it is."""
     said = "\nRevised on {{ git_revision_date_localized }}.\n"
     other = "git-revision-date-localized:\n      type: iso_date\n      timezone: UTC"
-    root = write_site(tmp_path / "report", order, other, {"content/index.md": PAGE + said})
+    looped = f"---\nfor: {{name: [AIME, HMMT]}}\n---\n# {{{{ name }}}}\n{said}"
+    files = {"content/index.md": PAGE + said, "content/tests.md": looped}
+    root = write_site(tmp_path / "report", order, other, files)
     git(commit(root), "status")
     pages = build(root)
-    assert "Revised on <span" in pages["index.html"]
-    assert re.search(r"Revised on <span[^>]*>(?:<[^>]*>)*2026-11-20<", pages["index.html"])
+    for name in ("index.html", "tests-aime/index.html", "tests-hmmt/index.html"):
+        assert re.search(r"Revised on <span[^>]*>(?:<[^>]*>)*2026-11-20<", pages[name])
     assert pages["index.html"].count('<figure class="rg-figure') == 1
     assert '<figure class="rg-figure' in pages["generated/index.html"]
 
