@@ -53,6 +53,19 @@ def test_a_pivot_is_read_by_itself(tmp_path: Path, table: pd.DataFrame) -> None:
     assert data.warnings("s") == []
 
 
+@pytest.mark.parametrize("named", [0, 1])
+@pytest.mark.parametrize("levels", [["metric", "series"], ["series", "metric"]])
+def test_the_step_may_be_named_in_a_header_row(tmp_path: Path, levels: list[str], named: int) -> None:
+    """As people write tables, with the name of the first column above or beside the lower labels."""
+    table = pivot(FIRST, index="step", columns=levels, values="value").rename_axis(index=None)
+    lines = table.rename_axis(columns=[None, None]).to_csv().split("\n")
+    lines[named] = f"step{lines[named]}"
+    data = Data(tmp_path)
+    data.write("s.csv", "\n".join(lines))
+    found = data.frame("s")
+    assert {(row.metric, row.series, row.step): row.value for row in found.itertuples()} == EXPECTED
+
+
 @pytest.mark.parametrize("header", ["{}", "step_{}", "step {}", "Epoch {}"])
 @pytest.mark.parametrize("stated", ["title: X\n", "wide: series\n"])
 def test_a_column_for_each_step_is_a_curve(tmp_path: Path, header: str, stated: str) -> None:

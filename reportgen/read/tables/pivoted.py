@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reportgen.core.directions import has_better_direction
 from reportgen.core.errors import Diagnostics, ReportError
 from reportgen.core.words import join_names
 from reportgen.formats.cells import is_missing, is_number, parse_reported
@@ -165,15 +166,36 @@ def _find_header(content: Content, name: str, settings: SourceSettings) -> _Head
         named = any(name == settings.columns.step or is_name_of("step", name) for name in cells[:count])
         if place and named and count < len(cells) and not any(cells[count:]):
             return _build_header(cells[:count], rows[:place], len(cells))
-    numbered = next((place for place, cells in enumerate(rows) if is_number(cells[0])), 0)
-    steps = [cells[0] for cells in rows[numbered:]]
-    is_pivot = numbered > 1 and len(set(top[1:])) < len(top[1:]) and all(map(is_number, steps))
-    is_open = is_pivot and not (settings.form or settings.wide)
-    if is_open and all(float(step) < float(after) for step, after in pairwise(steps)):
-        message = f"the first column below {numbered} header rows has no name, and may be the step"
-        advice = 'Name it before it is written, as in df.index.name = "step"'
-        raise content.make_error(message, f"{advice}; if its rows are not steps, say form: wide", 1)
-    return None
+    return None if settings.form or settings.wide else _find_step_below(content, rows)
+
+
+def _find_step_below(content: Content, rows: Sequence[Sequence[str]]) -> _Header | None:
+    """Return the header of a pivot whose index has no row for its name, if its numbers rise as steps do.
+
+    Its name may be in one of the header rows, as people write it; raises if it has none.
+    """
+    height = next((place for place, cells in enumerate(rows) if is_number(cells[0])), 0)
+    top, steps = rows[0] if rows else [], [cells[0] for cells in rows[height:]]
+    is_pivot = height > 1 and len(set(top[1:])) < len(top[1:]) and all(map(is_number, steps))
+    if not is_pivot or any(float(step) >= float(after) for step, after in pairwise(steps)):
+        return None
+    names = [cells[0] for cells in rows[:height] if cells[0]]
+    if len(names) == 1 and is_name_of("step", names[0]):
+        header = _build_header(names, [["", *cells[1:]] for cells in rows[:height]], len(top))
+        return replace(header, levels=_name_levels(header), height=height) if header else None
+    message = f"the first column below {height} header rows has no name, and may be the step"
+    advice = 'Name it before it is written, as in df.index.name = "step"'
+    raise content.make_error(message, f"{advice}; if its rows are not steps, say form: wide", 1)
+
+
+def _name_levels(header: _Header) -> tuple[str, ...]:
+    """Return names for two levels without any: metrics are above, unless only those below look like some."""
+    match [any(map(has_better_direction, labels)) for labels in header.labels]:
+        case [False, True]:
+            return "series", "metric"
+        case [_, _]:
+            return "metric", "series"
+    return header.levels
 
 
 def _refuse_summary(content: Content, rows: Sequence[Sequence[str]]) -> None:
