@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from bisect import bisect_left
 from contextlib import suppress
 from functools import lru_cache
@@ -42,11 +43,10 @@ class _Opened(Struct, frozen=True):
 _ENCODER: Final = msgspec.msgpack.Encoder(
     enc_hook=lambda settings: settings.model_dump_json(exclude_unset=True, warnings=False)
 )
+_load_settings = lru_cache(maxsize=1024)(SourceSettings.model_validate_json)  # most sources have none
 _DECODER: Final = msgspec.msgpack.Decoder(
     _Opened,
-    dec_hook=lambda kind, value: (
-        SourceSettings.model_validate_json(value) if kind is SourceSettings else value
-    ),
+    dec_hook=lambda kind, value: _load_settings(value) if kind is SourceSettings else value,
 )
 
 
@@ -116,8 +116,12 @@ def _make_key(project: Project, name: str, entries: Sequence[str], cache: Cache,
     top = name.partition("/")[0]
     if top in {"", ".", ".."}:  # no source
         return ""
-    paths = [root / data_dir / one for one in sorted({top, *_find_near(top, tuple(entries))})]
-    stamps = [(path, os.path.realpath(path), stamp_tree(path)) for path in paths if os.path.lexists(path)]
+    stamps = []
+    for one in sorted({top, *_find_near(top, tuple(entries))}):
+        path = root / data_dir / one
+        with suppress(OSError, ValueError):  # a name may contain a NUL
+            is_link = stat.S_ISLNK(path.lstat().st_mode)
+            stamps.append((path, os.path.realpath(path) if is_link else "", stamp_tree(path)))
     if not stamps or not all(stamp for *_, stamp in stamps):
         return ""
     # Another user may not be allowed to read the same files.
