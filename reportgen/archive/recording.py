@@ -62,10 +62,9 @@ def _record_block(planned: PlannedBlock, report: Report) -> Iterator[dict[str, A
     if (shown := report.shown.get((page.path, block.id))) is None:  # of another language
         return
     sources = [report.sources[name] for name in planned.sources]
-    settings = [one.location.file for one in sources if one.location.file.endswith("source.yml")]
     inputs = {
         "data": [file.path for one in sources for file in one.files],
-        "settings": settings,
+        "settings": [one.location.file for one in sources if one.location.file.endswith("source.yml")],
         "code": [_get_code(block.settings)] if isinstance(block.settings, AltairSettings) else [],
     }
     common = {
@@ -93,9 +92,9 @@ def _record_block(planned: PlannedBlock, report: Report) -> Iterator[dict[str, A
             origin, table = one.origin, one.table_sha256
         yield common | {
             "id": f"{page.path}#{one.id}",
-            "origin": to_builtins(origin),
+            "origin": origin,
             "table": table,
-            "observed": to_builtins(observed[number if len(observed) > 1 else 0]) if observed else {},
+            "observed": observed[number if len(observed) > 1 else 0] if observed else {},
             "outputs": sorted(list_file_names(get_page_folder(page.path), one)),
         }
 

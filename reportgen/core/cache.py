@@ -203,7 +203,7 @@ class Cache:
     def store(self, key: str, value: object) -> None:
         """Store a value as MessagePack, so that NaN stays NaN and reading the cache never runs code."""
         with suppress(UnicodeEncodeError):  # a file's name may hold bytes that are no UTF-8
-            self.put(key, encode(value))
+            self.put(key, _ENCODER.encode(value))
 
     def memo(self, key: str, kind: type[_Value], make: Callable[[], _Value]) -> _Value:
         """Return the stored value of a key, or make and store it if there is none; it must not be None."""
@@ -368,11 +368,6 @@ _ENCODER: Final = msgspec.msgpack.Encoder(enc_hook=lambda value: value.item())
 
 
 _decoders: dict[Any, msgspec.msgpack.Decoder[Any]] = {}
-
-
-def encode(value: object) -> bytes:
-    """Encode a value as MessagePack, as a cache stores it."""
-    return _ENCODER.encode(value)
 
 
 def get_stamp(path: str | Path) -> tuple[int, int]:

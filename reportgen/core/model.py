@@ -7,12 +7,10 @@ NaN reaches an output file.
 from __future__ import annotations
 
 from contextlib import nullcontext
-from sys import intern
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 from msgspec import Struct, field
-from msgspec.structs import force_setattr
 
 from reportgen.core.cache import CachedText  # noqa: TC001 - the schema of cached figures needs it at run time
 from reportgen.core.statements import Observation  # noqa: TC001 - as above
@@ -262,11 +260,6 @@ class Figure(Struct, frozen=True, tag=True):
     # Where it comes from, and the SHA-256 of its table's texts, for the record of an archive.
     origin: Origin = Origin("", "")
     table_sha256: str = ""
-
-    def __post_init__(self) -> None:
-        """Hold each view once in memory: thousands of figures have a few."""
-        force_setattr(self, "view", intern(self.view))
-        force_setattr(self, "other_views", tuple(map(intern, self.other_views)))
 
     @property
     def table(self) -> Table:

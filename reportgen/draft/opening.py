@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from bisect import bisect_left
 from contextlib import suppress
 from functools import lru_cache
@@ -173,3 +174,11 @@ def _store(key: str, source: Source, root: Path, cache: Cache) -> None:
         same = all(one == other for one, other in layouts)
         if same and repr(read) == repr(opened) and _ENCODER.encode(read) == data:
             cache.put(key, data)
+
+
+def free_memory() -> None:
+    """Close the database if any data were read: it holds memory that the pages of a large site need."""
+    if "reportgen.read" in sys.modules:
+        from reportgen.read import close_database  # noqa: PLC0415 - as above
+
+        close_database()

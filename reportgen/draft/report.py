@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -100,11 +99,3 @@ def draft(
     parts_shown = (pages, whole.shown, whole.results, whole.keys)
     notes = (colours.slots, whole.observed, accepted, plan)
     return Report(*parts_shown, sources, found, cache.hits, whole.statements, *notes)
-
-
-def free_memory() -> None:
-    """Close the database if a draft read any data: it holds memory that the pages of a large site need."""
-    if "reportgen.read" in sys.modules:
-        from reportgen.read import close_database  # noqa: PLC0415 - imports the database
-
-        close_database()

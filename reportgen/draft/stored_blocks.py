@@ -7,11 +7,13 @@ changed, and a site can link to them. Its data table stays encoded until somebod
 from __future__ import annotations
 
 from itertools import count
+from sys import intern
 from typing import TYPE_CHECKING, Any, Final
 
-from msgspec.structs import replace
+import msgspec
+from msgspec.structs import force_setattr, replace
 
-from reportgen.core.cache import CachedText, encode
+from reportgen.core.cache import CachedText
 from reportgen.core.model import Figure, Observed, Panels, Stack
 from reportgen.core.report_json import encode_json
 
@@ -44,8 +46,11 @@ def store_block(
         temporary.extend(text for text in figure.samples if isinstance(text, CachedText))
         scripts = enumerate(map(str, figure.samples))
         put = tuple(cache.put_text(key, f"{number}.samples-{part}", script) for part, script in scripts)
-        texts |= {"table_data": encode(figure.table), "numbers_data": encode_json(figure.numbers)}
-        return replace(figure, **texts, samples=put)
+        texts |= {
+            "table_data": msgspec.msgpack.encode(figure.table),
+            "numbers_data": encode_json(figure.numbers),
+        }
+        return _share_views(replace(figure, **texts, samples=put))
 
     try:
         light = change_figures(block, put_texts)
@@ -74,7 +79,7 @@ def restore_block(cache: Cache, key: str, kind: type[_Shown]) -> tuple[_Shown, t
         scripts: Any = enumerate(figure.samples)
         located["samples"] = tuple(locate(script, f"{number}.samples-{part}") for part, script in scripts)
         is_there = located["csv"] is figure.csv  # as are the others; thousands of figures are restored
-        return figure if is_there else replace(figure, **located)
+        return _share_views(figure if is_there else replace(figure, **located))
 
     stored = cache.load(key, tuple[kind, tuple[Observed, ...]])  # type: ignore[valid-type]
     if stored is None:
@@ -82,6 +87,13 @@ def restore_block(cache: Cache, key: str, kind: type[_Shown]) -> tuple[_Shown, t
     block, observed = stored
     restored = change_figures(block, locate_texts)
     return (restored, observed) if all(text.stands for text in texts) else None
+
+
+def _share_views(figure: Figure) -> Figure:
+    """Hold each view of a figure that nobody else has yet once in memory: thousands have a few."""
+    force_setattr(figure, "view", intern(figure.view))
+    force_setattr(figure, "other_views", tuple(map(intern, figure.other_views)))
+    return figure
 
 
 def change_figures(block: _Shown, change: Callable[[int, Figure], Figure]) -> _Shown:

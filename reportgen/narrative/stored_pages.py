@@ -10,7 +10,6 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from pydantic import ValidationError
 
 from reportgen.core.errors import SourceLocation  # noqa: TC001 - msgspec reads it
 from reportgen.core.statements import Binding  # noqa: TC001 - as above
@@ -57,7 +56,7 @@ def restore_page(cache: Cache, path: str, file: str, text: str, front_matter: Fr
         return None
     try:
         blocks = tuple(block.restore() for block in stored.blocks)
-    except (KeyError, ValidationError):
+    except (KeyError, ValueError):  # pydantic's errors are ValueErrors
         return None
     parts = (path, file, stored.title, front_matter, blocks, text)
     return Page(*parts, bindings=stored.bindings, references=stored.references)
@@ -71,7 +70,7 @@ def store_page(cache: Cache, page: Page) -> None:
         blocks.append(_StoredBlock(one.kind, one.id, settings, one.location, one.body))
     try:
         is_same = repr([block.restore() for block in blocks]) == repr([*page.blocks])
-    except ValidationError:
+    except ValueError:
         return
     if is_same:
         stored = _StoredPage(page.title, tuple(blocks), page.bindings, page.references)

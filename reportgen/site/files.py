@@ -116,6 +116,10 @@ def _strip_headings(entries: Iterable[AnchorLink]) -> None:
         _strip_headings(entry.children)
 
 
+_GENERATOR: Final = re.compile(r'"generator":\s*\{"name":\s*"reportgen"')
+_HEAD: Final = 1 << 20  # characters
+
+
 def refuse_foreign_folder(site: Path, root: Path) -> None:
     """Raise a ReportError if a site folder is not empty and has no ``report.json`` of an earlier build.
 
@@ -124,9 +128,9 @@ def refuse_foreign_folder(site: Path, root: Path) -> None:
     name = site.name if site.parent == root else str(site)
 
     def is_ours() -> bool:
-        # Other programs write a ``report.json`` too; ours names its generator, in a line before the pages.
-        with suppress(OSError, UnicodeDecodeError), (site / "report.json").open(encoding="utf-8") as lines:
-            return any(line.startswith('"generator": {"name": "reportgen"') for line in lines)
+        # Other programs write a ``report.json`` too; ours names its generator, before thousands of figures.
+        with suppress(OSError, UnicodeDecodeError), (site / "report.json").open(encoding="utf-8") as file:
+            return _GENERATOR.search(file.read(_HEAD)) is not None
         return False
 
     if site.resolve() == root.resolve() or site.resolve() in root.resolve().parents:

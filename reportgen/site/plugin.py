@@ -209,7 +209,8 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
     def _draft(
         self, project: Project, config: MkDocsConfig
     ) -> tuple[Report, Additions | None, BackgroundJobs]:
-        from reportgen.draft.report import draft, free_memory  # noqa: PLC0415 - imports the statistics
+        from reportgen.draft.opening import free_memory  # noqa: PLC0415 - as below
+        from reportgen.draft.report import draft  # noqa: PLC0415 - imports the statistics
 
         folder = cache_folder(self._root)
         cache = Cache(folder)
