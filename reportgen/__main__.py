@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from typing import TextIO
 
-_NEW_OBJECTS = 200_000  # Python's default is 700
+_NEW_OBJECTS = 400_000  # Python's default is 700
 # Exit codes; the last two are what a shell reports for a command killed by SIGINT or SIGPIPE.
 _FAILED, _INTERRUPTED, _NOBODY_READS = 1, 130, 141
 

@@ -34,6 +34,7 @@ _SAFE_PATH = "PYTHONSAFEPATH"
 _FEW = 2
 # A first build of this many pages has enough work for two processes.
 _MANY = 12
+_NEW_OBJECTS = 100_000  # after which such a build collects garbage
 # Figures with a view written by an author: it is left as compiled.
 _AUTHORED = {"vega-lite", "altair"}
 
@@ -134,6 +135,8 @@ class BackgroundJobs:
         """Start the worker process at once for the first build of a report of many pages."""
         self.worker = WorkerProcess(cache)
         if cache.is_new and pages >= _MANY:
+            # It makes, and drops, far more objects than a later build.
+            gc.set_threshold(_NEW_OBJECTS)
             self.worker.warm_up()
         self.views: dict[str, Job] = {}
         self.cards: dict[str, Job] = {}
