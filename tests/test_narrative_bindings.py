@@ -10,9 +10,10 @@ from markdown import Markdown
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation
 from reportgen.core.statements import Binding
 from reportgen.narrative import markup as module
+from reportgen.narrative.headings import find_headings
 from reportgen.narrative.markdown_extensions import BindingsExtension, Walk, find_marks
 from reportgen.narrative.markup import find_bindings, strip_bindings
-from reportgen.narrative.pages import find_headings, read_page
+from reportgen.narrative.pages import read_page
 
 EXTENSIONS = [
     "abbr",

@@ -8,7 +8,8 @@ import pytest
 
 from reportgen.core.cache import Cache
 from reportgen.core.errors import Diagnostics, ReportError, SourceLocation
-from reportgen.narrative.pages import find_headings, make_slug, read_page, read_pages
+from reportgen.narrative.headings import find_headings, make_slug
+from reportgen.narrative.pages import read_page, read_pages
 from reportgen.settings.blocks import CurveSettings
 from reportgen.settings.report import Project, ProjectSettings
 

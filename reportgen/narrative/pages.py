@@ -5,11 +5,10 @@ A page is generated for each benchmark without one: a figure, a table and little
 
 from __future__ import annotations
 
-import html
 import re
-import unicodedata
-from functools import partial
-from itertools import chain, count, pairwise
+from functools import lru_cache, partial
+from importlib.metadata import version
+from itertools import chain, count
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -18,11 +17,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation, Stage
+from reportgen.core.statements import Binding  # noqa: TC001 - msgspec reads it
 from reportgen.narrative import notebooks
+from reportgen.narrative.headings import find_headings, make_slug
 from reportgen.narrative.markup import find_bindings, find_fences, report_conflict_marks, strip_bindings
 from reportgen.narrative.references import find_references
-from reportgen.narrative.stored_pages import restore_page, store_page
 from reportgen.narrative.templates import expand_page, list_variables, split_front_matter
+from reportgen.settings.blocks import BLOCKS
 from reportgen.settings.inputs import Block, Page, Reference
 from reportgen.settings.loading import load_block, load_front_matter
 from reportgen.settings.report import FrontMatter
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from reportgen.core.cache import Cache
-    from reportgen.core.statements import Binding
     from reportgen.narrative.markup import Fence
     from reportgen.settings.block_parts import BlockSettings
     from reportgen.settings.report import Benchmark, Project
@@ -40,83 +40,73 @@ if TYPE_CHECKING:
 
 _Loaded: TypeAlias = "tuple[Fence, BlockSettings]"
 
-_LONGEST_ID: Final = 60
 _BETWEEN: Final = "\n\n"
 """Between two cells of a notebook."""
 
-_FENCE: Final = re.compile(r"[> \t]*(`{3,}|~{3,})(.*)")
-_COMMENT_ENDS: Final = re.compile("-->")
-_HASHES: Final = re.compile(r"(#{1,6})(.*)")
-_UNDERLINE: Final = re.compile(r"=+|-+")
-_GIVEN_ID: Final = re.compile(r"#([^\s#.}]+)")
-_LINK: Final = re.compile(r"!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])")
-_TAG: Final = re.compile(r"</?[A-Za-z][^<>]*>")
-_EMPHASIS: Final = re.compile(r"(?<!\\)(\*{1,3}|`+)|(?<![\w\\])_{1,3}|(?<!\\)_{1,3}(?!\w)")
-_ESCAPE: Final = re.compile(r"\\([\\`*_{}\[\]()<>#+\-.!|])")
-
-
-class Heading(Struct, frozen=True):
-    """A heading outside fences: level from 1 to 6, words without markup, id and 0-based line."""
-
-    level: int
-    words: str
-    id: str
-    line: int
-
-
-def find_headings(text: str) -> Iterator[Heading]:
-    """Find the headings of a page in order, with ids as from Python-Markdown's table of contents."""
-    # The lines outside fences and comments, with their 0-based numbers.
-    prose: list[tuple[int, str]] = []
-    closing: re.Pattern[str] | None = None
-    for number, line in enumerate(text.split("\n")):
-        match = _FENCE.fullmatch(line)
-        if closing is not None:
-            closing = None if closing.search(line) else closing
-        elif line.lstrip().startswith("<!--"):
-            closing = None if "-->" in line else _COMMENT_ENDS
-        elif match and not (match[1][0] == "`" and "`" in match[2]):
-            closing = re.compile(rf"^[> \t]*{re.escape(match[1])}[ \t]*$")
-        else:
-            prose.append((number, line))
-    for (number, line), (_, following) in pairwise([*prose, (0, "")]):
-        if (match := _HASHES.fullmatch(line)) and match[2].strip(" \t#"):
-            yield _parse_heading(len(match[1]), match[2].strip().rstrip("#"), number)
-        elif line[:1].strip(" \t>") and _UNDERLINE.fullmatch(after := following.rstrip()):
-            yield _parse_heading(1 if after[0] == "=" else 2, line, number)
-
-
-def make_slug(words: str) -> str:
-    """Return words as an id of small ASCII letters, digits and hyphens; empty if they have none."""
-    joined = re.sub(r"[^a-z0-9]+", "-", _fold_to_ascii(words).lower()).strip("-")
-    if len(joined) <= _LONGEST_ID:
-        return joined
-    cut = joined[: _LONGEST_ID + 1]
-    return (cut.rpartition("-")[0] or cut)[:_LONGEST_ID].strip("-")
-
-
-def _parse_heading(level: int, marked_up: str, line: int) -> Heading:
-    before, brace, attributes = marked_up.rstrip().rpartition("{")
-    if not (brace and attributes.endswith("}")):
-        before, attributes = marked_up, ""
-    given, words = _GIVEN_ID.search(attributes), strip_markup(before)
-    # Same as markdown.extensions.toc.slugify, without importing all of Markdown.
-    slug = re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", _fold_to_ascii(words)).strip().lower())
-    return Heading(level, words, given[1] if given else slug, line)
-
-
-def strip_markup(marked_up: str) -> str:
-    """Remove links, emphasis, code marks, tags and escapes from words on one line."""
-    plain = _EMPHASIS.sub("", _TAG.sub("", _LINK.sub(r"\1", marked_up)))
-    return " ".join(html.unescape(_ESCAPE.sub(r"\1", plain)).split())
-
-
-def _fold_to_ascii(words: str) -> str:
-    return unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode("ascii")
-
-
 # Landmarks of the theme, whose links a figure with the same id would take.
 _RESERVED: Final = frozenset({"content", "navigation", "search-results", "toc", "toc-title"})
+
+
+# ---- pages as earlier builds read them, apart from front matter, whose benchmarks know their lines
+
+
+class _StoredBlock(Struct, frozen=True):
+    kind: str
+    id: str
+    settings: str  # JSON of what the author wrote
+    location: SourceLocation
+    body: str
+
+    def restore(self) -> Block:
+        settings = BLOCKS[self.kind].model_validate_json(self.settings)
+        return Block(self.kind, self.id, settings, self.location, self.body)
+
+
+class _StoredPage(Struct, frozen=True):
+    title: str
+    blocks: tuple[_StoredBlock, ...]
+    bindings: tuple[Binding, ...]
+    references: tuple[Reference, ...]
+
+
+@lru_cache(maxsize=1)
+def _describe_readers() -> tuple[str, ...]:
+    return version("pymdown-extensions"), version("Markdown")
+
+
+def _make_page_key(cache: Cache, path: str, file: str, text: str) -> str:
+    return cache.make_key("page", *_describe_readers(), path, file, text)
+
+
+def _restore_page(cache: Cache, path: str, file: str, text: str, front_matter: FrontMatter) -> Page | None:
+    """Return a page as an earlier build read the same text, or None if none has stored it."""
+    stored = cache.load(_make_page_key(cache, path, file, text), _StoredPage)
+    if stored is None:
+        return None
+    try:
+        blocks = tuple(block.restore() for block in stored.blocks)
+    except (KeyError, ValueError):  # pydantic's errors are ValueErrors
+        return None
+    parts = (path, file, stored.title, front_matter, blocks, text)
+    return Page(*parts, bindings=stored.bindings, references=stored.references)
+
+
+def _store_page(cache: Cache, page: Page) -> None:
+    """Store a page that has no problem, unless its settings change on their way through JSON."""
+    blocks = []
+    for one in page.blocks:
+        settings = one.settings.model_dump_json(exclude_unset=True, warnings=False)
+        blocks.append(_StoredBlock(one.kind, one.id, settings, one.location, one.body))
+    try:
+        is_same = repr([block.restore() for block in blocks]) == repr([*page.blocks])
+    except ValueError:
+        return
+    if is_same:
+        stored = _StoredPage(page.title, tuple(blocks), page.bindings, page.references)
+        cache.store(_make_page_key(cache, page.path, page.file, page.text), stored)
+
+
+# ---- pages of a report
 
 
 def read_pages(project: Project, problems: Diagnostics, cache: Cache | None = None) -> tuple[Page, ...]:
@@ -174,7 +164,7 @@ def _parse_page(path: str, text: str, file: str, problems: Diagnostics, cache: C
     front_matter: FrontMatter | None = None
     with problems.collecting():
         front_matter = load_front_matter(front_text, file)
-    if cache and front_matter and (stored := restore_page(cache, path, file, text, front_matter)):
+    if cache and front_matter and (stored := _restore_page(cache, path, file, text, front_matter)):
         return stored
     found = Diagnostics()
     bindings = find_bindings(body, file, first_line, len(text) - len(body), found)
@@ -197,7 +187,7 @@ def _parse_page(path: str, text: str, file: str, problems: Diagnostics, cache: C
     title = front_matter.title or _make_title(path, [outline])
     page = Page(path, file, title, front_matter, blocks, text, bindings=bindings, references=references)
     if cache and not found.found:
-        store_page(cache, page)
+        _store_page(cache, page)
     problems.add(found.found)
     return page
 

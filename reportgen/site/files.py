@@ -22,9 +22,9 @@ from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocat
 from reportgen.core.repository import Boundary, find_boundary
 from reportgen.core.words import join_names, suggest_name
 from reportgen.narrative.binding_syntax import has_binding_marks
+from reportgen.narrative.headings import find_headings
 from reportgen.narrative.markup import strip_bindings
 from reportgen.narrative.notebooks import replace_cells
-from reportgen.narrative.pages import find_headings
 from reportgen.settings.report import Project
 from reportgen.site.reuse.manifest import link
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from mkdocs.structure.toc import AnchorLink
 
     from reportgen.core.cache import CachedText
-    from reportgen.narrative.pages import Heading
+    from reportgen.narrative.headings import Heading
     from reportgen.settings.report import ProjectSettings
 
 
@@ -409,6 +409,11 @@ class _LinkedFile(File):
     @src_path.setter
     def src_path(self, uri: str) -> None:
         self.src_uri = uri  # MkDocs would make a path of it, which takes longer than all else of the file
+
+    @property
+    def abs_dest_path(self) -> str:
+        """The path in the site."""
+        return f"{self.dest_dir}/{self.dest_uri}"
 
     def is_documentation_page(self) -> bool:
         """Return False: pages are not in the cache."""

@@ -21,9 +21,9 @@ from pymdownx.superfences import SuperFencesException
 from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
 from reportgen.core.model import Figure, Observations, Overview, Panels, ResultTable, Stack
 from reportgen.core.words import format_count, keep_together
+from reportgen.narrative.headings import strip_markup
 from reportgen.narrative.markdown_extensions import ELEMENT, find_marks
 from reportgen.narrative.markup import find_fences
-from reportgen.narrative.pages import strip_markup
 from reportgen.settings.blocks import BLOCKS
 from reportgen.site.outputs import count_statements, describe_truth, list_file_names
 from reportgen.site.reuse.templates import render_fragment
