@@ -370,15 +370,19 @@ def make_file(config: MkDocsConfig, path: str, content: bytes | CachedText) -> F
     return _LinkedFile.generated(config, path, abs_src_path=content.path)
 
 
-def make_page(config: MkDocsConfig, path: str, text: str) -> File:
+def make_page(config: MkDocsConfig, path: str, text: str, template: str = "") -> File:
     """Make a generated page a file for MkDocs, in the folder of its language.
 
-    Cards and links lead to it: a navigation written by an author need not include it.
+    Cards and links lead to it: a navigation written by an author need not include it. Its commits, and what
+    is edited, are those of its ``template``, the path of the file that several pages are made of.
     """
     where = InclusionLevel.UNDEFINED if config.nav is None else InclusionLevel.NOT_IN_NAV
     file = File.generated(config, path, content=text, inclusion=where)
     plain = File.generated(config, _leave_language_out(config, path), content=text)
     file.dest_uri = find_language_folder(config) + plain.dest_uri
+    if template:
+        file.generated_by, file.edit_uri = None, template
+        file.abs_src_path = str(Path(config.docs_dir) / template)
     if plugin := _find_i18n(config):
         # What it sets of its own pages: otherwise the language switch of the page before would be shown.
         language = plugin.current_language

@@ -250,10 +250,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             if page.template and (written := files.get_file_from_path(page.template)):
                 files.remove(written)
             if page.generated or page.template:
-                file = make_page(config, page.path, page.text)
-                if page.template:  # whose commits other plugins ask for
-                    file.abs_src_path = str(Path(config.docs_dir) / page.template)
-                files.append(file)
+                files.append(make_page(config, page.path, page.text, page.template))
         taken = {file.dest_uri for file in files}
         fonts = config.theme.name != "reportgen"
         for path, content in self._assembly.list_files(ASSETS, taken, fonts=fonts):

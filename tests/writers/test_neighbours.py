@@ -85,8 +85,9 @@ def test_git_revision_date_is_that_of_the_commit(order: str, tmp_path: Path) -> 
     said = "\nRevised on {{ git_revision_date_localized }}.\n"
     other = "git-revision-date-localized:\n      type: iso_date\n      timezone: UTC"
     looped = f"---\nfor: {{name: [AIME, HMMT]}}\n---\n# {{{{ name }}}}\n{said}"
-    files = {"content/index.md": PAGE + said, "content/tests.md": looped}
-    root = write_site(tmp_path / "report", order, other, files)
+    root = write_site(
+        tmp_path / "report", order, other, {"content/index.md": PAGE + said, "content/tests.md": looped}
+    )
     git(commit(root), "status")
     pages = build(root)
     for name in ("index.html", "tests-aime/index.html", "tests-hmmt/index.html"):
