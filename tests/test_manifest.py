@@ -241,6 +241,7 @@ def test_a_file_that_could_not_be_read_asks_for_a_build(
 
     with monkeypatch.context() as patch:
         patch.setattr(manifest, "open", closed, raising=False)
+        patch.setattr(os, "access", lambda path, _: str(path) != str(project.data))
         project.record()
     assert not project.unchanged()
     project.record()

@@ -24,16 +24,17 @@ from reportgen.archive.crate import describe_crate
 from reportgen.archive.one_file import ONE_FILE, write_one_file
 from reportgen.archive.packing import FileChangedError, Packed, hash_members, make_wheel, write_archive
 from reportgen.archive.provenance import NAME as PROVENANCE
-from reportgen.archive.provenance import describe_environment, describe_provenance, read_record
+from reportgen.archive.provenance import describe_environment, describe_provenance
+from reportgen.archive.recording import record_report
 from reportgen.core import __version__
 from reportgen.core.cache import Cache, FileHashes, cache_folder, make_temporary_folder, replace_file
 from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage, make_error
 from reportgen.core.repository import find_data_boundary
 from reportgen.review.git import find_repository
+from reportgen.site.checking import draft_report
 from reportgen.site.citation import CitedReport, find_cited_report, format_bibtex, format_cff, format_zenodo
 from reportgen.site.publishing import collect_warnings, load_configuration, publish
 from reportgen.site.reuse.manifest import check_unchanged, find_provenance
-from reportgen.site.reuse.manifest import read_record as read_last_record
 from reportgen.site.sources.freezing import SETTINGS, TABLE, TOOL, write_frozen
 
 if TYPE_CHECKING:
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
 
     from reportgen.archive.crate import PackedFile
     from reportgen.archive.provenance import ReportRecord
-    from reportgen.draft.report import Report
     from reportgen.site.reuse.manifest import Provenance
 
 _LARGE: Final = 20_000_000
@@ -205,7 +205,9 @@ def _archive(
     progress: Callable[[int, int], None],
     warn: Callable[[str], None],
 ) -> Packed:
-    archiving = _open(config_file, _build(config_file, options, progress, warn), options)
+    _update_site(config_file, options, progress, warn)
+    report, _ = draft_report(config_file, progress=progress)
+    archiving = _open(config_file, record_report(report), options)
     data = [*archiving.list_data(warn)]
     members = [*list_project_files(archiving.config, archiving.root, archiving.record), *data]
     problems = [*check_members(members, archiving.root)]
@@ -243,7 +245,7 @@ def write_report_file(
     warn: Callable[[str], None],
 ) -> int:
     """Build the site if it is not up to date, and write it as one HTML file; returns its size in bytes."""
-    _build(config_file, options, progress, warn)
+    _update_site(config_file, options, progress, warn)
     with collect_warnings() as words:
         site = Path(load_configuration(config_file, strict=False, words=words)[0].site_dir)
     content = write_one_file(site, live=options.is_live, links="embedded", warn=warn).encode()
@@ -253,24 +255,12 @@ def write_report_file(
     return len(content)
 
 
-def _build(
+def _update_site(
     config_file: Path, options: Options, progress: Callable[[int, int], None], warn: Callable[[str], None]
-) -> ReportRecord:
-    """Build the site if it is not up to date, and return what was recorded of the report."""
-    if check_unchanged(config_file, strict=options.is_strict):
-        last = read_last_record(config_file.resolve().parent)
-        if last is not None:
-            return read_record(last)
-    from reportgen.archive.recording import record_report  # noqa: PLC0415 - imports the drafting
-
-    recorded: list[bytes] = []
-
-    def record(report: Report) -> bytes:
-        recorded.append(record_report(report))
-        return recorded[0]
-
-    publish(config_file, strict=options.is_strict, progress=progress, warn=warn, record=record)
-    return read_record(recorded[0])
+) -> None:
+    """Build the site if it is not up to date."""
+    if not check_unchanged(config_file, strict=options.is_strict):
+        publish(config_file, strict=options.is_strict, progress=progress, warn=warn)
 
 
 def _open(config_file: Path, record: ReportRecord, options: Options) -> _Archiving:

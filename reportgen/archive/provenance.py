@@ -16,7 +16,7 @@ from msgspec import Struct
 from reportgen.core import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from reportgen.site.reuse.manifest import Provenance
 
@@ -38,7 +38,7 @@ class RecordedSource(Struct, frozen=True):
 
 
 class ReportRecord(Struct, frozen=True):
-    """What was recorded of a report when its site was built; all paths are relative to ``mkdocs.yml``.
+    """What an archive says of a report; all paths are relative to ``mkdocs.yml``.
 
     ``code`` are files with functions that draw charts, ``figures`` entries of ``provenance.json`` without
     the hashes of files.
@@ -46,18 +46,11 @@ class ReportRecord(Struct, frozen=True):
 
     sources: tuple[RecordedSource, ...]
     code: tuple[str, ...]
-    figures: tuple[Mapping[str, Any], ...]
+    figures: Sequence[Mapping[str, Any]]
 
     def list_outputs(self) -> list[str]:
         """Return the files of all figures and tables."""
         return [path for figure in self.figures for path in figure["outputs"]]
-
-
-def read_record(content: bytes) -> ReportRecord:
-    """Read what ``record_report`` recorded."""
-    value = json.loads(content)
-    sources = tuple(RecordedSource(**source) for source in value["sources"])
-    return ReportRecord(sources, tuple(value["code"]), tuple(value["figures"]))
 
 
 def describe_provenance(

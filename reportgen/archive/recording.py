@@ -1,7 +1,4 @@
-"""What an archive needs of a report, recorded while its site is built: sources, and what each figure is of.
-
-An archive of a site that is up to date is made of the record, and drafts nothing again.
-"""
+"""What an archive needs of a report: its sources, and what each figure was made of."""
 
 from __future__ import annotations
 
@@ -11,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 from msgspec import to_builtins
 
+from reportgen.archive.provenance import RecordedSource, ReportRecord
 from reportgen.core.model import CurveRequest, ResultTable
 from reportgen.draft.origin import find_origin, hash_table
 from reportgen.settings.blocks import AltairSettings
@@ -28,29 +26,28 @@ _CURVE_STATISTICS: Final = ("statistics/curves", "statistics/distributions.py", 
 _SCORE_STATISTICS: Final = ("statistics", "statistics/curves/points.py")
 
 
-def record_report(report: Report) -> bytes:
-    """Return the record of a drafted report, as ``read_record`` of ``provenance`` takes it.
+def record_report(report: Report) -> ReportRecord:
+    """Return the record of a drafted report.
 
     A figure's entry changes if, and only if, something it is computed from does: a file of its sources, its
     page's front matter, its block, the settings of either, or the statistics behind it.
     """
     blocks = (block.settings for page in report.pages for block in page.blocks)
     checkpoints = {one.checkpoints.name for one in report.sources.values() if one.checkpoints}
-    value = {
-        "sources": [
-            {
-                "name": source.name,
-                "place": source.location.file,
-                "files": {file.path: file.sha256 for file in source.files},
-                "can_freeze": source.can_freeze and source.checkpoints is None,
-            }
-            for source in report.list_sources()
-            if source.name not in checkpoints
-        ],
-        "code": [_get_code(settings) for settings in blocks if isinstance(settings, AltairSettings)],
-        "figures": [one for planned in report.plan.blocks for one in _record_block(planned, report)],
-    }
-    return msgspec.json.encode(value)
+    sources = tuple(
+        RecordedSource(
+            source.name,
+            source.location.file,
+            {file.path: file.sha256 for file in source.files},
+            source.can_freeze and source.checkpoints is None,
+        )
+        for source in report.list_sources()
+        if source.name not in checkpoints
+    )
+    code = dict.fromkeys(_get_code(settings) for settings in blocks if isinstance(settings, AltairSettings))
+    figures = [one for planned in report.plan.blocks for one in _record_block(planned, report)]
+    # Values as JSON has them: provenance.json cannot say NaN.
+    return ReportRecord(sources, tuple(code), msgspec.json.decode(msgspec.json.encode(figures)))
 
 
 def _get_code(settings: AltairSettings) -> str:

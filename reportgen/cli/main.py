@@ -138,7 +138,6 @@ def build(config_file: Path, *, strict: bool, force: bool, since: str | None) ->
         seconds = time.perf_counter() - start
         click.echo(f"Nothing changed: {_format_counts(summary)}{warnings}; checked in {seconds:.2f} s")
         return
-    from reportgen.archive.recording import record_report
     from reportgen.site.publishing import publish
 
     comparison = None
@@ -152,7 +151,6 @@ def build(config_file: Path, *, strict: bool, force: bool, since: str | None) ->
             progress=advance,
             warn=warn,
             compare=comparison,
-            record=record_report,
         )
     for line in lines:
         print_line(line)

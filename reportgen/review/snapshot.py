@@ -138,7 +138,7 @@ def take_snapshot(origin: Origin, report: Report, root: Path, cache: Cache) -> S
     whole = (page for page in report.pages if all((page.path, one.id) in report.shown for one in page.blocks))
     report = replace(report, pages=tuple(whole))
     # Of a large report, the numbers in memory twice would be too much: a snapshot has those of report.json.
-    read = read_snapshot(origin, format_report_json(report, Provenance(origin.commit, "")))
+    read = read_snapshot(origin, format_report_json(report, Provenance(origin.commit, "")).decode())
     drafted = _collect_numbers(report, root, cache)
     # With the page's metric, which a block need not name.
     metrics: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)

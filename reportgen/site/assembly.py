@@ -405,7 +405,7 @@ class Assembly:
             stated["authors"] = [author.name for author in citation.authors]
             stated |= {name: text for name in ("version", "doi") if (text := getattr(citation, name))}
         report = format_report_json(self.report, self._provenance, stated)
-        _write(site / self._folder / "report.json", report.encode())
+        _write(site / self._folder / "report.json", report)
         _write(site / ".nojekyll", b"")
         index = site / "search" / "search_index.json"
         if searches and index.is_file():

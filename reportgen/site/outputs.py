@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
 from html import unescape
 from pathlib import PurePosixPath
@@ -76,7 +75,7 @@ def list_figure_files(report: Report) -> Iterator[tuple[str, str | CachedText]]:
 
 def format_report_json(
     report: Report, provenance: Provenance, stated: Mapping[str, object] = MappingProxyType({})
-) -> str:
+) -> bytes:
     """Format the report as sorted JSON, one line per page and source, so that two can be compared.
 
     ``stated`` is what else the report says of itself.
@@ -105,11 +104,12 @@ def format_report_json(
         lists["accepted"] = (
             describe_diagnostic(one.problem) | {"reason": one.reason} for one in report.accepted
         )
-    members = {name: encode_json(member).decode() for name, member in value.items()}
+    members = {name: encode_json(member) for name, member in value.items()}
     for name, described in lists.items():
-        lines = b",\n".join(map(encode_json, described)).decode()
-        members[name] = f"[\n{lines}\n]" if lines else "[]"
-    return "{\n" + ",\n".join(f'"{name}": {members[name]}' for name in sorted(members)) + "\n}\n"
+        lines = b",\n".join(map(encode_json, described))
+        members[name] = b"[\n%b\n]" % lines if lines else b"[]"
+    named = (b'"%b": %b' % (name.encode(), members[name]) for name in sorted(members))
+    return b"{\n%b\n}\n" % b",\n".join(named)
 
 
 def pick(one: object, *names: str) -> dict[str, Any]:
@@ -246,7 +246,7 @@ def make_index_scripts(index_json: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _write_script(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    text = msgspec.json.encode(value, order="sorted").decode()
     for char in "<\u2028\u2029":
         text = text.replace(char, f"\\u{ord(char):04x}")
     return f"={text};\n"

@@ -129,13 +129,12 @@ def publish(
     progress: Callable[[int, int], None],
     warn: Callable[[str], None],
     compare: Callable[[Report | None], Additions] | None = None,
-    record: Callable[[Report], bytes] = lambda _: b"",
 ) -> manifest.Summary:
     """Build the site of a ``mkdocs.yml`` and replace the old one with it.
 
     ``progress`` is called after each block with the numbers of drawn blocks and of all, ``warn`` with each
-    warning, ``compare`` as by the plugin. What ``record`` returns is stored with the build. Raises a
-    ReportError of the report, its settings or the disk; the old site is unchanged then.
+    warning, ``compare`` as by the plugin. Raises a ReportError of the report, its settings or the disk;
+    the old site is unchanged then.
     """
     root = config_file.resolve().parent
     clean_killed_builds(cache_folder(root))
@@ -160,7 +159,7 @@ def publish(
     Cache(cache_folder(root)).prune_daily()
     report = plugin.report
     summary = _summarize(report, warnings=len(words))
-    made = manifest.Build(config_file, site, summary, started, record(report), is_plain=compare is None)
+    made = manifest.Build(config_file, site, summary, started, is_plain=compare is None)
     if has_known_inputs(config):
         hashes = {str(root / f.path): f.sha256 for source in report.list_sources() for f in source.files}
         manifest.write(made, _list_inputs(root, config, plugin), hashes, last_build.keys)

@@ -8,7 +8,6 @@ time is hashed. Packages are identified by the names of their installed versions
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 import sys
@@ -17,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 
@@ -68,7 +68,6 @@ class LastBuild:
 SITE_URL = "SITE_URL"
 """Environment variable with the address of a site, which ``site_url: !ENV [SITE_URL, ""]`` reads."""
 _NAME = "manifest.json"
-_RECORD = "record.json"
 _FORMAT = 6
 _PACKAGE = str(Path(__file__).parents[1])
 _UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
@@ -89,14 +88,12 @@ class Build(Struct, frozen=True):
     """A finished build; ``started`` is the file system's time in nanoseconds.
 
     A build is plain if nothing was added to the report, which would depend on more than its inputs.
-    ``record`` is what the caller wants to know of the report as long as this build is the last.
     """
 
     config_file: Path
     site: Path
     summary: Summary
     started: int
-    record: bytes = b""
     is_plain: bool = True
 
 
@@ -120,7 +117,7 @@ def check_unchanged(config_file: Path, *, strict: bool) -> Summary | None:
 
 def _load(root: Path) -> dict[str, Any]:
     """Load the last build's manifest; raise a ValueError if another reportgen or other packages wrote it."""
-    manifest: dict[str, Any] = json.loads(_locate(root).read_text(encoding="utf-8"))
+    manifest: dict[str, Any] = msgspec.json.decode(_locate(root).read_bytes())
     if manifest["format"] != _FORMAT or manifest["environment"] != describe_environment():
         raise ValueError(manifest["format"])
     return manifest
@@ -137,16 +134,6 @@ def read_outputs(root: Path) -> dict[str, tuple[str, int, int]]:
         return {}
 
 
-def read_record(root: Path) -> bytes | None:
-    """Return what the last build recorded of its report, or None if that is unknown."""
-    try:
-        record = (cache_folder(root) / _RECORD).read_bytes()
-        is_its_own = hashlib.sha256(record).hexdigest() == _load(root)["record"]
-    except _UNREADABLE:
-        return None
-    return record if record and is_its_own else None
-
-
 def write(build: Build, roots: Iterable[Path], known: Mapping[str, str], keys: Mapping[str, str]) -> None:
     """Record a build, unless its input was changed meanwhile.
 
@@ -155,16 +142,16 @@ def write(build: Build, roots: Iterable[Path], known: Mapping[str, str], keys: M
     """
     root = build.config_file.resolve().parent
     names = [str(path.resolve()) for path in roots]
-    # Hashes of our own code from the previous build, by path, size and modification time. Only of that: a
-    # file of the report may have become readable, or unreadable, with the same modification time.
-    before: dict[tuple[str, int, int], str] = {}
+    # What the previous build hashed.
+    before: dict[str, list[Any]] = {}
     with suppress(*_UNREADABLE):
-        last = json.loads(_locate(root).read_text(encoding="utf-8"))["inputs"].items()
-        before = {(path, *stamp): digest for path, (*stamp, digest) in last if path.startswith(_PACKAGE)}
+        before = msgspec.json.decode(_locate(root).read_bytes())["inputs"]
     inputs = {}
     for path in dict.fromkeys(path for name in names for path in _walk(name)):
-        now = get_stamp(path)
-        inputs[path] = (*now, known.get(path) or before.get((path, *now)) or _hash_file(path))
+        now, (*last, digest) = get_stamp(path), before.get(path, ("",))
+        # A file may have become readable, or unreadable, with the same size and modification time.
+        is_known = digest and tuple(last) == now and os.access(path, os.R_OK)
+        inputs[path] = (*now, known.get(path) or (digest if is_known else _hash_file(path)))
     if any(changed >= build.started for _, changed, _ in inputs.values()):
         remove(root)
         return
@@ -179,11 +166,11 @@ def write(build: Build, roots: Iterable[Path], known: Mapping[str, str], keys: M
         "outputs": _list_outputs(build.site.resolve()),
         "keys": dict(keys),
         "summary": asdict(build.summary),
-        "record": hashlib.sha256(build.record).hexdigest(),
     }
-    with suppress(OSError):  # without a manifest the next build is a full one
-        replace_file(str(cache_folder(root) / _RECORD), build.record)
-        replace_file(str(_locate(root)), json.dumps(manifest).encode())
+    try:
+        replace_file(str(_locate(root)), msgspec.json.encode(manifest))
+    except (OSError, UnicodeEncodeError):  # a full disk, or a name that is no UTF-8
+        remove(root)
 
 
 def remove(root: Path) -> None:
@@ -253,7 +240,7 @@ def _has_same_inputs(root: Path, manifest: dict[str, Any]) -> bool:
             touched = True
     if touched:
         with suppress(OSError):
-            replace_file(str(_locate(root)), json.dumps(manifest).encode())
+            replace_file(str(_locate(root)), msgspec.json.encode(manifest))
     return True
 
 

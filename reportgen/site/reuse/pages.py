@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import msgspec
 from jinja2 import Template
 from mkdocs.contrib.search.search_index import SearchIndex
 from mkdocs.structure.toc import get_toc
@@ -243,6 +244,10 @@ class _StoredIndex(SearchIndex):
         count = len(self._entries)
         super().add_entry_from_context(page)
         self._added[path] = self._entries[count:]
+
+    def generate_search_index(self) -> str:
+        """Return the index as JSON; the scripts that our theme reads are made of it."""
+        return msgspec.json.encode({"docs": self._entries, "config": self.config}).decode()
 
 
 def _restore(conversion: Conversion, page: Page, _: MkDocsConfig, files: Files) -> None:
