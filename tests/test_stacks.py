@@ -17,7 +17,13 @@ from reportgen.settings.inputs import Block, Page
 from reportgen.settings.report import FrontMatter
 from reportgen.settings.score_blocks import ScoresSettings
 from reportgen.site.fragments import collect_search_text
-from reportgen.site.outputs import format_report_json, list_figure_files, list_figures, list_tables
+from reportgen.site.outputs import (
+    find_outputs,
+    format_report_json,
+    list_figure_files,
+    list_figures,
+    list_tables,
+)
 from reportgen.site.reuse.manifest import Provenance
 
 if TYPE_CHECKING:
@@ -80,9 +86,10 @@ def test_a_stack_whose_text_is_gone_is_drawn_again(tmp_path: Path) -> None:
     assert restore_block(data, data.make_key("one"), Stack) is None
 
 
-def test_every_part_has_its_files() -> None:
+def test_every_part_has_its_files(tmp_path: Path) -> None:
     """Figures as pictures, points and specifications, tables as CSV."""
-    assert [name for name, _ in list_figure_files(report())] == [
+    outputs = {"p.md": find_outputs(report().pages[0], report(), Cache(tmp_path))}
+    assert [name for name, _ in list_figure_files(outputs)] == [
         "figures/p/contest-table.csv",
         "figures/p/contest.svg",
         "figures/p/contest.csv",
@@ -95,16 +102,17 @@ def test_every_part_has_its_files() -> None:
     assert (list_tables(ROWS), list_tables(DOTS)) == ((ROWS,), ())
 
 
-def told() -> dict[str, Any]:
+def told(folder: Path) -> dict[str, Any]:
     """What report.json says of the page."""
-    (page,) = json.loads(format_report_json(report(), Provenance("", "")))["pages"]
+    outputs = {"p.md": find_outputs(report().pages[0], report(), Cache(folder))}
+    (page,) = json.loads(format_report_json(report(), outputs, Provenance("", "")))["pages"]
     assert isinstance(page, dict)
     return page
 
 
-def test_report_json_has_the_numbers_and_the_order_of_parts() -> None:
+def test_report_json_has_the_numbers_and_the_order_of_parts(tmp_path: Path) -> None:
     """Figures and tables stand where all stand; the block says what belongs together."""
-    page = told()
+    page = told(tmp_path)
     assert [one["id"] for one in page["figures"]] == ["contest", "contest-differences"]
     assert [one["id"] for one in page["tables"]] == ["contest-table"]
     (stack,) = page["stacks"]

@@ -176,16 +176,23 @@ class Cache:
         if len(data) < _SEAL or _calculate_checksum(value) != data[:_SEAL]:
             self.misses += 1
             return None
-        if used < self._get_time() - _DAY:
-            with suppress(OSError):
-                # Record the use for pruning; another process may just have pruned the entry.
-                os.utime(path)
+        self._record_use(path, used)
         self.hits += 1
         return value
 
     def has_entry(self, key: str) -> bool:
-        """Return whether an entry exists; it may still be damaged."""
-        return os.path.isfile(self._get_path(key))  # noqa: PTH113 - pathlib takes longer
+        """Return whether an entry exists, which counts as a use of it; it may still be damaged."""
+        path = self._get_path(key)
+        with suppress(OSError):
+            self._record_use(path, os.stat(path).st_mtime)  # noqa: PTH116 - pathlib takes longer
+            return True
+        return False
+
+    def _record_use(self, path: str, used: float) -> None:
+        """Record a use for pruning if the last is a day ago."""
+        if used < self._get_time() - _DAY:
+            with suppress(OSError):  # another process may just have pruned the entry
+                os.utime(path)
 
     def put(self, key: str, value: bytes) -> None:
         """Store a value atomically, or do nothing if the disk is full or read-only."""
@@ -219,14 +226,10 @@ class Cache:
         return value
 
     def put_text(self, key: str, name: str, text: str) -> CachedText:
-        """Store a long text of a key's value in a file that a site can link to.
-
-        Raises ``OSError`` if the disk is full or read-only.
-        """
+        """Store a long text of a value in a file that a site can link to; raise ``OSError`` if it fails."""
         path, data = self.get_text_path(key, name), text.encode()
         replace_file(path, data)
-        size, changed = get_stamp(path)
-        return CachedText(path, hashlib.sha256(data).hexdigest(), size, changed)
+        return CachedText(path, hashlib.sha256(data).hexdigest(), *get_stamp(path))
 
     def remove_text(self, text: CachedText) -> None:
         """Remove the file of a text that is stored elsewhere, too."""
@@ -320,11 +323,9 @@ class FileHashes:
     """SHA-256 of files, remembered by path, size and modification time."""
 
     def __init__(self, folder: Path) -> None:
-        self._file = folder / "hashes.json"
-        try:
+        self._file, known = folder / "hashes.json", None
+        with suppress(OSError, ValueError):
             known = json.loads(self._file.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            known = {}
         self._known: dict[str, list[str | int]] = known if isinstance(known, dict) else {}
         self._used: set[str] = set()
         self._changed = False
@@ -341,7 +342,7 @@ class FileHashes:
             self.remember(path, digest, mark)
         return digest
 
-    def recall(self, path: Path) -> str | None:
+    def recall(self, path: Path | str) -> str | None:
         """Return the SHA-256 of an unchanged file that is remembered; raise ``OSError`` if there is none."""
         match self._known.get(str(path)):
             case [int(size), int(changed), str(digest)] if (size, changed) == get_stamp(path):
@@ -384,7 +385,7 @@ def list_entries(folder: Path) -> list[str]:
     return os.listdir(folder) if folder.is_dir() else []  # noqa: PTH208 - pathlib takes ten times as long
 
 
-def stamp_tree(path: Path) -> str:
+def stamp_tree(path: str) -> str:
     """Stamp a file or folder: while the stamp is the same, so are names, sizes, times and permissions in it.
 
     The stamp is empty, and not to be relied on, if it is missing, or if there are links in it or names that
@@ -393,9 +394,9 @@ def stamp_tree(path: Path) -> str:
     # This runs for each file of a thousand reports, so that texts and calls are few.
     seen: list[tuple[str, int, int, int]] = []
     try:
-        found = path.stat()
+        found = os.stat(path)  # noqa: PTH116 - pathlib takes longer
         seen.append((str(found.st_ino), found.st_size, found.st_mtime_ns, found.st_mode))
-        folders = [str(path)] if stat.S_ISDIR(found.st_mode) else []
+        folders = [path] if stat.S_ISDIR(found.st_mode) else []
         while folders:
             with os.scandir(folders.pop()) as entries:
                 for entry in entries:

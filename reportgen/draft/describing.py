@@ -90,14 +90,14 @@ def describe_path(
     name. ``hashes`` returns a file's SHA-256 in hex, ``cache`` has earlier results, and links in the data may
     lead into ``boundary``, or anywhere if None. A folder in which nothing changed is not read again.
     """
-    stamp = stamp_tree(path) if cache and path.is_dir() else ""
+    stamp = stamp_tree(str(path)) if cache and path.is_dir() else ""
     key = Cache.make_key("described folder", stamp, str(path), str(root), name)
     if cache and stamp and (stored := cache.load(key, Description)):
         return stored
     from reportgen.read.describe import DescribeContext, describe  # noqa: PLC0415 - imports the database
 
     found = describe(path, root, name, DescribeContext(load_source_settings, hashes, cache, boundary))
-    if cache and stamp and stamp_tree(path) == stamp:
+    if cache and stamp and stamp_tree(str(path)) == stamp:
         cache.store(key, found)
     return found
 

@@ -6,6 +6,8 @@ blocks; data and curves stay in the process that read them, until the last page 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -14,7 +16,7 @@ from msgspec.structs import replace
 
 from reportgen.claims.vocabulary import FACTS
 from reportgen.core.errors import Diagnostic, Diagnostics, Severity, SourceLocation, Stage
-from reportgen.core.model import BenchmarkResult, Figure, Observed, ScoreRequest
+from reportgen.core.model import BenchmarkResult, Figure, Observed, ScoreRequest, Shown
 from reportgen.core.statements import Statement, Truth
 from reportgen.draft.blocks.draw_inputs import (
     DrawInputs,
@@ -29,21 +31,32 @@ from reportgen.draft.blocks.observations import judge_statement
 from reportgen.draft.blocks.plan import Plan, PlannedBlock, PlannedStatement, find_topic, plan_benchmark
 from reportgen.draft.blocks.results import ResultsStore
 from reportgen.draft.origin import add_metadata, count_observed, find_origin, hash_table, name_figure
-from reportgen.draft.stored_blocks import change_figures, restore_block, store_block
+from reportgen.draft.stored_blocks import (
+    DrawnBlock,
+    DrawnParts,
+    Place,
+    change_figures,
+    restore_block,
+    store_block,
+)
 from reportgen.narrative.requests import has_sources, make_benchmark_request
 from reportgen.narrative.topics import list_block_sources, list_named_sources
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from reportgen.core.cache import Cache
-    from reportgen.core.model import Request, Shown
+    from reportgen.core.model import Request
     from reportgen.draft.blocks.draw_inputs import SeriesColours
     from reportgen.draft.blocks.plan import PlannedBenchmark
     from reportgen.narrative.topics import Topic
     from reportgen.settings.inputs import Page, Source
     from reportgen.settings.report import Project
+
+
+ReportProgress: TypeAlias = Callable[[str, "Shown | None"], None]
+"""Function that is given a block's page and what it shows, or None if that was not read."""
 
 
 def plan_report(pages: tuple[Page, ...], sources: Mapping[str, Source], problems: Diagnostics) -> Plan:
@@ -74,26 +87,26 @@ def plan_report(pages: tuple[Page, ...], sources: Mapping[str, Source], problems
 
 
 class DrawnBlocks(Struct):
-    """Drawn results and statements by page path, and blocks and their keys by page path and block id."""
+    """Drawn results and statements by page path, and blocks and their keys by their places.
+
+    Blocks of unchanged pages are functions that restore them: few are read again.
+    """
 
     results: dict[str, BenchmarkResult] = field(default_factory=dict)
-    shown: dict[tuple[str, str], Shown] = field(default_factory=dict)
-    keys: dict[tuple[str, str], str] = field(default_factory=dict)  # cache keys of stored blocks
+    blocks: dict[Place, DrawnBlock | Callable[[], DrawnBlock]] = field(default_factory=dict)
+    keys: dict[Place, str] = field(default_factory=dict)  # cache keys of stored blocks
     statements: dict[str, tuple[Statement, ...]] = field(default_factory=dict)  # by page path
-    # What each block was computed from, by page path and block id: of each panel, or of all of it.
-    observed: dict[tuple[str, str], tuple[Observed, ...]] = field(default_factory=dict)
 
 
 def draw_blocks(
     plan: Plan,
     inputs: DrawInputs,
     problems: Diagnostics,
-    report_progress: Callable[[str, Shown], None] = lambda _page, _shown: None,
+    report_progress: ReportProgress = lambda _page, _shown: None,
 ) -> DrawnBlocks:
     """Draw everything except overviews, which show results of other pages, and judge the statements.
 
-    Errors are added to ``problems``; ``report_progress`` is called after each block with its page's path and
-    what it shows.
+    Errors are added to ``problems``; ``report_progress`` is called after each block.
     """
     drawn = DrawnBlocks()
     pages = plan.split_pages()
@@ -112,39 +125,54 @@ def _draw_page(
     inputs: DrawInputs,
     problems: Diagnostics,
     drawn: DrawnBlocks,
-    report_progress: Callable[[str, Shown], None],
+    report_progress: ReportProgress,
 ) -> None:
     for one in plan.benchmarks:
         found = Diagnostics()
         with found.collecting():
             drawn.results[one.page.path] = _get_result(one, inputs)
         problems.add(name_cause(one, found.found))
+    keys = {one.block.id: _make_block_key(one, inputs) for one in plan.blocks if one.block.kind in KINDS}
+    is_unchanged = all(key and inputs.cache.has_entry(key) for key in keys.values())
     for planned in plan.blocks:
         problems.add(warn_pooled(planned, inputs))
-        place = planned.page.path, planned.block.id
-        if (kind := KINDS.get(planned.block.kind)) is None:
+        if (key := keys.get(planned.block.id)) is None:
+            continue
+        place, get_block = (planned.page.path, planned.block.id), partial(_get_block, planned, key, inputs)
+        if key:
+            drawn.keys[place] = key
+        if is_unchanged:
+            drawn.blocks[place] = get_block
+            report_progress(planned.page.path, None)
             continue
         with problems.collecting():
-            block, benchmark = planned.block, planned.page.front_matter.benchmark
-            if kind.stored:
-                parts = (
-                    *(block.kind, block.id, block.settings.model_dump_json()),
-                    benchmark.model_dump_json() if benchmark else "",
-                    repr(has_pdf(planned, inputs)),
-                    repr((planned.list_all_requests(), planned.topics)),
-                    repr([claim.expression for claim in planned.claims]),
-                )
-                key = drawn.keys[place] = _make_key(
-                    planned.page, parts, planned.requests, planned.sources, inputs
-                )
-                shown, observed = restore_block(inputs.cache, key, kind.shows) or store_block(
-                    inputs.cache, key, _draw_block(planned, inputs), _count_observed(planned, inputs)
-                )
-            else:
-                shown, observed = _draw_block(planned, inputs), _count_observed(planned, inputs)
-            drawn.shown[place], drawn.observed[place] = shown, observed
-            report_progress(planned.page.path, shown)
+            block = drawn.blocks[place] = get_block()
+            report_progress(planned.page.path, block[0])
     drawn.statements |= judge_statements(plan, inputs, problems)
+
+
+def _make_block_key(planned: PlannedBlock, inputs: DrawInputs) -> str:
+    """Return the cache key of a block; empty if it is always redrawn."""
+    block, benchmark = planned.block, planned.page.front_matter.benchmark
+    if not KINDS[block.kind].stored:
+        return ""
+    parts = (
+        *(block.kind, block.id, block.settings.model_dump_json()),
+        benchmark.model_dump_json() if benchmark else "",
+        repr(has_pdf(planned, inputs)),
+        repr((planned.list_all_requests(), planned.topics)),
+        repr([claim.expression for claim in planned.claims]),
+    )
+    return _make_key(planned.page, parts, planned.requests, planned.sources, inputs)
+
+
+def _get_block(planned: PlannedBlock, key: str, inputs: DrawInputs) -> DrawnBlock:
+    """Restore a block, or draw it."""
+    stored = restore_block(inputs.cache, key, KINDS[planned.block.kind].shows) if key else None
+    if stored:
+        return stored
+    drawn = _draw_block(planned, inputs), _count_observed(planned, inputs)
+    return store_block(inputs.cache, key, *drawn) if key else drawn
 
 
 def _draw_block(planned: PlannedBlock, inputs: DrawInputs) -> Shown:
@@ -169,22 +197,23 @@ def _count_observed(planned: PlannedBlock, inputs: DrawInputs) -> tuple[Observed
 
 
 def add_overviews(
-    plan: Plan, drawn: DrawnBlocks, problems: Diagnostics, report_progress: Callable[[str, Shown], None]
+    plan: Plan, drawn: DrawnBlocks, problems: Diagnostics, report_progress: ReportProgress
 ) -> DrawnBlocks:
     """Return everything drawn, in the order of the plan, with overviews of the results."""
     paths = [benchmark.page.path for benchmark in plan.benchmarks]
     results = {path: drawn.results[path] for path in paths if path in drawn.results}
-    shown: dict[tuple[str, str], Shown] = {}
+    blocks: dict[Place, DrawnBlock | Callable[[], DrawnBlock]] = {}
     for planned in plan.blocks:
-        key = planned.page.path, planned.block.id
+        place = planned.page.path, planned.block.id
         with problems.collecting():
             if planned.block.kind not in KINDS:
                 settings: Any = planned.block.settings
-                shown[key] = collect_overview(planned.block, settings, results)
-                report_progress(planned.page.path, shown[key])
-            elif key in drawn.shown:
-                shown[key] = drawn.shown[key]
-    return DrawnBlocks(results, shown, drawn.keys, drawn.statements, drawn.observed)
+                overview = collect_overview(planned.block, settings, results)
+                blocks[place] = overview, ()
+                report_progress(planned.page.path, overview)
+            elif place in drawn.blocks:
+                blocks[place] = drawn.blocks[place]
+    return DrawnBlocks(results, blocks, drawn.keys, drawn.statements)
 
 
 def _make_key(
@@ -346,19 +375,16 @@ class WorkerShare:
         """Start drawing, once all series have their colours."""
         self._drawing = self._start(_draw, self._plan, self._project, self._sources, colours, self._cache)
 
-    def add_to(
-        self, parts: DrawnBlocks, problems: Diagnostics, report_progress: Callable[[str, Shown], None]
-    ) -> None:
+    def add_to(self, parts: DrawnBlocks, problems: Diagnostics, report_progress: ReportProgress) -> None:
         """Wait for its blocks and add them to those drawn in this process."""
         drawn, found = self._drawing()
         problems.add(found)
         parts.results |= drawn.results
         parts.keys |= drawn.keys
         parts.statements |= drawn.statements
-        parts.observed |= drawn.observed
-        for (page, name), block in drawn.shown.items():
-            parts.shown[page, name] = block
-            report_progress(page, block)
+        parts.blocks |= drawn.blocks
+        for (page, _), shown in DrawnParts(drawn.blocks, 0).items():
+            report_progress(page, shown)
 
 
 def _run_at_once(work: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:  # noqa: ANN401 - as elsewhere
@@ -391,4 +417,6 @@ def _draw(
 ) -> tuple[DrawnBlocks, list[Diagnostic]]:
     problems = Diagnostics()
     inputs = DrawInputs(project, sources, _answers.pop(project.root), colours, cache)
-    return draw_blocks(plan, inputs, problems), problems.found
+    drawn = draw_blocks(plan, inputs, problems)
+    drawn.blocks |= {place: one() for place, one in drawn.blocks.items() if not isinstance(one, tuple)}
+    return drawn, problems.found

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reportgen.core.cache import list_entries
 from reportgen.core.errors import (
     Diagnostic,
     Diagnostics,
@@ -27,7 +26,7 @@ from reportgen.draft.blocks.results import (
     place_score_errors,
     use_every_step,
 )
-from reportgen.draft.opening import open_project_source
+from reportgen.draft.opening import DataEntries, open_project_source
 from reportgen.narrative.pages import generate_for_scores, generate_pages, read_pages
 from reportgen.narrative.references import check_references
 from reportgen.narrative.requests import list_joined
@@ -75,7 +74,7 @@ def gather_sources(
 ) -> dict[str, Source]:
     """Open every source that a page names; one that cannot be opened is reported and left out."""
     data = SourceLocation(project.settings.data_dir)
-    entries: list[str] | None = None
+    entries: DataEntries | None = None
     sources: dict[str, Source] = {}
     opening_problems: dict[str, Diagnostics] = {}
     labels = _gather_labels(pages, problems)
@@ -84,7 +83,7 @@ def gather_sources(
         if name not in opening_problems:
             opening_problems[name] = Diagnostics()
             if entries is None:
-                entries = list_entries(project.root / project.settings.data_dir)
+                entries = DataEntries(project.root / project.settings.data_dir)
             with opening_problems[name].collecting():
                 sources[name] = open_project_source(
                     *(project, name, hashes, cache),

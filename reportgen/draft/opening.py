@@ -33,6 +33,26 @@ if TYPE_CHECKING:
 _SETTINGS: Final = "source.yml"
 
 
+class DataEntries:
+    """Names of what is directly in a data folder, which may hold a thousand sources.
+
+    ``has_settings`` is whether a ``source.yml`` is among them.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.names = list_entries(folder)
+        self.has_settings = _SETTINGS in self.names
+        self._folded = sorted((name.casefold(), name) for name in self.names)
+
+    def find_near(self, name: str) -> Iterator[str]:
+        """Yield those that begin as a name does, whatever the case, which some file systems ignore."""
+        folded = name.casefold()
+        for one, entry in islice(self._folded, bisect_left(self._folded, (folded, "")), None):
+            if not one.startswith(folded):
+                return
+            yield entry
+
+
 class _Opened(Struct, frozen=True):
     """An opened source, and the stamps of what it was converted to."""
 
@@ -57,7 +77,7 @@ def open_project_source(
     hashes: FileHashes,
     cache: Cache,
     *,
-    entries: Sequence[str] | None = None,
+    entries: DataEntries | None = None,
     labels: Mapping[str, str] | None = None,
     texts: bool = False,
 ) -> Source:
@@ -67,9 +87,11 @@ def open_project_source(
     and ``texts`` is whether prompts and whole answers are read.
     """
     data = project.root / project.settings.data_dir
-    entries = list_entries(data) if entries is None else entries
-    if problem := check_shared_settings(data, project.settings.data_dir, name, entries):
-        raise ReportError(problem)
+    entries = entries or DataEntries(data)
+    if entries.has_settings:
+        problem = check_shared_settings(data, project.settings.data_dir, name, entries.names)
+        if problem:
+            raise ReportError(problem)
     request = (project.settings.follow_links, sorted((labels or {}).items()), texts)
     key = _make_key(project, name, entries, cache, repr(request))
     if key and (stored := _restore(key, project.root, hashes, cache)):
@@ -84,12 +106,12 @@ def open_project_source(
         hashes=hashes,
         cache=cache,
         follow_links=project.settings.follow_links,
-        entries=entries,
+        entries=entries.names,
         labels=labels,
         texts=texts,
     )
     # What changed while it was opened is opened again next time.
-    if key and key == _make_key(project, name, list_entries(data), cache, repr(request)):
+    if key and key == _make_key(project, name, DataEntries(data), cache, repr(request)):
         _store(key, source, project.root, cache)
     return source
 
@@ -108,7 +130,7 @@ def check_shared_settings(data: Path, data_dir: str, name: str, entries: Sequenc
     return Diagnostic(SourceLocation(f"{data_dir}/{_SETTINGS}"), message, advice, Stage.SETTINGS)
 
 
-def _make_key(project: Project, name: str, entries: Sequence[str], cache: Cache, request: str) -> str:
+def _make_key(project: Project, name: str, entries: DataEntries, cache: Cache, request: str) -> str:
     """Return the key of a source by the names, sizes and times of its files; empty if they are not known.
 
     Its settings and the parts of a database are next to it, with names that begin as its own.
@@ -117,11 +139,11 @@ def _make_key(project: Project, name: str, entries: Sequence[str], cache: Cache,
     top = name.partition("/")[0]
     if top in {"", ".", ".."}:  # no source
         return ""
-    stamps = []
-    for one in sorted({top, *_find_near(top, tuple(entries))}):
-        path = root / data_dir / one
+    stamps, folder = [], f"{root}{os.sep}{data_dir}{os.sep}"
+    for one in sorted({top, *entries.find_near(top)}):
+        path = f"{folder}{one}"
         with suppress(OSError, ValueError):  # a name may contain a NUL
-            is_link = stat.S_ISLNK(path.lstat().st_mode)
+            is_link = stat.S_ISLNK(os.lstat(path).st_mode)
             stamps.append((path, os.path.realpath(path) if is_link else "", stamp_tree(path)))
     if not stamps or not all(stamp for *_, stamp in stamps):
         return ""
@@ -131,25 +153,12 @@ def _make_key(project: Project, name: str, entries: Sequence[str], cache: Cache,
     return cache.make_key("opened", ascii((name, request, stamps, boundary, user)))
 
 
-def _find_near(name: str, entries: tuple[str, ...]) -> Iterator[str]:
-    """Yield the entries that begin as a name does, whatever the case, which some file systems ignore."""
-    folded, known = name.casefold(), _sort_folded(entries)
-    for one, entry in islice(known, bisect_left(known, (folded,)), None):
-        if not one.startswith(folded):
-            return
-        yield entry
-
-
-@lru_cache(maxsize=4)  # a thousand sources may lie in one folder
-def _sort_folded(entries: tuple[str, ...]) -> list[tuple[str, ...]]:
-    return sorted((entry.casefold(), entry) for entry in entries)
-
-
 def _restore(key: str, root: Path, hashes: FileHashes, cache: Cache) -> Source | None:
     """Return a stored source, or None if there is none, or if its files have changed after all."""
     with suppress(OSError, ValueError):
         opened = _DECODER.decode(cache.get(key) or b"")
-        is_same = all(hashes.recall(root / file.path) == file.sha256 for file in opened.source.files)
+        start = f"{root}{os.sep}"
+        is_same = all(hashes.recall(f"{start}{file.path}") == file.sha256 for file in opened.source.files)
         if is_same and all(get_stamp(path) == stamp for path, stamp in opened.copies.items()):
             return opened.source
     return None

@@ -19,6 +19,7 @@ from reportgen.draft.blocks.plan import Plan
 from reportgen.draft.blocks.results import ResultsStore
 from reportgen.draft.drawing import WorkerShare, add_overviews, draw_blocks, plan_report, split_plan
 from reportgen.draft.gathering import fit_pages, gather_pages, gather_sources
+from reportgen.draft.stored_blocks import DrawnParts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -37,7 +38,7 @@ class Report(Struct, frozen=True):
     """A drafted report: everything to be written."""
 
     pages: tuple[Page, ...]  # in the author's order
-    shown: dict[tuple[str, str], Shown]  # what each block shows, by page path and block id
+    shown: Mapping[tuple[str, str], Shown]  # what each block shows, by page path and block id
     benchmarks: dict[str, BenchmarkResult]  # by page path
     # Cache key of each block, by page path and block id; blocks that are always redrawn have none.
     keys: dict[tuple[str, str], str]
@@ -63,13 +64,14 @@ def draft(
     hashes: FileHashes,
     *,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
-    drawn: Callable[[str, Shown], None] = lambda _page, _shown: None,
+    drawn: Callable[[str, Shown | None], None] = lambda _page, _shown: None,
     start_worker: StartWorker | None = None,
 ) -> Report:
     """Draft a whole report: read the data its pages request, compute and draw, without writing anything.
 
     After each block, ``drawn`` is called with its page's path and what it shows, so that the caller can use
-    it while the rest is drawn, and ``progress`` with the number of drawn blocks and of all. ``start_worker``
+    it while the rest is drawn, or None if nothing on its page has changed, and ``progress`` with the number
+    of drawn blocks and of all. ``start_worker``
     starts a function in another process, which reads and draws some pages of a large report, and returns a
     function that waits for its result. Raises ``ReportError`` with all problems if any of them is an error.
     """
@@ -88,7 +90,7 @@ def draft(
     inputs = DrawInputs(project, sources, answers, colours, cache)
     done = count(1)
 
-    def report_progress(page: str, block: Shown) -> None:
+    def report_progress(page: str, block: Shown | None) -> None:
         drawn(page, block)
         progress(next(done), len(plan.blocks))
 
@@ -96,6 +98,7 @@ def draft(
     worker.add_to(parts, problems, report_progress)
     whole = add_overviews(plan, parts, problems, report_progress)
     found, accepted = accept_warnings(problems.in_order(), pages, sources, whole.statements)
-    parts_shown = (pages, whole.shown, whole.results, whole.keys)
-    notes = (colours.slots, whole.observed, accepted, plan)
+    shown, observed = (DrawnParts(whole.blocks, part) for part in (0, 1))
+    parts_shown = (pages, shown, whole.results, whole.keys)
+    notes = (colours.slots, observed, accepted, plan)
     return Report(*parts_shown, sources, found, cache.hits, whole.statements, *notes)

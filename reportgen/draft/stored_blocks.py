@@ -6,9 +6,10 @@ changed, and a site can link to them. Its data table stays encoded until somebod
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from itertools import count
 from sys import intern
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
 from msgspec.structs import force_setattr, replace
@@ -18,13 +19,37 @@ from reportgen.core.model import Figure, Observed, Panels, Stack
 from reportgen.core.report_json import encode_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import TypeVar
 
     from reportgen.core.cache import Cache
     from reportgen.core.model import Shown
 
     _Shown = TypeVar("_Shown", bound=Shown)
+
+
+Place: TypeAlias = tuple[str, str]
+"""Where a block is: path of its page, and its id."""
+DrawnBlock: TypeAlias = "tuple[Shown, tuple[Observed, ...]]"
+"""What a block shows, and what it was computed from: of each panel, or of all of it."""
+
+
+class DrawnParts(Mapping[Place, Any]):
+    """One of the two parts of each drawn block; a function in place of a block is called when it is read."""
+
+    def __init__(self, blocks: dict[Place, DrawnBlock | Callable[[], DrawnBlock]], part: int) -> None:
+        self._blocks, self._part = blocks, part
+
+    def __getitem__(self, place: Place) -> Any:  # noqa: ANN401 - what a block shows, or what of
+        block = self._blocks[place]
+        if not isinstance(block, tuple):
+            block = self._blocks[place] = block()
+        return block[self._part]
+
+    def __iter__(self) -> Iterator[Place]:
+        return iter(self._blocks)
+
+    def __len__(self) -> int:
+        return len(self._blocks)
 
 
 _IN_FILES: Final = ("inline_svg", "file_svg", "csv", "spec", "payload")

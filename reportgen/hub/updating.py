@@ -172,7 +172,7 @@ class _Updating(Struct):
     def add(self, listed: ListedReport) -> None:
         """Look at a report, and stage it if it differs from the published one."""
         name, known = listed.name, self.known.get(listed.name)
-        stamp = stamp_tree(listed.path)
+        stamp = stamp_tree(str(listed.path))
         entry = HubEntry(name, listed.team, None)
         if known:
             entry = replace(entry, summary=known.summary, versions=known.versions, problem=known.problem)
@@ -211,7 +211,7 @@ class _Updating(Struct):
                 inner = tuple(f"{VERSIONS}/{one}/" for one in entry.versions)
                 own = (one for one in find_published(published) if not one.startswith(inner))
                 link_tree(published, folder / here, own)
-        if stamp_tree(listed.path) != stamp:
+        if stamp_tree(str(listed.path)) != stamp:
             raise make_error(listed.source, "it changed while it was read", "Run this again")
         self.moved.append(path)
         self.update.written += written

@@ -17,7 +17,7 @@ from reportgen.core.report_json import FORMAT, NO_METHOD
 from reportgen.draft.blocks.draw_inputs import read_series_names
 from reportgen.draft.blocks.results import ResultsStore, use_every_step
 from reportgen.draft.drawing import plan_report
-from reportgen.site.outputs import format_report_json, list_figures, list_tables
+from reportgen.site.outputs import find_outputs, format_report_json, list_figures, list_tables
 from reportgen.site.reuse.manifest import Provenance
 
 if TYPE_CHECKING:
@@ -138,7 +138,8 @@ def take_snapshot(origin: Origin, report: Report, root: Path, cache: Cache) -> S
     whole = (page for page in report.pages if all((page.path, one.id) in report.shown for one in page.blocks))
     report = replace(report, pages=tuple(whole))
     # Of a large report, the numbers in memory twice would be too much: a snapshot has those of report.json.
-    read = read_snapshot(origin, format_report_json(report, Provenance(origin.commit, "")).decode())
+    outputs = {page.path: find_outputs(page, report, cache) for page in report.pages}
+    read = read_snapshot(origin, format_report_json(report, outputs, Provenance(origin.commit, "")).decode())
     drafted = _collect_numbers(report, root, cache)
     # With the page's metric, which a block need not name.
     metrics: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)

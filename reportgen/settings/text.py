@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -60,7 +61,9 @@ def read_text(path: Path, file: str, stage: Stage, largest: int = LARGEST) -> st
     """
     try:
         with path.open("rb") as opened:
-            data = opened.read(largest + 1)
+            # Room for the largest file takes longer than reading a page. What is no file has no size.
+            size = os.fstat(opened.fileno()).st_size or largest
+            data = opened.read(min(size, largest) + 1)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise make_error(file, f"this file cannot be read ({reason})", stage=stage) from error

@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from reportgen.narrative.binding_syntax import Candidate
     from reportgen.settings.inputs import Page, Source
     from reportgen.site.citation import CitedReport
+    from reportgen.site.outputs import PageOutputs
     from reportgen.site.reuse.manifest import LastBuild
     from reportgen.site.reuse.pages import PageStore
     from reportgen.site.worker import BackgroundJobs
@@ -130,6 +131,7 @@ class Assembly:
         last_build: LastBuild | None,
         seen: Mapping[str, tuple[Candidate, ...]],
         *,
+        outputs: Mapping[str, PageOutputs],
         site_url: str,
         folder: str,
         serving: bool,
@@ -138,7 +140,7 @@ class Assembly:
         cited: CitedReport | None = None,
         feed_id: str | None = None,
     ) -> None:
-        self._site_url, self._folder, self.report = site_url, folder, report
+        self._site_url, self._folder, self.report, self.outputs = site_url, folder, report, outputs
         self.fences = Fences(report.pages, report.shown)
         self._provenance = find_provenance(root)
         # ``serve`` sends the policy itself, since it knows the live-reload script.
@@ -160,8 +162,7 @@ class Assembly:
         self._addresses: Mapping[str, str] = {}
         self._jobs, self._last_build, self._seen, self._cited = jobs, last_build, seen, cited
         self._feed_id, self._serving, self._additions, self._review = feed_id, serving, additions, "review"
-        self._views: dict[str, str] = {}
-        self._all_sources = repr(self.context["all_sources"])
+        self._views, self._all_sources = dict[str, str](), repr(self.context["all_sources"])
 
     def list_files(
         self, assets: str, taken: set[str], *, fonts: bool
@@ -181,7 +182,7 @@ class Assembly:
             yield f"{self._review}.html", page.encode()
             yield f"{self._review}.json", added.data.encode()
             yield icon, (THEME / "img/favicon.svg").read_bytes()
-        for name, text in list_figure_files(self.report):
+        for name, text in list_figure_files(self.outputs):
             # MkDocs writes a long text in chunks of 8 kB, but bytes at once.
             yield name, text.encode() if isinstance(text, str) else text
         for path in sorted(_SOURCES.iterdir()):
@@ -297,10 +298,10 @@ class Assembly:
 
     def describe_inputs(self, path: str) -> Iterator[str]:
         """Describe what a page's converted Markdown shows of the report, as parts of a key."""
-        for block_id, shown in self._list_shown(path):
-            yield block_id
+        for place in self._list_places(path):
+            yield place[1]
             # Blocks that are always drawn have no key.
-            yield self.report.keys.get((path, block_id)) or repr(shown)
+            yield self.report.keys.get(place) or repr(self.report.shown[place])
         for one in self._pages[path].references if path in self._pages else ():
             yield repr(self.label_blocks(one.page).get(one.id))
         # Both are frozen values: their repr contains all of them.
@@ -313,8 +314,10 @@ class Assembly:
         # The footer of a page without sources lists those of all pages.
         yield repr(context["sources"]) if context["sources"] else self._all_sources
         yield repr({name: value for name, value in context.items() if not name.endswith("sources")})
-        shown = (one for _, one in self._list_shown(path) if isinstance(one, Overview))
-        yield repr([self._addresses.get(card.page) for one in shown for card in one.cards])
+        always_drawn = (place for place in self._list_places(path) if place not in self.report.keys)
+        shown = (self.report.shown[place] for place in always_drawn)
+        cards = (card for one in shown if isinstance(one, Overview) for card in one.cards)
+        yield repr([self._addresses.get(card.page) for card in cards])
 
     def finish_page(
         self,
@@ -404,7 +407,7 @@ class Assembly:
             citation = self._cited.citation
             stated["authors"] = [author.name for author in citation.authors]
             stated |= {name: text for name in ("version", "doi") if (text := getattr(citation, name))}
-        report = format_report_json(self.report, self._provenance, stated)
+        report = format_report_json(self.report, self.outputs, self._provenance, stated)
         _write(site / self._folder / "report.json", report)
         _write(site / ".nojekyll", b"")
         index = site / "search" / "search_index.json"
@@ -416,8 +419,11 @@ class Assembly:
 
     def _list_shown(self, path: str) -> Iterator[tuple[str, Shown]]:
         """List a page's blocks with their ids."""
+        return ((place[1], self.report.shown[place]) for place in self._list_places(path))
+
+    def _list_places(self, path: str) -> Iterator[tuple[str, str]]:
         page = self._pages.get(path)
-        return ((block.id, self.report.shown[path, block.id]) for block in (page.blocks if page else ()))
+        return ((path, block.id) for block in (page.blocks if page else ()))
 
 
 def _list_ids(block_id: str, shown: Shown) -> tuple[str, ...]:

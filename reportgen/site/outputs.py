@@ -9,17 +9,19 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from msgspec import to_builtins
+from msgspec import Struct, to_builtins
 
 from reportgen.core import __version__
+from reportgen.core.cache import CachedText  # noqa: TC001 - msgspec reads it
 from reportgen.core.model import Figure, Observations, Overview, Panels, ResultTable, Stack
 from reportgen.core.report_json import FORMAT, encode_json
 from reportgen.core.statements import Fact, Truth
+from reportgen.figures.text import name_view
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from reportgen.core.cache import CachedText
+    from reportgen.core.cache import Cache
     from reportgen.core.errors import Diagnostic
     from reportgen.core.model import Shown
     from reportgen.core.statements import Statement
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from reportgen.site.reuse.manifest import Provenance
 
 _FACT = Fact.__struct_fields__
+_AUTHORED = {"vega-lite", "altair"}  # kinds of figures with a view written by an author
 
 
 @lru_cache(maxsize=1024)  # used for each file of a page
@@ -56,17 +59,95 @@ def list_file_names(folder: str, shown: Figure | ResultTable) -> list[str]:
     return [f"{folder}/{shown.id}.{end}" for end in ends]
 
 
-def list_figure_files(report: Report) -> Iterator[tuple[str, str | CachedText]]:
+class View(Struct, frozen=True):
+    """A Vega-Lite specification, which is compiled; one that an author wrote is left as compiled."""
+
+    specification: str
+    is_authored: bool
+
+
+class FigureOutput(Struct, frozen=True):
+    """Contents of the files of a figure, and the names of its views."""
+
+    id: str
+    svg: str | CachedText
+    csv: str | CachedText
+    spec: str | CachedText
+    samples: tuple[str | CachedText, ...]
+    views: tuple[str, ...]
+    has_pdf: bool
+
+
+class PageOutputs(Struct, frozen=True):
+    """What a site writes of the blocks of a page.
+
+    ``tables`` has id and CSV of each table, ``views`` are the views of all figures by name, ``described`` are
+    members of the page's entry in ``report.json``, and ``texts`` is how many samples problem maps open, and
+    the size of their texts in bytes.
+    """
+
+    figures: tuple[FigureOutput, ...]
+    tables: tuple[tuple[str, str], ...]
+    views: dict[str, View]
+    described: dict[str, bytes]
+    texts: tuple[int, int]
+
+    def list_texts(self) -> Iterator[str | CachedText]:
+        """List the contents of the files of figures."""
+        for one in self.figures:
+            yield from (one.svg, one.csv, one.spec, *one.samples)
+
+
+def find_outputs(page: Page, report: Report, cache: Cache) -> PageOutputs:
+    """Return what a site writes of the blocks of a page: from the cache if none of them has changed."""
+    keys = [report.keys.get((page.path, block.id), "") for block in page.blocks]
+    lines = (str(None if page.generated else block.location.line) for block in page.blocks)
+    # Blocks that are always redrawn have no key.
+    key = cache.make_key("outputs", *lines, *keys) if keys and all(keys) else ""
+    found = cache.load(key, PageOutputs) if key else None
+    if found is None or not all(isinstance(one, str) or one.stands for one in found.list_texts()):
+        found = _collect_outputs(page, report)
+        if key:
+            cache.store(key, found)
+    return found
+
+
+def _collect_outputs(page: Page, report: Report) -> PageOutputs:
+    shown = [report.shown[page.path, block.id] for block in page.blocks]
+    figures, views = collect_figures(*shown)
+    counts = [one.numbers["texts"] for block in shown for one in list_figures(block) if one.samples]
+    return PageOutputs(
+        figures,
+        tuple((table.id, table.csv) for block in shown for table in list_tables(block)),
+        views,
+        {name: encode_json(value) for name, value in _describe_blocks(page, shown).items()},
+        (sum(one["samples"] for one in counts), sum(one["bytes"] for one in counts)),
+    )
+
+
+def collect_figures(*blocks: Shown) -> tuple[tuple[FigureOutput, ...], dict[str, View]]:
+    """Collect the figures of blocks, and their views by name."""
+    figures: list[FigureOutput] = []
+    views: dict[str, View] = {}
+    for one in (figure for shown in blocks for figure in list_figures(shown)):
+        own = {name_view(view): view for view in (one.view, *one.other_views) if view}
+        views |= {name: View(view, one.kind in _AUTHORED) for name, view in own.items() if name not in views}
+        texts = one.file_svg, one.csv, one.spec, one.samples
+        figures.append(FigureOutput(one.id, *texts, tuple(own), one.has_pdf))
+    return tuple(figures), views
+
+
+def list_figure_files(outputs: Mapping[str, PageOutputs]) -> Iterator[tuple[str, str | CachedText]]:
     """List SVG, CSV, Vega-Lite specification and samples of every figure, and the CSV of every table.
 
-    A PDF is made from the SVG by a background job.
+    ``outputs`` are those of each page by its path. A PDF is made from the SVG by a background job.
     """
-    for (page, _), shown in report.shown.items():
+    for page, output in outputs.items():
         folder = get_page_folder(page)
-        for table in list_tables(shown):
-            yield f"{folder}/{table.id}.csv", table.csv
-        for figure in list_figures(shown):
-            yield f"{folder}/{figure.id}.svg", figure.file_svg
+        for table, csv in output.tables:
+            yield f"{folder}/{table}.csv", csv
+        for figure in output.figures:
+            yield f"{folder}/{figure.id}.svg", figure.svg
             yield f"{folder}/{figure.id}.csv", figure.csv
             yield f"{folder}/{figure.id}.vl.json", figure.spec
             for part, script in enumerate(figure.samples):
@@ -74,11 +155,14 @@ def list_figure_files(report: Report) -> Iterator[tuple[str, str | CachedText]]:
 
 
 def format_report_json(
-    report: Report, provenance: Provenance, stated: Mapping[str, object] = MappingProxyType({})
+    report: Report,
+    outputs: Mapping[str, PageOutputs],
+    provenance: Provenance,
+    stated: Mapping[str, object] = MappingProxyType({}),
 ) -> bytes:
     """Format the report as sorted JSON, one line per page and source, so that two can be compared.
 
-    ``stated`` is what else the report says of itself.
+    ``outputs`` are those of each page by its path, ``stated`` is what else the report says of itself.
     """
     value: dict[str, Any] = {
         **stated,
@@ -87,29 +171,34 @@ def format_report_json(
         "commit": provenance.commit or None,
         "date": provenance.date or None,
     }
-    lists: dict[str, Iterable[dict[str, Any]]] = {
-        "pages": (_describe_page(page, report) for page in report.pages),
+    lists: dict[str, Iterable[bytes]] = {
+        "pages": (_describe_page(page, report, outputs[page.path]) for page in report.pages),
         "sources": (
-            pick(source.settings, "title", "description", "approximate")
-            | {
-                "name": source.name,
-                "provenance": source.settings.provenance.model_dump(exclude_none=True),
-                "files": [pick(file, "path", "size", "sha256") for file in source.files],
-            }
+            encode_json(
+                pick(source.settings, "title", "description", "approximate")
+                | {
+                    "name": source.name,
+                    "provenance": source.settings.provenance.model_dump(exclude_none=True),
+                    "files": [pick(file, "path", "size", "sha256") for file in source.files],
+                }
+            )
             for source in report.list_sources()
         ),
-        "problems": map(describe_diagnostic, report.problems),
+        "problems": (encode_json(describe_diagnostic(one)) for one in report.problems),
     }
     if report.accepted:
         lists["accepted"] = (
-            describe_diagnostic(one.problem) | {"reason": one.reason} for one in report.accepted
+            encode_json(describe_diagnostic(one.problem) | {"reason": one.reason}) for one in report.accepted
         )
     members = {name: encode_json(member) for name, member in value.items()}
     for name, described in lists.items():
-        lines = b",\n".join(map(encode_json, described))
+        lines = b",\n".join(described)
         members[name] = b"[\n%b\n]" % lines if lines else b"[]"
-    named = (b'"%b": %b' % (name.encode(), members[name]) for name in sorted(members))
-    return b"{\n%b\n}\n" % b",\n".join(named)
+    return b"{\n%b\n}\n" % b",\n".join(_name_members(members))
+
+
+def _name_members(members: Mapping[str, bytes]) -> Iterator[bytes]:
+    return (b'"%b": %b' % (name.encode(), members[name]) for name in sorted(members))
 
 
 def pick(one: object, *names: str) -> dict[str, Any]:
@@ -117,19 +206,28 @@ def pick(one: object, *names: str) -> dict[str, Any]:
     return {name: getattr(one, name) for name in names}
 
 
-def _describe_page(page: Page, report: Report) -> dict[str, Any]:
-    result, folder = report.benchmarks.get(page.path), get_page_folder(page.path)
-    # A generated page has no file, and its blocks no line.
-    blocks = [
-        (block.kind, None if page.generated else block.location.line, report.shown[page.path, block.id])
-        for block in page.blocks
-    ]
-    return {
+def _describe_page(page: Page, report: Report, outputs: PageOutputs) -> bytes:
+    result = report.benchmarks.get(page.path)
+    own = {
         # For feeds of dated pages, and for archives, whose content has the file that a page was made of.
         **(pick(page.front_matter, "date", "description") if page.front_matter.date else {}),
         **(pick(page, "template") if page.template else {}),
         **pick(page, "path", "title", "generated"),
         "benchmark": {"name": result.name, "facts": dict(result.facts)} if result else None,
+        "statements": [describe_statement(one) for one in report.statements.get(page.path, ())],
+    }
+    members = {name: encode_json(value) for name, value in own.items()} | outputs.described
+    return b"{%b}" % b", ".join(_name_members(members))
+
+
+def _describe_blocks(page: Page, shown: Sequence[Shown]) -> dict[str, Any]:
+    folder = get_page_folder(page.path)
+    # A generated page has no file, and its blocks no line.
+    blocks = [
+        (block.kind, None if page.generated else block.location.line, one)
+        for block, one in zip(page.blocks, shown, strict=True)
+    ]
+    return {
         "figures": [
             pick(figure, "id", "kind", "title", "summary", "caption")
             | {"line": line, "files": list_file_names(folder, figure), "numbers": figure.numbers_as_json}
@@ -150,7 +248,6 @@ def _describe_page(page: Page, report: Report) -> dict[str, Any]:
             for _, line, shown in blocks
             if isinstance(shown, Observations)
         ],
-        "statements": [describe_statement(one) for one in report.statements.get(page.path, ())],
         "overviews": [
             {"id": shown.id, "benchmarks": [card.name for card in shown.cards]}
             for _, _, shown in blocks

@@ -42,6 +42,7 @@ from reportgen.site.files import (
 )
 from reportgen.site.fragments import make_custom_fences
 from reportgen.site.navigation import WHOLE_LIST, NavigationTree
+from reportgen.site.outputs import find_outputs
 from reportgen.site.reuse.manifest import check_build_date, fix_build_date, restore_build_date
 from reportgen.site.reuse.pages import PageStore, has_known_inputs
 from reportgen.site.reuse.templates import THEME, CompiledTemplates
@@ -55,7 +56,7 @@ from reportgen.site.serving import (
 from reportgen.site.worker import BackgroundJobs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.livereload import LiveReloadServer
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
 
     from reportgen.draft.report import Report
     from reportgen.settings.report import Project, ProjectSettings
+    from reportgen.site.outputs import PageOutputs
     from reportgen.site.reuse.manifest import LastBuild
 
 # Only loggers below this name count for ``--strict``.
@@ -85,6 +87,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self.last_build: LastBuild | None = None
         self.compare: Callable[[Report | None], Additions] | None = None
         self.report: Report
+        self.outputs: Mapping[str, PageOutputs]
         self.warned: list[Diagnostic] = []
         self._serving = False
         self._dated = False
@@ -168,16 +171,15 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         """Draft the whole report: if it has a problem, MkDocs stops before it clears the old site."""
         try:
             project = self.make_project(config)
-            report, additions, jobs = self._draft(project, config)
+            report, outputs, additions, jobs = self._draft(project, config)
         except ReportError as error:
             raise ReportProblemsError(error.problems) from error
         for problem in report.problems:
             self._warn(problem)
         self.report = report
         self._content, self._unsafe, self._others = project.content_dir, [], project.macros
-        scripts = None
-        if self.settings.untrusted:
-            scripts = read_inline_scripts(ASSETS, searching="search" in config.plugins)
+        searching = "search" in config.plugins
+        scripts = read_inline_scripts(ASSETS, searching=searching) if self.settings.untrusted else None
         self._assemblies.append(
             Assembly(
                 report,
@@ -185,6 +187,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
                 jobs,
                 self.last_build,
                 self._spans.seen,
+                outputs=outputs,
                 site_url=config.site_url or "",
                 folder=find_language_folder(config),
                 serving=self._serving,
@@ -208,7 +211,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
 
     def _draft(
         self, project: Project, config: MkDocsConfig
-    ) -> tuple[Report, Additions | None, BackgroundJobs]:
+    ) -> tuple[Report, dict[str, PageOutputs], Additions | None, BackgroundJobs]:
         from reportgen.draft.opening import free_memory  # noqa: PLC0415 - as below
         from reportgen.draft.report import draft  # noqa: PLC0415 - imports the statistics
 
@@ -226,9 +229,12 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
                 cache,
                 FileHashes(folder),
                 progress=self.progress,
-                drawn=jobs.start_jobs,
+                drawn=jobs.start_drawn,
                 start_worker=jobs.worker.call,
             )
+            outputs = {page.path: find_outputs(page, report, cache) for page in report.pages}
+            for page, output in outputs.items():
+                jobs.start_jobs(page, output.figures, output.views)
             if self.compare and is_first:
                 # Of a site in several languages, this is only the first one's part.
                 additions = self.compare(None if "i18n" in config.plugins else report)
@@ -237,7 +243,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             raise
         if not self._serving:  # which reads again at the next change
             free_memory()
-        return report, additions, jobs
+        return report, outputs, additions, jobs
 
     @property
     def _assembly(self) -> Assembly:
@@ -406,7 +412,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         """
         assembly = self._assemblies.pop()
         assembly.finish(Path(config.site_dir), searches=config.theme.name == "reportgen")
-        self.report = assembly.report
+        self.report, self.outputs = assembly.report, assembly.outputs
         self._restore_date()
 
     def on_build_error(self, error: Exception, **_: object) -> None:

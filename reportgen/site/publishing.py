@@ -34,7 +34,6 @@ from reportgen.core.words import format_count
 from reportgen.settings.blocks import AltairSettings
 from reportgen.settings.text import CONFLICT, LARGEST, find_conflict_marks, make_size_problem, read_text
 from reportgen.site.files import refuse_foreign_folder
-from reportgen.site.outputs import list_figures
 from reportgen.site.plugin import ReportPlugin
 from reportgen.site.reuse import manifest
 from reportgen.site.reuse.manifest import LastBuild
@@ -42,12 +41,13 @@ from reportgen.site.reuse.pages import has_known_inputs
 from reportgen.site.serving import find_problems, hide_printed_problems, listen, restore_problems
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from mkdocs.config.defaults import MkDocsConfig
 
     from reportgen.draft.report import Report
     from reportgen.site.assembly import Additions
+    from reportgen.site.outputs import PageOutputs
 
 _PAGE_NAMED = re.compile(r"Doc file '([^']+)'")
 
@@ -158,7 +158,7 @@ def publish(
         warn(word)
     Cache(cache_folder(root)).prune_daily()
     report = plugin.report
-    summary = _summarize(report, warnings=len(words))
+    summary = _summarize(report, plugin.outputs.values(), warnings=len(words))
     made = manifest.Build(config_file, site, summary, started, is_plain=compare is None)
     if has_known_inputs(config):
         hashes = {str(root / f.path): f.sha256 for source in report.list_sources() for f in source.files}
@@ -168,15 +168,15 @@ def publish(
     return summary
 
 
-def _summarize(report: Report, *, warnings: int) -> manifest.Summary:
-    figures = [figure for shown in report.shown.values() for figure in list_figures(shown)]
-    counts, texts = [figure.numbers["texts"] for figure in figures if figure.samples], ""
-    if counts:
+def _summarize(report: Report, outputs: Collection[PageOutputs], *, warnings: int) -> manifest.Summary:
+    figures = sum(len(output.figures) for output in outputs)
+    samples, size = (sum(output.texts[part] for output in outputs) for part in (0, 1))
+    texts = ""
+    if samples:
         from reportgen.site.describe import format_bytes  # noqa: PLC0415 - few reports have texts
 
-        samples, size = (sum(count[name] for count in counts) for name in ("samples", "bytes"))
         texts = f"texts of {format_count(samples, 'sample')} ({format_bytes(size)})"
-    return manifest.Summary(len(report.pages), len(figures), report.cache_hits, warnings, texts)
+    return manifest.Summary(len(report.pages), figures, report.cache_hits, warnings, texts)
 
 
 class _Stage(Struct, frozen=True):

@@ -22,12 +22,13 @@ from msgspec import Struct
 from reportgen.core.cache import Cache, get_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from concurrent.futures import Future, ProcessPoolExecutor
     from types import TracebackType
 
     from reportgen.core.cache import CachedText
     from reportgen.core.model import Shown
+    from reportgen.site.outputs import FigureOutput, View
 
 _SAFE_PATH = "PYTHONSAFEPATH"
 # This many cards or views take less time than starting a process.
@@ -35,8 +36,6 @@ _FEW = 2
 # A first build of this many pages has enough work for two processes.
 _MANY = 12
 _NEW_OBJECTS = 100_000  # after which such a build collects garbage
-# Figures with a view written by an author: it is left as compiled.
-_AUTHORED = {"vega-lite", "altair"}
 
 
 class WorkerProcess:
@@ -143,25 +142,31 @@ class BackgroundJobs:
         self.pdfs: dict[str, Job] = {}
         self._with_cards = with_cards
 
-    def start_jobs(self, page: str, shown: Shown) -> None:
-        """Start the jobs of a page's newly drawn block; its first figure becomes the page's card."""
-        from reportgen.figures.text import name_view  # noqa: PLC0415 - a worker process starts faster without NumPy
-        from reportgen.site.outputs import get_page_folder, list_figures  # noqa: PLC0415 - as above
+    def start_drawn(self, page: str, shown: Shown | None) -> None:
+        """Start the jobs of a page's newly drawn block; of an unchanged page, nothing was read."""
+        if shown is not None:
+            from reportgen.site.outputs import collect_figures  # noqa: PLC0415 - a worker process starts faster without NumPy
 
-        for figure in list_figures(shown):
-            for view in filter(None, (figure.view, *figure.other_views)):
-                if (name := name_view(view)) in self.views:
-                    continue
-                author = str(figure.kind in _AUTHORED)
-                key = Cache.make_key("view", version("vl-convert-python"), view, author)
-                self.views[name] = self.worker.start(key, _compile_view, view, figure.kind)
+            self.start_jobs(page, *collect_figures(shown))
+
+    def start_jobs(self, page: str, figures: Iterable[FigureOutput], views: Mapping[str, View]) -> None:
+        """Start the jobs of figures of a page that have not started; its first figure becomes its card."""
+        from reportgen.site.outputs import get_page_folder  # noqa: PLC0415 - as above
+
+        for name, view in views.items():
+            if name not in self.views:
+                compile_view = _compile_authored_view if view.is_authored else _compile_view
+                parts = version("vl-convert-python"), view.specification, str(view.is_authored)
+                key = Cache.make_key("view", *parts)
+                self.views[name] = self.worker.start(key, compile_view, view.specification)
+        for figure in figures:
             if self._with_cards and page not in self.cards:
-                key = Cache.make_key("card", get_digest(figure.file_svg))
-                self.cards[page] = self.worker.start(key, _render_card, figure.file_svg)
-            if figure.has_pdf:
-                key = Cache.make_key("pdf", version("vl-convert-python"), get_digest(figure.file_svg))
-                path = f"{get_page_folder(page)}/{figure.id}.pdf"
-                self.pdfs[path] = self.worker.start(key, _render_pdf, figure.file_svg)
+                key = Cache.make_key("card", get_digest(figure.svg))
+                self.cards[page] = self.worker.start(key, _render_card, figure.svg)
+            path = f"{get_page_folder(page)}/{figure.id}.pdf"
+            if figure.has_pdf and path not in self.pdfs:
+                key = Cache.make_key("pdf", version("vl-convert-python"), get_digest(figure.svg))
+                self.pdfs[path] = self.worker.start(key, _render_pdf, figure.svg)
 
 
 @contextmanager
@@ -222,13 +227,17 @@ def _follow_build(threshold: tuple[int, int, int]) -> None:
         Thread(target=stop_after_build, daemon=True).start()
 
 
-def _compile_view(specification: str, kind: str) -> bytes:
-    from reportgen.figures.live import compile_view, write_compact_json  # noqa: PLC0415 - imported where it runs
+def _compile_view(specification: str) -> bytes:
+    from reportgen.figures.live import compile_view  # noqa: PLC0415 - imported where it runs
+
+    return compile_view(specification).encode()
+
+
+def _compile_authored_view(specification: str) -> bytes:
+    from reportgen.figures.live import write_compact_json  # noqa: PLC0415 - imported where it runs
     from reportgen.figures.render import compile_chart  # noqa: PLC0415 - as above
 
-    if kind in _AUTHORED:
-        return write_compact_json(compile_chart(json.loads(specification))).encode()
-    return compile_view(specification).encode()
+    return write_compact_json(compile_chart(json.loads(specification))).encode()
 
 
 def _render_card(picture: str | CachedText) -> bytes:
