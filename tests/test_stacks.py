@@ -105,7 +105,7 @@ def test_every_part_has_its_files(tmp_path: Path) -> None:
 def told(folder: Path) -> dict[str, Any]:
     """What report.json says of the page."""
     outputs = {"p.md": find_outputs(report().pages[0], report(), Cache(folder))}
-    (page,) = json.loads(format_report_json(report(), outputs, Provenance("", "")))["pages"]
+    (page,) = json.loads(b"".join(format_report_json(report(), outputs, Provenance("", ""))))["pages"]
     assert isinstance(page, dict)
     return page
 

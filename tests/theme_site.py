@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -149,7 +150,7 @@ class Teller(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         shutil.copy(TOKENS, site / "assets")
         index = site / "search" / "search_index.json"
         if index.exists():
-            for name, script in make_index_scripts(index.read_bytes()):
+            for name, script in make_index_scripts(json.loads(index.read_bytes())):
                 index.with_name(name).write_text(script, "utf-8")
             shutil.copy(find_lunr(), index.with_name("lunr.js"))
 

@@ -139,7 +139,8 @@ def take_snapshot(origin: Origin, report: Report, root: Path, cache: Cache) -> S
     report = replace(report, pages=tuple(whole))
     # Of a large report, the numbers in memory twice would be too much: a snapshot has those of report.json.
     outputs = {page.path: find_outputs(page, report, cache) for page in report.pages}
-    read = read_snapshot(origin, format_report_json(report, outputs, Provenance(origin.commit, "")).decode())
+    described = b"".join(format_report_json(report, outputs, Provenance(origin.commit, "")))
+    read = read_snapshot(origin, described.decode())
     drafted = _collect_numbers(report, root, cache)
     # With the page's metric, which a block need not name.
     metrics: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)

@@ -17,7 +17,8 @@ _Value = TypeVar("_Value")
 
 def normalise_text(text: str) -> str:
     """The text without a byte order mark, its lines ended by a line feed."""
-    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    text = text.removeprefix("\ufeff")
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 MAX_CHARACTERS: Final = 2_000_000

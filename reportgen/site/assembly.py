@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
+import msgspec
 from mkdocs.contrib import search
 from mkdocs.structure.toc import AnchorLink
 from mkdocs.utils import get_relative_url
@@ -164,6 +166,10 @@ class Assembly:
         self._feed_id, self._serving, self._additions, self._review = feed_id, serving, additions, "review"
         self._views, self._all_sources = dict[str, str](), repr(self.context["all_sources"])
 
+    @cached_property
+    def _described(self) -> str:
+        return repr({name: value for name, value in self.context.items() if name != "all_sources"})
+
     def list_files(
         self, assets: str, taken: set[str], *, fonts: bool
     ) -> Iterator[tuple[str, bytes | CachedText]]:
@@ -313,7 +319,8 @@ class Assembly:
         context = self.make_page_context(path, url)
         # The footer of a page without sources lists those of all pages.
         yield repr(context["sources"]) if context["sources"] else self._all_sources
-        yield repr({name: value for name, value in context.items() if not name.endswith("sources")})
+        own = {name: value for name, value in context.items() if value is not self.context.get(name)}
+        yield self._described + repr({name: value for name, value in own.items() if name != "sources"})
         always_drawn = (place for place in self._list_places(path) if place not in self.report.keys)
         shown = (self.report.shown[place] for place in always_drawn)
         cards = (card for one in shown if isinstance(one, Overview) for card in one.cards)
@@ -323,7 +330,7 @@ class Assembly:
         self,
         html: str,
         page: MkDocsPage,
-        site: Path,
+        site: str,
         warn: Callable[[Diagnostic], None],
         store: PageStore | None,
     ) -> str:
@@ -354,7 +361,7 @@ class Assembly:
         if self._last_build is not None and None not in keys and not (store and store.renders):
             named = (part for block, key in zip(blocks, keys, strict=True) for part in (block.id, key or ""))
             key = Cache.make_key("page", hash_templates(), html, repr(statements), *named)
-            if self._last_build.link(page.file.dest_uri, key, site):
+            if self._last_build.link(page.file.dest_uri, key, Path(site)):
                 return ""
         html = insert_statements(html, bound)
         html = self._insert_blocks(html, path, page.url, bound.shown) if blocks else html
@@ -362,11 +369,11 @@ class Assembly:
         stored = store.store_html(path, html) if store and not problems else None
         return self._place(stored, page, site) if stored else html
 
-    def _place(self, html: CachedText, page: MkDocsPage, site: Path) -> str:
+    def _place(self, html: CachedText, page: MkDocsPage, site: str) -> str:
         """Link a page into the site and return "", or return it if that is impossible."""
         try:
             if not self._serving:  # MkDocs would say of every page that it is empty
-                link(html.path, str(site / page.file.dest_uri))
+                link(html.path, f"{site}/{page.file.dest_uri}")
                 return ""
         except OSError:  # a file system without links
             pass
@@ -395,8 +402,11 @@ class Assembly:
         rendered = [self._views[name] for name in names]
         return "".join([self.fences.fill(path, before, fill_block), *rendered, end, after])
 
-    def finish(self, site: Path, *, searches: bool) -> None:
-        """Write what is known only at the end: ``report.json``, cards, PDFs and, in our theme, the search."""
+    def finish(self, site: Path, index: Mapping[str, Any] | None, *, searches: bool) -> None:
+        """Write what is known only at the end: ``report.json``, cards, PDFs and, in our theme, the search.
+
+        ``index`` is MkDocs' search index; it is read from its file if None.
+        """
         with self._jobs.worker:
             cards = {f"{get_page_folder(path)}/card.png": job for path, job in self._jobs.cards.items()}
             for name, job in (cards | self._jobs.pdfs).items():
@@ -408,14 +418,14 @@ class Assembly:
             stated["authors"] = [author.name for author in citation.authors]
             stated |= {name: text for name in ("version", "doi") if (text := getattr(citation, name))}
         report = format_report_json(self.report, self.outputs, self._provenance, stated)
-        _write(site / self._folder / "report.json", report)
-        _write(site / ".nojekyll", b"")
-        index = site / "search" / "search_index.json"
-        if searches and index.is_file():
-            for name, script in make_index_scripts(index.read_bytes()):
-                _write(index.with_name(name), script.encode())
-            _write(index.with_name("lunr.js"), find_lunr().read_bytes())
-            index.unlink()
+        _write(site / self._folder / "report.json", *report)
+        _write(site / ".nojekyll")
+        file = site / "search" / "search_index.json"
+        if searches and file.is_file():
+            for name, script in make_index_scripts(index or msgspec.json.decode(file.read_bytes())):
+                _write(file.with_name(name), script.encode())
+            _write(file.with_name("lunr.js"), find_lunr().read_bytes())
+            file.unlink()
 
     def _list_shown(self, path: str) -> Iterator[tuple[str, Shown]]:
         """List a page's blocks with their ids."""
@@ -433,6 +443,7 @@ def _list_ids(block_id: str, shown: Shown) -> tuple[str, ...]:
     return tuple(dict.fromkeys([block_id, *figures, *tables]))
 
 
-def _write(path: Path, content: bytes) -> None:
+def _write(path: Path, *parts: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
+    with path.open("wb") as file:
+        file.writelines(parts)

@@ -159,7 +159,7 @@ def format_report_json(
     outputs: Mapping[str, PageOutputs],
     provenance: Provenance,
     stated: Mapping[str, object] = MappingProxyType({}),
-) -> bytes:
+) -> Iterator[bytes]:
     """Format the report as sorted JSON, one line per page and source, so that two can be compared.
 
     ``outputs`` are those of each page by its path, ``stated`` is what else the report says of itself.
@@ -171,34 +171,41 @@ def format_report_json(
         "commit": provenance.commit or None,
         "date": provenance.date or None,
     }
-    lists: dict[str, Iterable[bytes]] = {
+    lists: dict[str, Iterable[bytes | dict[str, Any]]] = {
         "pages": (_describe_page(page, report, outputs[page.path]) for page in report.pages),
         "sources": (
-            encode_json(
-                pick(source.settings, "title", "description", "approximate")
-                | {
-                    "name": source.name,
-                    "provenance": source.settings.provenance.model_dump(exclude_none=True),
-                    "files": [pick(file, "path", "size", "sha256") for file in source.files],
-                }
-            )
+            pick(source.settings, "title", "description", "approximate")
+            | {
+                "name": source.name,
+                "provenance": source.settings.provenance.model_dump(exclude_none=True),
+                "files": [pick(file, "path", "size", "sha256") for file in source.files],
+            }
             for source in report.list_sources()
         ),
-        "problems": (encode_json(describe_diagnostic(one)) for one in report.problems),
+        "problems": map(describe_diagnostic, report.problems),
     }
     if report.accepted:
         lists["accepted"] = (
-            encode_json(describe_diagnostic(one.problem) | {"reason": one.reason}) for one in report.accepted
+            describe_diagnostic(one.problem) | {"reason": one.reason} for one in report.accepted
         )
-    members = {name: encode_json(member) for name, member in value.items()}
-    for name, described in lists.items():
-        lines = b",\n".join(described)
-        members[name] = b"[\n%b\n]" % lines if lines else b"[]"
-    return b"{\n%b\n}\n" % b",\n".join(_name_members(members))
+    between = b"{\n"
+    for name in sorted((*value, *lists)):
+        yield b'%b"%b": ' % (between, name.encode())
+        if name in value:
+            yield encode_json(value[name])
+        else:
+            yield from _format_lines(lists[name])
+        between = b",\n"
+    yield b"\n}\n"
 
 
-def _name_members(members: Mapping[str, bytes]) -> Iterator[bytes]:
-    return (b'"%b": %b' % (name.encode(), members[name]) for name in sorted(members))
+def _format_lines(values: Iterable[bytes | dict[str, Any]]) -> Iterator[bytes]:
+    between = b"[\n"
+    for value in values:
+        yield between
+        yield value if isinstance(value, bytes) else encode_json(value)
+        between = b",\n"
+    yield b"[]" if between == b"[\n" else b"\n]"
 
 
 def pick(one: object, *names: str) -> dict[str, Any]:
@@ -217,7 +224,8 @@ def _describe_page(page: Page, report: Report, outputs: PageOutputs) -> bytes:
         "statements": [describe_statement(one) for one in report.statements.get(page.path, ())],
     }
     members = {name: encode_json(value) for name, value in own.items()} | outputs.described
-    return b"{%b}" % b", ".join(_name_members(members))
+    named = (b'"%b": %b' % (name.encode(), members[name]) for name in sorted(members))
+    return b"{%b}" % b", ".join(named)
 
 
 def _describe_blocks(page: Page, shown: Sequence[Shown]) -> dict[str, Any]:
@@ -310,15 +318,14 @@ _SETTINGS = ("lang", "separator", "min_search_length")
 _LARGEST_PART = 128_000  # characters of a part of the texts; a browser indexes it in a moment
 
 
-def make_index_scripts(index_json: bytes) -> Iterator[tuple[str, str]]:
-    """Yield classic scripts, with their names, that pass MkDocs' ``search/search_index.json`` to the theme.
+def make_index_scripts(index: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield classic scripts, with their names, that pass MkDocs' search index to the theme.
 
     ``titles.js`` has the settings that a search needs, address and title of each document (as text; MkDocs
     writes HTML), and the number of the first document of each part of the texts. An address on the page of
     the one before is ``#`` and the id; the first page has an empty address. ``texts-0.js`` and so on have the
     texts. No script contains a character that can end it or a line of it.
     """
-    index: dict[str, Any] = msgspec.json.decode(index_json)
     config = {key: index["config"][key] for key in _SETTINGS if key in index["config"]}
     pages = (doc["location"].partition("#")[0] for doc in index["docs"])
     order = {page: place for place, page in enumerate(dict.fromkeys(["", *pages]))}

@@ -402,7 +402,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
 
         An unchanged page is taken from the old site: MkDocs writes no file for an empty page.
         """
-        return self._assembly.finish_page(output, page, Path(config.site_dir), self._warn, self._store)
+        return self._assembly.finish_page(output, page, config.site_dir, self._warn, self._store)
 
     @event_priority(-150)
     def on_post_build(self, *, config: MkDocsConfig) -> None:
@@ -411,7 +411,8 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         The other languages are built before that (-100), within the build of the default one.
         """
         assembly = self._assemblies.pop()
-        assembly.finish(Path(config.site_dir), searches=config.theme.name == "reportgen")
+        index = self._store.get_search_index() if self._store else None
+        assembly.finish(Path(config.site_dir), index, searches=config.theme.name == "reportgen")
         self.report, self.outputs = assembly.report, assembly.outputs
         self._restore_date()
 

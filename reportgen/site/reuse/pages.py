@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import msgspec
 from jinja2 import Template
 from mkdocs.contrib.search.search_index import SearchIndex
 from mkdocs.structure.toc import get_toc
@@ -103,6 +102,7 @@ class PageStore:
         self._found: dict[str, tuple[_Messages, dict[str, tuple[Candidate, ...]]]] = {}
         self._outdated: dict[str, str] = {}  # files of HTML that nobody needs any more
         self._entries: dict[str, list[dict[str, Any]]] = {}
+        self._index: _StoredIndex | None = None
 
     def add_files(self, files: Files) -> None:
         """Add what links of pages may lead to, once all files are known."""
@@ -172,7 +172,8 @@ class PageStore:
         if not self.renders or type(getattr(search, "search_index", None)) not in {SearchIndex, type(None)}:
             return
         if search is not None:
-            search.search_index = _StoredIndex(self._renderings, self._entries, search.config)
+            self._index = _StoredIndex(self._renderings, self._entries, search.config)
+            search.search_index = self._index
         site = Cache.make_key(self._site, hash_templates())
         empty = Template("")
         for file in files.documentation_pages():
@@ -192,6 +193,10 @@ class PageStore:
                 page.meta["template"] = empty
             else:
                 self._outdated[file.src_uri] = html.path
+
+    def get_search_index(self) -> dict[str, Any] | None:
+        """Return MkDocs' search index, or None if it is only in its file."""
+        return self._index.describe() if self._index else None
 
     def get_html(self, path: str) -> CachedText | None:
         """Return the HTML of an unchanged page, or None."""
@@ -246,8 +251,12 @@ class _StoredIndex(SearchIndex):
         self._added[path] = self._entries[count:]
 
     def generate_search_index(self) -> str:
-        """Return the index as JSON; the scripts that our theme reads are made of it."""
-        return msgspec.json.encode({"docs": self._entries, "config": self.config}).decode()
+        """Return an empty file: our theme reads scripts that are made of the index itself."""
+        return ""
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the file of the index would hold."""
+        return {"docs": self._entries, "config": self.config}
 
 
 def _restore(conversion: Conversion, page: Page, _: MkDocsConfig, files: Files) -> None:
