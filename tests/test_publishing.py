@@ -329,7 +329,7 @@ def test_two_swaps_at_once_leave_one_whole_site(report: Path, monkeypatch: pytes
     assert not list(report.glob(".site.*"))
 
 
-@pytest.mark.parametrize("call", ["mkdir", "rename", "write_bytes"])
+@pytest.mark.parametrize("call", ["mkdir", "rename", "open"])
 def test_a_disk_that_takes_no_more_leaves_the_old_site(
     report: Path, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:

@@ -154,12 +154,7 @@ class Cache:
     @staticmethod
     def make_key(*parts: str | bytes) -> str:
         """Return the key of a value determined by these parts and by reportgen's version and code."""
-        digest = hashlib.sha256(_hash_code().encode())
-        for part in parts:
-            data = part.encode() if isinstance(part, str) else part
-            digest.update(len(data).to_bytes(8, "big"))
-            digest.update(data)
-        return digest.hexdigest()
+        return hashlib.sha256(_ENCODER.encode((_hash_code(), *parts))).hexdigest()
 
     def get(self, key: str) -> bytes | None:
         """Return the value of a key, or None if there is none."""

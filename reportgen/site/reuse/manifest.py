@@ -13,6 +13,7 @@ import re
 import sys
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -117,9 +118,20 @@ def check_unchanged(config_file: Path, *, strict: bool) -> Summary | None:
 
 def _load(root: Path) -> dict[str, Any]:
     """Load the last build's manifest; raise a ValueError if another reportgen or other packages wrote it."""
-    manifest: dict[str, Any] = msgspec.json.decode(_locate(root).read_bytes())
+    manifest = _read(root)
     if manifest["format"] != _FORMAT or manifest["environment"] != describe_environment():
         raise ValueError(manifest["format"])
+    return manifest
+
+
+def _read(root: Path) -> dict[str, Any]:
+    path = _locate(root)
+    return _read_file(path, get_stamp(path))
+
+
+@lru_cache(maxsize=1)  # a build reads it three times
+def _read_file(path: Path, _stamp: tuple[int, int]) -> dict[str, Any]:
+    manifest: dict[str, Any] = msgspec.json.decode(path.read_bytes())
     return manifest
 
 
@@ -145,7 +157,7 @@ def write(build: Build, roots: Iterable[Path], known: Mapping[str, str], keys: M
     # What the previous build hashed.
     before: dict[str, list[Any]] = {}
     with suppress(*_UNREADABLE):
-        before = msgspec.json.decode(_locate(root).read_bytes())["inputs"]
+        before = _read(root)["inputs"]
     inputs = {}
     for path in dict.fromkeys(path for name in names for path in _walk(name)):
         now, (*last, digest) = get_stamp(path), before.get(path, ("",))
