@@ -26,7 +26,6 @@ from reportgen.narrative.headings import find_headings
 from reportgen.narrative.markup import strip_bindings
 from reportgen.narrative.notebooks import replace_cells
 from reportgen.settings.report import Project
-from reportgen.site.reuse.manifest import link
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from mkdocs.structure.files import Files
     from mkdocs.structure.toc import AnchorLink
 
-    from reportgen.core.cache import CachedText
     from reportgen.narrative.headings import Heading
     from reportgen.settings.report import ProjectSettings
 
@@ -363,13 +361,6 @@ def find_missing_anchors(
                 yield Diagnostic(place, message, step, Stage.SITE, Severity.WARNING)
 
 
-def make_file(config: MkDocsConfig, path: str, content: bytes | CachedText) -> File:
-    """Make a file at ``path`` from the site's root; a cached text is linked, not copied, if possible."""
-    if isinstance(content, bytes):
-        return File.generated(config, path, content=content)
-    return _LinkedFile.generated(config, path, abs_src_path=content.path)
-
-
 def make_page(config: MkDocsConfig, path: str, text: str, template: str = "") -> File:
     """Make a generated page a file for MkDocs, in the folder of its language.
 
@@ -400,35 +391,3 @@ def _leave_language_out(config: MkDocsConfig, path: str) -> str:
         return inner if folder in plugin.all_languages else path
     stem, _, language = path.removesuffix(".md").rpartition(".")
     return f"{stem}.md" if language in plugin.all_languages else path
-
-
-class _LinkedFile(File):
-    """File hard-linked to one of the cache, which sees changes by its modification time."""
-
-    @property
-    def src_path(self) -> str:
-        """The path below the content folder, if the file were there."""
-        return os.path.normpath(self.src_uri)
-
-    @src_path.setter
-    def src_path(self, uri: str) -> None:
-        self.src_uri = uri  # MkDocs would make a path of it, which takes longer than all else of the file
-
-    @property
-    def abs_dest_path(self) -> str:
-        """The path in the site."""
-        return f"{self.dest_dir}/{self.dest_uri}"
-
-    def is_documentation_page(self) -> bool:
-        """Return False: pages are not in the cache."""
-        return False
-
-    def copy_file(self, dirty: bool = False) -> None:  # noqa: FBT001, FBT002 - MkDocs' signature
-        source, target = self.abs_src_path or "", self.abs_dest_path
-        try:
-            link(source, target)
-        except FileExistsError:  # from the build of another language
-            Path(target).unlink()
-            self.copy_file(dirty)
-        except OSError:  # another file system, or one without links
-            super().copy_file(dirty)

@@ -33,7 +33,6 @@ from reportgen.site.files import (
     BoundedSnippets,
     find_language_folder,
     find_missing_anchors,
-    make_file,
     make_page,
     make_project,
     refuse_foreign_folder,
@@ -43,6 +42,7 @@ from reportgen.site.files import (
 from reportgen.site.fragments import make_custom_fences
 from reportgen.site.navigation import WHOLE_LIST, NavigationTree
 from reportgen.site.outputs import find_outputs
+from reportgen.site.reuse.added_files import add_files
 from reportgen.site.reuse.manifest import check_build_date, fix_build_date, restore_build_date
 from reportgen.site.reuse.pages import PageStore, has_known_inputs
 from reportgen.site.reuse.templates import THEME, CompiledTemplates
@@ -259,9 +259,8 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
                 files.append(make_page(config, page.path, page.text, page.template))
         taken = {file.dest_uri for file in files}
         fonts = config.theme.name != "reportgen"
-        for path, content in self._assembly.list_files(ASSETS, taken, fonts=fonts):
-            files.append(make_file(config, path, content))
-        return files
+        outputs = dict(self._assembly.list_files(ASSETS, taken, fonts=fonts))
+        return add_files(files, config, outputs, are_listed=self._store is None)
 
     @event_priority(-150)
     def on_nav(self, nav: Navigation, *, files: Files, **_: object) -> Navigation:

@@ -110,7 +110,7 @@ class PageStore:
             (file.src_uri, file.dest_uri if file.is_documentation_page() else "", file.inclusion.value)
             for file in files
         )
-        self._site = Cache.make_key(self._site, repr(known))
+        self._site = Cache.make_key(self._site, repr(known), *getattr(files, "outputs", ()))
 
     def restore(self, page: Page, markdown: str) -> bool:
         """Let a page take its converted Markdown from an earlier build, and return whether there is one.

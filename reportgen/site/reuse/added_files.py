@@ -1,0 +1,81 @@
+"""Files that a report adds to a site, as MkDocs sees them: those of figures, our styles and scripts."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from mkdocs.structure.files import File, Files
+
+from reportgen.site.reuse.manifest import link
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mkdocs.config.defaults import MkDocsConfig
+
+    from reportgen.core.cache import CachedText
+
+
+def add_files(
+    files: Files, config: MkDocsConfig, outputs: Mapping[str, bytes | CachedText], *, are_listed: bool
+) -> Files:
+    """Return a site's files with those that a report adds.
+
+    ``outputs`` has the content of each by its path from the site's root. They are thousands in a large
+    report: they need not be listed if no other plugin lists files.
+    """
+    if not are_listed:
+        return _WithOutputs(files, config, outputs)
+    for path, content in outputs.items():
+        files.append(_make_file(config, path, content))
+    return files
+
+
+class _WithOutputs(Files):
+    """Files of a site, and others that are only found by their paths."""
+
+    def __init__(self, files: Files, config: MkDocsConfig, outputs: Mapping[str, bytes | CachedText]) -> None:
+        super().__init__([file for file in files if file.src_uri not in outputs])
+        self.outputs, self._config = outputs, config
+
+    def get_file_from_path(self, path: str) -> File | None:
+        """Return the file at a path, such as the target of a link."""
+        content = self.outputs.get(PurePosixPath(path).as_posix())
+        return (
+            super().get_file_from_path(path) if content is None else _make_file(self._config, path, content)
+        )
+
+    def copy_static_files(self, dirty: bool = False, **inclusion: Any) -> None:  # noqa: ANN401, FBT001, FBT002 - MkDocs' signature
+        """Copy all files, or link those of the cache."""
+        super().copy_static_files(dirty, **inclusion)
+        for path, content in self.outputs.items():
+            target = f"{self._config.site_dir}/{path}"
+            if isinstance(content, bytes) or not _link(content.path, target):
+                _make_file(self._config, path, content).copy_file(dirty)
+
+
+def _link(source: str, target: str) -> bool:
+    """Link a file of the cache into the site; return False if the file system has no links."""
+    try:
+        link(source, target)
+    except FileExistsError:  # from the build of another language
+        Path(target).unlink()
+        return _link(source, target)
+    except OSError:
+        return False
+    return True
+
+
+def _make_file(config: MkDocsConfig, path: str, content: bytes | CachedText) -> File:
+    if isinstance(content, bytes):
+        return File.generated(config, path, content=content)
+    return _LinkedFile.generated(config, path, abs_src_path=content.path)
+
+
+class _LinkedFile(File):
+    """File hard-linked to one of the cache, which sees changes by its modification time."""
+
+    def copy_file(self, dirty: bool = False) -> None:  # noqa: FBT001, FBT002 - MkDocs' signature
+        if not _link(self.abs_src_path or "", self.abs_dest_path):
+            super().copy_file(dirty)
