@@ -20,6 +20,7 @@ from mkdocs.structure.pages import Page
 
 from reportgen.core.cache import cache_folder
 from reportgen.core.errors import ReportError
+from reportgen.draft import stored_blocks
 from reportgen.site.publishing import publish
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
+
+    from reportgen.core.cache import Cache
+    from reportgen.core.model import Figure
 
 MENTIONS = (
     "See [the others](other.md).",
@@ -358,6 +362,41 @@ def test_a_page_that_was_changed_in_the_cache_is_made_again(root: Path, harm: st
     site, _ = build(root)
     assert site["plain/index.html"] == content
     assert b"More words." in site["other/index.html"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_damaged_cache_gives_the_same_site(root: Path, seed: int) -> None:
+    """Whichever entries and texts are lost or cut off: figures are drawn again where they are needed."""
+    chance = random.Random(seed)  # noqa: S311 - not for secrets
+    for path in sorted(cache_folder(root).glob("??/*")):
+        harm = chance.choice(["none", "none", "lost", "cut off"])
+        content = path.read_bytes()
+        if harm != "none":
+            path.unlink()
+        if harm == "cut off":
+            path.write_bytes(content[: len(content) // 2])
+    changed = root / "content" / chance.choice(["index.md", "other.md", "plain.md"])
+    write_file(changed, changed.read_text() + "\nMore words.\n")
+    cold = root / "cold" / root.name
+    shutil.copytree(root, cold, ignore=shutil.ignore_patterns("site", "cold"))
+    assert build(root) == build(cold)
+
+
+def test_figures_of_unchanged_pages_are_not_read(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A report has thousands; what its site has of them is known."""
+    read: list[str] = []
+    restore = stored_blocks.restore_block
+
+    def record_reading(cache: Cache, key: str, kind: type[Figure]) -> object:
+        read.append(key)
+        return restore(cache, key, kind)
+
+    monkeypatch.setattr("reportgen.draft.drawing.restore_block", record_reading)
+    for page, count in (("plain.md", 0), ("other.md", 1)):
+        write_file(root / "content" / page, (root / "content" / page).read_text() + "\nMore words.\n")
+        before = len(read)
+        build(root)
+        assert len(read) - before == count
 
 
 def test_the_cache_has_one_copy_of_each_page(root: Path) -> None:

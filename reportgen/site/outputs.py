@@ -100,9 +100,8 @@ class PageOutputs(Struct, frozen=True):
 
 def find_outputs(page: Page, report: Report, cache: Cache) -> PageOutputs:
     """Return what a site writes of the blocks of a page: from the cache if none of them has changed."""
-    keys = [report.keys.get((page.path, block.id), "") for block in page.blocks]
+    keys = [_describe_content((page.path, block.id), report) for block in page.blocks]
     lines = (str(None if page.generated else block.location.line) for block in page.blocks)
-    # Blocks that are always redrawn have no key.
     key = cache.make_key("outputs", *lines, *keys) if keys and all(keys) else ""
     found = cache.load(key, PageOutputs) if key else None
     if found is None or not all(isinstance(one, str) or one.stands for one in found.list_texts()):
@@ -110,6 +109,14 @@ def find_outputs(page: Page, report: Report, cache: Cache) -> PageOutputs:
         if key:
             cache.store(key, found)
     return found
+
+
+def _describe_content(place: tuple[str, str], report: Report) -> str:
+    """Return what tells a block from any other; empty for one that is always redrawn."""
+    if key := report.keys.get(place):
+        return key
+    shown = report.shown[place]
+    return repr(shown) if isinstance(shown, Overview) else ""
 
 
 def _collect_outputs(page: Page, report: Report) -> PageOutputs:
