@@ -34,7 +34,10 @@ DrawnBlock: TypeAlias = "tuple[Shown, tuple[Observed, ...]]"
 
 
 class DrawnParts(Mapping[Place, Any]):
-    """One of the two parts of each drawn block; a function in place of a block is called when it is read."""
+    """What each block shows, or what it was computed from; some are restored when they are first read.
+
+    ``blocks`` has a block at each place, or a function that restores it, and ``part`` is 0 or 1.
+    """
 
     def __init__(self, blocks: dict[Place, DrawnBlock | Callable[[], DrawnBlock]], part: int) -> None:
         self._blocks, self._part = blocks, part

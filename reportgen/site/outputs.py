@@ -112,7 +112,7 @@ def find_outputs(page: Page, report: Report, cache: Cache) -> PageOutputs:
 
 
 def _describe_content(place: tuple[str, str], report: Report) -> str:
-    """Return what tells a block from any other; empty for one that is always redrawn."""
+    """Return a text that changes whenever a block does; empty for one that is always redrawn."""
     if key := report.keys.get(place):
         return key
     shown = report.shown[place]
