@@ -42,10 +42,10 @@ def drafted(root: Path, text: str, *, page: str = HEAD + CURVE, runs: str | None
     return again(root)
 
 
-def again(root: Path, cache: Cache | None = None) -> Report:
+def again(root: Path, cache: Cache | None = None, pages: tuple[str, ...] = ("index.md",)) -> Report:
     """The draft of the report as it stands."""
     folder = cache_folder(root)
-    project = Project(root, "content", ("index.md",), ProjectSettings())
+    project = Project(root, "content", pages, ProjectSettings())
     return draft(project, cache or Cache(folder), FileHashes(folder))
 
 
@@ -166,6 +166,21 @@ def test_facts_are_computed_once_and_kept(tmp_path: Path, monkeypatch: pytest.Mo
     write_file(tmp_path / "content/index.md", HEAD + CURVE + 'It ends at [0.9]{value="final(MEL)"}.\n')
     (problem,) = again(tmp_path).problems
     assert "final(MEL) = 0.82" in problem.message
+
+
+def test_pages_and_figures_of_one_metric_share_what_was_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """None forgets what another one stored: nothing is judged again."""
+    two = "```curve\nid: again\n```\n\n"
+    words = 'MEL ends at [0.82]{value="final(MEL)"} and GRPO at [0.72]{value="final(GRPO)" of="again"}.'
+    head = HEAD.replace("name: Small", "name: Same")
+    other = f'{head}{CURVE}MEL [wins]{{claim="final(MEL) > final(GRPO)"}}.'
+    write_report(tmp_path, {"content/index.md": HEAD + CURVE + two + words, "content/other.md": other})
+    before = again(tmp_path, pages=("index.md", "other.md")).statements
+    assert [len(found) for found in before.values()] == [2, 1]
+    monkeypatch.setattr(import_module("reportgen.claims.judge"), "judge", None)
+    assert again(tmp_path, pages=("index.md", "other.md")).statements == before
 
 
 def test_facts_are_about_every_step_and_unsmoothed(tmp_path: Path) -> None:

@@ -116,7 +116,9 @@ def draw_blocks(
         _draw_page(page, inputs, problems, drawn, report_progress)
         for name in names:
             if last_page[name] == number:
-                inputs.answers.forget(name)
+                inputs.forget(name)
+    for name in (*inputs.subjects,):  # of joined sources
+        inputs.forget(name)
     return drawn
 
 
@@ -274,9 +276,6 @@ def judge_statements(
             )
             found[planned.page.path] = (*found.get(planned.page.path, ()), statement)
             problems.add(_list_warnings(statement, planned.page))
-    for subject in inputs.subjects.values():
-        subject.store()
-    inputs.subjects.clear()  # they hold results
     return found
 
 

@@ -346,19 +346,27 @@ class DrawInputs(Struct, frozen=True, dict=True):
     answers: ResultsStore
     colours: SeriesColours
     cache: Cache
-    subjects: dict[Topic, CachedSubject] = field(default_factory=dict)
+    subjects: dict[str, dict[str, CachedSubject]] = field(default_factory=dict)  # by source and key
     # By source and filter: settings in which runs of a series differ, with their values.
     pooled: dict[tuple[str, tuple[Any, ...]], dict[str, dict[str, list[str]]]] = field(default_factory=dict)
 
     def get_subject(self, topic: Topic, place: SourceLocation) -> CachedSubject:
         """Return the subject of a topic; problems in its data are reported at ``place``."""
-        if topic not in self.subjects:
-            better, digest = str(topic.higher_is_better), self.sources[topic.request.source].digest
-            unit = "percent" if topic.percent else ""
-            key = self.cache.make_key("facts", repr(topic.request), better, topic.title, unit, digest)
+        better, digest = str(topic.higher_is_better), self.sources[topic.request.source].digest
+        unit = "percent" if topic.percent else ""
+        # Topics of several figures may be the same but for their figures.
+        key = self.cache.make_key("facts", repr(topic.request), better, topic.title, unit, digest)
+        known = self.subjects.setdefault(topic.request.source, {})
+        if key not in known:
             make = functools.partial(make_subject, topic, place, self.answers)
-            self.subjects[topic] = CachedSubject(self.cache, key, make)
-        return self.subjects[topic]
+            known[key] = CachedSubject(self.cache, key, make)
+        return known[key]
+
+    def forget(self, source: str) -> None:
+        """Drop what was read of a source, and store the facts of its subjects."""
+        self.answers.forget(source)
+        for subject in self.subjects.pop(source, {}).values():
+            subject.store()
 
     @cached_property
     def get_chart_spec(self) -> Callable[[ChartShape], str]:
