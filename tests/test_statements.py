@@ -168,6 +168,18 @@ def test_facts_are_computed_once_and_kept(tmp_path: Path, monkeypatch: pytest.Mo
     assert "final(MEL) = 0.82" in problem.message
 
 
+def test_a_claim_about_invalid_data_hides_no_other_problem(tmp_path: Path) -> None:
+    """The data are one problem, a metric that does not exist on another page is one more."""
+    claimed = f'{HEAD}{CURVE}MEL [wins]{{claim="final(MEL) > 0.1"}}.'
+    other = "# Other\n\n```curve\nsource: other\nmetric: nothing\n```\n"
+    files = {"content/index.md": claimed, "content/other.md": other, "data/other.csv": SINGLE}
+    write_report(tmp_path, {**files, "data/runs.csv": SINGLE.replace("0.82", "oops")})
+    with pytest.raises(ReportError) as error:
+        again(tmp_path, pages=("index.md", "other.md"))
+    places = [problem.location.file for problem in error.value.problems]
+    assert places == ["content/other.md", "data/runs.csv"]
+
+
 def test_pages_and_figures_of_one_metric_share_what_was_judged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

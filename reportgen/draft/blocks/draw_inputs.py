@@ -331,8 +331,8 @@ class CachedSubject:
         return self._judgements[key]
 
     def store(self) -> None:
-        """Store the facts and judgements used, if any is new."""
-        if self._fresh:
+        """Store the facts and judgements used, if any is new; there are none if the data are invalid."""
+        if self._fresh and (self._facts or self._judgements):
             facts, judgements = dict(sorted(self._facts.items())), dict(sorted(self._judgements.items()))
             known = _Knowledge(self.holds, self.scale, self.series, facts, judgements)
             self._cache.store(self._key, known)
@@ -363,10 +363,10 @@ class DrawInputs(Struct, frozen=True, dict=True):
         return known[key]
 
     def forget(self, source: str) -> None:
-        """Drop what was read of a source, and store the facts of its subjects."""
-        self.answers.forget(source)
+        """Store the facts of a source, and drop what was read of it."""
         for subject in self.subjects.pop(source, {}).values():
             subject.store()
+        self.answers.forget(source)
 
     @cached_property
     def get_chart_spec(self) -> Callable[[ChartShape], str]:
