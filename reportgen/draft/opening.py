@@ -88,10 +88,9 @@ def open_project_source(
     """
     data = project.root / project.settings.data_dir
     entries = entries or DataEntries(data)
-    if entries.has_settings:
-        problem = check_shared_settings(data, project.settings.data_dir, name, entries.names)
-        if problem:
-            raise ReportError(problem)
+    shared = entries.names if entries.has_settings else ()
+    if problem := check_shared_settings(data, project.settings.data_dir, name, shared):
+        raise ReportError(problem)
     request = (project.settings.follow_links, sorted((labels or {}).items()), texts)
     key = _make_key(project, name, entries, cache, repr(request))
     if key and (stored := _restore(key, project.root, hashes, cache)):

@@ -71,9 +71,9 @@ def draft(
 
     After each block, ``drawn`` is called with its page's path and what it shows, so that the caller can use
     it while the rest is drawn, or None if nothing on its page has changed, and ``progress`` with the number
-    of drawn blocks and of all. ``start_worker``
-    starts a function in another process, which reads and draws some pages of a large report, and returns a
-    function that waits for its result. Raises ``ReportError`` with all problems if any of them is an error.
+    of drawn blocks and of all. ``start_worker`` starts a function in another process, which reads and draws
+    some pages of a large report, and returns a function that waits for its result. Raises ``ReportError``
+    with all problems if any of them is an error.
     """
     problems = Diagnostics()
     pages = gather_pages(project, problems, cache)

@@ -42,7 +42,7 @@ class DrawnParts(Mapping[Place, Any]):
     def __init__(self, blocks: dict[Place, DrawnBlock | Callable[[], DrawnBlock]], part: int) -> None:
         self._blocks, self._part = blocks, part
 
-    def __getitem__(self, place: Place) -> Any:  # noqa: ANN401 - what a block shows, or what of
+    def __getitem__(self, place: Place) -> Any:  # noqa: ANN401 - either part
         block = self._blocks[place]
         if not isinstance(block, tuple):
             block = self._blocks[place] = block()

@@ -67,14 +67,13 @@ class View(Struct, frozen=True):
 
 
 class FigureOutput(Struct, frozen=True):
-    """Contents of the files of a figure, and the names of its views."""
+    """Contents of the files of a figure."""
 
     id: str
     svg: str | CachedText
     csv: str | CachedText
     spec: str | CachedText
     samples: tuple[str | CachedText, ...]
-    views: tuple[str, ...]
     has_pdf: bool
 
 
@@ -140,7 +139,7 @@ def collect_figures(*blocks: Shown) -> tuple[tuple[FigureOutput, ...], dict[str,
         own = {name_view(view): view for view in (one.view, *one.other_views) if view}
         views |= {name: View(view, one.kind in _AUTHORED) for name, view in own.items() if name not in views}
         texts = one.file_svg, one.csv, one.spec, one.samples
-        figures.append(FigureOutput(one.id, *texts, tuple(own), one.has_pdf))
+        figures.append(FigureOutput(one.id, *texts, one.has_pdf))
     return tuple(figures), views
 
 
