@@ -379,7 +379,7 @@ def test_a_column_of_words_is_left_out_with_a_warning(tmp_path: Path) -> None:
     assert data.warnings("s") == [
         (
             'data/s/table.csv:1: the columns "License", "Date" hold no score and are left out. '
-            "To confirm it, name the columns of scores with metrics: in source.yml."
+            "To confirm it, say metrics: [AIME, MATH], with further names if they are scores, in source.yml."
         )
     ]
     data.write("s/source.yml", "metrics: [AIME, MATH]\n")
@@ -412,7 +412,7 @@ def test_what_describes_a_model_and_means_are_no_benchmarks(tmp_path: Path, name
     assert data.open("s").benchmarks == ("AIME", "MATH")
     assert data.warnings("s") == [
         f'data/s/table.csv:1: the column "{left}" {reason} and is left out. '
-        "To confirm it, name the columns of scores with metrics: in source.yml."
+        "To confirm it, say metrics: [AIME, MATH], with further names if they are scores, in source.yml."
         for left, reason in ((name, "holds no score"), ("Avg", "is a mean of others"))
     ]
     data.write("s/source.yml", "form: wide\nmetrics: [AIME, Avg]\n")

@@ -49,7 +49,8 @@ NEITHER = _split(
     """lr, learning rate, norm, gnorm, entropy, kl, kl div, divergence, td error, bellman error, advantage,
     advantages, length, lengths, len, tokens, clipfrac, clip frac, clip fraction, clip ratio, clip rate,
     fraction, ratio, temperature, time, runtime, duration, memory, throughput, mfu, flops, per second, epoch,
-    epochs, non score reward, step, steps, count, std, stddev, sd, stderr, se, var, variance"""
+    epochs, non score reward, step, steps, count, std, stddev, sd, stderr, se, standard error, std error, var,
+    variance"""
 )
 """Last words of logged values that do not measure quality, and of measures of variation."""
 

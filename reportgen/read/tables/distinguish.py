@@ -221,7 +221,11 @@ def suggest_for_table(source: Source, root: Path, steps: Sequence[str]) -> dict[
         return {"series_from": "name", **seeds}
     if layout.outcomes or layout.totals or layout.roles.step is not None:
         form = {} if layout.long else {"form": "wide"}
-        return {**form, "wide": settings.wide} if settings.wide else {}
+        # What a warning of columns that were left out says, too.
+        guessed = any("metrics: [" in warning.next_step for warning in source.warnings)
+        names = {"benchmarks": layout.benchmarks, "series": layout.series}.get(settings.wide or "", ())
+        named = {"metrics": list(names)} if guessed and names else {}
+        return {**form, "wide": settings.wide, **named} if settings.wide else {}
     totals = None if steps else suggest_distinct_totals(root, layout, settings, source.location)
     if totals is not None:
         columns = {**settings.columns.model_dump(exclude_none=True), **totals}

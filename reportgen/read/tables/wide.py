@@ -5,6 +5,8 @@ The rows are written to the cache as Parquet, and read from there like any table
 
 from __future__ import annotations
 
+import json
+import re
 from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -16,7 +18,7 @@ from msgspec.structs import replace
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, Stage
 from reportgen.core.words import join_names, quote_names
 from reportgen.formats import sql
-from reportgen.formats.cells import is_number, parse_reported
+from reportgen.formats.cells import parse_reported
 from reportgen.formats.layout import ROLE_NAMES
 from reportgen.formats.messages import limit_problems, suggest_names
 from reportgen.read.find import locate_file
@@ -24,13 +26,14 @@ from reportgen.read.runs.stored import name_part, write_part
 from reportgen.read.tables.layout import find_column, get_series_parts
 from reportgen.read.tables.wide_grid import (
     HALF_WIDTH,
-    KNOWN,
     SD_ALONE,
     UNNAMED,
     ask_spread,
     find_across,
     find_label,
+    find_only_label,
     is_empty,
+    is_table_of_scores,
     join_labels,
     read_grid,
 )
@@ -50,38 +53,13 @@ if TYPE_CHECKING:
 
 # Larger tables are read as wide ones only where ``form: wide`` says so.
 _LARGEST_FOUND: Final = 256 << 10
-# Columns of numbers that are settings rather than scores: a table with one is not taken for scores by itself.
-_SETTINGS: Final = frozenset(
-    [
-        "lr",
-        "learning_rate",
-        "batch_size",
-        "params",
-        "size",
-        "year",
-        "epochs",
-        "layers",
-        "width",
-        "depth",
-        "temperature",
-        "tokens",
-        "time",
-        "loss",
-        "id",
-        "idx",
-        "index",
-        "rank",
-        "value",
-        "low",
-        "high",
-    ]
-)
 _STEPS: Final = frozenset(
     (*ROLE_NAMES["step"], *ROLE_NAMES["metric"], "problem", "problem_id", "question_id")
 )
 
 
-_SCORES: Final = frozenset(("score", "value", "accuracy", "acc"))
+# Names that a list in YAML may hold without quotes.
+_PLAIN: Final = re.compile(r"[A-Za-z][\w./()@+-]*( [\w./()@+-]+)*")
 _ROLES: Final = ("series", "benchmark", "metric", "seed", "score", "stderr", "n")
 
 
@@ -168,7 +146,7 @@ def _read_grids(
             grid = join_labels(grid, parts)
         if grid is None:
             return []
-        if not stated and not _is_recognised(grid, settings):
+        if not stated and not is_table_of_scores(grid, settings):
             return []
         grids.append(grid)
     _check_metrics(grids, settings, location)
@@ -193,37 +171,10 @@ def _check_metrics(grids: Sequence[Grid], settings: SourceSettings, location: Lo
         raise ReportError(*problems)
 
 
-def _is_recognised(grid: Grid, settings: SourceSettings) -> bool:
-    """Return whether a table is one of scores, going by the names and cells of its columns."""
-    label = _find_only_label(grid)
-    across = find_across(grid, settings, label)
-    if across is None:
-        return False
-    means, described = (grid.find_others(across, means=means) for means in (True, False))
-    numbers = grid.plain_scores
-    scores = [one for one in numbers if one not in (*means, *described)]
-    # A size may be a setting, unless a known benchmark is a column, too.
-    sure = scores if any(KNOWN.match(one.name) for one in scores) else numbers
-    headings = {column.name.casefold() for column in sure}
-    written = [cells[column.index] for _, cells in grid.rows for column in scores]
-    is_marked = any(parse_reported(cell) and not is_number(cell) for cell in written)
-    named = [name for name in grid.labels if name.casefold() not in {"seed", "run"}]
-    naming = [*grid.labels.values(), *grid.mixed]
-    keys = [tuple(cells[index] for index in naming) for _, cells in grid.rows]
-    # Rows of one name are an error if nothing but scores could distinguish them.
-    is_known = bool(scores) and all(KNOWN.match(one.name) for one in scores)
-    is_single = len(set(keys)) == len(keys) or (is_known and 1 < len(scores) == len(grid.scores) - len(means))
-    # Numbers in a header are steps, seeds or samples.
-    is_flat = all(grid.header[one.index] == one.name and one.spread is None for one in scores)
-    is_other = headings & _SETTINGS or (is_flat and headings & _SCORES) or all(map(is_number, headings))
-    is_several = len(numbers) > 1 or (bool(scores) and not is_flat) or (is_known and label is not None)
-    return bool(named) and is_single and not is_other and (is_marked or is_several)
-
-
-def _find_only_label(grid: Grid) -> str | None:
-    """Return the column of labels if there is one besides seed and run."""
-    named = [name for name in grid.labels if name.casefold() not in {"seed", "run"}]
-    return named[0] if len(named) == 1 else None
+def _write_names(names: Sequence[str]) -> str:
+    """Return the line of ``source.yml`` that names the columns of scores."""
+    quoted = (name if _PLAIN.fullmatch(name) else json.dumps(name, ensure_ascii=False) for name in names)
+    return f"metrics: [{', '.join(quoted)}]"
 
 
 class _GridReader:
@@ -239,7 +190,7 @@ class _GridReader:
                 rows = tuple(compress(rows, sql.check_texts(cells, accepted)))
         self._grid, self._settings, self._location = replace(grid, rows=rows), settings, location
         self.warnings: list[Diagnostic] = []
-        self.across = find_across(self._grid, settings, _find_only_label(self._grid))
+        self.across = find_across(self._grid, settings, find_only_label(self._grid))
         self._columns = [
             replace(one, name=settings.rename_metrics.get(one.name, one.name))
             for one in grid.scores
@@ -255,7 +206,7 @@ class _GridReader:
         )
         others = {one.index for one in (*counts, *self._means, *self._described)}
         self._columns = [one for one in self._columns if one.index not in others]
-        label = _find_only_label(self._grid) if self.across == "series" else None
+        label = find_only_label(self._grid) if self.across == "series" else None
         if label and any(find_column(name, (label,)) for name in settings.filter):
             label = None  # the rows are chosen
         self._other_rows = {
@@ -268,7 +219,7 @@ class _GridReader:
 
     def read(self) -> dict[str, list[str | None]]:
         """Return the columns of the totals, or raise a ``ReportError`` of all that is wrong or left open."""
-        label = _find_only_label(self._grid)
+        label = find_only_label(self._grid)
         across = self.across
         if across is None:
             shown = join_names([column.name for column in self._columns[:3]])
@@ -286,7 +237,9 @@ class _GridReader:
                     break
         if problems:
             raise ReportError(*limit_problems(problems))
-        confirm = "name the columns of scores with metrics:"
+        confirm = (
+            f"say {_write_names([one.name for one in self._columns])}, with further names if they are scores,"
+        )
         self._warn_left_out("column", self._find_unused(roles), [one.name for one in self._means], confirm)
         confirm = "choose the rows of scores with filter:"
         self._warn_left_out("row", self._other_rows[False], self._other_rows[True], confirm)

@@ -12,14 +12,15 @@ from msgspec import Struct
 
 from reportgen.core.directions import guess_direction, has_better_direction
 from reportgen.core.errors import Diagnostic
+from reportgen.core.score_names import KNOWN, WrittenNumber, describes_model, find_descriptions, is_mean
 from reportgen.core.words import join_names
-from reportgen.formats.cells import is_missing, parse_reported
+from reportgen.formats.cells import is_missing, is_number, is_time, parse_reported
 from reportgen.formats.files import split_ending
 from reportgen.formats.layout import ROLE_NAMES
 from reportgen.formats.tables import FORMATS, delimited
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from reportgen.formats.files import Content
     from reportgen.formats.layout import FileLayout
@@ -49,25 +50,6 @@ _ENDING: Final = re.compile(
     r"(?P<name>.+?)[ _-]\(?(?P<part>mean|avg|average|se|stderr|sem|sd|std|stdev|ci95|n|count|±|\+/?-)\)?",
     re.IGNORECASE,
 )
-KNOWN: Final = re.compile(
-    r"(aime|amc|arc|bbh|big-?bench|boolq|cifar|cola|drop|glue|gpqa|gsm-?8k|hellaswag|hmmt|humaneval|ifeval"
-    r"|imagenet|livecodebench|math|mbpp|mmlu|mnli|mt-?bench|openbookqa|piqa|qnli|qqp|simpleqa|squad|sst-?2"
-    r"|swe-?bench|triviaqa|truthfulqa|wikitext|winogrande|wsc|xsum)(?![a-z])",
-    re.IGNORECASE,
-)
-"""Benchmarks that distinguish columns of benchmarks from columns of series, by how their names begin."""
-# Last words of columns that describe a model rather than its score, and units that may follow them.
-_DESCRIPTION: Final = re.compile(
-    r"#|\$|no|rank(ing)?|year|params?|parameters?|size|tokens|latency|time|runtime|costs?|price|mem(ory)?|vram"
-    r"|[kmgtp]?flops?|throughput|speed"
-)
-_UNIT: Final = re.compile(r"s|ms|secs?|seconds|min|minutes|h|hours|b|m|k|[mg]i?b|usd|eur")
-_NAME_END: Final = re.compile(r"[(\[/]| per ")
-_NAME_PART: Final = re.compile(r"[#$]|[a-z0-9]+")
-# Means over the other columns.
-_MEAN: Final = re.compile(
-    r"(?:macro |overall )?(?:avg\.?|average|mean|overall)(?:\s*[(\[].*)?", re.IGNORECASE
-)
 HALF_WIDTH: Final = NormalDist().inv_cdf(0.975)
 """Half of a 95% CI in standard errors."""
 _SPREADS: Final = {
@@ -76,9 +58,29 @@ _SPREADS: Final = {
     "sd": "the standard deviation",
 }
 SD_ALONE: Final = "± is a standard deviation, which gives no interval without the number of runs"
+# Columns of numbers that are settings rather than scores: a table with one is not taken for scores by itself.
+_SETTINGS: Final = frozenset(
+    (
+        *(
+            "lr",
+            "learning_rate",
+            "batch_size",
+            "params",
+            "size",
+            "year",
+            "epochs",
+            "layers",
+            "width",
+            "depth",
+        ),
+        *("temperature", "tokens", "time", "loss", "id", "idx", "index", "rank", "value", "low", "high"),
+    )
+)
+_SCORES: Final = frozenset(("score", "value", "accuracy", "acc"))
 _MEANS: Final = frozenset(("mean", "avg", "average"))
 _DASHES: Final = re.compile(r":?-{3,}:?")
 _HALF: Final = 0.5
+_DECIMALS: Final = re.compile(r"\d*\.(\d+)")
 
 
 def ask_spread(content: Content, column: str, line: int | None) -> Diagnostic:
@@ -97,14 +99,6 @@ class ScoreColumn(Struct, frozen=True):
     spread: int | None = None
     spread_kind: str = ""  # se, sd, ci95, or ± if the table does not say
     count: int | None = None
-
-
-def _describes_model(name: str) -> bool:
-    """Return whether a column is about a model rather than its scores: ``Params (B)``, ``latency_ms``."""
-    words = _NAME_PART.findall(_NAME_END.split(name.casefold())[0])
-    while len(words) > 1 and _UNIT.fullmatch(words[-1]):
-        words.pop()
-    return bool(words) and bool(_DESCRIPTION.fullmatch(words[-1]))
 
 
 class Grid(Struct, frozen=True):
@@ -127,23 +121,33 @@ class Grid(Struct, frozen=True):
 
         These describe the models, as their size does, or are ``means`` over other columns.
         """
-        others = _find_other_names([one.name for one in self.scores], means=means)
-        return [] if across == "metrics" else [one for one in self.scores if one.name in others]
+        cells = {one.name: [row[one.index] for _, row in self.rows] for one in self.scores}
+        others = [] if across == "metrics" else _find_other_names(cells, means=means)
+        return [one for one in self.scores if one.name in others]
 
     def find_other_rows(self, label: str, *, means: bool) -> list[str]:
         """Return the names of rows that are no benchmark, if others are left, as of columns."""
-        return _find_other_names(self.get_cells(label), means=means)
+        cells: dict[str, list[str]] = {}
+        for _, row in self.rows:
+            cells.setdefault(row[self.labels[label]], []).extend(row[one.index] for one in self.scores)
+        return _find_other_names(cells, means=means)
 
     def get_cells(self, name: str) -> list[str]:
         """Return the cells of a label column."""
         return [cells[self.labels[name]] for _, cells in self.rows]
 
 
-def _find_other_names(names: Sequence[str], *, means: bool) -> list[str]:
-    others = [name for name in dict.fromkeys(names) if _MEAN.fullmatch(name) or _describes_model(name)]
-    if len(others) == len(set(names)):
-        return []
-    return [name for name in others if bool(_MEAN.fullmatch(name)) == means]
+def _find_other_names(cells: Mapping[str, Sequence[str]], *, means: bool) -> list[str]:
+    numbers = {name: list(_parse_numbers(column)) for name, column in cells.items()}
+    found = {True: list(filter(is_mean, numbers)), False: find_descriptions(numbers)}
+    return found[means] if len(found[True]) + len(found[False]) < len(numbers) else []
+
+
+def _parse_numbers(cells: Iterable[str]) -> Iterator[WrittenNumber]:
+    for cell in cells:
+        if found := parse_reported(cell):
+            decimals = _DECIMALS.search(cell)
+            yield WrittenNumber(found.value, len(decimals[1]) if decimals else 0)
 
 
 def _iterate_lines(content: Content, file: FileLayout) -> Iterator[tuple[int | None, list[str]]]:
@@ -402,3 +406,45 @@ def find_across(grid: Grid, settings: SourceSettings, label: str | None) -> Acro
     if label and any(map(KNOWN.match, grid.get_cells(label))):
         return "series"
     return None
+
+
+def find_only_label(grid: Grid) -> str | None:
+    """Return the column of labels if there is one besides seed and run."""
+    named = [name for name in grid.labels if name.casefold() not in {"seed", "run"}]
+    return named[0] if len(named) == 1 else None
+
+
+def is_table_of_scores(grid: Grid, settings: SourceSettings) -> bool:
+    """Return whether a table is one of scores, going by the names and cells of its columns."""
+    label = find_only_label(grid)
+    across = find_across(grid, settings, label)
+    if across is None or _lists_runs(grid):
+        return False
+    means, described = (grid.find_others(across, means=means) for means in (True, False))
+    numbers = grid.plain_scores
+    scores = [one for one in numbers if one not in (*means, *described)]
+    # A size may be a setting, unless a known benchmark is a column, too.
+    sure = numbers
+    if any(KNOWN.match(one.name) for one in scores):
+        sure = [one for one in numbers if one not in means and not describes_model(one.name)]
+    headings = {column.name.casefold() for column in sure}
+    written = [cells[column.index] for _, cells in grid.rows for column in scores]
+    is_marked = any(parse_reported(cell) and not is_number(cell) for cell in written)
+    named = [name for name in grid.labels if name.casefold() not in {"seed", "run"}]
+    naming = [*grid.labels.values(), *grid.mixed]
+    keys = [tuple(cells[index] for index in naming) for _, cells in grid.rows]
+    # Rows of one name are an error if nothing but scores could distinguish them.
+    is_known = bool(scores) and all(KNOWN.match(one.name) for one in scores)
+    is_single = len(set(keys)) == len(keys) or (is_known and 1 < len(scores) == len(grid.scores) - len(means))
+    # Numbers in a header are steps, seeds or samples.
+    is_flat = all(grid.header[one.index] == one.name and one.spread is None for one in scores)
+    is_other = headings & _SETTINGS or (is_flat and headings & _SCORES) or all(map(is_number, headings))
+    is_several = len(numbers) > 1 or (bool(scores) and not is_flat) or (is_known and label is not None)
+    return bool(named) and is_single and not is_other and (is_marked or is_several)
+
+
+def _lists_runs(grid: Grid) -> bool:
+    """Return whether rows are runs, as loggers export them: with the time of day at which each began."""
+    labels = (list(filter(None, grid.get_cells(name))) for name in grid.labels)
+    has_times = any(cells and all(is_time(cell) and ":" in cell for cell in cells) for cells in labels)
+    return has_times or delimited.is_table_of_runs(grid.header)

@@ -1,0 +1,112 @@
+"""Which columns or rows of numbers are scores, going by their names and by how their numbers are written."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from reportgen.core.directions import Direction, guess_direction, has_better_direction
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+
+KNOWN: Final = re.compile(
+    r"(aime|amc|arc|bbh|big-?bench|boolq|cifar|cola|drop|glue|gpqa|gsm-?8k|hellaswag|hmmt|humaneval|ifeval"
+    r"|imagenet|livecodebench|math|mbpp|mmlu|mnli|mt-?bench|openbookqa|piqa|qnli|qqp|simpleqa|squad|sst-?2"
+    r"|swe-?bench|triviaqa|truthfulqa|wikitext|winogrande|wsc|xsum)(?![a-z])",
+    re.IGNORECASE,
+)
+"""Benchmarks that distinguish columns of benchmarks from columns of series, by how their names begin."""
+# Last words of columns that describe a model rather than its score, and units that may follow them.
+_DESCRIPTION: Final = re.compile(
+    r"#|\$|no|rank(ing)?|year|params?|parameters?|size|tokens|latency|time|runtime|costs?|price|mem(ory)?|vram"
+    r"|[kmgtp]?flops?|throughput|speed|versions?|threads|ms|secs?|seconds|minutes|hours"
+)
+_UNIT: Final = re.compile(r"s|ms|secs?|seconds|min|minutes|h|hours|b|m|k|[mg]i?b|usd|eur")
+_NAME_END: Final = re.compile(r"[(\[/]|[ _]per[ _]", re.IGNORECASE)
+_NAME_PART: Final = re.compile(r"[#$%]|[a-z0-9]+")
+# First and last words of counts, which are whole numbers.
+_COUNT: Final = frozenset(("n", "num", "nb", "number", "count", "counts", "errors", "total"))
+# A scale in the name of a rating: (1-10), /10.
+_SCALE: Final = re.compile(r"\(\d+ ?[-\u2013] ?\d+\)|/ ?\d+\)?$")
+# Last words of shares, which may be whole numbers of percent.
+_SHARE: Final = frozenset(("rate", "rates", "share", "percent", "percentage", "pct", "%"))
+# Means over the other columns, and their sums.
+_MEAN: Final = re.compile(
+    r"(?:macro |micro |weighted |overall )?(?:avg\.?|average|mean|overall|total)(?:\s*[(\[].*)?",
+    re.IGNORECASE,
+)
+_PERCENT: Final = 100
+
+
+class WrittenNumber(NamedTuple):
+    """A number of a table, and how many digits it has after the decimal point."""
+
+    value: float
+    decimals: int
+
+
+def is_mean(name: str) -> bool:
+    """Return whether a name is that of a mean or sum over others, such as ``Overall``."""
+    return bool(_MEAN.fullmatch(name.replace("_", " ").strip()))
+
+
+def find_descriptions(numbers: Mapping[str, Sequence[WrittenNumber]]) -> list[str]:
+    """Return the names of columns of numbers that are no scores: sizes, counts, settings, versions.
+
+    A name or unit may say so. Otherwise a column that is neither a known benchmark nor named as a metric is
+    none if it holds whole numbers, as counts, or numbers of one digit, as settings, and the columns that are
+    named as metrics have more decimals; or if it holds whole numbers above 100, and a named column lies in 0
+    to 100.
+    """
+    others = {name for name, cells in numbers.items() if is_mean(name) or _describes(name, cells)}
+    metrics = {name: numbers[name] for name in numbers if name not in others and _is_metric(name)}
+    known = {name: numbers[name] for name in numbers if KNOWN.match(name) or name in metrics}
+    finest = min(filter(None, map(_count_decimals, metrics.values())), default=0)
+    in_percent = any(all(0 <= cell.value <= _PERCENT for cell in cells) for cells in known.values() if cells)
+    for name in numbers.keys() - others - known.keys():
+        decimals, cells = _count_decimals(numbers[name]), numbers[name]
+        if decimals:
+            is_other = decimals < finest and all(_has_one_digit(cell.value) for cell in cells)
+        elif _SHARE & {*_split_words(name)[-1:]}:
+            is_other = False
+        else:
+            is_other = finest > 0 or (in_percent and any(cell.value > _PERCENT for cell in cells))
+        if is_other:
+            others.add(name)
+    return [name for name in numbers if name in others and not is_mean(name)]
+
+
+def _count_decimals(cells: Iterable[WrittenNumber]) -> int:
+    return max((cell.decimals for cell in cells), default=0)
+
+
+def _has_one_digit(value: float) -> bool:
+    return float(f"{value:.0e}") == value
+
+
+def _is_metric(name: str) -> bool:
+    return bool(has_better_direction(name) or _SCALE.search(name)) and not KNOWN.match(name)
+
+
+def _split_words(name: str) -> list[str]:
+    return _NAME_PART.findall(name.casefold())
+
+
+def describes_model(name: str) -> bool:
+    """Return whether a name is about a model rather than its scores: ``Params (B)``, ``latency_ms``."""
+    words = _split_words(_NAME_END.split(name)[0])
+    while len(words) > 1 and _UNIT.fullmatch(words[-1]):
+        words.pop()
+    return bool(words) and bool(_DESCRIPTION.fullmatch(words[-1])) and not KNOWN.match(name)
+
+
+def _describes(name: str, cells: Sequence[WrittenNumber]) -> bool:
+    """Return whether a name shows that a column has no scores, as ``n_wins`` of whole numbers."""
+    words = _split_words(name)
+    counts = len(words) > 1 and _COUNT & {words[0], words[-1]} and not _count_decimals(cells)
+    if _SCALE.search(name):
+        return False
+    is_other = counts or guess_direction(name) is Direction.NEITHER
+    return describes_model(name) or (bool(is_other) and not KNOWN.match(name))
