@@ -175,10 +175,7 @@ def test_a_mistyped_key_names_the_nearest() -> None:
         (
             "curve",
             "reference: [5]",
-            (
-                'item 1 of "reference" must be keys and values, not "5". '
-                "Write them as key: value; the keys are x, y and label."
-            ),
+            ('item 1 of "reference" must be keys and values, not "5". Write {x: 5} or {y: 5}.'),
         ),
         ("curve", "annotations: [{x: 1}]", 'item 1 of "annotations" in a curve block needs "text"'),
         ("curve", "[a]", "a curve block must consist of keys and values"),

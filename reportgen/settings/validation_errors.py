@@ -16,13 +16,13 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from pydantic import BaseModel, ValidationError
 
-from reportgen.core.errors import ReportError
+from reportgen.core.errors import Diagnostics, ReportError
 from reportgen.core.words import join_names, suggest_name
 from reportgen.settings.text import make_settings_problem, shorten
-from reportgen.settings.yaml_tree import to_values
+from reportgen.settings.yaml_tree import Origin, parse, to_values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from pydantic.fields import FieldInfo
 
@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 _Model = TypeVar("_Model", bound=BaseModel)
 
 _KeyPath: TypeAlias = tuple[str | int, ...]
+_Accepts: TypeAlias = "Callable[[_KeyPath, str], bool]"
 MAX_PROBLEMS: Final = 50
+_LONGEST_LINE: Final = 60
 
 # Shapes that pydantic's errors would have accepted.
 _ACCEPTED: Final = {
@@ -137,16 +139,16 @@ class _Fault(Struct, frozen=True):
     branches: tuple[tuple[_KeyPath, str], ...] = ()  # start of each union on the path, and its branch
     context: Mapping[str, Any] = field(default_factory=dict)  # pydantic's details, such as a limit
 
-    def describe(self) -> Diagnostic:
-        """A problem for the user."""
-        message, next_step = self.explain()
+    def describe(self, accepts: _Accepts) -> Diagnostic:
+        """A problem for the user; lines that the next step proposes are ``accepted``."""
+        message, next_step = self.explain(accepts)
         place = self.spot.place
         if self.kind == "value_error":
             # A message about one of several keys begins with that key.
             place = self.spot.node.keys.get(message.split(" ", 1)[0], place)
         return make_settings_problem(place, message, next_step)
 
-    def explain(self) -> tuple[str, str]:
+    def explain(self, accepts: _Accepts) -> tuple[str, str]:
         """What is wrong, and the next step."""
         kind, spot = self.kind, self.spot
         label = spot.label
@@ -154,7 +156,7 @@ class _Fault(Struct, frozen=True):
         if is_empty and kind in {*_WRONG_SHAPES, "no_branch"}:
             return f"{label} has no value", "Write one, or leave the key out"
         if kind == "no_branch" or kind in _SHAPES:
-            return self.explain_shape()
+            return self.explain_shape(accepts)
         if kind in _LENGTHS:
             sentence, step = _LENGTHS[kind]
             limit = self.context.get("max_length")
@@ -171,7 +173,7 @@ class _Fault(Struct, frozen=True):
             return f'{owner} needs "{name}"', _describe_field(name, field)
         return self.explain_value()
 
-    def explain_shape(self) -> tuple[str, str]:
+    def explain_shape(self, accepts: _Accepts) -> tuple[str, str]:
         """What is wrong with a value of another shape."""
         spot, node = self.spot, self.spot.node
         accepted = self.context["accepted"] if self.kind == "no_branch" else (_SHAPES[self.kind],)
@@ -179,9 +181,16 @@ class _Fault(Struct, frozen=True):
         message = f"{spot.label} must be {', '.join(most)}{' or ' if most else ''}{last}, not "
         if node.kind != "scalar":
             return message + ("a list" if node.kind == "list" else "keys and values"), spot.advice
-        step = f"Write {shorten(spot.key)}: [{shorten(node.text)}]" if "a list" in accepted else spot.advice
-        if spot.inner and not spot.named and accepted == ("keys and values",):
-            step = f"Write them as key: value; the keys are {join_names(tuple(spot.inner.model_fields))}"
+        keys = tuple(spot.inner.model_fields) if spot.inner and not spot.named else ()
+        texts = [f"{{{key}: {node.text}}}" for key in keys]
+        start, step = f"{spot.key}: ", spot.advice
+        if accepted == ("keys and values",) and keys:
+            step = f"Write them as key: value; the keys are {join_names(keys)}"
+        elif spot.item is None and "a list" in accepted:
+            texts = [f"[{text}]" for text in (node.text, *texts)]
+        lines = [text for text in texts if len(text) <= _LONGEST_LINE and accepts(spot.path, start + text)]
+        if lines:
+            step = f"Write {' or '.join(line if spot.item else start + line for line in lines)}"
         return f'{message}"{shorten(node.text)}"', step
 
     def explain_value(self) -> tuple[str, str]:
@@ -227,6 +236,36 @@ def validate_tree(model: type[_Model], node: Node, owner: str) -> _Model:
                 node.place, f"{owner} must consist of keys and values", "Write each on a line, as key: value"
             )
         )
+    validated = _validate(model, node, owner)
+    if not isinstance(validated, list):
+        return validated
+    # A list with invalid items is also "too short" to pydantic, which counts the valid ones.
+    faults = validated
+    inner = {fault.spot.path[:depth] for fault in faults for depth in range(len(fault.spot.path))}
+    faults = [fault for fault in faults if not (fault.kind == "too_short" and fault.spot.path in inner)]
+    faults.sort(key=lambda fault: (fault.spot.place.line or 0, fault.spot.place.column or 0))
+
+    def accepts(path: _KeyPath, line: str) -> bool:
+        """Whether nothing is wrong with a value on a path, or around it, once a line replaces it."""
+        written = None
+        with Diagnostics().collecting():
+            written = parse(line, Origin(node.place.file))
+        if not written or len(written.entries) != 1:
+            return False
+        (value,) = written.entries.values()
+        found = _validate(model, _put(node, path, value), owner)
+        faults = found if isinstance(found, list) else []
+        return not any(fault.spot.path[: len(path)] == path[: len(fault.spot.path)] for fault in faults)
+
+    problems = [fault.describe(accepts) for fault in faults[:MAX_PROBLEMS]]
+    if len(faults) > MAX_PROBLEMS:
+        message = f"there are {len(faults) - MAX_PROBLEMS} more problems like these in {owner}"
+        problems.append(make_settings_problem(faults[MAX_PROBLEMS].spot.place, message, "Mend these first"))
+    raise ReportError(*problems)
+
+
+def _validate(model: type[_Model], node: Node, owner: str) -> _Model | list[_Fault]:
+    """A mapping as a value of a model, or what does not fit."""
     values, root = to_values(node), _Spot(owner, node, node.place, inner=model)
     try:
         return model.model_validate(values)
@@ -243,16 +282,18 @@ def validate_tree(model: type[_Model], node: Node, owner: str) -> _Model:
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        faults = _choose_branches(_locate_faults(error, root))
-    # A list with invalid items is also "too short" to pydantic, which counts the valid ones.
-    inner = {fault.spot.path[:depth] for fault in faults for depth in range(len(fault.spot.path))}
-    faults = [fault for fault in faults if not (fault.kind == "too_short" and fault.spot.path in inner)]
-    faults.sort(key=lambda fault: (fault.spot.place.line or 0, fault.spot.place.column or 0))
-    problems = [fault.describe() for fault in faults[:MAX_PROBLEMS]]
-    if len(faults) > MAX_PROBLEMS:
-        message = f"there are {len(faults) - MAX_PROBLEMS} more problems like these in {owner}"
-        problems.append(make_settings_problem(faults[MAX_PROBLEMS].spot.place, message, "Mend these first"))
-    raise ReportError(*problems)
+        return _choose_branches(_locate_faults(error, root))
+
+
+def _put(node: Node, path: _KeyPath, value: Node) -> Node:
+    """The same tree with another value on a path."""
+    if not path:
+        return value
+    step, *rest = path
+    if isinstance(step, int):
+        item = _put(node.items[step], tuple(rest), value)
+        return replace(node, items=(*node.items[:step], item, *node.items[step + 1 :]))
+    return replace(node, entries={**node.entries, step: _put(node.entries[step], tuple(rest), value)})
 
 
 def _locate_faults(error: ValidationError, root: _Spot) -> list[_Fault]:
