@@ -18,7 +18,7 @@ from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
 from reportgen.core.statements import Description
 from reportgen.core.terminal import clean_text
 from reportgen.core.words import format_count, quote_names
-from reportgen.draft.opening import check_shared_settings
+from reportgen.draft.opening import DataEntries, check_settings_names
 from reportgen.settings.loading import load_source_settings
 from reportgen.settings.yaml_tree import write_yaml
 
@@ -154,7 +154,8 @@ def describe_data_folder(
         if one.problem
     ]
     links = report_links(outward, root, Severity.WARNING)
-    shared = [check_shared_settings(data, data_dir, one.name, entries) for one in sources]
+    near = DataEntries(data)
+    shared = [check_settings_names(data, data_dir, one.name, near) for one in sources]
     useless = [replace(one, severity=Severity.WARNING) for one in shared if one][:1]
     problems = (problem, *useless, *unread, *links)
     return Description(data_dir, PurePath(data_dir).name, sources=sources, problems=problems)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 from bisect import bisect_left
 from contextlib import suppress
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -18,12 +19,15 @@ from msgspec.structs import replace
 from reportgen.core.cache import get_stamp, list_entries, stamp_tree
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.repository import find_data_boundary
+from reportgen.core.words import find_nearest
 from reportgen.settings.inputs import Source  # noqa: TC001 - the schema of stored sources needs it
 from reportgen.settings.loading import load_source_settings
 from reportgen.settings.source import SourceSettings
+from reportgen.settings.text import read_text
+from reportgen.settings.yaml_tree import Origin, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from reportgen.core.cache import Cache, FileHashes
@@ -31,17 +35,15 @@ if TYPE_CHECKING:
 
 
 _SETTINGS: Final = "source.yml"
+# Names close to that of settings: source.yaml, Source.yml, runs.csv.source.yml, runs_sources.yml, soruce.yml.
+_CLOSE: Final = re.compile(r"\.?(?:(.+?)[. _-])?([^. _-]+)\.(ya?ml|ym)(?:\.txt)?", re.IGNORECASE)
 
 
 class DataEntries:
-    """Names of what is directly in a data folder, which may hold a thousand sources.
-
-    ``has_settings`` is whether a ``source.yml`` is among them.
-    """
+    """Names of what is directly in a data folder, which may hold a thousand sources."""
 
     def __init__(self, folder: Path) -> None:
         self.names = list_entries(folder)
-        self.has_settings = _SETTINGS in self.names
         self._folded = sorted((name.casefold(), name) for name in self.names)
 
     def find_near(self, name: str) -> Iterator[str]:
@@ -51,6 +53,16 @@ class DataEntries:
             if not one.startswith(folded):
                 return
             yield entry
+
+    @cached_property
+    def orphans(self) -> tuple[str, ...]:
+        """The names of sources that have settings but are not there."""
+        ends = [one.removesuffix(f".{_SETTINGS}") for one in self.names if one.endswith(f".{_SETTINGS}")]
+        return tuple(end for end in ends if not self._has_source(end))
+
+    def _has_source(self, name: str) -> bool:
+        files = {*self.find_near(f"{name}.")} - {f"{name}.{_SETTINGS}"}
+        return bool(files) or name in self.find_near(name)
 
 
 class _Opened(Struct, frozen=True):
@@ -88,8 +100,7 @@ def open_project_source(
     """
     data = project.root / project.settings.data_dir
     entries = entries or DataEntries(data)
-    shared = entries.names if entries.has_settings else ()
-    if problem := check_shared_settings(data, project.settings.data_dir, name, shared):
+    if problem := check_settings_names(data, project.settings.data_dir, name, entries):
         raise ReportError(problem)
     request = (project.settings.follow_links, sorted((labels or {}).items()), texts)
     key = _make_key(project, name, entries, cache, repr(request))
@@ -115,18 +126,68 @@ def open_project_source(
     return source
 
 
-def check_shared_settings(data: Path, data_dir: str, name: str, entries: Sequence[str]) -> Diagnostic | None:
-    """Return the error of a ``source.yml`` directly in the data folder if the source is a file there."""
-    own = f"{name}.{_SETTINGS}"
-    near = (
-        [one for one in entries if one.startswith(f"{name}.") and one != own] if _SETTINGS in entries else []
-    )
-    files = [one for one in near if (data / one).is_file()]
-    if not files:
+def check_settings_names(
+    data: Path, data_dir: str, name: str, entries: DataEntries | None = None
+) -> Diagnostic | None:
+    """Return the error of a file that was meant as the settings of a source but is not read.
+
+    Its name is nearly right, or it is in the folder above. ``entries`` are those of the data folder.
+    """
+    entries = entries or DataEntries(data)
+    path, last = data / name, name.rpartition("/")[2]
+    own = path / _SETTINGS if path.is_dir() else path.with_name(f"{last}.{_SETTINGS}")
+    siblings = [*entries.find_near(last)] if path.parent == data else list_entries(path.parent)
+    files = [one for one in siblings if one.startswith(f"{last}.") and not one.endswith(_SETTINGS)]
+    if not last or not (path.is_dir() or any((path.parent / one).is_file() for one in files)):
         return None
-    message = f"this file is read for no source; the settings of {files[0]} are those in {own}"
-    advice = f"Rename it to {own}, or move it into the folder that it is for"
-    return Diagnostic(SourceLocation(f"{data_dir}/{_SETTINGS}"), message, advice, Stage.SETTINGS)
+    for found in _find_meant(path, data, own, siblings, entries):
+        subject = f"{last}/" if path.is_dir() else files[0]
+        target = own.relative_to(path.parent).as_posix()
+        message = f"this file is read for no source; the settings of {subject} are those in {target}"
+        advice = "Remove it" if own.is_file() else f"Rename it to {target}"
+        if found.name == _SETTINGS and not path.is_dir():
+            advice += ", or move it into the folder that it is for"
+        place = os.path.relpath(found, data).replace(os.sep, "/")
+        return Diagnostic(
+            SourceLocation(os.path.normpath(f"{data_dir}/{place}")), message, advice, Stage.SETTINGS
+        )
+    return None
+
+
+def _find_meant(
+    path: Path, data: Path, own: Path, siblings: Iterable[str], entries: DataEntries
+) -> Iterator[Path]:
+    """Yield files that were meant as the settings of a source at a path, whose own file is ``own``."""
+    linked = path.with_name(f"{path.name}.{_SETTINGS}") if path.is_symlink() and path.is_dir() else own
+    subjects = {path.name.casefold(), *(one.casefold() for one in siblings)}
+    found = [path.parent / one for one in siblings if _find_subject(path.parent / one) in subjects]
+    if path.is_dir():
+        inside = {"", path.name.casefold()}
+        found += [path / one for one in list_entries(path) if _find_subject(path / one) in inside]
+    if path.parent == data and not (path.is_dir() and own.is_file()):
+        above = [*(data / one for one in entries.find_near("source")), data.parent / _SETTINGS]
+        found += [one for one in above if _find_subject(one) == ""]
+        orphan = "" if own.is_file() else find_nearest(path.name, entries.orphans, 0.8)
+        found += [data / f"{orphan}.{_SETTINGS}"] if orphan else []
+    for one in found:
+        # File systems that ignore case find a file by several names.
+        with suppress(OSError):
+            if one.is_file() and not any(same.is_file() and one.samefile(same) for same in (own, linked)):
+                yield one
+
+
+def _find_subject(path: Path) -> str | None:
+    """Return the casefolded name before that of settings, or None if a file is not meant as settings."""
+    match = _CLOSE.fullmatch(path.name)
+    if match is None or not find_nearest(match[2], ["source"], 0.75) or not path.is_file():
+        return None
+    if match[2].casefold() != "source":
+        # The keys decide whether another word was meant.
+        with suppress(ReportError):
+            node = parse(read_text(path, path.name, Stage.SETTINGS), Origin(path.name))
+            if node is None or not node.keys.keys() & SourceSettings.model_fields.keys():
+                return None
+    return (match[1] or "").casefold()
 
 
 def _make_key(project: Project, name: str, entries: DataEntries, cache: Cache, request: str) -> str:

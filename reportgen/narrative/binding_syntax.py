@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from msgspec import Struct
 
-from reportgen.core.words import suggest_name
+from reportgen.core.words import find_nearest, suggest_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,8 +27,14 @@ _ATTRIBUTE: Final = re.compile(
     r""" *(?:(?P<end>\})|(?P<name>[^\s={}"']+)"""
     r"""(?: *= *(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|(?P<bare>[^\s}"']*)))?)"""
 )
-_MENTIONED: Final = re.compile(r"(?<![\w-])(?:value|claim)\s*=")
+_MENTIONED: Final = re.compile(r"(?<![\w-])(?:value|claim)\s*(?:=|:\s*[\x22'])")
 _BRACE: Final = re.compile(r"\]( *)\{")
+_NAMES: Final = re.compile(r"(?<![\w-])([A-Za-z]+) *=")
+_CALL: Final = re.compile(r"\w\(")
+# Braces anywhere, or parentheses behind words in brackets, with an attribute whose text calls something.
+_CALLING: Final = rf"""{_NAMES.pattern} *["'\u201c\u2018][^{{}}"\u201c\u201d]{{0,300}}?{_CALL.pattern}"""
+_BEFORE: Final = r"""(?:[^{}()"']|"[^{}"]*"|'[^{}']*'){0,200}?"""
+_LOOSE: Final = re.compile(rf"{{(?={_BEFORE}{_CALLING})|(?<=\])\((?= *{_CALLING})")
 _QUOTED: Final = re.compile(r"(?:[> ]|[-+*] +|\d+[.)] +)*")
 _EMPTY_LINE: Final = re.compile(r"\n[> ]*\n")
 _CONTROL: Final = re.compile("[\x02\x03]")
@@ -65,8 +71,19 @@ class Candidate(Struct, frozen=True):
 
 
 def has_binding_marks(text: str) -> bool:
-    """Return quickly whether a text may contain a binding."""
-    return "]" in text and "{" in text and _MENTIONED.search(text) is not None
+    """Return quickly whether a text may contain a binding, or what is nearly one."""
+    if "{" not in text and "](" not in text:
+        return False
+    names = dict.fromkeys(_NAMES.findall(text))
+    return _MENTIONED.search(text) is not None or any(_is_meant(name, calls=True) for name in names)
+
+
+def _is_meant(name: str, *, calls: bool) -> bool:
+    """Return whether only statements have an attribute, or its name is nearly ``value`` or ``claim``.
+
+    ``calls`` is whether its text calls something, as all expressions do: HTML has ``class="..."``.
+    """
+    return name in {*KINDS, "of", "fails"} or bool(find_nearest(name, KINDS, 0.7 if calls else 0.8))
 
 
 @lru_cache(maxsize=256)  # used for the draft, and later for the page itself
@@ -76,13 +93,28 @@ def find_candidates(text: str) -> tuple[Candidate, ...]:
     ``text`` is Markdown after superfences, with lines ended by a line feed and without tabs.
     """
     found: list[Candidate] = []
-    offset = 0
+    offset, read = 0, set[int]()
     while match := _BRACE.search(text, offset):
         offset = match.end()
+        read.add(offset - 1)
         if candidate := _read_candidate(text, match.start(), offset - 1):
             found.append(candidate)
             offset = max(offset, candidate.closing[-1][1])
-    return tuple(found)
+    ends = [(one.start, one.closing[-1][1]) for one in found]
+    for match in _LOOSE.finditer(text):
+        start = match.start()
+        is_apart = start not in read and not any(first <= start < last for first, last in ends)
+        if is_apart and _is_meant(match[1] or match[2], calls=True) and not _is_escaped(text, start):
+            found.append(_make_loose(start))
+    return tuple(sorted(found, key=lambda candidate: candidate.start))
+
+
+def _make_loose(brace: int) -> Candidate:
+    """Return the candidate of braces, or parentheses, that follow no words in square brackets."""
+    message = "this is read as text, since a statement has words in square brackets and then braces"
+    fault = Fault(brace, message, 'Write [words]{claim="..."} or [0.84]{value="..."}, without a space')
+    place = ((brace, brace + 1),)
+    return Candidate("claim", "", "", None, "", "", brace, brace, brace, brace, place, (fault,))
 
 
 def _read_candidate(text: str, closing: int, brace: int) -> Candidate | None:
@@ -98,7 +130,7 @@ def _read_candidate(text: str, closing: int, brace: int) -> Candidate | None:
     depth = quotes.group().count(">") if quotes else 0
     braces = _read_braces(text, brace + 1, depth)
     bound = next((attribute for attribute in braces.attributes if attribute.name in KINDS), None)
-    if not any(a.name in KINDS and a.text is not None for a in braces.attributes):
+    if not braces.are_meant():
         rest = braces.text[max(braces.end, 0) :].partition("}")[0]
         if braces.end >= 0 or not _MENTIONED.search(rest):
             return None
@@ -149,6 +181,14 @@ class _Braces(NamedTuple):
     attributes: list[_Attribute]
     end: int  # after the closing brace; -1 if there is none
 
+    def are_meant(self) -> bool:
+        """Return whether an attribute is, or nearly is, one of statements."""
+        return any(
+            _is_meant(one.name.lstrip(":"), calls=_CALL.search(one.text) is not None)
+            for one in self.attributes
+            if one.text is not None
+        )
+
     def find_offset(self, index: int) -> int:
         """Return the offset in the whole text of a character of this text."""
         inside, start = self.starts[bisect_right(self.starts, index, key=lambda pair: pair[0]) - 1]
@@ -189,9 +229,12 @@ class _Braces(NamedTuple):
                 yield Fault(offset, f"{name}= has no quotes around its text", f'Write {name}="..."')
             elif not text.strip():
                 yield Fault(offset, f"{name}= is empty", "Write something between its quotes")
-            elif name in {"name", "fails"} and "claim" not in kinds:
+            elif name in {"name", "fails"} and kinds == {"value"}:
                 yield Fault(offset, f"only a claim can have {name}=", "Remove it, or write claim= for value=")
             seen.append(name)
+        if not kinds and all(name in ATTRIBUTES for name in seen):
+            offset = self.find_offset(self.attributes[0].start)
+            yield Fault(offset, "a statement has value= or claim=", 'Write value="..." or claim="..."')
         if len(kinds) > 1:
             offset = self.find_offset(self.attributes[0].start)
             message = "a statement has value= or claim=, not both"

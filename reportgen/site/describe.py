@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
-from reportgen.core.cache import Cache, FileHashes, cache_folder, list_entries
+from reportgen.core.cache import Cache, FileHashes, cache_folder
 from reportgen.core.errors import Stage, make_error
 from reportgen.core.repository import find_data_boundary
 from reportgen.core.terminal import clean_json
 from reportgen.core.words import format_count, format_number, join_names
 from reportgen.draft.describing import describe_path
-from reportgen.draft.opening import check_shared_settings
+from reportgen.draft.opening import check_settings_names
 from reportgen.settings.loading import read_data_settings
 from reportgen.site.outputs import describe_diagnostic
 
@@ -408,5 +408,5 @@ def describe_located(place: DataPath, name: str, hashes: Callable[[Path], str]) 
     data = place.root / place.data_dir
     if not place.data_dir or place.path.parent != data:
         return description
-    problem = check_shared_settings(data, place.data_dir, description.name, list_entries(data))
+    problem = check_settings_names(data, place.data_dir, description.name)
     return replace(description, problems=(problem, *description.problems)) if problem else description

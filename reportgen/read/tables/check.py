@@ -323,6 +323,11 @@ def report_unused_settings(
 def report_no_data(folder: Path, paths: Iterable[Path], root: Path) -> Diagnostic:
     """Return the problem of a folder without data files."""
     held = list_endings(paths)
+    if inner := sorted(folder.glob("*/source.yml")):
+        place, own = locate_file(folder, root), locate_file(inner[0].parent, root)
+        message = f"the folder has no data file of its own: {own} has a source.yml, so it is another source"
+        advice = f"Name that source in blocks, or move the file to {place.file}/source.yml"
+        return Diagnostic(place, message, advice, Stage.DATA)
     message = f"the folder has no data file: it {f'holds {held}' if held else 'is empty'}"
     advice = "Put CSV, TSV, JSON, JSON Lines or Parquet files in it, or name others with files: and format:"
     if held:

@@ -1,0 +1,94 @@
+"""Statements and settings files that are nearly right are errors, neither text on a page nor ignored."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from command_line import call
+from made_projects import write_file, write_report
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# Each with a part of the message.
+NEARLY = {
+    '[0.99]{vlaue="final(MEL)"}': 'Did you mean "value"?',
+    '[0.99]{vlaue="0.99"}': 'Did you mean "value"?',
+    "[0.99]{vlaue=final(MEL)}": 'Did you mean "value"?',
+    '[0.99] {val="final(MEL)"}': 'Did you mean "value"?',
+    '[0.99]{Value="final(MEL)"}': 'Did you mean "value"?',
+    '[0.99]{value: "final(MEL)"}': "cannot be read",
+    '[0.99]{of="a"}': "a statement has value= or claim=",
+    '[MEL wins]{clam="better(MEL, GRPO)" name="m"}': 'Did you mean "claim"?',
+    'MEL wins {claim="better(MEL, GRPO)"}': "read as text",
+    'MEL wins{of="a" claim="better(MEL, GRPO)"}': "read as text",
+    "- MEL wins {clam='better(MEL, GRPO)'}": "read as text",
+    '**0.99**{value="final(MEL)"}': "read as text",
+    '[0.99](value="final(MEL)")': "read as text",
+    '[0.99](x.md){value="final(MEL)"}': "read as text",
+}
+OTHERS = [
+    '![x](a.png){width="50%" loading=lazy data-x="1"}',
+    '[x](y.md){.class #id target=_blank data-value="f(x)"}',
+    '[x](y.md){style="width: calc(1px)" onclick="f(x)" title="value of f(x)"}',
+    "# Heading {#id .claim}",
+    '* item {value="3"}',
+    '`x {claim="better(A, B)"}`',
+    '    x {claim="better(A, B)"}',
+    '\\{claim="f(x)"}',
+    "<div data-x='{value=\"f(x)\"}'>a</div>",
+    "The set {value = f(x)}, {a, b} and $\\text{claim = f(x)}$.",
+    'Or {"value": "f(x)"} and (value="f(x)").',
+    "[x](y.md \"value='f(x)'\") and [x]{.of}",
+]
+
+
+def test_statements_that_are_nearly_right_are_errors(tmp_path: Path) -> None:
+    """Each at its line; other braces, and braces in code, are none."""
+    root = write_report(tmp_path, {"content/index.md": "\n\n".join(["# Page", *NEARLY, *OTHERS])})
+    lines = call(root, "check").stdout.split("\n")
+    for number, expected in enumerate(NEARLY.values()):
+        assert any(f":{2 * number + 3}:" in line and expected in line for line in lines), (number, lines)
+    assert not any(f":{2 * number + 3}:" in line for number in range(len(NEARLY), 40) for line in lines)
+
+
+@pytest.mark.parametrize(
+    "name", ["runs.source.yaml", "runs.csv.source.yml", "Runs.Source.yml", "run.source.yml"]
+)
+def test_settings_of_a_file_under_another_name_are_an_error(tmp_path: Path, name: str) -> None:
+    """It says which name they have to have."""
+    root = write_report(tmp_path, {f"data/{name}": "rename: {MEL: Ours}\n"})
+    found = call(root, "check").stdout
+    assert found.startswith(f"data/{name}: error: this file is read for no source")
+    assert "Rename it to runs.source.yml" in found
+    assert "Rename it to runs.source.yml" in call(root, "describe", "data/runs.csv").stdout
+    (root / "data" / name).rename(root / "data/runs.source.yml")
+    assert call(root, "check").returncode == 0
+
+
+INSIDE = ["source.yaml", "Source.yml", "soruce.yml", "runs.source.yml", "source.yml.txt", "inner/source.yml"]
+
+
+@pytest.mark.parametrize(
+    "name", [*(f"runs/{name}" for name in INSIDE), "runs.source.yml", "source.yml", "../source.yml"]
+)
+def test_settings_of_a_folder_under_another_name_are_an_error(tmp_path: Path, name: str) -> None:
+    """Inside it, above it and below it."""
+    root = write_report(tmp_path)
+    table = (root / "data/runs.csv").read_text()
+    (root / "data/runs.csv").unlink()
+    write_file(root / "data/runs/inner/table.csv", table)
+    write_file(root / "data" / name, "rename: {MEL: Ours}\n")
+    done = call(root, "check")
+    assert done.returncode == 1
+    assert "runs/source.yml" in done.stdout
+    (root / "data" / name).resolve().rename(root / "data/runs/source.yml")
+    assert call(root, "check").returncode == 0
+
+
+def test_other_files_with_such_names_are_data(tmp_path: Path) -> None:
+    """What holds no key of settings is not meant as settings."""
+    root = write_report(tmp_path, {"data/runs.sources.yml": "- {model: Elm, score: 1}\n"})
+    write_file(root / "data/old.source.yml.bak", "rename: {MEL: Ours}\n")
+    assert call(root, "check").returncode == 0
