@@ -154,7 +154,9 @@ class Cache:
     @staticmethod
     def make_key(*parts: str | bytes) -> str:
         """Return the key of a value determined by these parts and by reportgen's version and code."""
-        return hashlib.sha256(_ENCODER.encode((_hash_code(), *parts))).hexdigest()
+        # The name of a file may have bytes that are not UTF-8.
+        texts = (part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part for part in parts)
+        return hashlib.sha256(_ENCODER.encode((_hash_code(), *texts))).hexdigest()
 
     def get(self, key: str) -> bytes | None:
         """Return the value of a key, or None if there is none."""

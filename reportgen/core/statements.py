@@ -162,7 +162,8 @@ class DescribedMetric(Struct, frozen=True):
     first: float | None
     last: float | None
     every: float | None  # distance between neighbouring steps in most runs
-    holes: int  # steps missing between ``first`` and ``last`` in runs with that distance
+    # Steps missing between ``first`` and ``last`` in runs with that distance; a float if they are not exact.
+    holes: int | float
     repeated: int  # values replaced by a later one of the same run and step
     missing: int  # empty values
     nan: int

@@ -227,7 +227,7 @@ def join_names(names: Sequence[str], *, most: int | None = None) -> str:
     return f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def format_count(count: int, one: str, many: str | None = None) -> str:
+def format_count(count: float, one: str, many: str | None = None) -> str:
     """Format a count with its noun: ``1 run``, ``3 runs``, ``0 runs``, ``2 series`` if ``many`` is given."""
     return f"{count:,} {one if count == 1 else many or f'{one}s'}"
 

@@ -23,6 +23,8 @@ MISSING: Final = frozenset(("", "na", "n/a", "#n/a", "<na>", "null", "none", "mi
 _TIME: Final = re.compile(
     r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:[0-5]\d(\.\d{1,9})?)?\s?(Z|UTC|[+-]\d{2}(:?\d{2})?)?)?"
 )
+MOST_EXACT: Final = 2**53
+"""Whole numbers up to this one are exact as doubles."""
 _PERCENT: Final = re.compile(r" *([+-]?(?:\d+\.?\d*|\.\d+)) *% *")
 
 

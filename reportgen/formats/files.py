@@ -60,6 +60,7 @@ _MAGIC: Final = {"gzip": b"\x1f\x8b", "zstd": _ZSTD_MAGIC}
 _ENDINGS: Final = {kind: ending for ending, kind in COMPRESSIONS.items()}
 _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BOM_CHARACTER: Final = "\ufeff"
+_UNDECODED: Final = re.compile("[\udc80-\udcff]")  # what invalid bytes become with surrogateescape
 _BLOCK_SIZE: Final = 1 << 20
 _SAMPLES: Final = 128
 _TAIL: Final = 64 << 10
@@ -97,8 +98,10 @@ def natural_key(path: Path) -> list[tuple[tuple[int, int, str], ...]]:
 
 def rank_digits(text: str) -> tuple[tuple[int, int, str], ...]:
     """Return a sort key of a text that orders the whole numbers in it by value."""
+    # Python does not convert texts of thousands of digits, so numbers are compared by length and digits.
+    pieces = ((piece, piece.lstrip("0")) for piece in _DIGITS.split(text))
     return tuple(
-        (0, int(piece), piece) if piece.isdecimal() else (1, 0, piece) for piece in _DIGITS.split(text)
+        (0, len(digits), digits + piece) if piece.isdecimal() else (1, 0, piece) for piece, digits in pieces
     )
 
 
@@ -285,14 +288,16 @@ class Content(Struct, frozen=True):
         try:
             return data.decode().removeprefix(_BOM_CHARACTER)
         except UnicodeDecodeError:
-            lines = enumerate(self.read_lines(), 1)
-            line = next((number for number, text in lines if not is_utf8(text)), None)
-            raise self.make_error(*NOT_UTF8, line) from None
+            for _ in self.read_lines():
+                pass
+            raise self.make_error(*NOT_UTF8) from None
 
-    def read_lines(self, keep: int | None = None) -> Iterator[str]:
-        """Yield every line with its line end, without a byte order mark; invalid bytes become surrogates.
+    def read_lines(self, keep: int | None = None, invalid: list[int] | None = None) -> Iterator[str]:
+        """Yield every line with its line end, without a byte order mark.
 
-        Only the first ``keep`` bytes count, if the rest is torn off.
+        Only the first ``keep`` bytes count, if the rest is torn off. A line that is not UTF-8 raises
+        ``ReportError`` or, if ``invalid`` is given, its number is added to that before it is yielded, with
+        U+FFFD for what cannot be decoded.
         """
         with self.open() as file:
             text = io.TextIOWrapper(file, "utf-8", errors="surrogateescape", newline="")
@@ -304,6 +309,11 @@ class Content(Struct, frozen=True):
                     if left <= 0:
                         return
                     left -= 0 if keep is None else len(line.encode("utf-8", "surrogateescape"))
+                    if not line.isascii() and _UNDECODED.search(line):
+                        if invalid is None:
+                            raise self.make_error(*NOT_UTF8, number)
+                        invalid.append(number)
+                        line = line.encode("utf-8", "surrogateescape").decode("utf-8", "replace")  # noqa: PLW2901
                     yield line if number > 1 else line.removeprefix(_BOM_CHARACTER)
             finally:
                 # Otherwise the wrapper would close the file a second time, which is an error.
@@ -336,11 +346,6 @@ class Content(Struct, frozen=True):
                 raise self.make_error(f"it is compressed with {kind}, which its name does not say", advice)
         if first.startswith(_UTF16):
             raise self.make_error("the text is UTF-16, not UTF-8", "Save it as UTF-8", 1)
-
-
-def is_utf8(text: str) -> bool:
-    """Return whether a line of ``read_lines`` was valid UTF-8."""
-    return text.isascii() or not any("\udc80" <= sign <= "\udcff" for sign in text)
 
 
 def _find_line_end(data: bytes) -> int:

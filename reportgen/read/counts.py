@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from reportgen.core.errors import Diagnostics
 from reportgen.core.statements import DescribedEvaluation, DescribedMetric, DescribedRun, DescribedTotal
 from reportgen.formats import sql
-from reportgen.formats.cells import NUMERIC, Kind
+from reportgen.formats.cells import MOST_EXACT, NUMERIC, Kind
 from reportgen.formats.files import Content, split_ending
 from reportgen.formats.layout import Row
 from reportgen.formats.sql import get_engine
@@ -187,7 +187,7 @@ def _describe_metric(name: str, lines: Sequence[dict[str, Any]]) -> DescribedMet
         first=min(_list_known(lines, "begin"), default=None),
         last=max(_list_known(lines, "finish"), default=None),
         every=paces[0][0] if paces and 2 * paces[0][1] > len(lines) else None,
-        holes=int(sum(_list_known(regular, "holes"))),
+        holes=holes if (holes := sum(_list_known(regular, "holes"))) >= MOST_EXACT else int(holes),
         low=min(_list_known(lines, "low"), default=None),
         high=max(_list_known(lines, "high"), default=None),
         **{key: int(sum(_list_known(lines, key))) for key in irregular},

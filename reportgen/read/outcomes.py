@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from reportgen.core.comparisons import Outcomes, ReportedScore
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.formats import sql
+from reportgen.formats.cells import MOST_EXACT
 from reportgen.formats.evaluations.texts import TEXTS
 from reportgen.formats.messages import list_names
 from reportgen.formats.sql import get_engine
@@ -393,7 +394,7 @@ class TotalsTable:
                 value, stderr, n = (
                     cell if isinstance(cell, float) and math.isfinite(cell) else None for cell in cells
                 )
-                problems = int(n) if n is not None and n >= 1 else None
+                problems = int(n) if n is not None and 1 <= n < MOST_EXACT else None
                 score = ReportedScore(series, run, seed, metric, value, stderr, problems)
                 found[name or ""].append(score)
         found = {name: _join_repeats(scores, source.settings.repeat) for name, scores in found.items()}

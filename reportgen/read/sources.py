@@ -436,7 +436,7 @@ def _make_source(
         files=files,
         metrics=tuple(layout.metrics),
         columns=tuple(layout.kinds),
-        digest=hashlib.sha256(identity.encode()).hexdigest(),
+        digest=hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest(),
         warnings=found.warnings,
         layout=layout,
         kind="outcomes" if layout.outcomes else "totals" if layout.totals else "measurements",

@@ -293,6 +293,24 @@ class _TreeReader:
         return SourceLocation(self.origin.file, self.origin.first_line + line, column)
 
 
+def find_invalid_value(text: str) -> int | None:
+    """Return the line, 1-based, of the first value of a YAML file that Python cannot hold."""
+    loader = yaml.SafeLoader(text)
+    waiting: list[Any] = [loader.get_single_node()]
+    while waiting:
+        node = waiting.pop()
+        if not isinstance(node, yaml.ScalarNode):
+            waiting += [one for part in node.value for one in (part if isinstance(part, tuple) else (part,))]
+            continue
+        try:
+            loader.construct_object(node)
+        except ValueError:
+            return int(node.start_mark.line) + 1
+        except yaml.YAMLError:  # a tag of MkDocs
+            continue
+    return None
+
+
 # Texts that every YAML reader takes for texts, in any position.
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_./@(][A-Za-z0-9_./@()+*^ -]*")
 _LONGEST_LINE: Final = 90

@@ -99,7 +99,7 @@ def describe_odd_metric(metric: DescribedMetric) -> str:
     )
 
 
-def _join_counts(*counts: tuple[int, str, str]) -> str:
+def _join_counts(*counts: tuple[float, str, str]) -> str:
     return ", ".join(format_count(*count) for count in counts if count[0])
 
 

@@ -33,6 +33,7 @@ from reportgen.core.terminal import clean_text
 from reportgen.core.words import format_count
 from reportgen.settings.blocks import AltairSettings
 from reportgen.settings.text import CONFLICT, LARGEST, find_conflict_marks, make_size_problem, read_text
+from reportgen.settings.yaml_tree import find_invalid_value
 from reportgen.site.files import refuse_foreign_folder
 from reportgen.site.plugin import ReportPlugin
 from reportgen.site.reuse import manifest
@@ -67,6 +68,11 @@ def load_configuration(
     except RecursionError as error:
         message = "this file is nested too deep"
         raise make_error(config_file.name, message, "Write it flatter", Stage.SETTINGS) from error
+    except ValueError as error:  # an integer of thousands of digits, or a day such as 2026-02-30
+        text = read_text(config_file, config_file.name, Stage.SETTINGS)
+        place = SourceLocation(config_file.name, find_invalid_value(text))
+        message = f"MkDocs cannot read this value: {error}"
+        raise make_error(place, message, "Put quotes around it", Stage.SETTINGS) from error
     except (Abort, MkDocsException) as error:
         if marks := find_conflict_marks(read_text(config_file, config_file.name, Stage.SETTINGS)):
             place = SourceLocation(config_file.name, marks[0])

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from reportgen.core.errors import ReportError
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind, infer_kind, is_missing, is_number, parse_percent
-from reportgen.formats.files import NOT_UTF8, is_utf8
+from reportgen.formats.files import NOT_UTF8
 from reportgen.formats.layout import ROLE_NAMES, FileLayout, Look, Row
 from reportgen.formats.messages import limit_problems, list_names
 from reportgen.formats.text_files import LARGEST_DOCUMENT, MOST_COLUMNS, format_mebibytes
@@ -188,21 +188,14 @@ def scan(files: Sequence[Path], file: FileLayout, columns: Sequence[str]) -> str
 
 def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> Iterator[Row | Diagnostic]:
     """Yield every row with its line number, and a problem for each that cannot be read."""
-    alien: list[int] = []
-
-    def list_lines() -> Iterator[str]:
-        for number, line in enumerate(content.read_lines(file.keep), 1):
-            if not is_utf8(line):
-                alien.append(number)
-            yield line
-
-    reader = csv.reader(list_lines(), delimiter=file.variant)
+    invalid: list[int] = []
+    reader = csv.reader(content.read_lines(file.keep, invalid), delimiter=file.variant)
     indices = [(name, file.columns.index(name)) for name in columns if name in file.columns]
     line = 1
     try:
         for cells in reader:
-            yield from (content.make_problem(*NOT_UTF8, number) for number in alien)
-            alien.clear()
+            yield from (content.make_problem(*NOT_UTF8, number) for number in invalid)
+            invalid.clear()
             if len(cells) == 1 and find_conflict_marks(cells[0]):
                 yield content.make_problem(*CONFLICT, line)
                 return

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct
 
 from reportgen.core.errors import Diagnostic, ReportError
-from reportgen.formats.files import NOT_UTF8, is_utf8, split_ending
+from reportgen.formats.files import NOT_UTF8, split_ending
 from reportgen.formats.messages import limit_problems, list_names
 from reportgen.settings.text import CONFLICT, find_conflict_marks
 
@@ -234,10 +234,11 @@ def make_json_error(content: Content, error: Exception, advice: str) -> ReportEr
 
 def _read_lines(content: Content) -> Iterator[Document | Diagnostic]:
     wrong: list[tuple[Diagnostic, bool]] = []
-    for number, line in enumerate(content.read_lines(), 1):
+    invalid: list[int] = []
+    for number, line in enumerate(content.read_lines(None, invalid), 1):
         if not line.strip():
             continue
-        fault = None if is_utf8(line) else NOT_UTF8
+        fault = NOT_UTF8 if number in invalid[-1:] else None
         try:
             value = json.loads(line)
         except (ValueError, RecursionError):

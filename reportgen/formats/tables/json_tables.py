@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError
 from reportgen.formats import sql
-from reportgen.formats.files import BOM, NOT_UTF8, is_utf8
+from reportgen.formats.files import BOM, NOT_UTF8
 from reportgen.formats.json_files import parse_object
 from reportgen.formats.layout import FileLayout, Look, Row
 from reportgen.formats.messages import limit_problems
@@ -122,10 +122,11 @@ def _read_objects(
 ) -> Iterator[tuple[int | None, dict[str, Any] | Diagnostic]]:
     """Yield the first line of every row, if known, and the row as an object or a problem."""
     if file.variant == _LINES:
-        for number, written in enumerate(content.read_lines(file.keep), 1):
+        invalid: list[int] = []
+        for number, written in enumerate(content.read_lines(file.keep, invalid), 1):
             if written.strip():
-                item = parse_object(written) if is_utf8(written) else None
-                fault = _NO_OBJECT if is_utf8(written) else NOT_UTF8
+                fault = NOT_UTF8 if number in invalid[-1:] else _NO_OBJECT
+                item = None if fault is NOT_UTF8 else parse_object(written)
                 if item is None and find_conflict_marks(written):
                     yield number, content.make_problem(*CONFLICT, number)
                     return

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from msgspec import Struct, field
 
 from reportgen.formats import protobuf
+from reportgen.formats.cells import MOST_EXACT
 from reportgen.formats.json_files import iterate_cells
 from reportgen.formats.protobuf import DELIMITED, FIXED32, FIXED64, VARINT, MalformedError, iterate_spans
 from reportgen.formats.run_data import as_json_setting
@@ -179,8 +180,6 @@ def _read_number(message: memoryview, place: NumberPlace) -> tuple[float, Number
 _SESSION_START, _HPARAMS = 3, 1
 _ENTRY_KEY, _ENTRY_VALUE = 1, 2
 _NUMBER, _STRING, _BOOL, _STRUCT, _LIST = 2, 3, 4, 5, 6
-MOST_EXACT: Final = 2**53
-"""Whole numbers up to this one are exact as doubles."""
 _DEEPEST: Final = 20
 
 

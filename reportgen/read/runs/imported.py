@@ -25,7 +25,7 @@ from reportgen.formats.registry import find_format, load_reader
 from reportgen.read.find import locate_file
 from reportgen.read.runs.labels import Candidate, get_value, list_settings, list_value_names, shorten_paths
 from reportgen.read.runs.names import name_runs
-from reportgen.read.runs.stored import CODE, TOTALS, write_totals
+from reportgen.read.runs.stored import CODE, TOTALS, clean_text, write_totals
 from reportgen.read.tables.layout import (
     Layout,
     OutcomeRoles,
@@ -150,7 +150,8 @@ def _make_candidates(
             if run.path not in below:
                 path = PurePosixPath(run.path)
                 is_below = path.is_relative_to(top) and path != top
-                below[run.path] = path.relative_to(top).as_posix() if is_below else ""
+                inner = path.relative_to(top).as_posix() if is_below else ""
+                below[run.path] = clean_text(inner) or ""
             paths.append(below[run.path])
             runs.append((run, labels))
     distinct = tuple(dict.fromkeys(paths))

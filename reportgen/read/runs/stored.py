@@ -136,6 +136,13 @@ def _clean_name(text: str) -> str:
     return clean_text(text) or ""
 
 
+def _clean_setting(value: Setting) -> Setting:
+    """Return a setting that can be stored: a shortened text, and an integer beyond 64 bits as text."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        value = str(value)
+    return _clean_name(value[:_LONGEST_SETTING]) if isinstance(value, str) else value
+
+
 @lru_cache(4096)  # the evaluations of a file share a few protocols
 def _clean_protocol(entries: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
     return {_clean_name(name): _clean_name(value) for name, value in entries}
@@ -247,10 +254,7 @@ class UnitWriter:
             name=_clean_name(logged.name),
             id=_clean_name(logged.id),
             group=_clean_name(logged.group),
-            config={
-                _clean_name(name): _clean_name(value[:_LONGEST_SETTING]) if isinstance(value, str) else value
-                for name, value in logged.config.items()
-            },
+            config={_clean_name(name): _clean_setting(value) for name, value in logged.config.items()},
             metrics={_clean_name(name): len(points.values) for name, points in logged.metrics.items()},
             step_name=_clean_name(logged.step_name),
             higher_is_better=logged.higher_is_better,

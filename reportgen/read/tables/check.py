@@ -25,6 +25,7 @@ from reportgen.formats.layout import RUN_SETTINGS
 from reportgen.formats.messages import limit_problems, list_names, merge_problems, suggest_names
 from reportgen.formats.tables import FORMATS, delimited
 from reportgen.read.find import locate_file
+from reportgen.read.runs.stored import clean_text
 from reportgen.read.tables.distinguish import suggest_distinct_totals
 from reportgen.settings.text import shorten
 
@@ -379,6 +380,16 @@ def _explain_database(content: Content) -> ReportError:
     message = f"the database is not one of a known program: it has {named}"
     advice = f"Select its rows with query: in source.yml, as in query: SELECT * FROM {tables[0]}"  # noqa: S608 - shown
     return content.make_error(message, advice)
+
+
+def check_file_names(paths: Iterable[Path], root: Path) -> None:
+    """Refuse tables in files that the database cannot open, because of bytes in their names."""
+    message, advice = "the name of the file has bytes that are not UTF-8", "Rename it"
+    # Shown with a mark for each of these bytes.
+    names = [(locate_file(path, root).file, clean_text(str(path)) != str(path)) for path in paths]
+    wrong = [SourceLocation(clean_text(name) or "") for name, is_wrong in names if is_wrong]
+    if wrong:
+        raise ReportError(*(Diagnostic(place, message, advice, Stage.DATA) for place in wrong))
 
 
 def report_unread(folders: Mapping[Path, str], files: Iterable[Path], root: Path) -> Iterator[Diagnostic]:

@@ -6,6 +6,7 @@ And what ``describe`` suggests for a table, where names of columns do not show i
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from itertools import combinations, compress, starmap
 from typing import TYPE_CHECKING, Final
 
@@ -13,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import astuple, replace
 
 from reportgen.formats.cells import NUMERIC, Kind
-from reportgen.formats.sql import get_engine
+from reportgen.formats.sql import get_engine, get_errors
 from reportgen.read.runs.labels import split_seed
 from reportgen.read.tables.layout import TotalRoles, detect_totals, get_layout, suggest_totals
 from reportgen.read.tables.rows import resolve_filters, select_files, select_run, select_series
@@ -132,7 +133,10 @@ def has_repeated_totals(root: Path, layout: Layout, settings: SourceSettings, ro
     rows = select_files(root, layout, list_names, filters)
     keys = "series, run, benchmark, metric"
     repeated = f"SELECT 1 FROM ({rows}) GROUP BY {keys} HAVING count(*) > 1 LIMIT 1"  # noqa: S608
-    return bool(get_engine().fetch_rows(repeated))
+    # Faults in the rows are reported when they are read.
+    with suppress(*get_errors()):
+        return bool(get_engine().fetch_rows(repeated))
+    return False
 
 
 def may_count_runs(keys: RowKeys, column: str) -> bool:

@@ -26,6 +26,7 @@ from reportgen.read.runs.stored import StoredRun
 from reportgen.read.tables.check import (
     NAMED,
     check_columns,
+    check_file_names,
     check_unknown_files,
     explain_faults,
     explain_unknown_format,
@@ -93,6 +94,7 @@ def list_tables(location: Location, settings: SourceSettings, chosen: ChosenFile
         )
         if problems := list(chain.from_iterable(unknown)):
             raise ReportError(*problems)
+    check_file_names(paths, location.root)
     stems = [split_weak_ending(path)[0] for path in paths]
     labels = stems
     if len(paths) == 1:
