@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 _BIRCH = "example__birch-1b"
 _METRICS = "metrics: [exact_match (flexible-extract)]\n"
 _OTHERS_HAVE_ANSWERS = "there are totals only; they are not read, since others here have answers"
-_COUNTS_TWICE = "is a score over other benchmarks of this file, which count twice in a mean of all"
 
 
 def _rewritten(pattern: str, change: Callable[[Any], None]) -> Happens:
@@ -60,12 +59,6 @@ def _with_a_perplexity(folder: Path) -> None:
     replaced("source.yml", _METRICS, "")(folder)
 
 
-def _grouped(results: dict[str, Any]) -> None:
-    results["results"]["arithmetic"] = {"exact_match,flexible-extract": 0.6}
-    results["groups"] = {"arithmetic": results["results"]["arithmetic"]}
-    results["group_subtasks"]["arithmetic"] = ["sums"]
-
-
 LM_EVAL = (
     Accident(
         "2 evaluations have scores by exact_match (strict-match) and exact_match (flexible-extract); "
@@ -96,7 +89,6 @@ LM_EVAL = (
         "sums: word_perplexity is 12.5, and the mean of its values is −3.1: they are no scores, and left out",
         _with_a_perplexity,
     ),
-    Accident(f"arithmetic {_COUNTS_TWICE}", _rewritten("results_*.json", _grouped)),
     Accident(
         "sums: the limit leaves 24 of 100 problems",
         replaced("results_*.json", '"original": 24', '"original": 100'),
@@ -122,10 +114,6 @@ def _details(right: int = 136, *, models: str = "*", size: int | None = None) ->
     return happens
 
 
-def _with_another_task(results: dict[str, Any]) -> None:
-    results["results"]["lighteval|products|5"] = results["results"]["lighteval|sums|5"]
-
-
 LIGHTEVAL = (
     Accident(f"of example/cedar-3b on sums {_OTHERS_HAVE_ANSWERS}", _details(models="birch-1b")),
     Accident(
@@ -145,7 +133,6 @@ LIGHTEVAL = (
         "lighteval|sums|5: the limit leaves 250 of 1,319 problems",
         replaced("results_*.json", '"original_num_docs": 250', '"original_num_docs": 1319'),
     ),
-    Accident(f"all {_COUNTS_TWICE}", _rewritten("results_*.json", _with_another_task)),
     Accident(
         'finds no results.lighteval|sums|0; "results" has lighteval|sums|5 and all',
         replaced("source.yml", "sums|5", "sums|0"),

@@ -86,13 +86,6 @@ def test_names_of_every_age_are_the_same_task(tmp_path: Path, name: str) -> None
     assert (one.benchmark, one.protocol["prompt"]) == ("gsm8k", "5-shot")
 
 
-def test_means_over_tasks_are_told(tmp_path: Path) -> None:
-    """Their tasks stand beside them."""
-    write(tmp_path / f"results_{DATE}.json", results())
-    told = "mmlu:_average and all are scores over other benchmarks of this file, which count twice"
-    assert [messages(one) for one in read(tmp_path)] == [[], [], [f"{told} in a mean of all"], []]
-
-
 def test_one_task_with_other_shots_is_another_benchmark(tmp_path: Path) -> None:
     """Scores behind other prompts are not compared."""
     write(tmp_path / f"results_{DATE}.json", results(results={"gsm8k|0": SCORE, "gsm8k|5": SCORE}))

@@ -85,8 +85,7 @@ def test_a_group_is_marked_and_a_heading_is_nothing(tmp_path: Path) -> None:
     assert list(found) == ["sums", "choices", "both"]
     assert found["both"].protocol["subtasks"] == "sums, choices"
     assert not found["both"].answers
-    told = "both is a score over other benchmarks of this file, which count twice in a mean of all"
-    assert messages(found["both"]) == [told]
+    assert messages(found["both"]) == []
     assert "subtasks" not in found["sums"].protocol
 
 

@@ -7,6 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from command_line import call
+from made_projects import write_report
+
+from reportgen.core.cache import Cache, FileHashes
+from reportgen.core.model import Stack
+from reportgen.draft.report import draft
+from reportgen.settings.report import Project, ProjectSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,6 +32,19 @@ def describe(folder: Path, text: str, settings: str = "", name: str = "table.csv
         (source / "source.yml").write_text(settings)
     found: dict[str, Any] = json.loads(call(folder, "describe", "source", "--format", "json").stdout)
     return found
+
+
+def compare(root: Path, files: dict[str, str], more: str = "") -> tuple[dict[str, Any], str, list[str]]:
+    """The averages of a comparison of a source, its caption, and what the build warns of."""
+    page = f"# Page\n\n```comparison\nid: all\nsource: s\n{more}```\n"
+    write_report(root, {"content/index.md": page, **{f"data/s/{name}": text for name, text in files.items()}})
+    report = draft(
+        Project(root, "content", ("index.md",), ProjectSettings()), Cache(root / "c"), FileHashes(root / "c")
+    )
+    (shown,) = report.shown.values()
+    assert isinstance(shown, Stack)
+    macro = {name: cell["score"]["estimate"] for name, cell in shown.numbers["macro"].items()}
+    return macro, str(shown.caption), [str(problem) for problem in report.problems]
 
 
 @pytest.mark.parametrize(
@@ -80,3 +99,87 @@ def test_a_table_of_runs_is_no_table_of_scores(tmp_path: Path, head: str, times:
     found = describe(tmp_path, text)
     assert (found["benchmarks"], found["suggested"]["block"]) == ([], "")
     assert [problem["severity"] for problem in found["problems"]] == ["error"]
+
+
+_PARTS = {"Law": (0.512, 0.401), "Maths": (0.702, 0.612), "Physics": (0.886, 0.811)}
+
+
+def write_totals(rows: dict[str, tuple[float, ...]], *, n: dict[str, int] | None = None) -> dict[str, str]:
+    """A table with a row a score, of the models Elm, Fir and so on."""
+    lines = [f"model,benchmark,score{',n' if n else ''}"]
+    for name, values in rows.items():
+        lines += [
+            f"{model},{name},{value}{f',{n[name]}' if n else ''}"
+            for model, value in zip(("Elm", "Fir", "Gum", "Hop"), values, strict=False)
+        ]
+    settings = "form: totals\nlower_is_better: false\n"
+    return {"scores.csv": "\n".join(lines) + "\n", "source.yml": settings}
+
+
+@pytest.mark.parametrize(
+    ("whole", "values", "n"),
+    [
+        # By its name, whatever it weighs.
+        ("Overall", (0.72, 0.58), None),
+        ("Total", (0.4, 0.9), None),
+        ("macro_avg", (0.72, 0.58), None),
+        # By its scores: the mean of the others, their mean by problems, in one series, too.
+        ("MMLU", (0.7, 0.608), None),
+        ("All subjects", (0.793,), {"Law": 100, "Maths": 300, "Physics": 600, "All subjects": 1000}),
+        ("Points", (2.1, 1.824), None),
+    ],
+)
+def test_a_total_is_in_no_average_with_its_parts(
+    tmp_path: Path, whole: str, values: tuple[float, ...], n: dict[str, int] | None
+) -> None:
+    """Shown beside the others, the average is of these, and the caption names it."""
+    rows = {name: parts[: len(values)] for name, parts in _PARTS.items()} | {whole: values}
+    files = write_totals(rows, n=n)
+    files["source.yml"] += "score_range: [0, 3]\n"
+    macro, caption, _ = compare(tmp_path, files)
+    assert macro["Elm"] == pytest.approx(0.7)
+    assert f"{whole} is a mean or total over others here, and in no average" in caption
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        # One series, or whole numbers, agree by chance.
+        {"Law": (0.5,), "Maths": (0.7,), "Physics": (0.6,)},
+        {"Law": (50, 61), "Maths": (60, 62), "Physics": (55, 61)},
+        {"Law": (0.5, 0.5), "Maths": (0.5, 0.5), "Physics": (0.5, 0.5)},
+        {"Law": (0.5, 0.62), "Maths": (0.7, 0.58), "Physics": (0.6, 0.61)},
+    ],
+)
+def test_benchmarks_that_agree_by_chance_are_averaged(
+    tmp_path: Path, rows: dict[str, tuple[float, ...]]
+) -> None:
+    """Nothing is left out without evidence."""
+    files = write_totals(rows)
+    files["source.yml"] += "score_range: [0, 100]\n"
+    macro, caption, _ = compare(tmp_path, files)
+    assert macro["Elm"] == pytest.approx(sum(values[0] for values in rows.values()) / 3)
+    assert "in no average" not in caption
+
+
+def test_a_group_of_lm_eval_is_in_no_average_with_its_tasks(tmp_path: Path) -> None:
+    """The harness names its tasks, also those of groups inside; 1,000 problems count once."""
+    score = {"law": 0.4, "maths": 0.6, "part": 0.5, "all": 0.5, "other": 0.8}
+    sizes = {name: {"original": 500, "effective": 500} for name in ("law", "maths", "other")}
+    document = {
+        "results": {
+            name: {"alias": name, "acc,none": value, "acc_stderr,none": 0.02} for name, value in score.items()
+        },
+        "groups": {name: {"acc,none": 0.5} for name in ("part", "all")},
+        "group_subtasks": {"all": ["part"], "part": ["law", "maths"], "law": [], "maths": [], "other": []},
+        "n-samples": sizes,
+        "model_name": "elm",
+    }
+    name = "elm/results_2026-01-05T10-00-00.000000.json"
+    macro, caption, problems = compare(tmp_path / "a", {name: json.dumps(document)})
+    assert macro == {"elm": pytest.approx(0.6)}
+    assert "part and all are means or totals over others here, and in no average" in caption
+    assert problems == []
+    # Without its tasks, a group is a benchmark as any other.
+    macro, caption, _ = compare(tmp_path / "b", {name: json.dumps(document)}, "benchmarks: [all, other]\n")
+    assert (macro, "in no average" in caption) == ({"elm": pytest.approx(0.65)}, False)

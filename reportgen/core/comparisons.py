@@ -354,6 +354,7 @@ class AcrossBenchmarks(Struct, frozen=True):
     cells: tuple[tuple[BenchmarkCell, ...], ...]
     macro: tuple[BenchmarkCell, ...]  # average of each series over benchmarks; the score has its estimand
     baseline: str | None
+    composites: tuple[str, ...] = ()  # benchmarks that are means over others, and in no average
 
 
 class ProblemGrid(Struct, frozen=True, eq=False):

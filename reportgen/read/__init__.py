@@ -6,6 +6,7 @@ from reportgen.formats.sql import close_database
 from reportgen.read.find import find_sources
 from reportgen.read.groups import find_pooled_settings
 from reportgen.read.joined import (
+    get_benchmark_parts,
     get_score_names,
     list_values,
     open_totals,
@@ -24,6 +25,7 @@ __all__ = [
     "close_database",
     "find_pooled_settings",
     "find_sources",
+    "get_benchmark_parts",
     "get_score_names",
     "hash_problem_set",
     "join_sources",

@@ -20,6 +20,7 @@ from reportgen.read.groups import Groups, rank_label
 from reportgen.read.outcomes import TotalsTable, build_outcomes, check_clusters, plan_outcomes
 from reportgen.read.plan import MeasurementQuery, report_missing_series
 from reportgen.read.tables.check import explain_errors
+from reportgen.read.tables.layout import get_layout
 from reportgen.read.tables.rows import rename_texts
 from reportgen.settings.inputs import get_settings_file
 
@@ -277,6 +278,12 @@ class JoinedTotals:
         )
         step = "Write the scores on one scale, or show the sources in blocks of their own"
         raise ReportError(Diagnostic(self._source.location, said, step, Stage.DATA))
+
+
+def get_benchmark_parts(source: Source) -> Mapping[str, tuple[str, ...]]:
+    """Return the benchmarks that are means over others by the harness, with the names of these."""
+    sources = [part.source for part in source.parts] or [source]
+    return {name: members for one in sources for name, members in get_layout(one).benchmark_parts.items()}
 
 
 def get_score_names(source: Source) -> Mapping[str, str]:

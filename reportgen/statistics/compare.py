@@ -20,6 +20,7 @@ from reportgen.core.comparisons import (
     Verdict,
 )
 from reportgen.core.model import Estimate
+from reportgen.statistics.composites import find_composites
 from reportgen.statistics.distributions import check_level, deviation, mean, t_quantile, t_tail
 from reportgen.statistics.intervals import shrink_variances
 from reportgen.statistics.metrics import compute_problem_values, find_rows, mean_of_known
@@ -36,7 +37,7 @@ from reportgen.statistics.scores import make_missing_score, score_series
 from reportgen.statistics.verdicts import adjust_comparisons, decide
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from typing import Unpack
 
     from reportgen.core.comparisons import Metric, ProblemScores, Score
@@ -100,20 +101,23 @@ class _Family(Struct, frozen=True):
             for name, column in table.items()
         }
 
-    def compare(self, paired: _Paired, averaged: Sequence[Pair] = ()) -> dict[_Key, Comparison]:
+    def compare(
+        self, paired: _Paired, averaged: Sequence[Pair] = (), *, over: Collection[str] | None = None
+    ) -> dict[_Key, Comparison]:
         """Return all comparisons by benchmark and pair, adjusted together, with verdicts.
 
-        ``averaged`` pairs are also compared on the average of all benchmarks (None) if they share problems on
-        each. A single pair keeps the p of its own test; no adjusted p is smaller.
+        ``averaged`` pairs are also compared on the average of all benchmarks, or ``over`` some (None), if
+        they share problems on each. A single pair keeps the p of its own test; no adjusted p is smaller.
         """
         parts = [
             PairedBenchmark(name, scores, compute_problem_values(scores, self.metric, self.k), pairs)
             for name, (scores, pairs) in paired.items()
         ]
+        single = [part for part in parts if over is None or part.name in over]
         averaged = [
             pair
             for pair in averaged
-            if all(pair in part.pairs and part.compute_differences(pair)[0].size for part in parts)
+            if all(pair in part.pairs and part.compute_differences(pair)[0].size for part in single)
         ]
         count = sum(len(part.tested) for part in parts) + len(averaged)
         draws = count_draws(count) if count > 1 else 0
@@ -127,7 +131,7 @@ class _Family(Struct, frozen=True):
                 comparisons[key] = part.compare(pair, self.level)
                 if pair in part.tested:
                     hypotheses[key], remarks[key] = part.make_hypothesis(pair), part.describe_few(pair)
-        self._add_averages(parts, averaged, comparisons, hypotheses)
+        self._add_averages(single, averaged, comparisons, hypotheses)
         adjusted: dict[_Key, Adjusted] = {}
         if len(hypotheses) > 1:
             results = adjust_step_down([*hypotheses.values()], draws, self.alpha / self.blocks, self.seed)
@@ -206,6 +210,7 @@ def compare_benchmarks(
     k: int | None = None,
     *,
     given: Mapping[str, Sequence[Score]] | None = None,
+    known_parts: Mapping[str, Sequence[str]] | None = None,
     baseline: str | None = None,
     **options: Unpack[FamilyOptions],
 ) -> AcrossBenchmarks:
@@ -214,11 +219,15 @@ def compare_benchmarks(
     Cells hold scores of ``score_series`` and comparisons of ``compare_all``, adjusted together; without a
     ``baseline`` nothing is compared. A series missing from a benchmark has no average
     (``compute_macro_score``). ``parts`` holds problem scores by benchmark, ``given`` totals
-    (``score_totals``). Raises a ScoresError if ranges of scores differ, or no benchmark has the baseline.
+    (``score_totals``). What is a mean over other benchmarks (``find_composites``), as ``known_parts`` say or
+    the scores show, is in no average. Raises a ScoresError if ranges of scores differ, or no benchmark has
+    the baseline.
     """
     family = _Family(metric, k, **options)
-    unknown_ranges = _check_one_range(parts) if len(parts) > 1 else []
     table = family.tabulate(parts, given or {})
+    composites = find_composites(table, known_parts or {})
+    unknown_ranges = _check_one_range(parts) if len(parts) > 1 else []
+    unknown_ranges = [name for name in unknown_ranges if name not in composites]
     series = tuple(next(iter(table.values()), ()))
     if baseline not in {None, *series}:
         step = f"There are {', '.join(series)}"
@@ -229,18 +238,20 @@ def compare_benchmarks(
         if baseline is not None and part.problems and baseline in part.series
     }
     averaged = [(name, baseline) for name in series if baseline not in {None, name}]
-    comparisons = family.compare(paired, averaged if tuple(paired) == tuple(table) else ())
+    single = tuple(name for name in table if name not in composites)
+    averaged = averaged if tuple(name for name in paired if name in single) == single else []
+    comparisons = family.compare(paired, averaged, over=single)
 
     cells, averages = [], []
     for name in series:
         column = [(benchmark, scores[name]) for benchmark, scores in table.items()]
-        average = compute_macro_score(name, column, family.level)
+        average = compute_macro_score(name, [one for one in column if one[0] in single], family.level)
         if unknown_ranges:
             reason = f"no average: the range of scores is not known on {', '.join(unknown_ranges)}"
             average = make_missing_score(name, family.level, reason)
         cells.append(tuple(_make_cell(*one, baseline, comparisons) for one in column))
         averages.append(_make_cell(None, average, baseline, comparisons))
-    return AcrossBenchmarks(series, tuple(table), tuple(cells), tuple(averages), baseline)
+    return AcrossBenchmarks(series, tuple(table), tuple(cells), tuple(averages), baseline, composites)
 
 
 def _make_cell(

@@ -362,6 +362,7 @@ def _draw_across(planned: PlannedBlock, settings: ComparisonSettings, inputs: Dr
         parts,
         *split_metric(settings.metric),
         given=given,
+        known_parts=_get_known_parts(requests, sources),
         baseline=settings.baseline,
         level=settings.level,
         higher_is_better=not lower,
@@ -373,6 +374,16 @@ def _draw_across(planned: PlannedBlock, settings: ComparisonSettings, inputs: Dr
     drawn = draw_across(planned.block.id, settings, across, powers, contexts, whole, found=found)
     benchmarks = {name: _describe_measurement(found[name], context) for name, context in contexts.items()}
     return replace(drawn, numbers=_collect_across(across, benchmarks, powers))
+
+
+def _get_known_parts(
+    requests: Mapping[str, ScoreRequest], sources: Mapping[str, Source]
+) -> dict[str, tuple[str, ...]]:
+    """Return the parts of benchmarks that are means over others by their harness, by the names shown."""
+    from reportgen.read import get_benchmark_parts  # noqa: PLC0415 - imports the database
+
+    known = {name: get_benchmark_parts(sources[one.source]) for name, one in requests.items()}
+    return {name: known[name].get(one.benchmark or "", ()) for name, one in requests.items()}
 
 
 def _estimate_powers(

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from reportgen.core.comparisons import REPORTED, Verdict
 from reportgen.core.model import Cell, ResultTable, Stack
-from reportgen.core.words import format_count
+from reportgen.core.words import format_count, join_names
 from reportgen.figures.plot import join_caption
 from reportgen.figures.scores.comparison import (
     FOUND_NOTE,
@@ -81,7 +81,7 @@ def draw_across(  # noqa: PLR0917 - the block's id and settings, then what it sh
     notes = dict.fromkeys(
         note for one in contexts.values() for note in one.notes if note not in context.notes
     )
-    sentences = (settings.caption or "", *cautions, *notes)
+    sentences = (settings.caption or "", *_list_composites(across), *cautions, *notes)
     how = [*power, *_list_methods(across, powers, contexts, context)]
     against = f"compared with {across.baseline}" if across.baseline else "no baseline to compare with"
     answer, table = _write_answer(across, order, context), _build_table(block_id, across, order, context)
@@ -92,6 +92,13 @@ def draw_across(  # noqa: PLR0917 - the block's id and settings, then what it sh
         parts=(isolate_names(answer, across.series), table),
         caption=join_caption(sentences, context, across.series, how),
     )
+
+
+def _list_composites(across: AcrossBenchmarks) -> Iterator[str]:
+    """Say which benchmarks are over others, and therefore in no average."""
+    if names := across.composites:
+        verb = "is a mean or total" if len(names) == 1 else "are means or totals"
+        yield f"{join_names(names)} {verb} over others here, and in no average."
 
 
 def _describe_benchmarks(

@@ -28,6 +28,7 @@ from msgspec.structs import replace
 
 from reportgen.formats.cells import is_missing
 from reportgen.formats.evaluations.scores import (
+    SUBTASKS,
     add_to_first,
     build_protocol,
     check_totals,
@@ -35,7 +36,6 @@ from reportgen.formats.evaluations.scores import (
     make_findings,
     parse_score,
     parse_total,
-    warn_group_scores,
 )
 from reportgen.formats.json_files import (
     as_answer,
@@ -229,11 +229,11 @@ def _read_summary(path: Path) -> tuple[list[Evaluation], Sequence[Finding]]:
             found = tuple(make_findings(path, messages, cells["dataset"]))
             evaluations.append(replace(one, totals=(total,) if total else (), findings=found))
     names = {one.benchmark for one in evaluations}
-    groups = (
-        one.benchmark for one in evaluations if any(total.metric in _GROUP_SCORES for total in one.totals)
-    )
-    over_others = [name for name in dict.fromkeys(groups) if any(name in other for other in names - {name})]
-    return evaluations, [*decoding.list_findings(), *warn_group_scores(path, over_others)]
+    for index, one in enumerate(evaluations):
+        members = sorted(other for other in names - {one.benchmark} if one.benchmark in other)
+        if members and any(total.metric in _GROUP_SCORES for total in one.totals):
+            evaluations[index] = replace(one, protocol={**one.protocol, SUBTASKS: ", ".join(members)})
+    return evaluations, [*decoding.list_findings()]
 
 
 READERS: Final[Mapping[str, ResultsReader]] = {

@@ -89,8 +89,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
         task.build_evaluation(selected, details.get(task.key), several=times[task.name] > 1)
         for task in (*single, *means)
     )
-    warnings = scores.warn_group_scores(path, [task.name for task in means])
-    yield from scores.add_to_first(evaluations, findings, warnings)
+    yield from scores.add_to_first(evaluations, findings)
 
 
 class _Task(Struct, frozen=True):

@@ -131,10 +131,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
         for name in dict.fromkeys((*results, *groups, *samples))
         if isinstance(entries.get(name, {}), dict)
     ]
-    # The heading of a group has no score.
-    over_others = [task.name for task in tasks if task.subtasks is not None and task.entry.keys() - _NO_SCORE]
-    evaluations = filter(None, map(_build_evaluation, tasks))
-    yield from scores.add_to_first(evaluations, findings, scores.warn_group_scores(path, over_others))
+    yield from scores.add_to_first(filter(None, map(_build_evaluation, tasks)), findings)
 
 
 class _Document(Struct, frozen=True):

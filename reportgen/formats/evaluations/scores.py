@@ -162,13 +162,9 @@ def make_findings(path: Path, messages: Iterable[str], task: str = "") -> Iterat
         yield Finding(path, f"{shorten_cell(task)}: {message}" if task else message)
 
 
-def add_to_first(
-    evaluations: Iterable[Evaluation], findings: Iterable[Finding], of_groups: Iterable[Finding] = ()
-) -> Iterator[Evaluation]:
-    """Yield evaluations, adding ``findings`` to the first of all, ``of_groups`` to the first group."""
+def add_to_first(evaluations: Iterable[Evaluation], findings: Iterable[Finding]) -> Iterator[Evaluation]:
+    """Yield evaluations, adding ``findings`` to the first."""
     for evaluation in evaluations:
-        if SUBTASKS in evaluation.protocol:
-            findings, of_groups = (*findings, *of_groups), ()
         added = (*findings, *evaluation.findings)
         yield replace(evaluation, findings=added) if findings else evaluation
         findings = ()
@@ -177,14 +173,6 @@ def add_to_first(
 def list_shortened(names: Iterable[str]) -> str:
     """Return the first names of several for a message."""
     return join_names([shorten_cell(name) for name in names], most=FEW)
-
-
-def warn_group_scores(path: Path, groups: Sequence[str]) -> Iterator[Finding]:
-    """Warn that some scores are means over others of the same file, so that together they count twice."""
-    if groups:
-        each = "is a score" if len(groups) == 1 else "are scores"
-        which = f"{each} over other benchmarks of this file, which count twice in a mean of all"
-        yield Finding(path, f"{list_shortened(groups)} {which}")
 
 
 def warn_limit(limit: int | None, all_: int | None, *, what: str = "problem") -> Iterator[str]:

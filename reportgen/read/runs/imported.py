@@ -18,6 +18,7 @@ from reportgen.core.directions import Direction, guess_direction
 from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind
+from reportgen.formats.evaluations.scores import SUBTASKS
 from reportgen.formats.evaluations.texts import TEXTS
 from reportgen.formats.layout import FileLayout
 from reportgen.formats.messages import suggest_names
@@ -346,6 +347,22 @@ def _list_benchmarks(runs: ImportedRuns) -> tuple[str, ...]:
     return tuple(named if accepted is None else compress(named, sql.check_texts(named, accepted)))
 
 
+def _list_benchmark_parts(runs: ImportedRuns) -> dict[str, tuple[str, ...]]:
+    """Return the benchmarks that are means over others, with those that they are over, also indirectly."""
+    parts: dict[str, dict[str, None]] = {}
+    for run in runs.scored:
+        if SUBTASKS in run.protocol:
+            parts.setdefault(run.benchmark, {}).update(dict.fromkeys(run.protocol[SUBTASKS].split(", ")))
+    for members in parts.values():
+        waiting = list(members)
+        while waiting:
+            inner = [name for name in parts.get(waiting.pop(), ()) if name not in members]
+            members.update(dict.fromkeys(inner))
+            waiting += inner
+    named = ((run, name_benchmark(run, one.metric, runs.chosen)) for run in runs.scored for one in run.totals)
+    return {name: tuple(parts[run.benchmark]) for run, name in named if name and run.benchmark in parts}
+
+
 def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:
     """Return the survey with the columns of curves, a long table, or of answers or totals."""
     settings = runs.settings
@@ -361,7 +378,8 @@ def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:
         )
         return Survey(layout, metrics, ())
     chosen, benchmarks = runs.chosen, _list_benchmarks(runs)
-    layout, column = replace(layout, benchmarks=benchmarks), "benchmark" if benchmarks else None
+    layout = replace(layout, benchmarks=benchmarks, benchmark_parts=_list_benchmark_parts(runs))
+    column = "benchmark" if benchmarks else None
     if "problem" in layout.kinds:
         texts = TEXTS if any(unit.unit.texts for unit in runs.units) else ()
         parts = {part: part for part in (*_PARTS, *texts) if part in layout.kinds}

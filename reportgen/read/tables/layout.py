@@ -111,6 +111,7 @@ class Layout(Struct, frozen=True):
     lower_is_better: tuple[str, ...] = ()  # benchmarks of totals; an empty name stands for all
     higher_is_better: Mapping[str, bool] = field(default_factory=dict)  # of metrics of curves, as logged
     score_names: Mapping[str, str] = field(default_factory=dict)  # the harness's, if any, by benchmark
+    benchmark_parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of means over others
     step_name: str = ""  # if it differs from the name of the column
     spread: Mapping[str, RunColumn] = field(default_factory=dict)  # empty unless runs are columns
     # Meaning of several rows of one step in the format, as ``repeat:`` of a source.
