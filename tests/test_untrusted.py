@@ -21,9 +21,13 @@ if TYPE_CHECKING:
 
 PLAIN = """
 Words in *stress*, ~~struck~~, `<b>` and ``<script>`` in code, <https://example.org>, a < b and c > d,
-<somebody@example.org>, a [link](other.md "a title"){: target="_blank" }, a value
+<somebody@example.org>, a [link](other.md "a title"){: .wide }, a value
 [0.82]{value="peak(MEL)"} and a note[^1].
-{: .wide title="it's fine" }
+{: .wide #x-place }
+
+![a picture](a.png "a title"){: width="40" height="30" loading="lazy" }
+
+## Part {: #part-2 }
 
     <div onclick="alert(1)">shown as code</div>
 
@@ -95,7 +99,8 @@ def report(root: Path, **files: str) -> Path:
 
 def test_plain_pages_are_built(tmp_path: Path) -> None:
     """Whatever Markdown and the known extensions can say is no problem; code stays code."""
-    told = build(report(tmp_path, **{"content/index.md": PAGE + PLAIN}), "--strict")
+    files = {"content/index.md": PAGE + PLAIN, "content/a.png": "x"}
+    told = build(report(tmp_path, **files), "--strict")
     assert told.exit_code == 0, told.output
     html = (tmp_path / "site/index.html").read_text("utf-8")
     assert "<code>&lt;script&gt;</code>" in html
@@ -169,6 +174,12 @@ UNSAFE = {
     "14 statements checked\n{: .rg-badge }": 'the class "rg-badge" belongs to reportgen',
     '!!! rg-badge "14 statements checked"\n    words': 'the class "rg-badge" belongs to reportgen',
     "![x](a.png){: srcset=x }": 'an element has the attribute "srcset"',
+    '![x](//x.example/js/){name=currentScript data-js="../js/" }': 'an element has the attribute "name"',
+    "![x](a.png){ #querySelector }": 'the id "querySelector" of an element does not begin with x-',
+    "## Part {: #reportgenVersions }": 'the id "reportgenVersions" of an element',
+    "```{ .python #head }\nx\n```": 'the id "head" of an element',
+    "```{ .python data-js=x }\nx\n```": 'an element has the attribute "data-js"',
+    "words\n{: title=x aria-label=x }": 'an element has the attribute "aria-label"',
 }
 
 

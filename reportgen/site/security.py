@@ -122,13 +122,28 @@ _TAGS: Final = frozenset(
         *("table", "tbody", "td", "tfoot", "th", "thead", "tr", "u", "ul"),
     )
 )
-_ATTRIBUTES: Final = frozenset(
-    (
-        *("align", "alt", "checked", "class", "colspan", "dir", "disabled", "for", "headers", "height"),
-        *("href", "id", "lang", "n", "name", "open", "rel", "role", "rowspan", "scope", "src", "start"),
-        *("target", "title", "type", "value", "width"),
-    )
-)
+_ATTRIBUTES: Final = {
+    "a": frozenset({"href", "name", "title"}),
+    "abbr": frozenset({"title"}),
+    "details": frozenset({"open"}),
+    "div": frozenset({"data-tabs"}),
+    "img": frozenset({"alt", "src", "title"}),
+    "input": frozenset({"checked", "disabled", "name", "type"}),
+    "label": frozenset({"for"}),
+    "ol": frozenset({"start"}),
+    "rg-bound": frozenset({"n"}),
+    "span": frozenset({"data-linenos"}),
+    "td": frozenset({"align", "colspan"}),
+    "th": frozenset({"align", "colspan"}),
+}
+"""Attributes that Markdown and the extensions give to an element, besides those of every element."""
+_EVERYWHERE: Final = frozenset({"class", "height", "id", "loading", "width"})
+# An element's name or id can take the place of a property of the document or window. Besides these ids of
+# extensions, authors may set some with a prefix, and a heading has that of its words, in lower case.
+_NAMING: Final = frozenset({"for", "id", "name"})
+_OWN_ID: Final = "x-"
+_MADE_ID: Final = re.compile(r"__(?:codelineno|span|tabbed)|fn:|fnref\d*:")
+_HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _ADDRESSES: Final = frozenset({"href", "src"})
 _SCHEMES: Final = frozenset({"http", "https", "mailto", "tel"})
 _SCHEME: Final = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
@@ -201,6 +216,13 @@ def check_html(html: str, text: str, file: str, mark: str) -> Iterator[Diagnosti
         yield Diagnostic(SourceLocation(file, line), message, step)
 
 
+def _is_harmless_name(tag: str, name: str, value: str) -> bool:
+    """Check that no script can take an element for a property that has this id or name."""
+    if _MADE_ID.match(value):
+        return True
+    return name == "id" and (value.startswith(_OWN_ID) or (tag in _HEADINGS and value == value.lower()))
+
+
 class _Gate(HTMLParser):
     """Collects every tag and attribute that is not known to be harmless, with words to find it by."""
 
@@ -213,23 +235,28 @@ class _Gate(HTMLParser):
         """Check a tag."""
         if tag not in _TAGS:
             self.findings.append((f"the page has an element <{shorten(tag, 40)}>", f"<{tag}"))
-        for name, value in ((name, value or "") for name, value in attrs):
-            if name == "data-rg-block" and value.startswith(self.mark):
-                continue
-            if name == "class" and (tag, value) not in _WRITTEN:
-                ours = next((one for one in value.split() if one.lower().startswith(_OURS)), "")
-                if ours:
-                    self.findings.append((f'the class "{shorten(ours, 40)}" belongs to reportgen', ours))
-            elif name in _ADDRESSES:
-                scheme = _SCHEME.match(_IGNORED.sub("", value))
-                if scheme and scheme[1].lower() not in _SCHEMES:
-                    self.findings.append((f'an address begins with "{shorten(scheme[0], 40)}"', scheme[0]))
-            elif tag == "input" and name == "type" and value not in {"checkbox", "radio"}:
-                self.findings.append((f'an element has the type "{shorten(value, 40)}"', value))
-            elif name.startswith("data-rg") or not (
-                name in _ATTRIBUTES or name.startswith(("data-", "aria-"))
-            ):
-                self.findings.append((f'an element has the attribute "{shorten(name, 40)}"', name))
+        for name, value in attrs:
+            if finding := self._check_attribute(tag, name, value or ""):
+                self.findings.append(finding)
+
+    def _check_attribute(self, tag: str, name: str, value: str) -> tuple[str, str] | None:
+        if name == "data-rg-block" and value.startswith(self.mark):
+            return None
+        if name not in _ATTRIBUTES.get(tag, frozenset()) | _EVERYWHERE:
+            return f'an element has the attribute "{shorten(name, 40)}"', name
+        if name == "class" and (tag, value) not in _WRITTEN:
+            ours = next((one for one in value.split() if one.lower().startswith(_OURS)), "")
+            return (f'the class "{shorten(ours, 40)}" belongs to reportgen', ours) if ours else None
+        message, words = "", value
+        if name in _ADDRESSES:
+            scheme = _SCHEME.match(_IGNORED.sub("", value))
+            if scheme and scheme[1].lower() not in _SCHEMES:
+                message, words = f'an address begins with "{shorten(scheme[0], 40)}"', scheme[0]
+        elif name == "type" and value not in {"checkbox", "radio"}:
+            message = f'an element has the type "{shorten(value, 40)}"'
+        elif name in _NAMING and not _is_harmless_name(tag, name, value):
+            message = f'the {name} "{shorten(value, 40)}" of an element does not begin with {_OWN_ID}'
+        return (message, words) if message else None
 
     def handle_comment(self, data: str) -> None:
         """Refuse comments: nothing on a page is hidden."""

@@ -10,6 +10,17 @@
   } catch (error) {
     // Storage is refused: the system's theme it is.
   }
+  // By its name, an image or a form takes the place of what scripts read of the document, such as its
+  // currentScript. Scripts behind the page call this first; in the head, nothing of a page is there yet.
+  window.reportgenFreeDocument = function () {
+    var named = "embed, form, iframe, img, object";
+    Document.prototype.querySelectorAll.call(document, named).forEach(function (element) {
+      ["id", "name"].forEach(function (attribute) { // of a form, even these methods may be fields
+        var name = Element.prototype.getAttribute.call(element, attribute);
+        if (name in Document.prototype) Element.prototype.removeAttribute.call(element, attribute);
+      });
+    });
+  };
   // Where the page holds this script itself, it says where the others stand, unless it holds all of them.
   var here = document.currentScript.src || document.currentScript.dataset.js;
   if (window.location.protocol === "file:" || !here) return;

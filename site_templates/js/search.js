@@ -41,6 +41,8 @@
   function prepare() {
     if (loading) return;
     loading = true;
+    // To lunr, a heading "Exports" would be that of a module.
+    if (!Object.hasOwn(window, "exports")) window.exports = undefined;
     Promise.all([load("search/lunr.js"), load("search/titles.js")]).then(build, function () {
       status.textContent = "Search does not work here: its index could not be loaded.";
     });

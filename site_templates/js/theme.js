@@ -2,6 +2,7 @@
 // opened from a disk, and the menu of versions, which is loaded where a site has several.
 (function () {
   "use strict";
+  window.reportgenFreeDocument?.();
   var root = document.documentElement;
   var here = document.currentScript.src; // none where the page holds this script itself
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -99,3 +100,67 @@ def test_a_script_that_got_into_a_page_does_not_run(
     assert any("violat" in one or "Content Security Policy" in one for one in tabs.complaints), (
         tabs.complaints
     )
+
+
+# What scripts read of a document, and of a window that has it only later or never.
+OF_DOCUMENT = (
+    *("activeElement", "addEventListener", "appendChild", "baseURI", "body", "contains", "createElement"),
+    *("createElementNS", "createTextNode", "currentScript", "defaultView", "documentElement", "execCommand"),
+    *("fonts", "fullscreenElement", "getElementById", "head", "implementation", "nodeType", "ownerDocument"),
+    *("querySelector", "querySelectorAll", "readyState", "removeEventListener", "scripts", "title"),
+)
+OF_WINDOW = (
+    *("define", "exports", "global", "lunr", "module", "reportgenFreeDocument", "reportgenLive"),
+    *("reportgenSamples", "reportgenSearch", "reportgenSearchDialog", "reportgenVersions", "vega"),
+    *("checked-1", "navigation", "search-results"),
+)
+ELSEWHERE = 'src="https://elsewhere.example/picture/" data-js="https://elsewhere.example/js/"'
+NAMED = {
+    "images": f"<img {{0}} {ELSEWHERE}>",
+    "forms": '<form {0}><input name="removeAttribute"><input name="src"></form>',
+    "embedded": "<object {0}></object><iframe {0}></iframe><embed {0}>",
+}
+STATEMENT = """<a class="rg-bound" href="#checked-1">bound</a> <section class="rg-checked"><ol>
+<li id="checked-1"><span class="rg-says">it holds</span></li></ol></section>"""
+
+
+@pytest.mark.parametrize("from_server", [False, True], ids=["file", "http"])
+@pytest.mark.parametrize("kind", NAMED)
+def test_names_of_elements_do_not_change_what_scripts_do(
+    browser: Browser, site: Site, tmp_path: Path, kind: str, *, from_server: bool
+) -> None:
+    """Every script of ours works beside elements with the names of what it reads, and loads ours only."""
+    folder = tmp_path / "site"
+    shutil.copytree(site.folder, folder, ignore=shutil.ignore_patterns("*.csv", "*.pdf", "*.png"))
+    (folder / "versions.js").write_text('window.reportgenVersions = [{"version": "1.0"}];', "utf-8")
+    names = "".join(NAMED[kind].format(f'id="{name}" name="{name}"') for name in OF_DOCUMENT)
+    names += "".join(f'<span id="{name}"></span>' for name in OF_WINDOW)
+    for name in ("series", "scores"):
+        page = (folder / name / "index.html").read_text("utf-8")
+        page = page.replace('<article class="rg-prose">', f'<article class="rg-prose">{names}', 1)
+        page = page.replace("</article>", f"{STATEMENT}</article>", 1)
+        page = page.replace("</head>", '<meta name="reportgen-versions" content=""></head>', 1)
+        (folder / name / "index.html").write_text(page, "utf-8")
+    with served(folder) as address:
+        tabs = Tabs(browser, Site(folder, address))
+        tab = tabs.open("series/index", served=from_server)
+        expect(tab.locator(".rg-versions")).to_be_visible()
+        tab.get_by_role("button", name=re.compile("Colours")).click()
+        expect(tab.locator("html")).to_have_attribute("data-theme", re.compile("light|dark"))
+        tab.keyboard.press("/")
+        tab.get_by_role("combobox").fill("hostile")
+        expect(tab.get_by_role("option").first).to_be_visible()
+        tab.keyboard.press("Escape")
+        tab.get_by_text("bound", exact=True).hover()
+        expect(tab.get_by_role("tooltip")).to_have_text("it holds")
+        figure = tab.locator("#all")
+        figure.hover()
+        expect(figure).to_have_class(re.compile("rg-is-live"))
+        tab.locator("#results").get_by_role("button", name=re.compile("Cite")).click()
+        expect(tab.get_by_role("button", name="Copy LaTeX table")).to_be_visible()
+        marks = tabs.open("scores/index", served=from_server)
+        expect(marks.locator("#dots .rg-surface, #dots .rg-toolbar").first).to_be_attached()
+        tabs.close()
+    others = [one for one in tabs.requests if "elsewhere" in one and "/picture/" not in one]
+    assert others == []
+    assert [one for one in tabs.complaints if one.startswith("error:")] == []

@@ -5,7 +5,8 @@
 (function () {
   "use strict";
 
-  const { src } = document.currentScript; // none where the page holds its scripts itself
+  // Read past elements of the page that have this name; none where the page holds its scripts itself.
+  const { src } = Reflect.get(Document.prototype, "currentScript", document);
   const base = src && new URL(".", src).href;
   const PARTS = [
     "vega.js",
@@ -152,7 +153,8 @@
   /** Figures near the window wake when nobody scrolls and the browser has nothing else to do, one at a time. */
   function wakeWhenIdle(units) {
     if (navigator.connection?.saveData) return;
-    const idle = window.requestIdleCallback ?? ((job) => setTimeout(job, 200));
+    const has = typeof window.requestIdleCallback === "function"; // where a browser lacks it, an id may be so
+    const idle = has ? window.requestIdleCallback : (job) => setTimeout(job, 200);
     const waiting = new Set(); // those near the window now: a reader who scrolls on needs no others
     let [busy, scrolled] = [false, -Infinity];
     document.addEventListener("scroll", ({ timeStamp }) => (scrolled = timeStamp), { passive: true });

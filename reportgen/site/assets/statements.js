@@ -36,7 +36,8 @@
   /** The row of the list that is about some bound words. */
   function rowOf(bound) {
     const name = bound.dataset.checked ?? bound.getAttribute("href")?.slice(1);
-    return name ? document.getElementById(name) : null;
+    // Not by the id alone, which a heading may have, too.
+    return name ? document.querySelector(`.rg-checked [id="${CSS.escape(name)}"]`) : null;
   }
 
   /** Beside the words, below them where that fits, never outside the window. */
