@@ -28,6 +28,10 @@ LONGEST_NAME = 60
 
 _EMPTY = "–"
 _BACKTICKS = re.compile(r"`+")
+# GitHub's parser reads no code span with more than 80 backticks on a side (MAXBACKTICKS in cmark-gfm,
+# inlines.c), and the sides are longer than each run in the text. So many show that there are some.
+_MOST_BACKTICKS: Final = 8
+_LONG_RUN = re.compile(rf"`{{{_MOST_BACKTICKS + 1},}}")
 # Next to its own backticks these would be read with them: $`…`$ is a formula on GitHub.
 _NEEDS_ROOM = ("`", "$")
 _RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
@@ -40,8 +44,9 @@ _TURNING: Final = dict.fromkeys(
 
 
 def clean_words(text: str, most: int = LONGEST_QUOTED) -> str:
-    """A text on one line, of at most so many characters, without any that no one sees."""
+    """A text on one line, of at most so many characters, without unseen ones and long runs of backticks."""
     line = " ".join(clean_text(" ".join(text.split())).split())
+    line = _LONG_RUN.sub(f"{'`' * _MOST_BACKTICKS}…", line)
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
