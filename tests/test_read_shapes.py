@@ -284,12 +284,14 @@ def test_trials_of_optuna_are_runs_of_a_study() -> None:
         rates = dict(store.execute("SELECT trial_id - 1, param_value FROM trial_params WHERE param_id % 2"))
         reports = store.execute("SELECT step, intermediate_value FROM trial_intermediate_values").fetchall()
     expected = {number: math.inf if value is None else value for number, value in values.items()}
-    assert dict(zip(frame["step"], frame["value"], strict=True)) == expected
+    known = frame[frame["value"].notna()]
+    assert dict(zip(known["step"], known["value"], strict=True)) == expected
+    assert sorted(frame["step"]) == [0, 1, 2, 3, 4, 5]  # a trial that was pruned or failed has no value
     groups = {
         f"optimizer={name}, lr={rates[number]}"
         for number, name in ((0, "adam"), (1, "adam"), (3, "sgd"), (5, "adam"))
     }
-    assert set(frame["series"]) == {group.replace("optimizer=", "") for group in groups}
+    assert set(known["series"]) == {group.replace("optimizer=", "") for group in groups}
     found = read_frame("optuna", "intermediate_value")
     known = found[found["value"].notna()]
     assert sorted(zip(known["step"], known["value"], strict=True)) == sorted(
@@ -320,7 +322,10 @@ def test_the_direction_of_a_study_is_that_of_its_values(tmp_path: Path, ways: tu
 
 
 def test_a_journal_of_trials_is_a_study_too() -> None:
-    """The trials that Optuna itself has of it: of one study, of two objectives, and none of a deleted one."""
+    """The trials that Optuna itself has of it: of one study, of two objectives, and none of a deleted one.
+
+    A pruned trial has reports, and no value: Optuna's is the last report.
+    """
     path = SHAPES / "optuna_journal.log"
     (unit,) = find_units([path]).units
     form = find_format(unit.format)
@@ -335,12 +340,11 @@ def test_a_journal_of_trials_is_a_study_too() -> None:
     reports += [[1.0027559267640274, 2.0027559267640274, 3.0027559267640274]]
     reports += [[3.015498955191377, 4.015498955191378, 5.015498955191378]]
     reports += [[4.004105412016859, 5.004105412016859], [9.0, 8.0]]
-    values: list[list[float]] = [[2.5], [], [1.0027559267640274], [], [5.004105412016859], [7.5]]
+    values = [2.5, math.nan, 1.0027559267640274, math.nan, math.nan, 7.5]
     states = ["COMPLETE", "FAIL", "COMPLETE", "FAIL", "PRUNED", "COMPLETE"]
-    assert found[:6] == [
-        ("single", state, {**({"value": value} if value else {}), "intermediate_value": several})
-        for state, value, several in zip(states, values, reports, strict=True)
-    ]
+    for (name, state, metrics), ended, value, several in zip(found[:6], states, values, reports, strict=True):
+        assert (name, state, metrics["intermediate_value"]) == ("single", ended, several)
+        assert metrics["value"] == pytest.approx([value], nan_ok=True)
     assert found[6:] == [
         ("multi", "COMPLETE", {"values_0": [value], "values_1": [2.0]})
         for value in (0.43599490214200376, 0.025926231827891333, 0.5496624778787091)
@@ -375,8 +379,8 @@ def test_a_table_of_trials_is_a_study_too(tmp_path: Path) -> None:
         (tmp_path / "source.yml").write_text(f"lower_is_better: {said}\n", encoding="utf-8")
         assert open_path(tmp_path, load_settings=load_source_settings)[1].higher_is_better == {"value": way}
     rows = list(csv.DictReader(io.StringIO(text)))
-    expected = {f"lr={row['params_lr']}": float(row["value"]) for row in rows if row["value"]}
-    assert dict(zip(frame["series"], frame["value"], strict=True)) == expected
+    expected = {f"lr={row['params_lr']}": float(row["value"] or "nan") for row in rows}
+    assert dict(zip(frame["series"], frame["value"], strict=True)) == pytest.approx(expected, nan_ok=True)
 
 
 @pytest.mark.parametrize(

@@ -284,12 +284,6 @@ def test_what_was_left_out_is_counted() -> None:
     assert "1,200 missing or non-finite values were left out." in told
 
 
-def test_what_has_no_value_is_named() -> None:
-    """A series that cannot be drawn does not vanish without a word."""
-    told = below(curve_set(*FIVE_RUNS.curves, without_values=(("base", None), ("MEL", "seed 3"))))
-    assert "Without a finite value, and not drawn: base and run seed 3 of MEL." in told
-
-
 def test_an_interval_that_the_input_gives() -> None:
     """It is used as given, and said to be the input's."""
     low_high = curve_set(*given_curves(1), given_interval="low and high")

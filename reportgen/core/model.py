@@ -63,6 +63,8 @@ class Measurements(Struct, frozen=True):
     check_repeats: Callable[[], None] = field(default=lambda: None)
     # Call it before averaging: raises a ``ReportError`` if runs of one series differ in words.
     check_runs: Callable[[], None] = field(default=lambda: None)
+    # Series, run and seed of every run of the same rows, also of those without any of the metrics.
+    list_runs: Callable[[], tuple[tuple[str, str, str | None], ...]] = field(default=tuple)
 
 
 class Estimate(Struct, frozen=True):
@@ -118,6 +120,8 @@ class ReducedMetric(Struct, frozen=True):
     bins: int | None  # None if steps are not binned
     given_interval: str | None
     empty: int = 0
+    # Series of which no run has the metric, and the number of their runs.
+    absent: Mapping[str, int] = field(default_factory=dict)
 
 
 class Formula(Struct, frozen=True):
@@ -203,6 +207,8 @@ class CurveSet(Struct, frozen=True):
     given_ignored: bool = False  # the input gave an interval, but the band across several runs was used
     # Pairs of series and run without a finite value, which are not drawn; the run is None for a whole series.
     without_values: tuple[tuple[str, str | None], ...] = ()
+    missing: int = 0  # number of runs without a finite value, also of ``absent`` series
+    absent: tuple[str, ...] = ()  # series that are not drawn since none of their runs has the metric
     # The series that ends above all others, and the one that ends below.
     leads: tuple[Lead, Lead] = (Lead(None, tested=False), Lead(None, tested=False))
 

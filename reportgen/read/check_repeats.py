@@ -12,6 +12,7 @@ from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.messages import list_names
 from reportgen.formats.sql import get_engine
 from reportgen.read.plan import Plan, build_statement
+from reportgen.read.runs.check_names import check_merged_names
 from reportgen.read.tables.distinguish import (
     MOST_SERIES,
     SAMPLED_BYTES,
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from reportgen.read.tables.layout import Filters, Layout, OutcomeRoles
+    from reportgen.read.tables.layout import Filters, Layout, OutcomeRoles, TotalRoles
     from reportgen.read.tables.rows import Rows
     from reportgen.settings.inputs import Source
     from reportgen.settings.source import SourceSettings
@@ -106,10 +107,10 @@ def find_series(
     # Faults in the rows are reported when they are read.
     with suppress(duckdb.Error):
         if layout.outcomes:
-            keys = sample_keys(_make_answer_keys(root, layout, layout.outcomes, filters))
+            keys = sample_keys(make_answer_keys(root, layout, layout.outcomes, filters))
         else:
             most = _MOST_METRICS if count_bytes(root, layout) <= SAMPLED_BYTES else 1
-            keys = sample_keys(_make_step_keys(root, layout, tuple(layout.metrics)[:most], filters))
+            keys = sample_keys(make_step_keys(root, layout, tuple(layout.metrics)[:most], filters))
         if layout.roles.series:
             return None, tuple(warn_differing_numbers(keys, place))
         return _find_series_of(keys, texts, settings, place)
@@ -143,7 +144,7 @@ def check_steps(root: Path, plan: Plan) -> None:
     """Refuse rows that repeat a step of their run without a resume, unless ``repeat:`` explains them."""
     if plan.repeat:
         return
-    keys = _make_step_keys(root, plan.layout, tuple(plan.metrics), plan.filters, x=plan.step)
+    keys = make_step_keys(root, plan.layout, tuple(plan.metrics), plan.filters, x=plan.step)
     sample = sample_keys(keys)
     found = _find_repeated_step(sample)
     if found is not None and sample != keys:
@@ -163,25 +164,38 @@ def check_answers(root: Path, source: Source, layout: Layout, filters: Filters) 
     """Refuse several rows for most problems of a run, unless samples or ``repeat:`` explain them."""
     if source.settings.repeat or layout.repeat or layout.outcomes is None:
         return
-    keys = _make_answer_keys(root, layout, layout.outcomes, filters)
+    keys = make_answer_keys(root, layout, layout.outcomes, filters)
     if found := _find_repeat(keys):
         problem = shorten(str(found.step).partition(chr(31))[0], _LONGEST)
         raise ReportError(_report_repeat(keys, found, f"problem {problem}", _OF_ANSWERS))
 
 
 def check_runs(
-    root: Path, source: Source, layout: Layout, filters: Filters, plan: Plan | None = None
+    root: Path,
+    source: Source,
+    layout: Layout,
+    filters: Filters,
+    plan: Plan | None = None,
+    *,
+    is_grouped: bool = False,
 ) -> None:
-    """Refuse runs of one series that differ in words, unless ``source.yml`` says how they belong together.
+    """Refuse series of one name that share a run, and runs of one series that differ in words.
 
-    They are those of a ``plan`` of steps, otherwise of answers.
+    ``source.yml`` may say how they belong together. They are those of a ``plan`` of steps, otherwise of
+    answers; runs that ``is_grouped`` settings separate may differ.
     """
-    if not may_differ(layout, source.settings):
+    rename = {} if source.settings.repeat else source.settings.rename
+    if not rename and not may_differ(layout, source.settings):
         return
     if plan:
-        _check_differing(source, _make_step_keys(root, layout, tuple(plan.metrics), filters, x=plan.step))
+        keys, what = make_step_keys(root, layout, tuple(plan.metrics), filters, x=plan.step), "step"
     elif layout.outcomes:
-        _check_differing(source, _make_answer_keys(root, layout, layout.outcomes, filters))
+        keys, what = make_answer_keys(root, layout, layout.outcomes, filters), "problem"
+    else:
+        return
+    check_merged_names(sample_keys(keys), rename, what)
+    if not is_grouped:
+        _check_differing(source, keys)
 
 
 def check_totals(root: Path, source: Source, layout: Layout, filters: Filters, *, has_repeats: bool) -> None:
@@ -189,17 +203,8 @@ def check_totals(root: Path, source: Source, layout: Layout, filters: Filters, *
     if source.settings.repeat or layout.repeat or (roles := layout.totals) is None:
         return
 
-    def list_cells(rows: Rows) -> dict[str, str]:
-        metric = rows.as_text(roles.metric) if roles.metric else sql.quote(roles.score)
-        run = {"series": select_series(rows, layout, {}), "run": select_run(rows, layout)}
-        part = f"concat(coalesce({rows.as_text(roles.benchmark)}, ''), chr(31), {metric})"
-        cells = {"part": part, "step": "''", "value": rows.as_number(roles.score)}
-        return {**run, **cells, "row": rows.get_position()}
-
-    def is_scored(rows: Rows) -> str:
-        return f"{rows.as_text(roles.score)} IS NOT NULL"
-
-    keys = RowKeys(root, layout, filters, select_files(root, layout, list_cells, filters, is_scored))
+    keys = make_total_keys(root, layout, roles, filters)
+    check_merged_names(keys, source.settings.rename, "")
     if has_repeats and (found := _find_repeat(keys, equal=True)):
         benchmark, _, metric = found.part.partition(chr(31))
         what = f"benchmark {shorten(benchmark, _LONGEST)}" if benchmark else "the score"
@@ -213,20 +218,47 @@ def _check_differing(source: Source, keys: RowKeys) -> None:
         raise ReportError(report_differing(keys, columns))
 
 
-def _make_step_keys(
+def make_step_keys(
     root: Path, layout: Layout, metrics: tuple[str, ...], filters: Filters, *, x: str | None = None
 ) -> RowKeys:
     """Return the keys of a table of measurements, by its own step or by x if it has none."""
     raws = {name: layout.metrics[name] for name in metrics}
     intervals: dict[str, dict[str, str]] = {raw: {} for every in raws.values() for raw in every}
     plan = Plan(layout, raws, layout.roles.step or x or "", filters, intervals)
-    columns = 'series, run, metric AS part, step, value, "row"'
+    columns = 'series, run, seed, metric AS part, step, value, "row"'
     select = f"SELECT {columns} FROM ({build_statement(root, plan)})"  # noqa: S608 - our own names
     return RowKeys(root, layout, filters, select)
 
 
-def _make_answer_keys(root: Path, layout: Layout, roles: OutcomeRoles, filters: Filters) -> RowKeys:
-    """Return the keys of a table of outcomes, without answers that have no score."""
+def make_total_keys(root: Path, layout: Layout, roles: TotalRoles, filters: Filters) -> RowKeys:
+    """Return the keys of a table of totals, of which a part is a benchmark and metric."""
+
+    def list_cells(rows: Rows) -> dict[str, str]:
+        metric = rows.as_text(roles.metric) if roles.metric else sql.quote(roles.score)
+        run = {"series": select_series(rows, layout, {}), "run": select_run(rows, layout)}
+        part = f"concat(coalesce({rows.as_text(roles.benchmark)}, ''), chr(31), {metric})"
+        cells = {"part": part, "step": "''", "value": rows.as_number(roles.score)}
+        cells["seed"] = rows.as_text(layout.roles.seed)
+        return {**run, **cells, "row": rows.get_position()}
+
+    def is_scored(rows: Rows) -> str:
+        return f"{rows.as_text(roles.score)} IS NOT NULL"
+
+    return RowKeys(root, layout, filters, select_files(root, layout, list_cells, filters, is_scored))
+
+
+def make_answer_keys(
+    root: Path,
+    layout: Layout,
+    roles: OutcomeRoles,
+    filters: Filters,
+    *,
+    ends: tuple[float, float] | None = None,
+) -> RowKeys:
+    """Return the keys of a table of outcomes, without answers that have no score.
+
+    The value is the score, between two ``ends``, or a number that no other answer has.
+    """
 
     def list_cells(rows: Rows) -> dict[str, str]:
         names = [rows.as_text(name) for name in (roles.problem, roles.sample) if name]
@@ -234,10 +266,10 @@ def _make_answer_keys(root: Path, layout: Layout, roles: OutcomeRoles, filters: 
         return {
             "series": select_series(rows, layout, {}),
             "run": select_run(rows, layout),
+            "seed": rows.as_text(layout.roles.seed),
             "part": f"coalesce({rows.as_text(roles.benchmark)}, '')" if roles.benchmark else "''",
             "step": " || chr(31) || ".join(f"coalesce({name}, '')" for name in names),
-            # No two answers are equal.
-            "value": f"CAST({position} AS DOUBLE)",
+            "value": rows.as_score(roles.score, ends) if ends else f"CAST({position} AS DOUBLE)",
             "row": position,
         }
 
@@ -344,10 +376,10 @@ def suggest_series(root: Path, source: Source, metrics: tuple[str, ...]) -> tupl
     layout = get_layout(source)
     filters = resolve_filters(source.settings.filter, tuple(layout.kinds))
     if layout.outcomes:
-        keys = sample_keys(_make_answer_keys(root, layout, layout.outcomes, filters))
+        keys = sample_keys(make_answer_keys(root, layout, layout.outcomes, filters))
         repeat = _find_repeat(keys)
     else:
-        keys = sample_keys(_make_step_keys(root, layout, metrics, filters))
+        keys = sample_keys(make_step_keys(root, layout, metrics, filters))
         repeat = _find_repeated_step(keys)
     if repeat is None:
         differing = find_differing_texts(keys) if may_differ(layout, source.settings) else []

@@ -18,7 +18,14 @@ from reportgen.read.groups import expand_settings
 from reportgen.read.plan import build_rows, plan_measurements, select_rows
 from reportgen.read.tables.check import explain_errors, explain_faults, find_faults
 from reportgen.read.tables.layout import get_layout
-from reportgen.read.tables.rows import resolve_filters, select_files, select_run, select_series
+from reportgen.read.tables.rows import (
+    keep_series,
+    resolve_filters,
+    select_files,
+    select_names,
+    select_run,
+    select_series,
+)
 from reportgen.read.x_axis import DerivedRows, find_x, place_rows
 from reportgen.settings.base import describe_filter
 
@@ -55,10 +62,32 @@ class PlannedTable(Struct, frozen=True):
         return _list_faults(self.root, self.plan)
 
     def check_runs(self) -> None:
-        """Refuse runs of one series that differ in words, unless settings group them."""
+        """Refuse series of one name that share a run, and runs that differ in words without settings."""
         plan = self.plan
-        if not plan.groups.by:
-            check_runs(self.root, self.source, plan.layout, plan.filters, plan)
+        grouped = bool(plan.groups.by)
+        check_runs(self.root, self.source, plan.layout, plan.filters, plan, is_grouped=grouped)
+
+    def list_runs(self) -> tuple[tuple[str, str, str | None], ...]:
+        """Return series, run and seed of every run of the rows, also of those without any of the metrics.
+
+        Empty where each row has all metrics, so that such a run has rows of its own.
+        """
+        plan, layout = self.plan, self.plan.layout
+        if layout.spread:
+            runs = ((plan.rename.get(one.series, one.series), one) for one in layout.spread.values())
+            found = {(name, one.run if one.run != one.series else name): one.seed for name, one in runs}
+            return tuple((*key, seed) for key, seed in found.items())
+        if plan.repeat == "runs" or not plan.has_gaps:
+            return ()
+
+        def list_cells(rows: Rows) -> dict[str, str]:
+            names = select_names(rows, layout, plan.rename)
+            return {**names, **plan.groups.select(rows), "row": rows.get_position()}
+
+        select = keep_series(select_files(self.root, layout, list_cells, plan.filters), plan.series)
+        select = plan.groups.regroup(select) if plan.groups.list_fields() else select
+        every = f'SELECT series, run, min(seed) FROM ({select}) GROUP BY 1, 2 ORDER BY min("row")'  # noqa: S608
+        return tuple(get_engine().fetch_rows(every))
 
     def check_x(self) -> None:
         """Refuse an x that goes back or stands still within a run, or that some runs do not have."""
@@ -89,6 +118,7 @@ def read_table(project_root: Path, source: Source, query: MeasurementQuery) -> M
         reading=reading,
         check_repeats=partial(check_steps, project_root, table.plan),
         check_runs=table.check_runs,
+        list_runs=table.list_runs,
     )
 
 

@@ -91,9 +91,8 @@ class OutcomeQuery(Struct, frozen=True):
         return find_wrong_cells(root, self.layout.files, checks)
 
     def check_runs(self, root: Path) -> None:
-        """Refuse runs of one series that differ in words, unless settings group them."""
-        if not self.groups.by:
-            check_runs(root, self.source, self.layout, self.filters)
+        """Refuse series of one name that share a run, and runs that differ in words without settings."""
+        check_runs(root, self.source, self.layout, self.filters, is_grouped=bool(self.groups.by))
 
     def find_groups(self, root: Path) -> Groups:
         """Find the groups by settings in the order of drawing, or none."""

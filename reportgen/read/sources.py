@@ -34,6 +34,7 @@ from reportgen.formats.runs import UnreadableError
 from reportgen.read.check_repeats import find_series, set_series
 from reportgen.read.find import choose_files, locate, locate_file, make_location, refuse_outward_source
 from reportgen.read.freeze import can_freeze
+from reportgen.read.runs.check_values import find_unlike_runs
 from reportgen.read.runs.checkpoints import map_checkpoints, name_checkpoints, warn_without_step
 from reportgen.read.runs.file_names import report_file_names
 from reportgen.read.runs.imported import ImportedUnit, complete_settings, name_imported_runs, survey_runs
@@ -193,7 +194,8 @@ def open_files(request: SourceRequest) -> tuple[Source, ImportedRuns | None]:
         source, runs = _read_units(request) or (_open_tables(request), None)
         taken = {file for unit in runs.found.units for file in unit.files} if runs else ()
         lost = report_unread(chosen.skipped, chosen.unreadable.difference(taken), root)
-        source = replace(source, warnings=(*lost, *source.warnings))
+        unlike = find_unlike_runs(root, source)
+        source = replace(source, warnings=(*lost, *source.warnings, *unlike))
         if unpacked := request.unpacked:
             source = replace(source, files=unpacked.files, warnings=(*unpacked.warnings, *source.warnings))
         return replace(source, warnings=(*name_settings_file(source.warnings, own_settings),)), runs

@@ -399,10 +399,18 @@ class DrawInputs(Struct, frozen=True, dict=True):
 
 
 def make_curve_context(planned: PlannedBlock, inputs: DrawInputs) -> DrawContext:
-    """Make the context of the curves that a block requests, with the notes on all of them."""
+    """Make the context of the curves that a block requests, with the notes on all of them and their runs."""
+    from reportgen.figures.curves.key_results import describe_early_ends, describe_missing_runs  # noqa: PLC0415 - only where something is drawn
+
     results = [inputs.answers.get_curves(request) for request in planned.curves]
     notes = dict.fromkeys(note for one in results for note in one.notes)
-    result = replace(results[0], notes=tuple(notes))
+    notes |= dict.fromkeys(describe_missing_runs(one.curve_set) for one in results)
+    together = planned.block.kind == "sweep"
+    for request, one in zip(planned.curves, results, strict=True):
+        if request.x is None and not one.step_is_time:
+            title = format_step_title(one.step_name)
+            notes[describe_early_ends(one.curve_set, title, together=together)] = None
+    result = replace(results[0], notes=tuple(filter(None, notes)))
     return inputs.make_context(planned.block.location, planned.curves[0].source, result, planned.page)
 
 

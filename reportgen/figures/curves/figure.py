@@ -271,7 +271,7 @@ def _describe_band(curve_set: CurveSet) -> list[str]:
 
 
 def _describe_dropped(curve_set: CurveSet) -> Iterator[str]:
-    """Describe averaged, replaced and dropped values, and list series and runs without a finite value."""
+    """Describe averaged, replaced and dropped values."""
     if curve_set.bins:
         yield f"Steps are averaged in {curve_set.bins} bins."
     if curve_set.replaced:
@@ -280,9 +280,6 @@ def _describe_dropped(curve_set: CurveSet) -> Iterator[str]:
     if curve_set.dropped:
         values = "value was" if curve_set.dropped == 1 else "values were"
         yield f"{curve_set.dropped:,} missing or non-finite {values} left out."
-    names = [series if run is None else f"run {run} of {series}" for series, run in curve_set.without_values]
-    if names:
-        yield f"Without a finite value, and not drawn: {join_names(names, most=_MOST_NAMES)}."
 
 
 def draw_curve(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Figure:

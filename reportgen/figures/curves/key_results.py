@@ -13,6 +13,7 @@ from reportgen.core.model import BenchmarkResult, Standing
 from reportgen.core.words import join_names, lower_axis_title
 from reportgen.figures.axis import format_interval, format_value
 from reportgen.figures.curves.plotting import get_unsmoothed, make_plot
+from reportgen.figures.number_format import choose_step_format, format_d3
 from reportgen.figures.paths import positions, thin, write_line_path
 from reportgen.figures.picture import SPARK_ACROSS, SPARK_DOWN, Dot, draw_dots, draw_spark
 from reportgen.figures.plot import make_curve_spec
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from reportgen.settings.report import Benchmark
 
 
+_MOST_NAMES: Final = 6
 _THIN, _ROUND = 'stroke-width="1.75" vector-effect="non-scaling-stroke"', 'stroke-linejoin="round"'
 
 
@@ -148,6 +150,45 @@ def describe_fewer_runs(curves: Sequence[Curve]) -> str:
             names.setdefault(format_ends(curve.n.tolist()), {})[curve.series] = None
     counts = "; ".join(f"{n} for {join_names([*those], most=6)}" for n, those in names.items())
     return f"Where fewer runs reach, it is drawn from those that do: n = {counts}." if counts else ""
+
+
+def describe_missing_runs(curve_set: CurveSet) -> str:
+    """Return a sentence on runs and series without a value of the metric, with their number, or ""."""
+    names = [series if run is None else f"run {run} of {series}" for series, run in curve_set.without_values]
+    names += curve_set.absent
+    if not names:
+        return ""
+    listed, count = join_names(names, most=_MOST_NAMES), curve_set.missing
+    if not count:
+        return f"Without a value of {curve_set.metric}, and left out: {listed}."
+    total = count + sum(len(curve.runs) for curve in curve_set.curves)
+    have = "runs have" if count > 1 else f"{'run' if total == 1 else 'runs'} has"
+    said = f"{count:,} of {total:,} {have} no value of {curve_set.metric}"
+    return f"{said}, and {'are' if count > 1 else 'is'} left out: {listed}."
+
+
+def describe_early_ends(curve_set: CurveSet, step: str, *, together: bool) -> str:
+    """Return a sentence on runs that end before others of their series, or of all, or "" without any.
+
+    A run ends early if at least one more of its values was due: the distance is at least the largest between
+    its own steps. Runs of one value each have no end. ``step`` is what steps are called.
+    """
+    if all(run.steps.size == 1 for curve in curve_set.curves for run in curve.runs):
+        return ""
+    early, total = [], 0
+    last = max(float(curve.steps[-1]) for curve in curve_set.curves)
+    for curve in curve_set.curves:
+        end, total = last if together else float(curve.steps[-1]), total + len(curve.runs)
+        for run in curve.runs:
+            own = float(run.steps[-1])
+            if own < end and end - own >= np.max(np.diff(run.steps), initial=0.0):
+                name = f"run {run.run} of {curve.series}" if run.run else curve.series
+                at = format_d3(own, choose_step_format(run.steps[-1:]))
+                early.append(f"{name} at {step} {at}")
+    if not early:
+        return ""
+    have = "runs end" if len(early) > 1 else "runs ends"
+    return f"{len(early):,} of {total:,} {have} before the others: {join_names(early, most=_MOST_NAMES)}."
 
 
 _GIVEN_BANDS: Final = {

@@ -53,6 +53,8 @@ _FIRST_OPERATION: Final = re.compile(r'\{"op_code": ?0, ?[^\n]*"study_name": ?"'
 _CREATE_STUDY, _DELETE_STUDY, _CREATE_TRIAL = 0, 1, 4
 # Of enumerations of Optuna, in their order.
 _STATES: Final = ("RUNNING", "COMPLETE", "PRUNED", "FAIL", "WAITING")
+# States of trials without a value, which is NaN: that of a pruned one is its last report.
+_UNFINISHED: Final = frozenset(_STATES) - {"COMPLETE"}
 _WAYS: Final = ("not_set", "minimize", "maximize")
 _INFINITIES: Final = {"INF_POS": math.inf, "INF_NEG": -math.inf, "NAN": math.nan}
 
@@ -77,7 +79,7 @@ def _is_journal(file: Path) -> bool:
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
-    """Yield every trial: a value for each objective at the number of the trial, and its reports by step."""
+    """Yield every trial: its reports by step and, if it is complete, its values at its number."""
     if unit.path.suffix.lower() == ".csv":
         yield from _read_table(unit.path, selected)
         return
@@ -86,7 +88,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
         return
     with open_store(unit.path) as store:
         store.check_columns("trials", _COLUMNS, "study of Optuna")
-        directions = _read_directions(store)
+        directions, objectives = _read_directions(store), _count_objectives(store)
         named = [store.name_column("trials", name) for name in (_VALUE, "datetime_complete")]
         columns = ", ".join(["trial_id, number, trials.study_id, study_name, state", *named])
         order = "FROM trials JOIN studies USING (study_id) ORDER BY trials.study_id, number"
@@ -94,10 +96,15 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
         for trial, number, study, name, state, value, end in trials:
             builder = MetricsBuilder(unit.path, selected, timed=True)
             time = number_or_nan(parse_time(end))
-            if value is not None:
-                builder.add_cell(_VALUE, number, value, time)
-            _add_values(store, trial, number, builder, time)
             ways = directions.get(study, ())
+            if state in _UNFINISHED:
+                for objective in _name_objectives(objectives.get(study, 1)):
+                    builder.add(objective, number, math.nan, time)
+            elif value is not None:
+                builder.add_cell(_VALUE, number, value, time)
+            else:
+                _add_values(store, trial, number, builder, time)
+            _add_reports(store, trial, builder)
             config = {**_read_params(store, trial), "state": str(state)}
             config |= {"direction": ways[0]} if len(ways) == 1 else {}
             id_ = f"{name} {number}"
@@ -121,13 +128,25 @@ def _read_directions(store: SqliteStore) -> dict[int, tuple[str, ...]]:
 
 def _name_directions(ways: Sequence[str]) -> dict[str, bool]:
     """Return whether higher is better by metric; a study of several objectives reports nothing on the way."""
-    metrics = (_VALUE, _INTERMEDIATE) if len(ways) == 1 else tuple(f"values_{n}" for n in range(len(ways)))
+    metrics = (_VALUE, _INTERMEDIATE) if len(ways) == 1 else _name_objectives(len(ways))
     by_metric = zip(metrics, (*ways, *ways) if len(ways) == 1 else ways, strict=True)
     return {metric: way == "maximize" for metric, way in by_metric if way in {"maximize", "minimize"}}
 
 
+def _count_objectives(store: SqliteStore) -> dict[int, int]:
+    """Return how many values the trials of each study have, if any."""
+    if "objective" not in store.columns.get("trial_values", ()):
+        return {}
+    query = "SELECT study_id, max(objective) + 1 FROM trial_values JOIN trials USING (trial_id) GROUP BY 1"
+    return dict(store.select(query))
+
+
+def _name_objectives(count: int) -> tuple[str, ...]:
+    return (_VALUE,) if count == 1 else tuple(f"values_{number}" for number in range(count))
+
+
 def _add_values(store: SqliteStore, trial: int, number: float, builder: MetricsBuilder, time: float) -> None:
-    """Add the values of all objectives, and those that the trial reported on the way."""
+    """Add the values of all objectives."""
     if "objective" in store.columns.get("trial_values", ()):
         kind = store.name_column("trial_values", "value_type")
         query = f"SELECT objective, value, {kind} FROM trial_values WHERE trial_id = ? ORDER BY 1"  # noqa: S608
@@ -135,6 +154,10 @@ def _add_values(store: SqliteStore, trial: int, number: float, builder: MetricsB
         for objective, value, type_ in rows:
             name = _VALUE if len(rows) == 1 else f"values_{objective}"
             builder.add_cell(name, number, _INFINITIES.get(type_, value), time)
+
+
+def _add_reports(store: SqliteStore, trial: int, builder: MetricsBuilder) -> None:
+    """Add the values that a trial reported on the way."""
     if _INTERMEDIATE in store.columns.get("trial_intermediate_values", ()):
         kind = store.name_column("trial_intermediate_values", "intermediate_value_type")
         query = (
@@ -220,12 +243,13 @@ def _read_journal(path: Path, selected: Collection[str] | None) -> Iterator[Logg
             continue
         name, directions = studies[trial.study]
         builder, time = MetricsBuilder(path, selected, timed=True), number_or_nan(parse_time(trial.end))
-        for index, value in enumerate(trial.values):
-            metric = _VALUE if len(trial.values) == 1 else f"values_{index}"
+        state = _get_item(_STATES, trial.state)
+        values = [math.nan] * len(directions) if state in _UNFINISHED else trial.values
+        for metric, value in zip(_name_objectives(len(values)), values, strict=True):
             builder.add_cell(metric, trial.number, value, time)
         for step, cell in trial.reports.items():
             builder.add_cell(_INTERMEDIATE, step, cell)
-        config = {**trial.config, "state": _get_item(_STATES, trial.state)}
+        config = {**trial.config, "state": state}
         config |= {"direction": directions[0]} if len(directions) == 1 else {}
         found, findings = (*findings, *builder.list_findings()), ()
         better = _name_directions(directions)
@@ -263,9 +287,10 @@ def _read_table(path: Path, selected: Collection[str] | None) -> Iterator[Logged
         builder = MetricsBuilder(path, selected, timed=True)
         time = number_or_nan(parse_time(row.get("datetime_complete")))
         config: dict[str, Setting] = {"state": row.get("state", "")}
+        is_final = row.get("state", "").rpartition(".")[2] not in _UNFINISHED
         for name, cell in row.items():
-            if (name == _VALUE or name.startswith("values_")) and cell:
-                builder.add_cell(name, number, cell, time)
+            if name == _VALUE or name.startswith("values_"):
+                builder.add_cell(name, number, cell if is_final else math.nan, time)
             for part in ("params_", "user_attrs_"):
                 if name.startswith(part) and cell:
                     config[name.removeprefix(part)] = _parse_setting(cell)

@@ -80,6 +80,7 @@ def compute_curves(
     for run in reduced.runs:
         if series is None or run.series in members:
             members.setdefault(run.series, []).append(run)
+    absent = {name: count for name, count in reduced.absent.items() if series is None or name in series}
     drawn = {name: [run for run in runs if run.steps.size] for name, runs in members.items()}
     made = [
         _make_curve(name, runs, str(band), level, smoothed=smooth > 0, peak=str(peak))
@@ -103,6 +104,8 @@ def compute_curves(
         empty=reduced.empty,
         given_ignored=has_given and not all(given) and band != "none",
         without_values=_list_without_values(members),
+        missing=sum(not run.steps.size for runs in members.values() for run in runs) + sum(absent.values()),
+        absent=tuple(name for name in absent if name not in members),
         leads=find_leads_at_end(curves, level),
     )
 
@@ -215,7 +218,9 @@ def measure_curves(curve_set: CurveSet, value: str, *, higher_is_better: bool = 
         )
     ]
     reduced = ReducedMetric(curve_set.metric, tuple(runs), 0, 0, bins=None, given_interval=None)
-    return replace(compute_curves(reduced, level=curve_set.level), without_values=curve_set.without_values)
+    found = compute_curves(reduced, level=curve_set.level)
+    known = {"without_values": curve_set.without_values, "missing": curve_set.missing}
+    return replace(found, **known, absent=curve_set.absent)
 
 
 def average_runs(values: Sequence[float], level: float) -> Estimate:

@@ -7,14 +7,16 @@ that narwhals knows, such as Spark, gives the same bits: sums are of parts that 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
+from msgspec.structs import replace
 
 from reportgen.core.engines import fetch, last_written, rows_up_to
-from reportgen.core.model import ReducedMetric
+from reportgen.core.model import ReducedMetric, Run
 from reportgen.statistics.curves.points import (
     LARGEST_FLOAT,
     Bins,
@@ -35,7 +37,7 @@ from reportgen.statistics.curves.points import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reportgen.core.model import FloatArray, IntArray, Measurements, Run
+    from reportgen.core.model import FloatArray, IntArray, Measurements
 
 # Tables up to this many rows are fetched whole; larger ones are binned in DuckDB.
 FULL_ROWS = 1_000_000
@@ -65,7 +67,18 @@ def reduce(
         if any(metric.replaced for metric in reduced.values()):
             measurements.check_repeats()
         measurements.check_runs()
-    return reduced
+        runs = measurements.list_runs()
+    return {name: _add_runs(metric, runs) for name, metric in reduced.items()}
+
+
+def _add_runs(metric: ReducedMetric, runs: Sequence[tuple[str, str, str | None]]) -> ReducedMetric:
+    """Return a metric with the runs that do not have it; those of a series without any are counted."""
+    known = {(run.series, run.run) for run in metric.runs}
+    series = {run.series for run in metric.runs}
+    others = [one for one in runs if one[:2] not in known]
+    empty = tuple(Run(*one, np.empty(0), np.empty(0)) for one in others if one[0] in series)
+    absent = Counter(name for name, *_ in others if name not in series)
+    return replace(metric, runs=(*metric.runs, *empty), absent=absent)
 
 
 def _reduce_fetched(measurements: Measurements, request: _Request) -> dict[str, ReducedMetric] | None:
