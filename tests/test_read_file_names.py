@@ -107,9 +107,9 @@ def test_answers_and_frozen_tables_keep_the_seeds(tmp_path: Path, content: str) 
     ids=["a column of series", "a column of seeds", "twice the same", "no seeds", "one file"],
 )
 def test_nothing_is_taken_apart_without_need(tmp_path: Path, names: str, content: str) -> None:
-    """What columns tell stands, and nothing is told."""
+    """What columns tell stands, and nothing is told of it."""
     data = tables(tmp_path, *names.split(), content=content)
-    assert data.warnings("s") == []
+    assert [one for one in data.warnings("s") if "differ only in case" not in one] == []
     assert {seed for _, seed in named(data)} <= {None, "7"}
 
 

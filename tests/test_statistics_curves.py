@@ -25,7 +25,7 @@ def _run(points: dict[float, float], run: str = "1", series: str = "A", **more: 
     )
 
 
-def _metric(*runs: Run, given_interval: str | None = None, **counts: int) -> ReducedMetric:
+def _metric(*runs: Run, given_interval: str | None = None, **counts: Any) -> ReducedMetric:  # noqa: ANN401
     return ReducedMetric(
         "score", runs, **{"replaced": 0, "dropped": 0, **counts}, bins=None, given_interval=given_interval
     )

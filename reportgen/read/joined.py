@@ -110,14 +110,6 @@ def _join_tables(root: Path, source: Source, query: MeasurementQuery) -> Measure
                 table.check_x()
         problems.raise_errors()
 
-    def list_runs() -> tuple[tuple[str, str, str | None], ...]:
-        pairs = zip(names, tables, strict=True)
-        return tuple(
-            (new.get(series, series), run, seed)
-            for new, table in pairs
-            for series, run, seed in table.list_runs()
-        )
-
     return Measurements(
         frame=frame,
         step_name=longest.title,
@@ -129,10 +121,18 @@ def _join_tables(root: Path, source: Source, query: MeasurementQuery) -> Measure
         notes=_join_notes([(part, table.notes) for part, table in planned]),
         check_x=check_x,
         reading=reading,
-        list_runs=list_runs,
+        list_runs=partial(_list_runs, names, tables),
         check_runs=partial(_run_all, [one.check_runs for one in tables]),
         check_repeats=partial(_run_all, [partial(check_steps, root, one.plan) for one in tables]),
     )
+
+
+def _list_runs(
+    names: Sequence[Mapping[str, str]], tables: Sequence[PlannedTable]
+) -> tuple[tuple[str, str, str | None], ...]:
+    """Return the runs of all sources, with series by their names among all."""
+    pairs = zip(names, tables, strict=True)
+    return tuple((new.get(one, one), run, seed) for new, own in pairs for one, run, seed in own.list_runs())
 
 
 def _join_groups(

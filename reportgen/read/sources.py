@@ -194,8 +194,7 @@ def open_files(request: SourceRequest) -> tuple[Source, ImportedRuns | None]:
         source, runs = _read_units(request) or (_open_tables(request), None)
         taken = {file for unit in runs.found.units for file in unit.files} if runs else ()
         lost = report_unread(chosen.skipped, chosen.unreadable.difference(taken), root)
-        unlike = find_unlike_runs(root, source)
-        source = replace(source, warnings=(*lost, *source.warnings, *unlike))
+        source = replace(source, warnings=(*lost, *source.warnings, *find_unlike_runs(root, source)))
         if unpacked := request.unpacked:
             source = replace(source, files=unpacked.files, warnings=(*unpacked.warnings, *source.warnings))
         return replace(source, warnings=(*name_settings_file(source.warnings, own_settings),)), runs

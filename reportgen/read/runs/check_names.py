@@ -63,11 +63,11 @@ def check_merged_names(keys: RowKeys, rename: Mapping[str, str], what: str) -> N
 
 def warn_similar_names(kind: str, names: Sequence[str], place: SourceLocation) -> Iterator[Diagnostic]:
     """Warn of names that differ only in case, spaces and hyphens: each is read as one of its own."""
-    alike: dict[str, list[str]] = {}
+    spellings: dict[str, list[str]] = {}
     for name in names:
         folded = unicodedata.normalize("NFKC", _NO_WIDTH.sub("", name)).casefold().strip()
-        alike.setdefault(_SEPARATORS.sub(" ", _SIGN.sub("~", folded)), []).append(name)
-    for plain, spelt in alike.items():
+        spellings.setdefault(_SEPARATORS.sub(" ", _SIGN.sub("~", folded)), []).append(name)
+    for plain, spelt in spellings.items():
         if len(spelt) > 1 and plain:
             shown = [shorten(name, _LONGEST) for name in spelt]
             if len(set(shown)) < len(shown):

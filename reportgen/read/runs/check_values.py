@@ -259,10 +259,10 @@ class _Checks(NamedTuple):
         for series, runs in counts.items():
             for part in dict.fromkeys(part for parts in runs.values() for part in parts):
                 having = [run for run, parts in runs.items() if part in parts]
-                lacking = [run for run in runs if run not in having]
+                others = [run for run in runs if run not in having]
                 known = {name for run in having for name in runs[run]}
                 usual = {runs[run][part] for run in having}
-                for run in lacking if len(lacking) < len(having) else ():
+                for run in others if len(others) < len(having) else ():
                     own = [name for name, count in runs[run].items() if name not in known and count in usual]
                     if own:
                         yield self._warn_name(series, run, part, own, len(having))

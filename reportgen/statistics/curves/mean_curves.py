@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec.structs import replace
@@ -80,7 +80,6 @@ def compute_curves(
     for run in reduced.runs:
         if series is None or run.series in members:
             members.setdefault(run.series, []).append(run)
-    absent = {name: count for name, count in reduced.absent.items() if series is None or name in series}
     drawn = {name: [run for run in runs if run.steps.size] for name, runs in members.items()}
     made = [
         _make_curve(name, runs, str(band), level, smoothed=smooth > 0, peak=str(peak))
@@ -103,11 +102,22 @@ def compute_curves(
         given_interval=reduced.given_interval if any(given) else None,
         empty=reduced.empty,
         given_ignored=has_given and not all(given) and band != "none",
-        without_values=_list_without_values(members),
-        missing=sum(not run.steps.size for runs in members.values() for run in runs) + sum(absent.values()),
-        absent=tuple(name for name in absent if name not in members),
+        **_list_missing(reduced, members, series),
         leads=find_leads_at_end(curves, level),
     )
+
+
+def _list_missing(
+    reduced: ReducedMetric, members: dict[str, list[Run]], series: tuple[str, ...] | None
+) -> dict[str, Any]:
+    """Return the fields of a ``CurveSet`` about runs and series without a value."""
+    absent = {name: count for name, count in reduced.absent.items() if series is None or name in series}
+    empty = sum(not run.steps.size for runs in members.values() for run in runs)
+    return {
+        "without_values": _list_without_values(members),
+        "missing": empty + sum(absent.values()),
+        "absent": tuple(name for name in absent if name not in members),
+    }
 
 
 def _list_without_values(members: dict[str, list[Run]]) -> tuple[tuple[str, str | None], ...]:
