@@ -7,6 +7,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from reportgen.core.cache import cache_folder
+from reportgen.site.replacing.records import record_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,6 +61,8 @@ def write_file(path: Path, content: str | bytes) -> None:
 def share_cache(source: Path, root: Path) -> None:
     """Give a report what another one's build computed, so that equal figures are not drawn again."""
     shutil.copytree(cache_folder(source), cache_folder(root), dirs_exist_ok=True)
+    if (root / "site").is_dir():  # a copy of the source's, for which there is no record yet
+        record_folder(root / "site", cache_folder(root))
 
 
 def files_below(folder: Path) -> dict[str, bytes]:

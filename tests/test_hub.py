@@ -22,6 +22,7 @@ from test_disk_faults import LIMITED, NO_SPACE
 
 from reportgen.core.cache import cache_folder
 from reportgen.hub.updating import update_hub
+from reportgen.site.replacing.records import record_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -217,16 +218,17 @@ def test_a_broken_report_stays_as_it_was(folder: Path) -> None:
     assert "Not up to date" not in (folder / "public/index.html").read_text("utf-8")
 
 
-def test_a_broken_report_stays_with_an_empty_cache(folder: Path) -> None:
-    """What the hub itself has of it is read again."""
-    before = read_record(folder)["one"]
-    shutil.rmtree(folder / "one")
+def test_a_hub_that_nothing_is_known_of_is_not_changed(folder: Path) -> None:
+    """With an empty cache, nobody can say who wrote what is there."""
+    was = files_below(folder / "public")
     shutil.rmtree(cache_folder(folder.resolve()))
     cache_folder.cache_clear()
-    assert update(folder)[0] == 3
-    assert read_record(folder)["one"] == before | {
-        "problem": "one: there is no such file or folder. Build or archive the report there."
-    }
+    write_site(folder / "one", make_report("First, again"))
+    code, said = update(folder)
+    assert (code, files_below(folder / "public")) == (1, was)
+    assert "did not write when it last ran here" in said
+    shutil.rmtree(folder / "public")
+    assert update(folder)[0] == 0
 
 
 def break_format(folder: Path) -> None:
@@ -348,8 +350,6 @@ def test_earlier_versions_stay(tmp_path: Path) -> None:
     }
     assert files_below(tmp_path / "public/r/a") == expected
     assert read_record(tmp_path)["a"]["versions"] == ["1.2", "1.1"]
-    shutil.rmtree(cache_folder(tmp_path.resolve()))
-    cache_folder.cache_clear()
     write_hub(tmp_path, {"a": made["2.0"]}, keep_versions=1)
     assert update(tmp_path)[0] == 0
     assert read_record(tmp_path)["a"]["versions"] == ["1.2"]
@@ -555,6 +555,7 @@ def test_a_killed_update_is_cleaned_up(folder: Path) -> None:
     (left / "old/r").mkdir(parents=True)
     (folder / "public/r/one").rename(left / "old/r/one")
     write_file(left / "new/r/one/index.html", "half of i")
+    record_folder(left, cache_folder(folder.resolve()))
     assert update(folder)[0] == 0
     assert files_below(folder / "public") == was
 

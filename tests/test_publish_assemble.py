@@ -534,7 +534,7 @@ def test_a_site_that_is_too_large(folder: Path, monkeypatch: pytest.MonkeyPatch)
 def test_a_folder_with_something_else_is_refused(folder: Path) -> None:
     """Only what reportgen published is ever replaced, and nothing is published into itself."""
     write_file(folder / "public/thesis.tex", "x")
-    assert "reportgen publish did not write" in publish(folder)[1]
+    assert "did not write when it last ran here: thesis.tex" in publish(folder)[1]
     write_file(folder / "public/publish.json", '{"generator": {"name": "other"}}')
     assert publish(folder)[0] == 1
     assert (folder / "public/thesis.tex").read_text("utf-8") == "x"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -31,9 +30,12 @@ from reportgen.core.cache import Cache, FileHashes, cache_folder, make_temporary
 from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage, make_error
 from reportgen.core.repository import find_data_boundary
 from reportgen.review.git import find_repository
+from reportgen.settings.loading import find_input_folders
 from reportgen.site.checking import draft_report
 from reportgen.site.citation import CitedReport, find_cited_report, format_bibtex, format_cff, format_zenodo
 from reportgen.site.publishing import collect_warnings, load_configuration, publish
+from reportgen.site.replacing.locations import Output
+from reportgen.site.replacing.records import check_file, record_file
 from reportgen.site.reuse.manifest import check_unchanged, find_provenance
 from reportgen.site.sources.freezing import SETTINGS, TABLE, TOOL, write_frozen
 
@@ -193,9 +195,18 @@ def archive_report(
     nothing is written then. With strict options, warnings and files that are not committed are errors. If a
     file changes meanwhile, the report is archived as it is now; if one does again, that is an error.
     """
-    with suppress(FileChangedError):
-        return _archive(config_file, target, options, progress, warn)
-    return _archive(config_file, target, options, progress, warn)
+    output = _find_output(target, config_file, "--to")
+    check_file(output, cache_folder(output.root))
+    try:
+        packed = _archive(config_file, target, options, progress, warn)
+    except FileChangedError:
+        packed = _archive(config_file, target, options, progress, warn)
+    record_file(output, cache_folder(output.root))
+    return packed
+
+
+def _find_output(path: Path, config_file: Path, option: str) -> Output:
+    return Output(path, config_file.resolve().parent, option, find_input_folders(config_file))
 
 
 def _archive(
@@ -245,11 +256,17 @@ def write_report_file(
     warn: Callable[[str], None],
 ) -> int:
     """Build the site if it is not up to date, and write it as one HTML file; returns its size in bytes."""
+    output, cache = (
+        _find_output(target, config_file, "--one-file"),
+        cache_folder(config_file.resolve().parent),
+    )
+    check_file(output, cache)
     _update_site(config_file, options, progress, warn)
     with collect_warnings() as words:
         site = Path(load_configuration(config_file, strict=False, words=words)[0].site_dir)
     content = write_one_file(site, live=options.is_live, links="embedded", warn=warn).encode()
     replace_file(str(target), content)
+    record_file(output, cache_folder(output.root))
     if len(content) > _LARGE and options.is_live:
         warn(f"{target.name} has {len(content) / 1e6:.0f} MB; --no-live leaves out what makes figures live")
     return len(content)

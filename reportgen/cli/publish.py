@@ -157,6 +157,8 @@ def hub(hub_file: Path, public: Path) -> None:
     for name, problem in update.broken.items():
         state = "is shown as last published" if name not in update.unpublished else "was never published"
         warn(f"{update.places[name]}: {name} {state}. {problem}")
+    if update.remaining:
+        warn(f"{public}: files appeared in folders that were replaced, and stay there: {update.remaining[0]}")
     if update.without_feed:
         warn(f"there is no feed: {update.without_feed}")
     print_line(f"{public}: {_describe(update)}")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from reportgen.cli.output import (
     cache_dir_option,
@@ -17,12 +18,13 @@ from reportgen.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import BinaryIO
 
     from reportgen.draft.report import Report
     from reportgen.review.model import Review
     from reportgen.site.assembly import Additions
+    from reportgen.site.replacing.locations import Output
 
 _NO_REVIEW = 2
 """Exit code where no review could be made, as for an option that does not exist."""
@@ -90,6 +92,7 @@ def review(
     from reportgen.review.states import open_states
 
     with report_problems("no review was written", code=_NO_REVIEW):
+        text_file, page_file = _open_files(folder, ("review.json", "review.html"), config_file, "--out")
         with show_progress() as advance:
             before, after = (name and _unpack(name) for name in (base, head))
             states = open_states(before, after, config_file, progress=advance)
@@ -99,8 +102,8 @@ def review(
 
         found = compare_reports(*states)
         text = write_review(found)
-        _write(folder / "review.json", text.encode())
-        _write(folder / "review.html", write_page(found).encode())
+        text_file.write(text.encode())
+        page_file.write(write_page(found).encode())
         _print_review(found, text, form, config_file)
     sys.exit(1 if is_met(found, condition) else 0)
 
@@ -240,9 +243,10 @@ def pictures(review: BinaryIO, folder: Path, most: int) -> None:
     from reportgen.review.images import draw_pictures
 
     with report_problems("not every picture was written"):
-        for name, content in draw_pictures(_read(review), most):
-            _write(folder / name, content)
-            print_line(str(folder / name))
+        drawn = dict(draw_pictures(_read(review), most))
+        for file in _open_files(folder, drawn, Path("mkdocs.yml"), "--to"):
+            file.write(drawn[file.path.name])
+            print_line(str(file.path))
 
 
 def _read(file: BinaryIO) -> Review:
@@ -256,12 +260,43 @@ def _read(file: BinaryIO) -> Review:
         raise make_error(file.name, "this is not a review of format 1", step) from None
 
 
-def _write(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all, with its folder."""
-    from reportgen.core.cache import replace_file
-    from reportgen.core.errors import ReportError, diagnose_disk_error
+class _File(Struct, frozen=True):
+    """A file of a review, which may be written where it is."""
 
-    try:
-        replace_file(str(path), content)
-    except OSError as error:
-        raise ReportError(diagnose_disk_error(error, str(path), "the review cannot be written")) from error
+    output: Output
+    cache: Path
+
+    @property
+    def path(self) -> Path:
+        """As it was named."""
+        return self.output.path
+
+    def write(self, content: bytes) -> None:
+        """Write it whole or not at all, with its folder."""
+        from reportgen.core.cache import replace_file
+        from reportgen.core.errors import ReportError, diagnose_disk_error
+        from reportgen.site.replacing.records import record_file
+
+        try:
+            replace_file(str(self.path), content)
+        except OSError as error:
+            problem = diagnose_disk_error(error, str(self.path), "the review cannot be written")
+            raise ReportError(problem) from error
+        record_file(self.output, self.cache)
+
+
+def _open_files(folder: Path, names: Iterable[str], config_file: Path, option: str) -> list[_File]:
+    """Return the files of these names; raise a ReportError if one may not be written."""
+    from reportgen.core.cache import cache_folder
+    from reportgen.settings.loading import find_input_folders
+    from reportgen.site.replacing.locations import Output
+    from reportgen.site.replacing.records import check_file
+
+    root = config_file.resolve().parent
+    if not config_file.is_file():  # it need not exist
+        root = Path.cwd()
+    inputs, cache = find_input_folders(config_file), cache_folder(root)
+    files = [_File(Output(folder / name, root, option, inputs), cache) for name in names]
+    for file in files:
+        check_file(file.output, cache)
+    return files

@@ -37,6 +37,7 @@ _SEAL = 4
 """Bytes of the checksum before each value, which detects damage ten times as fast as a hash."""
 _READ = os.O_RDONLY | getattr(os, "O_BINARY", 0)
 _ENTRY = re.compile(r"[0-9a-f]{62}(\..+)?")
+RECORDED = "written-"  # files of these names say what commands wrote elsewhere, and are not pruned
 OTHER_STATES = "other"
 """Folder in a cache of what is only known of other states of the report, such as an older commit."""
 _TAG_FILE = "CACHEDIR.TAG"
@@ -300,7 +301,9 @@ class Cache:
                 with suppress(OSError):
                     used = (tag.parent / "used").stat().st_mtime
                     if self._get_time() - used > _UNUSED_SECONDS and tag.read_text("utf-8") == _TAG:
-                        shutil.rmtree(tag.parent)
+                        for path in (path for path in tag.parent.iterdir() if RECORDED not in path.name):
+                            shutil.rmtree(path) if path.is_dir() else path.unlink()
+                        tag.parent.rmdir()
 
     def _get_time(self) -> float:
         """Return when this cache was first used, by the file system's clock, as the times of entries are."""

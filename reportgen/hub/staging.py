@@ -18,11 +18,20 @@ from reportgen.archive.publishing.sites import LARGEST
 from reportgen.core.cache import is_running
 from reportgen.core.errors import make_error
 from reportgen.hub.entries import FOLDER, VERSIONS
+from reportgen.site.replacing.records import (
+    find_unrecorded,
+    has_record,
+    read_record,
+    record_folder,
+    remove_record,
+    remove_recorded,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reportgen.hub.reading import OpenedReport
+    from reportgen.site.replacing.records import Files
 
 _CHUNK: Final = 1 << 20
 _STAGE: Final = ".hub-"
@@ -130,7 +139,7 @@ def link_file(old: Path, new: Path) -> None:
     try:
         os.link(old, new)
     except OSError:
-        shutil.copyfile(old, new)
+        shutil.copy2(old, new)  # with its time, by which records know it
 
 
 def link_tree(old: Path, new: Path, paths: Iterator[str]) -> None:
@@ -142,10 +151,14 @@ def link_tree(old: Path, new: Path, paths: Iterator[str]) -> None:
 
 
 class Stage(Struct, frozen=True):
-    """A folder inside a hub where the next state of what changes is written before it takes its place."""
+    """A folder inside a hub where the next state of what changes is written before it takes its place.
+
+    ``cache`` has the records of what a hub's updates wrote: one for each report, and one for everything else.
+    """
 
     public: Path
     folder: Path
+    cache: Path
 
     @property
     def new(self) -> Path:
@@ -184,20 +197,54 @@ class Stage(Struct, frozen=True):
                     old.replace(target)
             raise
 
+    def find_unrecorded(self, path: str) -> list[str]:
+        """Find the files of a published report that no update wrote, or that changed since."""
+        return [f"{path}/{one}" for one in find_unrecorded(self.public / path, self.cache)]
+
+    def record(self, paths: Sequence[str], removed: Sequence[str], others: Files) -> None:
+        """Record what is about to be written and replaced; ``others`` are the present files of no report.
+
+        Only what is recorded here is removed by ``remove_replaced``.
+        """
+        replaced = dict(others)
+        for path in (*paths, *removed):
+            if (self.new / path).is_dir():
+                record_folder(self.new / path, self.cache)
+            files = read_record(self.public / path, self.cache) if (self.public / path).is_dir() else {}
+            replaced |= {f"{path}/{inner}": stamp for inner, stamp in files.items()}
+        record_folder(self.old, self.cache, files=replaced)
+
+    def remove_replaced(self) -> list[str]:
+        """Remove what was replaced, but for files that are not as they were recorded; return their paths."""
+        for folder in (self.old / FOLDER).glob("*"):
+            remove_record(folder, self.cache)
+        return remove_recorded(self.old, self.cache)
+
 
 @contextmanager
-def open_hub_stage(public: Path) -> Iterator[Stage]:
+def open_hub_stage(public: Path, cache: Path) -> Iterator[Stage]:
     """Make a stage in a folder, and remove it in any case; raise a ReportError if another one is open."""
     public.mkdir(parents=True, exist_ok=True)
-    _recover(public)
+    _recover(public, cache)
     number = next(one for one in count() if not (public / f"{_STAGE}{os.getpid()}-{one}").exists())
-    stage = Stage(public, public / f"{_STAGE}{os.getpid()}-{number}")
+    stage = Stage(public, public / f"{_STAGE}{os.getpid()}-{number}", cache)
     try:
         for folder in (stage.new, stage.old):
             folder.mkdir(parents=True)
+        record_folder(stage.folder, cache)
         yield stage
     finally:
-        shutil.rmtree(stage.folder, ignore_errors=True)
+        _discard(stage)
+
+
+def _discard(stage: Stage) -> None:
+    """Remove a stage, but for replaced files that are not as they were recorded."""
+    shutil.rmtree(stage.new, ignore_errors=True)
+    with suppress(OSError):
+        remaining = remove_recorded(stage.old, stage.cache) if stage.old.is_dir() else []
+        if not remaining:
+            remove_record(stage.folder, stage.cache)
+            stage.folder.rmdir()
 
 
 def is_stage(name: str) -> bool:
@@ -205,16 +252,19 @@ def is_stage(name: str) -> bool:
     return name.startswith(_STAGE)
 
 
-def _recover(public: Path) -> None:
+def _recover(public: Path, cache: Path) -> None:
     """Clean up after updates that were killed: reports that they moved away return to their places."""
     for folder in public.glob(f"{_STAGE}*"):
         process = folder.name.removeprefix(_STAGE).partition("-")[0]
         if process.isdecimal() and is_running(int(process)):
             step = f"Wait for it to end; if no such process is running, remove {folder.name}"
             raise make_error(str(public), f"process {process} is writing this hub", step)
+        if folder.is_symlink() or not has_record(folder, cache):
+            message = f"it holds {folder.name}, which reportgen did not write when it last ran here"
+            raise make_error(str(public), message, "Remove it")
         for old in (folder / "old" / FOLDER).glob("*"):
             target = public / FOLDER / old.name
             if not target.exists():
                 target.parent.mkdir(exist_ok=True)
                 old.rename(target)
-        shutil.rmtree(folder, ignore_errors=True)
+        _discard(Stage(public, folder, cache))

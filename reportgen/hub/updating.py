@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reportgen.archive.publishing.sites import is_record
 from reportgen.core.cache import Cache, cache_folder, get_stamp, stamp_tree
 from reportgen.core.errors import Diagnostics, make_error
 from reportgen.hub.entries import FOLDER, VERSIONS, Hub, HubEntry
@@ -23,14 +22,25 @@ from reportgen.hub.pages import LISTED, make_files, stamp_templates
 from reportgen.hub.reading import REPORT, Summary, open_report, summarize_report
 from reportgen.hub.staging import StagedReport, find_published, is_stage, link_tree, open_hub_stage
 from reportgen.settings.hub import FOLDER_NAME, load_hub
+from reportgen.settings.loading import find_input_folders
+from reportgen.site.replacing.locations import Output
+from reportgen.site.replacing.records import (
+    describe_unrecorded,
+    filter_unrecorded,
+    has_record,
+    list_files,
+    read_record,
+    record_folder,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from reportgen.core.errors import SourceLocation
     from reportgen.hub.staging import Stage
     from reportgen.settings.hub import HubSettings, ListedReport
+    from reportgen.site.replacing.records import Files
 
 
 class _Known(Struct, frozen=True):
@@ -57,7 +67,8 @@ class _State(Struct, frozen=True):
 class Update(Struct):
     """What an update did, by the names of reports; ``written`` counts files.
 
-    ``places`` are the lines of ``hub.yml`` that name the reports. ``without_feed`` says why there is no feed.
+    ``places`` are the lines of ``hub.yml`` that name the reports. ``without_feed`` says why there is no feed,
+    and ``remaining`` are files that appeared in replaced folders meanwhile.
     """
 
     reports: int = 0
@@ -69,6 +80,7 @@ class Update(Struct):
     unpublished: list[str] = field(default_factory=list)
     written: int = 0
     without_feed: str = ""
+    remaining: list[str] = field(default_factory=list)
 
 
 def update_hub(hub_file: Path, public: Path, progress: Callable[[int, int], None]) -> Update:
@@ -80,11 +92,14 @@ def update_hub(hub_file: Path, public: Path, progress: Callable[[int, int], None
     then.
     """
     hub = load_hub(hub_file)
-    public = public.resolve()
+    root = hub_file.resolve().parent
+    output = Output(public, root, "--to", find_input_folders(root / "mkdocs.yml"))
+    output.check_location()
+    public = output.absolute
     _refuse_folder(public, hub.reports)
-    cache = Cache(cache_folder(public.parent))
-    key = Cache.make_key("hub", str(public), stamp_templates())
-    with open_hub_stage(public) as stage:
+    folder = cache_folder(public.parent)
+    cache, key = Cache(folder), Cache.make_key("hub", str(public), stamp_templates())
+    with open_hub_stage(public, folder) as stage:
         state = cache.load(key, _State) or _State()
         pages = {path: digest for path, digest in state.pages.items() if (public / path).is_file()}
         updating = _Updating(stage, hub.settings, _recall(public, state.reports), pages)
@@ -98,8 +113,11 @@ def update_hub(hub_file: Path, public: Path, progress: Callable[[int, int], None
 
 
 def _refuse_folder(public: Path, reports: tuple[ListedReport, ...]) -> None:
-    """Raise a ReportError if a folder may not be written by this hub."""
-    folder = f"{public}{os.sep}"
+    """Raise a ReportError if a folder is in or around a report, or is no hub.
+
+    What a hub holds is checked before it is changed.
+    """
+    folder = f"{os.path.realpath(public)}{os.sep}"
     for one in reports:
         source = f"{os.path.realpath(one.path)}{os.sep}"  # pathlib takes three times as long
         if source.startswith(folder) or folder.startswith(source):
@@ -108,7 +126,7 @@ def _refuse_folder(public: Path, reports: tuple[ListedReport, ...]) -> None:
     names = [one.name for one in public.iterdir()] if public.is_dir() else []
     if all(map(is_stage, names)) and not (public.exists() and not public.is_dir()):
         return
-    if not is_record(public / RECORD):
+    if not (public / RECORD).is_file():
         message = "it holds something that reportgen hub did not write"
         raise make_error(str(public), message, "Choose another folder, or move its files elsewhere")
 
@@ -197,7 +215,12 @@ class _Updating(Struct):
             summary, staged = summarize_report(report), StagedReport(report, published)
             versions = self._choose_versions(entry, summary)
             if staged.compare(entry.versions) and versions == entry.versions:
+                if not (versions or has_record(published, self.stage.cache)):
+                    record_folder(published, self.stage.cache)  # as it is in the report
                 return replace(entry, summary=summary)
+            if unrecorded := self.stage.find_unrecorded(path):
+                message = f"its folder in the hub holds {describe_unrecorded(unrecorded)}"
+                raise make_error(listed.source, message, f"Remove {published} if you need nothing in it")
             written = staged.stage(folder)
             owns_versions = any(one.startswith(f"{VERSIONS}/") for one in staged.sizes)
         versions = () if owns_versions else versions
@@ -241,13 +264,19 @@ class _Updating(Struct):
             removed += sorted(one.name for one in public.glob(pattern) if one.name not in present)
         removed += [one for one in _FEEDS if one not in present and (public / one).exists()]
         changed = [path for path, content in made.content.items() if not _holds(public / path, content)]
+        others = self._check_replaced(made.content, removed)
         for path in changed:
             (stage.new / path).parent.mkdir(parents=True, exist_ok=True)
             (stage.new / path).write_bytes(made.content[path])
         # The record comes first where there is none: by it, the folder is known as a hub's.
         first = [RECORD] if RECORD in changed and not (public / RECORD).exists() else []
         last = [RECORD] if RECORD in changed and not first else []
+        stage.record(self.moved, removed, others)
         stage.commit([*first, *self.moved, *(one for one in changed if one != RECORD), *last], removed)
+        self.update.remaining = stage.remove_replaced()
+        others = {path: stamp for path, stamp in others.items() if path not in removed}
+        written = {path: get_stamp(public / path) for path in made.content}
+        record_folder(public, stage.cache, files=others | written)
         moved = [one.removeprefix(f"{FOLDER}/") for one in self.moved]
         self.update.added = [one for one in moved if one not in self.known or not self.known[one].summary]
         self.update.changed = [one for one in moved if one not in self.update.added]
@@ -260,6 +289,25 @@ class _Updating(Struct):
             self.update.without_feed = (
                 no_date if self.settings.site_url else "it needs site_url: in the hub's file"
             )
+
+    def _check_replaced(self, content: Mapping[str, bytes], removed: Sequence[str]) -> Files:
+        """Return the present files of no report, which updates wrote.
+
+        Raises a ReportError if others are among them, or in reports that are removed.
+        """
+        public, cache = self.stage.public, self.stage.cache
+        files = list_files(public, without=(FOLDER, self.stage.folder.name))
+        foreign = [
+            path
+            for path in filter_unrecorded(files, read_record(public, cache))
+            if not (path in content and _holds(public / path, content[path]))
+        ]
+        for path in removed:
+            foreign += self.stage.find_unrecorded(path) if (public / path).is_dir() else []
+        if foreign:
+            step = "Move them if you need them; then remove the folder and run this again"
+            raise make_error(str(public), f"it holds {describe_unrecorded(foreign)}", step)
+        return files
 
     def remember(self) -> _State:
         """Return what the next update has to know."""

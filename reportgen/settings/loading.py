@@ -115,6 +115,22 @@ def read_data_settings(path: Path, name: str) -> tuple[str, bool]:
     return data_dir, follow is not None and follow.value is True
 
 
+def find_input_folders(config_file: Path) -> tuple[Path, ...]:
+    """The content folder and the data folder that a ``mkdocs.yml`` names, of which nothing is run.
+
+    Empty if it cannot be read.
+    """
+    try:
+        text = read_text(config_file, config_file.name, Stage.SETTINGS)
+        root = parse(normalise_text(text), Origin(config_file.name), any_tag=True)
+        data_dir, _ = read_data_settings(config_file, config_file.name)
+    except ReportError:
+        return ()
+    content = root.entries.get("docs_dir") if root else None
+    folder = config_file.resolve().parent
+    return folder / (content.text if content else "docs"), folder / data_dir
+
+
 def read_project_settings(path: Path, name: str) -> tuple[str, ProjectSettings]:
     """The content folder and our settings of a ``mkdocs.yml``, of which nothing is run.
 

@@ -1,4 +1,4 @@
-"""Files of a report in MkDocs: page order, added files, refused links and the site folder."""
+"""Files of a report in MkDocs: page order, added files and refused links."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 import re
 import stat
 import warnings
-from contextlib import suppress
 from copy import copy
 from html import escape, unescape
 from pathlib import Path
@@ -26,6 +25,7 @@ from reportgen.narrative.headings import find_headings
 from reportgen.narrative.markup import strip_bindings
 from reportgen.narrative.notebooks import replace_cells
 from reportgen.settings.report import Project
+from reportgen.site.replacing.locations import Output
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -114,36 +114,6 @@ def _strip_headings(entries: Iterable[AnchorLink]) -> None:
         _strip_headings(entry.children)
 
 
-_GENERATOR: Final = re.compile(r'"generator":\s*\{"name":\s*"reportgen"')
-_HEAD: Final = 1 << 20  # characters
-
-
-def refuse_foreign_folder(site: Path, root: Path) -> None:
-    """Raise a ReportError if a site folder is not empty and has no ``report.json`` of an earlier build.
-
-    The same if it is a file, or the project itself or a parent of it.
-    """
-    name = site.name if site.parent == root else str(site)
-
-    def is_ours() -> bool:
-        # Other programs write a ``report.json`` too; ours names its generator, before thousands of figures.
-        with suppress(OSError, UnicodeDecodeError), (site / "report.json").open(encoding="utf-8") as file:
-            return _GENERATOR.search(file.read(_HEAD)) is not None
-        return False
-
-    if site.resolve() == root.resolve() or site.resolve() in root.resolve().parents:
-        message = f'site_dir "{name}" holds the report itself'
-        step = "Choose a folder of its own, such as site"
-    elif site.is_file():
-        message, step = f'site_dir "{name}" is a file', "Choose another site_dir"
-    elif site.is_dir() and any(site.iterdir()) and not is_ours():
-        message = f'the folder "{name}" holds files that reportgen did not write'
-        step = "Move them away, or choose another site_dir; a build replaces the whole folder"
-    else:
-        return
-    raise make_error("mkdocs.yml", message, step)
-
-
 class BoundedSnippets(Extension):
     """Extension that resolves each included file before snippets reads it."""
 
@@ -192,6 +162,13 @@ def find_content_name(config: MkDocsConfig, root: Path) -> str:
     message = f"docs_dir leads out of the folder of mkdocs.yml, to {(target or config.docs_dir)!r}"
     step = "Name a folder below it, such as content"
     raise make_error("mkdocs.yml", message, step)
+
+
+def find_output(config: MkDocsConfig, root: Path, data_dir: str) -> Output:
+    """Return the site's folder, and which folders it must not concern."""
+    named = (config.docs_dir, root / data_dir, config.theme.custom_dir)
+    inputs = tuple(Path(folder) for folder in named if folder)
+    return Output(Path(config.site_dir), root, "mkdocs.yml", inputs)
 
 
 def list_content_files(config: MkDocsConfig, root: Path) -> Files:

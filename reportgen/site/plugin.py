@@ -33,17 +33,18 @@ from reportgen.site.files import (
     BoundedSnippets,
     find_language_folder,
     find_missing_anchors,
+    find_output,
     make_page,
     make_project,
-    refuse_foreign_folder,
     render_cells,
     warn_of_omitted_pages,
 )
 from reportgen.site.fragments import make_custom_fences
 from reportgen.site.navigation import WHOLE_LIST, NavigationTree
 from reportgen.site.outputs import find_outputs
+from reportgen.site.replacing.records import check_output
+from reportgen.site.reuse import manifest
 from reportgen.site.reuse.added_files import add_files
-from reportgen.site.reuse.manifest import check_build_date, fix_build_date, restore_build_date
 from reportgen.site.reuse.pages import PageStore, has_known_inputs
 from reportgen.site.reuse.templates import THEME, CompiledTemplates
 from reportgen.site.security import POLICY, read_inline_scripts
@@ -91,6 +92,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self.warned: list[Diagnostic] = []
         self._serving = False
         self._dated = False
+        self._in_place: Path | None = None  # the site if MkDocs writes it there, and nobody swaps it
         self.settings: ProjectSettings
         self._root: Path
         # The last one is of the current language; most sites have one language.
@@ -115,7 +117,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         text = path.read_text(encoding="utf-8") if path.is_file() else None
         self._root = path.resolve().parent
         try:
-            check_build_date()
+            manifest.check_build_date()
             self.settings = load_project(options, SourceLocation(path.name), text)
         except ReportError as error:
             return [("reportgen", ValueError(clean_text(str(problem)))) for problem in error.problems], []
@@ -127,7 +129,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
 
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
         """Make Markdown pass our fences on, and every theme load our styles and script."""
-        self._dated = fix_build_date(self._root) or self._dated
+        self._dated = manifest.fix_build_date(self._root) or self._dated
         extensions: list[object] = [*config.markdown_extensions]
         if any(extension is self._spans for extension in extensions):
             return config  # the same settings again, for another language
@@ -142,19 +144,17 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
 
         fences += make_custom_fences(mark)
         self._spans = BindingsExtension()
-        config.markdown_extensions.append(self._spans)  # type: ignore[arg-type]  # Markdown takes both
-        config.markdown_extensions.append(ReferencesExtension(self._resolve))  # type: ignore[arg-type]  # as above
+        added: list[Any] = [self._spans, ReferencesExtension(self._resolve)]  # Markdown takes names and these
         if "pymdownx.snippets" in config.markdown_extensions:
-            within = BoundedSnippets(config, self._root, lambda: self._reading)
-            config.markdown_extensions.append(within)  # type: ignore[arg-type]  # as above
+            added.append(BoundedSnippets(config, self._root, lambda: self._reading))
         if self.settings.untrusted:
             from reportgen.narrative.markdown_extensions import NoRawHtml  # noqa: PLC0415 - few reports need it
 
-            config.markdown_extensions.append(NoRawHtml())  # type: ignore[arg-type]  # as above
+            added.append(NoRawHtml())
+        config.markdown_extensions += added
         # Otherwise an aligned column would get a style attribute, which our policy refuses.
         config.mdx_configs.setdefault("tables", {}).setdefault("use_align_attribute", True)
-        # Other themes do not have our fonts.
-        own = ("tokens", "figure", "statements")
+        own = ("tokens", "figure", "statements")  # other themes do not have our fonts
         names = own if config.theme.name == "reportgen" else ("fonts/fonts", *own)
         config.extra_css = [*(f"{ASSETS}/{name}.css" for name in names), *config.extra_css]
         script = ExtraScriptValue(f"{ASSETS}/live.js")
@@ -217,13 +217,13 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
 
         folder = cache_folder(self._root)
         cache = Cache(folder)
-        # Link previews load their image by an absolute address.
-        with_cards = bool(config.site_url) and not self._serving
+        with_cards = bool(config.site_url) and not self._serving  # they are loaded by an absolute address
         jobs = BackgroundJobs(cache, len(project.page_paths), with_cards=with_cards)
         is_first, additions = not self._assemblies, None  # later languages join the first
         try:
             if not self._serving and is_first:
-                refuse_foreign_folder(Path(config.site_dir), self._root)
+                check_output(find_output(config, self._root, self.settings.data_dir), folder)
+                self._in_place = Path(config.site_dir) if self.last_build is None else None
             report = draft(
                 project,
                 cache,
@@ -413,21 +413,23 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         index = self._store.get_search_index() if self._store else None
         assembly.finish(Path(config.site_dir), index, searches=config.theme.name == "reportgen")
         self.report, self.outputs = assembly.report, assembly.outputs
-        self._restore_date()
+        self._end_build()
 
     def on_build_error(self, error: Exception, **_: object) -> None:
         """Restore the environment, and explain a page's error in our own words."""
         self._assemblies.clear()
-        self._restore_date()
+        self._end_build()
         if isinstance(error, RecursionError):
             message = "this page is nested too deep"
             error = make_error(self._reading, message, "Indent and quote less", Stage.NARRATIVE)
         if isinstance(error, ReportError):
             raise ReportProblemsError(error.problems) from error
 
-    def _restore_date(self) -> None:
+    def _end_build(self) -> None:
+        if self._in_place:
+            manifest.record_in_place(self._in_place, self._root)
         if self._dated:
-            restore_build_date()
+            manifest.restore_build_date()
             self._dated = False
 
     def on_serve(self, server: LiveReloadServer, config: MkDocsConfig, **_: object) -> LiveReloadServer:

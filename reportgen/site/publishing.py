@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-import errno
-import json
 import logging
-import os
 import re
-import shutil
 import tempfile
-from contextlib import contextmanager, suppress
-from itertools import count
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from mkdocs.exceptions import Abort, MkDocsException
-from msgspec import Struct
 
-from reportgen.core.cache import Cache, cache_folder, is_running, make_temporary_folder
+from reportgen.core.cache import Cache, cache_folder, make_temporary_folder
 from reportgen.core.errors import (
     Diagnostic,
     ReportError,
     Severity,
     SourceLocation,
     Stage,
-    diagnose_disk_error,
     make_error,
 )
 from reportgen.core.terminal import clean_text
@@ -34,8 +27,9 @@ from reportgen.core.words import format_count
 from reportgen.settings.blocks import AltairSettings
 from reportgen.settings.text import CONFLICT, LARGEST, find_conflict_marks, make_size_problem, read_text
 from reportgen.settings.yaml_tree import find_invalid_value
-from reportgen.site.files import refuse_foreign_folder
+from reportgen.site.files import find_output
 from reportgen.site.plugin import ReportPlugin
+from reportgen.site.replacing.stage import open_stage, recover_killed
 from reportgen.site.reuse import manifest
 from reportgen.site.reuse.manifest import LastBuild
 from reportgen.site.reuse.pages import has_known_inputs
@@ -143,14 +137,14 @@ def publish(
     the old site is unchanged then.
     """
     root = config_file.resolve().parent
-    clean_killed_builds(cache_folder(root))
+    recover_killed(cache_folder(root))
     with collect_warnings() as words:
         config, plugin = load_configuration(config_file, strict=strict, words=words)
-        site = Path(config.site_dir).resolve()
-        refuse_foreign_folder(site, root)
+        output = find_output(config, root, plugin.settings.data_dir)
+        site = output.absolute
         last_build = LastBuild(site, manifest.read_outputs(root) if has_known_inputs(config) else {})
-        plugin.progress, plugin.compare, plugin.last_build = progress, compare, last_build
-        with open_stage(site, cache_folder(root)) as stage:
+        with open_stage(output, cache_folder(root)) as stage:
+            plugin.progress, plugin.compare, plugin.last_build = progress, compare, last_build
             started = stage.new.stat().st_mtime_ns
             config.site_dir = str(stage.new)
             try:
@@ -159,8 +153,10 @@ def publish(
                 config.plugins.on_shutdown()
             except (Abort, MkDocsException) as error:
                 raise explain_refusal(words, error, plugin.warned, Path(config.docs_dir).name) from error
-            stage.swap()
-    for word in words:
+            finally:
+                plugin.last_build = None  # MkDocs uses a plugin again in the next build of this process
+            remaining = stage.swap()
+    for word in (*words, *(f"{stage.old}: {path} appeared during the build" for path in remaining)):
         warn(word)
     Cache(cache_folder(root)).prune_daily()
     report = plugin.report
@@ -183,83 +179,6 @@ def _summarize(report: Report, outputs: Collection[PageOutputs], *, warnings: in
 
         texts = f"texts of {format_count(samples, 'sample')} ({format_bytes(size)})"
     return manifest.Summary(len(report.pages), figures, report.cache_hits, warnings, texts)
-
-
-class _Stage(Struct, frozen=True):
-    """Two names next to a site, on its file system, so that moving the new one into place is a rename.
-
-    The next site is built in ``new``; ``old`` holds the present one during the swap.
-    """
-
-    site: Path
-    new: Path
-    old: Path
-
-    def swap(self) -> None:
-        """Replace the old site with the new one; restore it if that fails with an OSError."""
-        while True:
-            with suppress(FileNotFoundError):
-                self.site.rename(self.old)
-            try:
-                self.new.rename(self.site)
-            except OSError as error:
-                if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
-                    with suppress(OSError):
-                        self.old.rename(self.site)
-                    raise
-                # Another build put its site there meanwhile; the later one stays.
-            else:
-                return
-            finally:
-                shutil.rmtree(self.old, ignore_errors=True)
-
-    def recover(self) -> None:
-        """Undo a killed build: restore the old site and remove the unfinished one."""
-        if not self.site.exists():
-            with suppress(OSError):
-                self.old.rename(self.site)
-        for folder in (self.old, self.new):
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
-def open_stage(site: Path, cache: Path) -> Iterator[_Stage]:
-    """Make a folder next to the site to build the next one in, and remove it afterwards in any case.
-
-    The cache records it while the build runs: a folder that came with a checkout is not from an earlier
-    build. Raises a ReportError if the disk is full or not writable, there or anywhere else.
-    """
-    if site.is_mount():
-        message = "this is a mount point, which cannot be replaced as a whole"
-        raise make_error(str(site), message, f"Choose a folder inside it, such as {site.name}/site")
-    # Find unused names: a container reuses process ids.
-    for number in count():
-        names = (f".{site.name}.{kind}-{os.getpid()}-{number}" for kind in ("new", "old"))
-        stage = _Stage(site, *map(site.with_name, names))
-        if not (stage.new.exists() or stage.old.exists()):
-            break
-    record = cache / f"build-{os.getpid()}.json"
-    try:
-        with suppress(OSError):
-            record.write_text(json.dumps([str(path) for path in (stage.site, stage.new, stage.old)]), "utf-8")
-        stage.new.mkdir(parents=True)
-        yield stage
-    except OSError as error:
-        raise ReportError(diagnose_disk_error(error, str(site.parent), "the site cannot be built")) from error
-    finally:
-        shutil.rmtree(stage.new, ignore_errors=True)
-        with suppress(OSError):
-            record.unlink(missing_ok=True)
-
-
-def clean_killed_builds(cache: Path) -> None:
-    """Clean up after killed builds, even those killed between the two renames of a swap."""
-    for record in cache.glob("build-*.json"):
-        process = record.stem.removeprefix("build-")
-        if process.isdecimal() and not is_running(int(process)):
-            with suppress(OSError, ValueError, TypeError):
-                _Stage(*map(Path, json.loads(record.read_text("utf-8")))).recover()
-            record.unlink(missing_ok=True)
 
 
 def _list_inputs(root: Path, config: MkDocsConfig, plugin: ReportPlugin) -> Iterator[Path]:
@@ -290,12 +209,14 @@ def serve_site(
 
     # MkDocs prints what is wrong with the settings in words of its own.
     with collect_warnings() as words:
-        load_configuration(config_file, strict=False, words=words)
+        config, plugin = load_configuration(config_file, strict=False, words=words)
+    root = config_file.resolve().parent
+    find_output(config, root, plugin.settings.data_dir).check_location()
     # It imports a server and a watcher, which a build does not need.
     from mkdocs.commands.serve import serve  # noqa: PLC0415
 
     # MkDocs serves from a temporary folder: one that is removed, even if this process is killed.
-    tempfile.tempdir = str(make_temporary_folder(cache_folder(config_file.resolve().parent)))
+    tempfile.tempdir = str(make_temporary_folder(cache_folder(root)))
     logging.getLogger("mkdocs").setLevel(logging.INFO)
     hide_printed_problems()
     options: dict[str, Any] = {"dev_addr": dev_addr} if dev_addr else {}

@@ -11,6 +11,7 @@ import os
 from collections import Counter
 from contextlib import contextmanager
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import quote, urlsplit
 
@@ -30,7 +31,6 @@ from reportgen.archive.publishing.sites import (
     Tree,
     check_main,
     format_address,
-    is_record,
     list_pages,
     parse_base_url,
     read_state,
@@ -46,13 +46,14 @@ from reportgen.archive.unpacking import open_archive
 from reportgen.core import __version__
 from reportgen.core.cache import cache_folder
 from reportgen.core.errors import ReportError, Severity, make_error
+from reportgen.settings.loading import find_input_folders
 from reportgen.site.describe import format_bytes
-from reportgen.site.publishing import clean_killed_builds, open_stage
+from reportgen.site.replacing.locations import Output
+from reportgen.site.replacing.stage import open_stage, recover_killed
 from reportgen.site.worker import start_pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
 
     from reportgen.archive.publishing.sites import State
     from reportgen.archive.unpacking import OpenedArchive
@@ -94,8 +95,9 @@ def assemble(inputs: Inputs, public: Path, warn: Callable[[str], None]) -> Publi
     Raises a ReportError with every problem of main, or if the folder holds anything else; it is left as it
     was then. ``warn`` gets what is left out and what may not work where it is published.
     """
-    public = public.resolve()
-    clean_killed_builds(cache_folder(public.parent))
+    output = Output(public, Path.cwd(), "--to", find_input_folders(Path("mkdocs.yml")))
+    public = output.absolute
+    recover_killed(cache_folder(public.parent))
     _refuse_folder(public, inputs)
     with open_archive(inputs.main) as main:
         state = read_state(main)
@@ -105,7 +107,7 @@ def assemble(inputs: Inputs, public: Path, warn: Callable[[str], None]) -> Publi
             raise ReportError(*problems)
         for problem in problems:
             warn(str(problem))
-        with open_stage(public, cache_folder(public.parent)) as stage:
+        with open_stage(output, cache_folder(public.parent)) as stage:
             made = Published(main, Tree(stage.new), base_url)
             with _open_processes(len(inputs.versions) + len(inputs.previews)) as run:
                 made.publish_versions(inputs.versions, run)
@@ -129,7 +131,8 @@ def assemble(inputs: Inputs, public: Path, warn: Callable[[str], None]) -> Publi
                 raise make_error(str(public), f"it would have {size}, more than 10 GB", step)
             if made.size > LARGE:
                 warn(f"the site has {size}; GitHub Pages takes 1 GB. {step}")
-            stage.swap()
+            for path in stage.swap():
+                warn(f"{stage.old}: {path} appeared while it was replaced")
     return made
 
 
@@ -158,14 +161,9 @@ def _refuse_folder(public: Path, inputs: Inputs) -> None:
     """Raise a ReportError if a folder may not be replaced by what is published."""
     for path in (inputs.main, *(one.path for one in (*inputs.versions, *inputs.previews))):
         given = path.resolve()
-        if given.is_relative_to(public) or public.is_relative_to(given):
+        if given.is_relative_to(public.resolve()) or public.resolve().is_relative_to(given):
             message = f"it is to be replaced, and holds {path}, or is in it"
             raise make_error(str(public), message, "Choose a folder of its own, such as public")
-    if not public.exists() or (public.is_dir() and not any(public.iterdir())):
-        return
-    if not is_record(public / RECORD):
-        message = "it holds something that reportgen publish did not write"
-        raise make_error(str(public), message, "Choose another folder, or move its files elsewhere")
 
 
 class Published(Struct):

@@ -63,14 +63,6 @@ def read_state(site: OpenedArchive, prefix: str = "") -> State:
     return State(commit if _COMMIT.fullmatch(commit) else "", date if _DATE.fullmatch(date) else "")
 
 
-def is_record(path: Path) -> bool:
-    """Return whether a file is what reportgen wrote about a folder that it published."""
-    try:
-        return bool(json.loads(path.read_bytes())["generator"]["name"] == "reportgen")
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
-        return False
-
-
 def find_unusable(folder: Path) -> Iterator[Diagnostic]:
     """Find what no published site may have: links, pipes and the like, and names that are not readable."""
     for above, folders, files in os.walk(folder):

@@ -1,8 +1,8 @@
 """Inputs and outputs of a build: fast detection of unchanged input, and the commit and date of a site.
 
-``manifest.json`` in the report's cache holds size, modification time and SHA-256 of all input files, and size
-and time of all output files. A file with the same size and time is taken as unchanged; one with only another
-time is hashed. Packages are identified by the names of their installed versions.
+``manifest.json`` in the report's cache holds size, modification time and SHA-256 of all input files; output
+files are in the record of the site. A file with the same size and time is taken as unchanged; one with only
+another time is hashed. Packages are identified by the names of their installed versions.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from msgspec.structs import asdict
 from reportgen.core.cache import cache_folder, get_stamp, replace_file
 from reportgen.core.errors import make_error
 from reportgen.core.repository import find_checkout
+from reportgen.site.replacing.records import list_files, read_record, record_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -69,7 +70,7 @@ class LastBuild:
 SITE_URL = "SITE_URL"
 """Environment variable with the address of a site, which ``site_url: !ENV [SITE_URL, ""]`` reads."""
 _NAME = "manifest.json"
-_FORMAT = 6
+_FORMAT = 7
 _PACKAGE = str(Path(__file__).parents[1])
 _UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
 _IGNORED = {"__pycache__", ".git", ".venv"}
@@ -109,7 +110,7 @@ def check_unchanged(config_file: Path, *, strict: bool) -> Summary | None:
             and manifest["plain"]
             and not (strict and summary.warnings)
             and _has_same_inputs(root, manifest)
-            and _list_outputs(Path(manifest["site"])) == manifest["outputs"]
+            and _has_same_outputs(root, Path(manifest["site"]))
         )
     except _UNREADABLE:
         return None
@@ -139,9 +140,8 @@ def read_outputs(root: Path) -> dict[str, tuple[str, int, int]]:
     """Return the last build's files with a key: by path below its site the key, size and time."""
     try:
         manifest = _load(root)
-        outputs, site = manifest["outputs"], manifest["site"]
-        keys = manifest["keys"].items()
-        return {path: (key, *outputs[os.path.join(site, path)]) for path, key in keys}  # noqa: PTH118 - as below
+        outputs = read_record(Path(manifest["site"]), cache_folder(root))
+        return {path: (key, *outputs[path]) for path, key in manifest["keys"].items()}
     except _UNREADABLE:
         return {}
 
@@ -172,10 +172,9 @@ def write(build: Build, roots: Iterable[Path], known: Mapping[str, str], keys: M
         "environment": describe_environment(),
         "config": str(build.config_file.resolve()),
         "plain": build.is_plain,
-        "site": str(build.site.resolve()),
+        "site": str(build.site),
         "roots": names,
         "inputs": inputs,
-        "outputs": _list_outputs(build.site.resolve()),
         "keys": dict(keys),
         "summary": asdict(build.summary),
     }
@@ -189,6 +188,12 @@ def remove(root: Path) -> None:
     """Remove the manifest, so that the next build is a full one."""
     with suppress(OSError):
         _locate(root).unlink(missing_ok=True)
+
+
+def record_in_place(site: Path, root: Path) -> None:
+    """Record the files of a site that MkDocs wrote in place; the next build is a full one."""
+    remove(root)
+    record_folder(site, cache_folder(root))
 
 
 def _locate(root: Path) -> Path:
@@ -283,8 +288,9 @@ def _walk(path: str) -> Iterator[str]:
                 continue
 
 
-def _list_outputs(site: Path) -> dict[str, list[int]]:
-    return {path: list(get_stamp(path)) for path in _walk(str(site))}
+def _has_same_outputs(root: Path, site: Path) -> bool:
+    recorded = read_record(site, cache_folder(root))
+    return bool(recorded) and recorded == list_files(site)
 
 
 def _hash_file(path: str) -> str:

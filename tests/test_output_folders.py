@@ -1,0 +1,329 @@
+"""Nothing that reportgen did not write is replaced or deleted, whichever command writes, and wherever to."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from command_line import call
+from made_hubs import make_report, write_hub
+from made_projects import SETTINGS, files_below, share_cache, write_file, write_report
+from made_sites import make_site, write_site
+from mkdocs.commands.build import build as build_with_mkdocs
+from mkdocs.config import load_config
+from mkdocs.exceptions import Abort
+
+from reportgen.core.errors import ReportError
+from reportgen.site.publishing import publish
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+FORGED = '{"format": 1, "generator": {"name": "reportgen", "version": "0.1.0"}}'
+COMMANDS = {
+    "build": ("build",),
+    "archive": ("archive", "--to", "site/report.zip"),
+    "one file": ("archive", "--one-file", "site/report.html"),
+    "review": ("review", "--out", "site"),
+    "publish": ("publish", "assemble", "--main", "main", "--to", "site"),
+    "hub": ("hub", "--to", "site"),
+}
+"""Each writes into the folder "site" of the report."""
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small report with its site."""
+    root = write_report(tmp_path_factory.mktemp("built") / "report")
+    build(root)
+    return root
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> Path:
+    """A report without a site, a site and a report that can be published, and files of the user's."""
+    root = write_report(
+        tmp_path / "home" / "report", {"data/mine.txt": "untracked", "notes/mine.txt": "mine"}
+    )
+    write_site(root / "main", make_site())
+    write_hub(root, {"one": make_report("First")})
+    subprocess.run(["git", "init", "-q", root], check=True)  # noqa: S607 - found on PATH everywhere
+    return root
+
+
+def build(root: Path, progress: Callable[[int, int], None] = lambda _done, _all: None) -> None:
+    """Build a report; ``progress`` is called in the middle."""
+    publish(root / "mkdocs.yml", strict=False, progress=progress, warn=lambda _: None)
+
+
+def keep_git_out(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder, but for those of git, which commands that read it may renew."""
+    return {path: content for path, content in files_below(folder).items() if ".git/" not in path}
+
+
+def refuse(root: Path, *words: str) -> str:
+    """What a refused command says; every file is as it was afterwards."""
+    before = keep_git_out(root.parent)
+    done = call(root, *words)
+    assert done.returncode in {1, 2}, done.stdout
+    assert keep_git_out(root.parent) == before
+    assert not [path for path in root.rglob(".site.*") if ".git" not in path.parts]
+    return done.stderr
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("target", ["data", "content", "notes", "..", "/tmp", "nothing"])  # noqa: S108 - is only refused
+def test_a_link_is_not_followed(report: Path, command: str, target: str) -> None:
+    """Neither to files of the report, nor out of it, nor to a file that says reportgen wrote it."""
+    write_file(report / "data/report.json", FORGED)
+    (report / "site").symlink_to(target)
+    assert "link" in refuse(report, *COMMANDS[command])
+
+
+@pytest.mark.parametrize("command", ["publish", "hub", "archive", "review"])
+def test_a_link_above_is_not_followed(report: Path, command: str) -> None:
+    """A folder in the report that is a link leads somewhere else, whatever is below it."""
+    (report / "out").symlink_to("data")
+    words = [word.replace("site", "out/site") for word in COMMANDS[command]]
+    assert 'is below the link "out"' in refuse(report, *words)
+
+
+def test_a_site_below_a_link_is_refused(report: Path) -> None:
+    """The same for ``site_dir``, and for the server, which writes no site."""
+    (report / "out").symlink_to("data")
+    write_file(report / "mkdocs.yml", f"{SETTINGS}site_dir: out/site\n")
+    for command in ("build", "serve"):
+        assert 'is below the link "out"' in refuse(report, command)
+
+
+def test_a_report_below_a_link_is_built(report: Path) -> None:
+    """Links around the report are the user's: only those inside it are not followed."""
+    (report.parent / "link").symlink_to("report")
+    build(report.parent / "link")
+    assert (report / "site/index.html").is_file()
+
+
+PLACES = ("data", "data/site", "content/site", ".git/site", ".GIT/site", "~", "theme/site", "notes")
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("command", ["build", "publish", "hub"])
+def test_folders_of_the_report_are_refused(report: Path, command: str, place: str, tmp_path: Path) -> None:
+    """What it is made of, git's files, the home folder, and any folder that has other files."""
+    write_file(report / "theme/main.html", "")
+    home = str(tmp_path / "home")
+    place = place.replace("~", home)
+    settings = SETTINGS.replace("{name: reportgen}", "{name: reportgen, custom_dir: theme}")
+    write_file(report / "mkdocs.yml", f"{settings}site_dir: {place}\n")
+    if command != "build" and place == "theme/site":
+        return  # these commands use no theme
+    words = ("build",) if command == "build" else (*COMMANDS[command][:-1], place)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", home)
+        refuse(report, *words)
+
+
+def test_a_second_name_of_a_folder_is_the_folder(report: Path) -> None:
+    """As on a file system that ignores case, or where it is mounted twice, if this machine allows that."""
+    write_file(report / "mkdocs.yml", f"{SETTINGS}site_dir: DATA\n")
+    (report / "DATA").mkdir()
+    mount = ["mount", "--bind", str(report / "data"), str(report / "DATA")]
+    if subprocess.run(mount, check=False, capture_output=True).returncode == 0:
+        try:
+            assert "which the report is made of" in refuse(report, "build")
+        finally:
+            subprocess.run(["umount", report / "DATA"], check=True)  # noqa: S607 - found on PATH everywhere
+
+
+@pytest.mark.parametrize("name", ["thesis.tex", ".git", "index.html", "deep/er/notes.md"])
+@pytest.mark.parametrize("command", ["build", "publish", "hub"])
+def test_a_folder_with_other_files_is_refused(report: Path, command: str, name: str) -> None:
+    """One file of somebody else's is enough; a forged ``report.json`` or record beside it proves nothing."""
+    write_file(report / f"site/{name}", "mine")
+    for forged in ("report.json", "publish.json", "hub.json"):
+        write_file(report / "site" / forged, FORGED)
+    write_file(report / ".reportgen/manifest.json", '{"outputs": {}}')
+    assert "reportgen" in refuse(report, *COMMANDS[command])
+
+
+@pytest.mark.parametrize("command", ["archive", "one file", "review"])
+def test_a_file_of_somebody_else_is_not_replaced(report: Path, command: str) -> None:
+    """As an archive or a review of that name."""
+    for name in ("report.zip", "report.html", "review.json", "review.html"):
+        write_file(report / "site" / name, "mine")
+    assert "is there already" in refuse(report, *COMMANDS[command])
+
+
+def test_a_site_with_one_more_file_stays(built: Path, tmp_path: Path) -> None:
+    """A file that was added, or a page that was changed, is named; a file manager's own file is not."""
+    root = Path(shutil.copytree(built, tmp_path / "report"))
+    share_cache(built, root)
+    page = root / "site/index.html"
+    was = page.read_bytes()
+    write_file(root / "site/CNAME", "example.org")
+    assert "CNAME" in refuse(root, "build")
+    (root / "site/CNAME").unlink()
+    page.write_bytes(b"mine")
+    assert "index.html" in refuse(root, "build", "--force")
+    shutil.rmtree(root / "site")
+    build(root)
+    write_file(root / "site/.DS_Store", "")
+    build(root)
+    assert page.read_bytes() == was
+
+
+def test_a_site_of_another_machine_stays(built: Path, tmp_path: Path) -> None:
+    """Whether MkDocs wrote it or reportgen: here nobody knows, and the message says how to go on."""
+    root = Path(shutil.copytree(built, tmp_path / "report"))
+    said = refuse(root, "build")
+    assert "did not write" in said
+    assert "delete it yourself" in said
+
+
+@pytest.mark.parametrize("put", ["link", "file", "files"])
+def test_what_appears_during_a_build_stays(built: Path, tmp_path: Path, put: str) -> None:
+    """Between the check and the swap somebody replaces the site, or puts a file there."""
+    root = Path(shutil.copytree(built, tmp_path / "report"))
+    share_cache(built, root)
+    write_file(root / "content/index.md", (root / "content/index.md").read_text("utf-8") + "\nMore.\n")
+    site, aside = root / "site", root / "aside"
+
+    def meddle(_done: int, _all: int) -> None:
+        if put == "files":
+            write_file(site / "notes.txt", "mine")
+        elif not aside.exists():
+            site.rename(aside)
+            site.symlink_to("data") if put == "link" else site.write_text("mine")
+
+    data = files_below(root / "data")
+    with pytest.raises(ReportError):
+        build(root, meddle)
+    assert files_below(root / "data") == data
+    if put == "files":
+        assert (site / "notes.txt").read_text("utf-8") == "mine"
+        assert (site / "index.html").is_file()
+    else:
+        assert site.is_symlink() if put == "link" else site.read_text("utf-8") == "mine"
+        assert (aside / "index.html").is_file()
+    assert not [*root.glob(".site.*")]
+
+
+def test_a_link_that_appears_above_is_not_followed(built: Path, tmp_path: Path) -> None:
+    """The folder that has the site was opened before: what is at its path by now is not touched."""
+    root = Path(shutil.copytree(built, tmp_path / "report"))
+    write_file(root / "mkdocs.yml", f"{SETTINGS}site_dir: out/site\n")
+    shutil.rmtree(root / "site")
+    share_cache(built, root)
+    for site in ("out/site", "elsewhere/site"):
+        write_site(root / site, {"index.html": b"mine"} if "else" in site else {})
+    (root / "out").mkdir()
+
+    def meddle(_done: int, _all: int) -> None:
+        if not (root / "moved").exists():
+            (root / "out").rename(root / "moved")
+            (root / "out").symlink_to("elsewhere")
+
+    with pytest.raises(ReportError):
+        build(root, meddle)
+    assert files_below(root / "elsewhere/site") == {"index.html": b"mine"}
+
+
+def test_a_folder_that_cannot_be_removed_is_no_error(
+    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The new site is there by then; the old one stays next to it."""
+    root = Path(shutil.copytree(built, tmp_path / "report"))
+    share_cache(built, root)
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(errno.EACCES, "Permission denied")
+
+    write_file(root / "content/index.md", "# New\n")
+    monkeypatch.setattr(os, "unlink", fail)
+    build(root)
+    assert "New" in (root / "site/index.html").read_text("utf-8")
+
+
+def make_layout(root: Path, chance: random.Random) -> list[str]:
+    """Make a random site folder, with links, nested folders, forged records and files of the user's."""
+    places = ["site", "out/site", "data/site", "site/deep", "deep/er/site", "content", "data", "deep"]
+    place = chance.choice(places)
+    for _ in range(chance.randrange(4)):
+        name = chance.choice(["notes.txt", "report.json", "publish.json", "hub.json", "a/b.txt", ".hidden"])
+        write_file(root / chance.choice(places) / name, chance.choice([FORGED, "mine", ""]))
+    for _ in range(chance.randrange(3)):
+        link = root / chance.choice(["site", "out", "deep/er", "site/link", "data/link", "out/site"])
+        target = chance.choice(["data", "../data", ".", "..", "content", "../other", "x"])
+        if not (os.path.lexists(link) or link.parent.is_symlink()):
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(target)
+    if chance.random() < 0.3 and not os.path.lexists(root / "site"):
+        (root / "site").mkdir()
+    command = chance.choice(["build", "publish", "hub", "review", "archive"])
+    if command == "build":
+        write_file(root / "mkdocs.yml", f"{SETTINGS}site_dir: {place}\n")
+        return ["build"]
+    return [word.replace("site", place, 1) for word in COMMANDS[command]]
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_nothing_is_lost_in_a_random_layout(built: Path, tmp_path: Path, seed: int) -> None:
+    """Every file of the user's has its bytes afterwards, whether the command ran or not."""
+    root = tmp_path / "report"
+    write_report(root, {"data/mine.txt": "untracked"})
+    share_cache(built, root)
+    write_site(root / "main", make_site())
+    write_hub(root, {"one": make_report("First")})
+    write_file(tmp_path / "other/mine.txt", "mine")
+    words = make_layout(root, random.Random(seed))  # noqa: S311 - no secret
+    before = files_below(tmp_path)
+    for _ in range(2):
+        done = call(root, *words)
+        assert "Traceback" not in done.stderr
+        after = files_below(tmp_path)
+        assert before.items() <= after.items(), (words, done.stdout, done.stderr)
+
+
+def test_a_stage_that_came_with_a_checkout_is_left_alone(report: Path) -> None:
+    """The name of what a killed update leaves is no proof that it is one."""
+    assert call(report, *COMMANDS["hub"]).returncode == 0
+    write_file(report / "site/.hub-999999999-0/old/r/mine.txt", "mine")
+    assert ".hub-999999999-0" in refuse(report, *COMMANDS["hub"])
+
+
+def test_a_hub_keeps_files_of_somebody_else(report: Path) -> None:
+    """In the folder of a report that is not listed any more, and next to the index."""
+    assert call(report, *COMMANDS["hub"]).returncode == 0
+    write_file(report / "site/r/one/notes.txt", "mine")
+    write_hub(report, {"two": make_report("First")})
+    assert "notes.txt" in refuse(report, *COMMANDS["hub"])
+    (report / "site/r/one/notes.txt").unlink()
+    write_file(report / "site/notes.txt", "mine")
+    assert "notes.txt" in refuse(report, *COMMANDS["hub"])
+    (report / "site/notes.txt").unlink()
+    assert call(report, *COMMANDS["hub"]).returncode == 0
+    assert not (report / "site/r/one").exists()
+
+
+def test_a_site_that_mkdocs_writes_in_place(report: Path) -> None:
+    """``mkdocs build`` empties the folder itself: it is checked before, and recorded afterwards."""
+    config = str(report / "mkdocs.yml")
+    for _ in range(2):
+        build_with_mkdocs(load_config(config))
+    write_file(report / "site/notes.txt", "mine")
+    with pytest.raises(Abort):
+        build_with_mkdocs(load_config(config))
+    assert (report / "site/notes.txt").is_file()
+    (report / "site/notes.txt").unlink()
+    build(report)
+    shutil.rmtree(report / "site")
+    (report / "site").symlink_to("data")
+    with pytest.raises(Abort):
+        build_with_mkdocs(load_config(config))
+    assert (report / "data/mine.txt").is_file()
