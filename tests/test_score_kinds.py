@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -183,3 +184,88 @@ def test_a_group_of_lm_eval_is_in_no_average_with_its_tasks(tmp_path: Path) -> N
     # Without its tasks, a group is a benchmark as any other.
     macro, caption, _ = compare(tmp_path / "b", {name: json.dumps(document)}, "benchmarks: [all, other]\n")
     assert (macro, "in no average" in caption) == ({"elm": pytest.approx(0.65)}, False)
+
+
+def write_rows(*columns: str, words: tuple[tuple[str, ...], ...], runs: int = 3) -> str:
+    """Rows of some columns of words, each combination in several runs of four steps or problems."""
+    lines = [",".join(columns)]
+    for index, (names, run) in enumerate(product(product(*words), range(runs))):
+        lines += [
+            ",".join((*names, str(step), f"{(7 * index + 3 * step + run) % 11 / 10}")) for step in range(4)
+        ]
+    return "\n".join(lines) + "\n"
+
+
+AGENTS = write_rows("agent", "iteration", "reward", words=(("oak", "pine", "yew"),))
+
+
+@pytest.mark.parametrize("repeat", ["runs", "mean", "last"])
+def test_rows_of_other_agents_are_series_whatever_repeat_says(tmp_path: Path, repeat: str) -> None:
+    """The only column of words that divides the rows of each step names the series."""
+    found = describe(tmp_path, AGENTS, f"repeat: {repeat}\n")
+    assert found["series"] == ["oak", "pine", "yew"]
+    assert len(found["runs"]) == {"runs": 9, "mean": 3, "last": 3}[repeat]
+    answers = AGENTS.replace("iteration,reward", "problem,score")
+    assert describe(tmp_path, answers, f"repeat: {repeat}\n")["series"] == ["oak", "pine", "yew"]
+
+
+@pytest.mark.parametrize("repeat", ["runs", "mean", "last"])
+@pytest.mark.parametrize(
+    ("columns", "words", "settings", "series"),
+    [
+        (("model", "optimizer", "step", "loss"), (("A", "B"), ("adam", "sgd")), "", "[model, optimizer]"),
+        (("model", "template", "problem", "score"), (("A", "B"), ("long", "short")), "", "[model, template]"),
+        (("agent", "env", "step", "reward"), (("oak", "yew"), ("maze", "cave")), "", "[agent, env]"),
+        (
+            ("model", "agent", "benchmark", "score"),
+            (("A", "B"), ("oak", "yew")),
+            "form: totals\n",
+            "[model, agent]",
+        ),
+    ],
+)
+def test_repeat_does_not_merge_rows_that_differ_in_words_without_a_warning(  # noqa: PLR0917 - the cases
+    tmp_path: Path,
+    columns: tuple[str, ...],
+    words: tuple[tuple[str, ...], ...],
+    settings: str,
+    series: str,
+    repeat: str,
+) -> None:
+    """The line that compares them ends the warning, and so does one that says what is meant."""
+    text = write_rows(*columns, words=words)
+    (problem,) = describe(tmp_path, text, f"{settings}repeat: {repeat}\n")["problems"]
+    assert (problem["severity"], f"columns: {{series: {series}}}" in problem["next_step"]) == (
+        "warning",
+        True,
+    )
+    for said in (f"series: {series}", f"series: {columns[0]}"):
+        stated = f"{settings}repeat: {repeat}\ncolumns: {{{said}}}\n"
+        assert describe(tmp_path, text, stated)["problems"] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "series"),
+    [
+        (AGENTS, 3),
+        (write_rows("model", "optimizer", "step", "loss", words=(("A", "B"), ("adam", "sgd"))), 4),
+        # Words that change along the steps, remarks and nothing divide no rows.
+        ("step,loss,phase\n" + "0,1,warm\n1,2,main\n2,3,main\n0,2,warm\n1,3,main\n2,1,main\n", 1),
+        ("step,loss,status\n" + "0,1,ok\n1,2,slow\n2,3,ok\n0,2,slow\n1,3,ok\n2,1,ok\n", 1),
+    ],
+)
+def test_the_suggested_settings_explain_repeated_steps(tmp_path: Path, text: str, series: int) -> None:
+    """Pasted, they leave no problem: runs that begin anew, of the series that words name."""
+    found = describe(tmp_path, text)
+    assert [problem["severity"] for problem in found["problems"]] == ["error"]
+    followed = describe(tmp_path, text, found["suggested"]["source.yml"])
+    assert (followed["problems"], len(followed["series"])) == ([], series)
+
+
+def test_a_column_of_words_that_nothing_is_compared_by_ends_in_no_traceback(tmp_path: Path) -> None:
+    """A resumed run with a mark at its rows is one run."""
+    rows = [f"{step},{step / 10},no" for step in range(6)] + [
+        f"{step},{step / 9},yes" for step in range(3, 9)
+    ]
+    found = describe(tmp_path, "step,loss,resumed\n" + "\n".join(rows) + "\n")
+    assert (len(found["runs"]), found["problems"]) == (1, [])

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
 from reportgen.formats import sql
-from reportgen.formats.cells import NUMERIC, Kind
-from reportgen.formats.messages import list_names
+from reportgen.formats.cells import Kind
 from reportgen.formats.sql import get_engine
 from reportgen.read.plan import Plan, build_statement
 from reportgen.read.runs.check_names import check_merged_names
@@ -19,6 +18,7 @@ from reportgen.read.tables.distinguish import (
     RowKeys,
     count_bytes,
     find_distinguishing_columns,
+    find_dividing_columns,
     find_run_columns,
     list_free_columns,
     may_count_runs,
@@ -26,17 +26,22 @@ from reportgen.read.tables.distinguish import (
 )
 from reportgen.read.tables.layout import get_layout, is_name_of
 from reportgen.read.tables.merged import (
-    PARTS_OF_A_BENCHMARK,
     SMALL,
+    begin_anew,
     check_joined,
     decides_series,
+    find_columns,
     find_differing_texts,
     is_comparable,
     list_comparable_texts,
     list_series_columns,
+    list_setting_texts,
     may_differ,
     report_differing,
+    suggest_columns,
+    suggest_dividing,
     warn_differing_numbers,
+    warn_divided,
     warn_merged,
 )
 from reportgen.read.tables.rows import locate_row, resolve_filters, select_files, select_run, select_series
@@ -86,35 +91,54 @@ def find_series(
 ) -> tuple[str | None, tuple[Diagnostic, ...]]:
     """Return the text column that must be the series, if none is known by name or set, and warnings.
 
-    It is the only one that distinguishes rows of the same step, or that has one name in each run and several
-    overall; files are runs where others have the same name, otherwise their names are the series. If runs
-    differ in something else, also those of a series known by name in a number, or words change within one,
-    there is a warning at ``place`` instead.
+    It is the only one that distinguishes rows of the same step or divides them, or that has one name in each
+    run and several overall; files are runs where others have the same name, otherwise their names are the
+    series. If runs differ in something else, also those of a series known by name in a number, or words
+    change within one, or ``repeat:`` merges rows that differ in words, there is a warning at ``place``
+    instead.
     """
-    stated = layout.spread or settings.repeat or (layout.roles.series and decides_series(settings, layout))
+    decided = decides_series(settings, layout)
+    stated = layout.spread or (decided and (layout.roles.series or settings.repeat))
     several = len(layout.files) > 1
-    repeatable = layout.outcomes or (layout.roles.step and layout.metrics and not layout.totals)
+    repeatable = layout.outcomes or layout.totals or (layout.roles.step and layout.metrics)
+    if layout.totals and not settings.repeat:
+        repeatable = None  # they are checked when they are read
     # Without need, large folders are not read to open them.
     if stated or not repeatable or (several and count_bytes(root, layout) > SMALL):
         return None, ()
     texts = list_comparable_texts(layout)
     has_runs = bool(layout.roles.run or layout.roles.seed)
-    if not (has_runs or (texts and not layout.roles.series) or (several and layout.roles.series)):
+    may_find = has_runs or (texts and not layout.roles.series) or (several and layout.roles.series)
+    if not (list_setting_texts(layout) if settings.repeat else may_find):
         return None, ()
     filters = resolve_filters(settings.filter, tuple(layout.kinds))
     import duckdb  # noqa: PLC0415 - a build of unchanged data does without the database
 
     # Faults in the rows are reported when they are read.
     with suppress(duckdb.Error):
-        if layout.outcomes:
+        if layout.totals:
+            keys = sample_keys(make_total_keys(root, layout, layout.totals, filters))
+        elif layout.outcomes:
             keys = sample_keys(make_answer_keys(root, layout, layout.outcomes, filters))
         else:
             most = _MOST_METRICS if count_bytes(root, layout) <= SAMPLED_BYTES else 1
             keys = sample_keys(make_step_keys(root, layout, tuple(layout.metrics)[:most], filters))
+        if settings.repeat:
+            return _find_divided(keys, settings, place)
         if layout.roles.series:
             return None, tuple(warn_differing_numbers(keys, place))
         return _find_series_of(keys, texts, settings, place)
     return None, ()
+
+
+def _find_divided(
+    keys: RowKeys, settings: SourceSettings, place: SourceLocation
+) -> tuple[str | None, tuple[Diagnostic, ...]]:
+    """Return the column of words that divides the rows that ``repeat:`` merges, if one does, or a warning."""
+    divided = find_dividing_columns(keys, list_setting_texts(keys.layout))
+    if len(divided) == 1 and not keys.layout.roles.series:
+        return divided[0], ()
+    return None, tuple(warn_divided(keys, divided, settings, place))
 
 
 def _find_series_of(
@@ -125,6 +149,7 @@ def _find_series_of(
     if texts and _find_repeat(keys):
         alone = [names[0] for names in find_distinguishing_columns(keys, texts) if len(names) == 1]
         alone = [name for name in alone if is_comparable(name)] or alone
+        alone = alone or find_dividing_columns(keys, list_setting_texts(layout))
         return (alone[0] if len(alone) == 1 else None), ()
     comparable = [name for name in texts if is_comparable(name)]
     if layout.roles.run or layout.roles.seed or several:
@@ -200,12 +225,11 @@ def check_runs(
 
 def check_totals(root: Path, source: Source, layout: Layout, filters: Filters, *, has_repeats: bool) -> None:
     """Refuse several totals of a run if it ``has_repeats``, otherwise runs of one series that differ."""
-    if source.settings.repeat or layout.repeat or (roles := layout.totals) is None:
+    if layout.repeat or (roles := layout.totals) is None:
         return
-
-    keys = make_total_keys(root, layout, roles, filters)
-    check_merged_names(keys, source.settings.rename, "")
-    if has_repeats and (found := _find_repeat(keys, equal=True)):
+    keys, stated = make_total_keys(root, layout, roles, filters), source.settings.repeat
+    check_merged_names(keys, {} if stated else source.settings.rename, "")
+    if has_repeats and not stated and (found := _find_repeat(keys, equal=True)):
         benchmark, _, metric = found.part.partition(chr(31))
         what = f"benchmark {shorten(benchmark, _LONGEST)}" if benchmark else "the score"
         raise ReportError(_report_repeat(keys, found._replace(part=metric), what, _OF_STEPS))
@@ -363,15 +387,18 @@ def _report_repeat(keys: RowKeys, found: _Repeat, what: str, otherwise: str) -> 
     elif number:
         message += f": the first is {there}" if line else f": row {number}, and the first is {there}"
     message += f"; {found.surplus:,} of {found.rows:,} values repeat a {rest} of their run"
-    apart = _suggest_columns(keys, found.part)
-    advice = f"{apart}. Otherwise set {otherwise}" if apart else f"Set in source.yml {otherwise}"
+    if apart := suggest_columns(keys, found.part):
+        advice = f"{apart}. Otherwise set {otherwise}"
+    else:
+        divided = suggest_dividing(keys)
+        advice = f"{divided}, and there {otherwise}" if divided else f"Set in source.yml {otherwise}"
     return Diagnostic(SourceLocation(path, line), message, advice, Stage.DATA)
 
 
-def suggest_series(root: Path, source: Source, metrics: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the columns that name the series together, empty if none do.
+def suggest_series(root: Path, source: Source, metrics: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
+    """Return the columns that name the series together, empty if none do, and what ``repeat:`` may say.
 
-    With them no run of these metrics, or of answers without any, has a step twice or differs in words.
+    With both no run of these metrics, or of answers without any, has a step twice or differs in words.
     """
     layout = get_layout(source)
     filters = resolve_filters(source.settings.filter, tuple(layout.kinds))
@@ -383,11 +410,16 @@ def suggest_series(root: Path, source: Source, metrics: tuple[str, ...]) -> tupl
         repeat = _find_repeated_step(keys)
     if repeat is None:
         differing = find_differing_texts(keys) if may_differ(layout, source.settings) else []
-        return (*list_series_columns(layout), *differing) if differing else ()
-    first = next(iter(_find_columns(keys, repeat.part)), ())
-    if not first or any(is_name_of("step", name) or may_count_runs(keys, name) for name in first):
-        return ()
-    return (*list_series_columns(layout), *first)
+        return ((*list_series_columns(layout), *differing) if differing else ()), ""
+    if first := next(iter(find_columns(keys, repeat.part)), ()):
+        if any(is_name_of("step", name) or may_count_runs(keys, name) for name in first):
+            return (), ""
+        return (*list_series_columns(layout), *first), ""
+    divided = find_dividing_columns(keys, list_setting_texts(layout))
+    how = "" if layout.outcomes or not begin_anew(keys) else "runs"
+    if layout.outcomes and divided:
+        how = "mean"
+    return ((*list_series_columns(layout), *divided) if divided and how else ()), how
 
 
 def set_series(settings: SourceSettings, column: str | None) -> SourceSettings:
@@ -395,39 +427,3 @@ def set_series(settings: SourceSettings, column: str | None) -> SourceSettings:
     if column is None or settings.columns.series or is_name_of("series", column):
         return settings
     return settings.model_copy(update={"columns": settings.columns.model_copy(update={"series": column})})
-
-
-def _find_columns(keys: RowKeys, metric: str) -> list[tuple[str, ...]]:
-    """Return the columns that distinguish the rows of each step, as ``find_distinguishing_columns``."""
-    texts, numbers = (list_free_columns(keys.layout, kinds) for kinds in ({Kind.TEXT}, NUMERIC))
-    others = [name for name in numbers if name not in keys.layout.metrics.get(metric, ())]
-    return find_distinguishing_columns(keys, [*texts, *others], most=MOST_SERIES)
-
-
-def _suggest_columns(keys: RowKeys, metric: str) -> str:
-    """Return advice on columns that distinguish the rows, or an empty text if there are none."""
-    apart = _find_columns(keys, metric)
-    if not apart:
-        return ""
-    first, last = (shorten(name, _LONGEST) for name in (apart[0][0], apart[0][-1]))
-    known = [shorten(name, _LONGEST) for name in (*list_series_columns(keys.layout), *apart[0])]
-    series = f"{{series: [{', '.join(known)}]}}" if len(known) > 1 else f"{{series: {first}}}"
-    named = apart[0] if len(apart[0]) > 1 else [names[0] for names in apart]
-    quoted = list_names(f'"{shorten(name, _LONGEST)}"' for name in named)
-    if len(apart[0]) > 1:
-        reason = f"Columns {quoted} together tell these rows apart"
-    elif len(apart) > 1:
-        reason = f"Each of {quoted} tells them apart"
-    else:
-        reason = f"Column {quoted} tells these rows apart"
-    if is_name_of("step", first):
-        step = f"columns: {{step: {first}}}"
-        return f"Steps begin anew in each {first}: set {step} in source.yml, and repeat: mean"
-    totals = keys.layout.totals
-    if totals and not totals.benchmark and first.strip().casefold() in PARTS_OF_A_BENCHMARK:
-        return f"{reason}: set columns: {{benchmark: {first}}} in source.yml, or {series}"
-    if len(apart[0]) == 1 and may_count_runs(keys, apart[0][0]):
-        return f"{reason}: set columns: {{run: {first}}} in source.yml if it counts runs, else {series}"
-    select = f", or select one {last} with filter: in source.yml or in the block" if len(known) > 1 else ""
-    select = f", name {quoted} with by: in the block, too{select}" if keys.layout.run_parts else select
-    return f"{reason}: set columns: {series} in source.yml{select}"

@@ -237,11 +237,13 @@ def _suggest_series(
     description: Description, source: Source, request: SourceRequest, metrics: tuple[str, ...]
 ) -> Description:
     """Suggest the columns that name the series together, if rows or runs differ in them."""
-    if not (columns := suggest_series(request.location.root, source, metrics)):
-        return description
-    stated = request.settings.columns.model_dump(exclude_none=True)
-    series = columns if len(columns) > 1 else columns[0]
-    return replace(description, settings={"columns": {**stated, "series": series}})
+    columns, repeat = suggest_series(request.location.root, source, metrics)
+    suggested = {**description.settings, **({"repeat": repeat} if repeat else {})}
+    if columns:
+        stated = request.settings.columns.model_dump(exclude_none=True)
+        series = columns if len(columns) > 1 else columns[0]
+        suggested = {"columns": {**stated, "series": series}, **({"repeat": repeat} if repeat else {})}
+    return replace(description, settings=suggested)
 
 
 _ACROSS: Final = {"series": "series", "benchmarks": "benchmark", "metrics": "metric"}

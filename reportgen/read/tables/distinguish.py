@@ -109,6 +109,36 @@ def find_distinguishing_columns(
     return [tuple(columns[index] for index in indices) for indices in found]
 
 
+def find_dividing_columns(keys: RowKeys, columns: Sequence[str]) -> list[str]:
+    """Return the columns that divide repeated rows into few groups, each of several rows, such as agents.
+
+    Most steps that have several rows have several names, and no cell is empty. A column that follows from
+    another is left out.
+    """
+    if not columns:
+        return []
+    several = "OVER (PARTITION BY series, run, part, step)"
+    each = range(len(columns))
+    names = ", ".join(f"count(DISTINCT c{n}) {several} > 1 AS d{n}" for n in each)
+    repeated = (
+        f"SELECT * FROM (SELECT *, count(*) {several} AS several, {names} "  # noqa: S608 - our own names
+        f"FROM {join_cells(keys, columns)} WHERE value IS NOT NULL) WHERE several > 1"
+    )
+    tests = (
+        f"count(DISTINCT c{n}) BETWEEN 2 AND least({MOST_NAMES}, count(*) / 2) AND count(c{n}) = count(*) "
+        f"AND 2 * count_if(d{n}) >= count(*)"
+        for n in each
+    )
+    pairs = (f"count(DISTINCT (c{a}, c{b})) = count(DISTINCT c{a})" for a in each for b in each)
+    ((*found,),) = get_engine().fetch_rows(f"SELECT {', '.join((*tests, *pairs))} FROM ({repeated})")  # noqa: S608
+    fits, follows = found[: len(columns)], found[len(columns) :]
+    chosen: list[int] = []
+    for n in each:
+        if fits[n] and not any(follows[len(columns) * other + n] for other in chosen):
+            chosen = [other for other in chosen if not follows[len(columns) * n + other]] + [n]
+    return [columns[n] for n in chosen]
+
+
 def suggest_distinct_totals(
     root: Path, layout: Layout, settings: SourceSettings, place: SourceLocation
 ) -> dict[str, str] | None:

@@ -14,12 +14,16 @@ from reportgen.formats.sql import get_engine
 from reportgen.read.runs.labels import is_experiment_setting
 from reportgen.read.tables.distinguish import (
     MOST_NAMES,
+    MOST_SERIES,
     RowKeys,
     count_bytes,
+    find_distinguishing_columns,
+    find_dividing_columns,
     find_run_columns,
     join_cells,
     list_free_columns,
     list_run_labels,
+    may_count_runs,
 )
 from reportgen.read.tables.layout import is_name_of
 from reportgen.read.tables.rows import locate_row
@@ -70,8 +74,8 @@ def check_joined(keys: RowKeys, columns: Sequence[str], place: SourceLocation) -
         for n in range(len(columns))
     )
     cells = f"(SELECT *{before} FROM {join_cells(keys, columns)})"  # noqa: S608 - our own names
-    (found,) = get_engine().fetch_rows(f"SELECT {', '.join(tests or ['NULL'])} FROM {cells}")  # noqa: S608
-    for name, comes_back in zip(columns, found, strict=False):
+    (found,) = get_engine().fetch_rows(f"SELECT {', '.join(tests)} FROM {cells}") if tests else ((),)  # noqa: S608
+    for name, comes_back in zip(columns, found, strict=True):
         if comes_back is None:
             continue
         column = shorten(name, _LONGEST)
@@ -103,13 +107,27 @@ def warn_merged(
     yield _warn(f'"{shorten(layout.labels[0], _LONGEST)}" {verb}', shorten(column, _LONGEST), meant, place)
 
 
+def warn_divided(
+    keys: RowKeys, columns: Sequence[str], settings: SourceSettings, place: SourceLocation
+) -> Iterator[Diagnostic]:
+    """Warn if ``repeat:`` merges rows that differ in words, unless ``source.yml`` names the series or run."""
+    if columns:
+        known, layout = list_series_columns(keys.layout), keys.layout
+        every = ", ".join(shorten(name, _LONGEST) for name in (*known, *columns))
+        meant = f"series: {known[0]}" if known else f"run: {shorten(columns[0], _LONGEST)}"
+        who = shorten((layout.series or layout.labels)[0], _LONGEST)
+        compared = f"[{every}]" if len(known) + len(columns) > 1 else every
+        how = f" with repeat: {settings.repeat}"
+        yield _warn(f'"{who}" {_differ(columns)}', compared, meant, place, how)
+
+
 def _differ(columns: Iterable[str]) -> str:
     quoted = (f'"{name}"' for name in columns)
     return f"differ in {list_names(quoted)}"
 
 
-def _warn(who: str, compared: str, meant: str, place: SourceLocation) -> Diagnostic:
-    message = f"runs of the series {who}, and are averaged as one"
+def _warn(who: str, compared: str, meant: str, place: SourceLocation, how: str = "") -> Diagnostic:
+    message = f"runs of the series {who}, and are {'merged' if how else 'averaged'} as one{how}"
     advice = f"Set columns: {{series: {compared}}} in source.yml to compare them, or columns: {{{meant}}} "
     advice += "if they are repetitions of one experiment"
     return Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)
@@ -137,7 +155,7 @@ def decides_series(settings: SourceSettings, layout: Layout) -> bool:
     """
     columns, frozen = settings.columns, bool(settings.provenance.files)
     own = not layout.roles.series and (columns.run or columns.seed)
-    return bool(columns.series or own or settings.series_from or settings.repeat or frozen)
+    return bool(columns.series or own or settings.series_from or frozen)
 
 
 def may_differ(layout: Layout, settings: SourceSettings) -> bool:
@@ -145,15 +163,16 @@ def may_differ(layout: Layout, settings: SourceSettings) -> bool:
     roles = layout.roles
     several = roles.run or roles.seed or len(layout.files) > 1
     decided = layout.settings or layout.spread or decides_series(settings, layout)
-    return bool(several and not decided and _list_setting_texts(layout))
+    return bool(several and not decided and list_setting_texts(layout))
 
 
 def find_differing_texts(keys: RowKeys) -> list[str]:
     """Return the text columns in which runs of one series differ: settings of experiments, no metadata."""
-    return list(_find_differing(keys, _list_setting_texts(keys.layout)))
+    return list(_find_differing(keys, list_setting_texts(keys.layout)))
 
 
-def _list_setting_texts(layout: Layout) -> list[str]:
+def list_setting_texts(layout: Layout) -> list[str]:
+    """Return the text columns without a role that may be settings of experiments, and no metadata."""
     texts = (name for name in list_comparable_texts(layout) if is_comparable(name))
     return [name for name in texts if not _METADATA.fullmatch(name.strip())]
 
@@ -247,3 +266,60 @@ def warn_differing_numbers(keys: RowKeys, place: SourceLocation) -> Iterator[Dia
         who = f'"{shorten(next(iter(differing.values())), _LONGEST)}" {_differ(differing)}'
         both = f"[{known}, {', '.join(shorten(name, _LONGEST) for name in differing)}]"
         yield _warn(who, both, f"series: {known}", place)
+
+
+def begin_anew(keys: RowKeys) -> bool:
+    """Return whether runs are written one after another: steps go back as often as one is repeated."""
+    before = 'lag(step) OVER (PARTITION BY series, run, part ORDER BY "row")'
+    each = f"SELECT series, run, part, step, step <= {before} AS returns FROM ({keys.select})"  # noqa: S608
+    names = "series, run, part"
+    steps = f"SELECT {names}, count(*) AS n, count_if(returns) AS m FROM ({each}) GROUP BY {names}, step"  # noqa: S608
+    runs = f"SELECT max(n) = 1 + sum(m) AS anew FROM ({steps}) GROUP BY {names}"  # noqa: S608
+    ((anew,),) = get_engine().fetch_rows(f"SELECT bool_and(anew) FROM ({runs})")  # noqa: S608
+    return bool(anew)
+
+
+def find_columns(keys: RowKeys, metric: str) -> list[tuple[str, ...]]:
+    """Return the columns that distinguish the rows of each step, as ``find_distinguishing_columns``."""
+    texts, numbers = (list_free_columns(keys.layout, kinds) for kinds in ({Kind.TEXT}, NUMERIC))
+    others = [name for name in numbers if name not in keys.layout.metrics.get(metric, ())]
+    return find_distinguishing_columns(keys, [*texts, *others], most=MOST_SERIES)
+
+
+def suggest_dividing(keys: RowKeys) -> str:
+    """Return advice on columns that divide the rows of a step, or an empty text if there are none."""
+    divided = find_dividing_columns(keys, list_setting_texts(keys.layout))
+    known = [shorten(name, _LONGEST) for name in (*list_series_columns(keys.layout), *divided)]
+    quoted = list_names(f'"{shorten(name, _LONGEST)}"' for name in divided)
+    every = f"[{', '.join(known)}]" if len(known) > 1 else "".join(known)
+    reason = f"{quoted} {'divides' if len(divided) == 1 else 'divide'} these rows"
+    return f"{reason}: set columns: {{series: {every}}} in source.yml" if divided else ""
+
+
+def suggest_columns(keys: RowKeys, metric: str) -> str:
+    """Return advice on columns that distinguish the rows, or an empty text if there are none."""
+    apart = find_columns(keys, metric)
+    if not apart:
+        return ""
+    first, last = (shorten(name, _LONGEST) for name in (apart[0][0], apart[0][-1]))
+    known = [shorten(name, _LONGEST) for name in (*list_series_columns(keys.layout), *apart[0])]
+    series = f"{{series: [{', '.join(known)}]}}" if len(known) > 1 else f"{{series: {first}}}"
+    named = apart[0] if len(apart[0]) > 1 else [names[0] for names in apart]
+    quoted = list_names(f'"{shorten(name, _LONGEST)}"' for name in named)
+    if len(apart[0]) > 1:
+        reason = f"Columns {quoted} together tell these rows apart"
+    elif len(apart) > 1:
+        reason = f"Each of {quoted} tells them apart"
+    else:
+        reason = f"Column {quoted} tells these rows apart"
+    if is_name_of("step", first):
+        step = f"columns: {{step: {first}}}"
+        return f"Steps begin anew in each {first}: set {step} in source.yml, and repeat: mean"
+    totals = keys.layout.totals
+    if totals and not totals.benchmark and first.strip().casefold() in PARTS_OF_A_BENCHMARK:
+        return f"{reason}: set columns: {{benchmark: {first}}} in source.yml, or {series}"
+    if len(apart[0]) == 1 and may_count_runs(keys, apart[0][0]):
+        return f"{reason}: set columns: {{run: {first}}} in source.yml if it counts runs, else {series}"
+    select = f", or select one {last} with filter: in source.yml or in the block" if len(known) > 1 else ""
+    select = f", name {quoted} with by: in the block, too{select}" if keys.layout.run_parts else select
+    return f"{reason}: set columns: {series} in source.yml{select}"
