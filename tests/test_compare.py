@@ -285,7 +285,7 @@ def test_adjusting_for_many_can_undo_a_verdict() -> None:
     """A p below 0.05 is clear alone, and not among the pairs of ten series that differ by luck."""
     rng = np.random.default_rng(12)
     values = rng.random((10, 30, 1))
-    values[0] = np.clip(values[1] + 0.12 + rng.normal(0, 0.25, (30, 1)), 0, 1)
+    values[0] = np.clip(values[1] + 0.08 + rng.normal(0, 0.25, (30, 1)), 0, 1)
     alone = compare(matrix(values), "A", "B")
     (among,) = [one for one in compare_all(matrix(values)) if (one.a, one.b) == ("A", "B")]
     assert (alone.verdict, alone.tested_together) == (Verdict.BETTER, 1)

@@ -41,6 +41,31 @@ def _made() -> Outcomes:
     return outcomes([*rows, extra])
 
 
+def test_one_more_series_does_not_change_the_numbers_of_a_pair() -> None:
+    """Five models, ``a`` better by 20 of 100 problems; a sixth answered 12, and three others 7 of them.
+
+    Averaged standard errors made p of these pairs 0.3 and more. Interval and p stay; so does the verdict.
+    """
+    rows = [
+        {"series": name, "problem": f"p{place}", "score": float((place * step + 13 * shift) % 100 < right)}
+        for shift, (name, step, right) in enumerate(
+            [("a", 1, 70), ("b", 3, 50), ("c", 7, 50), ("d", 9, 50), ("e", 11, 50)]
+        )
+        for place in range(100)
+    ]
+    few = [
+        {"series": name, "problem": f"p{8 * place}", "score": float(place % 3 == 0)}
+        for name, count in (("few", 12), ("x", 7), ("y", 7), ("z", 7))
+        for place in range(count)
+    ]
+    same = ["difference", "low", "high", "p", "verdict"]
+    alone = rg.compare(outcomes(rows)).set_index(["a", "b"])
+    among = rg.compare(outcomes([*rows, *few])).set_index(["a", "b"])
+    assert alone.loc["a"]["verdict"].tolist() == ["better"] * 4
+    assert among.loc[alone.index, same].equals(alone[same])
+    assert (among.loc[alone.index, "adjusted_p"] < 0.05).sum() == 4
+
+
 def test_scores_are_those_of_the_statistics_with_their_groups_best_first() -> None:
     """Every number and word of each score, in the order of a page."""
     made = group_problem_scores(_made())

@@ -245,8 +245,10 @@ class Comparison(Struct, frozen=True):
     stderr: float | None = None  # of the difference, from problems and runs together
     run_stderr: float = 0.0  # the part due to runs; 0 if none is estimated
     df: float | None = None  # degrees of freedom of ``stderr``
-    family_stderr: float | None = None  # used by the test of the family, with spreads averaged over it
-    critical: float | None = None  # verdict threshold in units of ``family_stderr``; None if tested alone
+    family_stderr: float | None = None  # used by the test of the family, with variances of runs moderated
+    critical: float | None = (
+        None  # verdict threshold in units of ``family_stderr``, may be inf; None if alone
+    )
     family_blocks: int = 1  # blocks of a page that are adjusted together
 
 
@@ -285,7 +287,7 @@ class Power(Struct, frozen=True):
     together: int  # number of comparisons tested together
     family_difference: float | None  # the same when tested together; None for a single comparison
     family_half: float | None
-    reason: str  # why nothing is known
+    reason: str  # why nothing is known, or found when tested together
 
 
 class Component(Struct, frozen=True):

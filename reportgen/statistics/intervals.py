@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from statistics import median
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -47,6 +48,11 @@ class RunVariance(NamedTuple):
         """Degrees of freedom of τ²: (r - 1)(τ²/S²)², as for a difference in Satterthwaite (1946)."""
         return (self.runs - 1) * (self.excess / self.between) ** 2 if self.excess else math.inf
 
+    @property
+    def moderated_df(self) -> int:
+        """Degrees of freedom of a variance that is moderated with others: twice its own."""
+        return 2 * (self.runs - 1)
+
 
 def estimate_run_variance(values: FloatArray) -> RunVariance | None:
     """Estimate the variance between runs by ANOVA of runs × problems (Searle et al. 1992, 4.7).
@@ -65,22 +71,19 @@ def estimate_run_variance(values: FloatArray) -> RunVariance | None:
     return RunVariance(runs, deviation(scores) ** 2, square / problems)
 
 
-def shrink_variances(variances: Sequence[RunVariance | None]) -> list[RunVariance | None]:
-    """Shrink the variances of several series halfway to their mean, doubling their degrees of freedom.
+def moderate_variances(variances: Sequence[RunVariance | None]) -> list[RunVariance | None]:
+    """Raise the variances of series that are below the median of several halfway to it.
 
     Two to five runs say little about their own variance. In a family of comparisons the series with the
-    smallest estimates would win by that alone; the mean over series, weighted by r - 1, brings them closer.
+    smallest estimates would win by that alone; the median is what most series have, whatever one unstable
+    series does, and that one keeps its own (Smyth 2004; Phipson et al. 2016). Estimates are divided by the
+    median of χ²/f, (1 - 2/(9f))³ for f = r - 1 (Wilson and Hilferty 1931).
     """
-    known = [one for one in variances if one is not None]
-    weight = sum(one.runs - 1 for one in known)
-    if not weight:
+    known = [one.between / (1 - 2 / (9 * (one.runs - 1))) ** 3 for one in variances if one is not None]
+    if not known:
         return list(variances)
-    between = math.fsum((one.runs - 1) * one.between for one in known) / weight
-    residual = math.fsum((one.runs - 1) * one.residual for one in known) / weight
-    return [
-        one and RunVariance(one.runs, (one.between + between) / 2, (one.residual + residual) / 2)
-        for one in variances
-    ]
+    typical = median(known)
+    return [one and one._replace(between=max(one.between, (one.between + typical) / 2)) for one in variances]
 
 
 # Values whose difference is below this fraction of their range are equal up to rounding.
@@ -127,11 +130,35 @@ def variance_of_mean(
     count = values.size
     if units is None:
         return add_variances([(deviation(values) ** 2 / count, count - 1.0)], runs)
+    sums = _sum_by_unit(values - mean(values), units)
+    df = max(len(sums) - 1, 1)
+    return add_variances([(math.fsum(sums**2) * len(sums) / df / count**2, df)], runs)
+
+
+def _sum_by_unit(values: FloatArray, units: Sequence[str]) -> FloatArray:
     sums: dict[str, list[float]] = defaultdict(list)
-    for unit, rest in zip(units, (values - mean(values)).tolist(), strict=True):
-        sums[unit].append(rest)
-    square, df = math.fsum(math.fsum(own) ** 2 for own in sums.values()), max(len(sums) - 1, 1)
-    return add_variances([(square * len(sums) / df / count**2, df)], runs)
+    for unit, value in zip(units, values.tolist(), strict=True):
+        sums[unit].append(value)
+    return np.array([math.fsum(own) for own in sums.values()])
+
+
+class NullVariance(NamedTuple):
+    """Variance of a mean difference if its expectation is 0.
+
+    ``weight`` is Σ w², with w the weight of a unit in the mean: the observed difference adds its square times
+    this to ``total``, which is Σ w² d².
+    """
+
+    total: float
+    weight: float
+
+
+def null_variance_of_mean(differences: FloatArray, units: Units = None) -> NullVariance:
+    """Return the variance of a mean of differences of expectation 0: Σ d²/P², with sums of d by cluster."""
+    count, ones = differences.size, np.ones(differences.size)
+    if units is not None:
+        differences, ones = _sum_by_unit(differences, units), _sum_by_unit(ones, units)
+    return NullVariance(math.fsum(differences**2) / count**2, math.fsum(ones**2) / count**2)
 
 
 def add_variances(parts: Sequence[tuple[float, float]], runs: Sequence[RunVariance | None]) -> Variance:

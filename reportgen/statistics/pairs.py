@@ -14,13 +14,14 @@ from reportgen.core.comparisons import Comparison, Score, Verdict
 from reportgen.statistics.distributions import deviation, mean, t_quantile, t_tail
 from reportgen.statistics.intervals import (
     FEW_OF,
+    NullVariance,
     RunVariance,
     add_variances,
     estimate_over_differences,
     estimate_run_variance,
     is_constant,
-    shrink_variances,
-    variance_of_mean,
+    moderate_variances,
+    null_variance_of_mean,
 )
 from reportgen.statistics.metrics import find_rows, list_units
 from reportgen.statistics.permutation_tests import Flips, FlipTest, Hypothesis, run_flip_test
@@ -47,8 +48,7 @@ class PairedBenchmark:
     """Compared pairs of one benchmark.
 
     ``tested`` are the pairs that share at least ``FEWEST`` problems, or clusters of them. ``runs`` is what
-    the runs of each series add to its variance, None under 2; ``averaged_runs`` averages it over these
-    series.
+    the runs of each series add to its variance, None under 2; ``moderated_runs`` is that for the family.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class PairedBenchmark:
         present = [series for series in scores.series if series in paired]
         own = [estimate_run_variance(values.runs[find_rows(scores, self._row_of[name])]) for name in present]
         self.runs = dict(zip(present, own, strict=True))
-        self.averaged_runs = dict(zip(present, shrink_variances(own), strict=True))
+        self.moderated_runs = dict(zip(present, moderate_variances(own), strict=True))
 
     def prepare(self, draws: int, seed: int) -> None:
         """Test each pair separately, with this many random draws for the family."""
@@ -134,12 +134,10 @@ class PairedBenchmark:
     def make_hypothesis(self, pair: Pair) -> Hypothesis:
         """Make a tested pair a hypothesis of a family."""
         differences, units = self.compute_differences(pair)
-        variance = variance_of_mean(differences, units if self._units else None).total
-        sides = [(name, self.averaged_runs[name]) for name in pair]
+        variance = null_variance_of_mean(differences, units if self._units else None)
+        sides = [(name, self.moderated_runs[name]) for name in pair]
         rows = self._find_rows(pair)
-        return Hypothesis(
-            mean(differences), variance, self.name, sides, lambda: self._flips.draw_centred(*rows)
-        )
+        return Hypothesis(mean(differences), variance, sides, lambda: self._flips.draw_means(*rows))
 
     def describe_few(self, pair: Pair) -> str:
         """Explain that few of many problems make a pair's difference; empty if more do."""
@@ -294,14 +292,15 @@ def make_average_hypothesis(
     own = [part.make_hypothesis(pair) for part in parts]
     count = len(own)
 
-    def draw() -> tuple[FloatArray, FloatArray]:
-        drawn = [one.draw() for one in own]
-        means = sum((means for means, _ in drawn[1:]), drawn[0][0]) / count
-        return means, sum((variances for _, variances in drawn[1:]), drawn[0][1]) / count**2
+    def draw() -> FloatArray:
+        return sum((one.draw() for one in own[1:]), own[0].draw()) / count
 
     difference = math.fsum(one.difference for one in own) / count
-    variance = math.fsum(one.variance for one in own) / count**2
-    return Hypothesis(difference, variance, None, list(zip(pair, runs, strict=True)), draw)
+    variance = NullVariance(
+        math.fsum(one.variance.total for one in own) / count**2,
+        math.fsum(one.variance.weight for one in own) / count**2,
+    )
+    return Hypothesis(difference, variance, list(zip(pair, runs, strict=True)), draw)
 
 
 def _average_intervals(

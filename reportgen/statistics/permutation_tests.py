@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from reportgen.core.model import FloatArray, IntArray
-    from reportgen.statistics.intervals import RunVariance
+    from reportgen.statistics.intervals import NullVariance, RunVariance
 
 # With up to this many problems that differ, all sign vectors are enumerated.
 EXACT = 20
@@ -49,7 +48,7 @@ class Flips:
     as the observed one; otherwise (1 + r)/(1 + ``FLIPS``) with r such sums among random ones (Phipson and
     Smyth 2010). The signs of a unit come from a hash of the seed and its name. Values are put on a grid of
     2^36 steps (fewer above 65 000 problems), so that all sums are exact. ``values`` has shape (S, P), NaN if
-    a series does not have a problem; problems of one of the P ``units`` flip together. ``draw_centred`` gives
+    a series does not have a problem; problems of one of the P ``units`` flip together. ``draw_means`` gives
     ``draws`` of the sums from the ``first`` on: benchmarks with problems of the same names are independent if
     their draws differ.
     """
@@ -74,8 +73,7 @@ class Flips:
         self._unit_of = np.array([index[name] for name in units], dtype=np.int64)
         self._seed = seed
         self._draws = (first + np.arange(draws)) % FLIPS
-        self._apart: dict[tuple[int, int], tuple[FloatArray, FloatArray]] = {}
-        self._flipped_counts: dict[bytes, FloatArray] = {}
+        self._apart: dict[tuple[int, int], FloatArray] = {}
 
     def run_tests(self, pairs: Sequence[tuple[int, int]]) -> list[FlipTest]:
         """Run one test per pair of rows; p = 1 if nothing differs, or nothing is shared."""
@@ -95,37 +93,25 @@ class Flips:
         for start in range(0, len(apart), _COLUMNS_AT_ONCE):
             some = apart[start : start + _COLUMNS_AT_ONCE]
             differences = np.array([self._compute_differences(a, b) for a, b in some])
-            counts = np.array([self._count_shared(a, b) for a, b in some])
-            sums = _sum_flips(np.concatenate([differences, counts]), self._names, self._seed)
+            sums = _sum_flips(differences, self._names, self._seed)
             for index, pair in enumerate(some):
                 if self._draws.size:
-                    self._apart[pair] = sums[index, self._draws], sums[len(some) + index, self._draws]
+                    self._apart[pair] = sums[index, self._draws]
                 p = _compute_share(sums[index], differences[index])
                 tests.setdefault(pair, FlipTest(p, _DRAWN_METHOD))
         return [tests[pair] for pair in pairs]
 
-    def draw_centred(self, a: int, b: int) -> tuple[FloatArray, FloatArray]:
-        """Draw the mean difference of two rows under the null, and its variance, shape (draws,) each.
+    def draw_means(self, a: int, b: int) -> FloatArray:
+        """Draw the mean difference of two rows under flipped signs, shape (draws,).
 
-        The differences are centred before they are flipped, so that a true difference does not make chance
-        look larger; hence each draw has its own variance (Janssen 1997; Chung and Romano 2013). Only for
-        pairs given to ``run_tests``.
+        Only for pairs given to ``run_tests``.
         """
-        counts, differences = self._count_shared(a, b), self._compute_differences(a, b)
-        count, centre = int(counts.sum()), int(differences.sum()) / int(counts.sum())
         if self._has_same_problems(a, b):
-            key = counts.tobytes()
-            if key not in self._flipped_counts:
-                self._flipped_counts[key] = _sum_flips(counts[np.newaxis], self._names, self._seed)[0]
-            totals = self._flipped_counts[key][self._draws]
             sums = (self._sums[a] - self._sums[b])[self._draws]
         else:
-            sums, totals = self._apart[a, b]
-        means: FloatArray = (sums - centre * totals) / count
-        units = int(np.count_nonzero(counts))
-        squares = math.fsum((differences - centre * counts) ** 2)
-        variances = (squares - (count * means) ** 2 / units) * units / (units - 1) / count**2
-        return means * self._step, np.maximum(variances, 0.0) * self._step**2
+            sums = self._apart[a, b]
+        means: FloatArray = sums * self._step / np.count_nonzero(self._known[a] & self._known[b])
+        return means
 
     def _has_same_problems(self, a: int, b: int) -> bool:
         return np.array_equal(self._known[a], self._known[b])
@@ -134,10 +120,6 @@ class Flips:
         """Return the sum of differences of each unit, on the problems that both rows have."""
         shared = self._known[a] & self._known[b]
         return self._sum_by_unit(np.where(shared, self._grid[a] - self._grid[b], 0))
-
-    def _count_shared(self, a: int, b: int) -> IntArray:
-        """Return the number of problems of each unit that both rows have."""
-        return self._sum_by_unit((self._known[a] & self._known[b]).astype(np.int64))
 
     def _sum_by_unit(self, row: IntArray) -> IntArray:
         if len(self._names) == self._unit_of.size:
@@ -218,8 +200,6 @@ def _sum_flips(rows: IntArray, problems: Sequence[str], seed: int) -> FloatArray
     return sums
 
 
-# Weight of the family's mean spread relative to a pair's own when both are averaged.
-_SHARE_OF_FAMILY: Final = 2
 # Statistics whose relative difference is below this are equal up to rounding.
 _SAME: Final = 1e-9
 _MOST_DRAWS, _FEWEST_DRAWS = 20_000, 2_000
@@ -231,14 +211,54 @@ class Hypothesis(NamedTuple):
     """Null hypothesis that two series do not differ, with the observed difference."""
 
     difference: float
-    # of the mean over problems, without what runs add
-    variance: float
-    # hypotheses with averaged spreads: those of one benchmark
-    group: str | None
-    # the two series, and what their runs add, averaged over the family
+    # of the mean over problems under the null hypothesis, without what runs add; see ``NullVariance``
+    variance: NullVariance
+    # the two series, and what their runs add
     sides: Sequence[tuple[str, RunVariance | None]]
-    # returns null draws of the difference and of its variance, shape (draws,) each
-    draw: Callable[[], tuple[FloatArray, FloatArray]]
+    # returns null draws of the difference, shape (draws,)
+    draw: Callable[[], FloatArray]
+
+    @property
+    def runs(self) -> list[RunVariance]:
+        """What the runs of the sides add, if they do."""
+        return [runs for _, runs in self.sides if runs is not None and runs.excess]
+
+    @property
+    def total(self) -> float:
+        """The variance of the difference under the null hypothesis."""
+        return math.fsum([self.variance.total, *(one.of_mean for one in self.runs)])
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom of ``total`` (Satterthwaite 1946); flips do not change the part of problems."""
+        squares = math.fsum(one.of_mean**2 / one.moderated_df for one in self.runs)
+        return self.total**2 / squares if squares else math.inf
+
+    def normalize(self, differences: FloatArray | float) -> FloatArray:
+        """Return |d| in standard errors, from the scale of Student's t to that of the normal distribution.
+
+        √(f log(1 + t²/f)) (8f + 1)/(8f + 3) for f degrees of freedom (Wallace 1959).
+        """
+        statistic: FloatArray = np.abs(differences) / math.sqrt(self.total or math.inf)
+        if math.isinf(self.df):
+            return statistic
+        return _find_factor(self.df) * np.sqrt(self.df * np.log1p(statistic**2 / self.df))
+
+    def find_critical(self, normal: float) -> tuple[float, float]:
+        """Return the standard error about the observed difference, and the critical value in units of it.
+
+        The critical value is infinite if no difference on so few problems could reach it.
+        """
+        square = normal**2
+        if math.isfinite(self.df):
+            square = self.df * math.expm1((normal / _find_factor(self.df)) ** 2 / self.df)
+        stderr = math.sqrt(max(0.0, self.total - self.difference**2 * self.variance.weight))
+        rest = 1 - square * self.variance.weight
+        return stderr, float(f"{math.sqrt(square / rest):.10g}") if rest > 0 else math.inf
+
+
+def _find_factor(df: float) -> float:
+    return (8 * df + 1) / (8 * df + 3)
 
 
 class Adjusted(NamedTuple):
@@ -259,51 +279,28 @@ def adjust_step_down(
 ) -> list[Adjusted]:
     """Adjust p for a family of two or more by the largest statistic of hypotheses not yet rejected.
 
-    The statistic is |d|/√(v + τ²) with v averaged as (v + 2 mean v of the group)/3 (Efron et al. 2001 and
-    Smyth 2004 on many comparisons of few units) and τ² what runs add. Each draw flips the signs of the
-    centred differences, the same for all pairs, and moves each series by its own draw of what runs add
+    The statistic is |d|/√(q + τ²) with q the variance over problems if the two do not differ and τ² what runs
+    add. Flips do not change q: the statistic of few problems is bounded, and hardly larger by chance than
+    that of many (Efron 1969); with runs, ``Hypothesis.normalize`` makes pairs comparable. Each draw flips the
+    signs of the differences, the same for all pairs, and moves each series by its own draw of what runs add
     (Student's t). From the largest statistic down, p is the share of draws whose largest statistic among
     those that remain is at least the observed one, and never below the p before it (Westfall and Young 1993,
     algorithm 4.1; Romano and Wolf 2005). ``alpha`` is for the critical value.
     """
-    spreads: dict[str | None, list[float]] = defaultdict(list)
-    drawn_spreads: dict[str | None, FloatArray] = {}
-    for one in hypotheses:
-        spreads[one.group].append(one.variance)
-        _, variances = one.draw()
-        drawn_spreads[one.group] = drawn_spreads.get(one.group, 0.0) + variances
-    typical = {group: math.fsum(own) / len(own) for group, own in spreads.items()}
-    drawn = {group: total / len(spreads[group]) for group, total in drawn_spreads.items()}
-    added = [sum(runs.of_mean for _, runs in one.sides if runs is not None) for one in hypotheses]
-    stderrs, seen = [], []
-    for one, more in zip(hypotheses, added, strict=True):
-        stderr = math.sqrt(_combine_variance(one.variance, typical[one.group]) + more)
-        stderrs.append(stderr)
-        seen.append(abs(one.difference) / stderr if stderr else math.inf if one.difference else 0.0)
+    seen = [float(one.normalize(one.difference)) for one in hypotheses]
     order = sorted(range(len(hypotheses)), key=seen.__getitem__)
     largest, adjusted = np.zeros(draws), [0.0] * len(hypotheses)
     for index in order:
         one = hypotheses[index]
-        means, variances = one.draw()
-        moved: FloatArray | float = 0.0
+        moved = one.draw()
         for sign, (name, runs) in zip((1, -1), one.sides, strict=True):
             if runs is not None and runs.excess:
-                # Averaged with the family, a variance has twice the degrees of freedom.
-                moved = moved + sign * math.sqrt(runs.of_mean) * draw_t(
-                    name, 2 * (runs.runs - 1), draws, seed
-                )
-        scale = np.sqrt(_combine_variance(variances, drawn[one.group]) + added[index])
-        largest = np.maximum(
-            largest, np.divide(np.abs(means + moved), scale, out=np.zeros(draws), where=scale > 0)
-        )
+                moved = moved + sign * math.sqrt(runs.of_mean) * draw_t(name, runs.moderated_df, draws, seed)
+        largest = np.maximum(largest, one.normalize(moved))
         reaching = int(np.count_nonzero(largest >= seen[index] * (1 - _SAME)))
         adjusted[index] = (1 + reaching) / (1 + draws)
     before = 0.0
     for index in reversed(order):
         before = adjusted[index] = max(before, adjusted[index])
-    critical = float(f"{np.sort(largest)[math.ceil((1 - alpha) * draws) - 1]:.10g}")
-    return [Adjusted(p, stderr, critical) for p, stderr in zip(adjusted, stderrs, strict=True)]
-
-
-def _combine_variance(own: FloatArray | float, typical: FloatArray | float) -> FloatArray | float:
-    return (own + _SHARE_OF_FAMILY * typical) / (1 + _SHARE_OF_FAMILY)
+    normal = np.sort(largest)[math.ceil((1 - alpha) * draws) - 1]
+    return [Adjusted(p, *one.find_critical(normal)) for p, one in zip(adjusted, hypotheses, strict=True)]

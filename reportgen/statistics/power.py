@@ -44,11 +44,8 @@ class _Rule(NamedTuple):
     df: float
     # of the interval that has to exclude 0
     level: float = _LEVEL
-    # the family's threshold: critical value times standard error; 0 for a single pair
+    # the family's threshold: critical value times standard error, varies as ``stderr``; 0 for a single pair
     least: float = 0.0
-    # whether ``least`` varies as ``stderr`` does: if runs are part of both. Over problems it is an average of
-    # many spreads, and hardly varies.
-    varies: bool = False
     # half the distance between neighbouring means of the sign-flip test; see ``find_half_step``
     step: float = 0.0
 
@@ -57,13 +54,11 @@ def _find_probability(difference: float, rule: _Rule) -> float:
     """Return the probability that a true difference gets a verdict in its own direction, rounded.
 
     The noncentral t of Cohen 1988, 12.7, with the family's threshold where that is larger: with S =
-    √(χ²_df/df) E Φ(δ/stderr - max(t S + step/stderr, least S/stderr)), without the last S if it does not
-    vary.
+    √(χ²_df/df) E Φ(δ/stderr - max(t S + step/stderr, least S/stderr)).
     """
     spreads, weights = _list_spreads(rule.df)
     quantile = t_quantile((1 + max(rule.level, _LEVEL)) / 2, rule.df)
-    least = rule.least * spreads if rule.varies else rule.least
-    needed = np.maximum(quantile * spreads * rule.stderr + rule.step, least)
+    needed = np.maximum(quantile * spreads * rule.stderr + rule.step, rule.least * spreads)
     reach = ((difference - needed) / (rule.stderr * math.sqrt(2))).tolist()
     total = math.fsum(
         weight * (1 + math.erf(one)) / 2 for weight, one in zip(weights.tolist(), reach, strict=True)
@@ -97,8 +92,9 @@ def _find_difference(rule: _Rule) -> float:
 def estimate_power(comparisons: Sequence[Comparison], step: float = 0.0) -> Power:
     """Estimate the power of a benchmark's comparisons, for a typical pair alone and in its family.
 
-    The pair has their mean variance and the medians of degrees of freedom and problems. Pairs without spread
-    (a series and its copy) say nothing about others and are left out.
+    The pair has their medians of standard errors, degrees of freedom and problems, so that one series with
+    few problems does not change what is said of the others. Pairs without spread (a series and its copy) say
+    nothing about others and are left out.
     """
     usable = _select_usable(comparisons)
     if not usable:
@@ -107,6 +103,9 @@ def estimate_power(comparisons: Sequence[Comparison], step: float = 0.0) -> Powe
     alone = _make_rule(usable, step)
     difference, together = _find_difference(alone), _make_family_rule(alone, usable)
     in_family = _find_difference(together) if together else None
+    reason = ""
+    if together is None and any(one.critical for one in usable):
+        reason = "on so few problems no difference would be detected"
     return Power(
         difference=difference,
         half=_find_probability(difference / 2, alone),
@@ -116,14 +115,14 @@ def estimate_power(comparisons: Sequence[Comparison], step: float = 0.0) -> Powe
         together=max(one.tested_together for one in usable),
         family_difference=in_family,
         family_half=_find_probability(in_family / 2, together) if together and in_family else None,
-        reason="",
+        reason=reason,
     )
 
 
 def _make_rule(usable: Sequence[Comparison], step: float) -> _Rule:
     """Return the rule of a typical pair alone."""
     return _Rule(
-        stderr=_mean_square([one.stderr or 0.0 for one in usable]),
+        stderr=median(one.stderr or 0.0 for one in usable),
         df=median(one.df or math.inf for one in usable),
         level=usable[0].level,
         step=0.0 if any(one.run_stderr for one in usable) else step,
@@ -149,22 +148,16 @@ def find_half_step(scores: ProblemScores, metric: str) -> float:
     return (scores.highest - scores.lowest) / (int(some[0]) * runs * len(scores.problems))
 
 
-def _make_family_rule(alone: _Rule, comparisons: Sequence[Comparison]) -> _Rule | None:
-    """Return the rule of a pair in its family, or None if each was tested separately."""
-    family = [one for one in comparisons if one.family_stderr and one.critical]
-    if not family:
+def _make_family_rule(alone: _Rule, usable: Sequence[Comparison]) -> _Rule | None:
+    """Return the rule of a pair in its family; None if each was tested separately, or none can be found."""
+    thresholds = [one.family_stderr * one.critical for one in usable if one.family_stderr and one.critical]
+    if not thresholds or math.isinf(median(thresholds)):
         return None
-    stderr = _mean_square([one.family_stderr or 0.0 for one in family])
     return alone._replace(
         # If blocks form one family, p is multiplied by their number, also for a single pair.
-        level=max(alone.level, 1 - (1 - _LEVEL) / family[0].family_blocks),
-        least=max(one.critical or 0.0 for one in family) * stderr,
-        varies=any(one.run_stderr for one in family),
+        level=max(alone.level, 1 - (1 - _LEVEL) / usable[0].family_blocks),
+        least=median(thresholds),
     )
-
-
-def _mean_square(values: Sequence[float]) -> float:
-    return math.sqrt(math.fsum(value**2 for value in values) / len(values))
 
 
 _TIMES = (0.5, 1, 2, 4, 8)
@@ -284,8 +277,8 @@ def plan(
     runs = min(Counter(run.series for run in scores.runs).values(), default=1)
     now = _Design(power.problems, samples, runs)
     variances, unknown = _split_variances(scores, values, comparisons, now)
-    alone = _make_rule(_select_usable(comparisons), 0.0)
-    family = _make_family_rule(alone, comparisons)
+    alone = _make_rule(usable := _select_usable(comparisons), 0.0)
+    family = _make_family_rule(alone, usable)
     scale, df_scale = variances.calibrate(now, alone)
     planner = _Planner(
         difference or float(f"{power.family_difference or power.difference:.2g}"),
@@ -333,7 +326,7 @@ class _Planner(NamedTuple):
         alone = _Rule(stderr=self.scale * math.sqrt(total), df=df, step=step)
         family = None
         if self.family_share:
-            family = alone._replace(least=self.family_share * alone.stderr, varies=bool(self.variances.runs))
+            family = alone._replace(least=self.family_share * alone.stderr)
         return PlannedDesign(
             *design,
             stderr=alone.stderr,

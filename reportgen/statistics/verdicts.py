@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from reportgen.core.comparisons import RankGroup, RankRange, Verdict
 from reportgen.core.model import Lead
 from reportgen.statistics.distributions import draw_places, draw_t
-from reportgen.statistics.intervals import estimate_run_variance, shrink_variances
+from reportgen.statistics.intervals import estimate_run_variance, moderate_variances
 from reportgen.statistics.metrics import compute_problem_values, find_rows, list_units
 
 if TYPE_CHECKING:
@@ -183,12 +183,12 @@ def estimate_best_probabilities(
         weights += known[:, part] @ drawn
     means = totals / weights
     names = [problem_scores.series[row] for row in rows]
-    variances = shrink_variances(
+    variances = moderate_variances(
         [estimate_run_variance(values.runs[find_rows(problem_scores, row)]) for row in rows]
     )
     for index, (name, runs) in enumerate(zip(names, variances, strict=True)):
         if runs is not None and runs.excess:
-            means[index] += math.sqrt(runs.of_mean) * draw_t(name, 2 * (runs.runs - 1), _DRAWS, seed)
+            means[index] += math.sqrt(runs.of_mean) * draw_t(name, runs.moderated_df, _DRAWS, seed)
     means *= 1 if higher_is_better else -1
     first = means >= means.max(axis=0) - _SAME * (problem_scores.highest - problem_scores.lowest)
     shares = (first / first.sum(axis=0)).mean(axis=1)

@@ -250,13 +250,15 @@ def describe_power(
     runs = f" and {fewest if fewest == most else f'{fewest} to {most}'} runs of each series"
     basis = f"{format_count(power.problems, 'problem')} of {benchmark}{runs if most > 1 else ''}"
     chance = describe_chance(TARGET_POWER)
-    if power.family_difference is None or power.family_half is None:
-        return (
-            f"With the {basis}, a true difference of {whole} would be detected {chance}.",
-            write_half(power.difference, power.half),
-        )
-    least = format_difference(power.family_difference, context, signed=False)
     among = f"among {power.together:,} {together}"
+    if power.family_difference is None or power.family_half is None:
+        alone = f"With the {basis}, a true difference of {whole} would be detected {chance}."
+        half = write_half(power.difference, power.half)
+        if power.reason:
+            none = f"{power.reason[0].upper()}{power.reason[1:]} {among}."
+            return none, f"If a single pair is compared: {alone} {half}"
+        return alone, half
+    least = format_difference(power.family_difference, context, signed=False)
     half = format_difference(power.difference / 2, context, signed=False)
     alone = f"{whole} {chance}, and one of {half} {describe_chance(power.half)}"
     single = f"A single comparison on {benchmark} would detect a true difference of {alone}."

@@ -281,7 +281,9 @@ def _list_facts(
     size = format_range(problems) or "not known"
     each = f" × {format_range(samples, 'sample')}" if problems and samples else ""
     power, found = scored.power, ""
-    if power and power.difference is not None:
+    if power and power.difference is not None and power.family_difference is None and power.reason:
+        found = f"{power.reason} among {power.together:,} pairs"
+    elif power and power.difference is not None:
         least = format_difference(power.family_difference or power.difference, context, signed=False)
         among = f" among {power.together:,} pairs" if power.family_difference is not None else ""
         found = f"a true difference of {least} would be detected {describe_chance(TARGET_POWER)}{among}"

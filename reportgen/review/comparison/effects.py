@@ -31,7 +31,7 @@ from reportgen.statistics.intervals import (
     RunVariance,
     estimate_over_differences,
     estimate_run_variance,
-    variance_of_mean,
+    null_variance_of_mean,
 )
 from reportgen.statistics.pairs import FEWEST
 from reportgen.statistics.permutation_tests import Flips, Hypothesis, adjust_step_down
@@ -189,7 +189,7 @@ class ItemChanges:
         sides: Sequence[ItemSides],
         draws: int,
     ) -> None:
-        self._benchmark, self._units, self._sides = benchmark, units, sides
+        self._units, self._sides = units, sides
         self._clustered = len(set(units)) < len(units)
         self._width = ends[1] - ends[0]
         values = np.array([row for one in sides for row in (one.after, one.before)])
@@ -237,14 +237,13 @@ class ItemChanges:
         """The same for the family."""
         differences, units = self._compute_differences(index)
         runs = self._sides[index].runs
-        variance = variance_of_mean(differences, units if self._clustered else None).total
+        variance = null_variance_of_mean(differences, units if self._clustered else None)
         # Named and turned by what was measured, so that the reverse comparison takes the same draws.
         digests = [hashlib.sha256(group.tobytes()).hexdigest() for group in (runs.removed, runs.added)]
         sides = [("".join(sorted(digests)), measure_run_variance(runs)), ("", None)]
         sides = sides if digests[0] < digests[1] else sides[::-1]
         rows = self._find_rows(index)
-        group = f"{self._benchmark}\0{index}"
-        return Hypothesis(mean(differences), variance, group, sides, lambda: self._flips.draw_centred(*rows))
+        return Hypothesis(mean(differences), variance, sides, lambda: self._flips.draw_means(*rows))
 
 
 def measure_run_variance(runs: RunGroups) -> RunVariance | None:
