@@ -62,7 +62,8 @@ def _with_a_perplexity(folder: Path) -> None:
 LM_EVAL = (
     Accident(
         "2 evaluations have scores by exact_match (strict-match) and exact_match (flexible-extract); "
-        "exact_match (strict-match) is taken. Choose others with metrics: [exact_match (flexible-extract)]",
+        "exact_match (strict-match) is taken. Confirm it with metrics: [exact_match (strict-match)], "
+        "or choose others with metrics: [exact_match (flexible-extract)]",
         replaced("source.yml", _METRICS, ""),
     ),
     Accident(
@@ -161,7 +162,7 @@ def _perturbed(stats: list[dict[str, Any]]) -> None:
 HELM = (
     Accident(
         "2 evaluations have scores by exact_match and quasi_exact_match; exact_match is taken. "
-        "Choose others with metrics: [quasi_exact_match]",
+        "Confirm it with metrics: [exact_match], or choose others with metrics: [quasi_exact_match]",
         _rewritten("*stats.json", _with_another_score),
     ),
     Accident(

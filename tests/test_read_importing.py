@@ -516,7 +516,7 @@ def test_one_of_several_scores_is_taken(tmp_path: Path) -> None:
     assert data.warnings("s") == [
         (
             "data/s: 1 evaluation has scores by acc and acc_norm; acc is taken. "
-            "Choose others with metrics: [acc_norm]."
+            "Confirm it with metrics: [acc], or choose others with metrics: [acc_norm]."
         )
     ]
     data.write("s/source.yml", "metrics: [acc_norm]")
@@ -680,7 +680,7 @@ def test_real_readers_are_found(tmp_path: Path) -> None:
     assert data.warnings("verl") == [
         (
             "data/verl: series were distinguished by their folders, and seeds by the names: grpo. "
-            "Confirm or change it with series_from: and seed_from:, or with files: and groups, in source.yml."
+            "Confirm or change it with series_from: folder and seed_from: folder in source.yml."
         )
     ]
 

@@ -197,7 +197,10 @@ def test_totals_of_a_harness(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     ]
     assert [one.seed for one in totals_of(data, benchmark="gsm")] == ["3", None]
     (warning,) = data.warnings("s")
-    assert "1 evaluation has scores by em and f1; em is taken. Choose others with metrics: [f1]" in warning
+    assert (
+        "1 evaluation has scores by em and f1; em is taken. Confirm it with metrics: [em, ppl], or choose"
+        in warning
+    )
     data.write("s/source.yml", "metrics: [em, f1]\n")
     assert data.open("s").benchmarks == ("gsm (em)", "gsm (f1)", "wiki")
     (one,) = totals_of(data, benchmark="gsm (f1)")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import cached_property
-from itertools import chain, compress, product
+from itertools import chain, compress
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,7 +25,7 @@ from reportgen.formats.messages import suggest_names
 from reportgen.formats.registry import find_format, load_reader
 from reportgen.read.find import locate_file
 from reportgen.read.runs.labels import Candidate, get_value, list_settings, list_value_names, shorten_paths
-from reportgen.read.runs.names import name_runs
+from reportgen.read.runs.names import find_confirmation, name_runs
 from reportgen.read.runs.stored import CODE, TOTALS, clean_text, write_totals
 from reportgen.read.tables.layout import (
     Layout,
@@ -55,8 +55,6 @@ if TYPE_CHECKING:
 
 
 # Keys that can name runs, the simplest first.
-_SERIES: Final[tuple[Any, ...]] = ("name", "folder", "group", "model", ("folder", "name"), ("group", "name"))
-_SEEDS: Final = (None, "seed", "name", "folder")
 _PARTS: Final = ("sample", "answer", "gold", "tokens", "seconds")
 # Formats of tables, to which folds or other runs are often appended: what repeated steps are is left open.
 _OPEN_REPEATS: Final = frozenset(("metrics_csv", "run_tables"))
@@ -94,6 +92,20 @@ class ImportedRuns(Struct, frozen=True, dict=True):
         """Evaluations that are read: those with answers or, if there are none, those with totals."""
         evaluated = [one.run for one in self.candidates if one.run.evaluated]
         return [run for run in evaluated if run.metrics] or [run for run in evaluated if run.totals]
+
+    @cached_property
+    def confirmation(self) -> dict[str, object]:
+        """Keys of ``source.yml`` that state the guessed names; see ``find_confirmation``."""
+        source = self.settings.title or self.location.name
+        return find_confirmation(self.naming, self.candidates, self.settings, source)
+
+    @cached_property
+    def taken(self) -> tuple[str, ...]:
+        """The ``metrics`` that state which of several scores were chosen; empty if none need be stated."""
+        taken = tuple(dict.fromkeys(chain.from_iterable(self.chosen.values())))
+        stated = self.settings.model_copy(update={"metrics": taken})
+        several = not self.settings.metrics and any(len(list_scores(run)) > 1 for run in self.scored)
+        return taken if several and replace(self, settings=stated).chosen == self.chosen else ()
 
     @cached_property
     def chosen(self) -> dict[str, tuple[str, ...]]:
@@ -409,18 +421,5 @@ def suggest_for_runs(runs: ImportedRuns) -> dict[str, object]:
     settings, suggested = runs.settings, dict[str, object]()
     if runs.found.left_out and settings.format is None:
         suggested["format"] = runs.found.units[0].format
-    # Keys that give all runs their present names without a guess.
-    candidates, naming = runs.candidates, runs.naming
-    schemes = product((*_SERIES, *((naming.keys,) if naming.keys else ())), _SEEDS)
-    for series, seed in schemes if naming.guessed else ():
-        tried = settings.model_copy(update={"series_from": series, "seed_from": seed})
-        new = name_runs(candidates, tried, "")
-        if new.names == naming.names and not new.guessed:
-            suggested |= {"series_from": series, **({"seed_from": seed} if seed else {})}
-            break
-    # The key that chooses among several scores.
-    if not settings.metrics and any(len(list_scores(run)) > 1 for run in runs.scored):
-        taken = tuple(dict.fromkeys(chain.from_iterable(runs.chosen.values())))
-        if replace(runs, settings=settings.model_copy(update={"metrics": taken})).chosen == runs.chosen:
-            suggested["metrics"] = list(taken)
-    return suggested
+    suggested |= runs.confirmation
+    return {**suggested, "metrics": [*runs.taken]} if runs.taken else suggested

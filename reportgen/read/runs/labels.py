@@ -50,6 +50,7 @@ SCHEMES: Final = {
     "folders and names": ("folder", "name"),
     "groups and names": ("group", "name"),
 }
+_NAMES: Final = frozenset(("name", "folder"))
 _MOST_KEYS: Final = 3
 _LONGEST: Final = 60
 # Parts of the names of settings that belong to one start of a run, or do not affect its values.
@@ -283,31 +284,79 @@ class Labels(Struct, frozen=True):
     values: tuple[str | None, ...]
     by: str  # what they are, as words after "by"
     guessed: bool = False  # whether they are a guess
-    keys: tuple[str, ...] = ()  # their keys in ``series_from``
+    keys: tuple[str, ...] = ()  # their keys in ``series_from``, for a guess that uses settings
 
 
-def list_schemes(candidates: Sequence[Candidate]) -> list[Labels]:
+class Scheme(Struct, frozen=True):
+    """A way to name the series of all runs: by the texts of each key, one text per run."""
+
+    keys: tuple[str, ...]  # as in ``series_from``
+    by: str  # what they are, as words after "by"
+    texts: tuple[tuple[str | None, ...], ...]
+
+    def join(self, source: str, *, short: bool) -> tuple[tuple[str | None, ...], tuple[str | None, ...]]:
+        """Return the label of each run without its seed, and the seed; ``short`` ones such as ``s3``, too.
+
+        A run that is called by its seed alone has the label of the source.
+        """
+        is_named = not _NAMES.isdisjoint(self.keys)
+        split = [
+            [split_seed(text or "") if key in _NAMES else (text or "", None) for text in texts]
+            for key, texts in zip(self.keys, self.texts, strict=True)
+        ]
+        runs = [tuple(zip(*pairs, strict=True)) for pairs in zip(*split, strict=True)]
+        between = " " if {*SCHEMES.values()} & {self.keys} else ", "
+        labels = [between.join(filter(None, parts)) for parts, _ in runs]
+        seeds = [next(filter(None, reversed(found)), None) for _, found in runs]
+        if short and is_named:
+            labels, seeds = split_rest(labels, seeds)
+        return tuple(label or (source if is_named else None) for label in labels), tuple(seeds)
+
+
+def split_rest(labels: Sequence[str], seeds: Sequence[str | None]) -> tuple[list[str], list[str | None]]:
+    """Split short seeds off the labels of runs without a seed: some may be called seed1, and others s1."""
+    left, found = list(labels), list(seeds)
+    rest = [index for index, seed in enumerate(seeds) if seed is None]
+    if short := split_short_seeds([labels[index] for index in rest]):
+        for index, (label, seed) in zip(rest, short, strict=True):
+            left[index], found[index] = label, seed
+    return left, found
+
+
+def list_schemes(candidates: Sequence[Candidate]) -> list[Scheme]:
     """Return the possible series of all runs, the simplest first."""
     names, groups = [one.run.name for one in candidates], [one.run.group for one in candidates]
     folders = [one.folder for one in candidates]
     if not any(names):
-        return [Labels(tuple(folders), "their folders", keys=SCHEMES["their folders"])]
+        return [Scheme(("folder",), "their folders", (tuple(folders),))]
+    apart = len(set(groups)) > 1 and all(groups)
     # Ids in folders are no help for runs that have names.
     plain = shorten_paths(one.plain_path for one in candidates)
-    rows = [
-        (name or folder, path or name, f"{path} {name}".strip(), f"{group} {name}".strip())
-        for name, folder, path, group in zip(names, folders, plain, groups, strict=True)
-    ]
-    pairs = zip(zip(*rows, strict=True), SCHEMES.items(), strict=True)
-    schemes = [Labels(values, by, keys=keys) for values, (by, keys) in pairs]
-    return schemes if len(set(groups)) > 1 and all(groups) else schemes[:-1]
+    schemes = [(by, keys) for by, keys in SCHEMES.items() if "group" not in keys or apart]
+    return [make_scheme(candidates, keys, by, plain) for by, keys in schemes]
 
 
-def join_labels(candidates: Sequence[Candidate], keys: Sequence[str], source: str) -> tuple[str | None, ...]:
-    """Return each run's values under several names; folders have no ids unless nothing else differs."""
-    plain = shorten_paths(one.plain_path for one in candidates)
-    folders = plain if any(plain) else [one.folder for one in candidates]
-    return tuple(join_values(*one, keys, source) for one in zip(candidates, folders, strict=True))
+def make_scheme(
+    candidates: Sequence[Candidate], keys: Sequence[str], by: str, folders: Sequence[str] = ()
+) -> Scheme:
+    """Return the texts of all runs by keys of ``series_from``; a number follows its name.
+
+    Folders have no ids unless nothing else differs, and a run that lacks its only text has another.
+    """
+    if not folders:
+        plain = shorten_paths(one.plain_path for one in candidates)
+        folders = plain if any(plain) else [one.folder for one in candidates]
+    texts: dict[str, tuple[str | None, ...]] = {}
+    for key in keys:
+        found = [_look_up(one, key) for one in candidates]
+        texts[key] = tuple(text if word or not text else f"{key}={text}" for text, word in found)
+    if "folder" in texts:
+        texts["folder"] = tuple(folders)
+    if len(texts) == 1 and _NAMES & texts.keys():
+        ((key, own),) = texts.items()
+        others = [one.folder if key == "name" else one.run.name for one in candidates]
+        texts[key] = tuple(text or other for text, other in zip(own, others, strict=True))
+    return Scheme(tuple(texts), by, tuple(texts.values()))
 
 
 def join_values(candidate: Candidate, folder: str, keys: Sequence[str], source: str) -> str | None:

@@ -10,28 +10,33 @@ the others from being combined.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from itertools import product
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.read.runs.labels import (
+    SCHEMES,
+    Candidate,
     Labels,
     find_config_seed,
     find_differences,
     get_value,
-    join_labels,
     join_values,
     list_schemes,
+    make_scheme,
     parse_seed,
+    shorten_paths,
+    split_rest,
     split_seed,
-    split_short_seeds,
 )
+from reportgen.read.runs.stored import StoredRun
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
 
-    from reportgen.read.runs.labels import Candidate, Differences
+    from reportgen.read.runs.labels import Differences, Scheme
     from reportgen.settings.source import SourceSettings
 
 
@@ -98,6 +103,58 @@ def name_runs(candidates: Sequence[Candidate], settings: SourceSettings, source:
         seedless=tuple(index for index, one in enumerate(candidates) if id(one) in seedless),
         keys=series.keys,
     )
+
+
+def name_alone(
+    names: Iterable[str], settings: SourceSettings, source: str
+) -> tuple[Naming, dict[str, object]]:
+    """Name runs of which only a name is known, and return the keys that confirm what was guessed."""
+    candidates = [Candidate(StoredRun(name, name), {}, "", "") for name in names]
+    naming = name_runs(candidates, settings, source)
+    return naming, find_confirmation(naming, candidates, settings, source)
+
+
+def find_confirmation(
+    naming: Naming, candidates: Sequence[Candidate], settings: SourceSettings, source: str
+) -> dict[str, object]:
+    """Return the ``series_from`` and ``seed_from`` that give all runs their names without a guess.
+
+    Empty if nothing was guessed, or if none does.
+    """
+    if not naming.guessed:
+        return {}
+    configured = dict.fromkeys(
+        key for one in candidates for key in one.run.config if find_config_seed({key: 1})
+    )
+    fields = [key for key in ("name", "group", "model") if any(get_value(one, key) for one in candidates)]
+    there = {"folder", *fields, *configured, *naming.keys}
+    series: list[tuple[str, ...]] = [*SCHEMES.values(), ("group",), ("model",), naming.keys]
+    series = (
+        [_list_keys(settings)]
+        if settings.series_from
+        else [keys for keys in series if there.issuperset(keys)]
+    )
+    seeds = [
+        None,
+        *(key for key in ("name", "folder", *configured) if key in there and not settings.seed_from),
+    ]
+    for keys, seed in product(filter(None, series), seeds):
+        chosen: dict[str, object] = (
+            {} if settings.series_from else {"series_from": keys[0] if len(keys) == 1 else [*keys]}
+        )
+        chosen |= {"seed_from": seed} if seed else {}
+        new = name_runs(candidates, settings.model_copy(update=chosen), source)
+        if new.names == naming.names and not new.guessed:
+            return chosen
+    return {}
+
+
+def advise_confirmation(keys: Mapping[str, object]) -> str:
+    """Return the next step of a warning of guessed names; ``keys`` are those of ``find_confirmation``."""
+    texts = [f"[{', '.join(value)}]" if isinstance(value, list) else value for value in keys.values()]
+    lines = " and ".join(f"{key}: {text}" for key, text in zip(keys, texts, strict=True))
+    lines = lines or "series_from: and seed_from:, or with files: and groups,"
+    return f"Confirm or change it with {lines} in source.yml"
 
 
 def _group_equal(keys: Iterable[Hashable]) -> Groups:
@@ -185,14 +242,16 @@ def _find_series(
 ) -> tuple[Labels, Labels]:
     """Return the series of all runs and their seeds, which may come from the labels of series."""
     seeds = _find_seeds(candidates, settings)
+    known = find_differences(candidates)
     if keys := _list_keys(settings):
         by = " and ".join(f'"{name}"' for name in keys)
-        return Labels(join_labels(candidates, keys, source), by), seeds
+        series, seeds = _read_labels(make_scheme(candidates, keys, by), seeds, source, known)
+        return replace(series, guessed=False), seeds
     if any("series" in one.labels for one in candidates):
         return Labels(tuple(one.labels.get("series") for one in candidates), _PATTERN), seeds
     if all(one.run.model for one in candidates):
         return Labels(tuple(one.run.model for one in candidates), "the model"), seeds
-    known, schemes = find_differences(candidates), list_schemes(candidates)
+    schemes = list_schemes(candidates)
     tried = [_read_labels(scheme, seeds, source, known) for scheme in schemes]
     clashes = [_count_clashes(candidates, *labels, known) for labels in tried]
     index = clashes.index(min(clashes))
@@ -201,9 +260,9 @@ def _find_series(
     if added:
         # Settings added to the labels may distinguish runs that are not repetitions.
         keys, by = (*schemes[index].keys, *added), f"{schemes[index].by} with {' and '.join(added)}"
-        values = join_labels(candidates, keys, source)
-        if all(map(known.is_repeated, _group_equal(values))):
-            return Labels(values, by, guessed=True, keys=keys), seeds
+        more, own = _read_labels(make_scheme(candidates, keys, by), seeds, source, known)
+        if all(map(known.is_repeated, _group_equal(more.values))):
+            return replace(more, guessed=True, keys=keys), own
     # Groups are series if each run would be one and those of a group differ in their seeds.
     groups = Labels(tuple(one.run.group for one in candidates), "their groups", guessed=True)
     alone = len(set(series.values)) == len(candidates) > len(set(groups.values))
@@ -212,12 +271,20 @@ def _find_series(
 
 
 def _find_seeds(candidates: Sequence[Candidate], settings: SourceSettings) -> Labels:
+    named = tuple(split_seed(one.run.name)[1] or split_seed(one.path)[1] for one in candidates)
     if name := settings.seed_from:
-        return Labels(tuple(_get_seed(one, name) for one in candidates), f'"{name}"')
+        values = [_get_seed(one, name) for one in candidates]
+        if name in {"name", "folder"}:
+            folders = shorten_paths(one.plain_path for one in candidates)
+            texts = [one.run.name for one in candidates] if name == "name" else folders
+            _, values = split_rest(texts, values)
+            # Names that recur in several folders.
+            values = values if any(values) else [split_seed(text, short=True)[1] for text in texts]
+        # What a name says of its seed counts where there is nothing else.
+        return Labels(tuple(one or other for one, other in zip(values, named, strict=True)), f'"{name}"')
     if any("seed" in one.labels for one in candidates):
         return Labels(tuple(one.labels.get("seed") for one in candidates), _PATTERN)
     configured = tuple(parse_seed(one.run.seed) or find_config_seed(one.run.config) for one in candidates)
-    named = tuple(split_seed(one.run.name)[1] or split_seed(one.path)[1] for one in candidates)
     # A configuration may hold a default that was overridden when the runs were started.
     defaulted = all(named) and len(set(configured)) == 1 and len(set(named)) > 1
     if defaulted or not any(configured):
@@ -236,27 +303,19 @@ def _get_seed(candidate: Candidate, name: str) -> str | None:
     return split_seed(value)[1]
 
 
-def _read_labels(scheme: Labels, seeds: Labels, source: str, known: Differences) -> tuple[Labels, Labels]:
+def _read_labels(scheme: Scheme, seeds: Labels, source: str, known: Differences) -> tuple[Labels, Labels]:
     """Return labels without seeds as series, and the seeds, short ones included.
 
     Short ones do not count if runs that differ in them differ in their settings, as stages do.
     """
-    labels = [label or "" for label in scheme.values]
-    parted = [split_seed(label) for label in labels]
-    guessed = any(seed is not None for _, seed in parted)
-    # Some runs may be called seed1, and others s1.
-    rest = [index for index, (_, seed) in enumerate(parted) if seed is None]
-    if short := split_short_seeds([labels[index] for index in rest]):
-        both = list(parted)
-        for index, pair in zip(rest, short, strict=True):
-            both[index] = pair
-        found = tuple(seed for _, seed in both)
-        if all(map(known.is_repeated, _group_equal(name for name, _ in both))):
-            if not any(seeds.values) or (seeds.guessed and seeds.values == tuple(seed for _, seed in parted)):
-                seeds = Labels(found, "the names", guessed=True)
-            if found == seeds.values:
-                parted, guessed = both, True
-    return Labels(tuple(rest or source for rest, _ in parted), scheme.by, guessed), seeds
+    (labels, own), (shorter, found) = (scheme.join(source, short=short) for short in (False, True))
+    guessed = any(seed is not None for seed in own)
+    if shorter != labels and all(map(known.is_repeated, _group_equal(shorter))):
+        if not any(seeds.values) or (seeds.guessed and seeds.values == own):
+            seeds = Labels(found, "the names", guessed=True)
+        if found == seeds.values:
+            labels, guessed = shorter, True
+    return Labels(labels, scheme.by, guessed), seeds
 
 
 def _count_clashes(candidates: Sequence[Candidate], series: Labels, seeds: Labels, known: Differences) -> int:

@@ -18,7 +18,7 @@ from reportgen.formats.registry import get_title
 from reportgen.read.find import locate_file
 from reportgen.read.runs.imported import list_scores
 from reportgen.read.runs.labels import SCHEMES, find_differences, is_experiment_setting
-from reportgen.read.runs.names import UNNAMED
+from reportgen.read.runs.names import UNNAMED, advise_confirmation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -161,10 +161,7 @@ def _report_names(runs: ImportedRuns) -> Iterator[Diagnostic]:
     if naming.guessed:
         seeds = f", and seeds by {naming.seed_by}" if naming.seed_by else ""
         message = f"series were distinguished by {naming.series_by}{seeds}: {list_names(series)}"
-        advice = (
-            "Confirm or change it with series_from: and seed_from:, or with files: and groups, in source.yml"
-        )
-        yield Diagnostic(place, message, advice, Stage.DATA)
+        yield Diagnostic(place, message, advise_confirmation(runs.confirmation), Stage.DATA)
     yield from _report_indistinct(runs)
     if naming.resumed:
         shown = list_names(naming.names[indices[0]].run for indices in naming.resumed)
@@ -293,7 +290,10 @@ def _report_evaluations(runs: ImportedRuns) -> Iterator[Diagnostic]:
         has = f"{format_count(count, 'evaluation')} {'has' if count == 1 else 'have'}"
         other = next(name for name in there if name != first)
         message, advice = f"{has} scores by {list_names(there)}; {first} is taken", f"[{other}]"
-        yield Diagnostic(runs.location.place, message, f"Choose others with metrics: {advice}", Stage.DATA)
+        advice = f"Choose others with metrics: {advice}"
+        if runs.taken:
+            advice = f"Confirm it with metrics: [{', '.join(runs.taken)}], or c{advice[1:]}"
+        yield Diagnostic(runs.location.place, message, advice, Stage.DATA)
 
 
 def _name_evaluation(run: StoredRun) -> str:

@@ -16,6 +16,7 @@ from msgspec.structs import astuple, replace
 from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.sql import get_engine, get_errors
 from reportgen.read.runs.labels import split_seed
+from reportgen.read.runs.names import name_alone
 from reportgen.read.tables.layout import TotalRoles, detect_totals, get_layout, suggest_totals
 from reportgen.read.tables.rows import resolve_filters, select_files, select_run, select_series
 
@@ -246,13 +247,8 @@ def suggest_for_table(source: Source, root: Path, steps: Sequence[str]) -> dict[
     layout, settings = get_layout(source), source.settings
     if layout.spread:
         # Keys that confirm the series and seeds found in the names of a chart's runs.
-        runs = layout.spread.values()
-        if settings.series_from or all(one.series == one.run for one in runs):
-            return {}
-        if all(split_seed(one.run) != (one.series, one.seed) for one in runs):
-            return {}
-        seeds = {"seed_from": "name"} if any(one.seed for one in runs) else {}
-        return {"series_from": "name", **seeds}
+        runs = dict.fromkeys(one.run for one in layout.spread.values())
+        return name_alone(runs, settings, layout.labels[0])[1]
     if layout.outcomes or layout.totals or layout.roles.step is not None:
         form = {} if layout.long else {"form": "wide"}
         # What a warning of columns that were left out says, too.

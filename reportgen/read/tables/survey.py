@@ -20,9 +20,7 @@ from reportgen.formats.sql import get_engine
 from reportgen.formats.tables import FORMATS, delimited, parquet
 from reportgen.read.find import locate_file
 from reportgen.read.runs.file_names import add_seeds
-from reportgen.read.runs.labels import Candidate
-from reportgen.read.runs.names import name_runs
-from reportgen.read.runs.stored import StoredRun
+from reportgen.read.runs.names import advise_confirmation, name_alone
 from reportgen.read.tables.check import (
     NAMED,
     check_columns,
@@ -375,7 +373,7 @@ def _survey_chart(
             message = f"{key}: a chart exported from W&B has only the names of its runs"
             advice = f"Say {key}: name, or put the folders wandb/run-* here, which have their settings"
             raise ReportError(Diagnostic(place, message, advice, Stage.SETTINGS))
-    spread, naming = _build_spread(layout, looks, settings)
+    spread, named = _build_spread(layout, looks, settings)
     raw = tuple(dict.fromkeys(one.metric for one in spread.values()))
     read = {*spread, *(end for one in spread.values() for end in (one.low, one.high)), step}
     # A chart may have millions of cells, so columns of numbers are read as such at once.
@@ -393,13 +391,13 @@ def _survey_chart(
         },
         series=tuple(dict.fromkeys(settings.rename.get(one.series, one.series) for one in spread.values())),
     )
-    return Survey(layout, raw, (*_list_warnings(looks, naming, place), *absent))
+    return Survey(layout, raw, (*_list_warnings(looks, *named, place), *absent))
 
 
 def _build_spread(
     layout: Layout, looks: Sequence[Look], settings: SourceSettings
-) -> tuple[dict[str, RunColumn], Naming]:
-    """Return the run and metric of each numeric column, and how its run was named."""
+) -> tuple[dict[str, RunColumn], tuple[Naming, dict[str, object]]]:
+    """Return the run and metric of each numeric column, how runs were named, and what confirms it."""
     held = {column: one for look in looks for column, one in delimited.parse_chart(look.file.columns).items()}
     sampled = not all(look.exhaustive for look in looks)
     metrics = find_wide_metrics(layout.kinds, layout.roles, sampled=sampled)
@@ -407,8 +405,7 @@ def _build_spread(
         (name for name in metrics if name in held), key=lambda name: held[name].metric == delimited.WANDB_STEP
     )
     runs = list(dict.fromkeys((held[name].run, held[name].twin) for name in numeric))
-    candidates = [Candidate(StoredRun(run, run), {}, "", "") for run, _ in runs]
-    naming = name_runs(candidates, settings, layout.labels[0])
+    naming, _ = named_alone = name_alone([run for run, _ in runs], settings, layout.labels[0])
     named = dict(zip(runs, naming.names, strict=True))
     several = {column for look in looks for column in delimited.find_joined(look.file.columns, look.rows)}
     spread = {}
@@ -417,10 +414,12 @@ def _build_spread(
         one = named[run, twin]
         ends = delimited.name_extremes(name) if name in several else ("", "")
         spread[name] = RunColumn(one.series, one.run, one.seed, metric, *ends)
-    return spread, naming
+    return spread, named_alone
 
 
-def _list_warnings(looks: Sequence[Look], naming: Naming, place: SourceLocation) -> Iterator[Diagnostic]:
+def _list_warnings(
+    looks: Sequence[Look], naming: Naming, keys: dict[str, object], place: SourceLocation
+) -> Iterator[Diagnostic]:
     for look in looks:
         yield from look.warnings
         if joined := delimited.find_joined(look.file.columns, look.rows):
@@ -437,9 +436,7 @@ def _list_warnings(looks: Sequence[Look], naming: Naming, place: SourceLocation)
         series = list_names(dict.fromkeys(name.series for name in naming.names))
         seeds = f", and seeds by {naming.seed_by}" if naming.seed_by else ""
         message = f"series were distinguished by {naming.series_by}{seeds}: {series}"
-        seed = " and seed_from: name" if naming.seed_by else ""
-        advice = f"Confirm or change it with series_from: name{seed} in source.yml"
-        yield Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)
+        yield Diagnostic(place, message, advise_confirmation(keys), Stage.DATA, Severity.WARNING)
     for indices in naming.indistinct:
         name = naming.names[indices[0]]
         seed = f"seed {name.seed}" if name.seed is not None else "no seed"
