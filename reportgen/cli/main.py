@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import time
@@ -339,8 +340,10 @@ def _print_settings(description: Description, settings: dict[str, str]) -> None:
     verb = "To add to" if description.has_settings else "To write into"
     for kind, reason in reasons.items():
         if settings[kind]:
+            keys = re.findall(r"^(\w+):", settings[kind], re.MULTILINE)
+            does = verb if {*description.stated}.isdisjoint(keys) else "To replace in"
             click.echo()
-            _print_heading(f"{verb} {clean_text(description.settings_file)}", reason)
+            _print_heading(f"{does} {clean_text(description.settings_file)}", reason)
             click.echo(settings[kind], nl=False)
 
 

@@ -6,16 +6,18 @@ import errno
 import re
 from contextlib import contextmanager
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from types import TracebackType
 
 
+_NAMED = re.compile(r"\{(\w+): (\[[^\]]*\]|[^{}\[\]]+)\}")
 _SETTINGS_FILE = re.compile(r"(?<![\w./-])source\.yml\b")
 
 
@@ -141,16 +143,18 @@ class Diagnostics(Struct):
 
 
 @contextmanager
-def relocate_errors(old: SourceLocation, new: SourceLocation, settings_file: str = "") -> Iterator[None]:
+def relocate_errors(
+    old: SourceLocation, new: SourceLocation, settings_file: str = "", paths: Mapping[str, str] | None = None
+) -> Iterator[None]:
     """Report problems raised at ``old`` inside the context at ``new`` instead.
 
     Code that reads data knows only the source, but the user has to correct the block that requests it.
-    ``settings_file`` is the source's, see ``name_settings_file``.
+    ``settings_file`` and ``paths`` are the source's, see ``name_settings_file``.
     """
     try:
         yield
     except ReportError as error:
-        named = name_settings_file(error.problems, settings_file)
+        named = name_settings_file(error.problems, settings_file, paths)
         raise ReportError(*move_diagnostics(named, old, new)) from error
 
 
@@ -161,14 +165,25 @@ def move_diagnostics(
     return (replace(p, location=new) if p.location == old else p for p in problems)
 
 
-def name_settings_file(problems: Iterable[Diagnostic], file: str) -> Iterator[Diagnostic]:
+def name_settings_file(
+    problems: Iterable[Diagnostic], file: str, paths: Mapping[str, str] | None = None
+) -> Iterator[Diagnostic]:
     """Yield the diagnostics of a source with ``file``, which its settings are read from, for "source.yml".
 
-    Unchanged if that is a ``source.yml`` in the source's own folder, or empty.
+    Unchanged if that is a ``source.yml`` in the source's own folder, or empty. ``paths`` are what settings
+    have to say for each column where it is not the column's name.
     """
     name = file if file.endswith(".source.yml") else "source.yml"
     for problem in problems:
         message, step = (
             _SETTINGS_FILE.sub(lambda _: name, text) for text in (problem.message, problem.next_step)
         )
+        if paths:
+            step = _NAMED.sub(partial(_state_columns, paths={"NAME": "$.NAME", **paths}), step)
         yield replace(problem, message=message, next_step=step)
+
+
+def _state_columns(match: re.Match[str], paths: Mapping[str, str]) -> str:
+    names = [paths.get(name, name) for name in match[2].strip("[]").split(", ")]
+    texts = ", ".join(f"'{name}'" if name.startswith("@") else name for name in names)
+    return f"{{{match[1]}: {texts if len(names) == 1 else f'[{texts}]'}}}"

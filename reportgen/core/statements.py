@@ -256,3 +256,4 @@ class Description(Struct, frozen=True):
     clusters: Mapping[str, object] = field(default_factory=dict)
     settings_file: str = ""  # where ``source.yml`` is or would be
     has_settings: bool = False
+    stated: tuple[str, ...] = ()  # the keys that it has

@@ -241,13 +241,16 @@ def suggest_group(description: Description) -> str:
     fewest = 1 if metric and _is_read_once(metric) else 2
     if not runs or (fewest > 1 and not _MANY_SERIES < len(runs) == len({run.series for run in runs})):
         return ""
+    # Runs without the metric may be all that differ.
+    drawn = metric.runs - (metric.infinite + metric.nan if fewest == 1 else 0) if metric else len(runs)
     keys = [key for key in runs[0].config if all(key in run.config for run in runs)]
     for names in _COMPARED:
         for key in keys:
             values = Counter(str(run.config[key]) for run in runs)
             is_called = re.fullmatch(names, re.split("[./]", key)[-1], re.IGNORECASE)
             few = fewest == 1 or len(values) <= _MOST_GROUPS
-            if is_called and len(values) > 1 and few and min(values.values()) >= fewest:
+            varies = max(values.values()) < drawn
+            if is_called and len(values) > 1 and varies and few and min(values.values()) >= fewest:
                 return key
     return ""
 

@@ -58,3 +58,9 @@ def limit_problems(problems: Iterable[Diagnostic]) -> list[Diagnostic]:
         message = f"there are {len(rest)} more problems like these in this file"
         shown.append(replace(rest[0], message=message, next_step="Mend these first"))
     return shown
+
+
+def advise_rows(problem: str) -> str:
+    """Return advice for a table with a row for each problem and a column for each model."""
+    melt = f'frame.melt("{problem}", var_name="series", value_name="score")'
+    return f"If each model has a column, write a row for each answer, as {melt} does in pandas"

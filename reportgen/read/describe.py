@@ -34,8 +34,9 @@ from reportgen.read.runs.problems import find_method
 from reportgen.read.sources import open_files, request_source
 from reportgen.read.tables.check import count_endings
 from reportgen.read.tables.converted import SQLITE
-from reportgen.read.tables.distinguish import confirm_settings, suggest_for_table
+from reportgen.read.tables.distinguish import confirm_settings, list_changes, suggest_for_table
 from reportgen.read.tables.layout import INTERVAL_PARTS, get_layout
+from reportgen.read.tables.mapped_json import list_paths
 from reportgen.read.tables.merged import may_differ
 from reportgen.read.tables.survey import complete_layout
 from reportgen.read.x_axis import list_axes
@@ -97,9 +98,10 @@ def describe(path: Path, root: Path, name: str, context: DescribeContext) -> Des
     description = Description(
         place.file, location.name, settings_file=own, has_settings=location.has_settings
     )
-    is_mixed = False
+    is_mixed, paths = False, dict[str, str]()
     with problems.collecting():
         request = request_source(location, context.load_settings, context.hashes, context.cache)
+        paths = list_paths(request.settings)
         description, is_mixed = _describe_source(description, request, problems)
         read = set(description.read)
         others = [one for one in request.chosen.paths if locate_file(one, root).file not in read]
@@ -110,7 +112,9 @@ def describe(path: Path, root: Path, name: str, context: DescribeContext) -> Des
         if not description.kind:
             description, findings = _describe_empty(description, request)
             problems.found[:0] = findings
-    description = replace(description, problems=tuple(name_settings_file(problems.found, own)))
+        description = _leave_out_stated(description, request.settings)
+    found = name_settings_file(problems.found, own, paths)
+    description = replace(description, problems=tuple(found))
     # What a report calls a source is one.
     if not name and path.is_dir() and not location.has_settings and (is_mixed or not description.kind):
         inner = sorted((one for one in path.iterdir() if not one.name.startswith(".")), key=natural_key)
@@ -118,6 +122,17 @@ def describe(path: Path, root: Path, name: str, context: DescribeContext) -> Des
         named = [(one, one.name) for one in data if not one.name.endswith(SETTINGS)]
         return _add_sources(description, list_sources(named, root, context), place)
     return description
+
+
+def _leave_out_stated(description: Description, stated: SourceSettings) -> Description:
+    clusters = list_changes({"columns": description.clusters}, stated) if description.clusters else {}
+    return replace(
+        description,
+        stated=tuple(stated.model_fields_set),
+        settings=list_changes(description.settings, stated),
+        repetitions=list_changes(description.repetitions, stated),
+        clusters=clusters.get("columns", {}),
+    )
 
 
 def _add_sources(

@@ -22,7 +22,7 @@ from reportgen.read.plan import MeasurementQuery, report_missing_series
 from reportgen.read.tables.check import explain_errors
 from reportgen.read.tables.layout import get_layout
 from reportgen.read.tables.rows import rename_texts
-from reportgen.settings.inputs import get_settings_file
+from reportgen.settings.inputs import name_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -105,8 +105,8 @@ def _join_tables(root: Path, source: Source, query: MeasurementQuery) -> Measure
     def check_x() -> None:
         problems = Diagnostics()
         for part, table in planned:
-            moved = part.source.location, source.location
-            with problems.collecting(), relocate_errors(*moved, get_settings_file(part.source)):
+            moved = (part.source.location, source.location, *name_settings(part.source))
+            with problems.collecting(), relocate_errors(*moved):
                 table.check_x()
         problems.raise_errors()
 
@@ -361,8 +361,8 @@ def _plan_parts(
     for part in source.parts:
         own = None if series is None else tuple(old for old, new in part.names.items() if new in chosen)
         if own != ():
-            moved = part.source.location, source.location
-            with problems.collecting(), relocate_errors(*moved, get_settings_file(part.source)):
+            moved = (part.source.location, source.location, *name_settings(part.source))
+            with problems.collecting(), relocate_errors(*moved):
                 planned.append((part, plan(part.source, own)))
     problems.raise_errors()
     return planned

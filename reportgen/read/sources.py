@@ -49,7 +49,7 @@ from reportgen.read.tables.check import (
 )
 from reportgen.read.tables.converted import convert_tables, rewrite_numbers, split_samples
 from reportgen.read.tables.layout import Survey, list_free_columns, suggest_totals
-from reportgen.read.tables.mapped_json import map_tables
+from reportgen.read.tables.mapped_json import list_paths, map_tables
 from reportgen.read.tables.notations import warn_no_metrics
 from reportgen.read.tables.pivoted import map_pivots
 from reportgen.read.tables.survey import complete_layout, hash_files, list_tables, survey
@@ -188,7 +188,7 @@ def open_files(request: SourceRequest) -> tuple[Source, ImportedRuns | None]:
         ReportError: the files have faults.
     """
     chosen, root = request.chosen, request.location.root
-    own_settings = locate_file(request.location.settings, root).file
+    named = locate_file(request.location.settings, root).file, list_paths(request.settings)
     problems = Diagnostics()
     with problems.collecting():
         source, runs = _read_units(request) or (_open_tables(request), None)
@@ -197,12 +197,12 @@ def open_files(request: SourceRequest) -> tuple[Source, ImportedRuns | None]:
         source = replace(source, warnings=(*lost, *source.warnings, *find_unlike_runs(root, source)))
         if unpacked := request.unpacked:
             source = replace(source, files=unpacked.files, warnings=(*unpacked.warnings, *source.warnings))
-        return replace(source, warnings=(*name_settings_file(source.warnings, own_settings),)), runs
+        return replace(source, warnings=(*name_settings_file(source.warnings, *named),)), runs
     known_places = {problem.location for problem in problems.found}
     lost = report_unread(chosen.skipped, chosen.unreadable, root)
     raise ReportError(
         *(one for one in lost if one.location not in known_places),
-        *merge_problems(name_settings_file(problems.found, own_settings)),
+        *merge_problems(name_settings_file(problems.found, *named)),
     )
 
 

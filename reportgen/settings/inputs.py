@@ -65,6 +65,11 @@ def get_settings_file(source: Source) -> str:
     return str(path.with_name(f"{name}.source.yml") if is_file else path / "source.yml")
 
 
+def name_settings(source: Source) -> tuple[str, Mapping[str, str]]:
+    """Return a source's settings file, and what it says for each column if not its name: paths in JSON."""
+    return get_settings_file(source), source.settings.fields if source.settings.format == "mapped" else {}
+
+
 class Block(Struct, frozen=True):
     """A fenced block as its author wrote it."""
 

@@ -248,12 +248,6 @@ class SourceSettings(Settings):
         return self
 
     @model_validator(mode="after")
-    def _check_series(self) -> SourceSettings:
-        if self.format == "mapped" and isinstance(self.columns.series, tuple):
-            raise ValueError("columns: series must be one path with format: mapped")
-        return self
-
-    @model_validator(mode="after")
     def _check_score_range(self) -> SourceSettings:
         if not self.score_range[0] < self.score_range[1]:
             raise ValueError("score_range must begin with the smaller number")

@@ -346,7 +346,8 @@ def format_json(description: Description, source_yml: str, others: dict[str, str
         **{f"source.yml for {purpose}": text for purpose, text in others.items()},
         "block": block,
     }
-    del value["settings"], value["repetitions"], value["clusters"]
+    for key in ("settings", "repetitions", "clusters", "stated"):
+        del value[key]
     return f"{clean_json(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))}\n"
 
 

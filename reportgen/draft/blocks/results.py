@@ -13,7 +13,7 @@ from reportgen.core.comparisons import NoOutcomesError, ScoresError
 from reportgen.core.errors import Diagnostic, ReportError, Stage, relocate_errors
 from reportgen.core.model import CurveRequest, Lead, ScoreRequest
 from reportgen.core.words import quote_names, suggest_name
-from reportgen.settings.inputs import get_settings_file
+from reportgen.settings.inputs import name_settings
 from reportgen.settings.score_blocks import split_metric
 
 if TYPE_CHECKING:
@@ -262,7 +262,7 @@ class ResultsStore:
             if is_formula(x, known) and not is_formula(text, known):
                 x, text = text, x
             x_formula = self._parse(request, f"x: {{{request.x}: {request.x_formula}}}", text, known)
-        with relocate_errors(source.location, self._locate(request), get_settings_file(source)):
+        with relocate_errors(source.location, self._locate(request), *name_settings(source)):
             table = read_measurements(
                 self._root,
                 source,
@@ -406,7 +406,7 @@ class ResultsStore:
         from reportgen.read import open_totals  # noqa: PLC0415 - imports the database
 
         def read() -> tuple[tuple[ReportedScore, ...], tuple[float, float]]:
-            with relocate_errors(source.location, place, get_settings_file(source)):
+            with relocate_errors(source.location, place, *name_settings(source)):
                 name = source.name
                 table = self._compute_once("totals table", name, lambda: open_totals(self._root, source))
                 found = table.get_scores(request.benchmark, request.series, dict(request.where))
@@ -433,7 +433,10 @@ class ResultsStore:
                 by=request.by,
             )
 
-        with relocate_errors(source.location, place, get_settings_file(source)), place_score_errors(place):
+        with (
+            relocate_errors(source.location, place, *name_settings(source)),
+            place_score_errors(place),
+        ):
             outcomes = self._compute_once("outcomes", _select_score_rows(request), read)
             try:
                 return group(outcomes)

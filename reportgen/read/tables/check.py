@@ -22,11 +22,12 @@ from reportgen.formats.cells import (
 )
 from reportgen.formats.files import Content
 from reportgen.formats.layout import RUN_SETTINGS
-from reportgen.formats.messages import limit_problems, list_names, merge_problems, suggest_names
+from reportgen.formats.messages import advise_rows, limit_problems, list_names, merge_problems, suggest_names
 from reportgen.formats.tables import FORMATS, delimited
 from reportgen.read.find import locate_file
 from reportgen.read.runs.stored import clean_text
 from reportgen.read.tables.distinguish import suggest_distinct_totals
+from reportgen.read.tables.layout import OUTCOME_NAMES, match_columns
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
@@ -189,6 +190,8 @@ def advise_step(root: Path, layout: Layout, settings: SourceSettings, place: Sou
         and len(layout.kinds) <= len(steps) + 1
     ):
         return "If the columns are steps, say form: long in source.yml"
+    if problem := match_columns(OUTCOME_NAMES, layout.kinds, {}).get("problem"):
+        return f"{advise_rows(problem)}. Otherwise {advice}"
     if totals is None:
         return f"N{advice[1:]}; a table of scores without steps is form: totals, or {wide}"
     score = f" and columns: {{score: {totals['score']}}}" if totals else ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from itertools import combinations, compress, starmap
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 from msgspec.structs import astuple, replace
@@ -18,10 +18,11 @@ from reportgen.formats.sql import get_engine, get_errors
 from reportgen.read.runs.labels import split_seed
 from reportgen.read.runs.names import name_alone
 from reportgen.read.tables.layout import TotalRoles, detect_totals, get_layout, suggest_totals
+from reportgen.read.tables.mapped_json import list_paths
 from reportgen.read.tables.rows import resolve_filters, select_files, select_run, select_series
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Container, Mapping, Sequence
     from pathlib import Path
 
     from reportgen.core.errors import SourceLocation
@@ -237,6 +238,25 @@ def confirm_settings(stated: SourceSettings, source: Source, root: Path) -> dict
     form = {"form": known.form} if known.form == "totals" != stated.form else {}
     named = {"columns": {**stated.columns.model_dump(exclude_none=True), **columns}} if columns else {}
     return {**form, **named}
+
+
+def list_changes(suggested: Mapping[str, object], stated: SourceSettings) -> dict[str, Any]:
+    """Return the suggested keys of ``source.yml`` that are not stated so already.
+
+    Columns of ``format: mapped`` become paths; one that is at no path cannot be named.
+    """
+    own = stated.model_dump(mode="json", exclude_unset=True)
+    columns = stated.columns.model_dump(mode="json", exclude_none=True)
+    paths = list_paths(stated)
+    changes = {key: [*one] if isinstance(one, tuple) else one for key, one in suggested.items()}
+    if paths and isinstance(named := changes.get("columns"), dict):
+        found = {
+            role: [paths.get(one) for one in ([name] if isinstance(name, str) else name)]
+            for role, name in named.items()
+        }
+        several = {role: some if len(some) > 1 else some[0] for role, some in found.items() if all(some)}
+        changes["columns"] = {**columns, **several}
+    return {key: one for key, one in changes.items() if one != own.get(key)}
 
 
 def suggest_for_table(source: Source, root: Path, steps: Sequence[str]) -> dict[str, object]:

@@ -17,7 +17,7 @@ from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.evaluations.texts import TEXTS
 from reportgen.formats.layout import ROLE_NAMES, FileLayout, find_empty_steps
-from reportgen.formats.messages import list_names, suggest_names
+from reportgen.formats.messages import advise_rows, list_names, suggest_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -356,7 +356,7 @@ def detect_outcomes(
             return None
     if missing:
         advice = "; if a row is the score of a whole benchmark, say form: totals there"
-        more = advice if missing[0] == "problem" else ""
+        more = advice if missing[0] == "problem" else f". {advise_rows(matched['problem'])}"
         raise _make_missing_error("outcomes need", missing[0], kinds, place, more)
     return OutcomeRoles(**matched)
 

@@ -5,6 +5,7 @@ The rows are written to the cache as Parquet, all cells as texts, and read from 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -37,7 +38,7 @@ from reportgen.read.runs.stored import (
     store_unit,
     write_part,
 )
-from reportgen.read.tables.layout import get_mapped_columns
+from reportgen.read.tables.layout import get_mapped_columns, get_series_parts
 from reportgen.settings.source import Columns
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from reportgen.settings.source import SourceSettings
 
 
+_LAST_KEY: Final = re.compile(r"(\w+)\W*$")
 _ROWS_OF_A_PART: Final = 200_000
 
 
@@ -134,13 +136,34 @@ def map_tables(
     problems.raise_errors()
     problems.add(mapping.find_faults(units))
     problems.raise_errors()
+    parts = _name_series(settings)
     columns = Columns(**{part: part for part in get_mapped_columns(settings)})
+    columns = columns.model_copy(update={"series": (*parts,)}) if parts else columns
     warnings = tuple(
         Diagnostic(SourceLocation(one.path, one.line), one.message, "", Stage.DATA, Severity.WARNING)
         for unit in units
         for one in unit.findings
     )
-    return MappedTables(tuple(tables), settings.model_copy(update={"columns": columns}), warnings)
+    update = {"columns": columns, "fields": list_paths(settings)}
+    return MappedTables(tuple(tables), settings.model_copy(update=update), warnings)
+
+
+def list_paths(settings: SourceSettings) -> dict[str, str]:
+    """Return the path of each column by its name in the table; empty without ``format: mapped``."""
+    if settings.format != "mapped":
+        return {}
+    return {**get_mapped_columns(settings), **_name_series(settings), **settings.fields}
+
+
+def _name_series(settings: SourceSettings) -> dict[str, str]:
+    """Return the paths that name the series together, by their last keys; none if one path does."""
+    names: dict[str, str] = {}
+    taken = {*settings.fields, *get_mapped_columns(settings)} - {"series"}
+    for number, path in enumerate(get_series_parts(settings), start=1):
+        field = next((name for name, text in settings.fields.items() if text == path), "")
+        name = field or next(iter(_LAST_KEY.findall(path)), "key")
+        names[name if field or name not in {*names, *taken} else f"{name} {number}"] = path
+    return names
 
 
 def _parse_mapping(settings: SourceSettings, place: SourceLocation) -> _Mapping:
@@ -151,6 +174,9 @@ def _parse_mapping(settings: SourceSettings, place: SourceLocation) -> _Mapping:
         for name in settings.fields
         if name in texts
     ]
+    if several := _name_series(settings):
+        del texts["series"]
+        texts |= {name: (f"columns: series: {name}:", text) for name, text in several.items()}
     texts |= {name: (f"fields: {name}:", text) for name, text in settings.fields.items()}
     paths: dict[str, JsonPath] = {}
     for name, (key, text) in texts.items():

@@ -1,0 +1,188 @@
+"""Whatever ``describe`` suggests works when it is followed, and then nothing is left to suggest."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+from command_line import call
+from made_projects import SETTINGS, write_file, write_report
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ROOT = Path(__file__).parents[1]
+SHAPES = sorted(path for path in (ROOT / "tests/shapes").iterdir() if path.suffix != ".md")
+RECIPES = ("recipe-*", "wide-tables", "kinds-of-files", "scores-two-benchmarks", "irregular-data")
+CASES = sorted(
+    path
+    for name in RECIPES
+    for path in (ROOT / "tests/cases").glob(f"{name}/data/*")
+    if not path.name.endswith("source.yml")
+)
+
+
+def describe(root: Path, path: str) -> dict[str, Any]:
+    """Return what ``describe`` says of a path."""
+    done = call(root, "describe", path, "--format", "json")
+    described = json.loads(done.stdout)
+    assert isinstance(described, dict)
+    return {**described, "code": done.returncode}
+
+
+def follow_all(root: Path, path: str) -> tuple[list[str], dict[str, Any]]:
+    """Follow each suggestion for a source alone; return those that there were, and the last description."""
+    described = found = describe(root, path)
+    suggested = found["suggested"]
+    file = root / suggested["file"]
+    before = file.read_text(encoding="utf-8") if file.is_file() else ""
+    purposes = [key for key in suggested if key.startswith("source.yml") and suggested[key]]
+    for purpose in purposes or [""]:
+        if purpose:
+            stated = {**(yaml.safe_load(before) or {}), **yaml.safe_load(suggested[purpose])}
+            write_file(file, yaml.safe_dump(stated, sort_keys=False))
+            described = describe(root, path)
+            assert described["code"] == 0, described["problems"]
+            assert purpose not in described["suggested"] or not described["suggested"][purpose]
+        messages = [problem["message"] for problem in described["problems"]]
+        guessed = purpose == "source.yml" and any("distinguished by" in message for message in messages)
+        assert not guessed, messages
+        if (block := described["suggested"]["block"]) and described["code"] == 0:
+            write_file(root / "content/index.md", f"# Followed\n\n{block}")
+            done = call(root, "check")
+            assert done.returncode == 0, (suggested, done.stdout)
+        if file.is_file():
+            write_file(file, before) if before else file.unlink()
+    return purposes, described
+
+
+def put(root: Path, files: Mapping[str, object]) -> Path:
+    """Write an empty report with data, of which other values than texts are written as JSON."""
+    texts = {
+        f"data/{name}": content if isinstance(content, str) else json.dumps(content)
+        for name, content in files.items()
+    }
+    return write_report(root, {"data/runs.csv": None, "content/index.md": "# Empty\n", **texts})
+
+
+@pytest.mark.parametrize("path", [*SHAPES, *CASES], ids=lambda path: f"{path.parts[-3]}-{path.name}")
+def test_suggestions_for_kept_data_work(tmp_path: Path, path: Path) -> None:
+    """Files of tools and the recipes of the guide, with their settings and without."""
+    root = write_report(tmp_path, {"data/runs.csv": None, "content/index.md": "# Empty\n"})
+    (root / "data").mkdir(exist_ok=True)
+    target = root / "data" / path.name
+    (shutil.copytree if path.is_dir() else shutil.copy)(path, target)
+    own = path.with_name(f"{path.name.partition('.')[0]}.source.yml")
+    if path.is_file() and own.is_file():
+        shutil.copy(own, root / "data")
+        follow_all(root, f"data/{path.name}")
+        (root / "data" / own.name).unlink()
+    if describe(root, f"data/{path.name}")["kind"]:
+        follow_all(root, f"data/{path.name}")
+
+
+def evaluate(name: str, right: int) -> dict[str, object]:
+    """Return answers of a model as a script may write them."""
+    items = [{"id": number, "ok": number % right == 0, "topic": f"t{number % 3}"} for number in range(12)]
+    return {"model": name, "items": items}
+
+
+SUITES = {"shop": {"pass_1": 70.0}, "bank": {"pass_1": 35.0}}
+STEPS = [{"it": step, "loss": 1 / (step + 1)} for step in range(5)]
+# Settings and files of sources that describe everything.
+MAPPED: dict[str, tuple[str, dict[str, object]]] = {
+    "keys of objects": (
+        "form: totals\nrows: $.results[*]\ncolumns: {series: ^.model, benchmark: '@', score: $.pass_1}",
+        {one: {"model": one, "results": SUITES} for one in ("Elm", "Fir")},
+    ),
+    "outcomes": (
+        "rows: $.items[*]\ncolumns: {series: ^.model, problem: $.id, score: $.ok}",
+        {"a": evaluate("Elm", 2), "b": evaluate("Fir", 3)},
+    ),
+    "outcomes with slices": (
+        "rows: $.items[*]\nfields: {topic: $.topic}\ncolumns: {series: ^.model, problem: $.id, score: $.ok}",
+        {"a": evaluate("Elm", 2), "b": evaluate("Fir", 3)},
+    ),
+    "steps": (
+        "rows: $.log[*]\nfields: {loss: $.loss}\ncolumns: {series: ^.run, step: $.it}",
+        {one: {"run": one, "log": STEPS} for one in ("Elm", "Fir")},
+    ),
+    "epochs by their usual name": (
+        "rows: $.log[*]\nfields: {epoch: $.it, loss: $.loss}\ncolumns: {series: ^.run, seed: ^.seed}",
+        {f"{one}{seed}": {"run": one, "seed": seed, "log": STEPS} for one in "AB" for seed in (1, 2)},
+    ),
+    "several paths name the series": (
+        "form: totals\nfields: {lr: $.lr}\ncolumns: {series: [$.opt, $.lr], score: $.acc}",
+        {"a": [{"opt": opt, "lr": lr, "acc": lr * 2} for opt in ("adam", "sgd") for lr in (0.1, 0.2)]},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MAPPED)
+def test_a_mapping_that_says_all_is_left_alone(tmp_path: Path, name: str) -> None:
+    """Its columns are paths, so that names of columns would be refused."""
+    settings, files = MAPPED[name]
+    root = put(tmp_path, {"s/source.yml": f"format: mapped\n{settings}\n"})
+    for file, content in files.items():
+        write_file(root / f"data/s/{file}.json", json.dumps(content))
+    purposes, described = follow_all(root, "data/s")
+    assert described["code"] == 0
+    assert {*purposes} <= {"source.yml for clusters"}
+
+
+def test_advice_on_a_mapping_names_paths(tmp_path: Path) -> None:
+    """What an error proposes is accepted."""
+    rows = [{"opt": opt, "lr": lr, "acc": lr * 2} for opt in ("adam", "sgd") for lr in (0.1, 0.2)]
+    settings = "format: mapped\nform: totals\nfields: {lr: $.lr}\ncolumns: {series: $.opt, score: $.acc}\n"
+    root = put(tmp_path, {"s/source.yml": settings, "s/a.json": rows})
+    advice = describe(root, "data/s")["problems"][0]["next_step"]
+    assert "columns: {series: [$.opt, $.lr]}" in advice
+    write_file(root / "content/index.md", "# A\n\n```scores\nsource: s\n```\n")
+    assert "{series: [$.opt, $.lr]}" in call(root, "check").stdout
+    write_file(root / "data/s/source.yml", settings.replace("series: $.opt", "series: [$.opt, $.lr]"))
+    described = describe(root, "data/s")
+    assert described["series"] == ["adam, lr=0.1", "adam, lr=0.2", "sgd, lr=0.1", "sgd, lr=0.2"]
+    assert call(root, "check").returncode == 0
+
+
+def test_keys_that_are_there_are_replaced(tmp_path: Path) -> None:
+    """A key cannot be written twice: the heading says what to do with the lines."""
+    rows = "".join(f"{model},{n},{n % 2},p{n // 4}\n" for model in ("Elm", "Fir") for n in range(24))
+    root = put(tmp_path, {"s.csv": f"llm,problem,score,passage\n{rows}"})
+    write_file(root / "data/s.source.yml", "columns: {series: llm}\n")
+    described = call(root, "describe", "data/s.csv").stdout
+    assert "To replace in data/s.source.yml" in described
+    assert "  series: llm\n  cluster: passage\n" in described
+
+
+@pytest.mark.parametrize("name", ["problem", "question_id", "Task_ID"])
+def test_a_row_for_each_problem_and_a_column_for_each_model(tmp_path: Path, name: str) -> None:
+    """The advice is a table that is read, and not a form that is refused."""
+    scores = {"Elm": [1, 0, 1, 1], "Fir-7B": [0, 0, 1, 0]}
+    cells = "".join(f"p{n},{a},{b}\n" for n, (a, b) in enumerate(zip(*scores.values(), strict=True)))
+    root = put(tmp_path, {"s.csv": f"{name},Elm,Fir-7B\n{cells}"})
+    melt = f'frame.melt("{name}", var_name="series", value_name="score")'
+    for settings in ("", "form: outcomes\n"):
+        if settings:
+            write_file(root / "data/s.source.yml", settings)
+        (problem,) = describe(root, "data/s.csv")["problems"]
+        assert melt in problem["next_step"]
+        assert "form: wide" not in problem["next_step"]
+    (root / "data/s.source.yml").unlink()
+    melted = [f"p{n},{model},{cell}\n" for model, column in scores.items() for n, cell in enumerate(column)]
+    write_file(root / "data/s.csv", f"{name},series,score\n{''.join(melted)}")
+    described = describe(root, "data/s.csv")
+    assert [one["mean"] for one in described["evaluations"]] == [0.75, 0.25]
+
+
+def test_a_setting_that_only_runs_without_the_metric_vary_is_not_suggested(tmp_path: Path) -> None:
+    """The shape of Optuna's store: one trial with another optimizer has no final value."""
+    root = write_report(
+        tmp_path, {"mkdocs.yml": SETTINGS, "data/runs.csv": None, "content/index.md": "# E\n"}
+    )
+    shutil.copytree(ROOT / "tests/shapes/optuna", root / "data/optuna")
+    assert "x: lr\n" in describe(root, "data/optuna")["suggested"]["block"]
