@@ -16,6 +16,7 @@ from reportgen.draft.report import draft
 from reportgen.settings.report import Project, ProjectSettings
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 _AGENTS = (
@@ -269,3 +270,61 @@ def test_a_column_of_words_that_nothing_is_compared_by_ends_in_no_traceback(tmp_
     ]
     found = describe(tmp_path, "step,loss,resumed\n" + "\n".join(rows) + "\n")
     assert (len(found["runs"]), found["problems"]) == (1, [])
+
+
+_MAPPED = (
+    "format: mapped\nform: totals\nrows: $.results[*]\n"
+    "columns: {series: ^.model, benchmark: '@', score: $.pass_1}\n"
+)
+
+
+def describe_submissions(folder: Path, settings: str, *headers: Mapping[str, object]) -> dict[str, Any]:
+    """What the command prints of submissions with these words beside the name of the model."""
+    for index, header in enumerate(headers):
+        path = folder / "source" / "abcdef"[index] / "submission.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        results = {name: {"pass_1": 50.0 + index} for name in ("shop", "bank")}
+        path.write_text(json.dumps({**header, "results": results}))
+    (folder / "source/source.yml").write_text(settings)
+    found: dict[str, Any] = json.loads(call(folder, "describe", "source", "--format", "json").stdout)
+    return found
+
+
+def test_submissions_of_one_name_and_other_settings_are_a_warning_with_both_files(tmp_path: Path) -> None:
+    """It names what differs, and either line of it ends it."""
+    headers = ({"model": "Elm", "effort": "high"}, {"model": "Elm", "effort": "none"}, {"model": "Fir"})
+    found = describe_submissions(tmp_path, _MAPPED, *headers)
+    (problem,) = found["problems"]
+    assert (problem["file"], problem["severity"]) == ("source/b/submission.json", "warning")
+    assert '"effort"' in problem["message"]
+    assert "source/a/submission.json" in problem["message"]
+    assert "columns: {series: [^.model, ^.effort]}" in problem["next_step"]
+    both = _MAPPED.replace("^.model", "[^.model, ^.effort]")
+    compared = describe_submissions(tmp_path, both, *headers[:2])
+    assert compared["series"] == ["Elm, effort=high", "Elm, effort=none", "Fir"]
+    assert compared["problems"] == []
+    runs = describe_submissions(tmp_path, _MAPPED.replace("^.model", "^.model, run: ^.effort"), *headers)
+    assert (runs["series"], runs["problems"]) == (["Elm", "Fir"], [])
+
+
+def test_submissions_of_one_name_with_other_metadata_are_runs(tmp_path: Path) -> None:
+    """Dates, notes, numbers and ids are not what a comparison is about."""
+    headers = (
+        {
+            "model": "Elm",
+            "effort": "high",
+            "date": "2026-01-05",
+            "notes": "first",
+            "commit": "82e10ab",
+            "n": 3,
+        },
+        {
+            "model": "Elm",
+            "effort": "high",
+            "date": "2026-01-06",
+            "notes": "again",
+            "commit": "9a0cc12",
+            "n": 4,
+        },
+    )
+    assert describe_submissions(tmp_path, _MAPPED, *headers)["problems"] == []

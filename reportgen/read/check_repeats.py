@@ -12,6 +12,7 @@ from reportgen.formats.cells import Kind
 from reportgen.formats.sql import get_engine
 from reportgen.read.plan import Plan, build_statement
 from reportgen.read.runs.check_names import check_merged_names
+from reportgen.read.runs.labels import is_comparable
 from reportgen.read.tables.distinguish import (
     MOST_SERIES,
     SAMPLED_BYTES,
@@ -32,7 +33,6 @@ from reportgen.read.tables.merged import (
     decides_series,
     find_columns,
     find_differing_texts,
-    is_comparable,
     list_comparable_texts,
     list_series_columns,
     list_setting_texts,

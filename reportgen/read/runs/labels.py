@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from reportgen.formats.layout import ROLE_NAMES
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -41,6 +43,13 @@ _SEEDS: Final = (
 # Texts for a missing value, and truth values.
 _BARE: Final = frozenset(("", "none", "null", "nan", "true", "false"))
 _NUMBER: Final = re.compile(r"[0-9.]+(e[+-]?[0-9]+)?")
+# Columns that describe or count runs: they are no settings of an experiment.
+_METADATA: Final = re.compile(
+    r"author|owner|creator|machine|node|server|cluster|branch|descriptions?|status|state|notes?|remarks?|day"
+    r"|messages?|file(_?name|_?path)?|path|error|label|job|batch|trial|fold|replicates?|repetition|repeat"
+    r"|finish_reason|stop_reason|links?|hash|sha|revision",
+    re.IGNORECASE,
+)
 # Fields of a run, which count if no setting has such a name.
 _RUN_FIELDS: Final = ("name", "folder", "group", "id", "model", "benchmark")
 # Ways to distinguish runs, the simplest first, and their keys in ``series_from``.
@@ -276,6 +285,23 @@ def is_experiment_setting(key: str) -> bool:
     if "seed" in key.casefold() or key.casefold() == "name":
         return False
     return not any(_INCIDENTAL.fullmatch(part) for part in _PARTS.split(key))
+
+
+def is_comparable(column: str) -> bool:
+    """Return whether a column with one name in each run may be compared, unlike a place or a time."""
+    name = column.strip()
+    named = name.casefold().startswith(("exp", "group"))
+    return (named or is_experiment_setting(name)) and name.casefold() not in ROLE_NAMES["run"]
+
+
+def is_metadata(column: str) -> bool:
+    """Return whether a column describes or counts runs, and is no setting of an experiment."""
+    return bool(_METADATA.fullmatch(column.strip()))
+
+
+def is_setting_text(name: str) -> bool:
+    """Return whether words of this name may be a setting of an experiment, and no metadata of its runs."""
+    return is_comparable(name) and not is_metadata(name)
 
 
 class Labels(Struct, frozen=True):

@@ -18,6 +18,7 @@ from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity
 from reportgen.formats import sql
 from reportgen.formats.messages import list_names
 from reportgen.formats.tables.json_path import (
+    JsonPath,
     PathError,
     describe_dead_end,
     find_rows,
@@ -27,6 +28,7 @@ from reportgen.formats.tables.json_path import (
 )
 from reportgen.formats.tables.json_tables import as_text
 from reportgen.read.find import locate_file
+from reportgen.read.runs.labels import is_setting_text
 from reportgen.read.runs.stored import (
     StoredFinding,
     StoredPart,
@@ -40,6 +42,7 @@ from reportgen.read.runs.stored import (
 )
 from reportgen.read.tables.layout import get_mapped_columns, get_series_parts
 from reportgen.settings.source import Columns
+from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -50,13 +53,15 @@ if TYPE_CHECKING:
     from reportgen.formats.files import Content
     from reportgen.formats.layout import FileLayout
     from reportgen.formats.runs import Setting
-    from reportgen.formats.tables.json_path import JsonPath, PathRow
+    from reportgen.formats.tables.json_path import PathRow
     from reportgen.read.find import Location
     from reportgen.settings.source import SourceSettings
 
 
 _LAST_KEY: Final = re.compile(r"(\w+)\W*$")
 _ROWS_OF_A_PART: Final = 200_000
+_LONGEST: Final = 40
+_MOST_SERIES: Final = 500
 
 
 class _Mapping(Struct, frozen=True):
@@ -73,7 +78,7 @@ class _Mapping(Struct, frozen=True):
 
     def find_faults(self, units: Sequence[StoredUnit]) -> Iterator[Diagnostic]:
         """Yield problems of paths that find nothing in any file; for units see ``_TableWriter.read``."""
-        runs = [run for unit in units for run in unit.runs]
+        runs = [run for unit in units for run in unit.runs if not run.evaluated]
         place, rows = self.place, self.rows
         if not runs:
             advice = "Mend rows: in source.yml, or leave the file out with files:"
@@ -145,6 +150,7 @@ def map_tables(
         for one in unit.findings
     )
     update = {"columns": columns, "fields": list_paths(settings)}
+    warnings = (*warnings, *_warn_differing(units, settings))
     return MappedTables(tuple(tables), settings.model_copy(update=update), warnings)
 
 
@@ -164,6 +170,35 @@ def _name_series(settings: SourceSettings) -> dict[str, str]:
         name = field or next(iter(_LAST_KEY.findall(path)), "key")
         names[name if field or name not in {*names, *taken} else f"{name} {number}"] = path
     return names
+
+
+def _warn_differing(units: Sequence[StoredUnit], settings: SourceSettings) -> Iterator[Diagnostic]:
+    """Warn of files with one name of a series and other words beside it, which are averaged as its runs."""
+    series = settings.columns.series
+    if settings.columns.run or settings.columns.seed or not isinstance(series, str):
+        return
+    runs = [run for unit in units for run in unit.runs if run.evaluated]
+    filtered = {settings.fields.get(name, name).rpartition(".")[2] for name in settings.filter}
+    keys = [key for key in dict.fromkeys(key for run in runs for key in run.protocol) if key not in filtered]
+    for key in filter(is_setting_text, keys):
+        texts = [run.protocol.get(key, "") for run in runs]
+        shared = len(set(texts)) < len(texts)
+        if not shared and any(map(str.isdigit, "".join(texts))):
+            continue
+        first: dict[str, StoredRun] = {}
+        for run, text in zip(runs, texts, strict=True):
+            before = first.setdefault(run.model, run)
+            if (other := before.protocol.get(key, "")) != text:
+                path = f"{series.rpartition('.')[0]}.{key}"
+                name, there, here = (f'"{shorten(one, _LONGEST)}"' for one in (run.model, other, text))
+                message = (
+                    f'runs of the series {name} differ in "{key}", and are averaged as one: it is {there} '
+                )
+                message += f"in {before.path} and {here} here"
+                step = f"Set columns: {{series: [{series}, {path}]}} in source.yml to compare them, or "
+                step += f"columns: {{run: {path}}} if they are repetitions of one experiment"
+                yield Diagnostic(SourceLocation(run.path), message, step, Stage.DATA, Severity.WARNING)
+                return
 
 
 def _parse_mapping(settings: SourceSettings, place: SourceLocation) -> _Mapping:
@@ -201,6 +236,7 @@ class _TableWriter:
         self._held: Counter[str] = Counter()
         self._parts: list[StoredPart] = []
         self._first: PathRow | None = None
+        self._around: dict[str, dict[str, str]] = {}
 
     def read(self) -> StoredUnit:
         """Read and write the whole file; raises a ``ReportError`` if the path to its rows leads nowhere.
@@ -240,10 +276,15 @@ class _TableWriter:
         kind = "a list" if isinstance(first, list) else "a single value"
         kind = "an object" if isinstance(first, dict) else kind
         run = StoredRun(content.name, keys, group=kind, config=config, metrics=dict(self._filled))
-        return StoredUnit((run,), tuple(self._parts), tuple(findings))
+        around = (
+            StoredRun(content.name, "", evaluated=True, model=series, protocol=words)
+            for series, words in self._around.items()
+        )
+        return StoredUnit((run, *around), tuple(self._parts), tuple(findings))
 
     def _add(self, row: PathRow) -> None:
         self._first = self._first or row
+        self._add_around(row)
         for name, path in self._mapping.columns.items():
             value = get_value(row, path)
             self._held[name] += isinstance(value, list | dict)
@@ -252,6 +293,21 @@ class _TableWriter:
             self._cells[name].append(cell)
         if len(next(iter(self._cells.values()))) >= _ROWS_OF_A_PART:
             self._write()
+
+    def _add_around(self, row: PathRow) -> None:
+        """Add the words beside the name of a series, at its first row, unless they are those of a row."""
+        path = self._mapping.columns.get("series")
+        if path and not path.up and row is not self._first:
+            self._around.clear()  # each of several rows has its own
+            return
+        name = as_text(get_value(row, path)) if path and not path.is_key else None
+        if path is None or name is None or name in self._around or len(self._around) >= _MOST_SERIES:
+            return
+        holder = get_value(row, JsonPath(path.text, path.up, path.steps[:-1]))
+        words = holder.items() if isinstance(holder, dict) else ()
+        self._around[name] = {
+            key: clean_text(as_text(one)) or "" for key, one in words if isinstance(one, str | bool)
+        }
 
     def _write(self) -> None:
         columns = {f"c{index}": np.array(cells, object) for index, cells in enumerate(self._cells.values())}

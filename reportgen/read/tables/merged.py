@@ -11,7 +11,7 @@ from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.layout import ROLE_NAMES
 from reportgen.formats.messages import list_names
 from reportgen.formats.sql import get_engine
-from reportgen.read.runs.labels import is_experiment_setting
+from reportgen.read.runs.labels import is_experiment_setting, is_metadata, is_setting_text
 from reportgen.read.tables.distinguish import (
     MOST_NAMES,
     MOST_SERIES,
@@ -46,13 +46,6 @@ PARTS_OF_A_BENCHMARK: Final = frozenset(
         *("difficulty", "type", "kind", "lang", "language", "source", "tag", "turn", "metric", "scorer"),
         *("judge", "grader"),
     )
-)
-# Columns that describe or count runs: they are no settings of an experiment.
-_METADATA: Final = re.compile(
-    r"author|owner|creator|machine|node|server|cluster|branch|descriptions?|status|state|notes?|remarks?|day"
-    r"|messages?|file(_?name|_?path)?|path|error|label|job|batch|trial|fold|replicates?|repetition|repeat"
-    r"|finish_reason|stop_reason|links?|hash|sha|revision",
-    re.IGNORECASE,
 )
 _DIGIT: Final = re.compile(r"\d")
 
@@ -133,13 +126,6 @@ def _warn(who: str, compared: str, meant: str, place: SourceLocation, how: str =
     return Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)
 
 
-def is_comparable(column: str) -> bool:
-    """Return whether a column with one name in each run may be compared, unlike a place or a time."""
-    name = column.strip()
-    named = name.casefold().startswith(("exp", "group"))
-    return (named or is_experiment_setting(name)) and not is_name_of("run", name)
-
-
 def list_comparable_texts(layout: Layout) -> list[str]:
     """Return the text columns without a role that may name what is compared, not parts of a benchmark."""
     texts = list_free_columns(layout, {Kind.TEXT})
@@ -173,8 +159,7 @@ def find_differing_texts(keys: RowKeys) -> list[str]:
 
 def list_setting_texts(layout: Layout) -> list[str]:
     """Return the text columns without a role that may be settings of experiments, and no metadata."""
-    texts = (name for name in list_comparable_texts(layout) if is_comparable(name))
-    return [name for name in texts if not _METADATA.fullmatch(name.strip())]
+    return list(filter(is_setting_text, list_comparable_texts(layout)))
 
 
 def _find_differing(keys: RowKeys, columns: Sequence[str], *, fewest: int = 1) -> dict[str, str]:
@@ -257,7 +242,7 @@ def warn_differing_numbers(keys: RowKeys, place: SourceLocation) -> Iterator[Dia
         name
         for name in list_free_columns(layout, NUMERIC)
         if is_experiment_setting(name.strip())
-        and not _METADATA.fullmatch(name.strip())
+        and not is_metadata(name)
         and not has_better_direction(name)
         and not any(is_name_of(part, name) for part in ROLE_NAMES)
     ]
