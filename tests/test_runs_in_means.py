@@ -209,6 +209,19 @@ def test_runs_without_the_metric_and_runs_that_end_early_are_counted(tmp_path: P
     assert captions.count("1 of 2 runs ends before the others: run 1 of a at step 2.") == 2
 
 
+def test_runs_without_scores_count_in_no_mean_of_scores(tmp_path: Path) -> None:
+    """One that has no usable score is left out, and one that has few problems is named."""
+    problems = {1: 4, 2: 4, 3: 1, 4: 0}
+    rows = [
+        f"a,{seed},q{number},{number % 2 if number < count else ''}"
+        for seed, count in problems.items()
+        for number in range(4)
+    ]
+    captions = read_captions(write(tmp_path, SCORES, ["model,seed,problem,score", *rows]))
+    assert "run 3 of a (1 of 4) and run 4 of a (none of 4); a run with none is left out." in captions
+    assert "over 4 problems × 1 sample, 3 runs" in captions
+
+
 def test_a_run_without_the_metric_of_a_logger_is_counted(tmp_path: Path) -> None:
     """The runs of a logger are those of its files, whatever they logged."""
     for seed in (1, 2, 3):

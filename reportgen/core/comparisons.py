@@ -121,6 +121,9 @@ class OutcomeNotes(Struct, frozen=True):
     uneven: tuple[tuple[str, int, int], ...] = ()
     # Problems with more than one gold answer: different problems under one name.
     differing_gold: tuple[str, ...] = ()
+    # Runs with fewer problems than their series: series, run, and the number of problems of both. Those with
+    # none are left out.
+    partial: tuple[tuple[str, str, int, int], ...] = ()
 
 
 class Votes(Struct, frozen=True, eq=False):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from msgspec.structs import replace
@@ -16,8 +14,6 @@ from reportgen.core.comparisons import (
     Outcomes,
     ProblemScores,
     RunOfSeries,
-    Sample,
-    SampleTexts,
     ScoresError,
     Votes,
 )
@@ -31,7 +27,7 @@ from reportgen.statistics.curves.points import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -68,95 +64,6 @@ def group_problem_scores_by(
 ) -> dict[str, ProblemScores]:
     """Do the same as ``group_problem_scores`` for each value of a free column, in order of appearance."""
     return _read_parts(outcomes, column, {}, answers=answers)
-
-
-_SHOWN = ("prompt", "expected", "response", "answer", "explanation")
-
-
-_LEAST_READ, _MOST_READS = 4_000_000, 8
-"""Characters of texts that are read at once at least, and how often the data are read for them at most."""
-
-
-class _Place(NamedTuple):
-    """Where a scored sample stands: its first row, and the row that counts."""
-
-    first: int
-    row: int
-    series: str
-    run: str
-    problem: str
-    sample: str
-    score: float
-    size: int  # characters of its texts
-
-
-def find_samples(outcomes: Outcomes) -> SampleTexts:
-    """Find all scored samples, of each the last row; their texts are read by problem, and not yet.
-
-    A right answer stands in for a missing expected text. Raises a ScoresError if there are no texts.
-    """
-    if not {"prompt", "response"} & outcomes.has:
-        raise ScoresError(
-            "samples: true, but the data have no prompts or answers as texts",
-            "Logs of Inspect, samples of lm-eval, results of promptfoo and lists of answers have them; of "
-            "a table name the columns in source.yml, as in columns: {prompt: NAME, response: NAME}",
-        )
-    shown = [name for name in (*_SHOWN, "gold") if name in outcomes.has]
-    table = outcomes.frame.to_native().filter(f"score BETWEEN -{LARGEST_FLOAT} AND {LARGEST_FLOAT}")
-    size = " + ".join(f"coalesce(length({name}), 0)" for name in shown)
-    key = "series, run, problem, sample"
-    with outcomes.reading():
-        columns: _Columns = table.aggregate(
-            f'{key}, min("row") AS first, max("row") AS last, arg_max(score, "row") AS score, '
-            f'arg_max({size}, "row") AS size',
-            key,
-        ).fetchnumpy()
-    names = (as_names(columns[name]) for name in ("series", "run", "problem", "sample"))
-    first, last, size_of = (_to_integers(columns[name]).tolist() for name in ("first", "last", "size"))
-    places = list(map(_Place, first, last, *names, as_floats(columns["score"]).tolist(), size_of))
-    runs = {(one.series, one.run) for one in places}
-    several = Counter(series for series, _ in runs)
-    by_problem: dict[str, list[_Place]] = defaultdict(list)
-    for one in sorted(places):
-        by_problem[one.problem].append(one)
-    return SampleTexts(
-        len(places),
-        frozenset(series for series, count in several.items() if count > 1),
-        partial(_read_texts, table, shown, by_problem),
-    )
-
-
-def _read_texts(
-    table: Any,  # noqa: ANN401 - a relation of the database
-    shown: Sequence[str],
-    by_problem: Mapping[str, Sequence[_Place]],
-    problems: Sequence[str],
-) -> Iterator[tuple[Sample, ...]]:
-    """Yield the samples of each problem, whose texts are read for as many problems at once as fit."""
-    sizes = [sum(one.size for one in by_problem.get(problem, ())) for problem in problems]
-    room, start = max(_LEAST_READ, sum(sizes) // _MOST_READS), 0
-    while start < len(problems):
-        end, filled = start + 1, sizes[start]
-        while end < len(problems) and filled + sizes[end] <= room:
-            filled, end = filled + sizes[end], end + 1
-        parts = [by_problem.get(problem, ()) for problem in problems[start:end]]
-        rows = ", ".join(str(one.row) for part in parts for one in part)
-        found = table.filter(f'"row" IN ({rows})').project(f'"row", {", ".join(shown)}') if rows else None
-        texts = _index_texts(found.fetchnumpy(), shown) if found else {}
-        for part in parts:
-            yield tuple(Sample(*one[2:7], *texts[one.row]) for one in part)
-        start = end
-
-
-def _index_texts(columns: _Columns, shown: Sequence[str]) -> dict[int, tuple[str | None, ...]]:
-    """Return the texts of samples by row, in the order of ``_SHOWN``."""
-    rows = _to_integers(columns["row"]).tolist()
-    known = {name: as_texts(columns[name]) for name in shown}
-    missing = [None] * len(rows)
-    gold, expected = known.pop("gold", missing), known.get("expected", missing)
-    known["expected"] = [one or right for one, right in zip(expected, gold, strict=True)]
-    texts = (known.get(name, missing) for name in _SHOWN)
-    return dict(zip(rows, zip(*texts, strict=True), strict=True))
 
 
 class _Query(NamedTuple):
@@ -266,7 +173,7 @@ def _read_parts(
             count = np.maximum(np.asarray(answered["n"]).astype(np.float64), 1)
             totals = np.ma.filled(answered["total"].astype(np.float64), 0)
             votes = _split_by_part(answered | {"mean": low + width * (totals / _PARTS / count)})
-    names = sorted(parts, key=lambda part: (_to_integers(parts[part]["first"]).min(), part))
+    names = sorted(parts, key=lambda part: (to_integers(parts[part]["first"]).min(), part))
     scores = {part: _assemble_scores(outcomes, parts[part]) for part in names}
     return scores if votes is None else {part: _add_votes(one, votes[part]) for part, one in scores.items()}
 
@@ -314,14 +221,15 @@ def _check_cells(outcomes: Outcomes, cells: _Columns, parts: Mapping[str, _Colum
 
 def _assemble_scores(outcomes: Outcomes, cells: _Columns) -> ProblemScores:
     """Build the matrices of all runs and problems, with notes on irregular rows."""
-    names, first = as_names(cells["series"]), _to_integers(cells["first"]).tolist()
+    problems = tuple(sorted(set(as_names(cells["problem"]))))
+    every, cells = cells, _drop_unscored_runs(cells)
+    names, first = as_names(cells["series"]), to_integers(cells["first"]).tolist()
     place_of_series = rank_names(names, first, outcomes.order)
     series, graded = tuple(place_of_series), np.array([place_of_series[name] for name in names])
     seeds: dict[tuple[int, str], str | None] = {}
     for key in zip(graded.tolist(), as_names(cells["run"]), as_texts(cells["seed"]), strict=True):
         seeds[key[:2]] = key[2] if seeds.get(key[:2]) is None else seeds[key[:2]]
     runs = tuple(RunOfSeries(*key, seeds[key]) for key in sorted(seeds))
-    problems = tuple(sorted(set(as_names(cells["problem"]))))
     row, column = _locate_cells(series, runs, problems, cells)
 
     def fill(values: npt.NDArray[_Number], empty: float = math.nan) -> npt.NDArray[_Number]:
@@ -329,7 +237,7 @@ def _assemble_scores(outcomes: Outcomes, cells: _Columns) -> ProblemScores:
         matrix[row, column] = values
         return matrix
 
-    n, right, wrong = (_to_integers(cells[name]) for name in ("n", "correct", "wrong"))
+    n, right, wrong = (to_integers(cells[name]) for name in ("n", "correct", "wrong"))
     mean, variance = _compute_moments(cells, outcomes.lowest, outcomes.highest)
     mixed = set(graded[right + wrong < n].tolist())
     golds, clusters = (_collect_by_problem(cells, name) for name in ("gold", "cluster"))
@@ -352,7 +260,16 @@ def _assemble_scores(outcomes: Outcomes, cells: _Columns) -> ProblemScores:
         gold=_list_single(golds, problems),
         clusters=_list_single(clusters, problems),
     )
-    return replace(scores, notes=_describe_cells(cells, scores, differing))
+    return replace(scores, notes=_describe_cells(every, scores, differing))
+
+
+def _drop_unscored_runs(cells: _Columns) -> _Columns:
+    """Return the cells without runs that have no score, unless that is all of their series."""
+    keys = list(zip(as_names(cells["series"]), as_names(cells["run"]), strict=True))
+    scored = {key for key, n in zip(keys, to_integers(cells["n"]).tolist(), strict=True) if n}
+    series = {name for name, _ in scored}
+    kept = np.array([key in scored or key[0] not in series for key in keys], dtype=np.bool_)
+    return cells if kept.all() else {name: column[kept] for name, column in cells.items()}
 
 
 def _list_single(texts: Mapping[str, set[str]], problems: Iterable[str]) -> tuple[str | None, ...]:
@@ -363,12 +280,13 @@ def _list_single(texts: Mapping[str, set[str]], problems: Iterable[str]) -> tupl
 
 def _add_votes(scores: ProblemScores, answers: _Columns) -> ProblemScores:
     """Return ``scores`` with the votes from a query grouped by answer."""
+    has_score = to_integers(answers["n"]) > 0
+    answers = {name: cells[has_score] for name, cells in answers.items()}
     row, column = _locate_cells(scores.series, scores.runs, scores.problems, answers)
     answered = np.array([bool((text or "").strip()) for text in as_texts(answers["answer"])], dtype=np.int64)
-    count, mean = _to_integers(answers["n"]), as_floats(answers["mean"])
+    count, mean = to_integers(answers["n"]), as_floats(answers["mean"])
     # In a fixed order, so that neither rows nor threads change a sum.
     order = np.lexsort((mean, count, answered, column, row))
-    order = order[count[order] > 0]
     return replace(scores, votes=Votes(row[order], column[order], count[order], mean[order], answered[order]))
 
 
@@ -385,7 +303,7 @@ def _locate_cells(
 
 def _compute_moments(cells: _Columns, lowest: float, highest: float) -> tuple[FloatArray, FloatArray]:
     """Return mean and variance (ddof = 1) of each cell's scores; NaN if there is none."""
-    n, right, wrong = (_to_integers(cells[name]) for name in ("n", "correct", "wrong"))
+    n, right, wrong = (to_integers(cells[name]) for name in ("n", "correct", "wrong"))
     width = highest - lowest
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = np.where(n > 0, lowest + width * (right / n), np.nan)
@@ -401,18 +319,25 @@ def _compute_moments(cells: _Columns, lowest: float, highest: float) -> tuple[Fl
 
 
 def _describe_cells(cells: _Columns, scores: ProblemScores, differing: tuple[str, ...]) -> OutcomeNotes:
-    incomplete, uneven = [], []
+    incomplete, uneven, partial = [], [], []
+    known = {(scores.series[run.series], run.run): row for row, run in enumerate(scores.runs)}
+    keys = dict.fromkeys(zip(as_names(cells["series"]), as_names(cells["run"]), strict=True))
     owner = np.array([run.series for run in scores.runs])
     for place, name in enumerate(scores.series):
         own = scores.samples[owner == place]
+        answered = int(np.count_nonzero(own.sum(axis=0)))
+        for key in (key for key in keys if key[0] == name):
+            count = int(np.count_nonzero(scores.samples[known[key]])) if key in known else 0
+            partial += [(*key, count, answered)] if count < answered else []
         gone = np.flatnonzero(own.sum(axis=0) == 0)
         if gone.size:
             incomplete.append((name, tuple(scores.problems[column] for column in gone.tolist())))
         counts = own[own > 0]
         if counts.size and counts.min() < counts.max():
             uneven.append((name, int(counts.min()), int(counts.max())))
-    rows, usable, scored = (int(_to_integers(cells[name]).sum()) for name in ("rows", "usable", "n"))
-    return OutcomeNotes(rows, usable - scored, rows - usable, tuple(incomplete), tuple(uneven), differing)
+    rows, usable, scored = (int(to_integers(cells[name]).sum()) for name in ("rows", "usable", "n"))
+    notes = OutcomeNotes(rows, usable - scored, rows - usable, tuple(incomplete), tuple(uneven), differing)
+    return replace(notes, partial=tuple(partial))
 
 
 def _collect_by_problem(cells: _Columns, name: str) -> dict[str, set[str]]:
@@ -426,7 +351,8 @@ def _collect_by_problem(cells: _Columns, name: str) -> dict[str, set[str]]:
     return texts
 
 
-def _to_integers(column: Column) -> IntArray:
+def to_integers(column: Column) -> IntArray:
+    """Convert a fetched column of whole numbers, with 0 for nulls."""
     return np.ma.filled(column.astype(np.float64), 0).astype(np.int64)
 
 
@@ -434,6 +360,6 @@ def _compute_cost(cells: _Columns, name: str) -> FloatArray:
     """Return the mean of a cost in each cell; NaN if it is not given."""
     if name not in cells:
         return np.full(cells["n"].size, np.nan)
-    count = _to_integers(cells[f"{name}_n"])
+    count = to_integers(cells[f"{name}_n"])
     total = as_floats(np.ma.filled(cells[name].astype(np.float64), 0) / _UNITS[name])
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)

@@ -309,7 +309,7 @@ class ResultsStore:
 
     def find_samples(self, request: ScoreRequest) -> SampleTexts:
         """Find the samples of a request, whose texts can be read; ``ReportError`` if there are none."""
-        from reportgen.statistics.problem_scores import find_samples  # noqa: PLC0415 - few blocks show them
+        from reportgen.statistics.sample_texts import find_samples  # noqa: PLC0415 - few blocks show them
 
         return self._group(request, find_samples)
 

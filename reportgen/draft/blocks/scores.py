@@ -127,6 +127,8 @@ def _collect_score(score: Score) -> dict[str, Any]:
 def _describe_measurement(notes: OutcomeNotes, context: ScoreContext) -> dict[str, Any]:
     """Collect irregularities in the outcomes, and how each series was measured."""
     found = to_json_values(notes)
+    if not notes.partial:
+        del found["partial"]
     found["lacking"] = found.pop("incomplete")  # its name in ``report.json``
     return {
         "found": found,

@@ -242,6 +242,7 @@ def list_found_notes(found: OutcomeNotes, series: Sequence[str] | None = None) -
     shown = None if series is None else set(series)
     incomplete = [entry for entry in found.incomplete if shown is None or entry[0] in shown]
     uneven = [entry for entry in found.uneven if shown is None or entry[0] in shown]
+    partial = [entry for entry in found.partial if shown is None or entry[0] in shown]
     replaced = "replaced by a later row of the same series, run, problem and sample"
     verb = "has" if len(found.differing_gold) == 1 else "have"
     sentences = [
@@ -253,12 +254,27 @@ def list_found_notes(found: OutcomeNotes, series: Sequence[str] | None = None) -
         *(f"{name} has {low} to {high} samples a problem." for name, low, high in uneven[:_SERIES]),
         f"{len(uneven) - _SERIES} more series are uneven, too." if len(uneven) > _SERIES else "",
         "Every problem counts the same, however many samples it has." if uneven else "",
+        _describe_partial(partial),
         f"{_name_problems(found.differing_gold)} {verb} more than one gold answer: one name may stand for "
         "several."
         if found.differing_gold
         else "",
     ]
     return tuple(filter(None, sentences))
+
+
+def _describe_partial(partial: Sequence[tuple[str, str, int, int]]) -> str:
+    """Return a sentence on runs that have not all problems of their series, or none and are left out."""
+    if not partial:
+        return ""
+    words = [
+        f"{f'run {run} of {series}' if run else series} ({f'{count:,}' if count else 'none'} of {every:,})"
+        for series, run, count, every in partial
+    ]
+    verb, whose = ("has", "its") if len(words) == 1 else ("have", "their")
+    left_out = "; a run with none is left out" if any(not count for *_, count, _ in partial) else ""
+    listed = join_names(words, most=MOST_NAMES)
+    return f"{format_count(len(words), 'run')} {verb} fewer problems than {whose} series: {listed}{left_out}."
 
 
 def _count_rows(count: int, which: str, what: str) -> str:
