@@ -225,7 +225,7 @@ def _assemble_scores(outcomes: Outcomes, cells: _Columns) -> ProblemScores:
     every, cells = cells, _drop_unscored_runs(cells)
     names, first = as_names(cells["series"]), to_integers(cells["first"]).tolist()
     place_of_series = rank_names(names, first, outcomes.order)
-    series, graded = tuple(place_of_series), np.array([place_of_series[name] for name in names])
+    series, graded = (*place_of_series,), np.array([place_of_series[name] for name in names])
     seeds: dict[tuple[int, str], str | None] = {}
     for key in zip(graded.tolist(), as_names(cells["run"]), as_texts(cells["seed"]), strict=True):
         seeds[key[:2]] = key[2] if seeds.get(key[:2]) is None else seeds[key[:2]]
@@ -241,7 +241,6 @@ def _assemble_scores(outcomes: Outcomes, cells: _Columns) -> ProblemScores:
     mean, variance = _compute_moments(cells, outcomes.lowest, outcomes.highest)
     mixed = set(graded[right + wrong < n].tolist())
     golds, clusters = (_collect_by_problem(cells, name) for name in ("gold", "cluster"))
-    differing = tuple(problem for problem in problems if len(golds.get(problem, ())) > 1)
     scores = ProblemScores(
         series=series,
         problems=problems,
@@ -260,7 +259,7 @@ def _assemble_scores(outcomes: Outcomes, cells: _Columns) -> ProblemScores:
         gold=_list_single(golds, problems),
         clusters=_list_single(clusters, problems),
     )
-    return replace(scores, notes=_describe_cells(every, scores, differing))
+    return replace(scores, notes=_describe_cells(every, scores))
 
 
 def _drop_unscored_runs(cells: _Columns) -> _Columns:
@@ -268,8 +267,8 @@ def _drop_unscored_runs(cells: _Columns) -> _Columns:
     keys = list(zip(as_names(cells["series"]), as_names(cells["run"]), strict=True))
     scored = {key for key, n in zip(keys, to_integers(cells["n"]).tolist(), strict=True) if n}
     series = {name for name, _ in scored}
-    kept = np.array([key in scored or key[0] not in series for key in keys], dtype=np.bool_)
-    return cells if kept.all() else {name: column[kept] for name, column in cells.items()}
+    chosen = np.array([key in scored or key[0] not in series for key in keys], dtype=np.bool_)
+    return cells if chosen.all() else {name: column[chosen] for name, column in cells.items()}
 
 
 def _list_single(texts: Mapping[str, set[str]], problems: Iterable[str]) -> tuple[str | None, ...]:
@@ -318,7 +317,9 @@ def _compute_moments(cells: _Columns, lowest: float, highest: float) -> tuple[Fl
     return mean, variance
 
 
-def _describe_cells(cells: _Columns, scores: ProblemScores, differing: tuple[str, ...]) -> OutcomeNotes:
+def _describe_cells(cells: _Columns, scores: ProblemScores) -> OutcomeNotes:
+    golds = _collect_by_problem(cells, "gold")
+    differing = tuple(problem for problem in scores.problems if len(golds.get(problem, ())) > 1)
     incomplete, uneven, partial = [], [], []
     known = {(scores.series[run.series], run.run): row for row, run in enumerate(scores.runs)}
     keys = dict.fromkeys(zip(as_names(cells["series"]), as_names(cells["run"]), strict=True))

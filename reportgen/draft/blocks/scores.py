@@ -126,9 +126,7 @@ def _collect_score(score: Score) -> dict[str, Any]:
 
 def _describe_measurement(notes: OutcomeNotes, context: ScoreContext) -> dict[str, Any]:
     """Collect irregularities in the outcomes, and how each series was measured."""
-    found = to_json_values(notes)
-    if not notes.partial:
-        del found["partial"]
+    found = {name: own for name, own in to_json_values(notes).items() if own or name != "partial"}
     found["lacking"] = found.pop("incomplete")  # its name in ``report.json``
     return {
         "found": found,
