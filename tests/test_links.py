@@ -289,6 +289,43 @@ def test_content_has_no_link_out_and_no_circle(tmp_path: Path, name: str, settin
     assert {path: path.read_bytes() for path in (report / "site").rglob("*") if path.is_file()} == before
 
 
+def _link_beyond_the_longest_path(start: Path, target: str) -> str:
+    """Nested folders with short links to each; the way through them, which realpath gives up half way.
+
+    The names are short enough for the system, which resolves one link after another.
+    """
+    folder, way = start, []
+    while len(str(folder)) < 3_800:
+        name = f"{len(way):x}" * 10 + "d" * 200
+        (folder / name).mkdir(parents=True)
+        (folder / f"{len(way):x}").symlink_to(name)
+        way.append(f"{len(way):x}")
+        folder /= name
+    # Where this one is, its path has more characters than a path may have.
+    short = start / "/".join(way)
+    back = "/".join([".."] * len(way))
+    os.symlink(f"{back}/{target}", short / ("l" * 250))  # noqa: PTH211 - its parent's path is too long, too
+    return f"{start.name}/{'/'.join(way)}/{'l' * 250}"
+
+
+@pytest.mark.parametrize("place", ["content/x.txt", "content/x", "data/runs.csv", "data/runs"])
+def test_a_way_beyond_the_longest_path_leads_out(report: Path, outside: Path, place: str) -> None:
+    """A link that ``realpath`` takes for a file inside, and the system follows to one outside."""
+    (report / "data").mkdir()
+    write_file(outside / "x.txt", LEAKED)
+    way = _link_beyond_the_longest_path(report / "deep", f"../../../{outside.name}")
+    link = report / place
+    link.parent.mkdir(exist_ok=True)
+    end = {"content/x.txt": "/x.txt", "data/runs.csv": "/runs.csv"}.get(place, "")
+    link.symlink_to(f"../{way}{end}")
+    assert link.exists()
+    told = call(report, "build")
+    assert told.exit_code == 1
+    assert f"{place}: error: this link leads out of the repository" in told.output
+    assert LEAKED not in told.output
+    assert not (report / "site").exists()
+
+
 def test_pipes_and_sockets_in_content_are_told(tmp_path: Path) -> None:
     """Whoever opens a pipe waits for ever; a socket cannot be opened."""
     report = _content(tmp_path)

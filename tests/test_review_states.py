@@ -279,6 +279,80 @@ def test_nothing_of_the_repository_runs(repository: Path) -> None:
     assert not mark.exists()
 
 
+def _trap(folder: Path) -> tuple[str, Path]:
+    """A program that leaves a mark when it runs, and the mark."""
+    mark, program = folder / "it-ran", folder / "trap.sh"
+    program.write_text(f"#!/bin/sh\ntouch {mark}\ncat\n")
+    program.chmod(0o755)
+    return str(program), mark
+
+
+def test_nothing_of_a_submodule_runs(repository: Path) -> None:
+    """Git compares its files by the filters of its own settings; what differs there is known all the same."""
+    program, mark = _trap(repository.parent)
+    inner = repository / "reports/data/inner"
+    inner.mkdir()
+    git(inner, "init", "--quiet", "--initial-branch=main")
+    (inner / ".gitattributes").write_text("*.csv filter=evil\n")
+    (inner / "more.csv").write_text("a,b\n")
+    commit(inner, "Begin")
+    commit(repository, "Add a submodule")
+    for name in ("filter.evil.clean", "core.fsmonitor"):
+        git(inner, "config", name, program)
+    os.utime(inner / "more.csv", (1, 1))
+    config, archived = repository / "reports/mkdocs.yml", str(repository.parent / "x.zip")
+    assert not open_states("main", None, config).head.origin.modified
+    (inner / "more.csv").write_text("b,a\n")
+    assert open_states("main", None, config).head.origin.modified
+    done = CliRunner().invoke(cli, ["archive", "-f", str(config), "--to", archived])
+    assert "files differ from the last commit" in done.output
+    assert not mark.exists()
+    for name in ("filter.evil.clean", "core.fsmonitor"):
+        git(inner, "config", "--unset", name)
+    commit(inner, "More")
+    assert open_states("main", None, config).head.origin.modified
+
+
+def test_a_missing_object_is_not_fetched(repository: Path) -> None:
+    """A partial clone names a remote, whose address may be a command."""
+    program, mark = _trap(repository.parent)
+    with (repository / ".git/config").open("a") as file:
+        file.write(
+            '[extensions]\n\tpartialClone = origin\n[protocol "ext"]\n\tallow = always\n'
+            f'[remote "origin"]\n\tpromisor = true\n\turl = ext::{program} x\n'
+        )
+    git(repository, "config", "core.repositoryFormatVersion", "1")
+    start = git(repository, "rev-parse", "main")
+    (repository / ".git/objects" / start[:2] / start[2:]).unlink()
+    with pytest.raises(ReportError, match="which branch is the default one"):
+        open_states(None, None, repository / "reports/mkdocs.yml")
+    assert not mark.exists()
+
+
+def test_a_tree_of_links_and_folders_writes_nothing_outside(repository: Path) -> None:
+    """A commit that git would not make: a link and a folder of one name."""
+    outside = repository.parent / "outside"
+    outside.mkdir()
+
+    def write_object(kind: str, content: bytes) -> str:
+        words = ["git", "hash-object", "-w", "--literally", "--stdin", "-t", kind]
+        done = subprocess.run(words, input=content, cwd=repository, capture_output=True, check=True)
+        return done.stdout.decode().strip()
+
+    def write_tree(*entries: tuple[str, str, str]) -> str:
+        listed = (f"{mode} {name}\0".encode() + bytes.fromhex(sha) for mode, name, sha in entries)
+        return write_object("tree", b"".join(listed))
+
+    blob, link = write_object("blob", b"x"), write_object("blob", str(outside).encode())
+    inner = write_tree(("100644", "x.csv", blob))
+    head = git(repository, "rev-parse", "change^{tree}:reports")
+    tree = write_tree(("120000", "a", link), ("40000", "a", inner), ("40000", "reports", head))
+    made = git(repository, "commit-tree", "-m", "Hostile", tree)
+    states = open_states(made, None, repository / "reports/mkdocs.yml")
+    assert states.base.origin.built, states.base.origin.why
+    assert not list(outside.iterdir())
+
+
 def test_links_of_a_revision_lead_nowhere(repository: Path) -> None:
     """A committed link out of the repository is left out, one within it is followed."""
     (repository.parent / "secret.csv").write_text(BASE["data/training.csv"])

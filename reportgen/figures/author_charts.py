@@ -7,11 +7,13 @@ import re
 import sys
 import traceback
 from html import unescape
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.model import Figure, Table
+from reportgen.core.repository import resolve_path
 from reportgen.core.words import suggest_name
 from reportgen.figures.live import write_compact_json
 from reportgen.figures.render import draw_chart
@@ -21,7 +23,6 @@ from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
     import pandas as pd
 
@@ -52,8 +53,8 @@ def run_chart_function(
     import altair as alt  # noqa: PLC0415 - slow to import
 
     file_name, _, name = function.partition(":")
-    path = (root / file_name).resolve()
-    if not path.is_relative_to(root.resolve()) or not path.is_file():
+    path = Path(resolve_path(root / file_name))
+    if not path.is_relative_to(resolve_path(root)) or not path.is_file():
         message = f'there is no file "{file_name}" in the report'
         raise _make_error(place, message, "Give it relative to mkdocs.yml")
     try:

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from reportgen.core.cache import list_entries
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
+from reportgen.core.repository import Boundary, resolve_path
 from reportgen.core.words import join_names, suggest_name
 from reportgen.formats.files import get_archive_ending, natural_key, split_ending, split_weak_ending
 from reportgen.formats.messages import list_names, merge_problems
@@ -23,7 +24,6 @@ from reportgen.formats.registry import is_data_name
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from reportgen.core.repository import Boundary
     from reportgen.formats.cells import Text
     from reportgen.settings.source import SourceSettings
 
@@ -179,7 +179,7 @@ class FolderWalk(Struct, frozen=True):
         """Yield every file below a folder except hidden ones, in natural order, each once despite links."""
         seen: set[str] = set()
         place = locate_file(folder, self.root)
-        for path, real in self._walk(folder, (os.path.realpath(folder),), set(), place):
+        for path, real in self._walk(folder, (resolve_path(folder),), set(), place):
             if real not in seen:
                 seen.add(real)
                 yield path
@@ -214,7 +214,7 @@ class FolderWalk(Struct, frozen=True):
                 # The target or, if it may not be read, as in another user's process, the link itself.
                 real = str(path)
                 with suppress(OSError):
-                    real = os.path.realpath(path)
+                    real = resolve_path(path)
             if os.path.isdir(path) if linked else entry.is_dir():  # noqa: PTH112 - pathlib raises at loops
                 if real not in walked and self._is_entered(path, real, above if linked else ()):
                     yield from self._walk(path, (*above, real), walked, top)

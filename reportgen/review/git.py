@@ -1,7 +1,7 @@
 """Revisions of the repository around a report, unpacked without touching it or believing its settings.
 
-Names are looked up in the repository itself, which runs nothing. Files come out of a git folder of our own
-that only borrows the repository's objects: no hook, filter, monitor or attribute of the repository applies.
+Everything is looked up in a git folder of our own that only borrows the repository's objects and names: no
+hook, filter, monitor, remote or attribute of the repository applies, nor of a submodule.
 """
 
 from __future__ import annotations
@@ -10,34 +10,38 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import tarfile
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, cast
 
 from msgspec import Struct
 
+from reportgen.archive.intact import is_safe
 from reportgen.core.cache import OTHER_STATES, FileHashes, get_stamp, replace_file
 from reportgen.core.errors import make_error
-from reportgen.core.repository import find_checkout
-from reportgen.site.reuse.manifest import find_git_folders
+from reportgen.core.repository import (
+    Boundary,
+    find_checkout,
+    find_git_folders,
+    make_git_view,
+    resolve_path,
+    start_git,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-_FLAGS: Final = (
-    *("-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false", "-c", "protocol.allow=never"),
-    *("-c", "core.hooksPath=/dev/null", "-c", "log.showSignature=false"),
-)
 _DEEPER: Final = "Fetch more of the history: fetch-depth: 2 in actions/checkout, or git fetch --deepen=1"
 # Of a file that stands for one in Git LFS.
 _POINTER: Final = re.compile(
     rb"version https://git-lfs\.github\.com/spec/v1\n(?:.*\n)*?oid sha256:([0-9a-f]{64})\nsize ([0-9]+)\n"
 )
 _LONGEST_POINTER: Final = 1024
-# An entry of git ls-tree, of a file whose name means itself in .gitattributes.
+# Entries of git ls-tree, of a file whose name means itself in .gitattributes, and of a submodule.
 _FILE: Final = re.compile(r"100644 blob (?P<blob>[0-9a-f]+)\t(?P<name>[\w./@=+,-]+)", re.ASCII)
+_SUBMODULE: Final = re.compile(r"160000 commit (?P<commit>[0-9a-f]+)\t(?P<name>.+)", re.DOTALL)
 # What GitHub calls the merge of a pull request that its workflows check out.
 _TRIAL_MERGE: Final = re.compile(r"Merge [0-9a-f]{40} into [0-9a-f]{40}\s*")
 _DEFAULT_BRANCHES: Final = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
@@ -90,16 +94,28 @@ class Repository(Struct, frozen=True):
         if not index.is_file():
             return False
         shutil.copy2(index, folder / "index")  # a file as new as the index is compared by its content
-        own = f"--git-dir={self._borrow_objects(commit, folder)}"
-        command = ("git", *_FLAGS, own, f"--work-tree={self.checkout}")
-        environment = {**_make_environment(folder), "GIT_INDEX_FILE": str(folder / "index")}
-        code = 0
-        for words in (("update-index", "-q", "--refresh"), ("diff-index", "--quiet", commit)):
-            done = subprocess.run(  # noqa: S603 - fixed words, and a hash
-                [*command, *words], cwd=self.checkout, env=environment, capture_output=True, check=False
-            )
-            code = done.returncode
-        return code == 1
+        view, code = make_git_view(self.checkout, folder), 0
+        # Git itself would run the filters of a submodule's own settings.
+        for words in (
+            ("update-index", "-q", "--ignore-submodules", "--refresh"),
+            ("diff-index", "--quiet", "--ignore-submodules=all", "--no-ext-diff", "--no-textconv", commit),
+        ):
+            with start_git(view, *words, work_tree=self.checkout) as process:
+                process.communicate()
+            code = process.returncode
+        return code == 1 or any(self._list_changed_submodules(commit))
+
+    def _list_changed_submodules(self, commit: str) -> Iterator[str]:
+        listed = (self._try("ls-tree", "-r", "-z", commit) or "").split("\0")
+        for found in filter(None, map(_SUBMODULE.fullmatch, listed)):
+            place = self.checkout / found["name"]
+            if not is_safe(found["name"]) or find_checkout(place) != place:
+                continue  # not checked out
+            inner = Repository(place, *find_git_folders(place))
+            with tempfile.TemporaryDirectory() as folder:
+                known = resolve_path(place) == str(place) and inner.resolve(found["commit"])
+                if not known or inner.is_modified(found["commit"], Path(folder)):
+                    yield found["name"]
 
     def find_base(self) -> Commit:
         """Where the change that is checked out began.
@@ -129,7 +145,7 @@ class Repository(Struct, frozen=True):
         """The objects of a commit's files, by the names of those that have plain ones."""
         listed = self._try("ls-tree", "-r", "-z", commit) or ""
         found = (_FILE.fullmatch(entry) for entry in listed.split("\0"))
-        return {one["name"]: one["blob"] for one in found if one}
+        return {one["name"]: one["blob"] for one in found if one and is_safe(one["name"])}
 
     def unpack(self, commit: str, folder: Path, left_out: Sequence[str] = ()) -> None:
         """Write the files of a commit into the folder ``checkout`` of a folder, but for those left out.
@@ -139,19 +155,17 @@ class Repository(Struct, frozen=True):
         target = folder / "checkout"
         # Looks like a checkout, so that links may lead anywhere within it; there is nothing in it to run.
         (target / ".git").mkdir(parents=True)
-        own = self._borrow_objects(commit, folder)
-        with (own / "info/attributes").open("a", encoding="utf-8") as file:
+        view = make_git_view(self.checkout, folder)
+        with (view / "info/attributes").open("a", encoding="utf-8") as file:
             file.writelines(f"/{name} export-ignore\n" for name in left_out)
-        command = ["git", f"--git-dir={own}", *_FLAGS]
-        with subprocess.Popen(  # noqa: S603 - fixed words, and a hash
-            [*command, "archive", "--format=tar", commit],
-            cwd=folder,
-            env=_make_environment(folder),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        ) as process:
+        links: list[tarfile.TarInfo] = []
+        with start_git(view, "archive", "--format=tar", commit) as process:
             with suppress(tarfile.ReadError), tarfile.open(fileobj=process.stdout, mode="r|") as archive:
-                archive.extractall(target, filter=_filter_member)  # noqa: S202 - the filter is one for data
+                for member in archive:
+                    if member.issym():
+                        links.append(member)
+                    else:
+                        archive.extract(member, target, filter=_filter_member)
             words = cast("IO[bytes]", process.stderr).read().decode("utf-8", "replace").strip()
         if process.returncode:
             message = f"git cannot read all files of {commit[:8]}: {words.splitlines()[-1] if words else ''}"
@@ -159,50 +173,27 @@ class Repository(Struct, frozen=True):
         # Put files of Git LFS in place of their pointers where the repository has them.
         store = self.shared / "lfs" / "objects"
         for path in target.rglob("*") if store.is_dir() else ():
-            if path.is_symlink() or not path.is_file() or path.stat().st_size > _LONGEST_POINTER:
+            if not path.is_file() or path.stat().st_size > _LONGEST_POINTER:
                 continue
             if match := _POINTER.fullmatch(path.read_bytes()):
                 oid = match[1].decode()
-                stored = store / oid[:2] / oid[2:4] / oid
-                if stored.is_file() and stored.stat().st_size == int(match[2]):
+                stored = Path(resolve_path(store), oid[:2], oid[2:4], oid)
+                is_own = stored.is_file() and resolve_path(stored) == str(stored)
+                if is_own and stored.stat().st_size == int(match[2]):
                     path.unlink()
                     shutil.copyfile(stored, path)
-
-    def _borrow_objects(self, commit: str, folder: Path) -> Path:
-        own = folder / "git"
-        for name in ("objects/info", "refs", "info"):
-            (own / name).mkdir(parents=True)
-        (own / "objects/info/alternates").write_text(f"{self.shared.resolve() / 'objects'}\n", "utf-8")
-        (own / "HEAD").write_text(f"{commit}\n", "utf-8")
-        is_long = len(commit) == 64  # noqa: PLR2004 - SHA-256 in hex
-        extension = "[extensions]\n\tobjectFormat = sha256\n" if is_long else ""
-        config = f"[core]\n\trepositoryFormatVersion = {int(is_long)}\n\tbare = true\n{extension}"
-        (own / "config").write_text(config, "utf-8")
-        # These go before the .gitattributes of the commit: its files come out byte for byte.
-        attributes = "* -export-ignore -export-subst -filter -text -eol -ident -working-tree-encoding\n"
-        (own / "info/attributes").write_text(attributes, "utf-8")
-        return own
+        _make_links(links, target)
 
     def _try(self, *words: str) -> str | None:
         """What git says; None if it fails."""
         try:
-            done = subprocess.run(  # noqa: S603 - fixed words, and names that begin with no hyphen
-                ["git", *_FLAGS, *words],  # noqa: S607 - whichever git the user has
-                cwd=self.checkout,
-                env=_make_environment(self.checkout.parent),
-                capture_output=True,
-                check=False,
-                timeout=60,
-            )
+            with tempfile.TemporaryDirectory() as folder:
+                view = make_git_view(self.checkout, Path(folder))
+                with start_git(view, *words) as process:
+                    said = process.communicate()[0]
         except FileNotFoundError as error:
             raise make_error("HEAD", "git is not installed", "Install it, or name two folders") from error
-        except subprocess.TimeoutExpired:
-            return None
-        words_of_git = done.stderr.decode("utf-8", "replace")
-        if "dubious ownership" in words_of_git:
-            step = f"git config --global --add safe.directory {self.checkout}"
-            raise make_error("HEAD", "git refuses this repository, which another user owns", step)
-        return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else None
+        return said.decode("utf-8", "replace").strip() if process.returncode == 0 else None
 
 
 def unpack_report(repository: Repository, commit: str, folder: Path, root: Path, cache: Path) -> Path:
@@ -245,17 +236,23 @@ def find_repository(folder: Path) -> Repository | None:
     return Repository(checkout, *find_git_folders(checkout)) if checkout else None
 
 
-def _make_environment(ceiling: Path) -> dict[str, str]:
-    """Without variables that would lead git elsewhere; nothing is fetched, locked or asked."""
-    own = re.compile("GIT_(?!CONFIG)")
-    inherited = {name: value for name, value in os.environ.items() if not own.match(name)}
-    limits = {"GIT_CEILING_DIRECTORIES": str(ceiling), "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0"}
-    return {**inherited, **limits, "GIT_TERMINAL_PROMPT": "0", "GIT_NO_REPLACE_OBJECTS": "1", "LC_ALL": "C"}
-
-
 def _filter_member(member: tarfile.TarInfo, target: str) -> tarfile.TarInfo | None:
-    """Leave out what would lie outside, such as links that lead there."""
+    """Leave out what would lie outside, which no commit that git itself made has."""
     try:
-        return tarfile.data_filter(member, target)
+        return tarfile.data_filter(member, target) if member.isreg() or member.isdir() else None
     except tarfile.FilterError:
         return None
+
+
+def _make_links(links: Sequence[tarfile.TarInfo], target: Path) -> None:
+    """Make links once all files are written, so that none is written through one; not those that lead out."""
+    made = []
+    for link in filter(lambda one: is_safe(one.name), links):
+        (target / link.name).parent.mkdir(parents=True, exist_ok=True)
+    for link in filter(lambda one: is_safe(one.name), links):
+        with suppress(OSError):  # there is a file or a folder of that name
+            (target / link.name).symlink_to(link.linkname)
+            made.append(target / link.name)
+    boundary = Boundary(resolve_path(target))
+    for path in [one for one in made if boundary.resolve_outside(one)]:
+        path.unlink()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct
 
+from reportgen.archive.intact import is_safe
 from reportgen.core import __version__
 from reportgen.core.cache import (
     Cache,
@@ -23,7 +24,7 @@ from reportgen.core.cache import (
     make_temporary_folder,
 )
 from reportgen.core.errors import ReportError, make_error
-from reportgen.core.repository import find_checkout
+from reportgen.core.repository import find_checkout, resolve_path
 from reportgen.review.git import Commit, Repository, find_repository, unpack_report
 from reportgen.site.worker import WorkerProcess
 
@@ -223,8 +224,8 @@ def _read_report(origin: Origin, path: Path) -> Snapshot:
         return file
 
     def find_figure_file(name: str) -> CachedText | None:
-        file = site / name if site and name else None
-        if file is None or not file.is_file() or not file.resolve().is_relative_to(path):
+        file = site / name if site and is_safe(name) else None
+        if file is None or not file.is_file() or not resolve_path(file).startswith(f"{path}{os.sep}"):
             return None
         digest = hashlib.sha256(check_size(file).read_bytes()).hexdigest()
         return CachedText(str(file), digest, *get_stamp(file))

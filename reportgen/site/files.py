@@ -18,7 +18,7 @@ from mkdocs.structure.pages import Page
 from msgspec import Struct, field
 
 from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage, make_error
-from reportgen.core.repository import Boundary, find_boundary
+from reportgen.core.repository import Boundary, find_boundary, resolve_path
 from reportgen.core.words import join_names, suggest_name
 from reportgen.narrative.binding_syntax import has_binding_marks
 from reportgen.narrative.headings import find_headings
@@ -214,7 +214,7 @@ class _Walk(Struct):
 
     def look_through(self, top: str) -> None:
         """Record every problem below a folder."""
-        waiting: list[tuple[str, tuple[str, ...]]] = [(top, (os.path.realpath(top),))]
+        waiting: list[tuple[str, tuple[str, ...]]] = [(top, (resolve_path(top),))]
         entries = 0
         while waiting:
             folder, above = waiting.pop()
@@ -228,7 +228,7 @@ class _Walk(Struct):
                 place = SourceLocation(f"{self.name}/{os.path.relpath(entry.path, top)}")
                 real = f"{above[-1]}{os.sep}{entry.name}"
                 if linked := entry.is_symlink():
-                    real = os.path.realpath(entry.path)
+                    real = resolve_path(entry.path)
                 try:
                     is_folder = entry.is_dir()
                 except OSError:  # a link to itself

@@ -15,10 +15,9 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from reportgen.core.errors import Diagnostic, Diagnostics, SourceLocation, Stage, make_error
-from reportgen.core.repository import find_checkout
+from reportgen.core.repository import find_checkout, find_git_folders
 from reportgen.settings.text import normalise_text, read_text
 from reportgen.settings.yaml_tree import Node, Origin, parse
-from reportgen.site.reuse.manifest import find_git_folders
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -11,6 +11,7 @@ import hashlib
 import os
 import re
 import sys
+import tempfile
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -23,7 +24,7 @@ from msgspec.structs import asdict
 
 from reportgen.core.cache import cache_folder, get_stamp, replace_file
 from reportgen.core.errors import make_error
-from reportgen.core.repository import find_checkout
+from reportgen.core.repository import find_checkout, find_git_folders, make_git_view, start_git
 from reportgen.site.replacing.records import list_files, read_record, record_folder
 
 if TYPE_CHECKING:
@@ -218,15 +219,6 @@ def describe_environment() -> dict[str, str | None]:
     }
 
 
-def find_git_folders(checkout: Path) -> tuple[Path, Path]:
-    """Return git's folder of a checkout, and the one with the commits, which work trees share."""
-    folder = checkout / ".git"
-    if folder.is_file():  # a second work tree, or a submodule
-        folder = checkout / folder.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
-    common = folder / "commondir"
-    return folder, folder / common.read_text(encoding="utf-8").strip() if common.is_file() else folder
-
-
 def list_repository_files(root: Path) -> Iterator[Path]:
     """List the files of a git repository that determine the checked-out commit."""
     checkout = find_checkout(root)
@@ -304,18 +296,10 @@ def _hash_file(path: str) -> str:
 
 # Time and commit of a report come from its repository, never from the clock.
 EPOCH = "SOURCE_DATE_EPOCH"
+_LOG = ("log", "-1", "--no-show-signature", "--no-color", "--no-notes", "--format=%H %ct")
 _NO_DATE = "0"
 # In the year 2106, the last that the compressed site map can represent.
 _LAST_SECOND = 2**32 - 1
-# Settings of a repository may not ask for signatures, which runs a program, start a file monitor, or fetch
-# missing objects. Files next to ``mkdocs.yml`` that look like a bare repository are ignored.
-_GIT = (
-    *("git", "-c", "safe.bareRepository=explicit", "-c", "log.showSignature=false"),
-    *("-c", "core.fsmonitor=false", "-c", "protocol.allow=never"),
-)
-_LOG = ("log", "-1", "--no-show-signature", "--no-color", "--no-notes", "--format=%H %ct")
-
-
 class Provenance(Struct, frozen=True):
     """The report's last commit (empty without a repository) and its date, ``2026-11-20`` or empty."""
 
@@ -359,24 +343,14 @@ def _find_last_commit(root: Path) -> tuple[str, str]:
     checkout = find_checkout(root)
     if checkout is None:
         return "", ""
-    # Git starts at ``.git``, which no commit can contain, and searches nowhere else.
-    outside = {"GIT_CEILING_DIRECTORIES": str(checkout.parent), "GIT_NO_LAZY_FETCH": "1"}
-    import subprocess  # noqa: PLC0415 - a build that finds nothing changed asks no git
-
     try:
-        log = subprocess.run(  # noqa: S603 - fixed words, in a folder
-            [*_GIT, *_LOG],
-            cwd=checkout,
-            env={**os.environ, **outside, "GIT_OPTIONAL_LOCKS": "0"},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=10,
-        )
-    except (OSError, UnicodeDecodeError, subprocess.TimeoutExpired):
+        with tempfile.TemporaryDirectory() as folder:
+            process = start_git(make_git_view(checkout, Path(folder)), *_LOG)
+            printed = process.communicate()[0].decode("ascii", "replace").strip()
+    except (OSError, UnicodeDecodeError):
         return "", ""
-    commit, _, seconds = log.stdout.strip().partition(" ")
-    return (commit, seconds) if log.returncode == 0 and _is_date(seconds) else ("", "")
+    commit, _, seconds = printed.partition(" ")
+    return (commit, seconds) if process.returncode == 0 and _is_date(seconds) else ("", "")
 
 
 def _is_date(seconds: str) -> bool:
