@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from command_line import run
 from made_projects import PAGE, RUNS, files_below
 
-from reportgen.archive import intact
 from reportgen.cli.main import cli
+from reportgen.core import intact
 
 if TYPE_CHECKING:
     from pathlib import Path

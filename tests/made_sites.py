@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from made_projects import write_file
 
-from reportgen.archive import intact
+from reportgen.core import intact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -74,7 +74,7 @@ LIBRARIES = {
     "platformdirs": r"core/cache",
     "rich": r"cli/output",
     "packaging": r"settings/citation|archive/publishing/versions",
-    "subprocess": r"figures/render|site/reuse/manifest|review/git|archive/verifying",
+    "subprocess": r"figures/render|core/repository|archive/verifying",
     "multiprocessing": r"site/worker",
     "concurrent": r"site/worker",
 }
@@ -85,10 +85,12 @@ LIGHT = {"msgspec", "numpy", "reportgen"}
 WRITING = {
     *("write_text", "write_bytes", "unlink", "mkdir", "rmdir", "rmtree", "touch", "move", "symlink_to")
 }
-MAY_WRITE = r"archive/(packing|publishing/.*|unpacking|verifying)|core/cache|hub/.*|site/.*|review/git"
+MAY_WRITE = (
+    r"archive/(packing|publishing/.*|unpacking|verifying)|core/(cache|repository)|hub/.*|site/.*|review/git"
+)
 READING = {*("read_text", "read_bytes", "iterdir", "glob", "rglob", "scandir", "stat", "walk", "listdir")}
 MAY_READ = (
-    r"__main__|archive/.*|core/cache|formats/.*|hub/.*|read/.*|review/(git|states)|site/.*|settings/text"
+    r"__main__|archive/.*|core/(cache|intact|repository)|formats/.*|hub/.*|read/.*|review/(git|states)|site/.*|settings/text"
     r"|figures/(author_charts|text)"
 )
 

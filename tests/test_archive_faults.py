@@ -16,9 +16,10 @@ import pytest
 from made_archives import CITED, REPORT, archive, commit, git, invoke, pack, read_provenance, unpack
 from made_projects import RUNS, share_cache, write_file, write_report
 
-from reportgen.archive import archiving, intact, provenance
+from reportgen.archive import archiving, provenance
 from reportgen.archive.contents import Member, check_members, check_size
 from reportgen.archive.one_file import write_one_file
+from reportgen.core import intact
 from reportgen.core.errors import Severity
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ def test_fifty_gigabytes_of_data_are_better_frozen(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "said", "severity"),
     [
-        (["a:b.txt"], "Windows cannot unpack this name", Severity.WARNING),
+        (["data/a:b.txt"], "Windows cannot unpack this name", Severity.WARNING),
         (["a\nb.txt"], "not every system can unpack this name", Severity.ERROR),
         (["é" * 150], "its name has more than 255 bytes", Severity.ERROR),
         (["Data.txt", "data.txt"], "on some systems this is the same name as data.txt", Severity.WARNING),
@@ -198,7 +199,7 @@ def test_files_that_are_not_committed_are_named(copy: Path) -> None:
 
 
 def test_code_in_a_report_is_listed_and_never_run_by_verify(copy: Path) -> None:
-    """Only a rebuild, for which the user names a Python, runs what an archive holds."""
+    """A rebuild draws the other figures; a review does not compare what functions draw, and says so."""
     script = f"open({str(copy.parent / 'ran')!r}, 'w').close()\n"
     chart = "import altair as alt\n\ndef draw(frame):\n    return alt.Chart(frame).mark_point()\n"
     write_file(copy / "charts.py", script + chart)
@@ -213,9 +214,14 @@ def test_code_in_a_report_is_listed_and_never_run_by_verify(copy: Path) -> None:
     (copy.parent / "ran").unlink()
     drawn = read_provenance(target)["other.md#points"]
     assert [one["path"] for one in drawn["inputs"] if one["role"] == "code"] == ["charts.py"]
-    code, text = invoke("verify", target, "--level", "statements")
+    code, text = invoke("verify", target, "--level", "rebuild", "--python", sys.executable)
     assert code == 0, text
+    assert "Statements: 1 of 1 statement are as they were" in text
+    assert "every figure is the same. Not built: 1 chart of functions, which are not run." in text
     assert not (copy.parent / "ran").exists()
+    code, text = invoke("review", target, "-f", copy / "mkdocs.yml", "--out", copy.parent / "out")
+    assert "not the report that is checked out: functions of altair blocks" in text
+    assert "Nothing changed" in text
 
 
 def test_a_report_without_a_licence_says_so(copy: Path) -> None:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from reportgen.archive import intact
 from reportgen.cli.main import cli
+from reportgen.core import intact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

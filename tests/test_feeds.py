@@ -17,10 +17,10 @@ from click.testing import CliRunner
 from html_tree import read_html, table_rows, words
 from made_projects import PAGE, RUNS, SETTINGS, write_report
 
-from reportgen.archive import intact
 from reportgen.archive.publishing.feed_formats import MOST_ENTRIES
 from reportgen.archive.publishing.feeds import Feeds, FeedVersion, make_feeds
 from reportgen.cli.main import cli
+from reportgen.core import intact
 from reportgen.core.errors import ReportError
 
 if TYPE_CHECKING:

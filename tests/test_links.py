@@ -294,7 +294,7 @@ def _link_beyond_the_longest_path(start: Path, target: str) -> str:
 
     The names are short enough for the system, which resolves one link after another.
     """
-    folder, way = start, []
+    folder, way = start, list[str]()
     while len(str(folder)) < 3_800:
         name = f"{len(way):x}" * 10 + "d" * 200
         (folder / name).mkdir(parents=True)

@@ -313,22 +313,6 @@ def test_nothing_of_a_submodule_runs(repository: Path) -> None:
     assert open_states("main", None, config).head.origin.modified
 
 
-def test_a_missing_object_is_not_fetched(repository: Path) -> None:
-    """A partial clone names a remote, whose address may be a command."""
-    program, mark = _trap(repository.parent)
-    with (repository / ".git/config").open("a") as file:
-        file.write(
-            '[extensions]\n\tpartialClone = origin\n[protocol "ext"]\n\tallow = always\n'
-            f'[remote "origin"]\n\tpromisor = true\n\turl = ext::{program} x\n'
-        )
-    git(repository, "config", "core.repositoryFormatVersion", "1")
-    start = git(repository, "rev-parse", "main")
-    (repository / ".git/objects" / start[:2] / start[2:]).unlink()
-    with pytest.raises(ReportError, match="which branch is the default one"):
-        open_states(None, None, repository / "reports/mkdocs.yml")
-    assert not mark.exists()
-
-
 def test_a_tree_of_links_and_folders_writes_nothing_outside(repository: Path) -> None:
     """A commit that git would not make: a link and a folder of one name."""
     outside = repository.parent / "outside"

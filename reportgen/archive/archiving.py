@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reportgen.archive import intact
 from reportgen.archive.contents import (
     Member,
     check_members,
@@ -25,7 +24,7 @@ from reportgen.archive.packing import FileChangedError, Packed, hash_members, ma
 from reportgen.archive.provenance import NAME as PROVENANCE
 from reportgen.archive.provenance import describe_environment, describe_provenance
 from reportgen.archive.recording import record_report
-from reportgen.core import __version__
+from reportgen.core import __version__, intact
 from reportgen.core.cache import Cache, FileHashes, cache_folder, make_temporary_folder, replace_file
 from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage, make_error
 from reportgen.core.repository import find_data_boundary

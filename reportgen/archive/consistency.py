@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import asdict
 
-from reportgen.archive import crate, intact, provenance
+from reportgen.archive import crate, provenance
 from reportgen.archive.one_file import ONE_FILE
+from reportgen.core import intact
 from reportgen.core.errors import make_error
 from reportgen.core.words import escape_formula
 from reportgen.draft.origin import hash_table, name_figure, read_metadata

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
+from reportgen.core.intact import is_safe
 from reportgen.core.repository import find_boundary
 from reportgen.site.describe import format_bytes
 from reportgen.site.files import filter_shown, list_content_files
@@ -87,11 +88,11 @@ def check_members(members: Iterable[Member], root: Path) -> Iterator[Diagnostic]
             step = "Move it into the folder of mkdocs.yml; data may also be left out with --data none"
             yield _make_problem(member.path, "it lies outside the folder of the report", step)
             continue
-        if not member.path.isprintable() or "\\" in member.path:
-            step = "Give it another name, without control characters and backslashes"
-            yield _make_problem(ascii(member.path), "not every system can unpack this name", step)
-        elif max(len(part.encode()) for part in member.path.split("/")) > _LONGEST_NAME:
+        if max(len(part.encode()) for part in member.path.split("/")) > _LONGEST_NAME:
             yield _make_problem(member.path, f"its name has more than {_LONGEST_NAME} bytes", "Shorten it")
+        elif not member.path.isprintable() or not is_safe(member.path):
+            step = "Give it another one: at most 1,024 bytes, without control characters and backslashes"
+            yield _make_problem(ascii(member.path), "not every system can unpack this name", step)
         elif _UNPORTABLE.search(member.path):
             yield _make_problem(member.path, "Windows cannot unpack this name", "", Severity.WARNING)
         if isinstance(member.content, Path):

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from reportgen.archive import intact
 from reportgen.archive.crate import PackedFile
-from reportgen.core import __version__
+from reportgen.core import __version__, intact
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 
 if TYPE_CHECKING:

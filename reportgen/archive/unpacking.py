@@ -13,7 +13,8 @@ from typing import IO, TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from reportgen.archive import intact, provenance
+from reportgen.archive import provenance
+from reportgen.core import intact
 from reportgen.core.cache import make_temporary_folder
 from reportgen.core.errors import make_error
 
@@ -59,8 +60,8 @@ class OpenedArchive(Struct, frozen=True):
             raise make_error(self.name, message, "Unpack it yourself, and name the folder")
         for name in self.sizes:
             target = folder / name
-            target.parent.mkdir(parents=True, exist_ok=True)
             try:
+                target.parent.mkdir(parents=True, exist_ok=True)
                 with self.open_file(name) as file, target.open("xb") as copy:
                     shutil.copyfileobj(file, copy, _CHUNK)
             except intact.READING_ERRORS as error:
@@ -77,7 +78,10 @@ def unpack_for_review(path: Path) -> Path:
     folder.mkdir()
     with open_archive(path) as archive:
         archive.unpack(folder)
-        has_data = json.loads(archive.read(provenance.NAME)).get("data") != "none"
+        try:
+            has_data = json.loads(archive.read(provenance.NAME)).get("data") != "none"
+        except (ValueError, AttributeError, RecursionError) as error:
+            raise make_error(f"{path.name}/{provenance.NAME}", f"it cannot be read ({error})") from error
     if not has_data:
         (folder / "mkdocs.yml").unlink(missing_ok=True)
     return folder
@@ -88,7 +92,8 @@ def open_archive(path: Path) -> Iterator[OpenedArchive]:
     """Open an archive; raise a ReportError if it is none, or has names or members that ours do not have."""
     if path.is_dir():
         files = [file for file in sorted(path.rglob("*")) if file.is_file() and not file.is_symlink()]
-        sizes = {file.relative_to(path).as_posix(): file.stat().st_size for file in files}
+        names = {file.relative_to(path).as_posix(): file for file in files}
+        sizes = {name: file.stat().st_size for name, file in names.items() if intact.is_safe(name)}
         yield OpenedArchive(
             path.name,
             sizes,

@@ -9,22 +9,25 @@ import tempfile
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
+from posixpath import normpath
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from reportgen.archive import intact, provenance
+from reportgen.archive import provenance
 from reportgen.archive.consistency import find_inconsistencies
 from reportgen.archive.unpacking import open_archive
-from reportgen.core import __version__
+from reportgen.core import __version__, intact
 from reportgen.core.cache import Cache, FileHashes, make_temporary_folder
 from reportgen.core.errors import make_error
+from reportgen.core.intact import is_safe
 from reportgen.core.words import format_count
 from reportgen.draft.origin import name_figure, read_metadata, remove_metadata
 from reportgen.settings.loading import read_project_settings
 from reportgen.settings.report import Project
 from reportgen.site.outputs import describe_statement
+from reportgen.site.security import write_foreign_settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -88,10 +91,26 @@ def _check_consistency(path: Path, _python: Path | None) -> _Finding:
     return _Finding([], f"Consistent: {figures} agree in report.json, their files and report.html.")
 
 
-def _unpack(path: Path) -> tuple[Path, dict[str, Any]]:
-    """Unpack an archive into a folder that is removed at exit; returns it and the archive's report.
+class _Written(Struct, frozen=True):
+    """What the ``report.json`` of an archive says, as far as it is needed to compute it again.
 
-    Raises a ReportError if the archive has no data, so that nothing can be computed again.
+    Pages are of the folder ``content``, statements those of each page by their numbers.
+    """
+
+    content: str
+    pages: tuple[str, ...]
+    statements: dict[tuple[str, int], Mapping[str, Any]]
+    figures: tuple[str, ...]  # files of those that no function draws
+    drawn: int  # figures that a function draws
+    date: str
+    tool: str
+
+
+def _unpack(path: Path) -> tuple[Path, _Written]:
+    """Unpack an archive into a folder that is removed at exit; returns it and what the archive's report says.
+
+    Its ``mkdocs.yml`` is replaced by what of it is believed. Raises a ReportError if the archive has no data,
+    so that nothing can be computed again, or names a file that is not in it.
     """
     folder = make_temporary_folder(Path(tempfile.gettempdir()))
     with open_archive(path) as archive:
@@ -99,7 +118,40 @@ def _unpack(path: Path) -> tuple[Path, dict[str, Any]]:
             step = "Only the levels intact and consistent can be checked"
             raise make_error(archive.name, "it was archived without its data", step)
         archive.unpack(folder)
-        return folder, _read_json(archive, "report.json")
+        report = _read_json(archive, "report.json")
+    settings = write_foreign_settings(folder / _CONFIG)
+    (folder / _CONFIG).write_text(settings, "utf-8")
+    try:
+        written = _describe(report, normpath(json.loads(settings).get("docs_dir", "docs")))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        step = "Is this an archive of a report?"
+        raise make_error(f"{path.name}/report.json", f"it cannot be read ({error!r})", step) from error
+    for name in (*(f"{written.content}/{page}" for page in written.pages), *written.figures):
+        # Of a name that leads elsewhere, nothing is read or written.
+        if not (is_safe(name) and (folder / name).is_file()):
+            raise make_error(f"{path.name}/report.json", f"it names {name!a}, which is not in the archive")
+    return folder, written
+
+
+def _describe(report: Mapping[str, Any], content: str) -> _Written:
+    pages = [page for page in report["pages"] if not page["generated"]]
+    figures = [one for page in report["pages"] for one in page["figures"]]
+    drawn = [one for one in figures if one["kind"] == "altair"]
+    if date := report["date"]:
+        datetime.fromisoformat(f"{date}T00:00:00+00:00")
+    return _Written(
+        content,
+        tuple(dict.fromkeys(page.get("template", page["path"]) for page in pages)),
+        {
+            (page["path"], one["number"]): {key: one[key] for key in ("line", "words", "truth")}
+            for page in report["pages"]
+            for one in page["statements"]
+        },
+        tuple(name for one in figures if one not in drawn for name in one["files"]),
+        len(drawn),
+        date or "",
+        report["generator"]["version"],
+    )
 
 
 def _read_json(archive: OpenedArchive, name: str) -> dict[str, Any]:
@@ -118,40 +170,34 @@ def _check_statements(path: Path, _python: Path | None) -> _Finding:
     """Judge the statements of an archive again; nothing that it holds is run."""
     from reportgen.draft.report import draft  # noqa: PLC0415 - imports the statistics
 
-    folder, report = _unpack(path)
+    folder, written = _unpack(path)
     content, settings = read_project_settings(folder / _CONFIG, _CONFIG)
-    written = (page.get("template", page["path"]) for page in report["pages"] if not page["generated"])
-    pages = tuple(dict.fromkeys(written))
-    for page in pages:
-        _leave_out_code(folder / content / page)
-    settings = settings.model_copy(update={"allow_code": False, "follow_links": False})
     scratch = make_temporary_folder(folder)
-    project = Project(folder, content, pages, settings, macros=True)
+    project = Project(folder, content, written.pages, settings, macros=True, skips_code=True)
     drafted = draft(project, Cache(scratch), FileHashes(scratch))
     now = {
         (path, one.number): describe_statement(one)
         for path, statements in drafted.statements.items()
         for one in statements
     }
-    before = {(page["path"], one["number"]): one for page in report["pages"] for one in page["statements"]}
     gone, moved = [], []
-    for place, was in before.items():
+    for place, was in written.statements.items():
         one = now.get(place)
         where = f'{place[0]}:{was["line"]}: "{was["words"]}"'
         if one is None:
             gone.append(f"{where}: {was['truth']}, and cannot be judged any more")
         elif one["truth"] != was["truth"]:
             moved.append(f"{where}: {was['truth']} then, {one['truth']} now. {one['found']}")
-    changed = [*sorted(moved), *sorted(gone)]
-    tool = report["generator"]["version"]
-    by = f"as reportgen {__version__} reads the data" + ("" if tool == __version__ else f", not {tool}")
-    same = f"{len(before) - len(changed)} of {format_count(len(before), 'statement')}"
-    return _Finding(changed, f"Statements: {f'{same} are as they were, {by}' if before else 'none'}.")
+    changed, count = [*sorted(moved), *sorted(gone)], len(written.statements)
+    by = f"as reportgen {__version__} reads the data"
+    by += "" if written.tool == __version__ else f", not {written.tool}"
+    same = f"{count - len(changed)} of {format_count(count, 'statement')}"
+    return _Finding(changed, f"Statements: {f'{same} are as they were, {by}' if count else 'none'}.")
 
 
 def _leave_out_code(page: Path) -> None:
     """Blank out the blocks of a page that run code; its other lines keep their numbers."""
-    lines, end = page.read_text("utf-8").split("\n"), ""
+    lines, end = page.read_text("utf-8", "surrogateescape").split("\n"), ""
     for number, line in enumerate(lines):
         start = line.lstrip().startswith(_ALTAIR) and not end
         if start or end:
@@ -160,31 +206,43 @@ def _leave_out_code(page: Path) -> None:
             end = line.lstrip()[: line.lstrip().index("altair")]
         elif end and line.strip().startswith(end) and not line.strip().strip(end[0]):
             end = ""
-    page.write_text("\n".join(lines), "utf-8")
+    page.write_text("\n".join(lines), "utf-8", "surrogateescape")
 
 
 def _check_rebuild(path: Path, python: Path | None) -> _Finding:
     """Build the site of an archive with the Python of the user's choice, and compare its figures.
 
-    Unlike all other levels, it runs what the archive holds, also its reportgen, if that is there.
+    Its own reportgen, its hooks and its functions are not run.
     """
     if python is None:
         step = "Make a virtual environment with the archive's requirements.txt, and name it with --python"
         raise make_error("--python", "it is not known which Python has the packages of the archive", step)
-    folder, report = _unpack(path)
-    names = [name for page in report["pages"] for one in page["figures"] for name in one["files"]]
-    before = {name: (folder / name).read_bytes() for name in names}
-    date = report["date"]
+    folder, written = _unpack(path)
+    for page in written.pages if written.drawn else ():
+        _leave_out_code(folder / written.content / page)
+    before = {name: (folder / name).read_bytes() for name in written.figures}
+    _build(folder, written.date, python)
+    differing = []
+    for name, content in before.items():
+        built = folder / "site" / name
+        if not built.is_file() or _read_drawing(built.read_bytes()) != _read_drawing(content):
+            differing.append(f"{name}: {'other bytes' if built.is_file() else 'not built'}")
+    charts = format_count(written.drawn, "chart")
+    rest = f" Not built: {charts} of functions, which are not run." if written.drawn else ""
+    if not differing:
+        return _Finding([], f"Built again: every figure is the same.{rest}")
+    numbers = any(".csv: " in one for one in differing)
+    which = "also files with numbers" if numbers else "only pictures and specifications, no number"
+    return _Finding(differing, f"Not the same when built again: {which}.{rest}")
+
+
+def _build(folder: Path, date: str, python: Path) -> None:
+    """Build the report that was unpacked in a folder; raise a ReportError if that fails."""
     moment = str(int(datetime.fromisoformat(f"{date}T00:00:00+00:00").timestamp())) if date else "0"
     # Its links are not followed: that of a virtual environment leads to the Python without its packages.
     command = [str(python.absolute()), "-P", "-m", "reportgen", "build", "--force"]
     command += ["-f", str(folder / _CONFIG)]
     environment = {**os.environ, "SOURCE_DATE_EPOCH": moment, "REPORTGEN_CACHE_DIR": str(folder / ".cache")}
-    for wheel in folder.glob("mkdocs_reportgen-*.whl"):
-        with open_archive(wheel) as tool:
-            (folder / ".tool").mkdir()
-            tool.unpack(folder / ".tool")
-        environment["PYTHONPATH"] = str(folder / ".tool")
     try:
         done = subprocess.run(  # noqa: S603 - the user's own Python
             command, cwd=folder, env=environment, capture_output=True, text=True, check=False,
@@ -195,16 +253,6 @@ def _check_rebuild(path: Path, python: Path | None) -> _Finding:
         raise make_error("--python", f"{python} cannot be run ({error.strerror})", step) from error
     if done.returncode:
         raise make_error(_CONFIG, f"it cannot be built: {done.stderr.strip()[-2000:]}")
-    differing = []
-    for name, content in before.items():
-        built = folder / "site" / name
-        if not built.is_file() or _read_drawing(built.read_bytes()) != _read_drawing(content):
-            differing.append(f"{name}: {'other bytes' if built.is_file() else 'not built'}")
-    if not differing:
-        return _Finding([], "Built again: every figure is the same.")
-    numbers = any(".csv: " in one for one in differing)
-    which = "also files with numbers" if numbers else "only pictures and specifications, no number"
-    return _Finding(differing, f"Not the same when built again: {which}.")
 
 
 _CHECKS: Final = {

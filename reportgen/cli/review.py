@@ -15,6 +15,7 @@ from reportgen.cli.output import (
     print_line,
     report_problems,
     show_progress,
+    warn,
 )
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def review(
         text_file, page_file = _open_files(folder, ("review.json", "review.html"), config_file, "--out")
         with show_progress() as advance:
             before, after = (name and _unpack(name) for name in (base, head))
-            states = open_states(before, after, config_file, progress=advance)
+            states = open_states(before, after, config_file, progress=advance, warn=warn)
         from reportgen.review.compare import compare_reports
         from reportgen.review.model import is_met, write_review
         from reportgen.review.page.document import write_page
@@ -129,7 +130,7 @@ def start_comparison(
     from reportgen.review.page.site_sections import make_additions
     from reportgen.review.states import open_base, open_working_tree
 
-    before = open_base(_unpack(base), config_file, progress=progress)
+    before = open_base(_unpack(base), config_file, progress=progress, warn=warn)
 
     def compare(report: Report | None) -> Additions:
         after = open_working_tree(config_file, report, progress=progress)

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from reportgen.archive import intact
 from reportgen.archive.publishing.pages import read_title
 from reportgen.archive.publishing.sites import find_page_address, open_given, read_state
+from reportgen.core import intact
 from reportgen.core.errors import make_error
 from reportgen.core.report_json import FORMAT, NO_METHOD, list_values
 

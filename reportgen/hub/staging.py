@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
 
-from reportgen.archive import intact
 from reportgen.archive.publishing.sites import LARGEST
+from reportgen.core import intact
 from reportgen.core.cache import is_running
 from reportgen.core.errors import make_error
 from reportgen.hub.entries import FOLDER, VERSIONS

@@ -18,9 +18,9 @@ from typing import IO, TYPE_CHECKING, Final, cast
 
 from msgspec import Struct
 
-from reportgen.archive.intact import is_safe
 from reportgen.core.cache import OTHER_STATES, FileHashes, get_stamp, replace_file
 from reportgen.core.errors import make_error
+from reportgen.core.intact import is_safe
 from reportgen.core.repository import (
     Boundary,
     find_checkout,

@@ -122,6 +122,7 @@ class Snapshot(Struct, frozen=True):
     figures: tuple[FigureState, ...] = ()
     tables: tuple[TableState, ...] = ()
     drafted: Drafted | None = None
+    skips_code: bool = False  # whether charts of functions are empty
 
     @property
     def files(self) -> dict[str, dict[str, str]]:

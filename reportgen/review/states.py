@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from reportgen.archive.intact import is_safe
 from reportgen.core import __version__
 from reportgen.core.cache import (
     Cache,
@@ -24,6 +24,7 @@ from reportgen.core.cache import (
     make_temporary_folder,
 )
 from reportgen.core.errors import ReportError, make_error
+from reportgen.core.intact import is_safe
 from reportgen.core.repository import find_checkout, resolve_path
 from reportgen.review.git import Commit, Repository, find_repository, unpack_report
 from reportgen.site.worker import WorkerProcess
@@ -67,23 +68,27 @@ def open_states(
     config_file: Path,
     *,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
+    warn: Callable[[str], None] = lambda _words: None,
 ) -> States:
     """Open the states that two names stand for.
 
     Without ``base`` it is where the branch or the pull request that is checked out began; without ``head`` it
     is the working tree of ``config_file``. A base that has no report, or one that cannot be drafted, is empty
-    and says why. Raises a ReportError if a name stands for nothing, or the head cannot be drafted.
+    and says why; ``warn`` gets what of a state is not run. Raises a ReportError if a name stands for nothing,
+    or the head cannot be drafted.
     """
-    with _open_finder(config_file, progress) as finder:
+    with _open_finder(config_file, progress, warn) as finder:
         before = finder.find_start() if base is None else finder.find(base)
         after = finder.find_working_tree() if head is None else finder.find(head)
         opened = finder.open(after, is_base=False)
         return States(finder.open(before, is_base=True), opened)
 
 
-def open_base(name: str, config_file: Path, *, progress: Callable[[int, int], None]) -> Snapshot:
-    """Open the state that a report as it is built is to be compared with; raises as ``open_states``."""
-    with _open_finder(config_file, progress) as finder:
+def open_base(
+    name: str, config_file: Path, *, progress: Callable[[int, int], None], warn: Callable[[str], None]
+) -> Snapshot:
+    """Open the state that a report as it is built is to be compared with; as ``open_states``."""
+    with _open_finder(config_file, progress, warn) as finder:
         return finder.open(finder.find(name), is_base=True)
 
 
@@ -96,18 +101,22 @@ def open_working_tree(
 
 
 @contextmanager
-def _open_finder(config_file: Path, progress: Callable[[int, int], None]) -> Iterator[_Finder]:
+def _open_finder(
+    config_file: Path,
+    progress: Callable[[int, int], None],
+    warn: Callable[[str], None] = lambda _words: None,
+) -> Iterator[_Finder]:
     """What finds states of the report of a ``mkdocs.yml``, with a worker process until it is done."""
     config_file = config_file.resolve()
     cache = cache_folder(config_file.parent)
     with WorkerProcess(Cache(cache)) as worker:
-        yield _Finder(config_file, find_repository(config_file.parent), cache, worker, progress)
+        yield _Finder(config_file, find_repository(config_file.parent), cache, worker, progress, warn)
 
 
 class _Finder(Struct, frozen=True):
     """Finds what names stand for, and drafts or reads it.
 
-    All but the report that is checked out are drafted with its cache.
+    All but the report that is checked out are drafted with its cache, and nothing of them runs.
     """
 
     config_file: Path
@@ -115,6 +124,7 @@ class _Finder(Struct, frozen=True):
     cache: Path
     worker: WorkerProcess
     progress: Callable[[int, int], None]
+    warn: Callable[[str], None]
 
     def find_working_tree(self) -> NamedState:
         """The report as it stands."""
@@ -180,15 +190,21 @@ class _Finder(Struct, frozen=True):
             more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
             why = clip(f"{errors[0] if errors else error}{more}")
             return Snapshot(origin.replace(built=False, why=why))
-        return take_snapshot(origin, report, path.parent, Cache(self.cache))
+        taken = take_snapshot(origin, report, path.parent, Cache(self.cache))
+        return replace(taken, skips_code=path != self.config_file)
 
     def _draft(self, config_file: Path, name: str) -> Report:
         from reportgen.site.checking import draft_report  # noqa: PLC0415 - as above
+        from reportgen.site.security import list_omitted  # noqa: PLC0415 - as above
 
         if not config_file.is_file():
             raise make_error(config_file.name, f"there is no such file in {name}")
-        folder = None if config_file == self.config_file else self.cache
-        return draft_report(config_file, progress=self.progress, folder=folder)[0]
+        if config_file == self.config_file:
+            return draft_report(config_file, progress=self.progress)[0]
+        report = draft_report(config_file, progress=self.progress, folder=self.cache)[0]
+        if omitted := list_omitted(config_file):
+            self.warn(f"{name}: not run, as this is not the report that is checked out: {', '.join(omitted)}")
+        return report
 
 
 def add_to_summary(comment: str) -> None:

@@ -181,3 +181,4 @@ class Project(Struct, frozen=True):
     page_paths: tuple[str, ...]  # Markdown files below content_dir, in the order of the report
     settings: ProjectSettings
     macros: bool = False  # whether another plugin replaces what is left between {{ and }}
+    skips_code: bool = False  # whether charts of functions stay empty, as the report is from elsewhere

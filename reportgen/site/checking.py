@@ -55,11 +55,17 @@ class OpenedReport(Struct, frozen=True):
 def open_report(config_file: Path, folder: Path | None = None) -> OpenedReport:
     """Open the report of a ``mkdocs.yml``; raise a ReportError if it is refused or our plugin is missing.
 
-    ``folder`` is used as the cache instead of the report's own, for another state of the same report.
+    ``folder`` is used as the cache instead of the report's own, for another state of the report or one from
+    elsewhere, of which nothing runs.
     """
+    foreign = folder is not None
     with collect_warnings() as words:
-        config, plugin = load_configuration(config_file, strict=False, words=words)
-        project, *translations = (plugin.make_project(config) for _ in iterate_languages(config))
+        config, plugin = load_configuration(config_file, strict=False, words=words, foreign=foreign)
+        projects = [plugin.make_project(config) for _ in iterate_languages(config)]
+    if foreign:
+        # Its other plugins are left out, and so may be those that replace the names between braces.
+        projects = [replace(one, macros=True, skips_code=True) for one in projects]
+    project, *translations = projects
     cited = find_cited_report(project.settings, config, project.root)
     hashes = FileHashes(folder / OTHER_STATES if folder else cache_folder(project.root))
     warnings = tuple(make_mkdocs_problem(word, Severity.WARNING) for word in words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import re
 import tempfile
@@ -33,6 +34,7 @@ from reportgen.site.replacing.stage import open_stage, recover_killed
 from reportgen.site.reuse import manifest
 from reportgen.site.reuse.manifest import LastBuild
 from reportgen.site.reuse.pages import has_known_inputs
+from reportgen.site.security import write_foreign_settings
 from reportgen.site.serving import find_problems, hide_printed_problems, listen, restore_problems
 
 if TYPE_CHECKING:
@@ -48,17 +50,20 @@ _PAGE_NAMED = re.compile(r"Doc file '([^']+)'")
 
 
 def load_configuration(
-    config_file: Path, *, strict: bool, words: list[str]
+    config_file: Path, *, strict: bool, words: list[str], foreign: bool = False
 ) -> tuple[MkDocsConfig, ReportPlugin]:
-    """Load a ``mkdocs.yml`` as MkDocs does, and return it with our plugin.
+    """Load a ``mkdocs.yml`` as MkDocs does, and return it with our plugin; of a foreign one, nothing runs.
 
     ``words`` are MkDocs' warnings, see ``collect_warnings``. Raises a ReportError if the file is too large,
     MkDocs refuses it, or our plugin is not enabled.
     """
     if config_file.stat().st_size > LARGEST:
         raise ReportError(make_size_problem(config_file.name, Stage.SETTINGS))
+    path, opened = str(config_file), None
+    if foreign:
+        opened = io.BytesIO(write_foreign_settings(config_file).encode("utf-8", "surrogatepass"))
     try:
-        config = load_config(config_file=str(config_file), strict=strict or None)
+        config = load_config(opened or path, config_file_path=path, strict=strict or None)
     except RecursionError as error:
         message = "this file is nested too deep"
         raise make_error(config_file.name, message, "Write it flatter", Stage.SETTINGS) from error

@@ -1,4 +1,4 @@
-"""Control over what a browser runs: content security policy and ``untrusted: true``.
+"""Control over what a browser runs, and what a report from elsewhere does: policy and ``untrusted: true``.
 
 The promises of the guide's page "Security" rest on four checks: settings that let code in are refused, files
 that a browser would run are not published, raw HTML does not get through Markdown (``raw_html``), and the
@@ -11,21 +11,26 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
+import os
 import re
 from html.parser import HTMLParser
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from mkdocs.utils import markdown_extensions
 
-from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage, make_error
+from reportgen.core.repository import find_boundary
 from reportgen.core.words import join_names
-from reportgen.settings.text import shorten
+from reportgen.settings.text import normalise_text, read_text, shorten
+from reportgen.settings.yaml_tree import Origin, parse, to_values
 from reportgen.site.reuse.templates import render_fragment, render_template
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import File
@@ -269,3 +274,100 @@ class _Gate(HTMLParser):
     def handle_pi(self, data: str) -> None:
         """Refuse processing instructions."""
         self.findings.append(("the page has an instruction", f"<?{data}"))
+
+
+# What of a stranger's mkdocs.yml decides which pages there are, and what they say.
+_TAKEN: Final = (
+    *("site_name", "site_description", "site_author", "docs_dir", "nav", "exclude_docs", "draft_docs"),
+    *("not_in_nav", "extra"),
+)
+# Of plugins that make pages, and of one's languages, the options that decide which.
+_OPTIONS: Final = {
+    "mkdocs-jupyter": ("include", "ignore"),
+    "i18n": ("docs_structure", "fallback_to_default", "languages"),
+}
+_LANGUAGE: Final = ("locale", "name", "default", "build")
+_MARKDOWN: Final = "markdown_extensions"
+_CODE: Final = ("allow_code", "follow_links")
+_MOST_INHERITED: Final = 10
+
+
+def write_foreign_settings(config_file: Path) -> str:
+    """Return what of a ``mkdocs.yml`` from elsewhere is believed, in JSON, which is YAML, too.
+
+    Nothing of it can run: it has no hooks, theme, tags, foreign plugins or options of extensions, and allows
+    no code. Raises a ReportError if it cannot be read, or if its data are outside.
+    """
+    settings = _read_foreign(config_file)
+    taken = {key: settings[key] for key in _TAKEN if settings.get(key) is not None}
+    extensions = (str(name).removeprefix("markdown.extensions.") for name in _list_named(settings, _MARKDOWN))
+    named, plugins = _list_named(settings, "plugins"), list[object]()
+    if "reportgen" in named:
+        own = named["reportgen"] if isinstance(named["reportgen"], dict) else {}
+        _refuse_data_outside(own.get("data_dir"), config_file)
+        plugins.append({"reportgen": {key: value for key, value in own.items() if key not in _CODE}})
+    for name, known in _OPTIONS.items():
+        if name in named and find_spec(name.replace("-", "_") if name != "i18n" else "mkdocs_static_i18n"):
+            options = named[name] if isinstance(named[name], dict) else {}
+            plugins.append({name: {key: _cut_languages(options[key]) for key in known if key in options}})
+    made = {"theme": {"name": "reportgen"}, "plugins": plugins}
+    return json.dumps(taken | made | {_MARKDOWN: [name for name in extensions if name in EXTENSIONS]})
+
+
+def list_omitted(config_file: Path) -> list[str]:
+    """List what of the code that a ``mkdocs.yml`` names is not run where the report is one from elsewhere."""
+    settings = _read_foreign(config_file)
+    own, theme = _list_named(settings, "plugins").get("reportgen"), settings.get("theme")
+    omitted = ["hooks"] if settings.get("hooks") else []
+    omitted += ["custom_dir"] if isinstance(theme, dict) and theme.get("custom_dir") else []
+    return omitted + (
+        ["functions of altair blocks"] if isinstance(own, dict) and own.get("allow_code") else []
+    )
+
+
+def _read_foreign(config_file: Path) -> dict[str, Any]:
+    """Read a ``mkdocs.yml`` with what it inherits, as plain values: tags are ignored."""
+    boundary, settings = find_boundary(config_file.parent), dict[str, Any]()
+    for _ in range(_MOST_INHERITED):
+        if boundary.resolve_outside(config_file):
+            raise make_error(config_file.name, "it is outside of its report, and so is not read", "")
+        text = normalise_text(read_text(config_file, config_file.name, Stage.SETTINGS))
+        root = parse(text, Origin(config_file.name), any_tag=True)
+        settings = _merge(to_values(root) if root and root.kind == "mapping" else {}, settings)
+        inherited = settings.pop("INHERIT", None)
+        if not isinstance(inherited, str):
+            break
+        config_file = config_file.parent / inherited
+    return settings
+
+
+def _merge(inherited: Any, own: Any) -> Any:  # noqa: ANN401 - any value of a mkdocs.yml
+    if not (isinstance(inherited, dict) and isinstance(own, dict)):
+        return own
+    return inherited | {key: _merge(inherited.get(key), value) for key, value in own.items()}
+
+
+def _list_named(settings: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """List plugins or extensions with their options."""
+    listed = settings.get(key)
+    named: dict[str, Any] = {}
+    for one in listed if isinstance(listed, list) else [listed]:
+        named |= one if isinstance(one, dict) else {one: None} if isinstance(one, str) else {}
+    return named
+
+
+def _cut_languages(value: object) -> object:
+    """Cut the options of languages, which may be any settings of MkDocs, to those that decide pages."""
+    if not isinstance(value, list):
+        return value
+    return [
+        {key: one[key] for key in _LANGUAGE if key in one} if isinstance(one, dict) else one for one in value
+    ]
+
+
+def _refuse_data_outside(data_dir: object, config_file: Path) -> None:
+    root = os.path.realpath(config_file.parent)
+    folder = os.path.normpath(os.path.join(root, data_dir if isinstance(data_dir, str) else "data"))  # noqa: PTH118 - keeps links
+    if not find_boundary(config_file.parent).contains(folder):
+        step = "Only the report that is checked out may name data elsewhere"
+        raise make_error(config_file.name, f"data_dir leads out of the report, to {folder!r}", step)

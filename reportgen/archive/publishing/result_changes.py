@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from reportgen.archive import intact
 from reportgen.archive.publishing.feed_formats import isolate, write_html, write_table
 from reportgen.archive.unpacking import open_archive
+from reportgen.core import intact
 from reportgen.core.cache import Cache
 from reportgen.core.errors import make_error
 from reportgen.core.words import format_count

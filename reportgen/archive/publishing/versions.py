@@ -11,7 +11,6 @@ from msgspec import Struct
 from packaging.version import InvalidVersion
 from packaging.version import Version as ParsedVersion
 
-from reportgen.archive import intact
 from reportgen.archive.publishing.sites import (
     DOMAIN,
     LARGEST,
@@ -23,6 +22,7 @@ from reportgen.archive.publishing.sites import (
     read_state,
 )
 from reportgen.archive.unpacking import open_archive
+from reportgen.core import intact
 from reportgen.core.errors import Diagnostics, make_error
 
 if TYPE_CHECKING:

@@ -75,6 +75,8 @@ def _draw_altair(planned: PlannedBlock, settings: AltairSettings, inputs: DrawIn
     """
     place, joined = planned.block.location, list_joined(planned.block, planned.page.front_matter.benchmark)
     source = name_joined(joined) if joined else planned.sources[0]
+    if inputs.project.skips_code:
+        return _draw_author_chart(planned, settings, inputs, {"mark": "point"}, {})
     if not inputs.project.settings.allow_code:
         said = f'"{settings.function}" is not run: this report does not allow code'
         step = "Set allow_code: true for the reportgen plugin in mkdocs.yml if you trust every author"

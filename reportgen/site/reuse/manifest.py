@@ -300,6 +300,8 @@ _LOG = ("log", "-1", "--no-show-signature", "--no-color", "--no-notes", "--forma
 _NO_DATE = "0"
 # In the year 2106, the last that the compressed site map can represent.
 _LAST_SECOND = 2**32 - 1
+
+
 class Provenance(Struct, frozen=True):
     """The report's last commit (empty without a repository) and its date, ``2026-11-20`` or empty."""
 

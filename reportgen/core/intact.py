@@ -26,16 +26,17 @@ if TYPE_CHECKING:
 MANIFEST = "manifest-sha256.txt"
 MOST_MANIFEST = 100_000_000
 """Bytes of a manifest: more than a million files have."""
+# Too long, a drive of Windows, what no name has, or git's settings, which run programs, or a folder above.
+_UNSAFE = re.compile(rb"(?si).{1025}|.*[^/]{256}|[a-z]:|.*[\\\0-\x1f\x7f]|(.*/)?(\.git|git~1|)[. ]*(/|$)")
 _LINE = re.compile(r"([0-9a-f]{64})  ([^\n\r]+)")
 _CHUNK = 1 << 20
 # What reading a damaged zip file raises.
 READING_ERRORS = OSError, EOFError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error
 
 
-def is_safe(name: str) -> bool:
-    """Return whether a name stays below the folder it is unpacked into, on every system."""
-    parts = name.split("/")
-    return not (name.startswith("/") or "\\" in name or "\0" in name or {"", ".", ".."} & set(parts))
+def is_safe(name: object) -> bool:
+    """Return whether a name from elsewhere is that of a file below the folder it is put into."""
+    return isinstance(name, str) and not _UNSAFE.match(name.encode("utf-8", "replace"))
 
 
 def read_manifest(content: bytes) -> tuple[dict[str, str], list[str]]:
