@@ -37,7 +37,7 @@ DAY = 86_400_000.0
         (0.621, Quantity.VALUE, SHARE, "62.1%"),
         (0.9996, Quantity.VALUE, SHARE, "99.9%"),
         (1.0, Quantity.VALUE, SHARE, "100.0%"),
-        (84.125, Quantity.VALUE, PERCENT, "84.12%"),
+        (84.125, Quantity.VALUE, PERCENT, "84.13%"),
         (99.9999, Quantity.VALUE, PERCENT, "99.99%"),
         (9.99999, Quantity.VALUE, TEN, "9.999"),
         (0.032, Quantity.DIFFERENCE, SHARE, "+3.2 points"),

@@ -118,11 +118,11 @@ def test_a_metric_has_one_unit_on_a_page(tmp_path: Path, source: str, curve: str
     """Said once, it goes for axis, table, key results, observations and statements."""
     page = build_units(tmp_path / "report", source, PAGE.format(curve=curve, table=table))
     assert ">80%<" in page["svg"]
-    assert "82% [57, 107]" in page["benchmark"]["facts"]["At the end"]
+    assert "82.0% [56.6, 107.4]" in page["benchmark"]["facts"]["At the end"]
     cells = [cell["text"] for cell in page["tables"][0]["rows"][0][2:]]
     assert all("%" in cell for cell in cells), cells
     found = [one["text"] for one in page["observations"][0]["items"]]
-    assert any("82%" in one for one in found), found
+    assert any("82.0%" in one for one in found), found
     assert not [one for one in found if FRACTION.search(one)]
     assert page["statements"][0]["found"].startswith("final(MEL) = 82.0% [56.6, 107.4]")
 
@@ -132,7 +132,7 @@ def test_a_block_may_have_another_unit(tmp_path: Path) -> None:
     text = PAGE.format(curve="format: number", table="")
     page = build_units(tmp_path / "report", "percent: [accuracy]\n", text)
     assert ">0.8<" in page["svg"]
-    assert "82% [57, 107]" in page["benchmark"]["facts"]["At the end"]
+    assert "82.0% [56.6, 107.4]" in page["benchmark"]["facts"]["At the end"]
     assert "%" in page["tables"][0]["rows"][0][2]["text"]
     assert "82%" not in " ".join(one["text"] for one in page["observations"][0]["items"])
 

@@ -8,19 +8,22 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from made_figures import context, curve_set
+from made_figures import context, curve, curve_set
 from made_projects import write_report
 from msgspec.structs import replace
 
 from reportgen.core.cache import Cache, FileHashes
 from reportgen.core.model import Ending, Estimate, Figure, Lead, Observations, ResultTable
 from reportgen.draft.report import draft
+from reportgen.figures.curves.decimals import choose_precision
 from reportgen.figures.curves.result_table import build_result_table
 from reportgen.settings.blocks import TableSettings
 from reportgen.settings.report import Project, ProjectSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from reportgen.core.digits import Precision
 
 
 def ending(
@@ -60,7 +63,24 @@ def made(
     block = TableSettings.model_validate(settings)
     here = context(curve_set(), **(around or {}))
     count = len(metrics)
-    return build_result_table("table", block, metrics, here, better=(better,) * count, leads=(lead,) * count)
+    return build_result_table(
+        "table",
+        block,
+        metrics,
+        here,
+        better=(better,) * count,
+        leads=(lead,) * count,
+        precisions=[precision_of(endings) for _, endings in metrics],
+    )
+
+
+def precision_of(endings: tuple[Ending, ...]) -> Precision:
+    """The digits of a figure of these values."""
+    curves = []
+    for one in endings:
+        half = 0.0 if one.final.high is None else one.final.high - one.final.value
+        curves.append(curve(one.series, [one.final.value, one.peak.value, one.mean.value], half=half))
+    return choose_precision(curves)
 
 
 def words(table: ResultTable) -> list[list[str]]:
@@ -96,7 +116,7 @@ def test_a_best_value_that_has_an_interval() -> None:
     """It is shown, and said to know that its step was picked."""
     best = replace(MEL, peak=Estimate(0.84, 0.70, 0.86, 5))
     table = made(("accuracy", (best,)), columns=["peak"])
-    assert words(table)[0][-1] == "0.840 [0.700, 0.860] at 60"
+    assert words(table)[0][-1] == "0.84 [0.70, 0.86] at 60"
     assert "picked by looking; its interval allows for the choice." in table.caption
 
 
@@ -151,7 +171,7 @@ def test_several_metrics_stand_side_by_side() -> None:
 def test_a_series_that_only_the_second_metric_has_is_shown() -> None:
     """No series is lost because the first metric does not know it; it stands last."""
     table = made(("accuracy", (MEL,)), ("loss", (MEL, ending("base", 2.0, 1.5, 1.7))), columns=["final"])
-    assert words(table)[1] == ["base", "1", "no data", "2.0 at 120"]
+    assert words(table)[1] == ["base", "1", "no data", "2.00 at 120"]
 
 
 def test_numbers_sort_by_value() -> None:
@@ -166,7 +186,7 @@ def test_numbers_sort_by_value() -> None:
         ((1.234e-7, 5.0e-8), ["1.234e−7", "5e−8"]),
         ((0.0, 3.21e-6), ["0", "3.21e−6"]),
         ((1.5e24, 2e24), ["1.5e24", "2e24"]),
-        ((0.5, 12.25), ["0.50", "12.25"]),
+        ((0.5, 12.25), ["0.5", "12.3"]),
         ((1000.0, 2.0), ["1,000", "2"]),
         ((-0.125, 0.0), ["−0.125", "0.000"]),
     ],
@@ -235,12 +255,21 @@ def test_the_caption_says_of_which_metric_lower_is_better() -> None:
     """One table may hold an accuracy, a loss and an entropy; the peak of the last is its highest value."""
     three = (("accuracy", (MEL,)), ("loss", (GRPO,)), ("entropy", (GRPO,)))
     block, here = TableSettings.model_validate({"metrics": [name for name, _ in three]}), context(curve_set())
+    precisions = [precision_of(endings) for _, endings in three]
     said = build_result_table(
-        "table", block, three, here, better=(True, False, None), leads=(UNTESTED,) * 3
+        "table",
+        block,
+        three,
+        here,
+        better=(True, False, None),
+        leads=(UNTESTED,) * 3,
+        precisions=precisions,
     ).caption
     assert "Best: the best value of the mean curve (of entropy the highest), picked by looking; it" in said
     assert "Lower is better for loss." in said
-    alone = build_result_table("table", block, three[2:], here, better=(None,), leads=(UNTESTED,)).caption
+    alone = build_result_table(
+        "table", block, three[2:], here, better=(None,), leads=(UNTESTED,), precisions=precisions[2:]
+    ).caption
     assert "Highest: the highest value of the mean curve, picked by looking" in alone
     assert "better" not in alone
 

@@ -83,7 +83,7 @@ def test_a_difference_shows_its_sign() -> None:
         (0, "0.0%"),
         (0.8213, "82.1%"),
         (12.5, "1,250.0%"),
-        (-0.0625, "\N{MINUS SIGN}6.2%"),
+        (-0.0625, "\N{MINUS SIGN}6.3%"),
     ],
 )
 def test_percent_never_claims_all_or_nothing(share: float, text: str) -> None:
@@ -141,7 +141,7 @@ def test_a_column_has_one_precision() -> None:
     assert _write_column(values, percent=True) == ["80.6 ± 3.1%", "77.1 ± 1.5%", "50.0 ± 0.2%"]
     assert _write_column([(3.0, None), (2.25, None)]) == ["3.00", "2.25"]
     values = [(0.35, 0.15), (0.000109, None), (-0.0047, None), (0.0, None)]
-    assert _write_column(values) == ["0.35 ± 0.15", "0.00011", "−0.0047", "0.00"]
+    assert _write_column(values) == ["0.35 ± 0.15", "0.000109", "−0.0047", "0.00"]
 
 
 def test_a_common_precision_hides_no_interval() -> None:

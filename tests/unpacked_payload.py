@@ -3,60 +3,52 @@
 from __future__ import annotations
 
 import json
-from itertools import accumulate
+import struct
+from statistics import fmean, stdev
 from typing import Any
 
-CHARACTERS = "#$%()*+,-./0123456789:;=?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}"
-BASE = len(CHARACTERS) // 2
-Numbers = list[int | None]
+DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+Numbers = list[float | None]
 
 
 def unpack_payload(text: str) -> dict[str, Any]:
     """The payload with values in ``y``, ``low``, ``high``, ``raw`` and in ``values`` of runs."""
     payload: dict[str, Any] = json.loads(text)
     for line in payload["series"]:
-        axis = payload["right" if line.get("right") else "y"]
-        if isinstance(line["y"], str):
-            line.update(_unpack_columns(line, *axis["levels"]))
-        start, unit = axis["run_levels"]
+        line.update({name: unpack(line[name]) for name in ("y", "low", "high", "raw") if name in line})
         for run in line.get("runs", ()):
-            run["values"] = _place(add_up(unpack(run["q"])), start, unit)
+            run["values"] = unpack(run["y"])
+        if "spread" in line:
+            line.update(_summarise([run["values"] for run in line["runs"]], line["spread"]))
     return payload
 
 
-def _unpack_columns(line: dict[str, Any], start: float, unit: float) -> dict[str, Any]:
-    middle = add_up(unpack(line["y"]))
-    columns = {"y": middle} | ({"raw": add_up(unpack(line["raw"]))} if "raw" in line else {})
-    if "high" in line:
-        parts = list(zip(middle, add_up(unpack(line["high"])), unpack(line["low"]), strict=True))
-        columns["high"] = [None if m is None or up is None else m + up for m, up, _ in parts]
-        columns["low"] = [
-            None if m is None or up is None or more is None else m - up + more for m, up, more in parts
-        ]
-    return {name: _place(column, start, unit) for name, column in columns.items()}
+def _summarise(runs: list[list[float]], spread: float) -> dict[str, Numbers]:
+    rows = list(zip(*runs, strict=True))
+    middle = [fmean(row) for row in rows]
+    sides = [spread * stdev(row) if len({*row}) > 1 else None for row in rows]
+    pairs = list(zip(middle, sides, strict=True))
+    low: Numbers = [None if side is None else mean - side for mean, side in pairs]
+    high: Numbers = [None if side is None else mean + side for mean, side in pairs]
+    return {"y": [*middle], "low": low, "high": high}
 
 
-def _place(levels: Numbers, start: float, unit: float) -> list[float | None]:
-    return [None if level is None else start + level * unit for level in levels]
-
-
-def unpack(text: str) -> Numbers:
-    """Whole numbers, None at gaps."""
-    numbers: Numbers = []
-    number, place = 0, 1
-    for letter in text:
-        if letter == "!":
-            numbers.append(None)
+def unpack(column: list[Any]) -> Numbers:
+    """Values of a column, None at gaps."""
+    if not (len(column) == 3 and isinstance(column[2], str)):
+        return column
+    decimals, whole, text = column
+    values: Numbers = []
+    for digits in zip(*text.split(" "), strict=True):
+        number = sum(DIGITS.index(digit) << (6 * place) for place, digit in enumerate(digits))
+        if number == 0:
+            values.append(None)
             continue
-        digit = CHARACTERS.index(letter)
-        number, place = number + digit % BASE * place, place * BASE
-        if digit < BASE:
-            numbers.append(-(number // 2) if number % 2 else number // 2)
-            number, place = 0, 1
-    return numbers
+        whole += (number - 1) // 2 * (-1 if (number - 1) % 2 else 1)
+        values.append(_restore(whole) if decimals is None else whole / 10**decimals)
+    return values
 
 
-def add_up(differences: Numbers) -> Numbers:
-    """The sum of all differences so far, None at gaps."""
-    sums = iter(accumulate(one for one in differences if one is not None))
-    return [None if one is None else next(sums) for one in differences]
+def _restore(whole: int) -> float:
+    size = struct.unpack(">d", struct.pack(">Q", abs(whole) << 32))[0]
+    return float(-size if whole < 0 else size)

@@ -6,11 +6,10 @@ import math
 from typing import TYPE_CHECKING, cast
 
 from reportgen.claims.language import Name, get_text, parse
+from reportgen.core.digits import choose_decimals, choose_percent_decimals
 from reportgen.core.statements import Quantity
 from reportgen.core.words import (
     MINUS,
-    choose_decimals,
-    choose_percent_decimals,
     format_equation,
     format_moment,
     format_nonzero,

@@ -11,9 +11,10 @@ from msgspec.structs import replace
 
 from reportgen.claims.fact_words import describe_position, format_quantity
 from reportgen.claims.vocabulary import FactError
+from reportgen.core.digits import choose_decimals
 from reportgen.core.directions import find_direction
 from reportgen.core.statements import Quantity
-from reportgen.core.words import choose_decimals, format_count
+from reportgen.core.words import format_count
 from reportgen.statistics.curves.mean_curves import average_runs, measure_runs
 from reportgen.statistics.curves.readings import (
     get_points,

@@ -8,6 +8,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from reportgen.core.digits import Precision  # noqa: TC001 - as above
 from reportgen.core.errors import Diagnostic, SourceLocation  # noqa: TC001 - as above
 
 
@@ -40,7 +41,7 @@ class Scale(Struct, frozen=True):
     step_is_time: bool = False  # whether steps are milliseconds since 1970 UTC
     bounds: tuple[float, float] | None = None  # lowest and highest possible value, if known
     percent: bool = False  # whether the data are percentages already, so that 84 is 84%
-    decimals: int | None = None  # of a value in figures, before it is written in percent; None if not known
+    precision: Precision | None = None  # of values in figures, if these are drawn
     of_runs: str = ""  # ``final``, ``best`` or ``mean`` if each run has that number alone, and no steps
 
 

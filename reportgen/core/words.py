@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from datetime import UTC, datetime, timedelta
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Context, Decimal
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from fractions import Fraction
@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
+
+from reportgen.core.digits import Precision, find_decimals, needs_exponent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -45,8 +47,6 @@ _MOST_SHARED_DIGITS = 12
 _EXACT = Context(prec=1100)
 # Significance level of verdicts.
 _ALPHA = 0.05
-_TENTH_OF_A_POINT = 0.001
-_MOST_DECIMALS = 6
 _FORMULA_MARKS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 # Denominators for probabilities in words; the smallest that is close enough is used.
 _ODDS = (2, 3, 4, 5, 10)
@@ -109,7 +109,11 @@ def format_percent(share: float, *, decimals: int = 1) -> str:
 
 
 def format_estimate(
-    estimate: Estimate, *, significant: int = 2, percent: bool = False, decimals: int | None = None
+    estimate: Estimate,
+    *,
+    significant: int = 2,
+    percent: bool = False,
+    decimals: int | Precision | None = None,
 ) -> str:
     """Format a value and its interval with the digits that the interval supports: ``0.820 ± 0.012``.
 
@@ -117,19 +121,28 @@ def format_estimate(
     centred on the value is written out: ``0.820 [0.800, 0.850]``. Very large and very small numbers
     share an exponent: ``(1.60 ± 0.12)e24``. A value without an interval has four significant digits.
     ``percent`` writes a share as ``82.0 ± 1.2%``. ``decimals``, as ``choose_common_decimals`` returns them,
-    replaces these digits unless the half-width, or a value without an interval, would become 0.
+    replaces these digits where they show enough of the interval or of the value (``find_decimals``).
     """
+    precision = Precision(decimals, decimals) if isinstance(decimals, int) else decimals
     if percent:
         scaled = scale_estimate(estimate, 100)
-        return f"{format_estimate(scaled, significant=significant, decimals=decimals)}%"
+        return f"{_format_estimate(scaled, significant, precision, percent=True)}%"
+    return _format_estimate(estimate, significant, precision, percent=False)
+
+
+def _format_estimate(
+    estimate: Estimate, significant: int, precision: Precision | None, *, percent: bool
+) -> str:
     if estimate.low is None or estimate.high is None:
-        text = format_number(estimate.value, decimals=decimals)
-        is_shown = text.strip(f"0.{MINUS}") or estimate.value == 0
-        return text if is_shown else format_number(estimate.value, significant=2)
+        if precision is None or (needs_exponent(estimate.value) and not percent):
+            return format_number(estimate.value)
+        return format_number(
+            estimate.value, decimals=find_decimals(estimate.value, precision, percent=percent)
+        )
     value, low, high = (_check_finite(end) for end in (estimate.value, estimate.low, estimate.high))
     half = (high - low) / 2
     if half == 0:
-        return f"{format_number(estimate.value, decimals=decimals)} ± 0"
+        return f"{format_number(estimate.value, decimals=precision and precision.usual)} ± 0"
     largest = max(abs(value), abs(low), abs(high))
     if _find_exponent(largest, 1) - _find_exponent(half, significant) > _MOST_SHARED_DIGITS:
         number = format_number(estimate.value, significant=_MOST_SHARED_DIGITS)
@@ -137,8 +150,9 @@ def format_estimate(
     exponent = _find_exponent(largest, significant + 1)
     shared = exponent if exponent >= _LARGE or exponent < _SMALL else 0
     value, low, high, half = (part.scaleb(-shared, _EXACT) for part in (value, low, high, half))
-    if decimals is None or shared or not _round(half, decimals, None):
-        decimals = significant - 1 - _find_exponent(half, significant)
+    decimals = significant - 1 - _find_exponent(half, significant)
+    if precision is not None and not shared:
+        decimals = find_decimals(float(value), precision, float(half), percent=percent)
     texts = [_add_sign(f"{_round(part, decimals, None):,f}") for part in (value, low, high, half)]
     is_central = abs((low + high) / 2 - value) <= half / 20
     words = f"{texts[0]} ± {texts[3]}" if is_central else f"{texts[0]} [{texts[1]}, {texts[2]}]"
@@ -198,20 +212,6 @@ def choose_common_decimals(estimates: Sequence[Estimate], *, percent: bool = Fal
     return None if any("e" in text for text in texts) else max(len(t.partition(".")[2]) for t in texts)
 
 
-def choose_percent_decimals(half: float | None) -> int:
-    """Return the decimals of a percentage: one, or more if its half-width is below a tenth of a point."""
-    if half is None or not 0 < half < _TENTH_OF_A_POINT:
-        return 1
-    return min(_MOST_DECIMALS, -math.floor(math.log10(half * 100)))
-
-
-def choose_decimals(half: float | None) -> int | None:
-    """Return the decimals that give a half-width two significant digits, or None if it is not known."""
-    if half is None or half <= 0:
-        return None
-    return max(0, min(_MOST_DECIMALS, 1 - math.floor(math.log10(half))))
-
-
 def format_step(step: float, name: str = "step") -> str:
     """Format a finite step for running text: ``step 120``, ``iteration 1,200,000``, ``epoch 0.25``."""
     return f"{name} {format_number(step, significant=6, decimals=0 if step == round(step) else None)}"
@@ -255,7 +255,7 @@ def _find_exponent(value: Decimal, significant: int) -> int:
 def _round(value: Decimal, decimals: int, within: tuple[float | Decimal, float | Decimal] | None) -> Decimal:
     """Round to a multiple of 10^-decimals, without reaching a bound if ``value`` is strictly inside."""
     unit = get_unit(decimals)
-    result = value.quantize(unit, rounding=ROUND_HALF_EVEN, context=_EXACT)
+    result = value.quantize(unit, rounding=ROUND_HALF_UP, context=_EXACT)
     if within is not None and Decimal(within[0]) < value < Decimal(within[1]):
         bottom, top = (Decimal(bound) for bound in within)
         # The last multiple before each finite bound.

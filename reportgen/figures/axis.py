@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reportgen.core.digits import Precision, find_decimals, needs_exponent
 from reportgen.figures.number_format import format_d3, format_time, make_formatter, to_moment
 
 if TYPE_CHECKING:
@@ -65,6 +66,12 @@ class Axis(Struct, frozen=True):
     read_format: str  # format of single values, one or two digits finer than the ticks
     unit: str = ""  # suffix of single values, including its space; not for ticks and intervals
     symbol: bool = False  # whether the title is a symbol, as in "k = 8" rather than "step 8"
+    precision: Precision | None = None  # of single values as written, instead of read_format
+
+    @property
+    def percent(self) -> bool:
+        """Whether shares are written as percentages."""
+        return self.format.endswith("%")
 
 
 def make_linear_axis(
@@ -175,10 +182,9 @@ def _make_axis(  # noqa: PLR0917 - the fields of an axis in their order
 _PLACES = re.compile(r",?\.(\d+)~?f")
 
 
-def limit_decimals(axis: Axis, most: int) -> Axis:
-    """Return the axis with at most this many decimals in single values, whatever its height would allow."""
-    match = _PLACES.fullmatch(axis.read_format)
-    return replace(axis, read_format=f",.{min(int(match[1]), most)}f") if match else axis
+def choose_axis_decimals(low: float, high: float) -> int:
+    """Return the decimals down to between a hundredth and a thousandth of a range; −1 stands for tens."""
+    return min(2 - _exponent(high - low), _DIGITS - 1 - _exponent(max(abs(low), abs(high))))
 
 
 def use_percent(axis: Axis) -> Axis:
@@ -215,26 +221,45 @@ def position(axis: Axis, value: float) -> float:
 
 
 def format_value(axis: Axis, value: float) -> str:
-    """Format a value as the live view's tooltip does."""
-    return make_reader(axis)(value)
+    """Format a value without an interval as the live view's tooltip does."""
+    return format_estimate(axis, value)[0]
 
 
-def format_interval(axis: Axis, low: float, high: float) -> str:
-    """Format an interval in brackets, whose ends have no unit: ``[29.7, 30.7]``."""
-    return f"[{', '.join(format_value(axis, end).removesuffix('%') for end in (low, high))}]"
+def format_estimate(
+    axis: Axis, value: float, low: float = math.nan, high: float = math.nan
+) -> tuple[str, str]:
+    """Format a value and its interval, whose ends have no unit: ``30.2%`` and ``[29.7, 30.7]``.
+
+    The interval is "" without finite ends.
+    """
+    known = math.isfinite(low) and math.isfinite(high)
+    write = _make_writer(axis, value, low, high) if axis.precision is not None else make_reader(axis)
+    ends = f"[{', '.join(write(end).removesuffix('%') for end in (low, high))}]" if known else ""
+    return write(value), ends
+
+
+def _make_writer(axis: Axis, value: float, low: float, high: float) -> Callable[[float], str]:
+    """Return a function that formats a value and the ends of its interval with the same last digit."""
+    factor = 100 if axis.percent else 1
+    half = (high - low) / 2 * factor
+    decimals = find_decimals(value * factor, axis.precision or Precision(0, 0), half, percent=axis.percent)
+    if axis.percent or not needs_exponent(value, low, high):
+        return make_formatter(f",.{max(0, decimals)}{'%' if axis.percent else 'f'}")
+
+    def write(number: float) -> str:
+        digits = decimals + _exponent(abs(number)) if number else -1
+        return format_d3(number, f".{digits}{'' if half > 0 else '~'}e") if digits >= 0 else "0"
+
+    return write
 
 
 def make_reader(axis: Axis) -> Callable[[float], str]:
     """Return a function that formats values of this axis, for formatting many."""
+    if axis.precision is not None:
+        return partial(format_value, axis)
     if axis.scale == "time":
         return partial(format_time, specifier=axis.read_format)
     return make_formatter(axis.read_format)
-
-
-def count_decimals(axis: Axis) -> int | None:
-    """Return the number of decimal places of values on this axis, or None if it varies."""
-    match = re.fullmatch(r",?\.(\d+)([f%])", axis.read_format)
-    return int(match[1]) + (2 if match[2] == "%" else 0) if match else None
 
 
 def _round_values(low: float, high: float, count: int, least: float = 0.0) -> tuple[tuple[float, ...], float]:

@@ -12,17 +12,10 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reportgen.core.digits import choose_decimals, choose_percent_decimals
 from reportgen.core.errors import ReportError
 from reportgen.core.model import Table
-from reportgen.core.words import (
-    choose_decimals,
-    choose_percent_decimals,
-    find_common_half,
-    format_count,
-    format_number,
-    format_percent,
-    join_names,
-)
+from reportgen.core.words import find_common_half, format_count, format_number, format_percent, join_names
 from reportgen.figures.axis import make_linear_axis, tick_step, use_percent
 from reportgen.figures.paths import PIXELS_WIDE
 from reportgen.figures.plot import FigureText, describe_source, join_caption, make_diagnostic

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec.structs import asdict
 
-from reportgen.figures.axis import count_decimals
 from reportgen.figures.live import list_dash, list_label_fields
 from reportgen.figures.picture import get_symbol
 from reportgen.figures.style import SYMBOL_PATHS, get_colour
@@ -19,37 +18,34 @@ if TYPE_CHECKING:
     from reportgen.figures.plot import Mark, Plot, SeriesLine
 
 
-# A level of runs is half a pixel in a picture of 320; means and intervals stay sharp when zoomed in.
-_RUN_LEVELS, _LEVELS = 640, 10_000
-# Limit for values far outside the plot, in these levels.
-_FARTHEST = 2**40
+# With more values than this in lines and runs, they are packed.
+_MOST_EXACT = 2_000
+_TOLERANCE = 1e-6  # relative error of packed values
+_MOST_DECIMALS, _LARGEST_SCALED = 9, 2.0**40
+_BITS_CUT = 32  # 21 significant bits of a double remain, with a relative error below 5e-7
 # Whole numbers have fewer than 16 digits below it.
 _EXACT = 1e15
-_HALF = 0.5 + 1e-9  # a half that floats made a little smaller is a half, too
-# Characters that JSON and HTML need not escape; those of the second half say that another one follows.
-_CHARACTERS = "".join(chr(code) for code in range(35, 126) if chr(code) not in "&'<>\\")
-_BASE, _GAP = len(_CHARACTERS) // 2, "!"
-_LETTERS = np.frombuffer(_CHARACTERS.encode(), np.uint8)
+# Digits of whole numbers, 6 bits each.
+_DIGITS = np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", np.uint8)
+_DIGIT_BITS = 6
 
 
 def build_payload(plot: Plot, *, band_name: str) -> dict[str, Any]:
     """Build the signals and columns of a plot for ``site/assets/live.js``.
 
-    ``xs`` holds each column of steps once, even ones as start, distance and count. Values are rounded to
-    evenly spaced levels of their axis and stored as packed differences: those of runs to a 640th of the range
-    or finer (``run_levels``), others to a ten-thousandth (``levels``). If ``run_exact``, they read as the
-    values themselves. On axes whose values have no fixed number of decimal places, only runs are packed.
+    ``xs`` holds each column of steps once, even ones as start, distance and count. Up to 2,000 values of
+    lines and runs are sent as they are. More are packed: as they are if they are short decimals, otherwise
+    with a relative error of at most 1e-6.
     """
     steps = _Steps()
-    series = [_build_series(plot, line, steps) for line in plot.lines]
+    count = sum(line.values.size + sum(run.values.size for run in line.runs) for line in plot.lines)
+    series = [_build_series(plot, line, steps, packed=count > _MOST_EXACT) for line in plot.lines]
     references, annotations = (
         [_list_mark_fields(mark) for mark in marks] for marks in (plot.references, plot.annotations)
     )
-    right = plot.right
-    at_right = {"right": _build_axis(right) | _build_levels(right)} if right else {}
-    return at_right | {
+    return ({"right": _build_axis(plot.right)} if plot.right else {}) | {
         "x": _build_axis(plot.x),
-        "y": _build_axis(plot.y) | _build_levels(plot.y),
+        "y": _build_axis(plot.y),
         "margins": asdict(plot.margins),
         "height": plot.height,
         "clip": plot.clip,
@@ -57,7 +53,6 @@ def build_payload(plot: Plot, *, band_name: str) -> dict[str, Any]:
         "band": band_name,
         "series": series,
         "xs": steps.columns,
-        "run_exact": all(count_decimals(axis) is not None for axis in (plot.y, right) if axis),
         "ends": [end.list_fields() for end in plot.ends],
         "references": references,
         "annotations": annotations,
@@ -69,61 +64,56 @@ def _list_mark_fields(mark: Mark) -> dict[str, Any]:
     return row | ({"series": mark.series} if mark.series else {}) | list_label_fields(mark)
 
 
-def _build_levels(axis: Axis) -> dict[str, tuple[float, float]]:
-    return {"levels": _choose_levels(axis, _LEVELS), "run_levels": _choose_levels(axis, _RUN_LEVELS)}
+def _pack_column(values: FloatArray) -> tuple[list[Any], FloatArray]:
+    """Pack values, and return what they are read back as; NaN is a gap.
 
-
-def _choose_levels(axis: Axis, count: int) -> tuple[float, float]:
-    """Return the start and the distance of at least ``count`` levels that values are rounded to.
-
-    If values are read with a number of decimal places, an odd number of levels stands for one of the last:
-    then rounding twice reads as rounding once.
+    A column is ``[decimals, first, digits]`` of values times a power of ten if these are whole, which is
+    exact, or ``[null, first, digits]`` of their doubles' upper 32 bits, whichever is shorter.
+    ``first`` is the first number and ``digits`` the differences between them (``_write_differences``).
     """
-    (low, high), read = axis.domain, count_decimals(axis)
-    unit = (high - low) / count
-    if read is None:
-        return low, unit
-    place = 10.0**-read
-    return math.floor(low / place) * place, place / (2 * math.ceil((place / unit - 1) / 2) + 1)
+    known = np.isfinite(values)
+    whole = _cut_doubles(values)
+    rounded = _write_differences(whole)
+    for decimals in range(_MOST_DECIMALS + 1):
+        scaled = np.rint(values * 10.0**decimals)
+        if (np.abs(scaled[known]) > _LARGEST_SCALED).any():
+            break
+        if (scaled[known] / 10.0**decimals == values[known]).all():
+            first, digits = _write_differences(scaled)
+            if len(digits) <= len(rounded[1]):
+                return [decimals, first, digits], values
+            break
+    return [None, *rounded], _restore_doubles(whole)
 
 
-def _count_levels(values: FloatArray, levels: tuple[float, float]) -> FloatArray:
-    """Return the nearest level of each value as a whole number, halves away from zero; NaN stays."""
-    start, unit = levels
-    with np.errstate(over="ignore"):
-        heights = ((values - start) / unit).clip(-_FARTHEST, _FARTHEST)
-    return np.where(values < 0, np.ceil(heights - _HALF), np.floor(heights + _HALF))
+def _write_differences(whole: FloatArray) -> tuple[int, str]:
+    """Return the first known number, and each one's difference to the known one before, in base 64.
 
-
-def _difference(whole: FloatArray) -> FloatArray:
-    """Return each number less the one before it that is known."""
+    A difference is doubled and its sign becomes the last bit; it is one more than that, so that 0 is a gap.
+    All last digits come first, then all before, and so on, which compresses best.
+    """
     known = np.isfinite(whole)
-    made = whole.copy()
-    made[known] = np.diff(whole[known], prepend=0)
-    return made
+    first = whole[known][:1]
+    steps = np.diff(whole[known], prepend=first).astype(np.int64)
+    rest = np.zeros(whole.size, np.int64)
+    rest[known] = 2 * np.abs(steps) + (steps < 0) + 1
+    planes: list[str] = []
+    while not planes or rest.any():
+        planes.append(_DIGITS[rest % (1 << _DIGIT_BITS)].tobytes().decode())
+        rest >>= _DIGIT_BITS
+    return int(first.sum()), " ".join(planes)
 
 
-def pack_numbers(whole: FloatArray) -> str:
-    """Pack whole numbers into a string, which ``unpack`` in ``site/assets/live-data.js`` reads; NaN is a gap.
+def _cut_doubles(values: FloatArray) -> FloatArray:
+    """Return the first bits of each double as a whole number with the value's sign, which rises with it."""
+    bits = (np.abs(values).view(np.int64) + (1 << (_BITS_CUT - 1))) >> _BITS_CUT
+    largest = np.array(np.finfo(np.float64).max).view(np.int64) >> _BITS_CUT
+    return np.where(np.isfinite(values), np.copysign(np.minimum(bits, largest), values), np.nan)
 
-    A number is doubled, its sign becomes the last bit, and it is written in digits of base 43, the last
-    first, as the differences in source maps are.
-    """
-    gaps = np.isnan(whole)
-    known = np.where(gaps, 0, whole)
-    rest = 2 * np.abs(known).astype(np.int64) + (known < 0)
-    digits = [rest % _BASE]
-    follows = [rest >= _BASE]
-    while follows[-1].any():
-        rest = rest // _BASE
-        digits.append(rest % _BASE)
-        follows.append(rest >= _BASE)
-    more = np.stack(follows, axis=1)
-    letters = _LETTERS[np.stack(digits, axis=1) + _BASE * more]
-    letters[gaps, 0] = ord(_GAP)
-    # A number ends with the first digit that no other follows.
-    written = np.insert(more[:, :-1], 0, values=True, axis=1)
-    return letters[written].tobytes().decode()
+
+def _restore_doubles(whole: FloatArray) -> FloatArray:
+    bits = np.abs(np.nan_to_num(whole)).astype(np.int64) << _BITS_CUT
+    return np.where(np.isnan(whole), np.nan, np.copysign(bits.view(np.float64), whole))
 
 
 class _Steps:
@@ -147,8 +137,8 @@ class _Steps:
         return self._known[key]
 
 
-def _build_series(plot: Plot, line: SeriesLine, steps: _Steps) -> dict[str, Any]:
-    n, axis = line.n.tolist(), plot.get_y(line)
+def _build_series(plot: Plot, line: SeriesLine, steps: _Steps, *, packed: bool) -> dict[str, Any]:
+    n = line.n.tolist()
     row: dict[str, Any] = {
         "name": line.name,
         "colour": get_colour(line.slot),
@@ -164,55 +154,58 @@ def _build_series(plot: Plot, line: SeriesLine, steps: _Steps) -> dict[str, Any]
         row["right"] = True
     if plot.whiskers:
         row["shift"] = line.shift
-    values = {"y": line.values}
+    columns = {"y": line.values}
     if np.isfinite(line.low).any():
-        values |= {"low": line.low, "high": line.high}
+        columns |= {"low": line.low, "high": line.high}
     if line.raw is not None:
-        values["raw"] = line.raw
-    row |= _pack_columns(values, axis)
-    levels = _choose_levels(axis, _RUN_LEVELS)
-    for run in line.runs:
-        packed = pack_numbers(_difference(_count_levels(run.values, levels)))
+        columns["raw"] = line.raw
+    write = _pack_column if packed else _list_column
+    runs = [write(run.values) for run in line.runs]
+    if packed and (spread := _find_spread(line, [read for _, read in runs])) is not None:
+        row["spread"] = spread
+        columns = {name: values for name, values in columns.items() if name == "raw"}
+    row |= {name: write(values)[0] for name, values in columns.items()}
+    for run, (values, _) in zip(line.runs, runs, strict=True):
         named = {"name": run.name} | ({"seed": run.seed} if run.seed is not None else {})
-        row.setdefault("runs", []).append(named | {"x": steps.add(run.steps), "q": packed})
+        row.setdefault("runs", []).append(named | {"x": steps.add(run.steps), "y": values})
     return row
 
 
-def _pack_columns(values: dict[str, FloatArray], axis: Axis) -> dict[str, Any]:
-    """Pack the columns of a series.
+def _list_column(values: FloatArray) -> tuple[list[Any], FloatArray]:
+    numbers = values.tolist()
+    return [_shorten_whole(number) if math.isfinite(number) else None for number in numbers], values
 
-    The high end is packed as its distance to the middle, the low end as what that distance exceeds its own
-    by, which is 0 or 1 for symmetric intervals.
+
+def _find_spread(line: SeriesLine, runs: list[FloatArray]) -> float | None:
+    """Return the ratio of the band's half width to the standard deviation of the runs as they are read back.
+
+    Returns None unless the runs' mean and this ratio give the line and its band, which then need not be sent.
     """
-    if count_decimals(axis) is None:
-        low, high = axis.domain
-        decimals = max(0, 5 - math.floor(math.log10(high - low)))
-        return {name: round_values(column, decimals) for name, column in values.items()}
-    whole = {name: _count_levels(column, _choose_levels(axis, _LEVELS)) for name, column in values.items()}
-    packed: dict[str, Any] = {
-        name: pack_numbers(_difference(whole[name])) for name in ("y", "raw") if name in whole
-    }
-    if "low" in whole:
-        above, below = whole["high"] - whole["y"], whole["y"] - whole["low"]
-        packed |= {"high": pack_numbers(_difference(above)), "low": pack_numbers(above - below)}
-    return packed
+    if len(runs) < 2 or any(not np.array_equal(run.steps, line.steps) for run in line.runs):  # noqa: PLR2004
+        return None
+    values = np.array(runs)
+    wide = (values != values[0]).any(axis=0)
+    if not (np.isfinite(values).all() and np.array_equal(wide, np.isfinite(line.low)) and wide.any()):
+        return None
+    middle, deviation = values.mean(axis=0), values.std(axis=0, ddof=1)
+    ratio = float(np.median((line.high - line.low)[wide] / deviation[wide])) / 2
+    ends = ((line.low, -ratio), (line.high, ratio))
+    pairs = [(middle, line.values), *(((middle + by * deviation)[wide], end[wide]) for end, by in ends)]
+    same = all(np.allclose(read, given, rtol=_TOLERANCE, atol=0.0) for read, given in pairs)
+    return ratio if same else None
 
 
 def _build_axis(axis: Axis) -> dict[str, Any]:
-    how = ({"unit": axis.unit} if axis.unit else {}) | ({"symbol": True} if axis.symbol else {})
+    how: dict[str, Any] = {"unit": axis.unit} if axis.unit else {}
+    how |= {"symbol": True} if axis.symbol else {}
+    how |= {"read": axis.read_format} if axis.precision is None else {"decimals": axis.precision}
     return how | {
         "title": axis.title,
         "scale": axis.scale,
         "domain": list(axis.domain),
         "ticks": list(axis.ticks),
         "format": axis.format,
-        "read": axis.read_format,
     }
-
-
-def round_values(values: FloatArray, decimals: int) -> list[float | None]:
-    """Return values as a list, rounded to ``decimals`` places; NaN becomes None."""
-    return [number if math.isfinite(number) else None for number in np.round(values, decimals).tolist()]
 
 
 def _shorten_whole(number: float) -> float:

@@ -15,10 +15,10 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reportgen.core.digits import choose_percent_decimals
 from reportgen.core.model import Estimate, Figure, Table
 from reportgen.core.words import (
     choose_common_decimals,
-    choose_percent_decimals,
     find_common_half,
     format_estimate,
     format_percent,

@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from reportgen.core.digits import choose_decimals, choose_percent_decimals
 from reportgen.core.words import (
-    choose_decimals,
-    choose_percent_decimals,
     format_count,
     format_moment,
     format_nonzero,

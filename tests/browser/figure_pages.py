@@ -196,6 +196,9 @@ def write_site(folder: Path) -> None:
     write_page(folder, "crowded", crowded())
     write_page(folder, "many", replace(many(), has_pdf=True), points())
     write_page(folder, "log", log_axes())
+    write_page(folder, "decay", decay())
+    write_page(folder, "wide", wide())
+    write_page(folder, "smooth", smooth())
     write_page(folder, "two-axes", two_axes())
     write_page(folder, "time", over_time())
     write_page(
@@ -300,6 +303,29 @@ def log_axes() -> Figure:
         curve(name, steps, *(np.exp(-6 * run) for run in make_runs(n, 3, 40))) for n, name in enumerate("AB")
     )
     return figure("log", curve_set(*lines, metric="loss", band="none"), x_scale="log", y_scale="log")
+
+
+def decay() -> Figure:
+    """Runs that fall by the same factor at each step, on a log axis, over nine powers of ten."""
+    runs = [[start * 0.178**step for step in range(13)] for start in (120, 140, 160)]
+    named = curve_set(curve("base", range(13), *runs, half=1e-8), metric="loss")
+    (base,) = named.curves
+    spread = base.values * 0.36
+    wide = replace(base, low=base.values - spread, high=base.values + spread)
+    return figure("decay", replace(named, curves=(wide,)), y_scale="log", higher_is_better=False)
+
+
+def wide() -> Figure:
+    """Values, some of them with intervals, far below what the height of the plot shows."""
+    fall = (900, 3, 0.52, 0.41, -0.0042, 3e-8, 0)
+    near = curve("near", range(7), [0.99987, 1.5, 12, 250, 0.5, 1e-9, 0.03], half=0.0049)
+    return figure("wide", curve_set(curve("fall", range(7), fall), near, metric="loss"))
+
+
+def smooth() -> Figure:
+    """A large figure of a curve that falls steadily, from a first value that is a thousand times as high."""
+    fall = [50_257.0, *(19 + 11 * 0.997**step for step in range(2_500))]
+    return figure("smooth", curve_set(curve("A", range(2_501), fall), metric="perplexity"))
 
 
 def two_axes() -> Figure:

@@ -26,6 +26,7 @@ PAGES = {
     "crowded": ("crowded",),
     "many": ("many", "points"),
     "log": ("log",),
+    "decay": ("decay",),
     "two-axes": ("two-axes",),
     "time": ("time",),
     "panels": ("diag-1", "diag-2", "diag-3"),

@@ -8,7 +8,7 @@ import numpy as np
 
 from reportgen.claims.observations.course import MOST_READINGS, fit_course, looks_normal
 from reportgen.claims.observations.field import observe
-from reportgen.claims.observations.thresholds import SAME
+from reportgen.core.digits import SAME
 from reportgen.core.words import format_number
 from reportgen.settings.block_parts import Rule
 

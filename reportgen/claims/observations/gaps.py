@@ -13,7 +13,8 @@ from reportgen.claims.observations.field import observe
 from reportgen.claims.observations.leads import find_stretches
 from reportgen.claims.observations.moves import CLEAR
 from reportgen.claims.observations.ranking import group_values
-from reportgen.claims.observations.thresholds import SAME, describe_share
+from reportgen.claims.observations.thresholds import describe_share
+from reportgen.core.digits import SAME
 from reportgen.core.words import join_names
 from reportgen.settings.block_parts import Rule
 
@@ -71,7 +72,7 @@ def _describe_together(field: Field, values: Mapping[str, float], begin: Reading
     """Describe the first readings, and return the last step until which all are within 1% of the range."""
     until, more = begin.step, ""
     if field.few:
-        aligned = field.align(values)
+        aligned = field.align(values).select_read()
         apart = ~(np.ptp(aligned.good, axis=0) <= aligned.least * (1 + SAME))
         first = int(np.argmax(apart)) if apart.any() else aligned.steps.size
         until = float(aligned.steps[max(first - 1, 0)])
@@ -138,15 +139,16 @@ def observe_widest_gap(field: Field) -> Iterator[Observation]:
     threshold, strength = field.readings_alone.rate(size)
     if not field.few:
         strength = min(size / (_USUAL * noise) if noise else _USUAL, strength)
+    is_read = [one.step in one.series.points.steps for one in (high, low)]
+    who = "The readings" if all(is_read) else "Interpolated between readings, the lines"
     if len(field.curves) == _PAIR:
-        who, ends = "The readings", f"{names[0]} {high}, {names[1]} {low}"
+        ends = f"{names[0]} {high}, {names[1]} {low}"
     else:
-        who, ends = "The readings of all series", f"from {low} ({names[1]}) to {high} ({names[0]})"
+        who, ends = f"{who} of all series", f"from {low} ({names[1]}) to {high} ({names[0]})"
     call = field.format_call("widest_gap", *sorted(names))
     text = f"{who} are furthest apart {high.position}, by {shown}: {ends}."
     evidence = (f"{call} = {shown} {high.position}", high.format_fact(), low.format_fact())
-    is_read = high.step in low.series.points.steps
-    mark, steps = (names[1] if is_read else names[0], high.step), (high.step, high.step)
+    mark, steps = (names[1] if is_read[1] else names[0], high.step), (high.step, high.step)
     basis = threshold, strength
     yield observe(Rule.WIDEST_GAP, text, evidence, basis, names, steps=steps, mark=mark, label=f"gap {shown}")
 
@@ -210,7 +212,7 @@ def _read_ends(field: Field, names: Sequence[str]) -> tuple[str, list[str], Read
 
 
 def _find_converging(field: Field, names: tuple[str, ...]) -> Iterator[Observation]:
-    widest = _find_widest(field, field.align(names), fewest=len(names))
+    widest = _find_widest(field, field.align(names).select_read(), fewest=len(names))
     if widest is None:
         return
     high, low, rest = widest

@@ -12,7 +12,8 @@ from reportgen.claims.fact_words import describe_position, format_few, format_st
 from reportgen.claims.observations.dips import find_setbacks, format_fall
 from reportgen.claims.observations.field import ERROR, JITTER, observe
 from reportgen.claims.observations.noise import FEWEST_READINGS, get_half_widths
-from reportgen.claims.observations.thresholds import SAME, Threshold, describe_share
+from reportgen.claims.observations.thresholds import Threshold, describe_share
+from reportgen.core.digits import SAME
 from reportgen.core.model import Curve
 from reportgen.core.words import format_count, format_number
 from reportgen.settings.block_parts import Rule

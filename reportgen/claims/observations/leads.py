@@ -16,7 +16,8 @@ from reportgen.claims.fact_words import (
     format_stretches,
 )
 from reportgen.claims.observations.field import observe
-from reportgen.claims.observations.thresholds import SAME, describe_share
+from reportgen.claims.observations.thresholds import describe_share
+from reportgen.core.digits import SAME
 from reportgen.core.words import format_count
 from reportgen.settings.block_parts import Rule
 
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reportgen.claims.observations.field import Field
-    from reportgen.claims.observations.thresholds import Windows
-    from reportgen.core.model import IntArray
+    from reportgen.claims.observations.thresholds import Aligned, Windows
+    from reportgen.core.model import FloatArray, IntArray
     from reportgen.core.statements import Observation
 
 
@@ -77,7 +78,10 @@ class _Leads:
     def __init__(self, field: Field, tested: Windows | None, *, turned: bool) -> None:
         self.field = field
         self.tested = tested  # windows to test, or None for the readings alone
-        self.aligned = field.aligned
+        alone = tested is None and len(field.aligned.names) == _TWO_SERIES
+        self.aligned = field.aligned.select_read() if alone else field.aligned
+        is_read = (self.aligned.read | ~np.isfinite(self.aligned.good)).all()
+        self.head = "By the readings alone, " if is_read else "Interpolated between readings, "
         self.names = self.aligned.names
         # Readings, higher is further ahead, (S, G); with ``turned``, further behind.
         self.good = -self.aligned.good if turned else self.aligned.good
@@ -102,10 +106,6 @@ class _Leads:
 
     def get_step(self, place: int) -> float:
         return float(self.aligned.steps[place])
-
-    def format_stretches(self, stretches: list[Stretch]) -> str:
-        ends = [(self.get_step(one.first), self.get_step(one.last)) for one in stretches]
-        return format_stretches(ends, self.get_step(-1), self.field.scale)
 
     @cached_property
     def largest(self) -> list[tuple[int, int, int, float]]:
@@ -137,7 +137,7 @@ class _Leads:
         if self.tested is None:
             ahead = "is ahead" if self.field.ranks else "is highest"
             parts[0] = f"{first} {f'is {words.ahead}{against}' if against else ahead}{rest}"
-            head = "By the readings alone, "
+            head = self.head
         else:
             parts[0] = f"{first} {words.leads_other if against else words.leads}{against}{rest}"
             changes = len(self.merged) - 1
@@ -156,27 +156,27 @@ class _Leads:
         """Count the crossings of two series, and describe which is ahead where, regardless of noise."""
         if len(self.names) != _TWO_SERIES:
             return []
-        good = self.aligned.good
-        ahead = good[0] - good[1]
-        signs = np.where(np.abs(ahead) <= SAME * np.nanmax(np.abs(good)), 0, np.sign(ahead))
-        different = np.isfinite(ahead) & (signs != 0)
-        clear = signs[different]
+        signs = _compare(self.field.aligned)
+        clear = signs[np.isfinite(signs) & (signs != 0)]
         crossings = int((clear[1:] != clear[:-1]).sum())
         counted = f"{self.field.format_call('crossings', *self.names)} = {crossings:,}"
-        stretches = find_stretches(np.where(different, (signs < 0).astype(np.int64), -1))
+        read = self.field.aligned.select_read()
+        signs = _compare(read)
+        leaders = np.where(np.isfinite(signs) & (signs != 0), signs < 0, -1).astype(np.int64)
+        stretches = find_stretches(leaders)
         if not 0 < len(stretches) <= _MOST_STRETCHES:
             return [counted]
         parts = []
         for row, name in enumerate(self.names):
             own = [stretch for stretch in stretches if stretch.leader == row]
-            parts += [f"{name} {self.format_stretches(own)}"] if own else []
+            parts += [f"{name} {_format_stretches(own, read, self.field)}"] if own else []
         return [counted, f"{self.words.alone} by the readings alone: {', '.join(parts)}"]
 
     def describe_when(self, row: int) -> str:
         """Describe where a series leads: each stretch, or the number of steps."""
         own = [stretch for stretch in self.stretches if stretch.leader == row]
         if len(own) <= _MOST_SHOWN:
-            return self.format_stretches(own)
+            return _format_stretches(own, self.aligned, self.field)
         total = sum(stretch.size for stretch in own)
         merged = [stretch for stretch in self.merged if stretch.leader == row]
         if len(merged) == 1:
@@ -224,6 +224,18 @@ class _Leads:
         return parts
 
 
+def _compare(aligned: Aligned) -> FloatArray:
+    """Return the sign of the first series' lead over the second at each step, shape (G,)."""
+    ahead = aligned.good[0] - aligned.good[1]
+    return np.where(np.abs(ahead) <= SAME * np.nanmax(np.abs(aligned.good), initial=0.0), 0, np.sign(ahead))
+
+
+def _format_stretches(stretches: list[Stretch], aligned: Aligned, field: Field) -> str:
+    steps = aligned.steps.tolist()
+    ends = [(steps[one.first], steps[one.last]) for one in stretches]
+    return format_stretches(ends, steps[-1], field.scale)
+
+
 def find_stretches(leaders: IntArray) -> list[Stretch]:
     """Find stretches of equal leaders, without steps that have none (below 0)."""
     bounds = [0, *(np.flatnonzero(np.diff(leaders)) + 1).tolist(), leaders.size]
@@ -264,7 +276,7 @@ def observe_crossing(field: Field) -> Iterator[Observation]:
         name = lowest.names[row]
         every = total == int(np.isfinite(lowest.good[row]).sum())
         where = "at every step" if every else lowest.describe_when(row)
-        alone = "By the readings alone, " if lowest.tested is None else ""
+        alone = lowest.head if lowest.tested is None else ""
         evidence = lowest.list_evidence(row) or lowest.list_largest()
         series = list(dict.fromkeys([name, *lowest.names]))
         steps = lowest.get_step(lowest.stretches[0].first), lowest.get_step(lowest.stretches[-1].last)

@@ -11,7 +11,7 @@ from msgspec import Struct
 from reportgen.claims.fact_words import describe_position, describe_step, format_few
 from reportgen.claims.observations.dips import find_deepest_fall, format_fall
 from reportgen.claims.observations.field import observe
-from reportgen.claims.observations.thresholds import SAME
+from reportgen.core.digits import SAME
 from reportgen.settings.block_parts import Rule
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from reportgen.claims.fact_words import format_range
 from reportgen.claims.observations.field import observe
 from reportgen.claims.observations.moves import CLEAR
-from reportgen.claims.observations.thresholds import SAME
+from reportgen.core.digits import SAME
 from reportgen.settings.block_parts import Rule
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from reportgen.claims.observations.field import observe
 from reportgen.claims.observations.moves import CLEAR, find_move
-from reportgen.claims.observations.thresholds import SAME
+from reportgen.core.digits import SAME
 from reportgen.settings.block_parts import Rule
 
 if TYPE_CHECKING:
@@ -45,11 +45,13 @@ def observe_plateaus(field: Field) -> Iterator[Observation]:
             continue
         start, final, level = series.read(rest.place), series.read(-1), series.format(rest.level)
         if rest.inferred:
+            label = f"plateau, about {level}"
             text = f"{name} levels off at about {level} from {start.step_words} on."
         else:
             inside = series.points.values[rest.place :]
             low, high = (series.format(float(value)) for value in (inside.min(), inside.max()))
             where = f"at {level}" if low == high else f"between {low} and {high}"
+            label = f"from here {low}" if low == high else f"from here {low} to {high}"
             text = (
                 f"The last {inside.size:,} readings of {name} are all {where}, "
                 f"from {start.step_words} to {final.step_words}."
@@ -57,8 +59,7 @@ def observe_plateaus(field: Field) -> Iterator[Observation]:
         before = f"before, up to {field.format_size(rest.moved, name)} away from {level}"
         evidence = (start.format_fact(), final.format_fact("final"), before)
         words, strength = series.rate(rest.moved, inferred=rest.inferred)
-        basis, label = (words, strength / 4), f"{'plateau' if rest.inferred else 'from here'} {level}"
-        steps = start.step, final.step
+        basis, steps = (words, strength / 4), (start.step, final.step)
         yield observe(Rule.PLATEAU, text, evidence, basis, (name,), steps=steps, mark=start, label=label)
 
 

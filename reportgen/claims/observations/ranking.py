@@ -11,14 +11,15 @@ from msgspec.structs import replace
 
 from reportgen.claims.fact_words import format_few
 from reportgen.claims.observations.field import observe
-from reportgen.claims.observations.thresholds import SAME, Threshold
 from reportgen.core.comparisons import Verdict
+from reportgen.core.digits import SAME
 from reportgen.settings.block_parts import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from reportgen.claims.observations.field import Field, Reading
+    from reportgen.claims.observations.thresholds import Threshold
     from reportgen.core.statements import Observation
 
 

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.claims.fact_words import format_quantity
 from reportgen.core.comparisons import Verdict
+from reportgen.core.digits import SAME, find_decimals, needs_exponent
+from reportgen.core.statements import Quantity
 from reportgen.core.words import format_equation, format_number, format_p
 from reportgen.statistics.distributions import t_quantile
 
@@ -21,14 +24,12 @@ if TYPE_CHECKING:
     from reportgen.claims.observations.noise import Noise
     from reportgen.core.comparisons import Comparison
     from reportgen.core.model import FloatArray, IntArray
-    from reportgen.core.statements import Quantity, Scale
+    from reportgen.core.statements import Scale
     from reportgen.statistics.curves.readings import Points
 
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
-# Numbers with a smaller relative difference are equal up to rounding.
-SAME = 1e-9
 _MOST_STRENGTH = 100.0
 _MOST_DECIMALS = 12  # more only with an exponent
 _MOST_SIGNIFICANT = 6
@@ -137,8 +138,12 @@ class Digits(Struct, frozen=True, dict=True):
         Otherwise the last digit is at most half the noise. If noise is unknown, readings are written in full,
         down to 1% of the range. The noise of ``series`` counts: the smaller of two, or the median of more.
         """
-        if (decimals := self.scale.decimals) is not None:
-            decimals = max(decimals - 2, 0) if self._factor > 1 else decimals
+        if (precision := self.scale.precision) is not None:
+            in_percent, significant = self._factor > 1, 3 if quantity is Quantity.VALUE else 1
+            shown = self._factor * value
+            decimals = find_decimals(shown, precision, percent=in_percent, significant=significant)
+            if needs_exponent(value) and not in_percent:
+                return format_scientific(value, decimals)
             return format_quantity(value, quantity, self.scale, decimals=decimals, signed=False)
         if not self.least:
             return format_quantity(value, quantity, self.scale, signed=False)
@@ -196,6 +201,11 @@ class Aligned(Struct, frozen=True):
     good: FloatArray  # values, negated if lower is better, (S, G); NaN outside a series' range
     read: BoolArray  # whether a series has its own reading, (S, G)
     least: float  # the smallest difference that counts
+
+    def select_read(self) -> Aligned:
+        """Return the steps at which no series is interpolated."""
+        own = (self.read | ~np.isfinite(self.good)).all(axis=0)
+        return replace(self, steps=self.steps[own], good=self.good[:, own], read=self.read[:, own])
 
 
 _MOST_DF = 200

@@ -89,7 +89,7 @@ def find_observations(
     applied, or all if empty. Raises ``ReportError`` if the data are invalid.
     """
     from reportgen.claims.observations.choosing import observe_curves, observe_scores  # noqa: PLC0415 - computes
-    from reportgen.figures.curves.plotting import count_value_decimals  # noqa: PLC0415 - as above
+    from reportgen.figures.curves.decimals import choose_precision  # noqa: PLC0415 - as above
 
     found: list[tuple[Observation, Topic]] = []
     curves: list[tuple[CurveSet, Scale]] = []
@@ -108,8 +108,9 @@ def find_observations(
             said = f"observations compare every pair, and {count:,} series are too many for that"
             step = f"Keep {MOST_COMPARED:,} at most with series: in the figure, or filter: in source.yml"
             raise ReportError(Diagnostic(place, said, step, Stage.DATA))
-        decimals = count_value_decimals(answers.get_curves(topic.request).curve_set.curves)
-        scale = replace(make_curve_scale(topic, result), decimals=decimals)
+        drawn = answers.get_curves(topic.request).curve_set.curves
+        precision = choose_precision(drawn, percent=topic.percent)
+        scale = replace(make_curve_scale(topic, result), precision=precision)
         curves.append((result.curve_set, scale))
         precisions.append(sources[topic.request.source].settings.precision or 0.0)
         about.setdefault(scale.metric, topic)

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.model import Lead, ReducedMetric
 from reportgen.draft.blocks.draw_inputs import link_topic, make_curve_context, make_curve_scale
+from reportgen.figures.curves.decimals import choose_precision
 from reportgen.figures.curves.key_results import describe_given_band, list_known_curves
-from reportgen.figures.curves.plotting import count_value_decimals
 from reportgen.figures.curves.result_table import build_result_table, make_column_call
 from reportgen.figures.curves.runs_table import RunRow, build_runs_table, name_run
 from reportgen.narrative.topics import Topic
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from reportgen.claims.vocabulary import Subject
+    from reportgen.core.digits import Precision
     from reportgen.core.errors import SourceLocation
     from reportgen.core.model import CurveSet, Ending, ResultTable
     from reportgen.core.statements import Fact
@@ -38,14 +39,16 @@ def draw_table(planned: PlannedBlock, settings: TableSettings, inputs: DrawInput
     """Draw a ``table`` block."""
     context, answers = make_curve_context(planned, inputs), inputs.answers
     place = planned.block.location
-    metrics, better, leads, facts = [], [], [], []
+    metrics, better, leads, facts, precisions = [], [], [], [], []
     curves = [answers.get_curves(request).curve_set for request in planned.curves]
     for request, curve_set in zip(planned.curves, curves, strict=True):
         way = context.resolve_direction(request.metric, settings.higher_is_better)
         metrics.append((request.metric, answers.get_endings(request, higher_is_better=way is not False)))
         better.append(way)
         leads.append(curve_set.leads[int(way is False)])
-        topic = Topic(request, way, "", percent=context.is_percent(request.metric, settings.format))
+        percent = context.is_percent(request.metric, settings.format)
+        precisions.append(choose_precision(curve_set.curves, percent=percent))
+        topic = Topic(request, way, "", percent=percent)
         get_subject = partial(inputs.get_subject, topic, place)
         facts.append(_find_column_facts(settings.columns, get_subject, curve_set, place))
     return build_result_table(
@@ -56,7 +59,7 @@ def draw_table(planned: PlannedBlock, settings: TableSettings, inputs: DrawInput
         better=tuple(better),
         leads=tuple(leads),
         facts=facts,
-        decimals=[count_value_decimals(curve_set.curves) for curve_set in curves],
+        precisions=precisions,
         given={
             curve.series: describe_given_band(curve_set)
             for curve_set in curves
@@ -119,10 +122,13 @@ def draw_runs_table(planned: PlannedBlock, settings: RunsTableSettings, inputs: 
         step = "Choose some with series: or filter:"
         raise ReportError(Diagnostic(planned.block.location, message, step, Stage.FIGURE))
     better = [context.resolve_direction(one.metric, settings.higher_is_better) for one in planned.curves]
-    topics = [Topic(*pair, "") for pair in zip(planned.curves, better, strict=True)]
+    topics = [
+        Topic(one, way, "", percent=context.is_percent(one.metric, settings.format))
+        for one, way in zip(planned.curves, better, strict=True)
+    ]
     place = planned.block.location
     found = [_summarise_runs(topic, settings.columns, answers, place) for topic in topics]
-    endings, facts, decimals = zip(*found, strict=True)
+    endings, facts, precisions = zip(*found, strict=True)
     table = build_result_table(
         planned.block.id,
         settings,
@@ -131,7 +137,7 @@ def draw_runs_table(planned: PlannedBlock, settings: RunsTableSettings, inputs: 
         better=tuple(better),
         leads=(Lead(None, tested=False),) * len(better),
         facts=facts,
-        decimals=decimals,
+        precisions=precisions,
     )
     source = inputs.sources[planned.curves[0].source]
     known = read_run_settings(inputs.project.root, source, settings.settings)
@@ -149,8 +155,8 @@ def draw_runs_table(planned: PlannedBlock, settings: RunsTableSettings, inputs: 
 
 def _summarise_runs(
     topic: Topic, columns: Sequence[str], answers: ResultsStore, place: SourceLocation
-) -> tuple[tuple[Ending, ...], dict[tuple[str, str], Fact], int | None]:
-    """Return final value, peak and mean of each run of a metric, facts of other columns, and decimals."""
+) -> tuple[tuple[Ending, ...], dict[tuple[str, str], Fact], Precision]:
+    """Return final value, peak and mean of each run of a metric, facts of other columns, and precision."""
     from reportgen.claims.subjects import CurveSubject  # noqa: PLC0415 - only where something is computed
     from reportgen.statistics.curves.mean_curves import summarise_curves  # noqa: PLC0415 - as above
 
@@ -164,7 +170,7 @@ def _summarise_runs(
     )
     facts = _find_column_facts(columns, lambda: subject, alone, place)
     endings = summarise_curves(alone, higher_is_better=topic.higher_is_better is not False)
-    return endings, facts, count_value_decimals(alone.curves)
+    return endings, facts, choose_precision(alone.curves, percent=topic.percent)
 
 
 def _split_runs(curve_set: CurveSet) -> CurveSet:

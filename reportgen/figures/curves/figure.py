@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from reportgen.core.model import Figure, Panels, Table
 from reportgen.core.words import format_count, join_names, lower_axis_title
-from reportgen.figures.axis import format_interval, format_value, make_reader
+from reportgen.figures.axis import format_estimate, format_value, make_reader
 from reportgen.figures.curves.key_results import (
     describe_fewer_runs,
     describe_given_band,
@@ -22,9 +22,10 @@ from reportgen.figures.curves.key_results import (
     format_ends,
     get_lead,
     list_known_curves,
-    name_level_series,
+    list_level_series,
     rank_finals,
     read_out,
+    read_out_apart,
     read_out_estimate,
 )
 from reportgen.figures.curves.plotting import align_margins, describe_beyond_log, get_unsmoothed, make_plot
@@ -84,7 +85,7 @@ class _CurveWords(Struct, frozen=True):
             )
         word = "lowest" if lowest else "highest"
         what = " ".join(filter(None, (word, centre, self.spec.measured)))
-        bests = find_bests(curves, plot, lowest=lowest)
+        bests = find_bests(curves, lowest=lowest)
         most = "best" if self.spec.higher_is_better is not None else word
         picked = describe_pick(self.curve_set, plot, [best.series for best in bests], most=most)
         places = [
@@ -116,13 +117,14 @@ class _CurveWords(Struct, frozen=True):
             return f"{where} {first.series} {verb} with {values[0]}, before {second.series} with {values[1]}."
         if lead.tested:
             where += f" there is no clear {'winner' if ranked else 'order'}:"
-        if read_out(plot, first.value) == read_out(plot, second.value):
-            return f"{where} {name_level_series(plot, ends)} are level at {read_out(plot, first.value)}."
+        if len(level := list_level_series(ends)) > 1:
+            names = join_names([end.name for end in level])
+            return f"{where} {names} are level at {read_out(plot, first.value)}."
         if lead.tested:
             return f"{where} {first.series} has {values[0]}, {second.series} {values[1]}."
         which = f"{'lowest' if lowest else 'highest'} {centre or 'reading'}"
-        values = [f"{read_out_estimate(plot, end._replace(part=''))} ({end.name})" for end in (first, second)]
-        return f"{where} the {which} is {values[0]}, then {values[1]}."
+        values = read_out_apart(plot, [end._replace(part="") for end in (first, second)])
+        return f"{where} the {which} is {values[0]} ({first.name}), then {values[1]} ({second.name})."
 
     def collect_numbers(self) -> dict[str, Any]:
         """Return the entry in ``report.json``: how the figure was made, the leader and points by series."""
@@ -398,8 +400,8 @@ def _list_classes(plot: Plot) -> str:
 
 
 def _write_cell(axis: Axis, value: float, low: float, high: float) -> str:
-    interval = f" {format_interval(axis, low, high)}" if math.isfinite(low) else ""
-    return f"{format_value(axis, value)}{axis.unit}{interval}"
+    words, interval = format_estimate(axis, value, low, high)
+    return f"{words}{axis.unit} {interval}".rstrip()
 
 
 def _build_table(plot: Plot) -> Table:

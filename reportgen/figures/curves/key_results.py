@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from reportgen.core.digits import is_same
 from reportgen.core.model import BenchmarkResult, Standing
 from reportgen.core.words import join_names, lower_axis_title
-from reportgen.figures.axis import format_interval, format_value
+from reportgen.figures.axis import format_estimate, format_value
 from reportgen.figures.curves.plotting import get_unsmoothed, make_plot
 from reportgen.figures.number_format import choose_step_format, format_d3
 from reportgen.figures.paths import positions, thin, write_line_path
@@ -74,11 +75,11 @@ def rank_finals(curves: Sequence[Curve], *, lowest: bool) -> list[Reading]:
     return sorted(ends, key=lambda end: end.value if lowest else -end.value)
 
 
-def find_bests(curves: Sequence[Curve], plot: Plot, *, lowest: bool) -> list[Reading]:
-    """Return the best value at its first step, for every series that reaches it to the digits shown."""
+def find_bests(curves: Sequence[Curve], *, lowest: bool) -> list[Reading]:
+    """Return the best value at its first step, for every series that reaches it."""
     bests = [find_best(curve, lowest=lowest) for curve in curves]
     first = min(bests, key=lambda best: best.value if lowest else -best.value)
-    return [best for best in bests if read_out(plot, best.value) == read_out(plot, first.value)]
+    return [best for best in bests if is_same(best.value, first.value)]
 
 
 def find_best(curve: Curve, *, lowest: bool) -> Reading:
@@ -125,15 +126,22 @@ def read_out(plot: Plot, value: float) -> str:
 
 def read_out_estimate(plot: Plot, reading: Reading) -> str:
     """Format a value with its interval, if it has one, and the part of the runs."""
-    known = np.isfinite(reading.low) and np.isfinite(reading.high)
-    interval = f" {format_interval(plot.y, reading.low, reading.high)}" if known else ""
-    return f"{read_out(plot, reading.value)}{interval}{f' ({reading.part})' if reading.part else ''}"
+    value, interval = format_estimate(plot.y, reading.value, reading.low, reading.high)
+    return " ".join(filter(None, (value, interval, f"({reading.part})" if reading.part else "")))
 
 
-def name_level_series(plot: Plot, ends: Sequence[Reading]) -> str:
-    """Join the names of all series with the same displayed value as the first."""
-    first = read_out(plot, ends[0].value)
-    return join_names([end.name for end in ends if read_out(plot, end.value) == first])
+def read_out_apart(plot: Plot, ends: Sequence[Reading]) -> list[str]:
+    """Format two different values, with as many digits as show their difference if they have no interval."""
+    words = [read_out_estimate(plot, end) for end in ends]
+    if words[0] != words[1] or np.isfinite(ends[0].low):
+        return words
+    apart = abs(ends[0].value - ends[1].value)
+    return [format_estimate(plot.y, end.value, end.value - apart, end.value + apart)[0] for end in ends]
+
+
+def list_level_series(ends: Sequence[Reading]) -> list[Reading]:
+    """Return the series with the same value as the first."""
+    return [end for end in ends if is_same(end.value, ends[0].value)]
 
 
 def format_ends(counts: Iterable[int]) -> str:
@@ -230,7 +238,7 @@ def summarize_benchmark(
     _, card = _describe_standing(curve_set, plot, spec, f" {spec.measured} at the end")
     ranked = spec.higher_is_better is not None
     # The label says how many values the best was picked from; the fact gives its step.
-    bests = find_bests(list_known_curves(curve_set), plot, lowest=spec.higher_is_better is False)
+    bests = find_bests(list_known_curves(curve_set), lowest=spec.higher_is_better is False)
     steps = join_names([format_value(plot.x, best.step) for best in bests])
     names = [best.series for best in bests]
     value = read_out_estimate(plot, bests[0]) if len(bests) == 1 else read_out(plot, bests[0].value)
@@ -271,8 +279,10 @@ def _draw_spark(words: str, plot: Plot) -> str:
         data = write_line_path(*thin(x * SPARK_ACROSS, y * SPARK_DOWN, 120))
         strokes.append(f'<path stroke="{get_colour(line.slot)}" {_THIN} d="{data}"/>')
     values = np.concatenate([line.values for line in plot.lines])
-    low, high = (read_out(plot, end) for end in (np.nanmin(values), np.nanmax(values)))
-    reach = f"all {low}" if low == high else f"from {low} to {high}"
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    reach = f"all {read_out(plot, low)}"
+    if not is_same(low, high):
+        reach = f"from {read_out(plot, low)} to {read_out(plot, high)}"
     return draw_spark(f"{words} by {lower_axis_title(plot.x.title)}, {reach}", strokes, _ROUND)
 
 
@@ -326,8 +336,9 @@ def _describe_standing(curve_set: CurveSet, plot: Plot, spec: PlotSpec, what: st
     if len(ends) == 1 or lead.series == first:
         verb = "" if len(ends) == 1 else "leads with " if ranked else "stands above all others with "
         return first, f"{verb}{estimate}{what}{part}"
-    names = name_level_series(plot, ends)
-    value = estimate if names == ends[0].name else read_out(plot, ends[0].value)
+    level = list_level_series(ends)
+    names = join_names([end.name for end in level])
+    value = estimate if len(level) == 1 else read_out(plot, ends[0].value)
     kind = f"{'lowest' if lowest else 'highest'} {'mean' if lead.tested else 'reading'}"
     unclear = "no clear winner; " if lead.tested and ranked else ""
     return "", f"{unclear}{kind} {value}{what} ({names})"

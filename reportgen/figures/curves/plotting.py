@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,6 @@ from reportgen.figures.axis import (
     DAY,
     LOGS,
     Axis,
-    limit_decimals,
     make_linear_axis,
     make_log2_axis,
     make_log_axis,
@@ -24,6 +22,7 @@ from reportgen.figures.axis import (
     position,
     use_percent,
 )
+from reportgen.figures.curves.decimals import choose_precision
 from reportgen.figures.labels import WIDTHS, place_labels
 from reportgen.figures.number_format import choose_step_format, format_d3, to_moment
 from reportgen.figures.paths import PIXELS_WIDE
@@ -49,7 +48,6 @@ _ROUNDING = 1e-9
 _MOST_RUN_LINES = 10
 _MOST_SYMBOLS = 25
 _TALL = 260
-_MOST_DECIMALS = 7
 _PAD, _SETTINGS_PAD = 0.04, 0.05  # of y, and of x where it is a few settings
 _LARGEST_SHARE = 10.0
 _TICK_COUNTS, _LABEL_GAP = (7, 5, 4, 3, 2), 14
@@ -265,41 +263,13 @@ def _make_y_axis(lines: Sequence[SeriesLine], spec: PlotSpec, context: DrawConte
     else:
         pad = 0.0 if spec.y_domain else _PAD
         axis = make_linear_axis(spec.y_title, low, high, count=5 if spec.height >= _TALL else 4, pad=pad)
-        axis = replace(axis, read_format=_choose_read_format(lines))
+    axis = replace(axis, precision=choose_precision(lines, percent=spec.percent))
     largest = float(np.abs(values).max(initial=0.0))
     if spec.percent and largest > _LARGEST_SHARE:
         message = f'"{spec.metric}" reaches {largest:,.6g}, and format: percent would show that 100-fold'
         step = "Leave format out where values are in percent already"
         raise ReportError(make_diagnostic(context, message, step))
     return use_percent(axis) if spec.percent else axis
-
-
-def count_value_decimals(curves: Sequence[Curve]) -> int | None:
-    """Count the decimals that figures write the values of curves with, or None if these need an exponent."""
-    match = re.fullmatch(r",\.(\d+)f", _choose_read_format(curves))
-    return int(match[1]) if match else None
-
-
-def _choose_read_format(lines: Sequence[SeriesLine | Curve]) -> str:
-    """Choose the format of single values from the data alone, so that it is one for all figures of them."""
-    parts = [part for line in lines for part in (line.values, line.low, line.high, line.raw)]
-    values = np.concatenate([part[np.isfinite(part)] for part in parts if part is not None])
-    axis = make_linear_axis("", float(values.min()), float(values.max()), count=5, pad=_PAD)
-    return limit_decimals(axis, _count_decimals(lines)).read_format
-
-
-def _count_decimals(lines: Sequence[SeriesLine | Curve]) -> int:
-    """Count the decimals that the values have, or that their intervals are known to."""
-    values = np.concatenate([line.values if line.raw is None else line.raw for line in lines])
-    values = values[np.isfinite(values)]
-    exact = (count for count in range(_MOST_DECIMALS) if np.allclose(values, values.round(count), 0, 1e-9))
-    given = next(exact, _MOST_DECIMALS)
-    sides = np.concatenate([(line.high - line.low) / 2 for line in lines])
-    sides = sides[np.isfinite(sides) & (sides > 0)]
-    if not sides.size:
-        return given
-    first = max(0, math.ceil(-math.log10(float(np.median(sides)))))
-    return max(given, first) if given < _MOST_DECIMALS else first + 1
 
 
 def check_positive(low: float, high: float, axis: str, context: SourceContext) -> tuple[float, float]:

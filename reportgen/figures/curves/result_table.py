@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
 
+from reportgen.core.digits import Precision, choose_decimals
 from reportgen.core.model import Cell, Estimate, ResultTable
 from reportgen.core.statements import Quantity
 from reportgen.core.words import (
-    choose_common_decimals,
-    choose_decimals,
-    find_common_half,
     format_estimate,
     format_nonzero,
     format_number,
@@ -55,7 +52,7 @@ class _Metric(Struct, frozen=True, dict=True):
     facts: Mapping[tuple[str, str], Fact]  # by series and column, of all other columns
     percent: bool
     statistics: Sequence[str]  # of final, peak and mean those that are columns
-    figure_decimals: int | None  # of the metric's values in figures, not in percent; None if not known
+    precision: Precision  # of the metric's values in figures
 
     def write_head(self, column: str, context: DrawContext) -> str:
         """Return a column's header; for best values, it includes how many they were picked from if equal."""
@@ -67,22 +64,9 @@ class _Metric(Struct, frozen=True, dict=True):
             return most
         return describe_checkpoints([*counts], is_time=context.step_is_time, most=most)
 
-    @cached_property
-    def decimals(self) -> int | None:
-        """The decimals of all values: those that figures have, otherwise those of the final ones' intervals.
-
-        Without intervals, they show four digits of every value in the table.
-        """
-        if self.figure_decimals is not None:
-            return max(0, self.figure_decimals - 2) if self.percent else self.figure_decimals
-        finals = [ending.final for ending in self.endings]
-        shown = product(self.endings, self.statistics)
-        more = [] if find_common_half(finals) else [_choose_number(*one)[0] for one in shown]
-        return choose_common_decimals(finals + more, percent=self.percent)
-
     def write(self, estimate: Estimate) -> str:
         """Write a value with its interval."""
-        return format_estimate(estimate, percent=self.percent, decimals=self.decimals)
+        return format_estimate(estimate, percent=self.percent, decimals=self.precision)
 
     def write_steps(self, steps: float, column: str) -> str:
         """Write interpolated steps: whole ones exactly, others with digits of all steps of the column.
@@ -120,8 +104,8 @@ def build_result_table(
     *,
     better: tuple[bool | None, ...],
     leads: tuple[Lead, ...],
+    precisions: Sequence[Precision],
     facts: Sequence[Mapping[tuple[str, str], Fact]] = (),
-    decimals: Sequence[int | None] = (),
     runs_with: Mapping[str, Mapping[str, str | None]] | None = None,
     given: Mapping[str, str] = {},
 ) -> ResultTable:
@@ -131,12 +115,12 @@ def build_result_table(
     ``given`` says what the interval of a series is that has one in the input.
     ``metrics`` pairs names with the endings of the series. For each metric, ``better`` says whether larger is
     better (None if unknown or neither), ``leads`` which series the test finds better than all others,
-    ``facts`` the cells of columns other than final, peak and mean, by series and column, and ``decimals``
+    ``facts`` the cells of columns other than final, peak and mean, by series and column, and ``precisions``
     those of its values in figures.
     """
     columns, several = settings.columns, len(metrics) > 1
     statistics = [column for column in columns if column in _HEADS]
-    known = zip(facts or [{}] * len(metrics), decimals or [None] * len(metrics), strict=True)
+    known = zip(facts or [{}] * len(metrics), precisions, strict=True)
     shown = [
         _Metric(name, ends, way, lead, own, context.is_percent(name, settings.format), statistics, places)
         for (name, ends), way, lead, (own, places) in zip(metrics, better, leads, known, strict=True)
@@ -329,7 +313,7 @@ def _build_fact_cell(fact: Fact, column: str, metric: _Metric, context: DrawCont
         return Cell(f"{value:,.0f}", value)
     if fact.name == "sd":
         factor, unit = (100, " points") if metric.percent else (1, "")
-        words = format_nonzero(factor * value, decimals=metric.decimals, signed=False)
+        words = format_nonzero(factor * value, decimals=metric.precision.usual, signed=False)
         return Cell(f"{words}{unit}", value)
     ends = (fact.from_step, fact.to_step)
     at = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reportgen.core.comparisons import TARGET_POWER, Verdict
+from reportgen.core.digits import is_same
 from reportgen.core.model import BenchmarkResult, Cell, ResultTable, Standing
 from reportgen.core.words import describe_chance, format_count, format_number, join_names
 from reportgen.figures.picture import Dot, draw_dots
@@ -217,11 +218,11 @@ def summarize_score_benchmark(
     context = share_digits(context, scored.scores, scored.comparisons)
     lead, known = scored.lead, [score for score in scored.scores if score.estimate is not None]
     choose, first = (max, "Highest score") if context.higher_is_better else (min, "Lowest score")
-    best = format_score(choose(score.estimate or 0.0 for score in known), context)
-    leaders = [score for score in known if format_score(score.estimate or 0.0, context) == best]
+    best = choose(score.estimate or 0.0 for score in known)
+    leaders = [score for score in known if is_same(score.estimate or 0.0, best)]
     names = join_names([score.series for score in leaders], most=_MOST_NAMED)
     # Equal scores may have different intervals, which the page's blocks show.
-    value = format_score_estimate(leaders[0], context) if len(leaders) == 1 else best
+    value = format_score_estimate(leaders[0], context) if len(leaders) == 1 else format_score(best, context)
     card = f"{value} {name_metric(known[0].metric, context)}"
     if not lead.series:
         card = f"{f'No clear winner; {first.lower()}' if lead.tested else first}: {names} {card}"

@@ -8,9 +8,10 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reportgen.core.digits import is_same
 from reportgen.core.model import Curve, CurveSet
 from reportgen.core.words import format_number, join_names
-from reportgen.figures.axis import format_interval, format_value
+from reportgen.figures.axis import format_estimate, format_value
 from reportgen.figures.curves.figure import draw_plot_figure, name_band
 from reportgen.figures.curves.plotting import make_plot
 from reportgen.figures.plot import FigureText, PlotSpec, describe_source, join_caption, make_step_context
@@ -154,15 +155,13 @@ class _PassCurves(Struct, frozen=True):
             return f"{curves[0].series} has {join_names(points)}."
         sentences = []
         for k in ends:
-            # Name every series with the same value, to the digits shown.
             sign = -1 if self.better else 1
             values = [sign * float(curve.values[curve.steps == k][0]) for curve in curves]
             ranked = [curves[place] for place in sorted(range(len(curves)), key=values.__getitem__)]
             readings = [_format_reading(plot, curve, k) for curve in ranked]
             best = readings[0][0]
-            level = [
-                curve.series for curve, (value, _) in zip(ranked, readings, strict=True) if value == best
-            ]
+            tied = zip(ranked, sorted(values), strict=True)
+            level = [curve.series for curve, value in tied if is_same(value, min(values))]
             what = f"the {'highest' if self.better else 'lowest'} pass@k"
             further = k > 1 and any(curve.steps[-1] > k for curve in curves)
             largest = ", the largest that all series reach" if further else ""
@@ -180,7 +179,8 @@ class _PassCurves(Struct, frozen=True):
         if not is_percent(self.context):
             return plot
         shown = np.concatenate([part for line in plot.lines for part in (line.values, line.low, line.high)])
-        return replace(plot, y=replace(plot.y, unit="%", read_format=choose_percent_format(shown, 1)))
+        read_format = choose_percent_format(shown, 1)
+        return replace(plot, y=replace(plot.y, unit="%", read_format=read_format, precision=None))
 
     def write_subtitle(self, band: str) -> str:
         size = _describe_size([score for curve in self.curves for score in curve])
@@ -276,7 +276,6 @@ def _describe_size(scores: Sequence[Score]) -> str:
 def _format_reading(plot: Plot, curve: Curve, k: float) -> tuple[str, str]:
     """Format the value of a series at one k, without and with its interval."""
     value, low, high = (float(part[curve.steps == k][0]) for part in (curve.values, curve.low, curve.high))
-    centre = f"{format_value(plot.y, value)}{plot.y.unit}"
-    if not np.isfinite(low):
-        return centre, centre
-    return centre, f"{centre} {format_interval(plot.y, low, high)}"
+    words, interval = format_estimate(plot.y, value, low, high)
+    centre = f"{words}{plot.y.unit}"
+    return centre, f"{centre} {interval}".rstrip()

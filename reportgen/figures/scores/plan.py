@@ -173,7 +173,8 @@ def _draw_plan_figure(
         numbers={"difference": plan.difference},
     )
     shown = np.concatenate([line.values for line in plot.lines])
-    plot = replace(plot, y=replace(plot.y, unit="%", read_format=choose_percent_format(shown, 0)))
+    read_format = choose_percent_format(shown, 0)
+    plot = replace(plot, y=replace(plot.y, unit="%", read_format=read_format, precision=None))
     return draw_plot_figure(plot, curve_set, text, plot_context)
 
 

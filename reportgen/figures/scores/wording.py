@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from reportgen.core.comparisons import REPORTED
+from reportgen.core.digits import choose_decimals, choose_percent_decimals
 from reportgen.core.words import (
-    choose_decimals,
-    choose_percent_decimals,
     find_common_half,
     format_count,
     format_equation,

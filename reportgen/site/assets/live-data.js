@@ -13,45 +13,51 @@
     return Array.from({ length: x.count }, (_, i) => Number((x.from + i * x.by).toPrecision(15)));
   }
 
-  const CHARACTERS = "#$%()*+,-./0123456789:;=?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}";
-  const BASE = CHARACTERS.length / 2;
+  const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-  /** Whole numbers that pack_numbers in payload.py packed; null at a gap. */
-  function unpack(text) {
-    const numbers = [];
-    for (let i = 0; i < text.length; i++) {
-      let digit = CHARACTERS.indexOf(text[i]);
-      let [number, place] = [0, 1];
-      for (; digit >= BASE; digit = CHARACTERS.indexOf(text[++i])) {
-        number += (digit - BASE) * place;
-        place *= BASE;
-      }
-      number += digit * place;
-      numbers.push(digit < 0 ? null : number % 2 ? -(number - 1) / 2 : number / 2);
-    }
-    return numbers;
+  const view = new DataView(new ArrayBuffer(8));
+
+  /** The double whose upper 32 bits are this number, with its sign. */
+  function doubleOf(number) {
+    view.setUint32(0, Math.abs(number));
+    return Math.sign(number) * view.getFloat64(0);
   }
 
-  /** The sums of all differences so far; null at a gap. */
-  function addUp(differences) {
-    let level = 0;
-    return differences.map((step) => (step === null ? null : (level += step)));
+  /** The values of a column that payload.py lists, or packs as first number and differences; null at a gap. */
+  function valuesOf(column) {
+    const [decimals, first, digits] = column;
+    if (typeof digits !== "string") return column;
+    const planes = digits.split(" ");
+    const read = (whole) => (decimals === null ? doubleOf(whole) : whole / 10 ** decimals);
+    let whole = first;
+    return Array.from(planes[0], (_, i) => {
+      const next = planes.reduceRight((number, plane) => number * 64 + DIGITS.indexOf(plane[i]), 0);
+      if (next === 0) return null;
+      whole += next % 2 ? (next - 1) / 2 : 1 - next / 2;
+      return read(whole);
+    });
   }
 
-  /** Columns y, low, high and raw of a series as values of its axis, where they are packed. */
-  function columnsOf({ y, low, high, raw }, [from, unit]) {
-    if (typeof y !== "string") return {};
-    const valueOf = (level) => (level === null ? null : from + level * unit);
-    const middle = addUp(unpack(y));
-    const made = { y: middle.map(valueOf) };
-    if (raw) made.raw = addUp(unpack(raw)).map(valueOf);
-    if (high) {
-      const above = addUp(unpack(high));
-      const more = unpack(low);
-      made.high = middle.map((level, i) => (above[i] === null ? null : valueOf(level + above[i])));
-      made.low = middle.map((level, i) => (more[i] === null ? null : valueOf(level - above[i] + more[i])));
-    }
+  /** Mean of runs, and an interval of ``spread`` standard deviations where they differ. */
+  function summaryOf(runs, spread) {
+    const made = { y: [], low: [], high: [] };
+    runs[0].values.forEach((_, i) => {
+      const values = runs.map((run) => run.values[i]);
+      const mean = values.reduce((a, b) => a + b) / values.length;
+      const apart = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1);
+      const half = values.every((value) => value === values[0]) ? null : spread * Math.sqrt(apart);
+      made.y.push(mean);
+      made.low.push(half === null ? null : mean - half);
+      made.high.push(half === null ? null : mean + half);
+    });
     return made;
+  }
+
+  /** Columns y, low, high and raw of a series. */
+  function columnsOf({ spread, ...given }, runs) {
+    const named = ["y", "low", "high", "raw"].filter((name) => given[name]);
+    const made = Object.fromEntries(named.map((name) => [name, valuesOf(given[name])]));
+    return spread === undefined ? made : { ...made, ...summaryOf(runs, spread) };
   }
 
   /** The palette slot, from 0, of a colour like var(--rg-series-1); "muted" for the grey. */
@@ -64,27 +70,18 @@
     constructor(payload) {
       const columns = payload.xs.map(column);
       const indexes = columns.map((steps) => new Map(steps.map((step, i) => [step, i])));
-      const axisOf = (given) => (given.right ? payload.right : payload.y);
-      const runsOf = (given) => {
-        const [from, unit] = axisOf(given).run_levels;
-        return (given.runs ?? []).map((run) => ({
-          name: run.name,
-          seed: run.seed,
-          steps: columns[run.x],
-          values: addUp(unpack(run.q)).map((level) => (level === null ? null : from + level * unit)),
-        }));
-      };
-      this.series = payload.series.map((given, number) => ({
+      const runOf = ({ name, seed, x, y }) => ({ name, seed, steps: columns[x], values: valuesOf(y) });
+      const seriesOf = (given, number, runs) => ({
         ...given,
-        ...columnsOf(given, axisOf(given).levels),
+        ...columnsOf(given, runs),
         key: String(number),
         label: given.right ? `${given.name} (right)` : given.name, // as ON_THE_RIGHT in plot.py
         slot: slotOf(given.colour),
         steps: columns[given.x],
         at: indexes[given.x],
-        runs: runsOf(given),
-      }));
-      this.exact = payload.run_exact; // whether values of runs read as the data's own
+        runs,
+      });
+      this.series = payload.series.map((given, i) => seriesOf(given, i, (given.runs ?? []).map(runOf)));
       this.comparable = payload.differences; // whether all series are of one metric
       this.independent = payload.independent; // whether bands are confidence intervals over runs
       this.hasRuns = this.series.some((one) => one.runs.length);
@@ -145,9 +142,8 @@
       return rows.sort((a, b) => missing(a) - missing(b) || side(a) - side(b) || b.value - a.value);
     }
 
-    /** Runs of a series that have a value at a step, largest first, where these can be read. */
+    /** Runs of a series that have a value at a step, largest first. */
     runsAt(one, step) {
-      if (!this.exact) return [];
       const found = one.runs.map(({ name, seed, steps, values }) => {
         return { one, name, seed, value: values[steps.indexOf(step)] ?? null };
       });
@@ -346,10 +342,47 @@
     return value > 0 && /[1-9]/.test(words) ? `+${words}` : words;
   }
 
-  /** Functions that turn a value of this axis into words. */
-  function reader({ scale, read }) {
+  /** Mantissa, as text, and exponent of a number above 0 that is rounded to significant digits. */
+  function split(size, digits) {
+    const [mantissa, exponent] = size.toExponential(digits - 1).split("e");
+    return [mantissa, Number(exponent)];
+  }
+
+  /** The decimals of a value, as find_decimals in core/digits.py chooses them. */
+  function decimalsOf(value, [usual, plain], half, percent, significant) {
+    if (half > 0) {
+      const [mantissa, exponent] = split(half, 2);
+      const own = 1 - exponent;
+      if (percent) return Math.max(usual, own - 1);
+      const enough = own - Number(Number(mantissa) >= 3.55);
+      return usual >= enough && usual <= own + 1 ? usual : own;
+    }
+    const size = Math.abs(value);
+    const until = (edge, decimals) =>
+      edge > 0 && edge < 10 ** -decimals / 2 ? Math.max(decimals, -split(edge, 1)[1]) : decimals;
+    if (percent) return until(Math.min(size, Math.abs(100 - size)), usual);
+    if (size === 0) return plain <= 4 ? plain : 0;
+    const [mantissa, exponent] = split(size, significant);
+    const needed = mantissa.replace(/\.?0+$/, "").replace(".", "").length - 1 - exponent;
+    const own = significant - 1 - exponent;
+    return until(1 - size, Math.max(needed, usual <= own + 1 ? usual : plain));
+  }
+
+  /** A function that turns values of this axis into words. One of a measured value takes the ``half`` width of its
+      interval, too, and the digits that it has ``like`` another value, as the ends of an interval have. */
+  function reader({ scale, read, decimals: precision, format }) {
     const locale = vega.defaultLocale();
-    return scale === "time" ? locale.utcFormat(read) : locale.format(read);
+    if (precision === undefined) return scale === "time" ? locale.utcFormat(read) : locale.format(read);
+    const percent = format.endsWith("%");
+    const factor = percent ? 100 : 1;
+    return (value, { half = null, like = value, significant = 3 } = {}) => {
+      const decimals = decimalsOf(like * factor, precision, half * factor, percent, significant);
+      const largest = Math.abs(like) + (half ?? 0);
+      if (percent || (!(largest > 0 && largest < 1e-4) && largest < 1e15))
+        return locale.format(`,.${Math.max(0, decimals)}${percent ? "%" : "f"}`)(value);
+      const digits = value === 0 ? -1 : decimals + Math.floor(Math.log10(Math.abs(value)) + 1e-9);
+      return digits < 0 ? "0" : locale.format(`.${digits}${half > 0 ? "" : "~"}e`)(value);
+    };
   }
 
   /** A place on the x axis in words: "step 8", or "k = 8" where the title is a symbol. */

@@ -30,12 +30,13 @@
       const [a, b] = pair;
       const names = pair.map(({ name }) => quoteName(name));
       if (differs) rows.length = 0;
-      rows.push([`${a.name} \u2212 ${b.name}`, values.get(a) - values.get(b), `gap(${names.join(", ")}, ${written})`]);
+      const apart = values.get(a) - values.get(b);
+      rows.push([`${a.name} \u2212 ${b.name}`, apart, `gap(${names.join(", ")}, ${written})`, { significant: 1 }]);
     }
     return rows
       .filter(([, , expression]) => !UNSAFE.test(expression))
-      .map(([words, value, expression]) => {
-        const number = readY(value);
+      .map(([words, value, expression, digits]) => {
+        const number = readY(value, digits);
         return [`${words} ${number}`, `[${number}]{value="${expression}" of="${of}"}`];
       });
   }

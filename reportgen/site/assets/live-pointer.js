@@ -31,6 +31,11 @@
     return make("span", `rg-swatch rg-slot-${slot}${line === undefined ? "" : ` rg-line-${line}`}`);
   }
 
+  /** The digits of a reading: those of its interval, if it has one. */
+  function digitsOf({ low, high }) {
+    return low === null ? {} : { half: (high - low) / 2 };
+  }
+
   class Pointer {
     constructor(plot) {
       this.plot = plot;
@@ -158,7 +163,10 @@
         put(element, x, y);
       };
       const places = live.spread(heights, LINE, height);
-      known.forEach(({ one, value }, i) => beside(this.values[Number(one.key)], plot.said(value, one), places[i]));
+      known.forEach((reading, i) => {
+        const { one, value } = reading;
+        beside(this.values[Number(one.key)], plot.said(value, one, digitsOf(reading)), places[i]);
+      });
       if (!same) beside(this.place, live.placeWords(plot.x, plot.readX(this.step)), height - LINE / 2);
     }
 
@@ -241,9 +249,9 @@
       const minus = make("span", "", "\u2212");
       minus.setAttribute("aria-hidden", "true");
       row.append(first, minus, second, make("span", "rg-name", "difference"));
-      row.append(make("span", "rg-value", plot.saidDifference(value, series[0])));
+      row.append(make("span", "rg-value", plot.saidDifference(value, series[0], digitsOf({ low, high }))));
       if (plot.band && low !== null)
-        row.append(make("span", "rg-interval", plot.readInterval(low, high, series[0])));
+        row.append(make("span", "rg-interval", `[${plot.readEnds({ value, low, high }, series[0]).join(", ")}]`));
       return row;
     }
 
@@ -256,9 +264,9 @@
       if (one.right) row.append(make("span", "rg-interval", "(right)")); // not cut, as a long name may be
       if (value === null) row.append(make("span", "rg-value", "no value"));
       else {
-        row.append(make("span", "rg-value", plot.said(value, one)));
+        row.append(make("span", "rg-value", plot.said(value, one, digitsOf({ low, high }))));
         const aside = (words) => row.append(make("span", "rg-interval", words));
-        if (plot.band && low !== null) aside(plot.readInterval(low, high, one));
+        if (plot.band && low !== null) aside(`[${plot.readEnds({ value, low, high }, one).join(", ")}]`);
         if (raw !== null) aside(`unsmoothed ${plot.read(raw, one)}`);
         if (withCount && n > 1) aside(`n = ${n}`);
         const change = this.compared ? plot.data.change(one, this.step, plot.group.pin) : null;
@@ -355,15 +363,16 @@
       const shown = this.spoken ? readings.filter(({ one }) => one === this.spoken) : readings;
       const words = shown.map(({ one, value, low, high }) => {
         if (value === null) return this.spoken ? `${one.label} has no value` : "";
-        const ends = [low, high].map((end) => end !== null && plot.read(end, one));
+        const ends = low === null ? [] : plot.readEnds({ value, low, high }, one);
         const interval = this.spoken && low !== null ? ` from ${ends.join(" to ")}` : "";
         const change = this.compared ? plot.data.change(one, this.step, plot.group.pin) : null;
         const moved = change === null ? "" : `, ${plot.saidDifference(change, one)} from ${plot.readX(plot.group.pin)}`;
-        return `${one.label} ${plot.said(value, one)}${interval}${moved}`;
+        return `${one.label} ${plot.said(value, one, digitsOf({ low, high }))}${interval}${moved}`;
       });
       const place = live.placeWords(plot.x, plot.readX(this.step));
       const difference = !this.spoken && plot.data.difference(plot.visible, this.step);
-      if (difference) words.push(`difference ${plot.said(difference.value, difference.series[0])}`);
+      if (difference) 
+        words.push(`difference ${plot.saidDifference(difference.value, difference.series[0], digitsOf(difference))}`);
       this.say(`${place}: ${words.filter(Boolean).join(", ")}`);
     }
 

@@ -89,28 +89,31 @@
       return right ? this.payload.right : this.y;
     }
 
-    /** A value of a series in words, and with the unit of its axis. */
-    read(value, { right }) {
-      return right ? this.chosen.readRight(value) : this.readY(value);
+    /** A value of a series in words, and with the unit of its axis; ``digits`` as ``reader`` takes them. */
+    read(value, { right }, digits) {
+      return right ? this.chosen.readRight(value, digits) : this.readY(value, digits);
     }
 
     get readY() {
       return this.chosen.readY;
     }
 
-    said(value, one) {
-      const words = `${this.read(value, one)}${this.axisOf(one).unit ?? ""}`;
+    said(value, one, digits) {
+      const shown = this.differs ? { significant: 1, ...digits } : digits;
+      const words = `${this.read(value, one, shown)}${this.axisOf(one).unit ?? ""}`;
       return this.differs ? live.signed(value, inPoints(words)) : words;
     }
 
     /** A difference of two values of a series, with its sign. */
-    saidDifference(value, one) {
-      return this.differs ? this.said(value, one) : live.signed(value, inPoints(this.said(value, one)));
+    saidDifference(value, one, digits) {
+      const words = this.said(value, one, { significant: 1, ...digits });
+      return this.differs ? words : live.signed(value, inPoints(words));
     }
 
-    /** An interval in brackets, whose ends have no unit. */
-    readInterval(low, high, one) {
-      return `[${[low, high].map((end) => this.read(end, one).replace("%", "")).join(", ")}]`;
+    /** The ends of a value's interval, with its digits and no unit. */
+    readEnds({ value, low, high }, one) {
+      const digits = { like: value, half: (high - low) / 2 };
+      return [low, high].map((end) => this.read(end, one, digits).replace("%", ""));
     }
 
     /** The two series whose difference can be shown: those that are shown now; otherwise null. */

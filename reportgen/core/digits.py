@@ -1,0 +1,91 @@
+"""Decimals of single numbers: those of the interval where there is one, otherwise significant digits."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+_SIGNIFICANT = 3
+_ONE_DIGIT_FROM = 3.55
+"""Half-widths from here, times a power of ten, need only one digit: the rule of the Particle Data Group."""
+_SMALL, _LARGE = 1e-4, 1e15
+_MOST_ZEROS = 4  # after the point, before a smaller number has an exponent
+_TENTH_OF_A_POINT = 0.001
+_MOST_DECIMALS = 6
+SAME = 1e-9
+"""Numbers with a smaller relative difference are equal up to rounding."""
+
+
+class Precision(NamedTuple):
+    """Decimals that values of one metric usually have: beside an interval, and without one."""
+
+    usual: int
+    plain: int
+
+
+def find_decimals(
+    value: float,
+    precision: Precision,
+    half: float | None = None,
+    *,
+    percent: bool = False,
+    significant: int = _SIGNIFICANT,
+) -> int:
+    """Return the decimals of a value: the usual ones of its metric, or others where these do not suit it.
+
+    With ``half``, half the width of its interval, these are two significant digits of that, unless the usual
+    ones show enough of it and not much more. Without, the value has at least ``significant`` digits, less
+    zeros at its end. Of percentages (``percent``), the half-width has one digit, and only 0 and 100
+    themselves are shown as such. Decimals of −1 stand for tens. ``site/assets/live-data.js`` does the same.
+    """
+    usual, plain = precision
+    if half is not None and 0 < half < math.inf:
+        mantissa, exponent = _split(half, 2)
+        own = 1 - exponent
+        if percent:
+            return max(usual, own - 1)
+        enough = own - (float(mantissa) >= _ONE_DIGIT_FROM)
+        return usual if enough <= usual <= own + 1 else own
+    size = abs(value)
+    if percent:
+        edge = min(size, abs(100 - size))
+        return max(usual, -_split(edge, 1)[1]) if 0 < edge < 10.0**-usual / 2 else usual
+    if not size:
+        return plain if plain <= _MOST_ZEROS else 0
+    mantissa, exponent = _split(size, significant)
+    own = significant - 1 - exponent
+    needed = len(mantissa.rstrip("0").replace(".", "")) - 1 - exponent
+    decimals = max(needed, usual if usual <= own + 1 else plain)
+    rest = 1 - size
+    return max(decimals, -_split(rest, 1)[1]) if 0 < rest <= 10.0**-decimals / 2 else decimals
+
+
+def choose_percent_decimals(half: float | None) -> int:
+    """Return the decimals of a percentage: one, or more if its half-width is below a tenth of a point."""
+    if half is None or not 0 < half < _TENTH_OF_A_POINT:
+        return 1
+    return min(_MOST_DECIMALS, -math.floor(math.log10(half * 100)))
+
+
+def choose_decimals(half: float | None) -> int | None:
+    """Return the decimals that give a half-width two significant digits, or None if it is not known."""
+    if half is None or half <= 0:
+        return None
+    return max(0, min(_MOST_DECIMALS, 1 - math.floor(math.log10(half))))
+
+
+def needs_exponent(*parts: float) -> bool:
+    """Whether numbers that are written alike are so small or so large that they need an exponent."""
+    largest = max((abs(part) for part in parts if math.isfinite(part)), default=0.0)
+    return 0 < largest < _SMALL or largest >= _LARGE
+
+
+def is_same(a: float, b: float) -> bool:
+    """Whether two numbers are equal up to rounding errors of floats."""
+    return math.isclose(a, b, rel_tol=SAME)
+
+
+def _split(size: float, digits: int) -> tuple[str, int]:
+    """Return mantissa and exponent of a number above 0 that is rounded to significant digits."""
+    mantissa, _, exponent = f"{size:.{digits - 1}e}".partition("e")
+    return mantissa, int(exponent)
