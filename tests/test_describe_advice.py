@@ -186,3 +186,54 @@ def test_a_setting_that_only_runs_without_the_metric_vary_is_not_suggested(tmp_p
     )
     shutil.copytree(ROOT / "tests/shapes/optuna", root / "data/optuna")
     assert "x: lr\n" in describe(root, "data/optuna")["suggested"]["block"]
+
+
+RESULTS = [
+    {"command": f"{tool} foo", "mean": mean, "times": [mean, mean]}
+    for tool, mean in (("rg", 0.1), ("ag", 0.9))
+]
+
+
+@pytest.mark.parametrize(
+    ("content", "stated", "columns", "expected"),
+    [
+        (
+            {"results": RESULTS},
+            ["format: mapped", "rows: $.results[*]"],
+            "form: totals\ncolumns: {series: $.command, score: $.mean}\n",
+            [("rg foo", "", 0.1), ("ag foo", "", 0.9)],
+        ),
+        (
+            {"version": 3, "the results": RESULTS},
+            ["format: mapped", 'rows: $["the results"][*]'],
+            "form: totals\ncolumns: {series: $.command, score: $.mean}\n",
+            [("rg foo", "", 0.1), ("ag foo", "", 0.9)],
+        ),
+        (
+            {"Elm": {"AIME": 51.2, "MATH": 76.8}, "Fir": {"AIME": 48.0, "MATH": 75.5}},
+            [
+                "format: mapped",
+                "form: totals",
+                "rows: $[*][*]",
+                "columns: {series: ^@, benchmark: '@', score: $}",
+            ],
+            "",
+            [("Elm", "AIME", 51.2), ("Fir", "AIME", 48.0), ("Elm", "MATH", 76.8), ("Fir", "MATH", 75.5)],
+        ),
+    ],
+)
+def test_json_of_another_shape_is_refused_with_its_mapping(
+    tmp_path: Path,
+    content: object,
+    stated: list[str],
+    columns: str,
+    expected: list[tuple[str, str, float]],
+) -> None:
+    """Rows under a key, and scores by the names of models and benchmarks."""
+    root = put(tmp_path, {"s.json": content})
+    (problem,) = describe(root, "data/s.json")["problems"]
+    assert problem["severity"] == "error"
+    assert all(line in problem["next_step"] for line in stated), problem
+    write_file(root / "data/s.source.yml", "\n".join([*stated, columns]))
+    totals = describe(root, "data/s.json")["totals"]
+    assert [(one["series"], one["benchmark"], one["value"]) for one in totals] == expected

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError
+from reportgen.core.words import join_names
 from reportgen.formats import sql
 from reportgen.formats.files import BOM, NOT_UTF8
 from reportgen.formats.json_files import parse_object
@@ -35,6 +36,7 @@ _HEAD: Final = 256 << 10
 _ROWS_OF_A_HEAD: Final = 500
 _ROWS_OF_A_SAMPLE: Final = 5_000
 _NO_OBJECT: Final = ("the line is not a JSON object", "Mend or remove it")
+_MOST_KEYS: Final = 8
 _ADVICE: Final = (
     "Say where its rows are with format: mapped, rows: and columns:, write a list of objects, or leave the "
     "file out with files: in source.yml"
@@ -198,10 +200,31 @@ def _look_at_records(
     return Look(file, cells, exhaustive and len(sample) == count)
 
 
+def _advise_mapping(table: Any) -> str:  # noqa: ANN401 - whatever JSON holds
+    """Return the settings that map an object with a list of rows, or with scores by two names; else ""."""
+    if not isinstance(table, dict) or not table:
+        return ""
+    if all(isinstance(row, dict) and row for row in table.values()):
+        scores = [cell for row in table.values() for cell in row.values()]
+        if all(isinstance(cell, int | float) for cell in scores):
+            columns = "columns: {series: ^@, benchmark: '@', score: $}"
+            mapped = f"format: mapped, form: totals, rows: $[*][*] and {columns}"
+            return f"If it holds scores by model and benchmark, say {mapped} in source.yml"
+    for name, rows in table.items():
+        if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
+            path = f"$.{name}[*]" if name.isidentifier() else f"$[{json.dumps(name)}][*]"
+            mapped = f"format: mapped, rows: {path} and columns:"
+            return f"Say {mapped} in source.yml; a row has {join_names([*rows[0]], most=_MOST_KEYS)}"
+    return ""
+
+
 def build_records(content: Content, table: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - whatever JSON holds
     """Return the rows of an object of columns."""
     if not isinstance(table, dict) or not all(isinstance(column, list) for column in table.values()):
-        raise content.make_error("the file is neither a list of objects nor an object of lists", _ADVICE)
+        message = "the file is neither a list of objects nor an object of lists"
+        raise content.make_error(message, _advise_mapping(table) or _ADVICE)
+    if len(table) == 1 and (advice := _advise_mapping(table)):
+        raise content.make_error(f'the file has one key, "{next(iter(table))}", with its rows', advice)
     lengths = {name: len(column) for name, column in table.items()}
     if len(set(lengths.values())) > 1:
         longest, shortest = max(lengths, key=lengths.__getitem__), min(lengths, key=lengths.__getitem__)
