@@ -372,7 +372,7 @@ def test_a_study_that_minimises_has_its_best_trial_lowest(tmp_path: Path) -> Non
     found = call(report, "facts", "tune", "--metric", "value")
     assert "value of 1 series, lower is better" in found.stdout
     said = call(report, "describe", "data/tune.db").stdout
-    assert "x: optimizer is a guess: it puts runs together that may differ in more; name another" in said
+    assert "x: lr is a guess: it puts runs together that may differ in more; name another" in said
 
 
 def test_each_judge_is_shown(tmp_path: Path) -> None:
