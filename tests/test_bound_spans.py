@@ -23,10 +23,10 @@ from reportgen.site.fragments import (
     BoundMarks,
     add_anchors,
     find_unmatched,
-    group_states,
     insert_statements,
     match_statements,
 )
+from reportgen.site.outputs import group_states
 from reportgen.site.publishing import publish
 
 if TYPE_CHECKING:

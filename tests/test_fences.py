@@ -96,9 +96,7 @@ def test_a_fence_that_the_draft_did_not_find_is_an_error(kind: str, entered: str
     page = read_page("page.md", BLOCK, "content/page.md")
     fences = Fences((page,), {("page.md", "curve"): FIGURE})
     fences.enter_page(entered, page.text)
-    with pytest.raises(
-        SuperFencesException, match=f"Markdown shows a {kind} block that the draft did not find"
-    ):
+    with pytest.raises(SuperFencesException, match=f"put a {kind} block into this page after it was drafted"):
         fences.mark(kind)
 
 

@@ -33,15 +33,18 @@ from reportgen.site.fragments import (
     Fences,
     add_anchors,
     find_unmatched,
-    group_states,
     insert_statements,
     match_statements,
+    quote_marks,
     render_block,
     render_view,
 )
 from reportgen.site.outputs import (
+    describe_accepted,
+    describe_source,
     format_report_json,
     get_page_folder,
+    group_states,
     list_figure_files,
     list_figures,
     list_tables,
@@ -60,29 +63,14 @@ if TYPE_CHECKING:
     from reportgen.core.cache import CachedText
     from reportgen.core.model import Shown
     from reportgen.core.statements import Statement
-    from reportgen.draft.accepting import AcceptedWarning
     from reportgen.draft.report import Report
     from reportgen.narrative.binding_syntax import Candidate
-    from reportgen.settings.inputs import Page, Source
+    from reportgen.settings.inputs import Block, Page
     from reportgen.site.citation import CitedReport
     from reportgen.site.outputs import PageOutputs
     from reportgen.site.reuse.manifest import LastBuild
     from reportgen.site.reuse.pages import PageStore
     from reportgen.site.worker import BackgroundJobs
-
-
-def _describe_accepted(one: AcceptedWarning) -> dict[str, str]:
-    return {"place": str(one.problem.location), "text": one.problem.text, "reason": one.reason}
-
-
-def _describe_source(source: Source) -> dict[str, Any]:
-    return {
-        "name": source.name,
-        "title": source.settings.title or source.name,
-        "approximate": source.settings.approximate or "",
-        "labels": [f"{label} is short for {name}" for name, label in source.settings.labels.items()],
-        "files": [{"path": f.path, "sha256": f.sha256, "size": f.size} for f in source.files],
-    }
 
 
 def find_lunr() -> Path:
@@ -155,7 +143,7 @@ class Assembly:
             "citation": {"reference": format_apa(cited), "bibtex": format_bibtex(cited)} if cited else None,
             "commit": self._provenance.commit,
             "date": self._provenance.date,
-            "all_sources": [_describe_source(source) for source in report.list_sources()],
+            "all_sources": [describe_source(source) for source in report.list_sources()],
             "sources": [],
             "has_problems": bool(report.problems or report.accepted),
             **dict.fromkeys(("og_image", "description", "published"), ""),
@@ -276,7 +264,7 @@ class Assembly:
     def make_site_context(self) -> dict[str, Any]:
         """Return the context of templates that are no pages, with every problem of the report."""
         problems = [{"place": str(one.location), "text": one.text} for one in self.report.problems]
-        accepted = [_describe_accepted(one) for one in self.report.accepted]
+        accepted = [describe_accepted(one) for one in self.report.accepted]
         return self.context | {"problems": problems, "all_accepted": accepted}
 
     def make_page_context(self, path: str, url: str) -> dict[str, Any]:
@@ -290,9 +278,9 @@ class Assembly:
             # Link previews need an absolute address.
             card = urljoin(self._site_url, target) if self._site_url else get_relative_url(target, url)
         opened = [self.report.sources[name] for name in list_page_sources(page)]
-        sources = [_describe_source(source) for source in opened]
+        sources = [describe_source(source) for source in opened]
         accepted = [
-            _describe_accepted(one)
+            describe_accepted(one)
             for one in self.report.accepted
             if one.problem.location.file == page.file
             or any(replace(one.problem, id="") in source.warnings for source in opened)
@@ -343,16 +331,16 @@ class Assembly:
         path = page.file.src_uri
         if unchanged := store and store.get_html(path):
             return self._place(unchanged, page, site)
+        html = quote_marks(html)
         drafted, statements = self._pages.get(path), self.report.statements.get(path, ())
         blocks = drafted.blocks if drafted else ()
         if drafted and drafted.front_matter.date:
             html = html.replace(DATE, render_fragment("published.html", date=drafted.front_matter.date), 1)
-        bound = match_statements(html, self._seen, statements)
+        bound = match_statements(html, self._seen, statements, page.content or "")
         placed, problems = set(self.fences.list_marked_ids(path, html)), list[Diagnostic]()
         for block in blocks:
             if block.id not in placed:
-                message = f"this {block.kind} block is not shown: Markdown reads its lines as code"
-                step = "Look for a missing extension in mkdocs.yml, such as admonition or pymdownx.tabbed"
+                message, step = self._explain_missing(block, page)
                 problems.append(Diagnostic(block.location, message, step, Stage.SITE, Severity.WARNING))
         problems += find_unmatched(bound, drafted.file if drafted else path)
         for problem in problems:
@@ -368,6 +356,15 @@ class Assembly:
         # The next build has to repeat its warnings.
         stored = store.store_html(path, html) if store and not problems else None
         return self._place(stored, page, site) if stored else html
+
+    def _explain_missing(self, block: Block, page: MkDocsPage) -> tuple[str, str]:
+        """Say why a drafted block is not in a page, and the next step."""
+        why = "Markdown reads its lines as code"
+        step = "Look for a missing extension in mkdocs.yml, such as admonition or pymdownx.tabbed"
+        if block.id in self.fences.list_marked_ids(page.file.src_uri, page.content or ""):
+            why = "another plugin or the template took its mark out"
+            step = "Take plugins that rewrite pages out of mkdocs.yml, one at a time, to find which"
+        return f"this {block.kind} block is not shown: {why}", step
 
     def _place(self, html: CachedText, page: MkDocsPage, site: str) -> str:
         """Link a page into the site and return "", or return it if that is impossible."""
@@ -398,7 +395,8 @@ class Assembly:
         for name in (names := dict.fromkeys(map(name_view, views))):
             if name not in self._views:
                 self._views[name] = render_view(name, self._jobs.views[name]().decode())
-        before, end, after = html.rpartition("</body>")
+        # A plugin that makes pages smaller may leave the end tag out.
+        before, end, after = html.rpartition("</body>") if "</body>" in html else (html, "", "")
         rendered = [self._views[name] for name in names]
         return "".join([self.fences.fill(path, before, fill_block), *rendered, end, after])
 

@@ -157,6 +157,13 @@ _HEADING = re.compile(r"<h([1-6])\b")
 _MARK_START = '<div class="rg-block" data-rg-block="{salt}-'
 
 
+class UndraftedBlockError(SuperFencesException):  # type: ignore[misc]  # superfences has no types
+    """A page shows a block that the draft did not find: what it is, and the next step."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 class Fences:
     """Finds the drafted block of each fence that Markdown's formatter gets, in order.
 
@@ -185,15 +192,27 @@ class Fences:
         drafted = self._pages.get(page)
         self._ids = iter([block.id for block in drafted.blocks] if drafted else [])
 
-    def mark(self, kind: str) -> str:
-        """Return the next fence's mark; raise a SuperFencesException, since Markdown would hide others."""
+    def leave_page(self) -> None:
+        """End a page; what is converted before the next one, another plugin composes from pages' texts."""
+        self._page = ""
+
+    def mark(self, kind: str, body: str = "") -> str:
+        """Return the next fence's mark; raise a SuperFencesException, since Markdown would hide others.
+
+        Outside of a page, such as in a blog's list of posts, return the block's words, if these are known.
+        """
+        if not self._page:
+            places = ((page.path, block) for page in self._pages.values() for block in page.blocks)
+            found = [(path, one.id) for path, one in places if (one.kind, one.body) == (kind, body)]
+            texts = {collect_search_text(self._shown[place]) for place in found}
+            return f"<p>{escape(texts.pop())}</p>" if len(texts) == 1 else ""
         fence = next(self._fences, None)
         if fence is not None and not fence.shown:
             return ""
         block_id = next(self._ids, None)
         if fence is None or fence.kind != kind or block_id is None:
-            message = f"content page {self._page}: Markdown shows a {kind} block that the draft did not find"
-            raise SuperFencesException(message)
+            message = f"a plugin or an extension put a {kind} block into this page after it was drafted"
+            raise UndraftedBlockError(message, "Write the block into the page, or include text without one")
         words = escape(collect_search_text(self._shown[self._page, block_id]))
         return f'{_MARK_START.format(salt=self.get_salt(self._page))}{escape(block_id)}">{words}</div>'
 
@@ -225,11 +244,11 @@ class Fences:
         return html.split(_MARK_START.format(salt=salt)) if salt else [html]
 
 
-def make_custom_fences(mark: Callable[[str], str]) -> list[dict[str, Any]]:
+def make_custom_fences(mark: Callable[[str, str], str]) -> list[dict[str, Any]]:
     """Return ``custom_fences`` of pymdownx.superfences for every kind of block."""
 
-    def format_fence(_source: str, language: str, *_args: object, **_options: object) -> str:
-        return mark(language)
+    def format_fence(source: str, language: str, *_args: object, **_options: object) -> str:
+        return mark(language, source)
 
     return [{"name": kind, "class": kind, "format": format_fence} for kind in BLOCKS]
 
@@ -272,9 +291,12 @@ class BoundMarks(Struct, frozen=True):
 
 
 def match_statements(
-    html: str, seen: Mapping[str, tuple[Candidate, ...]], statements: Sequence[Statement]
+    html: str, seen: Mapping[str, tuple[Candidate, ...]], statements: Sequence[Statement], content: str = ""
 ) -> BoundMarks:
-    """Pair a page's marks with its statements, equal ones in order; ``seen`` has words by salt."""
+    """Pair a page's marks with its statements, equal ones in order; ``seen`` has words by salt.
+
+    If the page's own ``content`` is given, others are of pages that a plugin shows parts of: plain words.
+    """
     marks = tuple(find_marks(html)) if f"<{ELEMENT}" in html else ()
     waiting: dict[tuple[object, ...], list[Statement]] = defaultdict(list)
     for statement in reversed(statements):
@@ -285,7 +307,7 @@ def match_statements(
         one = seen[salt][number] if number < len(seen.get(salt, ())) else None
         same = waiting[_make_key(one)] if one else []
         behind[salt, number] = same.pop() if same else None
-        if one and behind[salt, number] is None:
+        if one and behind[salt, number] is None and (not content or salt in content):
             unchecked.append(one)
     numbers = {statement.number for statement in behind.values() if statement}
     return BoundMarks(
@@ -302,8 +324,20 @@ DATE = '<p class="rg-published"></p>'
 CHECKED = '<section class="rg-checked"></section>'
 
 _OUR_IDS = re.compile(
-    r'\b(?:id="|data-rg-block="[0-9a-f]{16}-)(?:statement-\d+|checked-\d+|checked-statements(?:-title)?)"'
+    r'\b(?:id="?|data-rg-block="[0-9a-f]{16}-)(?:statement-\d+|checked-\d+|checked-statements(?:-title)?)["\s>]'
 )
+# Marks without quotes, as a plugin leaves them that makes pages smaller.
+_BARE_MARK = re.compile(
+    r"<(?:(?:div|p|section) class=\"?rg-(?:block|badge|published|checked)\b|rg-bound n=[^\"])[^>]*>"
+)
+_BARE_VALUE = re.compile(r"=([^\s\"'>]+)")
+
+
+def quote_marks(html: str) -> str:
+    """Put back quotes in marks of ours that another plugin took out."""
+    return _BARE_MARK.sub(lambda mark: _BARE_VALUE.sub(r'="\1"', mark[0]), html)
+
+
 # CSS class of each verdict, and the text that a reader has to see at once.
 _VERDICTS = {
     "holds": ("rg-holds", ""),
@@ -403,20 +437,6 @@ def find_unmatched(bound: BoundMarks, file: str) -> Iterator[Diagnostic]:
 
 def _make_key(one: Binding | Candidate) -> tuple[object, ...]:
     return one.kind, one.words, one.expression, one.of, one.name, one.fails
-
-
-def group_states(statements: Iterable[Statement], shown: Iterable[Shown]) -> dict[str, list[str]]:
-    """Return the linked states of figures by figure id, each once; a figure itself has an id already."""
-    linked = [(one.figure, one.state) for one in statements]
-    for block in shown:  # observations, and tables whose rows link to figures
-        linked += ((one.figure, one.state) for one in getattr(block, "items", ()))
-        links = (row[0].link for row in getattr(block, "rows", ()))
-        linked += ((link.partition("~")[0], link) for link in links)
-    by_figure: dict[str, list[str]] = defaultdict(list)
-    for figure, state in linked:
-        if state not in {"", figure, *by_figure[figure]}:
-            by_figure[figure].append(state)
-    return by_figure
 
 
 def add_anchors(fragment_html: str, states: Iterable[str]) -> str:

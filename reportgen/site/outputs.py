@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from functools import lru_cache
 from html import unescape
 from pathlib import PurePosixPath
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
     from reportgen.core.errors import Diagnostic
     from reportgen.core.model import Shown
     from reportgen.core.statements import Statement
+    from reportgen.draft.accepting import AcceptedWarning
     from reportgen.draft.report import Report
-    from reportgen.settings.inputs import Page
+    from reportgen.settings.inputs import Page, Source
     from reportgen.site.reuse.manifest import Provenance
 
 _FACT = Fact.__struct_fields__
@@ -360,3 +362,33 @@ def _write_script(value: object) -> str:
     for char in "<\u2028\u2029":
         text = text.replace(char, f"\\u{ord(char):04x}")
     return f"={text};\n"
+
+
+def group_states(statements: Iterable[Statement], shown: Iterable[Shown]) -> dict[str, list[str]]:
+    """Return the linked states of figures by figure id, each once; a figure itself has an id already."""
+    linked = [(one.figure, one.state) for one in statements]
+    for block in shown:  # observations, and tables whose rows link to figures
+        linked += ((one.figure, one.state) for one in getattr(block, "items", ()))
+        links = (row[0].link for row in getattr(block, "rows", ()))
+        linked += ((link.partition("~")[0], link) for link in links)
+    by_figure: dict[str, list[str]] = defaultdict(list)
+    for figure, state in linked:
+        if state not in {"", figure, *by_figure[figure]}:
+            by_figure[figure].append(state)
+    return by_figure
+
+
+def describe_accepted(one: AcceptedWarning) -> dict[str, str]:
+    """Return what templates say of an accepted warning."""
+    return {"place": str(one.problem.location), "text": one.problem.text, "reason": one.reason}
+
+
+def describe_source(source: Source) -> dict[str, Any]:
+    """Return what templates say of a source."""
+    return {
+        "name": source.name,
+        "title": source.settings.title or source.name,
+        "approximate": source.settings.approximate or "",
+        "labels": [f"{label} is short for {name}" for name, label in source.settings.labels.items()],
+        "files": [{"path": f.path, "sha256": f.sha256, "size": f.size} for f in source.files],
+    }

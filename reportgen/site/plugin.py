@@ -25,7 +25,7 @@ from reportgen.narrative.notebooks import LARGEST, is_notebook, match_cells, rea
 from reportgen.narrative.references import ReferencesExtension, locate_target, make_link
 from reportgen.narrative.templates import replace_variables
 from reportgen.settings.loading import load_project
-from reportgen.settings.text import read_text
+from reportgen.settings.text import NESTED_TOO_DEEP, read_text
 from reportgen.site.assembly import Additions, Assembly
 from reportgen.site.citation import find_cited_report
 from reportgen.site.files import (
@@ -39,7 +39,7 @@ from reportgen.site.files import (
     render_cells,
     warn_of_omitted_pages,
 )
-from reportgen.site.fragments import make_custom_fences
+from reportgen.site.fragments import UndraftedBlockError, make_custom_fences
 from reportgen.site.navigation import WHOLE_LIST, NavigationTree
 from reportgen.site.outputs import find_outputs
 from reportgen.site.replacing.records import check_output
@@ -138,9 +138,9 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             config.markdown_extensions.append("pymdownx.superfences")
         fences = config.mdx_configs.setdefault("pymdownx.superfences", {}).setdefault("custom_fences", [])
 
-        def mark(kind: str) -> str:
+        def mark(kind: str, body: str) -> str:
             # The assembly is set later, and changes with the language.
-            return self._assembly.fences.mark(kind)
+            return self._assembly.fences.mark(kind, body)
 
         fences += make_custom_fences(mark)
         self._spans = BindingsExtension()
@@ -363,6 +363,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
 
     def on_page_content(self, html: str, *, page: Page, files: Files, **_: object) -> str:
         """Insert what we say under a page's title and at its end, and let links find its figures."""
+        self._assembly.fences.leave_page()
         if self._store and self._store.is_converted(page.file.src_uri):
             return html
         if self.settings.untrusted:
@@ -419,9 +420,9 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         """Restore the environment, and explain a page's error in our own words."""
         self._assemblies.clear()
         self._end_build()
-        if isinstance(error, RecursionError):
-            message = "this page is nested too deep"
-            error = make_error(self._reading, message, "Indent and quote less", Stage.NARRATIVE)
+        if isinstance(error, RecursionError | UndraftedBlockError):
+            message, step = NESTED_TOO_DEEP if isinstance(error, RecursionError) else error.args
+            error = make_error(self._reading, message, step, Stage.NARRATIVE)
         if isinstance(error, ReportError):
             raise ReportProblemsError(error.problems) from error
 
