@@ -208,6 +208,7 @@ class Assembly:
         These are key results, marks for date, badge and the list of statements, and what changed. Quantities
         stay on one line, and so does code with the punctuation that follows it.
         """
+        self.fences.leave_page()
         html = _CODE_WITH_MARK.sub(r'<span class="rg-joined">\g<0></span>', html)
         html = _PART.sub(lambda part: part[0] if part[0][0] == "<" else keep_together(part[0]), html)
         html = _STEP.sub("\\1\N{NO-BREAK SPACE}", html)

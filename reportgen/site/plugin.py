@@ -363,7 +363,6 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
 
     def on_page_content(self, html: str, *, page: Page, files: Files, **_: object) -> str:
         """Insert what we say under a page's title and at its end, and let links find its figures."""
-        self._assembly.fences.leave_page()
         if self._store and self._store.is_converted(page.file.src_uri):
             return html
         if self.settings.untrusted:
