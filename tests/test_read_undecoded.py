@@ -96,3 +96,15 @@ def test_a_value_that_mkdocs_cannot_read(tmp_path: Path, value: str) -> None:
     line = SETTINGS.count("\n") + 1
     assert f"mkdocs.yml:{line}: error: MkDocs cannot read this value: " in done.stdout
     assert done.returncode == 1
+
+
+def test_a_page_whose_name_is_not_utf8(tmp_path: Path) -> None:
+    """Its name would be an address."""
+    write_report(tmp_path)
+    page = tmp_path / "content/index.md"
+    page.rename(os.fsdecode(os.fsencode(page.parent) + b"/b\xe9.md"))
+    done = call(tmp_path, "check")
+    assert (
+        "content/b?.md: error: the name of this file has bytes that are not UTF-8. Rename it." in done.stdout
+    )
+    assert done.returncode == 1

@@ -58,8 +58,12 @@ def read_text(path: Path, file: str, stage: Stage, largest: int = LARGEST) -> st
     """Read a file that has to be UTF-8; ``file`` is its name relative to the project.
 
     Raises:
-        ReportError: it cannot be read, is too large, or is not UTF-8; the problem names the line.
+        ReportError: it cannot be read, is too large, or is not UTF-8, as its name has to be, too; the problem
+            names the line.
     """
+    shown = file.encode("utf-8", "replace").decode()
+    if shown != file:
+        raise make_error(shown, "the name of this file has bytes that are not UTF-8", "Rename it", stage)
     try:
         with path.open("rb") as opened:
             # Room for the largest file takes longer than reading a page. What is no file has no size.

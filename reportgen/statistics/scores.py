@@ -287,8 +287,8 @@ def score_totals(
         problems = {run.problems for run in runs}
         score = score_total(
             series,
-            statistics.fmean(values) if values else None,
-            statistics.fmean(errors) if values and len(errors) == len(values) else None,
+            _calculate_mean(values) if values else None,
+            _calculate_mean(errors) if values and len(errors) == len(values) else None,
             metric=runs[0].metric,
             problems=(problems.pop() or 0) if len(problems) == 1 else 0,
             level=level,
@@ -303,6 +303,14 @@ def score_totals(
         reason = "; ".join(filter(None, reasons))
         scores.append(replace(score, runs=len(values), between_runs=between, reason=reason))
     return tuple(scores)
+
+
+def _calculate_mean(values: Sequence[float]) -> float:
+    """Return the mean, also where the sum is beyond a double."""
+    try:
+        return statistics.fmean(values)
+    except OverflowError:
+        return sum(value / len(values) for value in values)
 
 
 def make_empty_scores(series: Sequence[str], ends: tuple[float, float]) -> ProblemScores:
@@ -335,10 +343,10 @@ def score_total(
     score = replace(score, estimate=value)
     if stderr is None or not math.isfinite(stderr):
         return replace(score, reason="no standard error is reported")
-    if stderr <= 0:
+    half = normal_quantile(check_level(level)) * stderr
+    if not 0 < half < math.inf:
         reason = f"the reported standard error is {stderr:g}, which leaves nothing to build an interval from"
         return replace(score, reason=reason)
-    half = normal_quantile(check_level(level)) * stderr
     lowest, highest = ends or (-math.inf, math.inf)
     low, high = max(value - half, min(lowest, value)), min(value + half, max(highest, value))
     return replace(score, low=low, high=high, stderr=stderr)

@@ -345,8 +345,12 @@ def find_other_mean(answers: Iterable[ScoredAnswer], total: Total, metric: str) 
             by_problem[answer.problem].append(answer.score)
     if not scores:
         return None
-    mean = sum(scores) / len(scores)
-    over_problems = sum(sum(own) / len(own) for own in by_problem.values()) / len(by_problem)
+    # A sum of large scores may be beyond a double, unlike their mean.
+    mean = sum(score / len(scores) for score in scores)
+    by_problem_count = len(by_problem)
+    over_problems = sum(
+        sum(score / len(own) for score in own) / by_problem_count for own in by_problem.values()
+    )
     is_mean = any(math.isclose(one, total.value, rel_tol=1e-4, abs_tol=1e-4) for one in (mean, over_problems))
     return None if is_mean else mean
 
