@@ -70,7 +70,7 @@ def _outcomes(top: Path) -> None:
 
 def _trainer_state(top: Path) -> None:
     for seed in (1, 2):
-        rows = [{"step": step, "epoch": step / 10, "loss": 1 / step} for step in range(1, 6)]
+        rows = [{"step": step, "epoch": step / 10, "loss": seed / step} for step in range(1, 6)]
         state = {"best_metric": None, "epoch": 0.5, "global_step": 5, "log_history": rows, "max_steps": 5}
         text = json.dumps({**state, "num_train_epochs": 1, "trial_params": None}, indent=2)
         write_file(top / f"small_seed{seed}" / "trainer_state.json", f"{text}\n")

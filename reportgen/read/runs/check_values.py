@@ -21,6 +21,7 @@ from reportgen.formats.cells import is_number
 from reportgen.formats.sql import get_engine
 from reportgen.read.check_repeats import make_answer_keys, make_step_keys, make_total_keys
 from reportgen.read.runs.check_names import warn_similar_names
+from reportgen.read.runs.copies import report_copies
 from reportgen.read.tables.distinguish import count_bytes, sample_keys
 from reportgen.read.tables.layout import get_layout
 from reportgen.read.tables.merged import SMALL
@@ -73,10 +74,10 @@ class _Run(NamedTuple):
 
 
 def find_unlike_runs(root: Path, source: Source) -> tuple[Diagnostic, ...]:
-    """Return warnings of rows that are no runs as the others of their series are, and of similar names.
+    """Return warnings of rows that are no runs as the others are, of similar names, and of equal runs.
 
     Of a large file some steps are read, and of a very large one none. Raises a ``ReportError`` for a row that
-    is called a statistic and is that of the others; all else may be right.
+    is called a statistic and is that of the others, and for runs that are copies; all else may be right.
     """
     layout = get_layout(source)
     names = (
@@ -86,7 +87,7 @@ def find_unlike_runs(root: Path, source: Source) -> tuple[Diagnostic, ...]:
     found = _find_unlike_runs(root, source)
     if errors := [one for one in found if one.severity is Severity.ERROR]:
         raise ReportError(*errors)
-    return (*names, *found)
+    return (*names, *found, *report_copies(root, source))
 
 
 def _find_unlike_runs(root: Path, source: Source) -> tuple[Diagnostic, ...]:
