@@ -88,7 +88,7 @@ def test_a_step_is_suggested_only_if_it_goes_up(
     assert told.settings == ({"columns": {"step": expected}} if expected else {})
     (*unsure,) = (str(one) for one in told.problems if "may be the step" in one.message)
     message = (
-        f'data/a.csv: no column has the usual name of a step; "{expected}" increases within each run and '
+        f'data/a.csv: no column has the usual name of a step; "{expected}" never decreases within a run and '
         "may be the step. "
         "If so, write it into data/a.source.yml as below; otherwise name another column there."
     )

@@ -328,3 +328,20 @@ def test_submissions_of_one_name_with_other_metadata_are_runs(tmp_path: Path) ->
         },
     )
     assert describe_submissions(tmp_path, _MAPPED, *headers)["problems"] == []
+
+
+def test_a_row_a_run_with_several_metrics_is_drawn_over_what_is_the_same_in_each_series(
+    tmp_path: Path,
+) -> None:
+    """As totals, its loss, sizes and compute would be gone."""
+    lines = ["model,seed,params,compute,loss,accuracy"]
+    for size, seed in product((2, 4, 8), (1, 2, 3)):
+        lines.append(
+            f"mlp-{size},{seed},{size * 10},{size * 600},{3 / size + seed / 90},{1 - 1 / size - seed / 80}"
+        )
+    text = "\n".join(lines) + "\n"
+    found = describe(tmp_path, text)
+    assert found["suggested"]["source.yml"] == "columns:\n  step: params\n"
+    followed = describe(tmp_path, text, found["suggested"]["source.yml"])
+    assert (followed["problems"], len(followed["runs"])) == ([], 9)
+    assert [metric["name"] for metric in followed["metrics"]] == ["compute", "loss", "accuracy"]

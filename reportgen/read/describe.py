@@ -199,7 +199,7 @@ def _describe_source(
         description = _describe_layout(description, source, root)
         columns = description.settings.get("columns")
         if isinstance(columns, dict) and "step" in columns and not description.step_name:
-            step = f'"{columns["step"]}" increases within each run and may be the step'
+            step = f'"{columns["step"]}" never decreases within a run and may be the step'
             message = f"no column has the usual name of a step; {step}"
             advice = "If so, write it into source.yml as below; otherwise name another column there"
             problems.add([_warn(source.location, message, advice)])

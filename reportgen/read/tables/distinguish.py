@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct
 from msgspec.structs import astuple, replace
 
+from reportgen.core.directions import has_better_direction
 from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.sql import get_engine, get_errors
 from reportgen.read.runs.labels import split_seed
@@ -259,6 +260,29 @@ def list_changes(suggested: Mapping[str, object], stated: SourceSettings) -> dic
     return {key: one for key, one in changes.items() if one != own.get(key)}
 
 
+def _find_sizes(root: Path, layout: Layout, settings: SourceSettings) -> list[str]:
+    """Return the columns that are an x axis where a row is a run with several metrics, such as parameters.
+
+    They are the same in all rows of a series, and differ between series, of which each has several rows.
+    """
+    numbers = list_free_columns(layout, NUMERIC)
+    others = [name for name in numbers if not has_better_direction(name)]
+    if len(numbers) - len(others) < 2 or not others or layout.roles.series is None:  # noqa: PLR2004 - several
+        return []
+
+    def list_cells(rows: Rows) -> dict[str, str]:
+        cells = {f"c{n}": rows.as_text(name) for n, name in enumerate(others)}
+        return {"series": select_series(rows, layout, {}), **cells}
+
+    rows = select_files(root, layout, list_cells, resolve_filters(settings.filter, tuple(layout.kinds)))
+    each = range(len(others))
+    same = ", ".join(f"count(DISTINCT c{n}) AS n{n}, min(c{n}) AS v{n}" for n in each)
+    tests = ", ".join(f"min(m) > 1 AND max(n{n}) = 1 AND count(DISTINCT v{n}) = count(*)" for n in each)
+    series = f"SELECT series, count(*) AS m, {same} FROM ({rows}) GROUP BY series"  # noqa: S608 - quoted
+    (found,) = get_engine().fetch_rows(f"SELECT {tests} FROM ({series})")  # noqa: S608
+    return list(compress(others, found))
+
+
 def suggest_for_table(source: Source, root: Path, steps: Sequence[str]) -> dict[str, object]:
     """Suggest keys for what names in a table do not show: that it holds totals, or its step.
 
@@ -276,6 +300,7 @@ def suggest_for_table(source: Source, root: Path, steps: Sequence[str]) -> dict[
         names = {"benchmarks": layout.benchmarks, "series": layout.series}.get(settings.wide or "", ())
         named = {"metrics": list(names)} if guessed and names else {}
         return {**form, "wide": settings.wide, **named} if settings.wide else {}
+    steps = steps or _find_sizes(root, layout, settings)
     totals = None if steps else suggest_distinct_totals(root, layout, settings, source.location)
     if totals is not None:
         columns = {**settings.columns.model_dump(exclude_none=True), **totals}
