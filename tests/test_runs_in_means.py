@@ -163,6 +163,15 @@ def test_rows_that_are_no_run_as_the_others_are_reported(
         (CURVE, [HEADER, "a,1,0,0.69", "a,1,1,0.3", "a,2,0,0.7", "a,2,1,45"], ""),
         (CURVE, [HEADER, "a,1,0,0.1", "a,1,1,0.9", "a,2,0,0.2", "a,2,1,95"], ""),
         (CURVE, [HEADER, *TWO_RUNS, "a,3,1,0.55", "a,3,2,0.665"], ""),
+        # A setting that is logged, and a time.
+        (
+            CURVE,
+            [
+                "model,seed,step,acc,coef,time",
+                *(f"a,{s},{t},0.{t}{s},{c},{c * (t + 1)}" for s, c in ((1, 0.1), (2, 10)) for t in (1, 2)),
+            ],
+            "",
+        ),
         # Names that differ in a sign or an exponent, and a method that is called after a mean.
         (CURVE, [HEADER, "lr -1,1,1,0.5", "lr 1,1,1,0.6", "lr 1e-4,1,1,0.6", "lr 1e4,1,1,0.7"], ""),
         (CURVE, [HEADER, *TWO_RUNS, "b,1,1,0.7", "b,2,1,0.8", "mean teacher,1,1,0.71"], ""),

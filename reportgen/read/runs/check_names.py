@@ -23,6 +23,7 @@ _LONGEST: Final = 40
 # Spaces, underscores, hyphens and dashes; and characters that have no width.
 _SEPARATORS: Final = re.compile(r"[\s_\-\u2010-\u2015\u2212]+")
 _SIGN: Final = re.compile(r"(?<![^\s_=(,])-(?=[\d.])")
+_SPACE: Final = re.compile(r"\s")
 _NO_WIDTH: Final = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 
 
@@ -71,7 +72,8 @@ def warn_similar_names(kind: str, names: Sequence[str], place: SourceLocation) -
         if len(spelt) > 1 and plain:
             shown = [shorten(name, _LONGEST) for name in spelt]
             if len(set(shown)) < len(shown):
-                shown = [shorten(name.replace(" ", "\u2423"), _LONGEST) for name in spelt]
+                visible = (_NO_WIDTH.sub("\ufffd", _SPACE.sub("\u2423", name)) for name in spelt)
+                shown = [shorten(name, _LONGEST) for name in visible]
             message = f"{kind} {quote_names(shown)} differ only in case, spaces or hyphens, and are read as "
             message += f"{len(spelt)} {kind}"
             advice = "Spell them in one way in the data if they are the same"

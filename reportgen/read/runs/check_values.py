@@ -14,7 +14,9 @@ from decimal import Decimal
 from statistics import fmean, median, stdev
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
+from reportgen.core.directions import Direction, guess_direction
 from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
+from reportgen.core.score_names import is_mean
 from reportgen.core.words import format_count, quote_names
 from reportgen.formats import sql
 from reportgen.formats.cells import is_number
@@ -229,6 +231,10 @@ class _Checks(NamedTuple):
     def find_percent(self) -> Iterator[Diagnostic]:
         """Find runs of one series that are in percent while others are shares, by a factor of about 100."""
         for part, runs in self._group_runs():
+            # A setting is constant in each run, and times and the like are no scores.
+            constant = all(one.low == one.high for one in runs) and any(one.values > 1 for one in runs)
+            if constant or guess_direction(part) is Direction.NEITHER:
+                continue
             shares = [one for one in runs if 0 <= one.low <= one.high <= 1 and 0 < one.mean < 1]
             others = [one for one in runs if one.low >= 0 and 1 < one.high <= 100]  # noqa: PLR2004 - percent
             if not shares or not others or len(shares) + len(others) < len(runs):
@@ -247,7 +253,8 @@ class _Checks(NamedTuple):
             message = (
                 f"{_name_part(part)} of {_quote(one.series)} is {' and '.join(parts)}: shares and percent "
             )
-            message += f"are averaged as one ({len(shares):,} and {len(others):,} runs)"
+            counts = [format_count(len(some), "run") for some in (shares, others)]
+            message += f"are averaged as one ({' and '.join(counts)})"
             yield self._report(row, message, "Write all of them as shares, or all in percent")
 
     def find_other_names(self) -> Iterator[Diagnostic]:
@@ -291,9 +298,10 @@ class _Checks(NamedTuple):
 
 
 def names_statistic(label: str) -> bool:
-    """Return whether a word of a label is the name of a statistic, as in ``mean`` or ``seed avg``."""
-    words = [word for word in _SEPARATORS.split(label.partition(chr(31))[0].casefold()) if word]
-    return any(
+    """Return whether a label or a word of it is the name of a statistic, as in ``mean`` or ``seed avg``."""
+    name = label.partition(chr(31))[0]
+    words = [word for word in _SEPARATORS.split(name.casefold()) if word]
+    return is_mean(name) or any(
         word in STATISTICS or (OTHER_STATISTICS.fullmatch(word) and not _DIGITS.search(word))
         for word in words
     )
