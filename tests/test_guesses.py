@@ -133,3 +133,31 @@ def test_names_of_columns_are_confirmed(tmp_path: Path, names: tuple[str, ...]) 
     rows = "".join(f"{step},{','.join(f'{step / 10}' for _ in range(3 * len(names)))}\n" for step in range(3))
     write_file(root / "data/chart.csv", f'"Step",{header}\n{rows}')
     assert confirm(root, "data/chart.csv") == {"series_from": "name", "seed_from": "name"}
+
+
+FILES = {
+    "a pattern": [f"{method}_seed{seed}.csv" for method in "ab" for seed in (1, 2)],
+    "short seeds": [f"{method}-s{seed}.csv" for method in "ab" for seed in (1, 2)],
+    "seeds in the middle": [f"{method}_seed{seed}_long.csv" for method in "ab" for seed in (1, 2)],
+    "some without a seed": [*(f"{method}_seed{seed}.csv" for method in "ab" for seed in (1, 2)), "base.csv"],
+    "no common order": ["seed1-a.csv", "a_seed2.csv", "b.seed1.csv"],
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_names_of_files_are_confirmed(tmp_path: Path, name: str) -> None:
+    """By a pattern or, where none gives the same series, by a key."""
+    root = write_report(tmp_path, {"data/runs.csv": None, "content/index.md": "# E\n"})
+    for number, file in enumerate(FILES[name]):
+        rows = "".join(f"{step},{number + step / 10}\n" for step in range(3))
+        write_file(root / "data/runs" / file, f"step,acc\n{rows}")
+    first = json.loads(call(root, "describe", "data/runs", "--format", "json").stdout)
+    (guess,) = first["problems"]
+    assert "come from the names of files" in guess["message"]
+    (line,) = first["suggested"]["source.yml"].splitlines()
+    key, value = line.split(": ")
+    assert f"{key}: {value.strip(chr(34))} in " in guess["next_step"]
+    write_file(root / first["suggested"]["file"], f"{line}\n")
+    again = json.loads(call(root, "describe", "data/runs", "--format", "json").stdout)
+    assert (again["problems"], again["suggested"]["source.yml"]) == ([], "")
+    assert (again["runs"], again["metrics"]) == (first["runs"], first["metrics"])

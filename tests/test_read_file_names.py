@@ -77,7 +77,8 @@ def test_seeds_in_file_names(
     assert named(data) == expected
     (warning,) = data.warnings("s")
     assert "series and seeds come from the names of files: " in warning
-    assert f"Confirm or change it with files: {files or 'and groups such as'} " in warning
+    confirmed = f"or change it with files: {files}" if files else "it with series_from: name"
+    assert f"Confirm {confirmed} in source.yml" in warning
     told = described(data)
     assert (told.series_by, told.seed_by) == ("the names of files", "the names of files")
     assert told.settings.get("files", "") == files

@@ -36,7 +36,7 @@ from reportgen.read.find import choose_files, locate, locate_file, make_location
 from reportgen.read.freeze import can_freeze
 from reportgen.read.runs.check_values import find_unlike_runs
 from reportgen.read.runs.checkpoints import map_checkpoints, name_checkpoints, warn_without_step
-from reportgen.read.runs.file_names import report_file_names
+from reportgen.read.runs.file_names import is_confirmed_by_name, report_file_names
 from reportgen.read.runs.imported import ImportedUnit, complete_settings, name_imported_runs, survey_runs
 from reportgen.read.runs.problems import diagnose_os_error, report_imports
 from reportgen.read.runs.stored import UnitWriter, get_temporary_cache, load_unit, store_unit
@@ -355,7 +355,7 @@ def _open_tables(request: SourceRequest) -> Source:
         found, known = _survey_plain_tables(location, settings, files, hashed, cache)
         if split := split_samples(location, found.layout, hashed, cache):
             found = _survey_tables(location, split, settings)
-        if not found.layout.spread:
+        if not (found.layout.spread or is_confirmed_by_name(found.layout, settings)):
             _check_names(location, settings)
         if wide := map_wide_curves(location, settings, found.layout, hashed, cache):
             known = wide.settings

@@ -149,11 +149,14 @@ def report_file_names(location: Location, settings: SourceSettings, survey: Surv
     """Yield warnings of tables whose names were split, or may have to be, and how to settle it."""
     layout, message = survey.layout, ""
     paths = _list_paths(layout, locate_file(location.path, location.root).file)
+    if is_confirmed_by_name(layout, settings):
+        return
     if is_named_by_files(layout, settings):
         message = f"series and seeds come from the names of files: {list_names(layout.series)}"
-        groups = f"and groups such as {_SERIES_GROUP} and {_SEED_GROUP}"
-        pattern = _build_seed_pattern(layout, paths) or groups
+        pattern = _build_seed_pattern(layout, paths)
+        groups = f"change it with files: and groups such as {_SERIES_GROUP} and {_SEED_GROUP}"
         advice = f"Confirm or change it with files: {pattern} in source.yml"
+        advice = advice if pattern else f"Confirm it with series_from: name in source.yml, or {groups}"
     elif not any((*astuple(layout.roles)[:3], settings.files, layout.spread, layout.outcomes, layout.totals)):
         numbered = detect_numbered_runs(paths, settings.title or location.name) if len(paths) > 1 else None
         if numbered and numbered.series < len(paths):
@@ -172,7 +175,14 @@ def suggest_files(layout: Layout, settings: SourceSettings, top: str) -> dict[st
     """Suggest the keys that give tables the series and seeds in their names, if they have any."""
     named = is_named_by_files(layout, settings)
     pattern = _build_seed_pattern(layout, _list_paths(layout, top)) if named else ""
-    return {"files": pattern} if pattern else {}
+    confirmed = not named or is_confirmed_by_name(layout, settings)
+    return {"files": pattern} if pattern else {} if confirmed else {"series_from": "name"}
+
+
+def is_confirmed_by_name(layout: Layout, settings: SourceSettings) -> bool:
+    """Return whether ``series_from: name`` confirms that series and seeds come from the names of files."""
+    by = {settings.series_from, settings.seed_from or settings.series_from}
+    return by == {"name"} and settings.run_from is None and is_named_by_files(layout, settings)
 
 
 def is_named_by_files(layout: Layout, settings: SourceSettings) -> bool:
