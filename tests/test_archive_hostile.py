@@ -130,6 +130,33 @@ def test_a_hundred_hostile_archives(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [folder]
 
 
+OTHER_TYPES = [("figures", "x"), ("figures", [{"files": 1}]), ("statements", [None]), ("statements", True)]
+
+
+@pytest.mark.parametrize(("key", "value"), OTHER_TYPES)
+def test_a_report_json_of_other_types_is_inconsistent(key: str, value: object, tmp_path: Path) -> None:
+    """With a sentence at each level, whatever stands there."""
+    page = {"path": "a.md", "generated": False, "figures": [], "tables": [], "statements": []} | {key: value}
+    report = {"format": 1, "generator": {"name": "reportgen", "version": "1"}, "date": None, "pages": [page]}
+    members = {
+        "report.json": report,
+        "provenance.json": {"format": 1, "data": "all", "figures": []},
+        "ro-crate-metadata.json": {"@graph": []},
+        "mkdocs.yml": {"plugins": ["reportgen"]},
+        "report.html": "",
+    }
+    content = {name: json.dumps(one).encode() for name, one in members.items()}
+    path = write_zip(tmp_path / "x.zip", content)
+    said = {
+        "consistent": "report.json or provenance.json: not as",
+        "statements": "report.json: error: it cannot",
+    }
+    for level, words in said.items():
+        done = CliRunner().invoke(cli, ["verify", str(path), "--level", level])
+        assert isinstance(done.exception, SystemExit), done.exception
+        assert words in done.output
+
+
 def test_reviewing_a_hostile_archive_is_refused(tmp_path: Path) -> None:
     """It is unpacked only if every name in it stays inside."""
     path = write_zip(tmp_path / "x.zip", {"../../evil": b"x", "report.json": b"{}"})

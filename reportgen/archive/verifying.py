@@ -84,10 +84,13 @@ class _Finding(Struct, frozen=True):
 def _check_consistency(path: Path, _python: Path | None) -> _Finding:
     with open_archive(path) as archive:
         report, sources = _read_json(archive, "report.json"), _read_json(archive, provenance.NAME)
-        problems = find_inconsistencies(archive, report, sources)
+        try:
+            problems = find_inconsistencies(archive, report, sources)
+            figures = format_count(len(sources["figures"]), "figure and table", "figures and tables")
+        except (LookupError, TypeError, AttributeError, ValueError, RecursionError) as error:
+            problems = [f"report.json or {provenance.NAME}: not as reportgen writes it ({error!r})"]
     if problems:
         return _Finding(problems, f"Not consistent: {format_count(len(problems), 'difference')}.")
-    figures = format_count(len(sources["figures"]), "figure and table", "figures and tables")
     return _Finding([], f"Consistent: {figures} agree in report.json, their files and report.html.")
 
 
