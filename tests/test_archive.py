@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from command_line import run
+from example_site import copy_example
 from made_archives import REPORT, archive, commit, git, invoke, pack, read_provenance, unpack
 from made_projects import PAGE, RUNS, SETTINGS, files_below, share_cache, write_file, write_report
 
@@ -72,7 +73,7 @@ def test_the_commit_and_its_files_have_the_identifiers_of_software_heritage(root
 
 def test_the_same_report_gives_the_same_archive_elsewhere(root: Path, packed: Path, tmp_path: Path) -> None:
     """Not the folder, the locale, the time zone or the cache decides what is in it."""
-    copy = shutil.copytree(root, tmp_path / "elsewhere and further")
+    copy = shutil.copytree(root, tmp_path / "elsewhere and further", ignore=shutil.ignore_patterns("site"))
     target = tmp_path / "again.zip"
     done = run(copy, "archive", "--to", str(target), LC_ALL="C", TZ="Asia/Tokyo", PYTHONHASHSEED="7")
     assert done.returncode == 0, done.stderr
@@ -344,7 +345,7 @@ def test_numbers_of_settings_and_metrics_agree_too(
 
 def test_the_example_report_agrees_with_itself(tmp_path: Path) -> None:
     """It has every kind of figure."""
-    path, settings = tmp_path / "example.zip", Path(__file__).parents[1] / "mkdocs.yml"
+    path, settings = tmp_path / "example.zip", copy_example(tmp_path / "example") / "mkdocs.yml"
     assert invoke("archive", "-f", settings, "--to", path)[0] == 0
     code, text = invoke("verify", path)
     assert code == 0, text
@@ -353,7 +354,7 @@ def test_the_example_report_agrees_with_itself(tmp_path: Path) -> None:
 
 def test_the_frozen_example_report_can_be_built_again(tmp_path: Path) -> None:
     """Frozen tables keep what runs were made with, which blocks filter, group and sweep by."""
-    path, settings = tmp_path / "frozen.zip", Path(__file__).parents[1] / "mkdocs.yml"
+    path, settings = tmp_path / "frozen.zip", copy_example(tmp_path / "example") / "mkdocs.yml"
     assert invoke("archive", "-f", settings, "--data", "frozen", "--to", path)[0] == 0
     code, text = invoke("verify", path, "--level", "rebuild", "--python", sys.executable)
     assert (code, text.splitlines()[-1]) == (0, "Built again: every figure is the same.")
@@ -489,7 +490,7 @@ def test_a_figure_names_what_it_is_drawn_from(
     root: Path, packed: Path, tmp_path: Path, changes: dict[str, str | None], said: str
 ) -> None:
     """A figure with other bytes is compared by its metadata, which prove nothing, so the command fails."""
-    copy = shutil.copytree(root, tmp_path / "changed")
+    copy = shutil.copytree(root, tmp_path / "changed", ignore=shutil.ignore_patterns("site"))
     for name, content in changes.items():
         (copy / name).unlink() if content is None else write_file(copy / name, content)
     assert run(copy, "build").returncode == 0
