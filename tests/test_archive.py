@@ -355,7 +355,7 @@ def test_the_example_report_agrees_with_itself(tmp_path: Path) -> None:
 def test_the_frozen_example_report_can_be_built_again(tmp_path: Path) -> None:
     """Frozen tables keep what runs were made with, which blocks filter, group and sweep by."""
     path, settings = tmp_path / "frozen.zip", copy_example(tmp_path / "example") / "mkdocs.yml"
-    assert invoke("archive", "-f", settings, "--data", "frozen", "--to", path)[0] == 0
+    assert invoke("archive", "-f", settings, "--data", "frozen", "--site", "--to", path)[0] == 0
     code, text = invoke("verify", path, "--level", "rebuild", "--python", sys.executable)
     assert (code, text.splitlines()[-1]) == (0, "Built again: every figure is the same.")
 

@@ -137,12 +137,14 @@ def test_a_date_that_is_none_is_refused(tmp_path: Path, home: dict[str, str], gi
 
 
 def test_what_a_build_left_in_a_checkout_is_not_believed(tmp_path: Path, home: dict[str, str]) -> None:
-    """A site, a manifest and a cache that somebody committed: the site is built from content and data."""
+    """A manifest and a cache that somebody committed are not read, and a site is not replaced."""
     theirs = write_report(tmp_path / "report", {"data/runs.csv": RUNS.replace("0.84", "0.99")})
     asked_for = home | {CACHE_DIR: str(theirs / ".reportgen")}
     assert run(theirs, asked_for, "build").returncode == 0
     write_file(theirs / "site" / "index.html", "foreign")
     write_file(theirs / "data" / "runs.csv", RUNS)
+    assert "did not write" in run(theirs, home, "build").stderr
+    shutil.rmtree(theirs / "site")
     built = run(theirs, home, "build")
     assert built.stdout.startswith("Built 1 page"), built.stdout + built.stderr
     assert "0.99" not in (theirs / "site" / "figures" / "index" / "accuracy.csv").read_text("utf-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 from contextlib import suppress
@@ -224,6 +225,7 @@ def _check_rebuild(path: Path, python: Path | None) -> _Finding:
     for page in written.pages if written.drawn else ():
         _leave_out_code(folder / written.content / page)
     before = {name: (folder / name).read_bytes() for name in written.figures}
+    shutil.rmtree(folder / "site", ignore_errors=True)  # a build would not replace it
     _build(folder, written.date, python)
     differing = []
     for name, content in before.items():

@@ -57,8 +57,8 @@ def cache_folder(root: Path) -> Path:
     from platformdirs import user_cache_path  # noqa: PLC0415 - not every command has a cache
 
     root = root.resolve()
-    digest = hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
-    name = f"{re.sub(r'[^A-Za-z0-9-]+', '-', root.name)[:40]}-{digest}"
+    name = re.sub(r"[^A-Za-z0-9-]+", "-", root.name)[:40]
+    name += f"-{hashlib.sha256(os.fsencode(root)).hexdigest()[:16]}"
     named = os.environ.get(CACHE_DIR)
     caches = Path(named).absolute() if named else user_cache_path("reportgen")
     folder = caches / name
@@ -66,8 +66,9 @@ def cache_folder(root: Path) -> Path:
     if (named or not inside) and not folder.is_symlink():
         with suppress(OSError):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            (folder / _TAG_FILE).write_text(_TAG, encoding="utf-8")
-            return folder
+            tag = folder / _TAG_FILE
+            if tag.is_file() or tag.write_text(_TAG, encoding="utf-8"):
+                return folder  # on a full disk, what is there can still be read
     return make_temporary_folder(Path(tempfile.gettempdir()))
 
 
@@ -144,8 +145,7 @@ class Cache:
     def __init__(self, folder: Path) -> None:
         self._folder, self._root = folder, str(folder)
         self._opened: float | None = None
-        self.hits = 0
-        self.misses = 0
+        self.hits = self.misses = 0
 
     @property
     def is_new(self) -> bool:
