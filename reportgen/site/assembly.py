@@ -52,7 +52,7 @@ from reportgen.site.outputs import (
 )
 from reportgen.site.reuse.manifest import find_provenance, link
 from reportgen.site.reuse.templates import THEME, hash_templates, render_fragment
-from reportgen.site.security import POLICY, make_script_policy
+from reportgen.site.security import POLICY, inline_style, make_script_policy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -262,11 +262,13 @@ class Assembly:
         """Return a drafted page by its path below the content folder."""
         return self._pages.get(path)
 
-    def make_site_context(self) -> dict[str, Any]:
+    def make_site_context(self, template: object) -> dict[str, Any]:
         """Return the context of templates that are no pages, with every problem of the report."""
-        problems = [{"place": str(one.location), "text": one.text} for one in self.report.problems]
-        accepted = [describe_accepted(one) for one in self.report.accepted]
-        return self.context | {"problems": problems, "all_accepted": accepted}
+        own: dict[str, Any] = {"all_accepted": [describe_accepted(one) for one in self.report.accepted]}
+        own["problems"] = [{"place": str(one.location), "text": one.text} for one in self.report.problems]
+        if template == "404.html" and not (self._site_url or self._serving):
+            own["not_found_style"], own["csp"] = inline_style(self.context["csp"])
+        return self.context | own
 
     def make_page_context(self, path: str, url: str) -> dict[str, Any]:
         """Return the context of a page's template."""

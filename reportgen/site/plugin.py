@@ -389,10 +389,10 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         context["rg"] = own | {"navigation": self._tree.make_context(page)}  # type: ignore[typeddict-unknown-key]
         return context
 
-    def on_template_context(self, context: TemplateContext, **_: object) -> TemplateContext:
+    def on_template_context(self, context: TemplateContext, **given: object) -> TemplateContext:
         """Add the site to our theme's context, on pages without Markdown such as 404."""
         listed = {"navigation": self._tree.make_context(None), "all_pages": self._tree.list_all()}
-        context["rg"] = self._assembly.make_site_context() | listed  # type: ignore[typeddict-unknown-key]
+        context["rg"] = self._assembly.make_site_context(given["template_name"]) | listed  # type: ignore[typeddict-unknown-key]
         return context
 
     @event_priority(-100)

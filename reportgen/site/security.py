@@ -85,6 +85,14 @@ def write_single_file(template: str, sheets: Sequence[str], **given: object) -> 
     return render_template(template, style=style, policy=make_file_policy(style), **given)
 
 
+def inline_style(policy: str) -> tuple[str, str]:
+    """Return style sheets for a page that may not find them, and the page's policy that allows them."""
+    theme = Path(str(files("reportgen.site_templates"))) / "css"
+    sheets = (theme / "theme.css", theme / "prose.css", _ASSETS / "tokens.css")
+    style = "".join(sheet.read_text("utf-8") for sheet in sheets)
+    return style, f"{policy}; style-src 'self' '{hash_content(style.encode())}'"
+
+
 def make_file_policy(style: str, scripts: Iterable[str] = ()) -> str:
     """Return the policy of a page that is complete in one file: it runs these scripts and loads nothing."""
     policy = f"default-src 'none'; style-src '{hash_content(style.encode())}'; font-src data:; img-src data:"

@@ -110,7 +110,8 @@ def allows_style_sheets(html: str) -> bool:
         given = read_attributes(token.attributes) if token.tag == "meta" else {}
         if given.get("http-equiv", "").lower() == "content-security-policy":
             policy = unescape(given.get("content", ""))
-            return "style-src" not in policy and "default-src 'self'" in policy
+            styles = "style-src" not in policy or "style-src 'self'" in policy
+            return styles and "default-src 'self'" in policy
         if token.tag == "body":
             break
     return True
