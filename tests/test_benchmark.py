@@ -64,7 +64,7 @@ def test_a_clear_winner_leads() -> None:
     ahead = curve("GRPO", [0.2, 0.70, 0.95], steps=[0, 120, 150], half=0.01, runs=5)
     made = result(curve_set(MEL, ahead))
     assert (made.leader, made.score) == ("GRPO", "leads with 0.950 [0.940, 0.960] accuracy at the end")
-    assert dict(made.facts)["At the end"] == "GRPO leads with 0.95 [0.94, 0.96]"
+    assert dict(made.facts)["At the end"] == "GRPO leads with 0.950 [0.940, 0.960]"
 
 
 def test_different_numbers_of_checkpoints_are_said() -> None:
