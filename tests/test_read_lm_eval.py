@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from command_line import call
 from made_evaluations import (
     DATE,
     lm_eval_results,
@@ -49,6 +50,32 @@ def test_a_score_stands_with_its_filter_its_error_and_its_number_of_problems(tmp
     )
     assert (one.model, one.benchmark, one.run, one.seed) == ("org/base", "sums", DATE, "7")
     assert one.findings == ()
+
+
+@pytest.mark.parametrize(
+    ("entry", "shown", "left_out"),
+    [
+        (
+            {"num_total": 30, "solved_avg": 4.89, "accuracy_avg": 0.163, "accuracy_std_err": 0.0173},
+            "accuracy_avg  0.163  0.0173",
+            "num_total and solved_avg",
+        ),
+        ({"n": 40, "acc,none": 0.5, "acc_stderr,none": 0.09}, "acc     0.5    0.09", "n is"),
+        ({"num_total": 500, "num_solved": 300, "accuracy": 0.6}, "accuracy  0.6", "num_total and num_solved"),
+        ({"total": 8, "acc": 0.5, "acc_stderr": "N/A"}, "acc     0.5", "total is"),
+        ({"pass@1,none": 25, "pass@5,none": 50, "pass@10,none": 50}, "pass@10  50", ""),
+    ],
+)
+def test_counts_beside_a_score_are_no_scores(
+    tmp_path: Path, entry: dict[str, object], shown: str, left_out: str
+) -> None:
+    """What has no standard error beside what has one, and two counts whose ratio is the score."""
+    document = {"results": {"aime": {"alias": "aime", **entry}}, "model_name": "org/elm", "n-shot": {}}
+    write(tmp_path / "r" / f"results_{DATE}.json", document)
+    done = call(tmp_path, "describe", "r").stdout
+    assert " ".join(shown.split()) in " ".join(done.split())
+    assert ("and left out" in done) is bool(left_out)
+    assert left_out in done
 
 
 def test_the_protocol_says_how_it_was_measured(tmp_path: Path) -> None:

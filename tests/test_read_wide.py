@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
+from command_line import call
 from hypothesis import given
 from hypothesis import strategies as st
 from made_sources import Data
@@ -535,3 +536,16 @@ def test_columns_that_are_steps_are_no_benchmarks(tmp_path: Path, steps: str, se
     found = data.frame("s", "acc")
     assert [*map(float, steps.split(","))] == [*found[found["series"] == "Elm"]["step"]]
     assert [*found[found["series"] == "Fir"]["value"]] == [0.1, 0.3, 0.5, 0.6]
+
+
+@pytest.mark.parametrize("hashes", [("5508087", "82e10ab", "9a0cc12"), ("5508087", "8210112", "1234e5a")])
+def test_a_hash_of_digits_is_a_word(tmp_path: Path, hashes: tuple[str, ...]) -> None:
+    """A commit may have digits only, or look like a number with an exponent."""
+    rows = "".join(
+        f"{name},{one},{40 + at},{60 + at}\n"
+        for at, (name, one) in enumerate(zip("abc", hashes, strict=True))
+    )
+    (tmp_path / "t.csv").write_text(f"model,commit,pass_rate,easy_rate\n{rows}")
+    done = call(tmp_path, "describe", "t.csv")
+    assert done.returncode == 0
+    assert "3 series, 2 benchmarks and 6 totals" in done.stdout

@@ -89,10 +89,27 @@ def convert_unix_time(number: float) -> float:
     return next((number * factor for low, high, factor in UNIX_TIMES if low <= number < high), math.nan)
 
 
+_CODE: Final = re.compile(r"[0-9A-Za-z]*")
+_BOTH: Final = re.compile(r"[0-9]+[A-Za-z]|[A-Za-z]+[0-9]")
+
+
+def are_codes(cells: Iterable[str]) -> bool:
+    """Return whether cells are codes of one length, such as commits, of which some are no numbers.
+
+    A hash may happen to have digits only, or to look like 82e10.
+    """
+    filled = {cell for cell in cells if not is_missing(cell)}
+    is_code = len({*map(len, filled)}) == 1 and all(map(_CODE.fullmatch, filled))
+    return is_code and any(_BOTH.match(cell) and not is_number(cell) for cell in filled)
+
+
 def infer_kind(cells: Iterable[Text]) -> Kind:
     """Return the kind of a column: numbers or times if at least half of its filled cells are."""
+    counts = Counter(cells)
+    if are_codes(cell for cell in counts if cell is not None):
+        return Kind.TEXT
     numbers = times = words = 0
-    for cell, count in Counter(cells).items():
+    for cell, count in counts.items():
         if cell is None:
             continue
         if is_number(cell) or parse_percent(cell) is not None:

@@ -35,6 +35,7 @@ _LEVEL: Final = 0.95
 _POINTS: Final = 201
 _DEVIATIONS: Final = 8
 _HALVINGS: Final = 48
+_NO_SPREAD: Final = "no two series whose differences have a spread"
 
 
 class _Rule(NamedTuple):
@@ -98,7 +99,8 @@ def estimate_power(comparisons: Sequence[Comparison], step: float = 0.0) -> Powe
     """
     usable = _select_usable(comparisons)
     if not usable:
-        reason = "no two series whose differences have a spread"
+        few = any(one.shared and one.p is None for one in comparisons)
+        reason = f"fewer than {FEWEST} shared problems cannot decide" if few else _NO_SPREAD
         return Power(None, None, 0, (1, 1), None, 0, None, None, reason)
     alone = _make_rule(usable, step)
     difference, together = _find_difference(alone), _make_family_rule(alone, usable)
@@ -130,7 +132,7 @@ def _make_rule(usable: Sequence[Comparison], step: float) -> _Rule:
 
 
 def _select_usable(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    return [one for one in comparisons if one.stderr and one.spread and one.df]
+    return [one for one in comparisons if one.p is not None and one.stderr and one.spread and one.df]
 
 
 def find_half_step(scores: ProblemScores, metric: str) -> float:

@@ -324,13 +324,14 @@ def _describe_cells(cells: _Columns, scores: ProblemScores) -> OutcomeNotes:
     known = {(scores.series[run.series], run.run): row for row, run in enumerate(scores.runs)}
     keys = dict.fromkeys(zip(as_names(cells["series"]), as_names(cells["run"]), strict=True))
     owner = np.array([run.series for run in scores.runs])
+    is_scored = scores.samples.sum(axis=0) > 0
     for place, name in enumerate(scores.series):
         own = scores.samples[owner == place]
         answered = int(np.count_nonzero(own.sum(axis=0)))
         for key in (key for key in keys if key[0] == name):
             count = int(np.count_nonzero(scores.samples[known[key]])) if key in known else 0
             partial += [(*key, count, answered)] if count < answered else []
-        gone = np.flatnonzero(own.sum(axis=0) == 0)
+        gone = np.flatnonzero(is_scored & (own.sum(axis=0) == 0))
         if gone.size:
             incomplete.append((name, tuple(scores.problems[column] for column in gone.tolist())))
         counts = own[own > 0]

@@ -170,6 +170,8 @@ def estimate_best_probabilities(
     """
     values = compute_problem_values(problem_scores, metric, k)
     rows = [row for row, own in enumerate(values.series) if np.isfinite(own).any()]
+    if not rows:
+        return {}
     known = np.isfinite(values.series[rows])
     filled = np.where(known, values.series[rows], 0.0)
     units = list_units(problem_scores) or list(problem_scores.problems)

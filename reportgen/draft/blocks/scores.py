@@ -105,6 +105,8 @@ def _list_protocols(
     score = (("score", score_name),) if score_name else ()
     for row, name in enumerate(scores.series):
         answered = scores.samples[find_rows(scores, row)].sum(axis=0) > 0
+        if not answered.any():
+            continue  # what was not measured differs in nothing
         columns = np.flatnonzero(answered).tolist()
         gold = (scores.gold[column] for column in columns if scores.gold)
         problem_set = hash_problem_set((scores.problems[column] for column in columns), gold)
@@ -296,8 +298,7 @@ def make_score_result(
 ) -> BenchmarkResult:
     """Make the results on a page's benchmark of problems, with the verdicts on others that the page compares.
 
-    The first request is for the benchmark. Raises ``ReportError`` as ``draw_score_block``, or if no series
-    has a score.
+    The first request is for the benchmark. Raises ``ReportError`` as ``draw_score_block``.
     """
     from reportgen.figures.scores.key_results import describe_verdict, summarize_score_benchmark  # noqa: PLC0415
 
@@ -305,8 +306,6 @@ def make_score_result(
     with place_score_errors(place):
         scored = [inputs.answers.score_benchmark(request) for request in requests]
         first = scored[0]
-        if all(one.estimate is None for one in first.scores):
-            raise ScoresError("none of the outcomes has a score", "Look at the score column of the source")
         source = sources[requests[0].source]
         context = make_score_context(
             place, requests[0], first.problems, source, benchmark=benchmark, slots=slots

@@ -279,12 +279,7 @@ def draw_comparison(
     context = share_digits(context, scored.scores, scored.comparisons)
     pairs = collect_pairs(scored, settings.baseline, context)
     title = settings.title or f"{context.benchmark}: who is better than whom"
-    answer = f"{context.benchmark} has no series to compare."
-    if pairs.reference:
-        score = next(one for one in scored.scores if one.series == pairs.reference)
-        role = "the baseline" if settings.baseline else "the best score"
-        introduced = f"{pairs.reference}, {role} ({format_score_estimate(score, context)})"
-        answer = write_answer(pairs.against_reference, introduced, context)
+    answer = _write_comparison_answer(pairs, settings, scored, context)
     parts: list[Any] = [isolate_names(answer, pairs.series)]
     if scored.comparisons:
         parts += [_build_matrix(f"{block_id}-pairs", title, pairs, scored, context)]
@@ -313,6 +308,19 @@ def draw_comparison(
         parts=tuple(parts),
         caption=join_caption(sentences, context, pairs.series, how),
     )
+
+
+def _write_comparison_answer(
+    pairs: Pairs, settings: ComparisonSettings, scored: BenchmarkScores, context: ScoreContext
+) -> str:
+    if not pairs.reference:
+        return f"{context.benchmark} has no series to compare."
+    if all(one.estimate is None for one in scored.scores):
+        return f"No series has a score on {context.benchmark} yet."
+    score = next(one for one in scored.scores if one.series == pairs.reference)
+    role = "the baseline" if settings.baseline else "the best score"
+    introduced = f"{pairs.reference}, {role} ({format_score_estimate(score, context)})"
+    return write_answer(pairs.against_reference, introduced, context)
 
 
 def _build_matrix(

@@ -211,17 +211,14 @@ def _build_slice_cell(score: Score | None, value: str, context: ScoreContext) ->
 def summarize_score_benchmark(
     benchmark: Benchmark, page: str, scored: BenchmarkScores, context: ScoreContext
 ) -> BenchmarkResult:
-    """Summarize the best score, the series not clearly worse, the power and the number of problems.
-
-    ``page`` is the page's path below ``content/``; at least one series must have a score.
-    """
-    context = share_digits(context, scored.scores, scored.comparisons)
-    lead, known = scored.lead, [score for score in scored.scores if score.estimate is not None]
+    """Summarize the best score, the series not clearly worse, power and problems; ``page`` is its path."""
+    if not (known := [score for score in scored.scores if score.estimate is not None]):
+        return _summarize_nothing(benchmark, page)
+    context, lead = share_digits(context, scored.scores, scored.comparisons), scored.lead
     choose, first = (max, "Highest score") if context.higher_is_better else (min, "Lowest score")
     best = choose(score.estimate or 0.0 for score in known)
     leaders = [score for score in known if is_same(score.estimate or 0.0, best)]
     names = join_names([score.series for score in leaders], most=_MOST_NAMED)
-    # Equal scores may have different intervals, which the page's blocks show.
     value = format_score_estimate(leaders[0], context) if len(leaders) == 1 else format_score(best, context)
     card = f"{value} {name_metric(known[0].metric, context)}"
     if not lead.series:
@@ -250,6 +247,21 @@ def summarize_score_benchmark(
         **_draw_scores(known, benchmark, scored, context),
         legend=tuple((score.series, context.slots.get(score.series)) for score in known),
         standings=(_describe_standing(known, scored, context),),
+        date=benchmark.date or "",
+    )
+
+
+def _summarize_nothing(benchmark: Benchmark, page: str) -> BenchmarkResult:
+    return BenchmarkResult(
+        name=benchmark.name,
+        page=page,
+        description=benchmark.description or "",
+        leader="",
+        score="No score yet",
+        facts=(("Best", "no score yet"),),
+        spark="",
+        legend=(),
+        standings=(Standing("No score yet", "", ()),),
         date=benchmark.date or "",
     )
 

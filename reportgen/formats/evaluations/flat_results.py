@@ -26,12 +26,14 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reportgen.core.words import join_names
 from reportgen.formats.cells import is_missing
 from reportgen.formats.evaluations.scores import (
     SUBTASKS,
     add_to_first,
     build_protocol,
     check_totals,
+    find_counts,
     find_seed,
     make_findings,
     parse_score,
@@ -88,8 +90,15 @@ def _make_evaluation(path: Path, model: str, benchmark: str, protocol: Mapping[s
 def _list_totals(metrics: Mapping[str, Any]) -> tuple[tuple[Total, ...], list[str]]:
     """Return the metrics that are numbers as totals, and irregularities."""
     totals, messages = [], list[str]()
+    counts = find_counts(metrics)
+    if counts:
+        messages.append(f"{join_names([*map(as_word, counts)])} are counts beside the scores, and left out")
     for name, cell in metrics.items():
-        if isinstance(cell, bool | dict | list) or (isinstance(cell, str) and parse_number(cell) is None):
+        if (
+            name in counts
+            or isinstance(cell, bool | dict | list)
+            or (isinstance(cell, str) and parse_number(cell) is None)
+        ):
             continue
         total, problems = parse_total(name, cell)
         totals += [total] if total else []

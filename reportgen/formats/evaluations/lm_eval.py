@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reportgen.core.words import format_count
+from reportgen.core.words import format_count, join_names
 from reportgen.core.words import format_number as written
 from reportgen.formats.evaluations import scores
 from reportgen.formats.evaluations.lm_eval_samples import label_metric, read_samples
@@ -61,7 +61,6 @@ _PARTS: Final = re.compile(r'"(?:results|groups|group_subtasks|configs|n-shot|ve
 _OTHERS: Final = '"config_general"'
 _SAMPLES: Final = re.compile(r'\s*\{\s*"doc_id"\s*:[^\n]*?"doc"\s*:')
 _NO_SCORE: Final = frozenset(("alias", "name", "sample_len", "sample_count", "samples"))
-_STDERR: Final = "_stderr"
 _MEANS: Final = frozenset(("", "mean", "nanmean"))
 _MOST_PROBLEMS: Final = 1e9
 
@@ -260,16 +259,17 @@ class _Task(Struct, frozen=True):
         n = self.document.count_problems(self.name) or parse_count(entry.get("sample_len"))
         better_of = as_mapping(self.document.directions.get(self.name))
         inferred = set()
+        errors, others = self._leave_out_counts(n, messages)
         for key, cell in entry.items():
-            metric, comma, chosen = key.partition(",")
-            if metric in _NO_SCORE or metric.endswith(_STDERR):
+            metric, _, chosen = key.partition(",")
+            if key not in errors or key in others:
                 continue
             label = label_metric(metric, chosen)
             if self.selected is not None and not {label, metric, key} & set(self.selected):
                 continue
             better = better_of.get(metric)
             better = better if isinstance(better, bool) else None
-            stderr = entry.get(f"{metric}{_STDERR}{comma}{chosen}")
+            stderr = entry.get(errors[key] or "")
             total, irregular = scores.parse_total(label, cell, stderr, n=n, higher_is_better=better)
             messages += irregular
             # The error of a group is pooled, so it does not yield a number of problems.
@@ -281,6 +281,31 @@ class _Task(Struct, frozen=True):
         if len(inferred) == 1:
             count = f"{inferred.pop():,} follows from score and standard error"
             messages.append(f"the number of problems is not written; {count}")
+
+    def _leave_out_counts(
+        self, problems: int | None, messages: list[str]
+    ) -> tuple[dict[str, str | None], list[str]]:
+        """Return the metrics with the keys of their standard errors, and those that are no scores.
+
+        A score has a standard error, which may be N/A: what has none beside one that has is a count or a
+        setting.
+        """
+        entry = {key: cell for key, cell in self.entry.items() if key.partition(",")[0] not in _NO_SCORE}
+        errors = scores.pair_errors(entry)
+        with_errors = [key for key in errors if errors[key]]
+        others = [key for key in scores.find_counts(self.entry, problems) if key in errors]
+        if with_errors:
+            others = [
+                key for key in errors if key not in with_errors and parse_number(entry[key]) is not None
+            ]
+        if self.selected is not None:
+            return errors, [key for key in others if key not in self.selected]
+        if others:
+            verb = "counts or settings" if len(others) > 1 else "a count or a setting"
+            shown = join_names([shorten_cell(key) for key in others])
+            are = "is" if len(others) == 1 else "are"
+            messages.append(f"{shown} {are} {verb} beside the scores, and left out")
+        return errors, others
 
 
 def _build_evaluation(task: _Task) -> Evaluation | None:

@@ -13,6 +13,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from decimal import Decimal
+from itertools import permutations
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from msgspec.structs import replace
@@ -81,6 +82,53 @@ def parse_total(
     if error is not None and not (math.isfinite(error) and error >= 0):
         error = None
     return Total(metric, value, error, n, higher_is_better), messages
+
+
+# After the name of a metric: Evalchemy writes the second.
+_ERROR_ENDINGS: Final = ("_stderr", "_std_err")
+_PERCENT: Final = 100
+# Ratios whose relative difference is below this are equal up to rounding.
+_SAME: Final = 1e-9
+
+
+def pair_errors(entry: Mapping[str, object]) -> dict[str, str | None]:
+    """Return each metric of an object of scores with the key of its standard error, if it has one.
+
+    An error is named after its metric, ``acc`` and ``acc_stderr``, or after what this is a mean of:
+    ``accuracy_avg`` and ``accuracy_std_err``. A filter may follow a comma.
+    """
+    stems = {}
+    for key in entry:
+        name, comma, chosen = key.partition(",")
+        for ending in _ERROR_ENDINGS:
+            if name.endswith(ending):
+                stems[key] = name.removesuffix(ending), f"{comma}{chosen}"
+    paired: dict[str, str | None] = {key: None for key in entry if key not in stems}
+    for key, (stem, chosen) in stems.items():
+        of_mean = [name for name in paired if name.startswith(f"{stem}_") and name.endswith(chosen)]
+        if stem + chosen in paired or len(of_mean) == 1:
+            paired[stem + chosen if stem + chosen in paired else of_mean[0]] = key
+    return paired
+
+
+def find_counts(entry: Mapping[str, object], problems: int | None = None) -> list[str]:
+    """Return the keys of counts in an object of scores: the number of problems, and of those solved.
+
+    Two whole numbers are counts if their ratio is another value of the object; in percent, if one is above
+    100, since 25 and 50 may be scores next to 50.
+    """
+    known = ((key, None if isinstance(cell, bool) else parse_number(cell)) for key, cell in entry.items())
+    values = {key: value for key, value in known if value is not None and math.isfinite(value)}
+    whole = {key: value for key, value in values.items() if value >= 0 and value.is_integer()}
+    counts = {key for key, value in whole.items() if value == problems and value > 1}
+    whole |= {"": float(problems)} if problems else {}
+    for (part, solved), (total, count) in permutations(whole.items(), 2):
+        if 0 < solved < count:
+            shares = (solved / count, 100 * solved / count)[: 2 if count > _PERCENT else 1]
+            others = (value for key, value in values.items() if key not in {part, total})
+            if any(math.isclose(value, share, rel_tol=_SAME) for value in others for share in shares):
+                counts |= {part, total}
+    return [key for key in entry if key in counts]
 
 
 def parse_count(cell: object) -> int | None:

@@ -14,7 +14,7 @@ from reportgen.core.directions import guess_direction, has_better_direction
 from reportgen.core.errors import Diagnostic
 from reportgen.core.score_names import KNOWN, WrittenNumber, describes_model, find_descriptions, is_mean
 from reportgen.core.words import join_names
-from reportgen.formats.cells import is_missing, is_number, is_time, parse_reported
+from reportgen.formats.cells import are_codes, is_missing, is_number, is_time, parse_reported
 from reportgen.formats.files import split_ending
 from reportgen.formats.layout import ROLE_NAMES
 from reportgen.formats.tables import FORMATS, delimited
@@ -259,7 +259,7 @@ def _measure_shares(
         filled = [row[index] for row in rows if not is_empty(row[index])]
         share = sum(parse_reported(cell) is not None for cell in filled) / max(len(filled), 1)
         # A model called 7 is a label by the name of its column.
-        is_label = name in stated or name.casefold() in labels
+        is_label = name in stated or name.casefold() in labels or are_codes(filled)
         is_named = index == 0 or name.casefold() in filters
         shares.append(0.0 if is_label or (is_named and share <= _HALF) else share)
     return shares
