@@ -408,6 +408,18 @@ def test_what_is_no_state_is_refused(name: str, content: str | None, said: str, 
     assert problem.location.file == (name if content is None else path.name)
 
 
+@pytest.mark.parametrize(("key", "value"), [("sources", [{"name": "x"}]), ("pages", [{"figures": []}])])
+def test_a_report_json_of_other_types_is_refused(key: str, value: object, tmp_path: Path) -> None:
+    """Also where only the comparison finds that something is not as reportgen writes it."""
+    root = write_state(tmp_path / "report")
+    page = {"path": "x.md", "figures": [], "tables": [], "observations": []}
+    known = {"format": 1, "generator": {"version": "1"}, "pages": [page], "sources": [], "problems": []}
+    (root / "old.json").write_text(json.dumps(known | {key: value}))
+    done = CliRunner().invoke(cli, ["review", str(root / "old.json"), "-f", str(root / "mkdocs.yml")])
+    assert isinstance(done.exception, SystemExit), done.exception
+    assert "old.json: error: this is no report.json of reportgen" in done.output
+
+
 def test_a_report_outside_of_a_repository_needs_two_names(tmp_path: Path) -> None:
     """The message says what can be named."""
     root = write_state(tmp_path / "alone")

@@ -97,11 +97,19 @@ def review(
         with show_progress() as advance:
             before, after = (name and _unpack(name) for name in (base, head))
             states = open_states(before, after, config_file, progress=advance, warn=warn)
+        from reportgen.core.errors import make_error
         from reportgen.review.compare import compare_reports
         from reportgen.review.model import is_met, write_review
         from reportgen.review.page.document import write_page
 
-        found = compare_reports(*states)
+        try:
+            found = compare_reports(*states)
+        except (LookupError, TypeError, AttributeError, ValueError) as error:
+            origins = [one.origin for one in states if one.drafted is None and one.origin.built]
+            if not origins:
+                raise
+            message = f"this is no report.json of reportgen ({error!r})"
+            raise make_error(origins[0].name, message, "Build the site again with this version") from error
         text = write_review(found)
         text_file.write(text.encode())
         page_file.write(write_page(found).encode())
