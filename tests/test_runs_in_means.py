@@ -244,7 +244,7 @@ def test_a_run_without_the_metric_of_a_logger_is_counted(tmp_path: Path) -> None
         (folder / "metrics.csv").write_text("\n".join(lines) + "\n")
     root = write_report(tmp_path, {"content/index.md": CURVE, "data/runs.csv": None})
     found = call(root, "check").stdout
-    assert 'has no "acc", as 2 other runs of it, but "loss", which none of these has' in found
+    assert 'has no "acc", which 2 other runs have, but "loss", which none of these has' in found
     assert "1 of 3 runs has no value of acc" in read_captions(root)
 
 

@@ -278,8 +278,8 @@ class _Checks(NamedTuple):
     def _warn_name(self, series: str, run: str, part: str, own: Sequence[str], having: int) -> Diagnostic:
         row = next(one.row for one in self.runs if (one.series, one.run) == (series, run))
         names = quote_names([shorten(name, _LONGEST) for name in own])
-        message = f"run {shorten(run, _LONGEST)} of {_quote(series)} has no {_quote(part)}, as "
-        message += f"{format_count(having, 'other run')} of it, but {names}, which none of these has"
+        message = f"run {shorten(run, _LONGEST)} of {_quote(series)} has no {_quote(part)}, which "
+        message += f"{format_count(having, 'other run')} have, but {names}, which none of these has"
         advice = f"If it is the same, set rename_metrics: {{{own[0]}: {part}}} in source.yml"
         return self._report(row, message, advice)
 
