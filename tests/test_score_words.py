@@ -58,7 +58,14 @@ def test_a_share_is_shown_in_percent(value: float, said: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "half", "said"),
-    [(4.2, 0.4, "4.20"), (4.2, 0.04, "4.200"), (4.2, 3.0, "4.2"), (4.2, None, "4.2"), (9.999, 0.4, "9.99")],
+    [
+        (4.2, 0.4, "4.20"),
+        (4.2, 0.04, "4.200"),
+        (4.2, 3.0, "4.2"),
+        (4.2, None, "4.2"),
+        (9.999, 0.4, "9.99"),
+        (3e-8, 1e-9, "3e−8"),
+    ],
 )
 def test_other_scores_are_plain_numbers_with_the_digits_of_their_noise(
     value: float, half: float | None, said: str

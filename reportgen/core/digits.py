@@ -68,10 +68,14 @@ def choose_percent_decimals(half: float | None) -> int:
 
 
 def choose_decimals(half: float | None) -> int | None:
-    """Return the decimals that give a half-width two significant digits, or None if it is not known."""
+    """Return the decimals that give a half-width two significant digits.
+
+    None if it is not known, or if the number needs an exponent: 0.000000 would hide it.
+    """
     if half is None or half <= 0:
         return None
-    return max(0, min(_MOST_DECIMALS, 1 - math.floor(math.log10(half))))
+    decimals = max(0, 1 - math.floor(math.log10(half)))
+    return decimals if decimals <= _MOST_DECIMALS else None
 
 
 def needs_exponent(*parts: float) -> bool:
