@@ -102,7 +102,7 @@ def fingerprint(root: Path) -> str:
 
 def review(root: Path, *words: str, code: int = 1) -> dict[str, list[str]]:
     """The statements and numbers that ``reportgen review`` finds in a report."""
-    out = root.parent / "out"
+    out = root.parent / f"out-{root.name}"
     config = ["-f", str(root / "reports/mkdocs.yml"), "--out", str(out)]
     done = CliRunner().invoke(cli, ["review", *words, *config])
     assert done.exit_code == code, done.output
