@@ -133,7 +133,7 @@ def test_the_longest_words_fit_into_the_fewest_characters() -> None:
     address = f"https://{'x' * 500}"
     around = CommentContext(link=address, preview=address, from_fork=True)
     comment = write_comment(review, most_characters=FEWEST_CHARACTERS, surroundings=around)
-    assert 2_500 < len(comment) <= FEWEST_CHARACTERS
+    assert 2_000 < len(comment) <= FEWEST_CHARACTERS
     with pytest.raises(ValueError, match="needs 4,000 characters"):
         write_comment(review, most_characters=FEWEST_CHARACTERS - 1)
 

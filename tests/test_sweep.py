@@ -246,7 +246,7 @@ def test_what_only_measurements_have_is_refused_of_scores(tmp_path: Path) -> Non
         "content/index.md": page,
         "data/answers.csv": ANSWERS.read_text("utf-8"),
         "data/totals.csv": "model,lr,AIME\na,0.1,0.5\nb,0.2,0.6\n",
-        "data/totals.source.yml": "form: wide\n",
+        "data/totals.source.yml": "form: wide\nmetrics: [AIME]\n",
     }
     found = problems(write_report(tmp_path, files))
     assert len(found) == len(blocks), "\n".join(found)

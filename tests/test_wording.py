@@ -62,12 +62,12 @@ def test_the_summary_of_several_runs() -> None:
 def test_a_clear_winner() -> None:
     """It leads where the test says so; where neither way is better, it only ends above the others."""
     far = curve_set(curve("a", [0.2, 0.9], half=0.05, runs=3), curve("b", [0.2, 0.5], half=0.05, runs=3))
-    ends = "with 0.90 [0.85, 0.95], before b with 0.50 [0.45, 0.55]. "
+    ends = "with 0.900 [0.850, 0.950], before b with 0.500 [0.450, 0.550]. "
     assert said(far).startswith(f"At the end (step 1), a leads {ends}")
     nobody = {"higher_is_better": None, "ranked_by": None}
     neutral = replace(far, metric="entropy")
     assert said(neutral, around=nobody).startswith(f"At the end (step 1), a ends above all others {ends}")
-    assert said(neutral, around=nobody).endswith("0.90 at step 1, highest of 2 checkpoints.")
+    assert said(neutral, around=nobody).endswith("0.900 at step 1, highest of 2 checkpoints.")
 
 
 def test_a_best_value_with_an_interval_that_allows_for_its_choice() -> None:
@@ -94,8 +94,8 @@ def test_where_lower_is_better() -> None:
         curve("a", [2.0, 0.5], half=0.05, runs=3), curve("b", [2.0, 0.9], half=0.05, runs=3), metric="loss"
     )
     assert said(loss, around={"higher_is_better": False}) == (
-        "At the end (step 1), a leads with 0.50 [0.45, 0.55], before b with 0.90 [0.85, 0.95]. "
-        "a reaches the lowest mean loss, 0.50 at step 1, best of 2 checkpoints."
+        "At the end (step 1), a leads with 0.500 [0.450, 0.550], before b with 0.900 [0.850, 0.950]. "
+        "a reaches the lowest mean loss, 0.500 at step 1, best of 2 checkpoints."
     )
     assert beneath(loss, higher_is_better=False) == (
         "loss, mean of 3 runs per series, band: 95% CI, lower is better"
@@ -118,11 +118,11 @@ def test_one_series_alone() -> None:
 
 
 def test_series_that_reach_the_same_value_are_all_named() -> None:
-    """To the digits shown nobody leads, neither at the best value nor at the end."""
-    even = curve_set(curve("a", [0.1, 0.9, 0.5]), curve("b", [0.9, 0.1, 0.5]), curve("c", [0.1, 0.2, 0.5001]))
+    """Where values are equal nobody leads, neither at the best value nor at the end."""
+    even = curve_set(curve("a", [0.1, 0.9, 0.5]), curve("b", [0.9, 0.1, 0.5]), curve("c", [0.1, 0.2, 0.5]))
     assert said(even).startswith(
-        "At the end (step 2), c, a and b are level at 0.500. "
-        "a (at step 1) and b (at step 0) reach the highest accuracy, 0.900, best of 3 checkpoints."
+        "At the end (step 2), a, b and c are level at 0.5. "
+        "a (at step 1) and b (at step 0) reach the highest accuracy, 0.9, best of 3 checkpoints."
     )
 
 
@@ -140,8 +140,8 @@ def test_the_summary_uses_values_that_are_not_smoothed() -> None:
         smooth=0.5,
     )
     assert said(smooth) == (
-        "At the end (step 1), there is no clear winner: a has 0.7, b 0.6. "
-        "a reaches the highest mean accuracy, 0.7 at step 1, best of 2 checkpoints."
+        "At the end (step 1), there is no clear winner: a has 0.70, b 0.60. "
+        "a reaches the highest mean accuracy, 0.70 at step 1, best of 2 checkpoints."
     )
 
 
@@ -246,15 +246,15 @@ def test_runs_that_end_early_are_told() -> None:
     fewer = "Where fewer runs reach, it is drawn from those that do: n = 2 to 3 for a."
     assert f"Each line is the mean of n = 3 runs. {fewer}" in below(curve_set(short))
     both = curve_set(short, curve("b", [0.1, 0.2, 0.5], half=0.1, runs=3))
-    assert "winner: b has 0.5 [0.4, 0.6], a 0.3 [0.2, 0.4] (2 of 3 runs)." in said(both)
+    assert "winner: b has 0.50 [0.40, 0.60], a 0.30 [0.20, 0.40] (2 of 3 runs)." in said(both)
     more = curve_set(
         short, curve("b", [0.1, 0.2, 0.3], runs=2, n=[2, 2, 1]), curve("c", [1, 1, 1], runs=3, n=[2, 3, 3])
     )
     assert "that do: n = 2 to 3 for a and c; 1 to 2 for b." in below(more)
     assert fewer in below(both)
     level = curve_set(short, curve("b", [0.1, 0.2, 0.3], half=0.1, runs=3))
-    assert "a with 2 of 3 runs and b are level at 0.3." in said(level)
-    assert "a peaks at step 2, with a mean of 0.3 (2 of 3 runs), best of 3 checkpoints." in said(
+    assert "a with 2 of 3 runs and b are level at 0.30." in said(level)
+    assert "a peaks at step 2, with a mean of 0.30 (2 of 3 runs), best of 3 checkpoints." in said(
         curve_set(short)
     )
     assert "Where fewer" not in below(FIVE_RUNS)

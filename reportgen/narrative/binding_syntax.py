@@ -221,7 +221,8 @@ class _Braces(NamedTuple):
         for name, text, quoted, start, _ in self.attributes:
             offset = self.find_offset(start)
             if name not in ATTRIBUTES:
-                step = f"{suggest_name(name, ATTRIBUTES)}There are {', '.join(f'{a}=' for a in ATTRIBUTES)}"
+                named = ", ".join(f"{known}=" for known in ATTRIBUTES)
+                step = f"{suggest_name(name, ATTRIBUTES)}The attributes are {named}"
                 yield Fault(offset, f'"{name}" is no attribute of a statement', step)
             elif name in seen:
                 yield Fault(offset, f"{name}= is written twice", "Leave one of them")

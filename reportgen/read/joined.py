@@ -285,7 +285,7 @@ class JoinedTotals:
         said = (
             f"the scores of {quote_names(shares)} are from 0 to 1, and those of {quote_names(others)} are not"
         )
-        step = "Write the scores on one scale, or show the sources in blocks of their own"
+        step = "Write percentages with their sign, as 51%, or show the sources in blocks of their own"
         raise ReportError(Diagnostic(self._source.location, said, step, Stage.DATA))
 
 
