@@ -21,6 +21,7 @@ from reportgen.hub.entries import FOLDER, VERSIONS
 from reportgen.site.replacing.records import (
     find_unrecorded,
     has_record,
+    list_files,
     read_record,
     record_folder,
     remove_record,
@@ -42,18 +43,8 @@ _BY_NAME: Final = frozenset(
 
 
 def find_published(folder: Path) -> dict[str, int]:
-    """Find the files of a published report with their sizes, without those of its earlier versions."""
-    found, folders = dict[str, int](), [""]
-    while folders:
-        above = folders.pop()
-        with suppress(FileNotFoundError), os.scandir(folder / above) as entries:
-            for entry in entries:
-                path = f"{above}{entry.name}"
-                if entry.is_dir(follow_symlinks=False):
-                    folders.append(f"{path}/")
-                else:
-                    found[path] = entry.stat(follow_symlinks=False).st_size
-    return found
+    """Find the files of a published report with their sizes, with those of its earlier versions."""
+    return {path: size for path, (size, _) in list_files(folder).items()}
 
 
 class StagedReport(Struct):
