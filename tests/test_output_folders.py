@@ -19,6 +19,7 @@ from mkdocs.commands.build import build as build_with_mkdocs
 from mkdocs.config import load_config
 from mkdocs.exceptions import Abort
 
+from reportgen.core import CACHE_DIR
 from reportgen.core.errors import ReportError
 from reportgen.site.publishing import publish
 
@@ -98,8 +99,12 @@ def test_a_site_below_a_link_is_refused(report: Path) -> None:
     """The same for ``site_dir``, and for the server, which writes no site."""
     (report / "out").symlink_to("data")
     write_file(report / "mkdocs.yml", f"{SETTINGS}site_dir: out/site\n")
+    (report / "site").symlink_to("data")
     for command in ("build", "serve"):
         assert 'is below the link "out"' in refuse(report, command)
+        write_file(report / "mkdocs.yml", SETTINGS)
+        assert '"site" is a link' in refuse(report, command)
+        write_file(report / "mkdocs.yml", f"{SETTINGS}site_dir: out/site\n")
 
 
 def test_a_report_below_a_link_is_built(report: Path) -> None:
@@ -184,6 +189,17 @@ def test_a_site_of_another_machine_stays(built: Path, tmp_path: Path) -> None:
     said = refuse(root, "build")
     assert "did not write" in said
     assert "delete it yourself" in said
+
+
+def test_without_a_cache_folder_the_message_says_so(
+    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That of the user is not used inside the repository, which could come with one."""
+    root = Path(shutil.copytree(built, tmp_path / "report"))
+    (root / ".git").mkdir()
+    monkeypatch.delenv(CACHE_DIR)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(root / ".cache"))
+    assert f"set {CACHE_DIR} to a folder outside" in refuse(root, "build")
 
 
 @pytest.mark.parametrize("put", ["link", "file", "files"])

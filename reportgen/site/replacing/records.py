@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 
+from reportgen.core import CACHE_DIR
 from reportgen.core.cache import RECORDED, get_stamp, replace_file
 from reportgen.core.words import format_count
 
@@ -115,6 +116,8 @@ def check_output(output: Output, cache: Path) -> None:
             "The whole folder would be replaced: delete it yourself if you need nothing in it, otherwise move"
             " these files or choose another folder"
         )
+        if cache.name.startswith(f"reportgen-{os.getpid()}-"):  # it ends with this process
+            step += f". No record can be stored: set {CACHE_DIR} to a folder outside the repository"
         raise output.refuse(f"holds {describe_unrecorded(unrecorded)}", step)
 
 
