@@ -58,7 +58,7 @@ def test_a_fence_becomes_a_mark_with_words_for_the_search() -> None:
 @pytest.mark.parametrize("kind", BLOCKS)
 def test_every_kind_of_block_has_a_fence(kind: str) -> None:
     """What settings know, Markdown hands over."""
-    assert kind in {fence["name"] for fence in make_custom_fences(lambda _: "")}
+    assert kind in {fence["name"] for fence in make_custom_fences(lambda _kind, _text: "")}
 
 
 def test_marks_keep_the_order_of_the_page() -> None:
