@@ -46,7 +46,7 @@ def _with_a_perplexity(folder: Path) -> None:
     """Beside each document stands its log-likelihood, of which the harness makes a perplexity."""
 
     def told(results: dict[str, Any]) -> None:
-        results["results"]["sums"]["word_perplexity,none"] = 12.5
+        results["results"]["sums"] |= {"word_perplexity,none": 12.5, "word_perplexity_stderr,none": "N/A"}
         made = {"metric": "word_perplexity", "aggregation": "weighted_perplexity"}
         results["configs"]["sums"]["metric_list"].append(made)
 

@@ -76,10 +76,10 @@ def test_a_link_that_may_not_be_asked_where_it_leads(tmp_path: Path, monkeypatch
     link.symlink_to(target)
     plain = os.path.realpath
 
-    def realpath(path: str | Path) -> str:
+    def realpath(path: str | Path, **options: bool) -> str:
         if str(path) == str(link):
             raise PermissionError(13, "Permission denied", str(path))
-        return plain(path)
+        return plain(path, **options)
 
     monkeypatch.setattr(os.path, "realpath", realpath)
     assert list(FolderWalk(tmp_path).list_files(tmp_path / "data/s")) == [link]

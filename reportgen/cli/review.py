@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from msgspec import Struct
 
 from reportgen.cli.output import (
     cache_dir_option,
@@ -19,7 +18,7 @@ from reportgen.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from typing import BinaryIO
 
     from reportgen.draft.report import Report
@@ -93,7 +92,7 @@ def review(
     from reportgen.review.states import open_states
 
     with report_problems("no review was written", code=_NO_REVIEW):
-        text_file, page_file = _open_files(folder, ("review.json", "review.html"), config_file, "--out")
+        outputs, cache = _open_output(folder, config_file)
         with show_progress() as advance:
             before, after = (name and _unpack(name) for name in (base, head))
             states = open_states(before, after, config_file, progress=advance, warn=warn)
@@ -101,6 +100,7 @@ def review(
         from reportgen.review.compare import compare_reports
         from reportgen.review.model import is_met, write_review
         from reportgen.review.page.document import write_page
+        from reportgen.site.replacing.records import record_file
 
         try:
             found = compare_reports(*states)
@@ -111,8 +111,10 @@ def review(
             message = f"this is no report.json of reportgen ({error!r})"
             raise make_error(origins[0].name, message, "Build the site again with this version") from error
         text = write_review(found)
-        text_file.write(text.encode())
-        page_file.write(write_page(found).encode())
+        contents = {"review.json": text, "review.html": write_page(found)}
+        for name, output in outputs.items():
+            _write(output, contents[name].encode())
+            record_file(output, cache)
         _print_review(found, text, form, config_file)
     sys.exit(1 if is_met(found, condition) else 0)
 
@@ -250,12 +252,14 @@ def pictures(review: BinaryIO, folder: Path, most: int) -> None:
       reportgen comment review/review.json --picture-base https://example.org/pictures
     """
     from reportgen.review.images import draw_pictures
+    from reportgen.site.replacing.locations import Output
 
     with report_problems("not every picture was written"):
-        drawn = dict(draw_pictures(_read(review), most))
-        for file in _open_files(folder, drawn, Path("mkdocs.yml"), "--to"):
-            file.write(drawn[file.path.name])
-            print_line(str(file.path))
+        for name, content in draw_pictures(_read(review), most):
+            output = Output(folder / name, Path.cwd(), "--to")
+            output.check_location()
+            _write(output, content)
+            print_line(str(output.path))
 
 
 def _read(file: BinaryIO) -> Review:
@@ -269,43 +273,29 @@ def _read(file: BinaryIO) -> Review:
         raise make_error(file.name, "this is not a review of format 1", step) from None
 
 
-class _File(Struct, frozen=True):
-    """A file of a review, which may be written where it is."""
+def _write(output: Output, content: bytes) -> None:
+    """Write a file whole or not at all, with its folder."""
+    from reportgen.core.cache import replace_file
+    from reportgen.core.errors import ReportError, diagnose_disk_error
 
-    output: Output
-    cache: Path
-
-    @property
-    def path(self) -> Path:
-        """As it was named."""
-        return self.output.path
-
-    def write(self, content: bytes) -> None:
-        """Write it whole or not at all, with its folder."""
-        from reportgen.core.cache import replace_file
-        from reportgen.core.errors import ReportError, diagnose_disk_error
-        from reportgen.site.replacing.records import record_file
-
-        try:
-            replace_file(str(self.path), content)
-        except OSError as error:
-            problem = diagnose_disk_error(error, str(self.path), "the review cannot be written")
-            raise ReportError(problem) from error
-        record_file(self.output, self.cache)
+    try:
+        replace_file(str(output.path), content)
+    except OSError as error:
+        problem = diagnose_disk_error(error, str(output.path), "the review cannot be written")
+        raise ReportError(problem) from error
 
 
-def _open_files(folder: Path, names: Iterable[str], config_file: Path, option: str) -> list[_File]:
-    """Return the files of these names; raise a ReportError if one may not be written."""
+def _open_output(folder: Path, config_file: Path) -> tuple[dict[str, Output], Path]:
+    """Return the files of a review by name, and the cache; raise a ReportError if one may not be written."""
     from reportgen.core.cache import cache_folder
     from reportgen.settings.loading import find_input_folders
     from reportgen.site.replacing.locations import Output
     from reportgen.site.replacing.records import check_file
 
-    root = config_file.resolve().parent
-    if not config_file.is_file():  # it need not exist
-        root = Path.cwd()
+    # The file need not exist.
+    root = config_file.resolve().parent if config_file.is_file() else Path.cwd()
     inputs, cache = find_input_folders(config_file), cache_folder(root)
-    files = [_File(Output(folder / name, root, option, inputs), cache) for name in names]
-    for file in files:
-        check_file(file.output, cache)
-    return files
+    outputs = {name: Output(folder / name, root, "--out", inputs) for name in ("review.json", "review.html")}
+    for output in outputs.values():
+        check_file(output, cache)
+    return outputs, cache
