@@ -347,3 +347,16 @@ def test_a_large_report_s_scores_are_shared_with_a_second_process(tmp_path: Path
     assert elsewhere.asked == ["_read", "_draw"]
     assert list(together.shown.items()) == list(alone.shown.items())
     assert together.benchmarks == alone.benchmarks
+
+
+def test_pairs_with_few_problems_are_drawn_beside_others(tmp_path: Path) -> None:
+    """No difference on 6 problems could be clear among so many pairs: their critical value is no number."""
+    rows = ["series,problem,score"]
+    for row, problems in enumerate((*[40] * 9, 6)):
+        rows += [f"s{row},p{one},{(one * (row + 3) // 5) % 2}" for one in range(problems)]
+    page = "# Small\n\n```comparison\nsource: answers\n```\n"
+    root = write_report(tmp_path, {"content/index.md": page, "data/answers.csv": "\n".join(rows)})
+    (shown,) = drafted(root, "index.md").shown.values()
+    critical = [one["critical"] for one in numbers(shown)["comparisons"]]
+    assert None in critical
+    assert any(critical)

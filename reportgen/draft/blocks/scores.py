@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from reportgen.core.comparisons import ScoresError
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.model import Figure
+from reportgen.core.report_json import encode_json
 from reportgen.core.words import quote_names, suggest_name
 from reportgen.draft.blocks.draw_inputs import list_notes
 from reportgen.draft.blocks.results import place_score_errors
@@ -115,8 +116,11 @@ def _list_protocols(
 
 
 def to_json_values(value: Any) -> Any:  # noqa: ANN401 - any of the frozen results
-    """Convert a result to JSON values, so that it is the same before and after it is cached."""
-    return json.loads(json.dumps(to_builtins(value), allow_nan=False))
+    """Convert a result to JSON values, so that it is the same before and after it is cached.
+
+    An infinite critical value is null: no difference on so few problems can reach it.
+    """
+    return json.loads(encode_json(to_builtins(value)))
 
 
 def _collect_score(score: Score) -> dict[str, Any]:
