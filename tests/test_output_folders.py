@@ -6,9 +6,11 @@ import errno
 import os
 import random
 import shutil
+import signal
 import subprocess
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from command_line import call
@@ -19,6 +21,7 @@ from mkdocs.commands.build import build as build_with_mkdocs
 from mkdocs.config import load_config
 from mkdocs.exceptions import Abort
 
+from reportgen.archive import archiving
 from reportgen.core import CACHE_DIR
 from reportgen.core.errors import ReportError
 from reportgen.site.publishing import publish
@@ -26,6 +29,28 @@ from reportgen.site.publishing import publish
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+# Runs a command, and dies when a file is renamed, linked or removed for the n-th time.
+KILLER = """
+import os, signal, sys
+
+calls = int(sys.argv.pop(1))
+
+def count(real):
+    def dying(*args, **kwargs):
+        global calls
+        calls -= 1
+        if not calls:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(*args, **kwargs)
+    return dying
+
+from reportgen.__main__ import main
+import reportgen.hub.updating, reportgen.hub.staging, reportgen.site.replacing.records
+
+for name in ("rename", "replace", "link", "unlink", "rmdir"):
+    setattr(os, name, count(getattr(os, name)))
+main()
+"""
 FORGED = '{"format": 1, "generator": {"name": "reportgen", "version": "0.1.0"}}'
 COMMANDS = {
     "build": ("build",),
@@ -325,6 +350,63 @@ def test_a_hub_keeps_files_of_somebody_else(report: Path) -> None:
     (report / "site/notes.txt").unlink()
     assert call(report, *COMMANDS["hub"]).returncode == 0
     assert not (report / "site/r/one").exists()
+
+
+@pytest.mark.parametrize("link", ["r", "r/one"])
+def test_a_hub_follows_no_link_of_a_report(report: Path, link: str) -> None:
+    """Nor does it take a file among the folders of reports for one of its own."""
+    assert call(report, *COMMANDS["hub"]).returncode == 0
+    shutil.rmtree(report / "site" / link)
+    (report / "site" / link).symlink_to(report / "notes")
+    assert "is a link" in refuse(report, *COMMANDS["hub"])
+    (report / "site" / link).unlink()
+    write_file(report / "site/r/notes.txt", "mine")
+    assert "notes.txt" in refuse(report, *COMMANDS["hub"])
+
+
+@pytest.mark.parametrize("calls", range(1, 12))
+def test_a_hub_that_was_killed_is_updated(report: Path, calls: int) -> None:
+    """Whenever an update is killed, while it moves files or removes old ones, the next one finishes."""
+    write_hub(report, {"one": make_report("First"), "two": make_report("Second")})
+    assert call(report, *COMMANDS["hub"]).returncode == 0
+    write_hub(report, {"one": make_report("First, again"), "three": make_report("Third")})
+    done = subprocess.run(
+        [sys.executable, "-c", KILLER, str(calls), *COMMANDS["hub"]], cwd=report, check=False, timeout=60
+    )
+    assert done.returncode in {0, -signal.SIGKILL}
+    write_hub(report, {"one": make_report("First, once more"), "three": make_report("Third")})
+    done = call(report, *COMMANDS["hub"])
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in (report / "site/r").iterdir()) == ["one", "three"]
+    assert not [*(report / "site").glob(".hub-*")]
+
+
+@pytest.mark.parametrize("option", ["--to", "--one-file"])
+def test_a_file_that_appears_while_a_report_is_archived_stays(
+    report: Path, monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
+    """It is looked at again before it would be replaced."""
+    target = report / "packed"
+    update = archiving._update_site
+
+    def meddle(*arguments: Any) -> None:  # noqa: ANN401 - as the real one
+        update(*arguments)
+        write_file(target, "mine")
+
+    monkeypatch.setattr(archiving, "_update_site", meddle)
+    assert "is there already" in call(report, "archive", option, "packed").stderr
+    assert target.read_text("utf-8") == "mine"
+
+
+def test_a_name_that_is_not_utf_8_is_recorded(tmp_path: Path) -> None:
+    """A picture may be called so: its site can be built again."""
+    root = write_report(tmp_path / "report")
+    name = os.fsdecode(b"caf\xe9.png")
+    write_file(root / "content" / name, b"")
+    for words in ("first", "second"):
+        write_file(root / "content/index.md", f"# {words}\n")
+        build(root)
+    assert (root / "site" / name).is_file()
 
 
 def test_a_site_that_mkdocs_writes_in_place(report: Path) -> None:

@@ -195,12 +195,12 @@ def archive_report(
     file changes meanwhile, the report is archived as it is now; if one does again, that is an error.
     """
     output = _find_output(target, config_file, "--to")
-    check_file(output, cache_folder(output.root))
+    check_file(output)
     try:
-        packed = _archive(config_file, target, options, progress, warn)
+        packed = _archive(config_file, output, options, progress, warn)
     except FileChangedError:
-        packed = _archive(config_file, target, options, progress, warn)
-    record_file(output, cache_folder(output.root))
+        packed = _archive(config_file, output, options, progress, warn)
+    record_file(output)
     return packed
 
 
@@ -210,7 +210,7 @@ def _find_output(path: Path, config_file: Path, option: str) -> Output:
 
 def _archive(
     config_file: Path,
-    target: Path,
+    output: Output,
     options: Options,
     progress: Callable[[int, int], None],
     warn: Callable[[str], None],
@@ -243,7 +243,15 @@ def _archive(
     # Of two with one path, such as data that are content, too, the later one.
     packed = {one.path: one for one in (*members, *outputs, *texts, last)}
     hashes, environment = files | hash_members([last]), describe_environment()
-    return write_archive(target, packed.values(), hashes, date, environment=environment, progress=progress)
+    return write_archive(
+        output.path,
+        packed.values(),
+        hashes,
+        date,
+        environment=environment,
+        progress=progress,
+        check=lambda: check_file(output),  # somebody may have written it meanwhile
+    )
 
 
 def write_report_file(
@@ -255,17 +263,15 @@ def write_report_file(
     warn: Callable[[str], None],
 ) -> int:
     """Build the site if it is not up to date, and write it as one HTML file; returns its size in bytes."""
-    output, cache = (
-        _find_output(target, config_file, "--one-file"),
-        cache_folder(config_file.resolve().parent),
-    )
-    check_file(output, cache)
+    output = _find_output(target, config_file, "--one-file")
+    check_file(output)
     _update_site(config_file, options, progress, warn)
     with collect_warnings() as words:
         site = Path(load_configuration(config_file, strict=False, words=words)[0].site_dir)
     content = write_one_file(site, live=options.is_live, links="embedded", warn=warn).encode()
+    check_file(output)  # somebody may have written it meanwhile
     replace_file(str(target), content)
-    record_file(output, cache_folder(output.root))
+    record_file(output)
     if len(content) > _LARGE and options.is_live:
         warn(f"{target.name} has {len(content) / 1e6:.0f} MB; --no-live leaves out what makes figures live")
     return len(content)

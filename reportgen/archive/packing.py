@@ -82,12 +82,14 @@ def write_archive(
     *,
     environment: Mapping[str, Any],
     progress: Callable[[int, int], None],
+    check: Callable[[], None],
 ) -> Packed:
     """Write an archive of members, whose sizes and hashes are known, in place of what ``target`` was.
 
     All times in it are midnight of ``date`` (``2026-11-20``, or empty). ``environment``, what it was written
     with, becomes the zip file's comment, which the manifest does not cover. ``progress`` is called with the
-    number of bytes packed and of all. Raises a FileChangedError if a file changes meanwhile.
+    number of bytes packed and of all, ``check`` right before ``target`` is replaced. Raises a
+    FileChangedError if a file changes meanwhile.
     """
     manifest = "".join(f"{one.sha256}  {path}\n" for path, one in sorted(files.items())).encode()
     moment = max(date or _FIRST_DATE, _FIRST_DATE)
@@ -103,6 +105,7 @@ def write_archive(
             packed.writestr(_make_info(intact.MANIFEST, moment), manifest)
             packed.comment = json.dumps(environment, sort_keys=True).encode()
         Path(name).chmod(0o644)
+        check()
         Path(name).replace(target)
     finally:
         with suppress(OSError):

@@ -92,7 +92,7 @@ def review(
     from reportgen.review.states import open_states
 
     with report_problems("no review was written", code=_NO_REVIEW):
-        outputs, cache = _open_output(folder, config_file)
+        outputs = _check_outputs(folder, config_file)
         with show_progress() as advance:
             before, after = (name and _unpack(name) for name in (base, head))
             states = open_states(before, after, config_file, progress=advance, warn=warn)
@@ -100,7 +100,7 @@ def review(
         from reportgen.review.compare import compare_reports
         from reportgen.review.model import is_met, write_review
         from reportgen.review.page.document import write_page
-        from reportgen.site.replacing.records import record_file
+        from reportgen.site.replacing.records import check_file, record_file
 
         try:
             found = compare_reports(*states)
@@ -113,8 +113,9 @@ def review(
         text = write_review(found)
         contents = {"review.json": text, "review.html": write_page(found)}
         for name, output in outputs.items():
+            check_file(output)  # somebody may have written it meanwhile
             _write(output, contents[name].encode())
-            record_file(output, cache)
+            record_file(output)
         _print_review(found, text, form, config_file)
     sys.exit(1 if is_met(found, condition) else 0)
 
@@ -285,17 +286,16 @@ def _write(output: Output, content: bytes) -> None:
         raise ReportError(problem) from error
 
 
-def _open_output(folder: Path, config_file: Path) -> tuple[dict[str, Output], Path]:
-    """Return the files of a review by name, and the cache; raise a ReportError if one may not be written."""
-    from reportgen.core.cache import cache_folder
+def _check_outputs(folder: Path, config_file: Path) -> dict[str, Output]:
+    """Return the files of a review by name; raise a ReportError if one may not be written."""
     from reportgen.settings.loading import find_input_folders
     from reportgen.site.replacing.locations import Output
     from reportgen.site.replacing.records import check_file
 
     # The file need not exist.
     root = config_file.resolve().parent if config_file.is_file() else Path.cwd()
-    inputs, cache = find_input_folders(config_file), cache_folder(root)
+    inputs = find_input_folders(config_file)
     outputs = {name: Output(folder / name, root, "--out", inputs) for name in ("review.json", "review.html")}
     for output in outputs.values():
-        check_file(output, cache)
-    return outputs, cache
+        check_file(output)
+    return outputs

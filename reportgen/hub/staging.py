@@ -204,11 +204,19 @@ class Stage(Struct, frozen=True):
             files = read_record(self.public / path, self.cache) if (self.public / path).is_dir() else {}
             replaced |= {f"{path}/{inner}": stamp for inner, stamp in files.items()}
         record_folder(self.old, self.cache, files=replaced)
+        record_folder(self.new, self.cache, files=list_files(self.new, without=(FOLDER,)))
+
+    def adopt_written(self) -> None:
+        """Record the files of no report that an update moved into place before it was killed."""
+        present = list_files(self.public, without=(FOLDER, self.folder.name))
+        written = read_record(self.new, self.cache).items()
+        moved = {path: stamp for path, stamp in written if present.get(path) == stamp}
+        record_folder(self.public, self.cache, files=read_record(self.public, self.cache) | moved)
 
     def remove_replaced(self) -> list[str]:
         """Remove what was replaced, but for files that are not as they were recorded; return their paths."""
         for folder in (self.old / FOLDER).glob("*"):
-            remove_record(folder, self.cache)
+            remove_record(folder, self.cache)  # so that a killed update restores no part of a report
         return remove_recorded(self.old, self.cache)
 
 
@@ -230,12 +238,13 @@ def open_hub_stage(public: Path, cache: Path) -> Iterator[Stage]:
 
 def _discard(stage: Stage) -> None:
     """Remove a stage, but for replaced files that are not as they were recorded."""
+    remove_record(stage.new, stage.cache)
     shutil.rmtree(stage.new, ignore_errors=True)
     with suppress(OSError):
-        remaining = remove_recorded(stage.old, stage.cache) if stage.old.is_dir() else []
-        if not remaining:
-            remove_record(stage.folder, stage.cache)
-            stage.folder.rmdir()
+        if stage.old.is_dir() and remove_recorded(stage.old, stage.cache):
+            return
+        remove_record(stage.folder, stage.cache)
+        stage.folder.rmdir()
 
 
 def is_stage(name: str) -> bool:
@@ -250,12 +259,15 @@ def _recover(public: Path, cache: Path) -> None:
         if process.isdecimal() and is_running(int(process)):
             step = f"Wait for it to end; if no such process is running, remove {folder.name}"
             raise make_error(str(public), f"process {process} is writing this hub", step)
-        if folder.is_symlink() or not has_record(folder, cache):
+        # One without files was just begun, and nothing is recorded of it yet.
+        if folder.is_symlink() or (list_files(folder) and not has_record(folder, cache)):
             message = f"it holds {folder.name}, which reportgen did not write when it last ran here"
             raise make_error(str(public), message, "Remove it")
+        stage = Stage(public, folder, cache)
+        stage.adopt_written()
         for old in (folder / "old" / FOLDER).glob("*"):
             target = public / FOLDER / old.name
-            if not target.exists():
+            if not target.exists() and has_record(old, cache):
                 target.parent.mkdir(exist_ok=True)
                 old.rename(target)
-        _discard(Stage(public, folder, cache))
+        _discard(stage)

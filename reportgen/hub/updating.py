@@ -123,6 +123,9 @@ def _refuse_folder(public: Path, reports: tuple[ListedReport, ...]) -> None:
         if source.startswith(folder) or folder.startswith(source):
             message = f"{one.source} and {public}, the folder that is written, must not contain each other"
             raise make_error(one.location, message, "Choose a folder of its own, such as public")
+    for path in (public / FOLDER, *(public / FOLDER / one.name for one in reports)):
+        if path.is_symlink():
+            raise make_error("--to", f"{path} is a link, to {os.readlink(path)!r}", "Remove the link")  # noqa: PTH115 - as a text
     names = [one.name for one in public.iterdir()] if public.is_dir() else []
     if all(map(is_stage, names)) and not (public.exists() and not public.is_dir()):
         return
@@ -302,8 +305,9 @@ class _Updating(Struct):
             for path in filter_unrecorded(files, read_record(public, cache))
             if not (path in content and _holds(public / path, content[path]))
         ]
-        for path in removed:
-            foreign += self.stage.find_unrecorded(path) if (public / path).is_dir() else []
+        for path in (path for path in removed if path.startswith(f"{FOLDER}/")):
+            is_folder = (public / path).is_dir() and not (public / path).is_symlink()
+            foreign += self.stage.find_unrecorded(path) if is_folder else [path]
         if foreign:
             step = "Move them if you need them; then remove the folder and run this again"
             raise make_error(str(public), f"it holds {describe_unrecorded(foreign)}", step)

@@ -161,7 +161,7 @@ def publish(
             finally:
                 plugin.last_build = None  # MkDocs uses a plugin again in the next build of this process
             remaining = stage.swap()
-    for word in (*words, *(f"{stage.old}: {path} appeared during the build" for path in remaining)):
+    for word in (*words, *(f"{stage.old} stays, as it cannot be removed: {why}" for why in remaining)):
         warn(word)
     Cache(cache_folder(root)).prune_daily()
     report = plugin.report

@@ -131,8 +131,8 @@ def assemble(inputs: Inputs, public: Path, warn: Callable[[str], None]) -> Publi
                 raise make_error(str(public), f"it would have {size}, more than 10 GB", step)
             if made.size > LARGE:
                 warn(f"the site has {size}; GitHub Pages takes 1 GB. {step}")
-            for path in stage.swap():
-                warn(f"{stage.old}: {path} appeared while it was replaced")
+            for why in stage.swap():
+                warn(f"{stage.old} stays, as it cannot be removed: {why}")
     return made
 
 

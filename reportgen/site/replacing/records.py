@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 
 from reportgen.core import CACHE_DIR
-from reportgen.core.cache import RECORDED, get_stamp, replace_file
+from reportgen.core.cache import RECORDED, cache_folder, get_stamp, replace_file
 from reportgen.core.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
-    from pathlib import Path
 
     from reportgen.site.replacing.locations import Output
 
@@ -57,16 +57,30 @@ def list_files(folder: Path, *, without: Collection[str] = ()) -> Files:
 def record_folder(folder: Path, cache: Path, *, files: Files | None = None) -> None:
     """Record that the files in a folder, or only these, were written by a command."""
     written = list_files(folder) if files is None else files
-    with suppress(OSError, UnicodeEncodeError):  # a full disk, or a name that is no UTF-8
-        replace_file(str(_locate(folder, cache)), msgspec.msgpack.encode(written))
+    with suppress(OSError):  # a full disk
+        _write(_locate(folder, cache), written)
 
 
 def read_record(folder: Path, cache: Path) -> Files:
     """Return the files of a folder that commands wrote; empty if nothing is recorded."""
     try:
-        return msgspec.msgpack.decode(_locate(folder, cache).read_bytes(), type=Files)
+        return _read(_locate(folder, cache))
+    except OSError:
+        return {}
+
+
+def _write(record: Path, files: Files) -> None:
+    # Names may have bytes that are no UTF-8.
+    encoded = msgspec.msgpack.encode({os.fsencode(path): stamp for path, stamp in files.items()})
+    replace_file(str(record), encoded)
+
+
+def _read(record: Path) -> Files:
+    try:
+        decoded = msgspec.msgpack.decode(record.read_bytes(), type=dict[bytes, tuple[int, int]])
     except (OSError, ValueError):
         return {}
+    return {os.fsdecode(path): stamp for path, stamp in decoded.items()}
 
 
 def has_record(folder: Path, cache: Path) -> bool:
@@ -121,30 +135,32 @@ def check_output(output: Output, cache: Path) -> None:
         raise output.refuse(f"holds {describe_unrecorded(unrecorded)}", step)
 
 
-def check_file(output: Output, cache: Path) -> None:
+def check_file(output: Output) -> None:
     """Raise a ReportError unless a file may be written: for where it is, or because it is somebody else's."""
     output.check_location()
-    path = output.absolute
+    path, cache = output.absolute, _find_cache(output)
     if path.is_dir():
         raise output.refuse("is a folder", "Name a file")
-    if path.exists() and _read_files(cache).get(str(path)) != get_stamp(path):
+    if path.exists() and _read(cache / _FILES).get(_identify(output)) != get_stamp(path):
         message = "is there already, and reportgen did not write it when it last ran here"
         raise output.refuse(message, "Remove it, or choose another name")
 
 
-def record_file(output: Output, cache: Path) -> None:
+def record_file(output: Output) -> None:
     """Record that a command wrote a file, which the next one may replace."""
+    cache = _find_cache(output)
+    with suppress(OSError):
+        _write(cache / _FILES, _read(cache / _FILES) | {_identify(output): get_stamp(output.absolute)})
+
+
+def _find_cache(output: Output) -> Path:
+    # Reports of one folder may write the same file.
+    return cache_folder(Path(os.path.realpath(output.absolute.parent)))
+
+
+def _identify(output: Output) -> str:
     path = output.absolute
-    with suppress(OSError, UnicodeEncodeError):
-        files = _read_files(cache) | {str(path): get_stamp(path)}
-        replace_file(str(cache / _FILES), msgspec.msgpack.encode(files))
-
-
-def _read_files(cache: Path) -> Files:
-    try:
-        return msgspec.msgpack.decode((cache / _FILES).read_bytes(), type=Files)
-    except (OSError, ValueError):
-        return {}
+    return os.path.join(os.path.realpath(path.parent), path.name)  # noqa: PTH118 - of texts
 
 
 def describe_unrecorded(paths: list[str]) -> str:

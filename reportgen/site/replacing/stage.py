@@ -53,7 +53,7 @@ class Stage(Struct, frozen=True):
     def swap(self) -> list[str]:
         """Replace the present folder with the new one; restore it if that fails.
 
-        Returns the paths of files that appeared in the old folder while it was removed: they stay in ``old``.
+        Returns why the old folder stays as ``old``, if it does: files that appeared in it, or an error.
         Raises a ReportError if files were put into the present folder meanwhile, or a link took its place,
         and an OSError if the disk refuses; the present folder is where it was then.
         """
@@ -86,9 +86,12 @@ class Stage(Struct, frozen=True):
             raise self.output.refuse(message, "Move them away, and run the command again")
 
     def _remove_old(self) -> list[str]:
-        with suppress(OSError):  # it is not there, or cannot be removed: the new folder is in its place
+        try:
             return remove_recorded(self.old, self.cache, parent=self.parent)
-        return []
+        except FileNotFoundError:
+            return []
+        except OSError as error:  # the new folder is in its place
+            return [error.strerror or str(error)]
 
     def _restore(self) -> None:
         with suppress(OSError):
