@@ -34,7 +34,8 @@ _SCALE: Final = re.compile(r"\(\d+ ?[-\u2013] ?\d+\)|/ ?\d+\)?$")
 _SHARE: Final = frozenset(("rate", "rates", "share", "percent", "percentage", "pct", "%"))
 # Means over the other columns, and their sums.
 _MEAN: Final = re.compile(
-    r"(?:macro |micro |weighted |overall )?(?:avg\.?|average|mean|overall|total)(?:\s*[(\[].*)?",
+    r"(?:macro |micro |weighted |overall )?(?:avg\.?|average|mean|overall|total|sum|combined)(?: score)?"
+    r"(?:\s*[(\[].*)?",
     re.IGNORECASE,
 )
 _PERCENT: Final = 100
@@ -49,7 +50,7 @@ class WrittenNumber(NamedTuple):
 
 def is_mean(name: str) -> bool:
     """Return whether a name is that of a mean or sum over others, such as ``Overall``."""
-    return bool(_MEAN.fullmatch(name.replace("_", " ").strip()))
+    return bool(_MEAN.fullmatch(re.sub("[_-]", " ", name).strip()))
 
 
 def find_descriptions(numbers: Mapping[str, Sequence[WrittenNumber]]) -> list[str]:

@@ -243,9 +243,9 @@ class _Checks(NamedTuple):
                 (median(getattr(one, end) for one in shares), median(getattr(one, end) for one in others))
                 for end in ("first", "last")
             ]
-            # The nearest power of ten; both may begin at 0.
-            ratios = [round(math.log10(high / low)) for low, high in pairs if low > 0 and high > 0]
-            if not ratios or any(ratio != 2 for ratio in ratios) or not pairs[1][0]:  # noqa: PLR2004 - 10²
+            # Runs of one experiment are within a factor of two, a failed one is not; both may begin at 0.
+            ratios = [high / low for low, high in pairs if low > 0 and high > 0]
+            if not ratios or any(not 50 <= ratio <= 200 for ratio in ratios) or not pairs[1][0]:  # noqa: PLR2004 - of 100
                 continue
             one, other = shares[0], others[0]
             row = max(one.row, other.row)
