@@ -307,6 +307,13 @@ def test_submissions_of_one_name_and_other_settings_are_a_warning_with_both_file
     assert (runs["series"], runs["problems"]) == (["Elm", "Fir"], [])
 
 
+def test_submissions_of_one_name_and_another_temperature_are_a_warning(tmp_path: Path) -> None:
+    """A number may be a setting, too."""
+    headers = ({"model": "Elm", "temp": 0.0}, {"model": "Elm", "temp": 1.0}, {"model": "Fir", "temp": 0.0})
+    (problem,) = describe_submissions(tmp_path, _MAPPED, *headers)["problems"]
+    assert '"temp"' in problem["message"]
+
+
 def test_submissions_of_one_name_with_other_metadata_are_runs(tmp_path: Path) -> None:
     """Dates, notes, numbers and ids are not what a comparison is about."""
     headers = (
@@ -317,6 +324,7 @@ def test_submissions_of_one_name_with_other_metadata_are_runs(tmp_path: Path) ->
             "notes": "first",
             "commit": "82e10ab",
             "n": 3,
+            "seconds": 12.5,
         },
         {
             "model": "Elm",
@@ -325,6 +333,7 @@ def test_submissions_of_one_name_with_other_metadata_are_runs(tmp_path: Path) ->
             "notes": "again",
             "commit": "9a0cc12",
             "n": 4,
+            "seconds": 13,
         },
     )
     assert describe_submissions(tmp_path, _MAPPED, *headers)["problems"] == []

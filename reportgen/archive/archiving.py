@@ -243,15 +243,7 @@ def _archive(
     # Of two with one path, such as data that are content, too, the later one.
     packed = {one.path: one for one in (*members, *outputs, *texts, last)}
     hashes, environment = files | hash_members([last]), describe_environment()
-    return write_archive(
-        output.path,
-        packed.values(),
-        hashes,
-        date,
-        environment=environment,
-        progress=progress,
-        check=lambda: check_file(output),  # somebody may have written it meanwhile
-    )
+    return write_archive(output, packed.values(), hashes, date, environment=environment, progress=progress)
 
 
 def write_report_file(

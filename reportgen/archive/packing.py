@@ -20,11 +20,13 @@ from msgspec import Struct
 from reportgen.archive.crate import PackedFile
 from reportgen.core import __version__, intact
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
+from reportgen.site.replacing.records import check_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from reportgen.archive.contents import Member
+    from reportgen.site.replacing.locations import Output
 
 # What is packed already; deflating it again gains nothing.
 _PACKED: Final = {
@@ -75,22 +77,22 @@ def hash_members(members: Iterable[Member]) -> dict[str, PackedFile]:
 
 
 def write_archive(
-    target: Path,
+    output: Output,
     members: Iterable[Member],
     files: Mapping[str, PackedFile],
     date: str,
     *,
     environment: Mapping[str, Any],
     progress: Callable[[int, int], None],
-    check: Callable[[], None],
 ) -> Packed:
-    """Write an archive of members, whose sizes and hashes are known, in place of what ``target`` was.
+    """Write an archive of members, whose sizes and hashes are known, in place of what ``output`` was.
 
     All times in it are midnight of ``date`` (``2026-11-20``, or empty). ``environment``, what it was written
     with, becomes the zip file's comment, which the manifest does not cover. ``progress`` is called with the
-    number of bytes packed and of all, ``check`` right before ``target`` is replaced. Raises a
-    FileChangedError if a file changes meanwhile.
+    number of bytes packed and of all. Raises a FileChangedError if a file changes meanwhile, and a
+    ReportError if somebody has written the output meanwhile.
     """
+    target = output.path
     manifest = "".join(f"{one.sha256}  {path}\n" for path, one in sorted(files.items())).encode()
     moment = max(date or _FIRST_DATE, _FIRST_DATE)
     whole, done = sum(one.size for one in files.values()), 0
@@ -105,7 +107,7 @@ def write_archive(
             packed.writestr(_make_info(intact.MANIFEST, moment), manifest)
             packed.comment = json.dumps(environment, sort_keys=True).encode()
         Path(name).chmod(0o644)
-        check()
+        check_file(output)
         Path(name).replace(target)
     finally:
         with suppress(OSError):

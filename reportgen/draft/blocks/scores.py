@@ -116,10 +116,7 @@ def _list_protocols(
 
 
 def to_json_values(value: Any) -> Any:  # noqa: ANN401 - any of the frozen results
-    """Convert a result to JSON values, so that it is the same before and after it is cached.
-
-    An infinite critical value is null: no difference on so few problems can reach it.
-    """
+    """Convert a result to JSON values, the same before and after it is cached; null if it is infinite."""
     return json.loads(encode_json(to_builtins(value)))
 
 

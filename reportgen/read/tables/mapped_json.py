@@ -14,8 +14,12 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reportgen.core.directions import guess_direction
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
+from reportgen.core.score_names import describes_model
 from reportgen.formats import sql
+from reportgen.formats.cells import is_number
+from reportgen.formats.layout import ROLE_NAMES
 from reportgen.formats.messages import list_names
 from reportgen.formats.tables.json_path import (
     JsonPath,
@@ -40,7 +44,7 @@ from reportgen.read.runs.stored import (
     store_unit,
     write_part,
 )
-from reportgen.read.tables.layout import get_mapped_columns, get_series_parts
+from reportgen.read.tables.layout import get_mapped_columns, get_series_parts, is_name_of
 from reportgen.settings.source import Columns
 from reportgen.settings.text import shorten
 
@@ -173,7 +177,7 @@ def _name_series(settings: SourceSettings) -> dict[str, str]:
 
 
 def _warn_differing(units: Sequence[StoredUnit], settings: SourceSettings) -> Iterator[Diagnostic]:
-    """Warn of files with one name of a series and other words beside it, which are averaged as its runs."""
+    """Warn of files with one name of a series and other settings, which are averaged as its runs."""
     series = settings.columns.series
     if settings.columns.run or settings.columns.seed or not isinstance(series, str):
         return
@@ -182,9 +186,11 @@ def _warn_differing(units: Sequence[StoredUnit], settings: SourceSettings) -> It
     keys = [key for key in dict.fromkeys(key for run in runs for key in run.protocol) if key not in filtered]
     for key in filter(is_setting_text, keys):
         texts = [run.protocol.get(key, "") for run in runs]
-        shared = len(set(texts)) < len(texts)
-        if not shared and any(map(str.isdigit, "".join(texts))):
-            continue
+        if any(map(is_number, texts)):
+            if not _is_setting_number(key):
+                continue
+        elif len(set(texts)) == len(texts) and any(map(str.isdigit, "".join(texts))):
+            continue  # as ids
         first: dict[str, StoredRun] = {}
         for run, text in zip(runs, texts, strict=True):
             before = first.setdefault(run.model, run)
@@ -199,6 +205,12 @@ def _warn_differing(units: Sequence[StoredUnit], settings: SourceSettings) -> It
                 step += f"columns: {{run: {path}}} if they are repetitions of one experiment"
                 yield Diagnostic(SourceLocation(run.path), message, step, Stage.DATA, Severity.WARNING)
                 return
+
+
+def _is_setting_number(key: str) -> bool:
+    """Return whether a number of this name is a setting, and neither a result nor a size or a count."""
+    is_role = any(is_name_of(part, key) for part in ROLE_NAMES)
+    return not is_role and guess_direction(key) is None and not describes_model(key)
 
 
 def _parse_mapping(settings: SourceSettings, place: SourceLocation) -> _Mapping:
@@ -295,7 +307,7 @@ class _TableWriter:
             self._write()
 
     def _add_around(self, row: PathRow) -> None:
-        """Add the words beside the name of a series, at its first row, unless they are those of a row."""
+        """Add the settings beside the name of a series, at its first row, unless they are those of a row."""
         path = self._mapping.columns.get("series")
         if path and not path.up and row is not self._first:
             self._around.clear()  # each of several rows has its own
@@ -306,7 +318,7 @@ class _TableWriter:
         holder = get_value(row, JsonPath(path.text, path.up, path.steps[:-1]))
         words = holder.items() if isinstance(holder, dict) else ()
         self._around[name] = {
-            key: clean_text(as_text(one)) or "" for key, one in words if isinstance(one, str | bool)
+            key: clean_text(as_text(one)) or "" for key, one in words if isinstance(one, str | int | float)
         }
 
     def _write(self) -> None:
