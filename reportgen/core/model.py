@@ -63,6 +63,8 @@ class Measurements(Struct, frozen=True):
     check_repeats: Callable[[], None] = field(default=lambda: None)
     # Call it before averaging: raises a ``ReportError`` if runs of one series differ in words.
     check_runs: Callable[[], None] = field(default=lambda: None)
+    # Call it if steps go back within a run: raises a ``ReportError`` if they count two things.
+    check_counters: Callable[[], None] = field(default=lambda: None)
     # Series, run and seed of every run of the same rows, also of those without any of the metrics.
     list_runs: Callable[[], tuple[tuple[str, str, str | None], ...]] = field(default=tuple)
 

@@ -12,7 +12,6 @@ from reportgen.formats.cells import Kind
 from reportgen.formats.sql import get_engine
 from reportgen.read.plan import Plan, build_statement
 from reportgen.read.runs.check_names import check_merged_names
-from reportgen.read.runs.counters import find_two_counters
 from reportgen.read.runs.labels import is_comparable
 from reportgen.read.tables.distinguish import (
     MOST_SERIES,
@@ -208,16 +207,8 @@ def check_runs(
     """Refuse series of one name that share a run, and runs of one series that differ in words.
 
     ``source.yml`` may say how they belong together. They are those of a ``plan`` of steps, otherwise of
-    answers; runs that ``is_grouped`` settings separate may differ. Steps must not count two things.
+    answers; runs that ``is_grouped`` settings separate may differ.
     """
-    # The rows of loggers are not in the order of writing across metrics.
-    if plan and plan.step == plan.own_step and not layout.repeat:
-        drawn, every = (
-            sample_keys(make_step_keys(root, layout, tuple(names), filters, x=plan.step))
-            for names in (plan.metrics, layout.metrics)
-        )
-        if mixed := find_two_counters(drawn, every, plan.metrics):
-            raise ReportError(mixed)
     rename = {} if source.settings.repeat else source.settings.rename
     if not rename and not may_differ(layout, source.settings):
         return

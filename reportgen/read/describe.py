@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, Diagnostics, Severity, Stage, name_settings_file
+from reportgen.core.model import Measurements
 from reportgen.core.statements import (
     Counts,
     DescribedEvaluation,
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
     from reportgen.core.cache import Cache
     from reportgen.core.comparisons import Outcomes
     from reportgen.core.errors import SourceLocation
-    from reportgen.core.model import Measurements
     from reportgen.core.repository import Boundary
     from reportgen.formats.runs import Unit
     from reportgen.read.runs.imported import ImportedRuns
@@ -230,6 +230,8 @@ def _describe_source(
 
 def _check_rows(table: Measurements | Outcomes) -> None:
     table.check_repeats()
+    if isinstance(table, Measurements):
+        table.check_counters()
     table.check_runs()
 
 

@@ -102,14 +102,6 @@ def _join_tables(root: Path, source: Source, query: MeasurementQuery) -> Measure
     with reading():
         frame = get_engine().open_frame(" UNION ALL ".join(selects))
 
-    def check_x() -> None:
-        problems = Diagnostics()
-        for part, table in planned:
-            moved = (part.source.location, source.location, *name_settings(part.source))
-            with problems.collecting(), relocate_errors(*moved):
-                table.check_x()
-        problems.raise_errors()
-
     return Measurements(
         frame=frame,
         step_name=longest.title,
@@ -119,12 +111,22 @@ def _join_tables(root: Path, source: Source, query: MeasurementQuery) -> Measure
         colours=found.colours,
         settings=found.values,
         notes=_join_notes([(part, table.notes) for part, table in planned]),
-        check_x=check_x,
+        check_x=partial(_check_x, source, planned),
         reading=reading,
         list_runs=partial(_list_runs, names, tables),
         check_runs=partial(_run_all, [one.check_runs for one in tables]),
+        check_counters=partial(_run_all, [one.check_counters for one in tables]),
         check_repeats=partial(_run_all, [partial(check_steps, root, one.plan) for one in tables]),
     )
+
+
+def _check_x(source: Source, planned: Sequence[tuple[SourcePart, PlannedTable]]) -> None:
+    problems = Diagnostics()
+    for part, table in planned:
+        moved = (part.source.location, source.location, *name_settings(part.source))
+        with problems.collecting(), relocate_errors(*moved):
+            table.check_x()
+    problems.raise_errors()
 
 
 def _list_runs(

@@ -16,6 +16,7 @@ from reportgen.read.check_repeats import check_runs, check_steps
 from reportgen.read.derived import check_derived, check_x, derive
 from reportgen.read.groups import expand_settings
 from reportgen.read.plan import build_rows, plan_measurements, select_rows
+from reportgen.read.runs.counters import check_counters
 from reportgen.read.tables.check import explain_errors, explain_faults, find_faults
 from reportgen.read.tables.layout import get_layout
 from reportgen.read.tables.rows import (
@@ -66,6 +67,10 @@ class PlannedTable(Struct, frozen=True):
         plan = self.plan
         grouped = bool(plan.groups.by)
         check_runs(self.root, self.source, plan.layout, plan.filters, plan, is_grouped=grouped)
+
+    def check_counters(self) -> None:
+        """Refuse steps that count two things, such as iterations and epochs."""
+        check_counters(self.root, self.plan)
 
     def list_runs(self) -> tuple[tuple[str, str, str | None], ...]:
         """Return series, run and seed of every run of the rows, also of those without any of the metrics.
@@ -118,6 +123,7 @@ def read_table(project_root: Path, source: Source, query: MeasurementQuery) -> M
         reading=reading,
         check_repeats=partial(check_steps, project_root, table.plan),
         check_runs=table.check_runs,
+        check_counters=table.check_counters,
         list_runs=table.list_runs,
     )
 

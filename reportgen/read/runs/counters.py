@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from reportgen.core.errors import Diagnostic, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.formats import sql
 from reportgen.formats.messages import list_names
 from reportgen.formats.sql import get_engine
+from reportgen.read.check_repeats import make_step_keys
+from reportgen.read.tables.distinguish import sample_keys
 from reportgen.read.tables.rows import locate_row
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from pathlib import Path
 
+    from reportgen.read.plan import Plan
     from reportgen.read.tables.distinguish import RowKeys
 
 
@@ -55,7 +59,24 @@ class _Part(NamedTuple):
         return self.behind == self.rows and is_rising
 
 
-def find_two_counters(own: RowKeys, every: RowKeys, metrics: Collection[str]) -> Diagnostic | None:
+def check_counters(root: Path, plan: Plan) -> None:
+    """Raise ``ReportError`` if the steps of a plan's metrics count two things.
+
+    It reads the rows in the order of writing, which is slow: only needed if steps go back within a run.
+    """
+    layout = plan.layout
+    # The rows of loggers are not in the order of writing across metrics.
+    if plan.step != plan.own_step or layout.repeat:
+        return
+    drawn, every = (
+        sample_keys(make_step_keys(root, layout, tuple(names), plan.filters, x=plan.step))
+        for names in (plan.metrics, layout.metrics)
+    )
+    if mixed := _find_two_counters(drawn, every, plan.metrics):
+        raise ReportError(mixed)
+
+
+def _find_two_counters(own: RowKeys, every: RowKeys, metrics: Collection[str]) -> Diagnostic | None:
     """Return the problem of ``metrics`` of a figure, with these keys, whose steps count two things.
 
     ``every`` has the keys of all metrics, which show what a metric with both kinds of steps is.

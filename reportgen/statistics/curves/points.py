@@ -120,6 +120,21 @@ def keep_last_written(run: IntArray, row: IntArray, columns: Mapping[str, FloatA
     return Points(offsets, steps[chosen], columns["value"][chosen], given)
 
 
+def goes_back(groups: Sequence[Group], run: IntArray, row: IntArray, steps: FloatArray) -> bool:
+    """Return whether a row of a run has less than half the step of a row that was written before it.
+
+    ``run``, the position of each row's group, ``row`` and ``steps`` have shape (N,); metrics of one run count
+    together.
+    """
+    labels: dict[tuple[str, str], int] = {}
+    every = [labels.setdefault((group.series, group.run), len(labels)) for group in groups]
+    label = np.array(every)[run]
+    order = np.lexsort((row, label))
+    ends = np.flatnonzero(np.diff(label[order])) + 1
+    parts = np.split(steps[order], ends)
+    return any(bool(np.any(2 * part < np.maximum.accumulate(part))) for part in parts)
+
+
 def _mark_changes(run: IntArray, other: FloatArray, *, last: bool = False) -> npt.NDArray[np.bool_]:
     """Mark the first (or last) entry of each stretch of one run and one value of ``other``."""
     changes = (run[1:] != run[:-1]) | (other[1:] != other[:-1])

@@ -27,6 +27,7 @@ from reportgen.statistics.curves.points import (
     as_floats,
     as_names,
     bin_points,
+    goes_back,
     keep_last_written,
     list_given_columns,
     make_groups,
@@ -61,11 +62,14 @@ def reduce(
         raise ValueError(f"smooth must be at least 0 and below 1, not {smooth}")
     with measurements.reading():
         request = _Request(measurements.given_interval, max_points, smooth)
-        reduced = _reduce_fetched(measurements, request)
-        if reduced is None:
-            reduced = reduce_large(measurements, max_points=max_points, smooth=smooth)
+        fetched = _reduce_fetched(measurements, request)
+        if fetched is None:
+            fetched = reduce_large(measurements, max_points=max_points, smooth=smooth), True
+        reduced, may_go_back = fetched
         if any(metric.replaced for metric in reduced.values()):
             measurements.check_repeats()
+        if may_go_back:
+            measurements.check_counters()
         measurements.check_runs()
         runs = measurements.list_runs()
     return {name: _add_runs(metric, runs) for name, metric in reduced.items()}
@@ -81,8 +85,13 @@ def _add_runs(metric: ReducedMetric, runs: Sequence[tuple[str, str, str | None]]
     return replace(metric, runs=(*metric.runs, *empty), absent=absent)
 
 
-def _reduce_fetched(measurements: Measurements, request: _Request) -> dict[str, ReducedMetric] | None:
-    """Reduce the whole table, fetched with one list per column and run; None if it is too large."""
+def _reduce_fetched(
+    measurements: Measurements, request: _Request
+) -> tuple[dict[str, ReducedMetric], bool] | None:
+    """Reduce the whole table, fetched with one list per column and run, and return whether steps go back.
+
+    None if it is too large.
+    """
     columns = ("row", "step", "value", *list_given_columns(measurements))
     between = f"BETWEEN -{LARGEST_FLOAT} AND {LARGEST_FLOAT}"  # isfinite takes most of the time
     aggregates = [
@@ -94,7 +103,7 @@ def _reduce_fetched(measurements: Measurements, request: _Request) -> dict[str, 
     fetched = table.aggregate(", ".join(aggregates), "series, run, metric").fetchnumpy()
     groups, order = make_groups(fetched, measurements.order)
     if not groups:
-        return {}
+        return {}, False
     if sum(group.rows for group in groups) > FULL_ROWS:
         return None
     lists = {}
@@ -113,7 +122,7 @@ def _reduce_fetched(measurements: Measurements, request: _Request) -> dict[str, 
         own, count = points.select_runs(start, stop), int(finite[start:stop].sum())
         reduced[metric] = request.reduce_points(own, groups[start:stop], count)
         start = stop
-    return reduced
+    return reduced, goes_back(groups, run, row, numbers["step"])
 
 
 class _Request(NamedTuple):
