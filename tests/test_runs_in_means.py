@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +12,7 @@ from command_line import call
 from made_projects import write_report
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 CURVE = "# Runs\n\n```curve\nsource: x\nmetric: acc\n```\n"
@@ -80,6 +82,54 @@ def test_a_row_of_means_is_no_run(tmp_path: Path, name: str) -> None:
     found = check(tmp_path, CURVE, rows)
     assert f'x.csv:6: error: seed "{name}" is the mean of the 2 other runs of "a" (0.55)' in found
     assert check(tmp_path, CURVE, rows, f'filter: {{seed: "!{name}"}}') == PASSED
+
+
+RUNS = {1: (0.5123, 0.6234, 0.7011), 2: (0.5312, 0.6098, 0.7345), 3: (0.5207, 0.6401, 0.7222)}
+MEANS = [round(fmean(values), 4) for values in zip(*RUNS.values(), strict=True)]
+
+
+def write_runs(runs: Mapping[str, Sequence[float]]) -> list[str]:
+    """Rows of runs, each a model and a seed, with these values."""
+    return [
+        HEADER,
+        *(f"{run},{step},{value}" for run, values in runs.items() for step, value in enumerate(values)),
+    ]
+
+
+@pytest.mark.parametrize("name", ["-1", "999", "7", "all"])
+def test_a_run_of_means_is_found_whatever_number_its_seed_is(tmp_path: Path, name: str) -> None:
+    """Too many digits agree for a coincidence; the suggested filter leaves it out."""
+    rows = write_runs({**{f"a,{seed}": values for seed, values in RUNS.items()}, f"a,{name}": MEANS})
+    found = check(tmp_path, CURVE, rows)
+    assert f'x.csv:11: warning: seed "{name}" is the mean of the 3 other runs of "a" (0.5214)' in found
+    assert check(tmp_path, CURVE, rows, f'filter: {{seed: "!{name}"}}') == PASSED
+
+
+@pytest.mark.parametrize("seeds", [(0, 1, 2), (7, 13, 42)])
+def test_a_middle_run_of_runs_at_equal_distances_is_no_mean(tmp_path: Path, seeds: tuple[int, ...]) -> None:
+    """As data that were made by a formula."""
+    runs = {
+        f"a,{seed}": [round(0.5 + 0.01 * n + 0.0213 * t, 4) for t in range(9)] for n, seed in enumerate(seeds)
+    }
+    assert check(tmp_path, CURVE, write_runs(runs)) == PASSED
+
+
+@pytest.mark.parametrize(
+    ("others", "expected"),
+    [
+        ({}, 'the mean of the 3 runs of "a"'),
+        ({"b,1": (0.8, 0.9, 0.9)}, 'the mean of the 3 runs of "a"'),
+        ({"c,1": MEANS, "d,1": (0.8, 0.9, 0.9)}, 'equal to "c"'),
+    ],
+)
+def test_a_series_of_means_is_called_what_it_is(
+    tmp_path: Path, others: dict[str, Sequence[float]], expected: str
+) -> None:
+    """It is the least of the others at each step, too."""
+    runs = others if "c,1" in others else {**{f"a,{seed}": values for seed, values in RUNS.items()}, **others}
+    found = check(tmp_path, CURVE, write_runs({**runs, "Mean,1": MEANS}))
+    assert f'model "Mean" is {expected} (0.5214), and counts as one' in found
+    assert "minimum" not in found
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ def _is_no_coincidence(
         steps, values = np.array(rows.fetchall(), float).T
         if not _is_straight(steps, values):
             some = np.unique(values[np.isfinite(values)])[:_MOST_VALUES]
-            digits += sum(max(0, _count_digits(value) - 1) for value in some.tolist())
+            digits += sum(max(0, count_digits(value) - 1) for value in some.tolist())
     return digits >= _FEWEST_DIGITS
 
 
@@ -124,7 +124,8 @@ def _is_straight(steps: FloatArray, values: FloatArray) -> bool:
         return bool(np.abs(rest).max() <= _STRAIGHT * np.ptp(y))
 
 
-def _count_digits(value: float) -> int:
+def count_digits(value: float) -> int:
+    """Return the number of significant digits of a number."""
     return len(repr(abs(value)).partition("e")[0].replace(".", "").strip("0"))
 
 
