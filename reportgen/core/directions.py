@@ -76,6 +76,18 @@ EITHER_WAY = frozenset(
 )
 """Subjects whose score, reward, return or success may be better if higher or if lower."""
 
+_RATES = frozenset(
+    _split(
+        """error rate, wer, cer, ter, der, eer, ece, mce, failure rate, false positive rate,
+        false negative rate, fpr, fnr, hallucination rate"""
+    )
+)
+# Higher is better, without a largest value; the range of a score, a success or an error is not known.
+_UNBOUNDED = frozenset(
+    _split("elo, elo rating, reward, rewards, rew, return, returns, psnr, likelihood, log likelihood, elbo")
+)
+_UNKNOWN = frozenset(_split("score, scores, success, successes, error, errors, err, merror"))
+
 _LOSSES, _SCORES, _NEGATIVE = {"loss", "losses"}, {"score", "scores"}, {"neg", "negative"}
 _GENERAL = {*_SCORES, "reward", "rewards", "return", "returns", "success", "successes", "success rate"}
 # The effort to reach something, as in time_to_accuracy, does not measure the result.
@@ -143,6 +155,25 @@ def guess_direction(metric: str) -> Direction | None:
     for arrow, way in _ARROWS.items():
         if arrow in metric:
             return way
+    found = _find_name(metric)
+    return found[0] if found else None
+
+
+@lru_cache(4096)
+def may_be_percent(metric: str) -> bool | None:
+    """Return whether a metric is a share or in percent, as accuracies are; None if its name is not known.
+
+    A loss, a return or a length is neither: it may have any value.
+    """
+    found = _find_name(metric)
+    if found is None or found[1] in _UNKNOWN:
+        return None if found is None or found[0] is not Direction.LOWER or found[1] not in _SCORES else False
+    way, name = found
+    return name in _RATES or (way is Direction.HIGHER and name not in _UNBOUNDED)
+
+
+def _find_name(metric: str) -> tuple[Direction, str] | None:
+    """Return the direction of a metric and the known name that says so, or None."""
     plain = _BRACKETED.sub(" ", metric).partition(",")[0]
     # Try the name as written first: mIoU is one word, evalLoss two.
     for spelling in dict.fromkeys((plain, _CAPITAL.sub(" ", plain))):
@@ -156,11 +187,11 @@ def guess_direction(metric: str) -> Direction | None:
     return None
 
 
-def _match_name(words: list[str]) -> Direction | None:
-    """Return the direction of the longest known name at the end of the words, or None."""
+def _match_name(words: list[str]) -> tuple[Direction, str] | None:
+    """Return the direction of the longest known name at the end of the words and the name, or None."""
     bare = [word.strip(_SEPARATORS) for word in words]
     if words[-1].lstrip(_SEPARATORS) == "avg@":
-        return Direction.HIGHER
+        return Direction.HIGHER, "avg@"
     if len(bare) > 1 and bare[-1] in _AGGREGATES:
         # An aggregate such as epoch: the word before it may be a name.
         return None
@@ -176,7 +207,7 @@ def _match_name(words: list[str]) -> Direction | None:
                 begins = [index for index in range(end + 1) if index == 0 or words[index][0] in _SEPARATORS]
                 own = (word for word in before[begins[-1] :] if word not in _AGGREGATES)
                 heads = {next(own, ""), *(before[one] for one, after in pairwise(begins) if after == one + 1)}
-                return _apply_context(found, name, before, heads)
+                return _apply_context(found, name, before, heads), name
     return None
 
 
@@ -189,7 +220,8 @@ def _apply_context(found: Direction, name: str, before: list[str], heads: set[st
         parts = (word for word in (one.rstrip(_DIGITS) for one in rest) if len(word) > 1)
         if not PARTS.isdisjoint(heads) or not PARTS.isdisjoint(parts):
             return Direction.NEITHER
-    if last in _SCORES and before and _match_name(before) is Direction.LOWER:
+    subject = _match_name(before) if last in _SCORES and before else None
+    if subject and subject[0] is Direction.LOWER:
         return Direction.LOWER
     if (
         (before and before[-1] in {"to", "no", "non", "without"})

@@ -9,15 +9,14 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from contextlib import suppress
-from statistics import median
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from reportgen.core.directions import Direction, guess_direction
 from reportgen.core.errors import Diagnostic, ReportError, Severity
 from reportgen.core.words import format_count, quote_names
 from reportgen.formats.cells import is_number
 from reportgen.read.check_repeats import make_answer_keys, make_step_keys, make_total_keys
 from reportgen.read.runs.check_names import warn_similar_names
+from reportgen.read.runs.check_units import ADVICE, LONGEST, find_percent, quote
 from reportgen.read.runs.copies import report_copies
 from reportgen.read.runs.summaries import Run, Summaries, read_runs, report_row
 from reportgen.read.tables.distinguish import count_bytes, sample_keys
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from reportgen.settings.inputs import Source
 
 
-_LONGEST: Final = 40
 _MOST_METRICS: Final = 50
 
 
@@ -103,39 +101,16 @@ class _Checks(NamedTuple):
                 if first.run != one.run and (one.series, one.run) not in said:
                     said.add((one.series, one.run))
                     message = (
-                        f"{column} {first.run} and {one.run} of {_quote(one.series)} are the same number, "
+                        f"{column} {first.run} and {one.run} of {quote(one.series)} are the same number, "
                     )
                     message += "and are read as two runs"
                     yield report_row(self.keys, one.row, message, "Write them in one way in the data")
 
     def find_percent(self) -> Iterator[Diagnostic]:
-        """Find runs of one series that are in percent while others are shares, by a factor of about 100."""
-        for part, runs in self._group_runs():
-            # A setting is constant in each run, and times and the like are no scores.
-            constant = all(one.low == one.high for one in runs) and any(one.values > 1 for one in runs)
-            if constant or guess_direction(part) is Direction.NEITHER:
-                continue
-            shares = [one for one in runs if 0 <= one.low <= one.high <= 1 and 0 < one.mean < 1]
-            others = [one for one in runs if one.low >= 0 and 1 < one.high <= 100]  # noqa: PLR2004 - percent
-            if not shares or not others or len(shares) + len(others) < len(runs):
-                continue
-            pairs = [
-                (median(getattr(one, end) for one in shares), median(getattr(one, end) for one in others))
-                for end in ("first", "last")
-            ]
-            # Runs of one experiment are within a factor of two, a failed one is not; both may begin at 0.
-            ratios = [high / low for low, high in pairs if low > 0 and high > 0]
-            if not ratios or any(not 50 <= ratio <= 200 for ratio in ratios) or not pairs[1][0]:  # noqa: PLR2004 - of 100
-                continue
-            one, other = shares[0], others[0]
-            row = max(one.row, other.row)
-            parts = [f"{one.last:.6g} in {_name_run(one)}", f"{other.last:.6g} in {_name_run(other)}"]
-            message = (
-                f"{_name_part(part)} of {_quote(one.series)} is {' and '.join(parts)}: shares and percent "
-            )
-            counts = [format_count(len(some), "run") for some in (shares, others)]
-            message += f"are averaged as one ({' and '.join(counts)})"
-            yield report_row(self.keys, row, message, "Write all of them as shares, or all in percent")
+        """Find percent beside shares."""
+        kinds = {"curves": self.source.kind == "measurements", "graded": self.source.kind == "outcomes"}
+        for found in find_percent(self.keys, self.runs, **kinds):
+            yield report_row(self.keys, found.row, found.message, ADVICE)
 
     def find_other_names(self) -> Iterator[Diagnostic]:
         """Find runs without a metric that most others of the series have, which have another one instead."""
@@ -157,27 +132,8 @@ class _Checks(NamedTuple):
 
     def _warn_name(self, series: str, run: str, part: str, own: Sequence[str], having: int) -> Diagnostic:
         row = next(one.row for one in self.runs if (one.series, one.run) == (series, run))
-        names = quote_names([shorten(name, _LONGEST) for name in own])
-        message = f"run {shorten(run, _LONGEST)} of {_quote(series)} has no {_quote(part)}, which "
+        names = quote_names([shorten(name, LONGEST) for name in own])
+        message = f"run {shorten(run, LONGEST)} of {quote(series)} has no {quote(part)}, which "
         message += f"{format_count(having, 'other run')} have, but {names}, which none of these has"
         advice = f"If it is the same, set rename_metrics: {{{own[0]}: {part}}} in source.yml"
         return report_row(self.keys, row, message, advice)
-
-    def _group_runs(self) -> Iterator[tuple[str, list[Run]]]:
-        """Yield the runs of each series and metric or benchmark, if there are several."""
-        groups: dict[tuple[str, str], list[Run]] = defaultdict(list)
-        for one in self.runs:
-            groups[one.series, one.part].append(one)
-        yield from ((part, runs) for (_, part), runs in groups.items() if len(runs) > 1)
-
-
-def _name_run(one: Run) -> str:
-    return f"run {shorten(one.run, _LONGEST)}" if one.run else "a run without a name"
-
-
-def _name_part(part: str) -> str:
-    return " ".join(shorten(name, _LONGEST) for name in part.split(chr(31)) if name) or "the score"
-
-
-def _quote(name: str) -> str:
-    return f'"{shorten(name, _LONGEST)}"'
