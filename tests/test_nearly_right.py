@@ -53,42 +53,69 @@ def test_statements_that_are_nearly_right_are_errors(tmp_path: Path) -> None:
     assert not any(f":{2 * number + 3}:" in line for number in range(len(NEARLY), 40) for line in lines)
 
 
-@pytest.mark.parametrize(
-    "name", ["runs.source.yaml", "runs.csv.source.yml", "Runs.Source.yml", "run.source.yml"]
-)
+SETTINGS = "rename: {MEL: Ours}\n"
+BESIDE = [
+    *("runs.source.yaml", "runs.csv.source.yml", "Runs.Source.yml", "run.source.yml", "runs.sources.yml"),
+    *("runs.source.json", "runs.source.toml", "runs.source.ymal", "runs.source.txt", "runs.source"),
+    *("runs.yml", "runs.csv.yaml", "runs.toml", "runs.settings.yml", ".source.yml", "source.json"),
+]
+
+
+def write_settings(name: str) -> str:
+    """The same settings as YAML or TOML."""
+    return '[rename]\nMEL = "Ours"\n' if name.endswith("toml") else SETTINGS
+
+
+@pytest.mark.parametrize("name", BESIDE)
 def test_settings_of_a_file_under_another_name_are_an_error(tmp_path: Path, name: str) -> None:
     """It says which name they have to have."""
-    root = write_report(tmp_path, {f"data/{name}": "rename: {MEL: Ours}\n"})
+    root = write_report(tmp_path, {f"data/{name}": write_settings(name)})
     found = call(root, "check").stdout
     assert found.startswith(f"data/{name}: error: this file is read for no source")
     assert "Rename it to runs.source.yml" in found
     assert "Rename it to runs.source.yml" in call(root, "describe", "data/runs.csv").stdout
-    (root / "data" / name).rename(root / "data/runs.source.yml")
+    (root / "data" / name).unlink()
+    write_file(root / "data/runs.source.yml", SETTINGS)
     assert call(root, "check").returncode == 0
 
 
-INSIDE = ["source.yaml", "Source.yml", "soruce.yml", "runs.source.yml", "source.yml.txt", "inner/source.yml"]
+INSIDE = [
+    *("source.yaml", "Source.yml", "soruce.yml", "runs.source.yml", "source.yml.txt", "inner/source.yml"),
+    *("source.json", "source.toml", ".source.yml", "source", "runs.yml", "inner.source.yml"),
+]
+AROUND = ["runs.source.yml", "source.yml", "../source.yml", "runs.source.json", "runs.yml", ".source.yml"]
 
 
-@pytest.mark.parametrize(
-    "name", [*(f"runs/{name}" for name in INSIDE), "runs.source.yml", "source.yml", "../source.yml"]
-)
+@pytest.mark.parametrize("name", [*(f"runs/{name}" for name in INSIDE), *AROUND])
 def test_settings_of_a_folder_under_another_name_are_an_error(tmp_path: Path, name: str) -> None:
     """Inside it, above it and below it."""
     root = write_report(tmp_path)
     table = (root / "data/runs.csv").read_text()
     (root / "data/runs.csv").unlink()
     write_file(root / "data/runs/inner/table.csv", table)
-    write_file(root / "data" / name, "rename: {MEL: Ours}\n")
+    write_file(root / "data" / name, write_settings(name))
     done = call(root, "check")
     assert done.returncode == 1
     assert "runs/source.yml" in done.stdout
-    (root / "data" / name).resolve().rename(root / "data/runs/source.yml")
+    (root / "data" / name).unlink()
+    write_file(root / "data/runs/source.yml", SETTINGS)
     assert call(root, "check").returncode == 0
 
 
+OTHER_FILES = {
+    "runs.sources.yml": "- {model: Elm, score: 1}\n",
+    "old.source.yml.bak": SETTINGS,
+    "runs.yml": "title: Third try\nmodel: resnet\n",
+    "runs.toml": "[model]\nlayers = 3\n",
+    "runs.meta.json": '{"title": "Third try"}\n',
+    "runs.source.txt": "rename: was done by hand, on Monday:\n",
+    "runs.source": "https://example.org\n",
+    "runs.csv.dvc": "outs:\n- {md5: 0, path: runs.csv}\n",
+    "config.yml": SETTINGS,
+}
+
+
 def test_other_files_with_such_names_are_data(tmp_path: Path) -> None:
-    """What holds no key of settings is not meant as settings."""
-    root = write_report(tmp_path, {"data/runs.sources.yml": "- {model: Elm, score: 1}\n"})
-    write_file(root / "data/old.source.yml.bak", "rename: {MEL: Ours}\n")
+    """What holds no key of settings is not meant as settings, and neither are settings of another program."""
+    root = write_report(tmp_path, {f"data/{name}": text for name, text in OTHER_FILES.items()})
     assert call(root, "check").returncode == 0

@@ -6,10 +6,12 @@ import os
 import re
 import stat
 import sys
+import tomllib
 from bisect import bisect_left
 from contextlib import suppress
 from functools import cached_property, lru_cache
 from itertools import islice
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -24,10 +26,11 @@ from reportgen.settings.inputs import Source  # noqa: TC001 - the schema of stor
 from reportgen.settings.loading import load_source_settings
 from reportgen.settings.source import SourceSettings
 from reportgen.settings.text import read_text
-from reportgen.settings.yaml_tree import Origin, parse
+from reportgen.settings.validation_errors import validate_tree
+from reportgen.settings.yaml_tree import Node, Origin, parse, write_yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from reportgen.core.cache import Cache, FileHashes
@@ -35,8 +38,11 @@ if TYPE_CHECKING:
 
 
 _SETTINGS: Final = "source.yml"
-# Names close to that of settings: source.yaml, Source.yml, runs.csv.source.yml, runs_sources.yml, soruce.yml.
-_CLOSE: Final = re.compile(r"\.?(?:(.+?)[. _-])?([^. _-]+)\.(ya?ml|ym)(?:\.txt)?", re.IGNORECASE)
+# What settings may be written in, and the last word before it: runs.csv.source.yml, soruce.yml, runs.toml.
+_ENDING: Final = re.compile(r"(\.ya?ml|\.ym|\.y[aml]{3}|\.json5?|\.toml)?(?:\.txt)?$")
+_LAST_WORD: Final = re.compile(r"\.?(?:(.+)[. _-])?([^. _-]+)")
+# Characters of a file that is read to see whether it holds settings.
+_LARGEST: Final = 100_000
 
 
 class DataEntries:
@@ -141,7 +147,10 @@ def check_settings_names(
     if not last or not (path.is_dir() or any((path.parent / one).is_file() for one in files)):
         return None
     for found in _find_meant(path, data, own, siblings, entries):
-        subject = f"{last}/" if path.is_dir() else files[0]
+        rest = [one for one in files if one != found.name]
+        if not path.is_dir() and not rest:  # it is the source itself
+            continue
+        subject = f"{last}/" if path.is_dir() else rest[0]
         target = own.relative_to(path.parent).as_posix()
         message = f"this file is read for no source; the settings of {subject} are those in {target}"
         advice = "Remove it" if own.is_file() else f"Rename it to {target}"
@@ -160,13 +169,16 @@ def _find_meant(
     """Yield files that were meant as the settings of a source at a path, whose own file is ``own``."""
     linked = path.with_name(f"{path.name}.{_SETTINGS}") if path.is_symlink() and path.is_dir() else own
     subjects = {path.name.casefold(), *(one.casefold() for one in siblings)}
-    found = [path.parent / one for one in siblings if _find_subject(path.parent / one) in subjects]
+    found = [path.parent / one for one in siblings if _is_for(path.parent / one, subjects)]
     if path.is_dir():
+        names = list_entries(path)
         inside = {"", path.name.casefold()}
-        found += [path / one for one in list_entries(path) if _find_subject(path / one) in inside]
+        parts = {one.casefold() for name in names for one in (name, PurePath(name).stem)}
+        found += [path / one for one in names if _is_for(path / one, inside, named=inside | parts)]
     if path.parent == data and not (path.is_dir() and own.is_file()):
-        above = [*(data / one for one in entries.find_near("source")), data.parent / _SETTINGS]
-        found += [one for one in above if _find_subject(one) == ""]
+        near = [*entries.find_near("source"), *entries.find_near(".source")]
+        above = [*(data / one for one in near), data.parent / _SETTINGS]
+        found += [one for one in above if _is_for(one, set(), named={""})]
         orphan = "" if own.is_file() else find_nearest(path.name, entries.orphans, 0.8)
         found += [data / f"{orphan}.{_SETTINGS}"] if orphan else []
     for one in found:
@@ -176,18 +188,43 @@ def _find_meant(
                 yield one
 
 
-def _find_subject(path: Path) -> str | None:
-    """Return the casefolded name before that of settings, or None if a file is not meant as settings."""
-    match = _CLOSE.fullmatch(path.name)
-    if match is None or not find_nearest(match[2], ["source"], 0.75) or not path.is_file():
-        return None
-    if match[2].casefold() != "source":
-        # The keys decide whether another word was meant.
-        with suppress(ReportError):
-            node = parse(read_text(path, path.name, Stage.SETTINGS), Origin(path.name))
-            if node is None or not node.keys.keys() & SourceSettings.model_fields.keys():
-                return None
-    return (match[1] or "").casefold()
+def _is_for(path: Path, subjects: Collection[str], *, named: Collection[str] | None = None) -> bool:
+    """Return whether a file is meant as the settings of one of some subjects, by its name or its content.
+
+    It is if it is called ``source``, or nearly, after one of ``named``, and some of its keys are those of
+    settings; or if it has the name of a subject, and all of it is valid as settings.
+    """
+    written = _ENDING.search(folded := path.name.casefold())
+    name, ending = (folded[: written.start()], written[1] or "") if written else (folded, "")
+    match = _LAST_WORD.fullmatch(name)
+    if match is None:
+        return False
+    subject, word = match[1] or "", match[2]
+    is_named = subject in (subjects if named is None else named)
+    is_named = is_named and bool(word == "source" or (ending and find_nearest(word, ["source"], 0.75)))
+    is_yaml = ending in {".yml", ".yaml", ".ym"}
+    is_same = name in subjects
+    if not is_named and not (ending and (is_same or (subject and subject in subjects))):
+        return False
+    if not path.is_file() or (is_named and is_yaml and word == "source"):
+        return path.is_file()
+    try:
+        node = _read_settings(path, ending)
+        if not is_named and node:
+            validate_tree(SourceSettings, node, path.name)
+    except (ReportError, ValueError):
+        return is_named and is_yaml
+    # A title and a description alone may be for another program.
+    keys = {*(node.keys if node else ())} - ({"title", "description"} if not (is_named or is_same) else set())
+    return not keys.isdisjoint(SourceSettings.model_fields)
+
+
+def _read_settings(path: Path, ending: str) -> Node | None:
+    """Return the content of a file as a tree; raise a ReportError or a ValueError if it is none."""
+    text = read_text(path, path.name, Stage.SETTINGS, _LARGEST)
+    if ending == ".toml":
+        text = write_yaml(tomllib.loads(text))
+    return parse(text, Origin(path.name))
 
 
 def _make_key(project: Project, name: str, entries: DataEntries, cache: Cache, request: str) -> str:
