@@ -16,7 +16,7 @@ from reportgen.draft.report import draft
 from reportgen.settings.report import Project, ProjectSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 _AGENTS = (
@@ -309,9 +309,62 @@ def test_submissions_of_one_name_and_other_settings_are_a_warning_with_both_file
 
 def test_submissions_of_one_name_and_another_temperature_are_a_warning(tmp_path: Path) -> None:
     """A number may be a setting, too."""
-    headers = ({"model": "Elm", "temp": 0.0}, {"model": "Elm", "temp": 1.0}, {"model": "Fir", "temp": 0.0})
-    (problem,) = describe_submissions(tmp_path, _MAPPED, *headers)["problems"]
-    assert '"temp"' in problem["message"]
+    for name in ("temp", "temperature", "lr"):
+        headers = ({"model": "Elm", name: 0.0}, {"model": "Elm", name: 1.0}, {"model": "Fir", name: 0.0})
+        (problem,) = describe_submissions(tmp_path, _MAPPED, *headers)["problems"]
+        assert f'"{name}"' in problem["message"]
+
+
+_FORMS = {
+    "curves": ("model,{name},step,loss", ["GPT,{value},0,0.{digit}", "GPT,{value},1,0.2{digit}"], ""),
+    "answers": ("model,{name},problem,correct", ["GPT,{value},q1,{digit}", "GPT,{value},q2,1"], ""),
+    "totals": ("model,{name},benchmark,score", ["GPT,{value},shop,0.{digit}"], "form: totals\n"),
+    "wide": (
+        "model,{name},MMLU,GSM8K",
+        ["GPT,{value},0.{digit},0.5"],
+        "form: wide\nmetrics: [MMLU, GSM8K]\n",
+    ),
+}
+
+
+def describe_files(
+    folder: Path, form: str, name: str, values: Sequence[object], more: str = ""
+) -> dict[str, Any]:
+    """What the command prints of files of one model, each with a value in one more column."""
+    head, rows, settings = _FORMS[form]
+    for digit, value in enumerate(values):
+        lines = [head, *rows]
+        text = "\n".join(line.format(name=name, value=value, digit=digit) for line in lines)
+        (folder / "source").mkdir(exist_ok=True)
+        (folder / "source" / f"{'abc'[digit]}.csv").write_text(text + "\n")
+    (folder / "source/source.yml").write_text(settings + more)
+    found: dict[str, Any] = json.loads(call(folder, "describe", "source", "--format", "json").stdout)
+    return found
+
+
+@pytest.mark.parametrize("form", _FORMS)
+def test_files_of_one_model_that_differ_in_a_setting_are_reported(tmp_path: Path, form: str) -> None:
+    """Words and numbers, also without a repetition, and the line of the message ends it."""
+    for name, values in {
+        "temperature": (0, 1),
+        "lr": (0.1, 0.3),
+        "n_shot": (0, 5),
+        "effort": ("low", "high"),
+    }.items():
+        found = describe_files(tmp_path, form, name, values)
+        assert [f'"{name}"' in one["message"] for one in found["problems"]] == [True]
+        line = f"columns: {{series: [model, {name}]}}"
+        assert line in found["problems"][0]["next_step"]
+        assert describe_files(tmp_path, form, name, values, line)["problems"] == []
+
+
+@pytest.mark.parametrize("form", _FORMS)
+@pytest.mark.parametrize("name", ["seed", "run", "params", "latency_ms", "run_number", "date", "best_acc"])
+def test_files_of_one_model_that_differ_in_what_describes_a_run_are_runs(
+    tmp_path: Path, form: str, name: str
+) -> None:
+    """Sizes, times, results and names of runs are no settings."""
+    assert describe_files(tmp_path, form, name, (1, 2))["problems"] == []
 
 
 def test_submissions_of_one_name_with_other_metadata_are_runs(tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def find_series(
     stated = layout.spread or (decided and (layout.roles.series or settings.repeat))
     several = len(layout.files) > 1
     repeatable = layout.outcomes or layout.totals or (layout.roles.step and layout.metrics)
-    if layout.totals and not settings.repeat:
+    if layout.totals and not (settings.repeat or layout.roles.series):
         repeatable = None  # they are checked when they are read
     # Without need, large folders are not read to open them.
     if stated or not repeatable or (several and count_bytes(root, layout) > SMALL):

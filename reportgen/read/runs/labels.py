@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from reportgen.core.directions import guess_direction
+from reportgen.core.score_names import describes_model
 from reportgen.formats.layout import ROLE_NAMES
 
 if TYPE_CHECKING:
@@ -47,9 +49,12 @@ _NUMBER: Final = re.compile(r"[0-9.]+(e[+-]?[0-9]+)?")
 _METADATA: Final = re.compile(
     r"author|owner|creator|machine|node|server|cluster|branch|descriptions?|status|state|notes?|remarks?|day"
     r"|messages?|file(_?name|_?path)?|path|error|label|job|batch|trial|fold|replicates?|repetition|repeat"
-    r"|finish_reason|stop_reason|links?|hash|sha|revision",
+    r"|finish_reason|stop_reason|links?|hash|sha|revision|index|idx|attempt"
+    r"|(run|trial|job|fold|attempt)[_ ]?(no|nr|num|number|index|idx)",
     re.IGNORECASE,
 )
+# Settings that loggers write as metrics, too.
+_LOGGED_SETTING: Final = re.compile(r"(.*[^a-z])?(lr|learning[_ -]?rate|temperature)", re.IGNORECASE)
 # Fields of a run, which count if no setting has such a name.
 _RUN_FIELDS: Final = ("name", "folder", "group", "id", "model", "benchmark")
 # Ways to distinguish runs, the simplest first, and their keys in ``series_from``.
@@ -302,6 +307,13 @@ def is_metadata(column: str) -> bool:
 def is_setting_text(name: str) -> bool:
     """Return whether words of this name may be a setting of an experiment, and no metadata of its runs."""
     return is_comparable(name) and not is_metadata(name)
+
+
+def is_setting_number(name: str) -> bool:
+    """Return whether a number of this name is a setting, and neither a result nor a size or a time."""
+    is_role = any(name.strip().casefold() in names for names in ROLE_NAMES.values())
+    is_measured = guess_direction(name) is not None and not _LOGGED_SETTING.fullmatch(name.strip())
+    return is_setting_text(name) and not (is_role or is_measured or describes_model(name))
 
 
 class Labels(Struct, frozen=True):

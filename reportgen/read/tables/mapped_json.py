@@ -14,12 +14,9 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reportgen.core.directions import guess_direction
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
-from reportgen.core.score_names import describes_model
 from reportgen.formats import sql
 from reportgen.formats.cells import is_number
-from reportgen.formats.layout import ROLE_NAMES
 from reportgen.formats.messages import list_names
 from reportgen.formats.tables.json_path import (
     JsonPath,
@@ -32,7 +29,7 @@ from reportgen.formats.tables.json_path import (
 )
 from reportgen.formats.tables.json_tables import as_text
 from reportgen.read.find import locate_file
-from reportgen.read.runs.labels import is_setting_text
+from reportgen.read.runs.labels import is_setting_number, is_setting_text
 from reportgen.read.runs.stored import (
     StoredFinding,
     StoredPart,
@@ -44,7 +41,7 @@ from reportgen.read.runs.stored import (
     store_unit,
     write_part,
 )
-from reportgen.read.tables.layout import get_mapped_columns, get_series_parts, is_name_of
+from reportgen.read.tables.layout import get_mapped_columns, get_series_parts
 from reportgen.settings.source import Columns
 from reportgen.settings.text import shorten
 
@@ -154,7 +151,9 @@ def map_tables(
         for one in unit.findings
     )
     update = {"columns": columns, "fields": list_paths(settings)}
-    warnings = (*warnings, *_warn_differing(units, settings))
+    if isinstance(series := settings.columns.series, str):
+        found = [run for unit in units for run in unit.runs if run.evaluated]
+        warnings = (*warnings, *warn_differing(found, settings, series))
     return MappedTables(tuple(tables), settings.model_copy(update=update), warnings)
 
 
@@ -176,18 +175,20 @@ def _name_series(settings: SourceSettings) -> dict[str, str]:
     return names
 
 
-def _warn_differing(units: Sequence[StoredUnit], settings: SourceSettings) -> Iterator[Diagnostic]:
-    """Warn of files with one name of a series and other settings, which are averaged as its runs."""
-    series = settings.columns.series
-    if settings.columns.run or settings.columns.seed or not isinstance(series, str):
+def warn_differing(runs: Sequence[StoredRun], settings: SourceSettings, series: str) -> Iterator[Diagnostic]:
+    """Warn of files with one name of a series and other settings, which are averaged as its runs.
+
+    ``runs`` have a series of a file each, as ``model``, with its settings as ``protocol``; ``series`` is the
+    column or path of the names.
+    """
+    if settings.columns.run or settings.columns.seed:
         return
-    runs = [run for unit in units for run in unit.runs if run.evaluated]
     filtered = {settings.fields.get(name, name).rpartition(".")[2] for name in settings.filter}
     keys = [key for key in dict.fromkeys(key for run in runs for key in run.protocol) if key not in filtered]
     for key in filter(is_setting_text, keys):
         texts = [run.protocol.get(key, "") for run in runs]
         if any(map(is_number, texts)):
-            if not _is_setting_number(key):
+            if not is_setting_number(key):
                 continue
         elif len(set(texts)) == len(texts) and any(map(str.isdigit, "".join(texts))):
             continue  # as ids
@@ -195,7 +196,7 @@ def _warn_differing(units: Sequence[StoredUnit], settings: SourceSettings) -> It
         for run, text in zip(runs, texts, strict=True):
             before = first.setdefault(run.model, run)
             if (other := before.protocol.get(key, "")) != text:
-                path = f"{series.rpartition('.')[0]}.{key}"
+                path = f"{series.rpartition('.')[0]}.{key}" if settings.format == "mapped" else key
                 name, there, here = (f'"{shorten(one, _LONGEST)}"' for one in (run.model, other, text))
                 message = (
                     f'runs of the series {name} differ in "{key}", and are averaged as one: it is {there} '
@@ -205,12 +206,6 @@ def _warn_differing(units: Sequence[StoredUnit], settings: SourceSettings) -> It
                 step += f"columns: {{run: {path}}} if they are repetitions of one experiment"
                 yield Diagnostic(SourceLocation(run.path), message, step, Stage.DATA, Severity.WARNING)
                 return
-
-
-def _is_setting_number(key: str) -> bool:
-    """Return whether a number of this name is a setting, and neither a result nor a size or a count."""
-    is_role = any(is_name_of(part, key) for part in ROLE_NAMES)
-    return not is_role and guess_direction(key) is None and not describes_model(key)
 
 
 def _parse_mapping(settings: SourceSettings, place: SourceLocation) -> _Mapping:

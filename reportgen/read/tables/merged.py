@@ -11,7 +11,7 @@ from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.layout import ROLE_NAMES
 from reportgen.formats.messages import list_names
 from reportgen.formats.sql import get_engine
-from reportgen.read.runs.labels import is_experiment_setting, is_metadata, is_setting_text
+from reportgen.read.runs.labels import is_experiment_setting, is_metadata, is_setting_number, is_setting_text
 from reportgen.read.tables.distinguish import (
     MOST_NAMES,
     MOST_SERIES,
@@ -166,7 +166,8 @@ def _find_differing(keys: RowKeys, columns: Sequence[str], *, fewest: int = 1) -
     """Return the columns with one cell in each run of a series, of ``fewest`` rows, and several in its runs.
 
     Each has the name of such a series, and is the same throughout every run of the source.
-    Several runs of the source have the same cell, or cells are words without digits, unlike names of runs.
+    Several runs of the source have the same cell, or cells are words without digits, unlike names of runs,
+    or the column is known by its name as a setting.
     """
     if not columns:
         return {}
@@ -190,10 +191,12 @@ def _find_differing(keys: RowKeys, columns: Sequence[str], *, fewest: int = 1) -
     def is_setting(shared: Any, texts: list[str]) -> bool:  # noqa: ANN401 - a cell of the database
         return bool(shared) or (len(texts) <= MOST_NAMES and not any(map(_DIGIT.search, texts)))
 
+    numbers = {name for name in columns if keys.layout.kinds[name] in NUMERIC and is_setting_number(name)}
+
     return {
         name: row[2 * count + n]
         for n, name in enumerate(columns)
-        if row[2 * count + n] is not None and is_setting(row[2 * n], row[2 * n + 1])
+        if row[2 * count + n] is not None and (name in numbers or is_setting(row[2 * n], row[2 * n + 1]))
     }
 
 
@@ -236,17 +239,24 @@ def list_series_columns(layout: Layout) -> tuple[str, ...]:
 
 
 def warn_differing_numbers(keys: RowKeys, place: SourceLocation) -> Iterator[Diagnostic]:
-    """Warn if runs of one series differ in a number that is constant in each, as in a learning rate."""
+    """Warn if runs of one series differ in a number that is constant in each, as in a learning rate.
+
+    A run may have one total, so of these only settings that are known by their names count.
+    """
     layout = keys.layout
     numbers = [
         name
         for name in list_free_columns(layout, NUMERIC)
-        if is_experiment_setting(name.strip())
-        and not is_metadata(name)
-        and not has_better_direction(name)
-        and not any(is_name_of(part, name) for part in ROLE_NAMES)
+        if is_setting_number(name)
+        or (
+            not layout.totals
+            and is_experiment_setting(name.strip())
+            and not is_metadata(name)
+            and not has_better_direction(name)
+            and not any(is_name_of(part, name) for part in ROLE_NAMES)
+        )
     ]
-    if differing := _find_differing(keys, numbers, fewest=2):
+    if differing := _find_differing(keys, numbers, fewest=1 if layout.totals else 2):
         known = ", ".join(shorten(name, _LONGEST) for name in list_series_columns(layout))
         who = f'"{shorten(next(iter(differing.values())), _LONGEST)}" {_differ(differing)}'
         both = f"[{known}, {', '.join(shorten(name, _LONGEST) for name in differing)}]"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -22,8 +23,9 @@ from reportgen.formats.cells import parse_reported
 from reportgen.formats.layout import ROLE_NAMES
 from reportgen.formats.messages import limit_problems, suggest_names
 from reportgen.read.find import locate_file
-from reportgen.read.runs.stored import name_part, write_part
+from reportgen.read.runs.stored import StoredRun, name_part, write_part
 from reportgen.read.tables.layout import find_column, get_series_parts
+from reportgen.read.tables.mapped_json import warn_differing
 from reportgen.read.tables.wide_grid import (
     HALF_WIDTH,
     SD_ALONE,
@@ -92,11 +94,12 @@ def map_wide_tables(
     if not grids:
         return None
     problems = Diagnostics()
-    tables, warnings, names = [], [], set[str]()
+    tables, warnings, names, runs = [], [], set[str](), list[StoredRun]()
     for grid, file, known in zip(grids, files, hashed, strict=True):
         with problems.collecting():
             reader = _GridReader(grid, settings, location)
             columns = reader.read()
+            runs += reader.list_runs()
             warnings += reader.warnings
             names |= columns.keys()
             key = cache.make_key("wide", file.path, known.sha256, settings.model_dump_json())
@@ -107,6 +110,9 @@ def map_wide_tables(
     if not tables:
         message, step = "no score is left of the tables", "Check filter: and metrics: in source.yml"
         raise ReportError(Diagnostic(location.place, message, step, Stage.DATA))
+    if not settings.columns.series:
+        series = find_label(grids[0], "series", settings) or ""
+        warnings += warn_differing(runs, settings, series)
     update = {
         "form": "totals",
         "columns": Columns(**{role: role for role in _ROLES if role in names}),
@@ -244,6 +250,24 @@ class _GridReader:
         confirm = "choose the rows of scores with filter:"
         self._warn_left_out("row", self._other_rows[False], self._other_rows[True], confirm)
         return self._melt(across, roles)
+
+    def list_runs(self) -> list[StoredRun]:
+        """Return the series that have one row here, with the cells of it that are no scores."""
+        grid, label = self._grid, find_label(self._grid, "series", self._settings)
+        if label is None:
+            return []
+        names = Counter(grid.get_cells(label))
+        used = {one.index for one in (*self._columns, *self._means)}
+        others = {name: index for name, index in grid.labels.items() if name != label}
+        others |= {one.name: one.index for one in grid.scores if one.index not in used}
+        path = grid.content.name
+        return [
+            StoredRun(
+                path, "", model=cells[grid.labels[label]], protocol={n: cells[i] for n, i in others.items()}
+            )
+            for _, cells in grid.rows
+            if names[cells[grid.labels[label]]] == 1
+        ]
 
     def _warn_left_out(self, noun: str, without: list[str], means: list[str], confirm: str) -> None:
         """Warn of columns or rows without scores, and of means over others."""
