@@ -208,15 +208,15 @@ def _is_for(path: Path, subjects: Collection[str], *, named: Collection[str] | N
         return False
     if not path.is_file() or (is_named and is_yaml and word == "source"):
         return path.is_file()
-    try:
+    with suppress(ReportError, ValueError):
         node = _read_settings(path, ending)
         if not is_named and node:
             validate_tree(SourceSettings, node, path.name)
-    except (ReportError, ValueError):
-        return is_named and is_yaml
-    # A title and a description alone may be for another program.
-    keys = {*(node.keys if node else ())} - ({"title", "description"} if not (is_named or is_same) else set())
-    return not keys.isdisjoint(SourceSettings.model_fields)
+        # A title and a description alone may be for another program.
+        free = () if is_named or is_same else ("title", "description")
+        keys = {*(node.keys if node else ())}.difference(free)
+        return not keys.isdisjoint(SourceSettings.model_fields)
+    return is_named and is_yaml
 
 
 def _read_settings(path: Path, ending: str) -> Node | None:
