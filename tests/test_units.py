@@ -74,6 +74,13 @@ def test_a_run_whose_values_span_both_is_none(tmp_path: Path, metric: str, value
     assert check(tmp_path, CURVE, write_curves(metric, a=values, b=values)) == []
 
 
+def test_values_that_are_no_numbers_are_in_no_comparison(tmp_path: Path) -> None:
+    """Infinite and tiny values, as a run that diverges has them."""
+    values = (5e-324, 0.3, float("nan"), 0.5, float("inf"), 0.6, 62, 63)
+    (problem,) = check(tmp_path, CURVE, write_curves("acc", a=values))
+    assert problem.startswith("data/x.csv:8: warning: ")
+
+
 def write_totals(**scores: tuple[float, ...]) -> list[str]:
     """A table of scores of benchmarks, by series."""
     rows = [f"{name},b{at},{value}" for name, values in scores.items() for at, value in enumerate(values)]

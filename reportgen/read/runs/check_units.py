@@ -100,7 +100,7 @@ def _find_within(keys: RowKeys, groups: dict[str, list[Run]]) -> Iterator[tuple[
     parts = sql.quote_all({part for *_, part in may_jump})
     rows = get_engine().fetch_rows(
         'SELECT series, run, part, list(value ORDER BY step, "row"), list("row" ORDER BY step, "row") '  # noqa: S608
-        f'FROM ({keys.select}) WHERE part IN ({parts}) AND value > 0 GROUP BY 1, 2, 3 ORDER BY min("row"), 3'
+        f'FROM ({keys.select}) WHERE part IN ({parts}) AND value > 0 AND value <= {_PERCENT} GROUP BY 1, 2, 3 ORDER BY min("row"), 3'
     )
     for series, run, part, values, places in rows:
         if (series, run, part) not in may_jump:
@@ -114,7 +114,7 @@ def _find_within(keys: RowKeys, groups: dict[str, list[Run]]) -> Iterator[tuple[
 
 def _find_jump(values: Sequence[float], *, is_share: bool) -> int | None:
     """Return the place of the first value in the other unit, or None: all else around has to agree."""
-    changes = [math.log(after / before) for before, after in pairwise(values)]
+    changes = [math.log(after) - math.log(before) for before, after in pairwise(values)]
     crossings = [place for place, pair in enumerate(pairwise(values), 1) if min(pair) <= 1 < max(pair)]
     jumps = [one for one in crossings if math.log(_LEAST) <= abs(changes[one - 1]) <= math.log(_MOST)]
     if not is_share and jumps != crossings:
