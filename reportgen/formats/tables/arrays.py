@@ -105,8 +105,12 @@ def _read_array(archive: Archive, name: str) -> np.ndarray[Any, Any]:
     if count * dtype.itemsize != len(data) - file.tell() or not dtype.itemsize:
         raise ValueError("its header does not fit its size")
     array = np.frombuffer(data, dtype, count, file.tell()).reshape(shape, order="F" if is_fortran else "C")
-    # Raises for numbers that are no characters.
-    return np.array(array.tolist()) if dtype.kind == "U" else array
+    if dtype.kind != "U":
+        return array
+    try:
+        return np.array(array.tolist())
+    except SystemError as error:  # how Python refuses numbers beyond the last character
+        raise ValueError("it holds numbers that are no characters") from error
 
 
 def _iterate_rows(columns: Mapping[str, np.ndarray[Any, Any]], rows: int) -> Iterator[Sequence[object]]:
