@@ -9,15 +9,18 @@ from pathlib import Path
 
 import pytest
 from example_site import build_example_once
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
+from tries import FEW, MANY
 
 # A busy machine is no fault of the code, and a test that fails today should fail tomorrow.
-settings.register_profile("reportgen", deadline=None, derandomize=True)
-settings.load_profile("reportgen")
+settings.register_profile("fast", deadline=None, derandomize=True, max_examples=FEW)
+settings.register_profile("slow", deadline=None, derandomize=True, max_examples=MANY)
+SLOW = Path(__file__).parent / "slow"
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Give all test processes one folder for caches, so that none of the user's is touched."""
+    settings.load_profile("slow" if config.getoption("slow") else "fast")
     # A command under test would compile the whole package each time that it starts.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     # Two test processes with two threads each wait for each other in every product of small matrices.
@@ -29,8 +32,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``--accept``: what the golden cases give now is right."""
+    """``--accept``: what the golden cases give now is right; ``--slow``: the other layer of tests."""
     parser.addoption("--accept", action="store_true", help="accept what tests/cases give now")
+    parser.addoption("--slow", action="store_true", help="the slow tests, and many more random inputs")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -40,6 +44,26 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if collection_path in {here / "writers", here / "spark"}:
         return True if not any(path.resolve().is_relative_to(collection_path) for path in asked) else None
     return None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without ``--slow`` only the fast tests; with it the slow ones, and those that try random inputs."""
+    if config.getoption("slow"):
+        chosen = [one for one in items if _is_slow(one) or _is_random(one)]
+    else:
+        chosen = [one for one in items if not _is_slow(one)]
+    left_out = set(items) - set(chosen)
+    config.hook.pytest_deselected(items=[one for one in items if one in left_out])
+    items[:] = chosen
+
+
+def _is_slow(item: pytest.Item) -> bool:
+    return item.path.is_relative_to(SLOW) or item.get_closest_marker("slow") is not None
+
+
+def _is_random(item: pytest.Item) -> bool:
+    tested = getattr(item, "function", None)
+    return is_hypothesis_test(tested) or item.get_closest_marker("random") is not None
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,8 @@ import sys
 import zlib
 from typing import TYPE_CHECKING, Any
 
-from mutated_bytes import mutations
+from mutated_bytes import VARIANTS, mutations
+from tries import tries
 
 from reportgen.formats.runs import Evaluation, Unit, UnreadableError
 
@@ -94,9 +95,9 @@ def scores(one: Evaluation, metric: str) -> list[float | None]:
     return [answer.score for answer in one.answers if answer.metric == metric]
 
 
-def survives(path: Path, count: int, read: Callable[[Unit], Iterator[Evaluation]], unit: Unit) -> int:
-    """How many of so many damaged variants of a file were read; every other one is refused in words."""
-    whole, refusals = 0, list[str]()
+def survives(path: Path, read: Callable[[Unit], Iterator[Evaluation]], unit: Unit) -> float:
+    """The share of damaged variants of a file that were read; every other one is refused in words."""
+    whole, count, refusals = 0, tries(*VARIANTS), list[str]()
     for changed in mutations(path.read_bytes(), count):
         path.write_bytes(changed)
         try:
@@ -107,7 +108,7 @@ def survives(path: Path, count: int, read: Callable[[Unit], Iterator[Evaluation]
         else:
             whole += 1
     assert all(message and "\n" not in message for message in refusals)
-    return whole
+    return whole / count
 
 
 def _hold(one: Evaluation) -> None:

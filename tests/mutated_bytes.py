@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
+from tries import tries
+
 from reportgen.formats.runs import UnreadableError
 
 if TYPE_CHECKING:
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
 
 _SPITEFUL = (b"\0", b"\n", b"\r", b'"', b"{", b"}", b"[", b"\t", b",", b":", b"\xff\xfe", b"9" * 400, b"-")
 
+
+# How many variants of a file a test reads, without and with --slow.
+VARIANTS = 30, 400
 
 # Where Parquet files have what they say of their columns.
 _FOOT, _ANYWHERE = 2000, 0.3
@@ -48,11 +53,9 @@ def flips(data: bytes, count: int, seed: int = 1) -> Iterator[bytes]:
         yield bytes(changed)
 
 
-def survives(
-    file: Path, data: bytes, count: int, read: Callable[[Unit], Iterator[LoggedRun]], unit: Unit
-) -> int:
-    """How many variants were read; a reader may refuse the others, but only in words."""
-    whole = 0
+def survives(file: Path, data: bytes, read: Callable[[Unit], Iterator[LoggedRun]], unit: Unit) -> float:
+    """The share of variants that were read; a reader may refuse the others, but only in words."""
+    whole, count = 0, tries(*VARIANTS)
     for changed in mutations(data, count):
         file.write_bytes(changed)
         try:
@@ -62,4 +65,4 @@ def survives(
         whole += 1
         for run in runs:
             assert all(len(points.steps) == len(points.values) > 0 for points in run.metrics.values())
-    return whole
+    return whole / count

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from seen_by_vega import vega_words
+from tries import tries
 
 from reportgen.figures.axis import (
     Axis,
@@ -114,7 +115,7 @@ def test_values_read_out_are_those_that_vega_writes() -> None:
     assert ours == vega_words((value, axis.read_format) for axis, value in places)
 
 
-@settings(max_examples=25)
+@settings(max_examples=tries(20, 100))
 @given(
     st.lists(
         st.tuples(SIZES, st.sampled_from([",.0f", ",.2f", ".4~e", "~e", "~s", ",.6~r", ".1%", ",.2~%"])),
@@ -126,7 +127,7 @@ def test_numbers_are_those_that_d3_writes(pairs: list[tuple[float, str]]) -> Non
     assert [format_d3(value, spec) for value, spec in pairs] == vega_words(pairs)
 
 
-@settings(max_examples=25)
+@settings(max_examples=tries(20, 100))
 @given(st.integers(-4000, 4000), st.integers(0, 4))
 def test_ties_are_rounded_as_a_browser_does(eighths: int, digits: int) -> None:
     """Eighths stand exactly between two decimals; Python would round them to even, a browser does not."""

@@ -14,6 +14,7 @@ from hypothesis.extra.numpy import arrays
 from made_outcomes import compare, matrix
 from msgspec.structs import replace
 from scipy import stats
+from tries import tries
 
 from reportgen.core.comparisons import RankGroup, ScoresError, Verdict
 from reportgen.statistics.compare import compare_all
@@ -73,7 +74,7 @@ def test_seven_clear_problems_are_better_and_worse() -> None:
     assert turned == replace(one, verdict=Verdict.WORSE)
 
 
-@settings(max_examples=40)
+@settings(max_examples=tries(20, 160))
 @given(arrays(np.float64, st.integers(6, 12), elements=st.integers(-4, 4).map(lambda n: n / 4)))
 def test_exact_p_is_that_of_all_signs_and_of_scipy(differences: FloatArray) -> None:
     """Every sign vector by hand, and scipy's permutation test of paired samples."""
@@ -89,7 +90,7 @@ def test_exact_p_is_that_of_all_signs_and_of_scipy(differences: FloatArray) -> N
         assert one.p == pytest.approx(theirs.pvalue)
 
 
-@settings(max_examples=20)
+@settings(max_examples=tries(20, 80))
 @given(st.integers(21, 80), st.integers(0, 1000), st.floats(-0.15, 0.15))
 def test_seeded_flips_agree_with_many_of_numpys(problems: int, seed: int, shift: float) -> None:
     """Two estimates of one p, each from 20 000 flips: within five standard errors of their difference."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 import yaml
 from made_projects import RUNS, write_report
+from tries import tries
 
 from reportgen.core.cache import Cache, FileHashes
 from reportgen.core.errors import ReportError, SourceLocation
@@ -68,7 +69,7 @@ STATEMENTS: Final = (
     '[x]{value="1/0"}',
     '[never]{claim="peak(MEL) < 0" fails="so it is"}',
 )
-PAGES: Final = 150
+PAGES: Final = tries(30, 400)
 DRAFTS_AT_ONCE: Final = 10
 
 
@@ -134,6 +135,7 @@ def drafted(root: Path, settings: ProjectSettings) -> None:
         assert len(str(problem)) < 3000
 
 
+@pytest.mark.random
 @pytest.mark.parametrize("seed", range(DRAFTS_AT_ONCE))
 def test_mutated_pages_are_drafted_or_refused(tmp_path: Path, seed: int) -> None:
     """Blocks, statements and front matter that name what is there, what is not, and nothing."""

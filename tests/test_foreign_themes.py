@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from example_site import files_of, made_once, run, write_small_report
 from html_tree import classed, read_html, table_rows, words
+from tries import slow_after
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 MKDOCS = (sys.executable, "-m", "mkdocs")
 BUILD = ("build", "--strict")
 THEMES = {
-    "reportgen": MKDOCS,
     "mkdocs": MKDOCS,
+    "reportgen": MKDOCS,
     "readthedocs": MKDOCS,
     "material": MKDOCS,
     "reportgen on properdocs": (sys.executable, "-m", "properdocs"),
@@ -28,7 +29,7 @@ THEMES = {
 FIGURE = "figures/first-benchmark/accuracy"
 
 
-@pytest.fixture(scope="module", params=THEMES)
+@pytest.fixture(scope="module", params=slow_after(1, THEMES))
 def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The small report, built strictly with a theme by the program that the theme belongs to."""
     name: str = request.param

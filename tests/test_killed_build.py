@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from example_site import REPORTGEN, build, files_of, made_once, run, write_small_report
 from made_projects import share_cache
+from tries import slow_after
 
 from reportgen.core.cache import cache_folder
 
@@ -39,9 +40,9 @@ if __name__ == "__main__":
     cli(["build", "--force"])
 """
 MOMENTS = {
+    "while MkDocs writes pages": ("reportgen.site.fragments.Fences", "fill", 1),
     "before anything": ("reportgen.site.publishing", "load_configuration", 1),
     "while drafting": ("reportgen.site.plugin", "Assembly", 1),
-    "while MkDocs writes pages": ("reportgen.site.fragments.Fences", "fill", 1),
     "while our files are written": ("reportgen.site.assembly", "_write", 1),
     "before the swap": ("os", "rename", 1),
     "before the manifest": ("reportgen.site.reuse.manifest", "write", 1),
@@ -86,7 +87,7 @@ def left_over(report: Path) -> list[str]:
     return sorted(path.name for path in found)
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("moment", slow_after(1, MOMENTS))
 def test_a_killed_build_leaves_a_complete_site(report: Path, made: Path, moment: str) -> None:
     """Until the swap the old site stands byte for byte, then the new; the next build cleans up."""
     kill_at(report, MOMENTS[moment])

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_figures import context, curve, curve_set, figure, plot, spec, wave
 from seen_by_vega import VegaPicture
+from tries import tries
 
 from reportgen.core.errors import ReportError
 from reportgen.figures.axis import position
@@ -123,7 +124,6 @@ NOTES = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(NOTES, max_size=12), st.sampled_from([120, 220, 320]), st.sampled_from([(), (NOTES,)]))
 def test_words_never_lie_on_each_other(notes: list[Annotation], height: int, own: tuple[Any, ...]) -> None:
     """Not on other marks' words, not on names at the line ends, nor does a leader cross words."""
@@ -132,7 +132,7 @@ def test_words_never_lie_on_each_other(notes: list[Annotation], height: int, own
         assert overlaps(made, width) == [], width
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(20, 200))
 @given(st.lists(NOTES, min_size=1, max_size=5))
 def test_words_stay_inside_a_narrow_picture(notes: list[Annotation]) -> None:
     """On a telephone nothing reaches beyond the figure, or the page would scroll sideways."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from test_narrative_bindings import PEAK, drafted, rendered
+from tries import FEW, tries
 
 from reportgen.narrative.binding_syntax import find_candidates
 from reportgen.narrative.markdown_extensions import BindingsExtension, find_marks, put_placeholders, walk
@@ -43,7 +44,7 @@ WORDS = st.sampled_from([" ", "w", " w ", "0.84", "[^1]", "[r]", "word word", "Ã
 PAGES = st.lists(st.one_of(BOUND, BOUND, MARKS, STARTS, WORDS), min_size=1, max_size=14).map("".join)
 
 
-@settings(max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tries(FEW, 1500), suppress_health_check=[HealthCheck.too_slow])
 @given(PAGES)
 @example(f"x `[a]{PEAK} [b]{PEAK}` y")
 @example(f"[a [b]{PEAK} c](x.md) <!-- [b]{PEAK} -->")
@@ -68,7 +69,7 @@ PLAIN_STARTS = st.sampled_from(
 PLAIN = st.lists(st.one_of(BOUND, BOUND, PLAIN_MARKS, PLAIN_STARTS, WORDS), max_size=12).map("".join)
 
 
-@settings(max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tries(FEW, 1500), suppress_health_check=[HealthCheck.too_slow])
 @given(PLAIN)
 @example('[a\nb]{claim="x"}\n\n: meaning')
 @example("- > \tx [a]{claim='x'}")
@@ -84,7 +85,7 @@ def test_plain_prose_is_shown(text: str) -> None:
 CUTS = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 12), st.one_of(BOUND, MARKS, STARTS)), max_size=5)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tries(20, 200), suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(CONTENT), CUTS)
 def test_pages_of_the_example_report_with_bindings_anywhere_agree(
     path: Path, cuts: list[tuple[float, int, str]]
@@ -98,7 +99,7 @@ def test_pages_of_the_example_report_with_bindings_anywhere_agree(
     assert [(one.kind, one.words, one.expression) for one in found] == rendered(text)[0]
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(PAGES)
 def test_what_is_not_bound_comes_out_as_without_us(text: str) -> None:
     """No sign is left on a page."""

@@ -269,7 +269,7 @@ COMMENT = st.lists(st.one_of(LINES, BLOCK), max_size=4).map(lambda lines: "\n".j
 DOCUMENTS = st.lists(st.one_of(LINES, BLOCK, COMMENT), max_size=14).map("\n".join)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(DOCUMENTS)
 def test_any_document_is_read_as_superfences_reads_it(text: str) -> None:
     """Either the finder and the page agree, or the finder tells a problem."""

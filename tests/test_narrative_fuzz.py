@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from tries import tries
 
 from reportgen.core.errors import Diagnostics, ReportError, SourceLocation
 from reportgen.narrative.pages import read_page, read_pages
@@ -54,7 +55,7 @@ def only_problems(error: ReportError) -> None:
         assert "is not accepted (" not in str(problem)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(sorted(BLOCKS)), st.one_of(BODIES.map(json.dumps), YAML_NOISE, VALUES.map(json.dumps)))
 @example("curve", "[" * 5000)
 @example("curve", "{a: " * 5000)
@@ -72,7 +73,7 @@ def test_any_body_gives_settings_or_problems(kind: str, body: str) -> None:
         only_problems(error)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(BODIES)
 def test_any_options_give_settings_or_problems(options: dict[str, object]) -> None:
     """MkDocs may hand over anything."""
@@ -83,7 +84,7 @@ def test_any_options_give_settings_or_problems(options: dict[str, object]) -> No
             only_problems(error)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(content=st.binary(max_size=80) | BODIES.map(lambda body: json.dumps(body).encode()))
 def test_any_file_gives_settings_or_problems(tmp_path: Path, content: bytes) -> None:
     """A source.yml may hold any bytes."""
@@ -128,7 +129,7 @@ CUTS = st.tuples(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tries(20, 200), suppress_health_check=[HealthCheck.too_slow])
 @given(CUTS)
 def test_damaged_pages_give_pages_or_problems(cuts: tuple[int, list[tuple[float, int, str]]]) -> None:
     """Pages of the example report with characters cut out and put in are read or refused."""

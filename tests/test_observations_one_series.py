@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tries import tries
 
 from reportgen.claims.observations.choosing import RULES
 from reportgen.claims.observations.dips import find_deepest_fall, find_dips, find_setbacks
@@ -231,7 +232,7 @@ def test_a_time_axis_is_told_in_dates() -> None:
     ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(20, 200))
 @given(
     st.lists(st.lists(st.integers(0, 40), min_size=1, max_size=30), min_size=1, max_size=4),
     st.sampled_from([0.25, 2.0, 1024.0]),

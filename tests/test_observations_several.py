@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_figures import curve, curve_set
 from msgspec.structs import replace
@@ -247,7 +247,6 @@ _SETS = st.tuples(st.lists(_SERIES, min_size=2, max_size=5), st.integers(0, 1))
 
 
 @given(_SETS, st.sampled_from([HIGHER, LOWER]))
-@settings(max_examples=150, deadline=None)
 def test_the_order_of_series_changes_nothing(made: tuple[list[list[float]], int], scale: Scale) -> None:
     """The same sentences with the same evidence in the same order, whichever series comes first."""
     curves = _curves(*made)
@@ -269,7 +268,6 @@ def test_the_order_of_noisy_series_and_of_metrics_changes_nothing() -> None:
 
 
 @given(_SETS, st.sampled_from([0.001, 0.5, 2.0, 3.0, 1000.0]))
-@settings(max_examples=100, deadline=None)
 def test_scaling_values_scales_what_is_said(made: tuple[list[list[float]], int], factor: float) -> None:
     """Rules, series, steps and marks are those of the unscaled values."""
     curves = _curves(*made)
@@ -285,7 +283,6 @@ def test_scaling_values_scales_what_is_said(made: tuple[list[list[float]], int],
 
 
 @given(st.lists(_SERIES, min_size=2, max_size=2), _READING)
-@settings(max_examples=100, deadline=None)
 def test_better_turned_is_worse(values: list[list[float]], shift: float) -> None:
     """Negative values where lower is better say the same as the values where higher is."""
     curves = _curves(values)
@@ -297,7 +294,6 @@ def test_better_turned_is_worse(values: list[list[float]], shift: float) -> None
 
 
 @given(st.lists(_SERIES, min_size=2, max_size=3))
-@settings(max_examples=100, deadline=None)
 def test_a_constant_series_below_adds_no_crossing(values: list[list[float]]) -> None:
     """Who leads where stays what it was, since the constant one leads nowhere."""
     curves = _curves(values)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner, Result
 from made_projects import PAGE, write_report
+from tries import slow_after
 
 from reportgen.cli.main import cli
 
@@ -25,7 +26,7 @@ def build(root: Path, files: dict[str, str], plugins: str = "reportgen", theme: 
     return CliRunner().invoke(cli, ["build", "--strict", "--config-file", str(root / "mkdocs.yml")])
 
 
-@pytest.mark.parametrize("takes_end", [False, True])
+@pytest.mark.parametrize("takes_end", slow_after(1, [True, False]))
 def test_marks_survive_a_plugin_that_takes_quotes(tmp_path: Path, *, takes_end: bool) -> None:
     """As a minifier does, before figures and statements are inserted; some take optional end tags, too."""
     end = '.replace("</body>", "").replace("</html>", "")' if takes_end else ""
@@ -63,6 +64,7 @@ def test_a_block_that_a_plugin_puts_into_a_page_is_an_error(tmp_path: Path) -> N
     assert "content/index.md: error: a plugin or an extension put a curve block into this page" in done.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plugins", ["reportgen, material/blog", "material/blog, reportgen"])
 def test_lists_of_posts_say_what_their_figures_show(tmp_path: Path, plugins: str) -> None:
     """A list of Material's blog repeats beginnings of posts: words of blocks, and values as plain words."""

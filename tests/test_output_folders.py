@@ -20,6 +20,7 @@ from made_sites import make_site, write_site
 from mkdocs.commands.build import build as build_with_mkdocs
 from mkdocs.config import load_config
 from mkdocs.exceptions import Abort
+from tries import slow_after, tries
 
 from reportgen.archive import archiving
 from reportgen.core import CACHE_DIR
@@ -313,7 +314,8 @@ def make_layout(root: Path, chance: random.Random) -> list[str]:
     return [word.replace("site", place, 1) for word in COMMANDS[command]]
 
 
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.random
+@pytest.mark.parametrize("seed", range(tries(15, 100)))
 def test_nothing_is_lost_in_a_random_layout(built: Path, tmp_path: Path, seed: int) -> None:
     """Every file of the user's has its bytes afterwards, whether the command ran or not."""
     root = tmp_path / "report"
@@ -364,7 +366,7 @@ def test_a_hub_follows_no_link_of_a_report(report: Path, link: str) -> None:
     assert "notes.txt" in refuse(report, *COMMANDS["hub"])
 
 
-@pytest.mark.parametrize("calls", range(1, 12))
+@pytest.mark.parametrize("calls", slow_after(1, [5, *range(1, 5), *range(6, 40)]))
 def test_a_hub_that_was_killed_is_updated(report: Path, calls: int) -> None:
     """Whenever an update is killed, while it moves files or removes old ones, the next one finishes."""
     write_hub(report, {"one": make_report("First"), "two": make_report("Second")})

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_outcomes import matrix, outcomes
+from tries import tries
 
 from reportgen.core.comparisons import ScoresError
 from reportgen.statistics.metrics import compute_problem_values, pass_all_k, pass_at_k, pass_variance
@@ -59,7 +60,7 @@ def test_values_are_the_published_ones(counts: tuple[int, int, int]) -> None:
     assert pass_all_k(n_, c_, k)[0] == pytest.approx(comb(c, k) / comb(n, k), abs=1e-12)
 
 
-@settings(max_examples=40)
+@settings(max_examples=tries(20, 160))
 @given(st.integers(2, 8).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n), st.integers(1, n - 1))))
 def test_the_variance_is_the_jackknifes(counts: tuple[int, int, int]) -> None:
     """Leaving out one sample after the other, by hand."""
@@ -185,7 +186,7 @@ def test_a_vote_of_three_is_worked_out_by_hand() -> None:
     assert score.metric == "maj@3"
 
 
-@settings(max_examples=60)
+@settings(max_examples=tries(20, 200))
 @given(
     st.lists(st.sampled_from(["a", "b", "c", "d", None, " "]), min_size=1, max_size=9),
     st.sets(st.sampled_from(["a", "b", "d"])),

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_figures import curve, curve_set, figure
+from tries import tries
 from unpacked_payload import unpack_payload
 
 _SHORT = st.integers(-999, 999).map(lambda n: n / 100)
@@ -30,7 +31,7 @@ def test_a_small_figure_gets_the_values_themselves(values: list[float]) -> None:
 
 
 @pytest.mark.parametrize("half", [0.0, 0.01])
-@settings(max_examples=20)
+@settings(max_examples=tries(20, 80))
 @given(st.integers(0, 2**32), st.sampled_from([1e-9, 1, 1e9]), st.sampled_from([(1,), (-1, 1)]))
 def test_a_large_figure_gets_six_digits_of_each_value(
     half: float, seed: int, size: float, signs: tuple[int, ...]

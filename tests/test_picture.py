@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_figures import HOSTILE, context, curve, curve_set, figure, plot, spec, wave
 from seen_by_vega import VegaPicture
+from tries import tries
 
 from reportgen.figures.paths import PIXELS_WIDE, UNITS_A_PIXEL, make_line_paths
 from reportgen.figures.picture import Dot, draw_body, draw_card, draw_dots, draw_file, draw_picture
@@ -92,7 +93,7 @@ def test_characters_that_xml_forbids_are_replaced() -> None:
     assert "\x07" not in str(made.inline_svg) + str(made.file_svg)
 
 
-@settings(max_examples=30)
+@settings(max_examples=tries(20, 120))
 @given(st.text(min_size=1, max_size=40))
 def test_any_text_at_all_may_be_a_name(name: str) -> None:
     """Lone surrogates, noncharacters, markup: the picture is XML that can be written as UTF-8."""

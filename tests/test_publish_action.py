@@ -12,6 +12,7 @@ import collect
 import pytest
 from fake_github import BASE_ID, TOKEN, serve
 from fake_publishing import SITE, Repository, make_archive, make_preview, make_site, make_step_variables
+from tries import tries
 
 from reportgen.cli.main import cli
 
@@ -592,15 +593,16 @@ class Work:
         return found
 
 
-@pytest.mark.slow
+@pytest.mark.random
 def test_lost_runs_lose_nothing(github: Repository, run: Run, tmp_path: Path) -> None:
-    """After 200 random histories, with runs lost anywhere, the site is that of what exists, byte for byte."""
+    """After random histories, with runs lost anywhere, the site is that of what exists, byte for byte."""
     main = tmp_path / "main"
     main.mkdir()
     for name, text in make_site("main").items():
         (main / name).write_text(text, encoding="utf-8")
     forks = 0
-    for seed in range(200):
+    histories = tries(10, 200)
+    for seed in range(histories):
         for name, empty in vars(Repository()).items():
             if name not in {"url", "pages"}:
                 setattr(github, name, empty)
@@ -625,4 +627,4 @@ def test_lost_runs_lose_nothing(github: Repository, run: Run, tmp_path: Path) ->
         forks += sum(
             str(pull["number"]) in expected and pull["head"]["repo"]["id"] != BASE_ID for pull in github.pulls
         )
-    assert forks > 30
+    assert forks / histories > 0.15

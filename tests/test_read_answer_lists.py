@@ -183,6 +183,7 @@ def test_other_files_are_not_taken_for_answers(tmp_path: Path) -> None:
     assert answer_lists.find_units(sorted(tmp_path.iterdir())) == ()
 
 
+@pytest.mark.random
 def test_files_without_scores_and_damaged_files(tmp_path: Path) -> None:
     """The first are refused in words; of the others what is whole is read."""
     path = write(tmp_path / "base.json", [{"id": 1, "question": "?", "responses": ["a"]}])
@@ -193,7 +194,7 @@ def test_files_without_scores_and_damaged_files(tmp_path: Path) -> None:
     with pytest.raises(UnreadableError, match="no records in the file"):
         list(answer_lists.read(unit))
     lines = write_lines(tmp_path / "base.jsonl", LISTS)
-    assert survives(lines, 200, answer_lists.read, Unit(answer_lists.NAME, lines, (lines,))) > 150
+    assert survives(lines, answer_lists.read, Unit(answer_lists.NAME, lines, (lines,))) > 0.75
 
 
 def test_a_torn_end_is_told(tmp_path: Path) -> None:

@@ -229,9 +229,10 @@ def test_every_tear_leaves_the_lines_before_it(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.random
 def test_accidents_end_in_rows_or_in_words(tmp_path: Path) -> None:
     """Whatever happens to the bytes, there is no other error."""
     printed = f"{RAY}{{'data': {{'seed': 7}},\n{RAY} 'trainer': {{'experiment_name': 'qwen'}}}}\n"
     file = write(tmp_path / "a.log", printed + VERL + "Global step 3: {'a': 0.5, 'b': 1}\n")
     (unit,) = console.find_units([file])
-    assert survives(file, file.read_bytes(), 400, console.read, unit) > 200
+    assert survives(file, file.read_bytes(), console.read, unit) > 0.5

@@ -217,11 +217,12 @@ def test_a_file_that_a_user_names_wrongly(tmp_path: Path) -> None:
         list(dvclive.read(Unit("dvclive", file, (file,))))
 
 
+@pytest.mark.random
 def test_accidents_end_in_rows_or_in_words(tmp_path: Path) -> None:
     """Whatever happens to the bytes, there is no other error."""
     files = write(tmp_path, FOLDER)
     (unit,) = dvclive.find_units(files)
     for file in files:
         whole = file.read_bytes()
-        assert survives(file, whole, 100, dvclive.read, unit) > 20
+        assert survives(file, whole, dvclive.read, unit) > 0.2
         file.write_bytes(whole)

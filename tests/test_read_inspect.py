@@ -323,13 +323,14 @@ def test_other_files_are_not_taken_for_logs(tmp_path: Path) -> None:
     assert inspect_logs.find_units(sorted(tmp_path.iterdir())) == ()
 
 
+@pytest.mark.random
 @pytest.mark.parametrize("method", [DEFLATED, ZSTANDARD])
 def test_damaged_archives_are_read_or_refused(tmp_path: Path, method: int) -> None:
     """Whatever happened to the bytes, values are whole and refusals are in words."""
     path = archive(tmp_path / "log.eval", members(header()), method)
-    survives(path, 200, inspect_logs.read, unit(path))
+    survives(path, inspect_logs.read, unit(path))
     path = write(tmp_path / "log.json", {**header(), "samples": SAMPLES})
-    assert survives(path, 100, inspect_logs.read, unit(path)) > 10
+    assert survives(path, inspect_logs.read, unit(path)) > 0.1
 
 
 def test_a_log_without_an_evaluation_is_refused(tmp_path: Path) -> None:

@@ -180,6 +180,7 @@ def test_only_wanted_metrics_are_read(tmp_path: Path) -> None:
     assert [one.totals for one in lighteval.read(unit, ["em"])] == [()] * 4
 
 
+@pytest.mark.random
 def test_other_and_damaged_files(tmp_path: Path) -> None:
     """Other JSON is not recognised; no scores, and bytes that are none, are refused or read whole."""
     write(tmp_path / "results_a.json", {"results": {"a": SCORE}})
@@ -190,4 +191,4 @@ def test_other_and_damaged_files(tmp_path: Path) -> None:
     with pytest.raises(UnreadableError, match='no scores under "results"'):
         list(lighteval.read(unit))
     write(path, results())
-    assert survives(path, 150, lighteval.read, unit) > 20
+    assert survives(path, lighteval.read, unit) > 2 / 15

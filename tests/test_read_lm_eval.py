@@ -286,13 +286,14 @@ def test_files_that_are_something_else_are_refused(tmp_path: Path, text: str, me
         list(lm_eval.read(Unit(lm_eval.NAME, path, (path,))))
 
 
+@pytest.mark.random
 def test_damaged_files_are_read_or_refused(tmp_path: Path) -> None:
     """Whatever happened to the bytes, values are whole and refusals are in words."""
     unit = unit_of(folder(tmp_path))
     # Numbers change more often than the shape.
-    assert survives(unit.files[0], 150, lm_eval.read, unit) > 20
+    assert survives(unit.files[0], lm_eval.read, unit) >= 0.1
     write(unit.files[0], lm_eval_results())
-    assert survives(unit.files[1], 150, lm_eval.read, unit) > 100
+    assert survives(unit.files[1], lm_eval.read, unit) > 2 / 3
 
 
 def test_a_name_that_cannot_be_written_is_replaced(tmp_path: Path) -> None:

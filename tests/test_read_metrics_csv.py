@@ -215,13 +215,14 @@ def test_every_tear_leaves_the_rows_before_it(tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.random
 def test_accidents_end_in_rows_or_in_words(tmp_path: Path) -> None:
     """Whatever happens to the bytes, there is no other error."""
     csv, settings = write(tmp_path / "metrics.csv", LIGHTNING), write(tmp_path / "hparams.yaml", SETTINGS)
     (unit,) = metrics_csv.find_units([csv, settings])
-    assert survives(csv, csv.read_bytes(), 300, metrics_csv.read, unit) > 150
+    assert survives(csv, csv.read_bytes(), metrics_csv.read, unit) > 0.5
     csv.write_text(LIGHTNING, encoding="utf-8")
-    assert survives(settings, settings.read_bytes(), 300, metrics_csv.read, unit) == 300
+    assert survives(settings, settings.read_bytes(), metrics_csv.read, unit) == 1
 
 
 def test_decimal_commas(tmp_path: Path) -> None:

@@ -373,7 +373,7 @@ def test_a_file_store_is_read_in_little_memory(tmp_path: Path, monkeypatch: pyte
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_mutated_files_give_values_or_an_error(tmp_path: Path, data: st.DataObject) -> None:
     """Bytes of a metric and of a run's description changed at will: no other exception leaves the reader."""
     folder = tmp_path / "1" / RUN
@@ -575,7 +575,7 @@ def test_a_database_that_never_rests_is_an_error(tmp_path: Path, monkeypatch: py
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_mutated_database_gives_rows_or_an_error(tmp_path: Path, data: st.DataObject) -> None:
     """Bytes changed at will: no other exception leaves the reader."""
     original, path = tmp_path / "original.db", tmp_path / "mlflow.db"

@@ -238,8 +238,9 @@ def test_memory_holds_numbers_not_objects(tmp_path: Path) -> None:
     assert peak < 500e6 / 100
 
 
+@pytest.mark.random
 def test_accidents_end_in_rows_or_in_words(tmp_path: Path) -> None:
     """Whatever happens to the bytes, there is no other error."""
     file = write(tmp_path / "a.jsonl", VERL)
     (unit,) = step_json.find_units([file])
-    assert survives(file, file.read_bytes(), 400, step_json.read, unit) > 200
+    assert survives(file, file.read_bytes(), step_json.read, unit) > 0.5

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from reportgen.core.cache import Cache
@@ -728,7 +727,6 @@ MIXED = [
 ]
 
 
-@hypothesis_settings(max_examples=200)
 @given(st.integers(0, 2**32), st.sampled_from(["right", "wrong"]))
 def test_mutated_files_give_rows_findings_or_an_error(
     tmp_path_factory: pytest.TempPathFactory, seed: int, sums: str

@@ -206,7 +206,7 @@ def test_stores_are_known_by_their_tables(tmp_path: Path) -> None:
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_mutated_store_gives_rows_or_an_error(tmp_path: Path, data: st.DataObject) -> None:
     """Bytes of the database changed at will: no other exception leaves the reader."""
     original, path = tmp_path / "original.db", tmp_path / "p.db"

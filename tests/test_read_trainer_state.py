@@ -275,8 +275,9 @@ def test_any_name_will_do_where_a_user_says_what_it_is(tmp_path: Path) -> None:
     assert len(column(run, "loss")) == 2
 
 
+@pytest.mark.random
 def test_accidents_end_in_rows_or_in_words(tmp_path: Path) -> None:
     """Whatever happens to the bytes, there is no other error."""
     file = write(tmp_path / "trainer_state.json", state(ROWS))
     unit = Unit("trainer_state", tmp_path, (file,))
-    assert survives(file, file.read_bytes(), 400, trainer_state.read, unit) > 50
+    assert survives(file, file.read_bytes(), trainer_state.read, unit) > 0.125

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from made_sources import Data
+from tries import tries
 
 from reportgen.core.cache import Cache
 from reportgen.read import open_source, read_raw_frame, sources
@@ -363,7 +364,7 @@ _VALUES = st.dictionaries(
 )
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tries(20, 200), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(runs=st.dictionaries(_NAMES, _VALUES, min_size=1, max_size=5), metric=_NAMES)
 def test_what_is_exported_is_what_is_read(tmp_path: Path, runs: Runs, metric: str) -> None:
     """Whatever names, steps and values a chart has, they come back."""

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import made_wandb_log as made
 import numpy as np
 import pytest
-from mutated_bytes import mutations, survives
+from mutated_bytes import VARIANTS, mutations, survives
+from tries import tries
 
 from reportgen.formats import run_data
 from reportgen.formats.runs import LoggedRun, Unit, UnreadableError
@@ -431,6 +432,7 @@ def test_too_many_metrics_are_refused(tmp_path: Path, monkeypatch: pytest.Monkey
     assert list(read(log, wanted=["m3"]).metrics) == ["m3"]
 
 
+@pytest.mark.random
 def test_mutated_logs_are_read_or_refused(tmp_path: Path) -> None:
     """Bytes changed anywhere in a log: rows or a clean error."""
     records = [made.run(SETTINGS), *(made.nested_history(ROW | {"_step": step}, step) for step in range(5))]
@@ -438,9 +440,10 @@ def test_mutated_logs_are_read_or_refused(tmp_path: Path) -> None:
         tmp_path, made.numbered([*records, made.metric(glob="*", step_metric="loss"), made.ended()])
     )
     (unit,) = wandb.find_units([log])
-    assert survives(log, log.read_bytes(), 300, wandb.read, unit) > 0
+    assert survives(log, log.read_bytes(), wandb.read, unit) > 0
 
 
+@pytest.mark.random
 def test_mutated_records_are_read_or_counted(tmp_path: Path) -> None:
     """Bytes changed within records whose checksums are right: whatever is still a message is read."""
     records = [
@@ -451,11 +454,11 @@ def test_mutated_records_are_read_or_counted(tmp_path: Path) -> None:
     ]
     records += [made.metric(glob="*", step_metric="loss"), made.ended(3)]
     log = written(tmp_path, [])
-    malformed = 0
+    malformed, count = 0, tries(*VARIANTS)
     for place, record in enumerate(made.numbered(records)):
-        for changed in mutations(record, 150, seed=place):
+        for changed in mutations(record, count, seed=place):
             log.write_bytes(made.log([changed, *rows(1)]))
             run = read(log)
             assert run.metrics["loss"].values[-1] == 0.5
             malformed += any("malformed" in message for message in told(run))
-    assert malformed > 50
+    assert malformed / count > 1 / 3

@@ -26,6 +26,7 @@ from shown_reviews import (
     make_score_figure,
     make_statement,
 )
+from tries import tries
 
 from reportgen.review.comment import write_comment
 from reportgen.review.images import draw_svgs
@@ -374,7 +375,7 @@ def test_only_what_was_is_hollow() -> None:
     assert fills == ["var(--rg-bg)", "var(--rg-series-1)", "var(--rg-series-muted)"]
 
 
-@settings(max_examples=60)
+@settings(max_examples=tries(20, 200))
 @given(ANY_REVIEW)
 def test_no_number_breaks_an_output(review: Review) -> None:
     """Whatever a file holds that follows the schema: lines, page and pictures, each of a decent length."""

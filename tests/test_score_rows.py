@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from made_figures import HOSTILE
 from made_scored import score_context
 from seen_by_vega import VegaPicture, vega_words
+from tries import tries
 
 import reportgen
 from reportgen.figures.axis import format_value, position
@@ -288,7 +289,7 @@ def test_vega_draws_the_same_dots() -> None:
     assert vega.words("role-axis-label")[: len(axis.labels)] == list(axis.labels)
 
 
-@settings(max_examples=50)
+@settings(max_examples=tries(20, 200))
 @given(st.lists(SCORES, max_size=5))
 def test_an_axis_of_scores_shows_them_all_and_nothing_beyond_their_range(values: list[float]) -> None:
     """With labels in percent, also for one value, equal ones and none."""

@@ -13,6 +13,7 @@ from hypothesis.extra.numpy import arrays
 from made_outcomes import matrix, outcomes
 from scipy import stats
 from scipy.special import expit, logit
+from tries import tries
 
 from reportgen.statistics.intervals import estimate_over_problems
 from reportgen.statistics.problem_scores import group_problem_scores
@@ -379,7 +380,7 @@ def test_one_run_and_no_shared_problem_have_a_reason() -> None:
     assert (none.mean, none.runs, none.reason) == (None, (), "no problem that every run answered")
 
 
-@settings(max_examples=25)
+@settings(max_examples=tries(20, 100))
 @given(_binary)
 def test_counted_in_runs_or_samples_the_estimate_is_the_same(array: FloatArray) -> None:
     """With equally many samples everywhere, one sample in each of m runs scores as m samples of one run."""

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_outcomes import matrix, outcomes
+from tries import tries
 
 from reportgen.core.comparisons import ScoresError
 from reportgen.statistics.problem_scores import group_problem_scores, group_problem_scores_by
@@ -83,7 +84,7 @@ def test_the_last_written_of_repeated_rows_is_kept_and_told() -> None:
     assert sorted(votes) == [(1, 0.0, 0), (1, 1.0, 1)]
 
 
-@settings(max_examples=25)
+@settings(max_examples=tries(20, 100))
 @given(
     st.lists(
         st.tuples(
@@ -212,7 +213,7 @@ def test_parts_are_what_their_rows_give_alone() -> None:
         _same(part, group_problem_scores(outcomes(row for row in rows if row["level"] == level)))
 
 
-@settings(max_examples=15)
+@settings(max_examples=tries(15, 60))
 @given(st.randoms(use_true_random=False), st.integers(0, 100))
 def test_the_order_of_rows_is_irrelevant(random: Random, seed: int) -> None:
     """The same rows, written in another order, are the same matrix to the last bit."""

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_measurements import measurements
+from tries import tries
 
 from reportgen.core.model import GivenInterval, ReducedMetric, Run
 from reportgen.statistics.curves.mean_curves import compute_curves
@@ -188,7 +189,7 @@ def test_the_order_of_runs_is_irrelevant(metric: ReducedMetric, random: Random) 
             np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=tries(15, 60))
 @given(st.integers(1, 4), st.floats(0.01, 100), st.floats(-1e3, 1e3))
 def test_shift_and_scale_carry_through_the_whole_chain(runs: int, scale: float, shift: float) -> None:
     """From rows to curves, with bins and smoothing."""

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_measurements import measurements
 from msgspec.structs import replace
+from tries import tries
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation
 from reportgen.statistics.curves import reduce as reduce_module
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from reportgen.core.model import Measurements, ReducedMetric
 
-_FEW = settings(max_examples=20, deadline=None)
+_FEW = settings(max_examples=tries(20, 80))
 
 _steps = st.one_of(
     st.integers(-50, 50).map(float), st.sampled_from([0.1, 0.25, 1e6, math.nan, math.inf, None])

@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from example_site import ROOT
 from html_tree import read_html
 from made_projects import PAGE, write_file, write_report
+from tries import tries
 
 from reportgen.cli.main import cli
 from reportgen.site.security import ENDINGS, EXTENSIONS
@@ -351,11 +352,14 @@ PIECES = (
 DANGEROUS = {"script", "img", "svg", "iframe", "object", "b", "style", "form", "base", "meta", "link"}
 
 
+@pytest.mark.random
 def test_no_page_of_pieces_brings_html_in(tmp_path: Path) -> None:
     """A page is refused, or its HTML has no element, handler or address that only raw HTML could give it."""
     chance = random.Random(11)  # noqa: S311 - no secret
     root = report(tmp_path)
-    pages = {f"p{n}.md": "".join(chance.choices(PIECES, k=chance.randint(2, 25))) for n in range(300)}
+    pages = {
+        f"p{n}.md": "".join(chance.choices(PIECES, k=chance.randint(2, 25))) for n in range(tries(60, 600))
+    }
     for name, text in pages.items():
         write_file(root / "content" / name, f"Page\n\n{text}\n")
     told = build(root)
@@ -370,7 +374,7 @@ def test_no_page_of_pieces_brings_html_in(tmp_path: Path) -> None:
     told = build(root)
     assert told.exit_code == 0, told.output
     left = [name for name in pages if (root / "content" / name).exists()]
-    assert 20 < len(left) < 280
+    assert 1 / 15 < len(left) / len(pages) < 14 / 15
     for name in left:
         html = (root / "site" / name.removesuffix(".md") / "index.html").read_text("utf-8")
         article = re.search(r'<article class="rg-prose">(.*?)</article>', html, re.DOTALL)

@@ -17,6 +17,7 @@ from made_projects import RUNS, files_below, write_file, write_report
 from mkdocs.commands.build import build as mkdocs_build
 from mkdocs.config import load_config
 from mkdocs.structure.pages import Page
+from tries import tries
 
 from reportgen.core.cache import cache_folder
 from reportgen.core.errors import ReportError
@@ -258,7 +259,8 @@ def commit_all(root: Path, number: int) -> None:
     subprocess.run(command, check=True, env={**os.environ, **names, **dates})
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.random
+@pytest.mark.parametrize("seed", range(tries(1, 6)))
 def test_after_any_edits_a_build_is_that_of_an_empty_cache(tmp_path: Path, seed: int) -> None:
     """Whatever was edited, in whatever order, and undone: same files, same warnings, same errors."""
     report, warm = make_report(seed), tmp_path / "warm"
@@ -366,7 +368,8 @@ def test_a_page_that_was_changed_in_the_cache_is_made_again(root: Path, harm: st
     assert b"More words." in site["other/index.html"]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.random
+@pytest.mark.parametrize("seed", range(tries(1, 8)))
 def test_a_damaged_cache_gives_the_same_site(root: Path, seed: int) -> None:
     """Whichever entries and texts are lost or cut off: figures are drawn again where they are needed."""
     chance = random.Random(seed)  # noqa: S311 - not for secrets

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from reportgen.core.comparisons import ProblemScores, Score
     from reportgen.core.model import FloatArray
 
-pytestmark = pytest.mark.slow
-
 _PROBLEMS = 30
 _MEAN = 0.6
 

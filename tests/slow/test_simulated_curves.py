@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from reportgen.statistics.curves.mean_curves import summarise_curves
 from simulated.curves import (
     Coverage,
     bands_without_width,
@@ -15,6 +13,8 @@ from simulated.curves import (
     readings,
     shape,
 )
+
+from reportgen.statistics.curves.mean_curves import summarise_curves
 
 _DRAWS = 150
 # Three standard errors of a share of 0.95 in so many draws.
@@ -29,7 +29,6 @@ def _cells(noise: str, mean: str) -> dict[tuple[int, int], Coverage]:
     }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("noise", "mean"),
     [("white", "flat"), ("AR(.9)", "hump"), ("run offsets", "flat"), ("accuracies", "hump")],

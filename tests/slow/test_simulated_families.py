@@ -14,19 +14,17 @@ import numpy as np
 import pytest
 from made_outcomes import matrix
 from msgspec.structs import replace
+from simulated.answers import Field, count_called
 
 from reportgen.core.comparisons import Verdict
 from reportgen.statistics.compare import compare_all, compare_pairs_across
 from reportgen.statistics.scores import score_series
 from reportgen.statistics.verdicts import rank_groups
-from simulated.answers import Field, count_called
 
 if TYPE_CHECKING:
     from reportgen.core.comparisons import Comparison
 
-pytestmark = pytest.mark.slow
-
-_REAL = Path(__file__).parent / "matharena_aime_II.csv"
+_REAL = Path(__file__).parents[1] / "simulated/matharena_aime_II.csv"
 _METHODS = [
     Field(problems=30, samples=4, runs=3, tau=0.2, law="beta", shape="skewed"),
     Field(problems=30, samples=4, runs=5, tau=0.3, law="uniform", shape="heavy", taste=0.0),

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-
 from simulated.observations import (
     CHANGED,
     CHANGED_WALKS,

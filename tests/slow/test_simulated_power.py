@@ -6,13 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-
 from simulated.power import ALONE, FAMILIES, measure_power
 
 if TYPE_CHECKING:
     from simulated.answers import Field
-
-pytestmark = pytest.mark.slow
 
 _APART = 0.05
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from reportgen.review.comparison.effects import ItemChanges, RunGroups, estimate_given, estimate_over_runs
 from simulated.reviews import (
     Overlap,
     cover_items,
@@ -18,7 +16,7 @@ from simulated.reviews import (
     find_false_verdicts,
 )
 
-pytestmark = pytest.mark.slow
+from reportgen.review.comparison.effects import ItemChanges, RunGroups, estimate_given, estimate_over_runs
 
 
 @pytest.mark.parametrize(
