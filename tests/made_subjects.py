@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from reportgen.claims.checking import Purpose, check_expression
 from reportgen.claims.evaluation import evaluate
 from reportgen.claims.language import ExpressionError
-from reportgen.claims.vocabulary import FACTS, FactError, format_call
+from reportgen.claims.vocabulary import FactError, format_call
+from reportgen.core.facts import FACTS
 from reportgen.core.statements import Fact, Scale
 
 if TYPE_CHECKING:

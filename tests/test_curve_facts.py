@@ -13,8 +13,9 @@ from msgspec.structs import replace
 from scipy import stats
 
 from reportgen.claims.subjects import CurveSubject
-from reportgen.claims.vocabulary import FACTS, FactError, collect_facts, drop_infinite, format_call
+from reportgen.claims.vocabulary import FactError, collect_facts, drop_infinite, format_call
 from reportgen.core.comparisons import Verdict
+from reportgen.core.facts import FACTS
 from reportgen.core.model import Curve, Run
 from reportgen.core.statements import Fact, Quantity, Scale
 from reportgen.statistics.curves.mean_curves import compare_curves

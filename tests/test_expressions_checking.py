@@ -7,7 +7,7 @@ from made_subjects import ACCURACY, CURVES, MadeSubject, faults, marked, result
 
 from reportgen.claims.checking import Kind, check_expression, combine_kinds
 from reportgen.claims.language import ExpressionError, Fault
-from reportgen.claims.vocabulary import FACTS, ParameterKind, list_fact_kinds
+from reportgen.core.facts import FACTS, ParameterKind, list_fact_kinds
 from reportgen.core.statements import Quantity, Scale
 
 SCORES = MadeSubject({"score(MEL)": 0.6}, holds="scores")

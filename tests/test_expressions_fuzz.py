@@ -13,7 +13,8 @@ from tries import tries
 from reportgen.claims.checking import Purpose, check_expression
 from reportgen.claims.evaluation import evaluate
 from reportgen.claims.language import ExpressionError
-from reportgen.claims.vocabulary import FACTS, FactError, ParameterKind, format_call
+from reportgen.claims.vocabulary import FactError, format_call
+from reportgen.core.facts import FACTS, ParameterKind
 from reportgen.core.statements import Fact, Quantity, Scale
 
 if TYPE_CHECKING:

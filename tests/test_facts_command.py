@@ -10,8 +10,8 @@ from click.testing import CliRunner
 from command_line import call
 from made_projects import RUNS, write_report
 
-from reportgen.claims.vocabulary import FACTS, list_fact_kinds
 from reportgen.cli.main import cli
+from reportgen.core.facts import FACTS, list_fact_kinds
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,8 +13,8 @@ import pytest
 import yaml
 from nbclient import NotebookClient
 
-from reportgen.claims.vocabulary import FACTS, FactKind
 from reportgen.core.directions import EITHER_WAY, HIGHER, LOWER, NEITHER, PARTS
+from reportgen.core.facts import FACTS, FactKind
 from reportgen.narrative.binding_syntax import ATTRIBUTES
 from reportgen.settings.base import Settings
 from reportgen.settings.block_parts import Band, Peak, Rule, Statistic

@@ -20,8 +20,8 @@ from reportgen.claims.judge import judge
 from reportgen.claims.language import ExpressionError
 from reportgen.claims.subjects import CurveSubject, ScoreSubject
 from reportgen.claims.typed import read_typed
-from reportgen.claims.vocabulary import FACTS
 from reportgen.core.errors import SourceLocation
+from reportgen.core.facts import FACTS
 from reportgen.core.statements import Binding, Fact, Judgement, Quantity, Scale, Truth
 
 if TYPE_CHECKING:

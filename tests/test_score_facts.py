@@ -13,8 +13,9 @@ from scipy import stats
 
 from reportgen.claims.fact_words import describe_fact
 from reportgen.claims.subjects import ScoreSubject
-from reportgen.claims.vocabulary import FactError, collect_facts, list_fact_kinds
+from reportgen.claims.vocabulary import FactError, collect_facts
 from reportgen.core.comparisons import Verdict
+from reportgen.core.facts import list_fact_kinds
 from reportgen.core.statements import Scale
 from reportgen.figures.scores.wording import format_difference, format_interval, format_score_estimate
 from reportgen.statistics.scores import score_total

@@ -28,14 +28,16 @@ from reportgen.claims.language import (
     remove_comma,
     shorten,
 )
-from reportgen.claims.vocabulary import FACTS, ParameterKind, list_fact_kinds, quote_name
+from reportgen.claims.vocabulary import quote_name
+from reportgen.core.facts import FACTS, ParameterKind, list_fact_kinds
 from reportgen.core.statements import Quantity
 from reportgen.core.words import find_nearest, format_count, join_names, parse_moment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reportgen.claims.vocabulary import FactKind, Subject
+    from reportgen.claims.vocabulary import Subject
+    from reportgen.core.facts import FactKind
     from reportgen.core.statements import Scale
 
 

@@ -22,7 +22,8 @@ from reportgen.claims.language import (
     make_fault,
     shorten,
 )
-from reportgen.claims.vocabulary import FACTS, FactError, ParameterKind
+from reportgen.claims.vocabulary import FactError
+from reportgen.core.facts import FACTS, ParameterKind
 from reportgen.core.statements import Fact, Quantity, Truth
 from reportgen.core.words import parse_moment
 

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 from msgspec import Struct
 
-from reportgen.claims.vocabulary import FACTS, KEYWORDS, PLAIN_NAME, quote_name
+from reportgen.claims.vocabulary import KEYWORDS, PLAIN_NAME, quote_name
+from reportgen.core.facts import FACTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

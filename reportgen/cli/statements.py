@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any, TypeAlias, TypeVar
 
-    from reportgen.claims.vocabulary import FactKind, Subject
+    from reportgen.claims.vocabulary import Subject
+    from reportgen.core.facts import FactKind
     from reportgen.core.statements import Fact
     from reportgen.draft.gathering import SourceQuestion
     from reportgen.site.checking import Check
@@ -224,7 +225,7 @@ class _WithVocabulary(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what each fact says."""
-        from reportgen.claims.vocabulary import list_fact_kinds
+        from reportgen.core.facts import list_fact_kinds
 
         super().format_epilog(ctx, formatter)
         for title, facts in (("curves", list_fact_kinds("curves")), ("scores", list_fact_kinds("scores"))):
@@ -249,7 +250,8 @@ def facts(sources: tuple[str, ...], metric: str | None, benchmark: str | None, c
       reportgen facts training --metric reward
       reportgen facts ours baseline
     """
-    from reportgen.claims.vocabulary import collect_facts, list_fact_kinds
+    from reportgen.claims.vocabulary import collect_facts
+    from reportgen.core.facts import list_fact_kinds
     from reportgen.core.words import format_count
     from reportgen.settings.base import name_joined
 
@@ -289,7 +291,7 @@ def facts(sources: tuple[str, ...], metric: str | None, benchmark: str | None, c
 def _list_calls(kind: FactKind, known: Known, subject: Subject) -> tuple[dict[str, str], str]:
     """Calls to paste with what the data say, and why there are none, or that they are an example."""
     from reportgen.claims.fact_words import describe_fact
-    from reportgen.claims.vocabulary import ParameterKind
+    from reportgen.core.facts import ParameterKind
 
     series = [one for one in kind.parameters if one.kind is ParameterKind.SERIES]
     chosen = len(kind.parameters) > len(series)
@@ -305,7 +307,8 @@ def _list_calls(kind: FactKind, known: Known, subject: Subject) -> tuple[dict[st
 
 def _find_example(kind: FactKind, needed: int, known: Known, subject: Subject) -> Iterator[Fact]:
     """The fact of the first series or pair, at a step or level that its curve has."""
-    from reportgen.claims.vocabulary import FactError, ParameterKind
+    from reportgen.claims.vocabulary import FactError
+    from reportgen.core.facts import ParameterKind
 
     def find_value(name: str) -> float | None:
         value = known[name][0].value if name in known else None

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reportgen.claims.vocabulary import FACTS
 from reportgen.core.errors import Diagnostic, Diagnostics, Severity, SourceLocation, Stage
+from reportgen.core.facts import FACTS
 from reportgen.core.model import BenchmarkResult, Figure, Observed, ScoreRequest, Shown
 from reportgen.core.statements import Statement, Truth
 from reportgen.draft.blocks.draw_inputs import (

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from msgspec import Struct
 
 from reportgen.core.words import find_nearest, suggest_name
+from reportgen.narrative.misplaced import find_misplaced, may_misplace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,6 +73,8 @@ class Candidate(Struct, frozen=True):
 
 def has_binding_marks(text: str) -> bool:
     """Return quickly whether a text may contain a binding, or what is nearly one."""
+    if may_misplace(text):
+        return True
     if "{" not in text and "](" not in text:
         return False
     names = dict.fromkeys(_NAMES.findall(text))
@@ -106,12 +109,17 @@ def find_candidates(text: str) -> tuple[Candidate, ...]:
         is_apart = start not in read and not any(first <= start < last for first, last in ends)
         if is_apart and _is_meant(match[1] or match[2], calls=True) and not _is_escaped(text, start):
             found.append(_make_loose(start))
+    ends += [(one.start, one.start + 1) for one in found]
+    misplaced = find_misplaced(text) if may_misplace(text) else ()
+    found += [_make_loose(at) for at in misplaced if not any(first <= at < last for first, last in ends)]
     return tuple(sorted(found, key=lambda candidate: candidate.start))
 
 
 def _make_loose(brace: int) -> Candidate:
     """Return the candidate of braces, or parentheses, that follow no words in square brackets."""
-    message = "this is read as text, since a statement has words in square brackets and then braces"
+    message = (
+        "this is read as text, since a statement has words in square brackets, and value= or claim= in braces"
+    )
     fault = Fault(brace, message, 'Write [words]{claim="..."} or [0.84]{value="..."}, without a space')
     place = ((brace, brace + 1),)
     return Candidate("claim", "", "", None, "", "", brace, brace, brace, brace, place, (fault,))

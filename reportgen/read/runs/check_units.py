@@ -100,7 +100,8 @@ def _find_within(keys: RowKeys, groups: dict[str, list[Run]]) -> Iterator[tuple[
     parts = sql.quote_all({part for *_, part in may_jump})
     rows = get_engine().fetch_rows(
         'SELECT series, run, part, list(value ORDER BY step, "row"), list("row" ORDER BY step, "row") '  # noqa: S608
-        f'FROM ({keys.select}) WHERE part IN ({parts}) AND value > 0 AND value <= {_PERCENT} GROUP BY 1, 2, 3 ORDER BY min("row"), 3'
+        f"FROM ({keys.select}) WHERE part IN ({parts}) AND value > 0 AND value <= {_PERCENT} "
+        'GROUP BY 1, 2, 3 ORDER BY min("row"), 3'
     )
     for series, run, part, values, places in rows:
         if (series, run, part) not in may_jump:
