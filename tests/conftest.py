@@ -12,6 +12,8 @@ from example_site import build_example_once
 from hypothesis import is_hypothesis_test, settings
 from tries import FEW, MANY
 
+pytest_plugins = ["record_times"]
+
 # A busy machine is no fault of the code, and a test that fails today should fail tomorrow.
 settings.register_profile("fast", deadline=None, derandomize=True, max_examples=FEW)
 settings.register_profile("slow", deadline=None, derandomize=True, max_examples=MANY)
