@@ -151,7 +151,7 @@ def _name_kind(item: pytest.Item, counts: Counter[str], seconds: float) -> str:
     """Kind by what a test is marked with, what it starts, then how long it takes."""
     kinds = {
         "browser": item.get_closest_marker("browser") is not None,
-        "simulation": "simulated" in item.path.parts,
+        "simulation": "simulated" in item.path.stem,
         "slow": "slow" in item.path.parts or item.get_closest_marker("slow") is not None,
         "subprocess": counts["processes"] > 0,
         "whole build": counts["builds"] > 0,
