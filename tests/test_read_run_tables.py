@@ -8,6 +8,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from command_line import call
 from made_projects import write_report
 from made_sources import Data
 from test_read_file_names import described
@@ -164,9 +165,11 @@ def test_metrics_stay_metrics(tmp_path: Path) -> None:
 
 
 def test_words_that_change_along_one_line_are_reported(tmp_path: Path) -> None:
-    """Two methods of which no two rows share a step would be one line."""
+    """Two methods of which no two rows share a step would be one line; phases of a run go on where it was."""
     data = Data(tmp_path)
-    data.write("s.csv", "algo,step,ret\nppo,0,1\nppo,1,2\nsac,2,3\nsac,3,5\n")
+    data.write("s.csv", "phase,step,ret\nwarmup,0,1\nwarmup,1,2\nmain,2,3\nmain,3,5\n")
+    assert data.warnings("s") == []
+    data.write("s.csv", "algo,step,ret\nppo,0,1\nppo,1,5\nsac,2,0\nsac,3,3\n")
     (warning,) = data.warnings("s")
     assert 'rows that differ in "algo" are read as one run' in warning
     data.write("s.source.yml", "columns: {series: algo}\n")
@@ -180,12 +183,15 @@ def test_words_that_take_turns_along_one_line_are_an_error(tmp_path: Path) -> No
     """They come back after others, as no phase of a run does."""
     data = Data(tmp_path)
     data.write("s.csv", "part,step,loss,acc\ntrain,0,2,\neval,1,3,0.5\ntrain,2,1,\neval,3,2,0.75\n")
-    (problem,) = data.problems("s")
-    assert 'rows that differ in "part" take turns along one line' in problem
-    assert "Set columns: {series: part} in data/s.source.yml to tell them apart, otherwise" in problem
+    done = call(tmp_path, "describe", "data/s.csv")
+    assert done.returncode == 1
+    assert 'data/s.csv:3: error: rows that differ in "part" take turns along one line' in done.stdout
+    assert 'loss of "s" is 2 for "train" in line 2 and 3 for "eval" here' in done.stdout
+    assert "Set columns: {series: part} in data/s.source.yml to tell them apart, otherwise" in done.stdout
     data.write("s.source.yml", "columns: {series: part}\n")
     assert {*data.frame("s", "loss")["series"]} == {"train", "eval"}
     data.write("s.source.yml", "repeat: last\n")
+    assert call(tmp_path, "describe", "data/s.csv").returncode == 0
     assert [*data.frame("s", "loss")["value"]] == [2, 3, 1, 2]
 
 

@@ -6,12 +6,18 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.sql import get_engine
 from reportgen.read.plan import Plan, build_statement
 from reportgen.read.runs.check_names import check_merged_names
+from reportgen.read.runs.interleaved import (
+    check_interleaved,
+    find_interleaved,
+    may_be_interleaved,
+    warn_joined,
+)
 from reportgen.read.runs.labels import is_comparable
 from reportgen.read.tables.distinguish import (
     MOST_SERIES,
@@ -29,7 +35,6 @@ from reportgen.read.tables.layout import get_layout, is_name_of
 from reportgen.read.tables.merged import (
     SMALL,
     begin_anew,
-    check_joined,
     decides_series,
     find_columns,
     find_differing_texts,
@@ -159,10 +164,7 @@ def _find_series_of(
         # Settings in which runs differ are an error where the runs are read.
         refused = find_differing_texts(keys)
         return None, () if refused else tuple(warn_merged(keys, found, settings, place))
-    joined = tuple(check_joined(keys, comparable, place)) if layout.metrics else ()
-    if any(one.severity is Severity.ERROR for one in joined):
-        raise ReportError(*joined)
-    return None, joined
+    return None, tuple(warn_joined(keys, place)) if layout.metrics else ()
 
 
 def check_steps(root: Path, plan: Plan) -> None:
@@ -209,6 +211,8 @@ def check_runs(
     ``source.yml`` may say how they belong together. They are those of a ``plan`` of steps, otherwise of
     answers; runs that ``is_grouped`` settings separate may differ.
     """
+    if plan and may_be_interleaved(layout, source.settings):
+        check_interleaved(make_step_keys(root, layout, tuple(plan.metrics), filters, x=plan.step))
     rename = {} if source.settings.repeat else source.settings.rename
     if not rename and not may_differ(layout, source.settings):
         return
@@ -410,6 +414,8 @@ def suggest_series(root: Path, source: Source, metrics: tuple[str, ...]) -> tupl
         repeat = _find_repeated_step(keys)
     if repeat is None:
         differing = find_differing_texts(keys) if may_differ(layout, source.settings) else []
+        if not layout.outcomes and may_be_interleaved(layout, source.settings):
+            differing += find_interleaved(keys)
         return ((*list_series_columns(layout), *differing) if differing else ()), ""
     if first := next(iter(find_columns(keys, repeat.part)), ()):
         if any(is_name_of("step", name) or may_count_runs(keys, name) for name in first):

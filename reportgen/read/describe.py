@@ -31,6 +31,7 @@ from reportgen.read.joined import read_measurements
 from reportgen.read.outcomes import read_outcomes
 from reportgen.read.runs.file_names import is_named_by_files, suggest_files, suggest_repetitions
 from reportgen.read.runs.imported import suggest_for_runs
+from reportgen.read.runs.interleaved import may_be_interleaved
 from reportgen.read.runs.problems import find_method
 from reportgen.read.sources import open_files, request_source
 from reportgen.read.tables.check import count_endings
@@ -216,7 +217,8 @@ def _describe_source(
             description = _suggest_metric(description, source, problems)
         # Refuse rows that repeat a step or a problem, and runs that differ in words, as blocks do.
         repeated = tuple(metric.name for metric in description.counts.metrics if metric.repeated)
-        differ = may_differ(get_layout(source), request.settings)
+        layout, stated = get_layout(source), request.settings
+        differ = may_differ(layout, stated) or may_be_interleaved(layout, stated)
         answered = any(one.repeated or differ for one in description.counts.evaluations)
         repeated = repeated or source.metrics[: differ and source.kind == "measurements"]
         if repeated or answered:

@@ -46,6 +46,7 @@ _PICKED: Final[dict[str, Callable[[Sequence[float]], float]]] = {
 _ROUNDED: Final = 2.0**-23
 # Digits in which a run must agree with the mean of the others: by chance, one run in a million does.
 _FEWEST_DIGITS: Final = 6
+_MOST_DIGITS: Final = 3  # at one place
 # Runs whose distance to the mean of the others is small beside the range, in every metric or benchmark.
 _MEANS_SQL: Final = """
 WITH runs AS (SELECT series, run, part, step, avg(value) AS value FROM ({select}) GROUP BY ALL),
@@ -120,7 +121,8 @@ class Summaries(NamedTuple):
     def _find_means(self, said: Collection[tuple[str, str]]) -> Iterator[Diagnostic]:
         """Find runs that are the mean of the others at every step, whatever number their names have.
 
-        In data that follow a formula, the middle one of several runs is the mean of the others, too.
+        In data that follow a formula, the middle one of several runs is the mean of the others, too, or one
+        of runs at equal distances.
         """
         finite = f"SELECT * FROM ({self.keys.select}) WHERE value BETWEEN -{sql.LARGEST} AND {sql.LARGEST}"  # noqa: S608
         for series, label in get_engine().fetch_rows(_MEANS_SQL.format(select=finite)):
@@ -131,8 +133,8 @@ class Summaries(NamedTuple):
                 continue
             where = f"WHERE series = {sql.quote(series)}"
             points = [one for one in self._list_points("run", label, others, where) if len(one[1]) > 1]
-            digits = sum(_count_equal_digits(value, rest) for value, rest, _ in points)
-            if digits > (_FEWEST_DIGITS if label in base else 0) and _find_statistic(points) == "mean":
+            digits = _count_all_digits(points)
+            if digits >= (_FEWEST_DIGITS if label in base else 1) and _find_statistic(points) == "mean":
                 rest = f"{format_count(len(others), 'other run')} of {_quote(series)}"
                 yield self._report_summary("run", label, f"the mean of the {rest}", points[0])
 
@@ -278,6 +280,15 @@ def _is_middle(label: str, labels: Sequence[str]) -> bool:
     numbers = [int(_DIGITS.findall(one)[-1]) if _DIGITS.search(one) else 0 for one in labels]
     own, middle = labels.index(label), (len(labels) - 1) / 2
     return own == middle or numbers[own] * len(labels) == sum(numbers)
+
+
+def _count_all_digits(points: Sequence[_Point]) -> float:
+    """Return how many digits of the values say where they are, a few at each width of the others."""
+    widths, shares = dict[str, float](), dict[str, float]()
+    for value, rest, _ in points:
+        width, digits = max(rest) - min(rest), min(_MOST_DIGITS, _count_equal_digits(value, rest))
+        widths[f"{width:.6g}"] = shares[f"{width / (abs(value) or 1):.4g}"] = digits
+    return min(sum(widths.values()), sum(shares.values()))
 
 
 def _count_equal_digits(value: float, rest: Sequence[float]) -> float:

@@ -50,35 +50,6 @@ PARTS_OF_A_BENCHMARK: Final = frozenset(
 _DIGIT: Final = re.compile(r"\d")
 
 
-def check_joined(keys: RowKeys, columns: Sequence[str], place: SourceLocation) -> Iterator[Diagnostic]:
-    """Find columns with few names whose rows make one line, since no step has two different values.
-
-    Such names may be phases of a run, which is a warning. Those that come back after others are lines side by
-    side, which is an error.
-    """
-    few = f"BETWEEN 2 AND least({MOST_NAMES}, count(*) / 2) AND count(c{{0}}) = count(*)"
-    back = "count_if(c{0} != b{0}) > (count(DISTINCT c{0}) - 1) * count(DISTINCT part)"
-    tests = [
-        f"CASE WHEN count(DISTINCT c{n}) {few.format(n)} THEN {back.format(n)} END"
-        for n in range(len(columns))
-    ]
-    before = "".join(
-        f', lag(c{n}) OVER (PARTITION BY series, run, part ORDER BY step, "row") AS b{n}'
-        for n in range(len(columns))
-    )
-    cells = f"(SELECT *{before} FROM {join_cells(keys, columns)})"  # noqa: S608 - our own names
-    (found,) = get_engine().fetch_rows(f"SELECT {', '.join(tests)} FROM {cells}") if tests else ((),)  # noqa: S608
-    for name, comes_back in zip(columns, found, strict=True):
-        if comes_back is None:
-            continue
-        column = shorten(name, _LONGEST)
-        what = "take turns along one line" if comes_back else "are read as one run"
-        message = f'rows that differ in "{column}" {what}, since no step has two different values'
-        advice = f"Set columns: {{series: {column}}} in source.yml to tell them apart, otherwise repeat: last"
-        severity = Severity.ERROR if comes_back else Severity.WARNING
-        yield Diagnostic(place, message, advice, Stage.DATA, severity)
-
-
 def warn_merged(
     keys: RowKeys, columns: Sequence[str], settings: SourceSettings, place: SourceLocation
 ) -> Iterator[Diagnostic]:

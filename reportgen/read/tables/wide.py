@@ -94,13 +94,12 @@ def map_wide_tables(
     if not grids:
         return None
     problems = Diagnostics()
-    tables, warnings, names, runs = [], [], set[str](), list[StoredRun]()
+    tables, warnings, names, runs = [], list[Diagnostic](), set[str](), list[StoredRun]()
     for grid, file, known in zip(grids, files, hashed, strict=True):
         with problems.collecting():
             reader = _GridReader(grid, settings, location)
             columns = reader.read()
-            runs += reader.list_runs()
-            warnings += reader.warnings
+            runs, warnings = runs + reader.list_runs(), warnings + reader.warnings
             names |= columns.keys()
             key = cache.make_key("wide", file.path, known.sha256, settings.model_dump_json())
             if columns:
@@ -108,11 +107,9 @@ def map_wide_tables(
                 tables.append(replace(file, format="parquet", compression="", copy=copy))
     problems.raise_errors()
     if not tables:
-        message, step = "no score is left of the tables", "Check filter: and metrics: in source.yml"
-        raise ReportError(Diagnostic(location.place, message, step, Stage.DATA))
-    if not settings.columns.series:
-        series = find_label(grids[0], "series", settings) or ""
-        warnings += warn_differing(runs, settings, series)
+        step = "Check filter: and metrics: in source.yml"
+        raise ReportError(Diagnostic(location.place, "no score is left of the tables", step, Stage.DATA))
+    warnings += warn_differing(runs, settings, find_label(grids[0], "series", settings) or "")
     update = {
         "form": "totals",
         "columns": Columns(**{role: role for role in _ROLES if role in names}),
@@ -254,8 +251,8 @@ class _GridReader:
     def list_runs(self) -> list[StoredRun]:
         """Return the series that have one row here, with the cells of it that are no scores."""
         grid, label = self._grid, find_label(self._grid, "series", self._settings)
-        if label is None:
-            return []
+        if label is None or self._settings.columns.series:
+            return []  # what is stated is what is compared
         names = Counter(grid.get_cells(label))
         used = {one.index for one in (*self._columns, *self._means)}
         others = {name: index for name, index in grid.labels.items() if name != label}
