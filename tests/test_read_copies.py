@@ -12,6 +12,7 @@ from command_line import call
 from made_projects import write_file, write_report
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 CHANCE = random.Random(1)  # noqa: S311 - values, not secrets
@@ -78,6 +79,97 @@ def test_runs_that_may_be_equal(tmp_path: Path, values: list[float]) -> None:
         f"A,{seed},{step},{value}\n" for seed in (1, 2) for (step, _), value in zip(ROWS, values, strict=True)
     )
     assert describe(tmp_path, {"a.csv": f"series,seed,step,reward\n{rows}"}) == []
+
+
+@pytest.mark.parametrize(
+    ("columns", "form"),
+    [
+        ("loss,time", "csv"),
+        ("loss,runtime,host", "csv"),
+        ("ret,wall_clock", "csv"),
+        ("acc,elapsed,lr", "jsonl"),
+    ],
+)
+def test_one_log_with_other_times_or_hosts(tmp_path: Path, columns: str, form: str) -> None:
+    """What is recorded beside the results makes no other run."""
+    names = columns.split(",")
+    for run in "ab":
+        rows: list[dict[str, object]] = [
+            {"step": step, names[0]: value, **{name: step + CHANCE.random() for name in names[1:]}}
+            for step, value in ROWS
+        ]
+        rows = [row | ({"host": run} if "host" in names else {}) for row in rows]
+        csv = "".join(",".join(map(str, line)) + "\n" for line in (rows[0], *(row.values() for row in rows)))
+        write_file(
+            tmp_path / f"runs/{run}.{form}",
+            csv if form == "csv" else "".join(map("{}\n".format, map(json.dumps, rows))),
+        )
+    (found,) = [line for line in describe(tmp_path, {}) if EQUAL in line]
+    assert f"{EQUAL} of {names[0]} (8 values, bit for bit)" in found
+
+
+def test_runs_with_an_equal_schedule(tmp_path: Path) -> None:
+    """It is no result, whether its name is known or not."""
+    files: dict[str, str | bytes] = {
+        f"{run}.csv": "step,loss,lr,beta\n"
+        + "".join(f"{s},{CHANCE.random():.4f},{v},{v / 7}\n" for s, v in ROWS)
+        for run in "ab"
+    }
+    assert describe(tmp_path, files) == []
+
+
+WORDS = [f"word{number}" for number in range(15)]
+
+
+def write_answers(run: str, more: str = "", samples: int = 1) -> str:
+    """Answers to problems, equal in all runs, with a column that is, or (other) is not."""
+    same, own = random.Random(3), random.Random(run)  # noqa: S311 - values, not secrets
+    cells: dict[str, Callable[[int], object]] = {
+        "seconds": lambda _: round(9 * same.random(), 3),
+        "duration": lambda _: round(9 * same.random(), 3),
+        "response": lambda _: " ".join(same.choices(WORDS, k=12)),
+        "question": lambda _: " ".join(same.choices(WORDS, k=12)),
+        "prediction": lambda _: same.choice("ABCD"),
+        "other_time": lambda _: round(9 * own.random(), 3),
+    }
+    rows = [
+        {"model": "Elm", "problem": f"q{number}", "sample": sample, "correct": same.randint(0, 1)}
+        | ({more: cells[more](number)} if more in cells else {})
+        for number in range(20)
+        for sample in range(samples)
+    ]
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("more", "samples", "expected"),
+    [
+        ("seconds", 1, "score and seconds"),
+        ("duration", 1, "score and duration"),
+        ("response", 1, "score and response"),
+        ("", 8, "score"),
+        ("", 1, ""),
+        ("question", 1, ""),
+        ("prediction", 1, ""),
+        ("other_time", 1, ""),
+    ],
+)
+def test_answers_under_two_names(tmp_path: Path, more: str, samples: int, expected: str) -> None:
+    """Right and wrong answers may be equal where nothing is random, but not times, words or samples."""
+    found = describe(tmp_path, {f"{run}.jsonl": write_answers(run, more, samples) for run in "ab"})
+    if not expected:
+        assert found == []
+        return
+    (line,) = found
+    assert f"runs/a.jsonl and runs/b.jsonl are equal in every {expected} ({20 * samples} answers)" in line
+
+
+def test_a_text_that_is_the_same_in_other_runs_is_of_the_problem(tmp_path: Path) -> None:
+    """Its name alone would say that a model wrote it."""
+    files: dict[str, str | bytes] = {f"{run}.jsonl": write_answers(run, "response") for run in "ab"}
+    other = write_answers("c", "response")
+    assert len(describe(tmp_path, files)) == 1
+    assert describe(tmp_path, {"c.jsonl": other.replace('"correct": 1', '"correct": 0')}) == []
 
 
 def write_counters(rows: int = 5) -> str:
