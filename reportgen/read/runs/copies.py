@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
 from contextlib import suppress
@@ -14,7 +15,7 @@ from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocat
 from reportgen.core.score_names import describes_model
 from reportgen.core.words import format_count, join_names
 from reportgen.formats import sql
-from reportgen.formats.cells import NUMERIC, Kind
+from reportgen.formats.cells import NUMERIC, Kind, is_number
 from reportgen.formats.sql import get_engine
 from reportgen.read.check_repeats import make_answer_keys
 from reportgen.read.plan import Plan, build_statement
@@ -135,7 +136,7 @@ def _find_copies(select: str, layout: Layout) -> Iterator[Diagnostic]:
         shown = {
             part: {name: found[name] for name in names if name in found} for part, found in contents.items()
         }
-        if _are_told_apart(parts) or not _is_no_coincidence(select, parts, shown):
+        if _have_other_names(parts) or not _is_no_coincidence(select, parts, shown):
             continue
         whole = all(contents[part] == contents[parts[0]] for part in parts)
         count = format_count(sum(rows for _, (rows, _) in content), "value")
@@ -143,7 +144,7 @@ def _find_copies(select: str, layout: Layout) -> Iterator[Diagnostic]:
         yield _report_copies(layout, parts, what)
 
 
-def _are_told_apart(parts: Sequence[_Part]) -> bool:
+def _have_other_names(parts: Sequence[_Part]) -> bool:
     """Return whether a column says that these parts are other series, and no copies, or whether it is one."""
     several = len({part.series for part in parts}) > 1 and len({part.file for part in parts}) == 1
     return len(parts) == 1 or several
@@ -181,7 +182,7 @@ def _find_equal_answers(root: Path, source: Source, layout: Layout) -> Iterator[
         for (count, *content), parts in equal.items():
             others = {other[-1] for other in equal if other[0] == count} - {content[-1]}
             is_of_problem = cell != "value" and len(equal) > 1 and not others
-            if _are_told_apart(parts) or tuple(parts) in said or is_of_problem:
+            if _have_other_names(parts) or tuple(parts) in said or is_of_problem:
                 continue
             if _count_signs(answers, parts[0], cell, is_text=name in texts) >= _FEWEST_DIGITS:
                 said.add(tuple(parts))
@@ -202,8 +203,8 @@ def _count_signs(answers: str, part: _Part, cell: str, *, is_text: bool) -> floa
     found = fetch(f"SELECT DISTINCT {cell} FROM answers WHERE {named} AND {cell} IS NOT NULL ORDER BY 1")  # noqa: S608
     if is_text:
         return sum(max(0, len(text.split()) - _FIRST_WORDS) for text in found[:_MOST_VALUES])
-    numbers = [float(value) for value in found[:_MOST_VALUES]]
-    digits = sum(count_digits(value) - 1 for value in numbers if not value.is_integer())
+    numbers = [float(value) for value in found[:_MOST_VALUES] if cell == "value" or is_number(value)]
+    digits = sum(count_digits(value) - 1 for value in numbers if math.isfinite(value) and value % 1)
     if cell == "value" and len(found) == 2:  # noqa: PLR2004 - right and wrong
         digits += fetch(_SAMPLES_SQL.format(named=named))[0] or 0
     return digits

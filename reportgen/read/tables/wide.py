@@ -90,8 +90,7 @@ def map_wide_tables(
     stated = settings.form == "wide" or settings.wide is not None
     if not stated and sum(file.size for file in hashed) > _LARGEST_FOUND:
         return None
-    grids = _read_grids(location, settings, files, stated=stated)
-    if not grids:
+    if not (grids := _read_grids(location, settings, files, stated=stated)):
         return None
     problems = Diagnostics()
     tables, warnings, names, runs = [], list[Diagnostic](), set[str](), list[StoredRun]()
@@ -100,9 +99,9 @@ def map_wide_tables(
             reader = _GridReader(grid, settings, location)
             columns = reader.read()
             runs, warnings = runs + reader.list_runs(), warnings + reader.warnings
-            names |= columns.keys()
             key = cache.make_key("wide", file.path, known.sha256, settings.model_dump_json())
             if columns:
+                names |= columns.keys()
                 copy = locate_file(_write_columns(columns, key, cache), location.root).file
                 tables.append(replace(file, format="parquet", compression="", copy=copy))
     problems.raise_errors()
