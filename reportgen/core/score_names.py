@@ -53,6 +53,17 @@ def is_mean(name: str) -> bool:
     return bool(_MEAN.fullmatch(re.sub("[_-]", " ", name).strip()))
 
 
+def find_families(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return names that, with a separator, begin at least two others, with these: ``mmlu``, ``mmlu_stem``."""
+    names, families = list(names), {}
+    for name in names:
+        start = name.casefold()
+        others = [one for one in names if one.casefold().startswith(start) and one != name]
+        if len(parts := [one for one in others if not one[len(name) :][:1].isalnum()]) > 1:
+            families[name] = tuple(parts)
+    return families
+
+
 def find_descriptions(numbers: Mapping[str, Sequence[WrittenNumber]]) -> list[str]:
     """Return the names of columns of numbers that are no scores: sizes, counts, settings, versions.
 

@@ -26,7 +26,15 @@ from reportgen.draft.blocks.draw_inputs import (
     make_names_key,
     read_series_names,
 )
-from reportgen.draft.blocks.kinds import KINDS, collect_overview, has_pdf, name_cause, plan_block, warn_pooled
+from reportgen.draft.blocks.kinds import (
+    KINDS,
+    collect_overview,
+    has_pdf,
+    name_cause,
+    plan_block,
+    warn_pooled,
+    warn_totals,
+)
 from reportgen.draft.blocks.observations import judge_statement
 from reportgen.draft.blocks.plan import Plan, PlannedBlock, PlannedStatement, find_topic, plan_benchmark
 from reportgen.draft.blocks.results import ResultsStore
@@ -137,7 +145,7 @@ def _draw_page(
     keys = {one.block.id: _make_block_key(one, inputs) for one in plan.blocks if one.block.kind in KINDS}
     is_unchanged = all(key and inputs.cache.has_entry(key) for key in keys.values())
     for planned in plan.blocks:
-        problems.add(warn_pooled(planned, inputs))
+        problems.add((*warn_pooled(planned, inputs), *warn_totals(planned, inputs)))
         if (key := keys.get(planned.block.id)) is None:
             continue
         place, get_block = (planned.page.path, planned.block.id), partial(_get_block, planned, key, inputs)

@@ -321,7 +321,8 @@ def write_yaml(settings: Mapping[str, object]) -> str:
     return "".join(f"{line}\n" for line in _write_lines(settings, ""))
 
 
-def _write_scalar(value: object) -> str:
+def write_scalar(value: object) -> str:
+    """Write one value as YAML, also inside a list in brackets."""
     if not isinstance(value, str):
         return json.dumps(value)
     is_plain = _PLAIN.fullmatch(value) and not value.endswith(" ") and isinstance(parse_scalar(value), str)
@@ -330,7 +331,7 @@ def _write_scalar(value: object) -> str:
 
 def _write_lines(settings: Mapping[str, object], indent: str) -> Iterator[str]:
     for key, value in settings.items():
-        name = f"{indent}{_write_scalar(key)}:"
+        name = f"{indent}{write_scalar(key)}:"
         if isinstance(value, Mapping):
             yield name if value else f"{name} {{}}"
             yield from _write_lines(value, f"{indent}  ")
@@ -340,10 +341,10 @@ def _write_lines(settings: Mapping[str, object], indent: str) -> Iterator[str]:
                 first, *rest = _write_lines(item, f"{indent}    ")
                 yield from (f"{indent}  - {first.strip()}", *rest)
         elif isinstance(value, Sequence) and not isinstance(value, str):
-            flat = f"{name} [{', '.join(map(_write_scalar, value))}]"
+            flat = f"{name} [{', '.join(map(write_scalar, value))}]"
             if len(flat) <= _LONGEST_LINE or not value:
                 yield flat
             else:
-                yield from (name, *(f"{indent}  - {_write_scalar(item)}" for item in value))
+                yield from (name, *(f"{indent}  - {write_scalar(item)}" for item in value))
         else:
-            yield f"{name} {_write_scalar(value)}"
+            yield f"{name} {write_scalar(value)}"

@@ -20,7 +20,7 @@ from reportgen.core.comparisons import (
     Verdict,
 )
 from reportgen.core.model import Estimate
-from reportgen.statistics.composites import find_composites
+from reportgen.statistics.composites import find_composites, find_repeats, guess_totals
 from reportgen.statistics.distributions import check_level, deviation, mean, t_quantile, t_tail
 from reportgen.statistics.intervals import moderate_variances
 from reportgen.statistics.metrics import compute_problem_values, find_rows, mean_of_known
@@ -212,6 +212,7 @@ def compare_benchmarks(
     given: Mapping[str, Sequence[Score]] | None = None,
     known_parts: Mapping[str, Sequence[str]] | None = None,
     baseline: str | None = None,
+    guess: bool = True,
     **options: Unpack[FamilyOptions],
 ) -> AcrossBenchmarks:
     """Score every series on every benchmark, with the macro average, and compare each with the baseline.
@@ -220,12 +221,13 @@ def compare_benchmarks(
     ``baseline`` nothing is compared. A series missing from a benchmark has no average
     (``compute_macro_score``). ``parts`` holds problem scores by benchmark, ``given`` totals
     (``score_totals``). What is a mean over other benchmarks (``find_composites``), as ``known_parts`` say or
-    the scores show, is in no average. Raises a ScoresError if ranges of scores differ, or no benchmark has
-    the baseline.
+    the scores show, or repeats their problems (``find_repeats``) is in no average, and neither is what may be
+    a total (``guess_totals``) if ``guess``. Raises a ScoresError if ranges of scores differ, or no benchmark
+    has the baseline.
     """
     family = _Family(metric, k, **options)
     table = family.tabulate(parts, given or {})
-    composites = find_composites(table, known_parts or {})
+    composites = _list_composites(table, parts, known_parts or {}, guess=guess)
     unknown_ranges = _check_one_range(parts) if len(parts) > 1 else []
     unknown_ranges = [name for name in unknown_ranges if name not in composites]
     series = tuple(next(iter(table.values()), ()))
@@ -252,6 +254,21 @@ def compare_benchmarks(
         cells.append(tuple(_make_cell(*one, baseline, comparisons) for one in column))
         averages.append(_make_cell(None, average, baseline, comparisons))
     return AcrossBenchmarks(series, tuple(table), tuple(cells), tuple(averages), baseline, composites)
+
+
+def _list_composites(
+    table: Mapping[str, Mapping[str, Score]],
+    parts: Mapping[str, ProblemScores],
+    known_parts: Mapping[str, Sequence[str]],
+    *,
+    guess: bool,
+) -> tuple[str, ...]:
+    """Return the benchmarks that are in no average, in order, unless none would be left."""
+    found = {*find_composites(table, known_parts), *find_repeats(parts)}
+    if guess:
+        rest = {name: column for name, column in table.items() if name not in found}
+        found |= guess_totals(rest).keys()
+    return tuple(name for name in table if name in found) if len(found) < len(table) else ()
 
 
 def _make_cell(
@@ -300,14 +317,17 @@ def compare_pairs_across(
     """Compare every pair on every benchmark and, if there are several, on their average, adjusted together.
 
     Arguments are those of ``compare_all``. If one of a pair has no answers to a benchmark, or no average, the
-    comparison has a reason and no number. Raises a ScoresError if a series is on no benchmark.
+    comparison has a reason and no number. The average is over benchmarks that are no means of others and do
+    not repeat their problems. Raises a ScoresError if a series is on no benchmark.
     """
     names = tuple(dict.fromkeys(name for part in parts.values() for name in part.series))
     chosen = _choose_pairs(names, pairs)
     family = _Family(metric, k, **options)
     paired = {name: (part, [p for p in chosen if {*p} <= {*part.series}]) for name, part in parts.items()}
-    columns: list[str | None] = [*parts, None] if len(parts) > 1 else [*parts]
-    comparisons = family.compare(paired, chosen if None in columns else ())
+    composites = _list_composites(family.tabulate(parts, {}), parts, {}, guess=False)
+    single = [name for name in parts if name not in composites]
+    columns: list[str | None] = [*parts, None] if len(single) > 1 else [*parts]
+    comparisons = family.compare(paired, chosen if None in columns else (), over=single)
     results = []
     for benchmark in columns:
         for a, b in chosen:

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
 from reportgen.core.model import CurveRequest, Figure, Observations, Overview, Panels, ResultTable, Stack
+from reportgen.core.score_names import find_families
 from reportgen.core.words import choose_names, join_names
 from reportgen.draft.blocks.observations import plan_curve, plan_observations
 from reportgen.draft.blocks.plan import PlannedBlock
+from reportgen.draft.blocks.results import place_score_errors
 from reportgen.narrative.requests import explain_benchmark, explain_score_metric, make_requests
 from reportgen.narrative.topics import Topic, find_topics, list_block_sources
 from reportgen.settings.blocks import LineSettings, ScatterSettings, TableSettings
-from reportgen.settings.score_blocks import MetricSettings, is_score_metric
+from reportgen.settings.score_blocks import ComparisonSettings, MetricSettings, is_score_metric
+from reportgen.settings.yaml_tree import write_scalar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -178,6 +181,37 @@ def warn_pooled(planned: PlannedBlock, inputs: DrawInputs) -> Iterator[Diagnosti
         name = next(iter(said.values()))
         message = f"{join_names(list(said), most=_MOST_NAMES)}, and are averaged as one"
         step = f"Write by: {name} to compare them, or choose some with filter: {{{name}: …}}"
+        yield Diagnostic(planned.block.location, message, step, Stage.DATA, Severity.WARNING)
+
+
+def warn_totals(planned: PlannedBlock, inputs: DrawInputs) -> Iterator[Diagnostic]:
+    """Yield a warning of benchmarks that are in no average because they look like totals of others."""
+    settings, sources = planned.block.settings, inputs.sources
+    totals = {one.benchmark: one for one in planned.outcomes if sources[one.source].kind == "totals"}
+    names = [name for name in totals if name]
+    if not isinstance(settings, ComparisonSettings) or settings.benchmarks or not find_families(names):
+        return
+
+    def find() -> dict[str, tuple[str, ...]]:
+        from reportgen.read import get_benchmark_parts  # noqa: PLC0415 - imports the database
+        from reportgen.statistics.composites import find_composites, guess_totals  # noqa: PLC0415 - as above
+
+        table = {name: {one.series: one for one in inputs.answers.get_scores(totals[name])} for name in names}
+        known = {name: get_benchmark_parts(sources[totals[name].source]).get(name, ()) for name in names}
+        certain = find_composites(table, known)
+        return guess_totals({name: column for name, column in table.items() if name not in certain})
+
+    digests = [sources[one.source].digest for one in totals.values()]
+    key = inputs.cache.make_key("totals", repr(planned.outcomes), repr(digests))
+    found: dict[str, tuple[str, ...]] = {}
+    with Diagnostics().collecting(), place_score_errors(planned.block.location):  # reported when it is drawn
+        found = inputs.cache.memo(key, dict[str, tuple[str, ...]], find)
+    for name, parts in found.items():
+        message = f"{name} looks like a total over {join_names(parts, most=_MOST_NAMES)}: "
+        message += "its scores are between theirs, so that it is in no average with them"
+        others = [one for one in names if one not in found]
+        rest, every = (", ".join(map(write_scalar, some)) for some in (others, names))
+        step = f"If it is one, write benchmarks: [{rest}], otherwise benchmarks: [{every}]"
         yield Diagnostic(planned.block.location, message, step, Stage.DATA, Severity.WARNING)
 
 

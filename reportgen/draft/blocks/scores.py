@@ -346,10 +346,8 @@ def _draw_across(planned: PlannedBlock, settings: ComparisonSettings, inputs: Dr
     requests = {n if names.count(n) == 1 else f"{n} ({one.source})": one for n, one in named}
     parts = {name: answers.get_problem_scores(request) for name, request in requests.items()}
     contexts = {
-        name: make_score_context(
-            place, one, parts[name], sources[one.source], benchmark=benchmark, slots=slots
-        )
-        for name, one in requests.items()
+        n: make_score_context(place, one, parts[n], sources[one.source], benchmark=benchmark, slots=slots)
+        for n, one in requests.items()
     }
     _check_series(settings.baseline, [name for part in parts.values() for name in part.series], place)
     given = {name: answers.get_scores(one) for name, one in requests.items() if not parts[name].problems}
@@ -364,6 +362,7 @@ def _draw_across(planned: PlannedBlock, settings: ComparisonSettings, inputs: Dr
         given=given,
         known_parts=_get_known_parts(requests, sources),
         baseline=settings.baseline,
+        guess=not settings.benchmarks,
         level=settings.level,
         higher_is_better=not lower,
         blocks=planned.outcomes[0].family_blocks,
