@@ -75,6 +75,8 @@ def test_words_that_take_turns_along_a_line_are_an_error(
     "words",
     [
         lambda step: "warmup" if step < 10 else "main",
+        lambda step: "hard" if 20 < step < 40 else "easy",
+        lambda step: "restart" if step == 25 else "none",
         lambda step: "saved" if CHANCE[step] < 0.3 else "ok",
         lambda step: str(CHANCE[step] < 0.3),
         lambda step: "lr drop" if step in {20, 40} else "",
@@ -82,7 +84,17 @@ def test_words_that_take_turns_along_a_line_are_an_error(
         lambda step: "abcdefghijklmno"[int(15 * CHANCE[step])],
         lambda _: "cuda",
     ],
-    ids=["phases", "remarks", "truth value", "events", "checkpoints", "noise", "constant"],
+    ids=[
+        "phases",
+        "phases that come back",
+        "one remark",
+        "remarks",
+        "truth value",
+        "events",
+        "checkpoints",
+        "noise",
+        "constant",
+    ],
 )
 def test_words_that_describe_rows_are_no_lines(
     tmp_path: Path, words: Callable[[int], str], *, several: bool

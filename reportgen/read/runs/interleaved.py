@@ -27,8 +27,8 @@ _TRUTH: Final = frozenset(("true", "false", "yes", "no"))
 _DEVIATIONS: Final = 3
 # Rows of each run and metric by step, of repeated steps the last. A stretch is a series of rows with one
 # word. Words alternate regularly if no stretch of a word, except at the ends, is more than twice as long as
-# another, or as far from the one before; they are apart if values change more from one word to another than
-# between rows of one word.
+# another, or as far from the one before, and several words come back; they are apart if values change more
+# from one word to another than between rows of one word.
 _TURNS_SQL: Final = """
 WITH written AS (
     SELECT series, run, part, step, value, "row", coalesce(c0, '') AS word FROM {cells}
@@ -50,12 +50,12 @@ WITH written AS (
         place - lag(place) OVER (PARTITION BY series, run, part, word ORDER BY stretch) AS gap FROM stretches
 ), words AS (
     SELECT series, run, part, word, any_value(ends) AS ends,
-        coalesce(max(n) FILTER (inside) <= 2 * min(n) FILTER (inside), true)
-            AND coalesce(max(gap) <= 2 * min(gap), true) AS regular
+        CASE WHEN count(*) > 1 THEN coalesce(max(n) FILTER (inside) <= 2 * min(n) FILTER (inside), true)
+            AND max(gap) <= 2 * min(gap) END AS regular
     FROM (SELECT *, stretch BETWEEN 1 AND ends - 1 AS inside FROM spaced) GROUP BY ALL
 ), runs AS (
     SELECT series, run, part, any_value(ends) >= count(*) AS back, count(*) AS words,
-        bool_and(regular) AS regular
+        bool_and(regular) AND count(regular) > 1 AS regular
     FROM words GROUP BY ALL
 ), values AS (
     SELECT series, run, part, count_if(turns AND away > own) AS more, count_if(turns AND away < own) AS less,
