@@ -200,27 +200,25 @@ def _is_possible(source: bytes, place: Place) -> bool:
     """Whether it is an expression, which Python 3.11 misplaces in some f-strings, and valid when changed."""
     try:
         ast.parse(b"(" + source[slice(*place.expression)] + b"\n)", mode="eval")
-        compile(change(source, place), place.file, "exec", dont_inherit=True)
-        compile(add_probes(source, {0: place}), place.file, "exec", dont_inherit=True)
+        compile(add_switches(source, {0: place}), place.file, "exec", dont_inherit=True)
     except (SyntaxError, ValueError):
         return False
     return True
 
 
-def change(source: bytes, place: Place) -> bytes:
-    """Apply the change."""
-    return source[: place.start] + place.new + source[place.end :]
+def add_switches(source: bytes, places: dict[int, Place]) -> bytes:
+    """Replace each place by ``(as it is if mutation_probe(number) else changed)``.
 
-
-def add_probes(source: bytes, places: dict[int, Place]) -> bytes:
-    """Add calls ``mutation_probe(number)`` wherever one of these places is run.
-
-    A place that runs at import gets them in all functions of its file, too, which may use its value.
+    A place that runs at import gets probes in all functions of its file, too, which may use its value.
     """
     inserted: list[tuple[int, int, int, bytes]] = []
     for number, place in places.items():
         start, end = place.expression
-        inserted += [(start, 2, -end, b"(mutation_probe(%d), (" % number), (end, 0, -start, b"))[1]")]
+        changed = source[start : place.start] + place.new + source[place.end : end]
+        inserted += [
+            (start, 2, -end, b"(("),
+            (end, 0, -start, b") if mutation_probe(%d) else (%s))" % (number, changed)),
+        ]
     if imported := [b"%d" % number for number, place in places.items() if place.imported]:
         for position, indent in _find_heads(source):
             text = b"mutation_probe(%s)\n" % b", ".join(imported) + b" " * indent

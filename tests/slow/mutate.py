@@ -1,14 +1,16 @@
 """Measure by mutation how much of the program the fast tests hold, room by room.
 
-A seeded sample of expressions is changed, one at a time, in a copy of the checkout: operators, comparisons,
-constants, conditions, and/or/not, returned values, and calls that quote or escape. First the fast tests run
-once with a probe at each of these expressions, which writes the test that is running, also in the processes
-that a test starts; so no coverage of all other lines is needed. Then each changed copy is tried by the tests
-that run the expression, the fastest first, in one pytest that stops at the first failure and takes at most
-``--seconds`` of processor time by the times of the first run. Then follow the other tests of the same files,
-which may use what a test before them has kept. A value that is made at import is tried by the tests that run
-a function of its file, or else any place of its room. A test that notices a change is tried on the unchanged
-copy at the end, and what fails there has noticed nothing. Some changes make no difference: no room has 100 %.
+A seeded sample of expressions can be changed in a copy of the checkout: operators, comparisons, constants,
+conditions, and/or/not, returned values, and calls that quote or escape. Each is a switch in the copied
+source, so that one process can try one change after the other. First the fast tests run once with no change;
+each switch then writes which test comes by, also in the processes that a test starts. So no coverage of all
+other lines is needed. Then pytest collects the tests once and forks for each change, which is tried by the
+tests that run it, the quick ones first, until one fails, for ``--seconds`` of processor time at most by the
+times of the first run. Then follow the other tests of the same files, which may use what a test before them
+has kept. Whoever fails without the change, too, does not count. A value that is made at import is tried in a
+process of its own by the tests that run a function of its file, or else any place of its room.
+
+Some changes make no difference, so that no room has 100 %: compare two runs of the same sample.
 
     python tests/slow/mutate.py --room claims --json claims.json
     python tests/slow/mutate.py --room claims --compare claims.json
@@ -23,20 +25,16 @@ import argparse
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
-import time
 import venv
 from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any
 
-from mutants import Place, add_probes, change, sample_places
+from mutants import Place, add_switches, sample_places
 from mutation_plugin import PROBE
 
 HERE = Path(__file__).parent
@@ -44,84 +42,76 @@ _PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "record_times",
 # "make test-slow" runs these.
 _FAST = ("-m", "not browser and not slow", "--ignore", "tests/slow")
 _LONGEST_TEST = 10.0  # seconds; a slower one is none of the fast tests
-_FILE_SECONDS = 0.15  # to collect one more file of tests
+_QUICK = 0.1  # seconds
 _NOTICED = ("noticed", "timeout")
 
 
 class Copy:
-    """A copy of the checkout with an environment of its own, in which the copied package comes first."""
+    """A copy of the checkout with switches for all changes, in an environment of its own."""
 
-    def __init__(self, checkout: Path, folder: Path) -> None:
+    def __init__(self, checkout: Path, folder: Path, places: list[Place]) -> None:
         listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
         names = subprocess.run(listed, cwd=checkout, capture_output=True, check=True).stdout.decode()
         for name in filter(None, names.split("\0")):
             if (checkout / name).is_file():
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(checkout / name, folder / name, follow_symlinks=False)
-        venv.create(folder / ".venv", symlinks=True)
+        by_file: dict[str, dict[int, Place]] = defaultdict(dict)
+        for number, place in enumerate(places):
+            by_file[place.file][number] = place
+        for file, here in by_file.items():
+            (folder / file).write_bytes(add_switches((folder / file).read_bytes(), here))
         self.folder = folder
-        self.python = folder / ".venv" / "bin" / "python"
-        self.packages = next(folder.glob(".venv/lib/python*/site-packages"))
-        installed = Path(next(path for path in sys.path if path.endswith("site-packages")))
+        self.state = folder.with_name(f"{folder.name}-state")
+        self.state.mkdir()
+        (self.state / "hits.tsv").touch()
+        self._make_environment()
+
+    def _make_environment(self) -> None:
+        venv.create(self.folder / ".venv", symlinks=True)
+        packages = next(self.folder.glob(".venv/lib/python*/site-packages"))
         for plugin in (HERE / "mutation_plugin.py", HERE.parent / "record_times.py"):
-            shutil.copy(plugin, self.packages)
+            shutil.copy(plugin, packages)
+        (packages / "mutation_probe.py").write_text(PROBE.format(folder=str(self.state)), encoding="utf-8")
+        installed = Path(next(path for path in sys.path if path.endswith("site-packages")))
         # The finder of an editable installation, which knows the theme, stands behind the copy.
         finders = [path.read_text() for path in installed.glob("__editable__*.pth")]
-        self.paths = "\n".join([str(folder), str(installed), *finders, ""])
-        (self.packages / "_.pth").write_text(self.paths, encoding="utf-8")
-        self.written = time.time()
+        paths = [str(self.folder), str(installed), *finders, "import mutation_probe", ""]
+        (packages / "_.pth").write_text("\n".join(paths), encoding="utf-8")
 
-    def add_probe(self, hits: Path) -> None:
-        """Let each process write where it comes by."""
-        (self.packages / "mutation_probe.py").write_text(PROBE.format(hits=str(hits)), encoding="utf-8")
-        (self.packages / "_.pth").write_text(self.paths + "import mutation_probe\n", encoding="utf-8")
-
-    def write(self, file: str, source: bytes) -> None:
-        """Write a file with a new time, or Python would take what it compiled before."""
-        (self.folder / file).write_bytes(source)
-        self.written += 2
-        os.utime(self.folder / file, (self.written, self.written))
-
-    def run(self, *words: str, seconds: float | None = None, **variables: str) -> int | None:
-        """Run pytest; ``None`` if it took longer than ``seconds``, tenfold on the clock."""
-        environment = os.environ | {"PYTHONPATH": ""} | variables
-        if seconds is not None:
-            environment["MUTATION_SECONDS"] = str(int(seconds))
+    def run(self, *words: str, **variables: str) -> int:
+        """Run pytest to its end."""
         with (self.folder / "output.txt").open("wb") as output:
-            process = subprocess.Popen(
-                [self.python, *_PYTEST, *words], cwd=self.folder, env=environment,
-                stdout=output, stderr=output, start_new_session=True,
-            )  # fmt: skip
-        try:
-            code: int | None = process.wait(None if seconds is None else 10 * seconds)
-        except subprocess.TimeoutExpired:
-            code = None
-        finally:
-            _end_group(process.pid)
-            process.wait()
-        return None if code == -signal.SIGXCPU else code
+            python = self.folder / ".venv" / "bin" / "python"
+            command = [str(python), *_PYTEST, "--basetemp", str(self.state / "temp"), *words]
+            environment = os.environ | {"PYTHONPATH": ""} | variables
+            done = subprocess.run(
+                command, cwd=self.folder, env=environment, stdout=output, stderr=output, check=False
+            )
+        return done.returncode
 
+    def record(self, places: list[Place], folder: Path, words: list[str]) -> None:
+        """Run the fast tests once: their times, and who comes by each place."""
+        folder.mkdir(parents=True, exist_ok=True)
+        times = ("--record-times", str(folder / "times.tsv"))
+        code = self.run(*_FAST, *times, *words, MUTATION_FIXTURES=str(folder / "fixtures.json"))
+        if code not in {0, 1}:
+            sys.exit(f"pytest ended with {code}:\n{(self.folder / 'output.txt').read_text()[-2000:]}")
+        shutil.copy(self.state / "hits.tsv", folder)
+        keys = [place.key for place in places]
+        (folder / "places.json").write_text(json.dumps(keys), encoding="utf-8")
 
-def _end_group(process: int) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(process, signal.SIGKILL)
-
-
-def record(copy: Copy, places: list[Place], folder: Path, words: list[str]) -> None:
-    """Run the fast tests once with probes: their times, and who comes by each place."""
-    folder.mkdir(parents=True, exist_ok=True)
-    keys = [place.key for place in places]
-    copy.add_probe(folder / "hits.tsv")
-    by_file: dict[str, dict[int, Place]] = defaultdict(dict)
-    for number, place in enumerate(places):
-        by_file[place.file][number] = place
-    for file, here in by_file.items():
-        copy.write(file, add_probes((copy.folder / file).read_bytes(), here))
-    times = ("--record-times", str(folder / "times.tsv"))
-    code = copy.run(*_FAST, *times, *words, MUTATION_FIXTURES=str(folder / "fixtures.json"))
-    if code not in {0, 1}:
-        sys.exit(f"pytest ended with {code}:\n{(copy.folder / 'output.txt').read_text()[-2000:]}")
-    (folder / "places.json").write_text(json.dumps(keys), encoding="utf-8")
+    def try_changes(self, jobs: list[dict[str, Any]], results: Path) -> None:
+        """Try these changes in one pytest; a change of what is made at import is the only one in its own."""
+        imported = jobs[0]["imported"]
+        (self.state / "jobs.json").write_text(json.dumps(jobs), encoding="utf-8")
+        (self.state / "active").write_text(str(jobs[0]["number"] if imported else -1), encoding="utf-8")
+        files = sorted({_get_file(test) for job in jobs for test in job["tests"]})
+        code = self.run(*files, MUTATION_JOBS=str(self.state), MUTATION_RESULTS=str(results))
+        if code and imported:
+            _write(results, [jobs[0] | {"status": "noticed", "test": "import"}])
+        elif code:
+            sys.exit(f"pytest ended with {code}:\n{(self.folder / 'output.txt').read_text()[-2000:]}")
 
 
 class Recorded:
@@ -130,82 +120,52 @@ class Recorded:
     def __init__(self, folder: Path) -> None:
         keys = json.loads((folder / "places.json").read_text(encoding="utf-8"))
         users = json.loads((folder / "fixtures.json").read_text(encoding="utf-8"))
-        rows = _read_rows(folder / "times.tsv")
+        lines = (folder / "times.tsv").read_text(encoding="utf-8").splitlines()[1:]
+        rows = [line.split("\t") for line in lines]
         self.seconds = {row[-1]: float(row[0]) for row in rows if row[-2] == "passed"}
-        self.slow = {name for name, seconds in self.seconds.items() if seconds > _LONGEST_TEST}
+        fast = {name for name, seconds in self.seconds.items() if seconds <= _LONGEST_TEST}
         self.files: dict[str, set[str]] = defaultdict(set)
-        for name in self.seconds.keys() - self.slow:
+        for name in fast:
             self.files[_get_file(name)].add(name)
         self.tests: dict[str, set[str]] = {key: set() for key in keys}
         for line in (folder / "hits.tsv").read_text(encoding="utf-8").splitlines():
             number, _, test = line.partition("\t")
             tests = users.get(test.removeprefix("fixture "), ()) if test.startswith("fixture ") else [test]
-            self.tests[keys[int(number)]].update(self.seconds.keys() & set(tests))
+            self.tests[keys[int(number)]].update(fast & set(tests))
 
     def choose(self, place: Place, room: list[Place], seconds: float) -> tuple[list[str], int]:
         """The tests to try, in order, and how many run the place."""
-        reached = self.tests[place.key] - self.slow
+        reached = self.tests[place.key]
         if place.imported and not reached:
-            reached = set().union(*(self.tests[other.key] for other in room)) - self.slow
-        files = {_get_file(name) for name in reached}
-        others = set().union(*(self.files[file] for file in files)) - reached
+            reached = set().union(*(self.tests[other.key] for other in room))
+        others = set().union(*(self.files[_get_file(name)] for name in reached)) - reached
         chosen: list[str] = []
         opened: set[str] = set()
-        left = seconds
         for name in (*self._sort(reached), *self._sort(others)):
             file = _get_file(name)
-            cost = self.seconds[name] + (0.0 if file in opened else _FILE_SECONDS)
-            if cost <= left or not chosen:
+            # The first test of a file may make what the others use, which took the longest of them its time.
+            cost = max(self.seconds[other] for other in self.files[file]) if file not in opened else 0.0
+            cost += self.seconds[name]
+            if cost <= seconds or not chosen:
                 chosen.append(name)
                 opened.add(file)
-                left -= cost
+                seconds -= cost
         return chosen, len(reached)
 
     def _sort(self, names: set[str]) -> list[str]:
-        return sorted(names, key=lambda name: (self.seconds[name], name))
+        """The quick before the slow, and first those of files that are about the place."""
+        count = Counter(map(_get_file, names))
+        shares = {file: number / len(self.files[file]) for file, number in count.items()}
 
+        def rank(name: str) -> tuple[int, float, str, float]:
+            seconds, file = self.seconds[name], _get_file(name)
+            return (seconds > _QUICK) + (seconds > 10 * _QUICK), -shares[file], file, seconds
 
-def _read_rows(times: Path) -> list[list[str]]:
-    return [line.split("\t") for line in times.read_text(encoding="utf-8").splitlines()[1:]]
+        return sorted(names, key=rank)
 
 
 def _get_file(name: str) -> str:
     return name.partition("::")[0]
-
-
-def try_place(copy: Copy, place: Place, chosen: list[str], seconds: float) -> dict[str, Any]:
-    """Apply one change, run the chosen tests, and take it back."""
-    if not chosen:
-        return {"status": "not run", "test": ""}
-    tests, failed = copy.folder / "chosen.json", copy.folder / "failed.txt"
-    tests.write_text(json.dumps(chosen), encoding="utf-8")
-    failed.unlink(missing_ok=True)
-    source = (copy.folder / place.file).read_bytes()
-    copy.write(place.file, change(source, place))
-    files = dict.fromkeys(map(_get_file, chosen))
-    variables = {"MUTATION_TESTS": str(tests), "MUTATION_FAILED": str(failed)}
-    try:
-        code = copy.run("-x", *files, seconds=2 * seconds + 20, **variables)
-    finally:
-        copy.write(place.file, source)
-    if code == 0:
-        return {"status": "survived", "test": ""}
-    test = failed.read_text(encoding="utf-8") if failed.exists() else ""
-    return {"status": "timeout" if code is None else "noticed", "test": test or f"import, {code}"}
-
-
-def confirm(copy: Copy, results: list[dict[str, Any]], limit: float) -> None:
-    """Run what has noticed something on the unchanged copy: who fails there, has noticed nothing."""
-    tests = sorted({result["test"] for result in results if "::" in result["test"]})
-    (copy.folder / "chosen.json").write_text(json.dumps(tests), encoding="utf-8")
-    times, files = copy.folder / "confirmed.tsv", dict.fromkeys(map(_get_file, tests))
-    copy.run(
-        *files, "--record-times", str(times), seconds=limit, MUTATION_TESTS=str(copy.folder / "chosen.json")
-    )
-    failed = {row[-1] for row in _read_rows(times) if row[-2] == "failed"}
-    for result in results:
-        if result["test"] in failed:
-            result["status"] = "unclear"
 
 
 def format_tables(results: list[dict[str, Any]]) -> str:
@@ -243,38 +203,43 @@ def format_comparison(now: list[dict[str, Any]], earlier: list[dict[str, Any]]) 
 
 def measure(options: argparse.Namespace, places: list[Place], folder: Path) -> list[dict[str, Any]]:
     """Record once, then try each place that the file of results does not have yet."""
+    copies = [Copy(options.checkout, folder / f"copy{number}", places) for number in range(options.jobs)]
     kept = options.record or folder / "record"
-    copies = [Copy(options.checkout, folder / f"copy{number}") for number in range(options.jobs)]
     if not (kept / "places.json").exists():
-        record(Copy(options.checkout, folder / "probed"), places, kept, options.pytest)
-    recorded = Recorded(kept)
-    file: Path | None = options.json
-    results = json.loads(file.read_text(encoding="utf-8")) if file and file.exists() else []
-    results = [result for result in results if result["key"] in {place.key for place in places}]
-    free: SimpleQueue[Copy] = SimpleQueue()
-    for copy in copies:
-        free.put(copy)
-
-    def try_next(place: Place) -> None:
+        copies[0].record(places, kept, options.pytest)
+    recorded, file = Recorded(kept), options.json or folder / "results.json"
+    done = {result["key"] for result in _read(file)}
+    jobs = []
+    for number, place in enumerate(places):
         room = [other for other in places if other.room == place.room]
         chosen, run_by = recorded.choose(place, room, options.seconds)
-        copy = free.get()
-        found = try_place(copy, place, chosen, options.seconds)
-        free.put(copy)
-        about = {"room": place.room, "file": place.file, "line": place.line, "kind": place.kind}
-        counts = {"tried": len(chosen), "run by": run_by}
-        results.append(about | {"change": place.words, "key": place.key} | counts | found)
-        print(len(results), found["status"], f"{place.file}:{place.line}", place.words, flush=True)
-        if file:
-            file.write_text(json.dumps(results, indent=1, ensure_ascii=False), encoding="utf-8")
+        job = {name: getattr(place, name) for name in ("room", "file", "line", "kind", "key", "imported")}
+        job |= {"change": place.words, "tried": len(chosen), "run by": run_by, "number": number}
+        job |= {"tests": chosen, "seconds": 2 * options.seconds + 20}
+        if chosen and place.key not in done:
+            jobs.append(job)
+        elif place.key not in done:
+            _write(file, [job | {"status": "not run", "test": ""}])
 
-    done = {result["key"] for result in results}
+    def try_some(number: int) -> None:
+        together = [job for job in jobs if not job["imported"]][number :: options.jobs]
+        alone = [[job] for job in jobs if job["imported"]][number :: options.jobs]
+        for batch in ([together] if together else []) + alone:
+            copies[number].try_changes(batch, file)
+
     with ThreadPoolExecutor(options.jobs) as pool:
-        list(pool.map(try_next, [place for place in places if place.key not in done]))
-    confirm(copies[0], results, 10 * options.seconds)
-    if file:
-        file.write_text(json.dumps(results, indent=1, ensure_ascii=False), encoding="utf-8")
-    return results
+        list(pool.map(try_some, range(options.jobs)))
+    return [result for result in _read(file) if result["key"] in {place.key for place in places}]
+
+
+def _write(file: Path, results: list[dict[str, Any]]) -> None:
+    with file.open("a", encoding="utf-8") as written:
+        written.writelines(json.dumps(result | {"tests": []}) + "\n" for result in results)
+
+
+def _read(file: Path) -> list[dict[str, Any]]:
+    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+    return [json.loads(line) for line in lines]
 
 
 def main() -> None:
@@ -290,13 +255,17 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="how many copies are tried at a time")
     parser.add_argument("--seconds", type=float, default=60.0, help="of processor time for a place (60)")
     parser.add_argument("--list", action="store_true", help="print the sample, run nothing")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the results, or continue them")
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="a line for each result; continued if there"
+    )
     parser.add_argument("--compare", type=Path, metavar="FILE", help="earlier results")
     parser.add_argument("--record", type=Path, metavar="FOLDER", help="where the first run is kept")
     parser.add_argument("--checkout", type=Path, default=HERE.parents[1], help="what to measure (this one)")
     parser.add_argument("pytest", nargs="*", help="for pytest in the first run")
     options = parser.parse_args()
-    options.record = options.record and options.record.absolute()
+    for name in ("record", "json", "compare", "checkout"):
+        path = getattr(options, name)
+        setattr(options, name, path and path.absolute())
     places = sample_places(options.checkout, seed=options.seed, number=options.places, rooms=options.room)
     if options.list:
         print(*(f"{place.file}:{place.line} {place.kind}: {place.words}" for place in places), sep="\n")
@@ -305,7 +274,7 @@ def main() -> None:
         results = measure(options, places, Path(folder).resolve())
     print(format_tables(results))
     if options.compare:
-        print(format_comparison(results, json.loads(options.compare.read_text(encoding="utf-8"))))
+        print(format_comparison(results, _read(options.compare)))
 
 
 if __name__ == "__main__":
