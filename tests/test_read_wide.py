@@ -379,17 +379,18 @@ def test_a_column_of_words_is_left_out_with_a_warning(tmp_path: Path) -> None:
     data = make(tmp_path, text)
     assert data.warnings("s") == [
         (
-            'data/s/table.csv:1: the columns "License", "Date" hold no score and are left out. '
+            'data/s/table.csv:1: the columns "License", "Date" are not known to hold scores and '
+            "are left out. "
             "To confirm it, say metrics: [AIME, MATH], with further names if they are scores, in source.yml."
         )
     ]
     data.write("s/source.yml", "metrics: [AIME, MATH]\n")
     assert data.warnings("s") == []
     data.write("s/source.yml", "filter: {license: MIT}\n")
-    assert [one.partition(" holds")[0] for one in data.warnings("s")] == [
+    assert [one.partition(" is")[0] for one in data.warnings("s")] == [
         'data/s/table.csv:1: the column "Date"'
     ]
-    mixed = "Model,Setting,AIME,MATH\nElm,5,75,76\nFir,CoT,70,71\n"
+    mixed = "Model,Setting,AIME,MATH\nElm,51.3,75,76\nFir,CoT,70,71\n"
     assert set(read(tmp_path / "b", mixed, "metrics: [AIME, MATH]\n")) == {
         (model, name) for model in ("Elm", "Fir") for name in ("AIME", "MATH")
     }
@@ -414,7 +415,7 @@ def test_what_describes_a_model_and_means_are_no_benchmarks(tmp_path: Path, name
     assert data.warnings("s") == [
         f'data/s/table.csv:1: the column "{left}" {reason} and is left out. '
         "To confirm it, say metrics: [AIME, MATH], with further names if they are scores, in source.yml."
-        for left, reason in ((name, "holds no score"), ("Avg", "is a mean of others"))
+        for left, reason in ((name, "is not known to hold scores"), ("Avg", "is a mean of others"))
     ]
     data.write("s/source.yml", "form: wide\nmetrics: [AIME, Avg]\n")
     assert (data.open("s").benchmarks, data.warnings("s")) == (("AIME", "Avg"), [])
@@ -422,7 +423,7 @@ def test_what_describes_a_model_and_means_are_no_benchmarks(tmp_path: Path, name
     some = make(tmp_path / "c", f"Model,{name},AIME,Average\nElm,1,75,61\nFir,2,70,60\n", settings)
     assert some.open("s").benchmarks == ("AIME",)
     if settings or name not in {"Rank", "Tokens", "Year"}:
-        own = make(tmp_path / "o", f"Model,{name},Sums,Proofs\nElm,1,75,61\nFir,2,70,60\n", settings)
+        own = make(tmp_path / "o", f"Model,{name},Sums,Proofs\nElm,1,75.2,61.1\nFir,2,70.4,60.3\n", settings)
         assert own.open("s").benchmarks == ("Sums", "Proofs")
     # Rows of one model that a number may distinguish are no table of a paper.
     other = make(tmp_path / "b", "model,lr,AIME,MATH\nA,0.1,75,61\nA,0.2,70,60\n")
@@ -435,13 +436,13 @@ def test_rows_of_a_transposed_table_are_no_benchmarks_either(tmp_path: Path, cor
     text = f"{corner},Elm,Fir\nAIME,75,70\nParams (B),7,70\nMATH,61,60\nAverage,68,65\n"
     data = make(tmp_path / "a", text)
     assert data.open("s").benchmarks == ("AIME", "MATH")
-    step = "To confirm it, choose the rows of scores with filter: in source.yml."
+    step = "left out. To confirm it, say filter: {benchmark: [AIME, MATH]}, with further names if they"
     assert data.warnings("s") == [
-        f'data/s/table.csv:1: the row "Params (B)" holds no score and is left out. {step}',
-        f'data/s/table.csv:1: the row "Average" is a mean of others and is left out. {step}',
+        f'data/s/table.csv:1: the row "{name}" is {reason} and is {step} are scores, in source.yml.'
+        for name, reason in (("Params (B)", "not known to hold scores"), ("Average", "a mean of others"))
     ]
-    if corner:
-        chosen = make(tmp_path / "b", text, f"filter: {{{corner}: [AIME, Average]}}\n")
+    for name in filter(None, {corner, "benchmark"}):
+        chosen = make(tmp_path / f"b{name}", text, f"filter: {{{name}: [AIME, Average]}}\n")
         assert (chosen.open("s").benchmarks, chosen.warnings("s")) == (("AIME", "Average"), [])
 
 

@@ -61,12 +61,26 @@ def compare(root: Path, files: dict[str, str], more: str = "") -> tuple[dict[str
         ("name,hidden,dropout,val_acc\na-1,128,0.1,0.9123\na-2,256,0.5,0.9223\n", ["val_acc"]),
         # What a size or window is beside known benchmarks.
         ("Model,MMLU,Context,Arena Elo\nElm,62.5,4096,1012\nFir,68.9,8192,1087\n", ["MMLU", "Arena Elo"]),
-        # Scores of other scales stay, also whole numbers.
-        ("model,Perplexity,LAMBADA\nElm,12.34,62.5\nFir,10.12,66.0\n", ["Perplexity", "LAMBADA"]),
-        ("model,TheoremQA,MMLU\nElm,23,40.1\nFir,31,44.3\n", ["TheoremQA", "MMLU"]),
-        ("model,pass_rate,easy_rate\nElm,51.2,60\nFir,48.0,61\n", ["pass_rate", "easy_rate"]),
-        ("model,Breakout,Qbert\nDQN,401.2,10596\nPPO,274.8,14293\n", ["Breakout", "Qbert"]),
-        ("model,BLEU,Fluency (1-5)\nElm,28.4,4\nFir,29.9,3\n", ["BLEU", "Fluency (1-5)"]),
+        ("model,BLEU,Fluency (1-5),top_p\nElm,28.4,4,0.9\nFir,29.9,3,0.95\n", ["BLEU", "Fluency (1-5)"]),
+        (
+            "model,keep_rate,pass_rate,easy_rate\nElm,0.1,51.2,60\nFir,0.2,48.0,61\n",
+            ["pass_rate", "easy_rate"],
+        ),
+        # Beside usual names of scores nothing shows that a column of another name has scores, too.
+        ("model,Perplexity,LAMBADA\nElm,12.34,62.5\nFir,10.12,66.0\n", ["Perplexity"]),
+        ("model,top_p,pass@1\nElm,0.95,51.2\nFir,0.95,48.0\nGum,1.0,33.3\n", ["pass@1"]),
+        ("model,weight_decay,nll,acc_norm\nElm,0.0125,0.31,0.91\nFir,0.025,0.29,0.92\n", ["nll", "acc_norm"]),
+        ("model,elo,votes\nElm,1203,5123\nFir,1187,4801\n", ["elo"]),
+        (
+            "model,threshold,precision,recall\nElm,0.47,0.81,0.77\nFir,0.38,0.84,0.71\n",
+            ["precision", "recall"],
+        ),
+        # Beside benchmarks: whole numbers, round ones, another scale, and the same in all rows.
+        ("model,k,MATH500\nElm,5,51.2\nFir,8,48.0\n", ["MATH500"]),
+        ("model,min_p,MATH500,Sums\nElm,0.05,0.512,0.733\nFir,0.1,0.480,0.71\n", ["MATH500", "Sums"]),
+        ("model,gamma,MATH500,Sums\nElm,0.99,51.2,73.3\nFir,0.995,48.0,71.2\n", ["MATH500", "Sums"]),
+        ("model,gamma,MATH500\nElm,0.99,0.512\nFir,0.99,0.480\n", ["MATH500"]),
+        ("model,Qbert,Sums,Proofs\nElm,10596.1,51.2,73.3\nFir,14293.7,48.0,71.2\n", ["Sums", "Proofs"]),
     ],
 )
 def test_what_describes_is_left_out_with_the_line_that_names_the_scores(
@@ -84,6 +98,95 @@ def test_what_describes_is_left_out_with_the_line_that_names_the_scores(
     assert (followed["benchmarks"], followed["problems"]) == (scores, [])
     every = describe(tmp_path, text, f"form: wide\nmetrics: [{', '.join(columns)}]\n")
     assert every["benchmarks"] == columns
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("model,test_cases,timeouts\nElm,225,2\nFir,224,0\n", "metrics: [test_cases, timeouts]"),
+        ("model,votes,battles\nElm,225.0,2.0\nFir,224.0,\n", "metrics: [votes, battles]"),
+        ("model,weight_decay,dropout\nElm,0.01,0.1\nFir,0.1,0.2\n", "metrics: [weight_decay, dropout]"),
+        ("model,Breakout,Qbert\nDQN,401.2,10596\nPPO,274.8,14293\n", "metrics: [Breakout, Qbert]"),
+        ("task,Elm,Fir\ntest_cases,225,224\ntimeouts,2,0\n", "filter: {benchmark: [test_cases, timeouts]}"),
+        ("task,pass@1,top_p\nhop,51.2,0.95\nrun,48.0,0.9\n", "wide: series"),
+    ],
+)
+def test_numbers_that_may_be_no_scores_are_refused_with_the_line_that_takes_them(
+    tmp_path: Path, text: str, line: str
+) -> None:
+    """A table of counts or settings alone, in columns or rows, and metrics that would be series."""
+    found = describe(tmp_path, text)
+    (problem,) = found["problems"]
+    assert (problem["severity"], problem["line"], found["benchmarks"]) == ("error", 1, [])
+    assert line in problem["next_step"]
+    followed = describe(tmp_path, text, f"{line}\n")
+    assert followed["problems"] == []
+    assert len(followed["totals"]) in {3, 4}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "model,MATH500,GSM8K,AIME\nElm,51.2,88.1,13.3\nFir,48.0,87.9,10.0\n",
+        "Method,arc_challenge,gsm8k\nBase,51,88\nOurs,52,92\n",
+        "model,MMLU,GSM8K,OurBench\nElm,62.5,88.1,44.1\nFir,68.9,87.9,43.0\n",
+        "model,Sums,Proofs\nElm,0.51,0.76\nFir,0.48,0.75\n",
+        "model,en-de,en-fr\nElm,28.4,38.1\nFir,29.9,39.5\n",
+        "Method,Sums,Proofs\nBase,51%,88%\nOurs,**52%**,92%\n",
+        "Method,Sums,Proofs\nBase,51,**88**\nOurs,**52**,87\n",
+        "Method,Sums,Sums_se\nBase,51,1\nOurs,52,2\n",
+        "model,Walker,Hopper\nElm,-51.2,88.1\nFir,-48.0,87.9\n",
+        "model,accuracy (%),MATH500,ECE\nElm,51.2,44.1,4.1\nFir,48.0,43.0,5.2\n",
+        "benchmark,Elm,Fir\nMATH500,51.2,48.0\nSums,88.1,87.9\n",
+    ],
+)
+def test_scores_are_read_without_a_warning(tmp_path: Path, text: str) -> None:
+    """Of known benchmarks, of usual names, or of numbers as scores are."""
+    found = describe(tmp_path, text)
+    assert found["problems"] == []
+    assert len(found["totals"]) in {2, 4, 6}
+
+
+@pytest.mark.parametrize(
+    ("text", "suggested"),
+    [
+        ("model,MATH500,top_p,accuracy\nElm,51.2,0.95,48.1\nFir,48.0,0.9,44.0\n", ["MATH500", "accuracy"]),
+        ("model,loss,accuracy\nElm,1.2,48.1\nFir,1.3,44.0\n", ["loss", "accuracy"]),
+        ("model,accuracy,top_p\nElm,51.2,0.9\nFir,48.0,0.8\n", []),
+    ],
+)
+def test_the_suggested_settings_take_every_usual_score(
+    tmp_path: Path, text: str, suggested: list[str]
+) -> None:
+    """As totals, one of several would be read without a word on the others."""
+    settings = describe(tmp_path, text)["suggested"]["source.yml"]
+    found = describe(tmp_path, text, settings)
+    assert (found["benchmarks"], found["problems"], found["kind"]) == (suggested, [], "totals")
+    assert found["suggested"]["source.yml"] == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "model,benchmark,top_p,pass@1\nElm,A,0.95,51.2\nElm,B,0.95,48.0\nFir,A,0.9,41.2\nFir,B,0.9,43.0\n",
+        "model,benchmark,metric,value\nElm,A,num_total,30\nElm,A,pass@1,0.5\nFir,A,num_total,30\nFir,A,pass@1,0.4\n",
+    ],
+)
+def test_the_suggested_metric_is_a_usual_score(tmp_path: Path, text: str) -> None:
+    """Not the setting or count that comes first."""
+    assert "filter:\n  metric: pass@1\n" in describe(tmp_path, text)["suggested"]["source.yml"]
+
+
+def test_a_harness_that_writes_settings_first_has_a_usual_score(tmp_path: Path) -> None:
+    """The guess is a warning with the line that confirms it."""
+    results = {"sums": {"alias": "sums", "temperature": 0.6, "top_p": 0.95, "pass@1": 0.4}}
+    document = {"results": results, "model_name": "elm", "lm_eval_version": "0.4.11"}
+    name = "elm/results_2026-01-05T10-00-00.000000.json"
+    (tmp_path / "source/elm").mkdir(parents=True)
+    found = describe(tmp_path, json.dumps(document), name=name)
+    assert [one["value"] for one in found["totals"] if one["metric"] == "pass@1"] == [0.4]
+    assert "metrics: [pass@1]," in found["problems"][0]["next_step"]
+    assert describe(tmp_path, json.dumps(document), "metrics: [pass@1]\n", name)["problems"] == []
 
 
 @pytest.mark.parametrize(

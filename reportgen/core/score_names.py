@@ -42,10 +42,10 @@ _PERCENT: Final = 100
 
 
 class WrittenNumber(NamedTuple):
-    """A number of a table, and how many digits it has after the decimal point."""
+    """A number of a table, and whether it is marked as only scores are: by %, bold or a spread."""
 
     value: float
-    decimals: int
+    is_marked: bool
 
 
 def is_mean(name: str) -> bool:
@@ -64,42 +64,61 @@ def find_families(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
     return families
 
 
-def find_descriptions(numbers: Mapping[str, Sequence[WrittenNumber]]) -> list[str]:
+def find_descriptions(
+    numbers: Mapping[str, Sequence[WrittenNumber]], *, of_series: bool = False
+) -> list[str]:
     """Return the names of columns of numbers that are no scores: sizes, counts, settings, versions.
 
-    A name or unit may say so. Otherwise a column that is neither a known benchmark nor named as a metric is
-    none if it holds whole numbers, as counts, or numbers of one digit, as settings, and the columns that are
-    named as metrics have more decimals; or if it holds whole numbers above 100, and a named column lies in 0
-    to 100.
+    A name or unit may say so. Otherwise a known benchmark and a column that is named as a metric are scores.
+    Others are if their numbers look like scores and, where a column is named as a metric, they are named as
+    shares; and all ``of_series``, which have any name.
     """
     others = {name for name, cells in numbers.items() if is_mean(name) or _describes(name, cells)}
-    metrics = {name: numbers[name] for name in numbers if name not in others and _is_metric(name)}
-    known = {name: numbers[name] for name in numbers if KNOWN.match(name) or name in metrics}
-    finest = min(filter(None, map(_count_decimals, metrics.values())), default=0)
-    in_percent = any(all(0 <= cell.value <= _PERCENT for cell in cells) for cells in known.values() if cells)
-    for name in numbers.keys() - others - known.keys():
-        decimals, cells = _count_decimals(numbers[name]), numbers[name]
-        if decimals:
-            is_other = decimals < finest and all(_has_one_digit(cell.value) for cell in cells)
-        elif _SHARE & {*_split_words(name)[-1:]}:
-            is_other = False
-        else:
-            is_other = finest > 0 or (in_percent and any(cell.value > _PERCENT for cell in cells))
-        if is_other:
-            others.add(name)
+    metrics = {name for name in numbers if name not in others and is_metric(name)}
+    known = {name for name in numbers if KNOWN.match(name)} - others
+    rest = numbers.keys() - others - known - metrics
+    if not of_series:
+        named = {name for name in rest if not metrics or _is_share(name)}
+        others |= rest - _find_likely_scores(numbers, known | metrics, named)
     return [name for name in numbers if name in others and not is_mean(name)]
 
 
-def _count_decimals(cells: Iterable[WrittenNumber]) -> int:
-    return max((cell.decimals for cell in cells), default=0)
+def _find_likely_scores(
+    numbers: Mapping[str, Sequence[WrittenNumber]], known: Iterable[str], names: Iterable[str]
+) -> set[str]:
+    """Return those of these columns whose numbers look like scores, on the scale of the known ones.
+
+    Such numbers are marked as scores, or lie within -100 to 100 and differ, some with a fraction, as shares
+    need not have, and some not as round as settings are.
+    """
+    marked = {name for name in names if any(cell.is_marked for cell in numbers[name])}
+    plain = {name: {cell.value for cell in numbers[name]} for name in {*names} - marked}
+    likely = {
+        name
+        for name, values in plain.items()
+        if all(abs(value) <= _PERCENT for value in values)
+        and (_is_share(name) or any(value % 1 for value in values))
+        and not all(map(_is_round, values))
+        and len(values) >= min(2, len(numbers[name]))
+    }
+    exceed = {name for name in numbers if any(abs(cell.value) > 1 for cell in numbers[name])}
+    in_percent = bool(exceed.intersection(known or likely))
+    return marked | {name for name in likely if (name in exceed) == in_percent}
 
 
-def _has_one_digit(value: float) -> bool:
-    return float(f"{value:.0e}") == value
+def _is_round(value: float) -> bool:
+    """Return whether a number has one significant digit, or a second one that is 5: 0.1, 0.95, 3e-4."""
+    written = f"{value:.1e}"
+    return float(written) == value and written.partition("e")[0][-1] in "05"
 
 
-def _is_metric(name: str) -> bool:
+def is_metric(name: str) -> bool:
+    """Return whether a name is that of a usual score, such as an accuracy or a loss, or has a scale."""
     return bool(has_better_direction(name) or _SCALE.search(name)) and not KNOWN.match(name)
+
+
+def _is_share(name: str) -> bool:
+    return bool(_SHARE & {*_split_words(name)[-1:]})
 
 
 def _split_words(name: str) -> list[str]:
@@ -117,7 +136,7 @@ def describes_model(name: str) -> bool:
 def _describes(name: str, cells: Sequence[WrittenNumber]) -> bool:
     """Return whether a name shows that a column has no scores, as ``n_wins`` of whole numbers."""
     words = _split_words(name)
-    counts = len(words) > 1 and _COUNT & {words[0], words[-1]} and not _count_decimals(cells)
+    counts = len(words) > 1 and _COUNT & {words[0], words[-1]} and not any(cell.value % 1 for cell in cells)
     if _SCALE.search(name):
         return False
     is_other = counts or guess_direction(name) is Direction.NEITHER

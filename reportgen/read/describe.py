@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, Diagnostics, Severity, Stage, name_settings_file
 from reportgen.core.model import Measurements
+from reportgen.core.score_names import is_metric
 from reportgen.core.statements import (
     Counts,
     DescribedEvaluation,
@@ -248,7 +249,7 @@ def _suggest_metric(description: Description, source: Source, problems: Diagnost
         return description
     message = f"there are totals of {list_names(metrics)}, and a block shows those of one metric"
     problems.add([_warn(source.location, message, "Choose one with the filter below")])
-    suggested = {"filter": {**chosen, roles.metric: metrics[0]}}
+    suggested = {"filter": {**chosen, roles.metric: next(filter(is_metric, metrics), metrics[0])}}
     return replace(description, settings={**description.settings, **suggested})
 
 

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from reportgen.core.directions import Direction, guess_direction
 from reportgen.core.errors import Diagnostic, ReportError, Stage
+from reportgen.core.score_names import is_metric
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.evaluations.scores import SUBTASKS
@@ -178,8 +179,8 @@ def choose_metrics(runs: Iterable[StoredRun], settings: SourceSettings) -> dict[
     """Choose the scores on each benchmark, the same for every evaluation: series are compared by them.
 
     They are those that ``metrics:`` names or, if the benchmark has none of these, the first that all of its
-    evaluations have, otherwise the first of all. Answers that were not graded have a score without a name,
-    which counts only if no evaluation has another.
+    evaluations have, one with the name of a usual score before others, otherwise the first of all. Answers
+    that were not graded have a score without a name, which counts only if no evaluation has another.
     """
     by_benchmark: dict[str, list[tuple[str, ...]]] = defaultdict(list)
     for run in runs:
@@ -190,7 +191,8 @@ def choose_metrics(runs: Iterable[StoredRun], settings: SourceSettings) -> dict[
         there = tuple(dict.fromkeys(chain.from_iterable(scores)))
         named = tuple(name for name in there if name in (settings.metrics or ()))
         shared = tuple(name for name in there if all(name in one for one in scores))
-        chosen[benchmark] = named or shared[:1] or there[:1]
+        usual = tuple(filter(is_metric, shared))
+        chosen[benchmark] = named or (usual or shared or there)[:1]
     return chosen
 
 

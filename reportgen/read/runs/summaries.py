@@ -17,7 +17,7 @@ from reportgen.formats.cells import is_number
 from reportgen.formats.sql import get_engine
 from reportgen.read.runs.copies import count_digits
 from reportgen.read.tables.rows import locate_row
-from reportgen.read.tables.wide_grid import OTHER_STATISTICS, STATISTICS
+from reportgen.read.tables.statistics import OTHER_STATISTICS, STATISTICS
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:

@@ -32,7 +32,8 @@ from reportgen.formats.tables.queries import write_query
 from reportgen.read.find import locate_file
 from reportgen.read.runs.stored import clean_text
 from reportgen.read.tables.layout import OUTCOME_NAMES, get_mapped_columns, match_columns
-from reportgen.read.tables.wide_grid import BENCHMARKS, HALF_WIDTH, SD_ALONE, ask_spread
+from reportgen.read.tables.statistics import HALF_WIDTH, SD_ALONE, ask_spread
+from reportgen.read.tables.wide_grid import BENCHMARKS
 from reportgen.settings.text import MAX_CHARACTERS
 from reportgen.settings.yaml_tree import Origin, parse, to_values
 

@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import astuple, replace
 
 from reportgen.core.directions import has_better_direction
+from reportgen.core.score_names import KNOWN, is_metric
 from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.sql import get_engine, get_errors
 from reportgen.read.runs.labels import split_seed
@@ -21,6 +22,7 @@ from reportgen.read.runs.names import name_alone
 from reportgen.read.tables.layout import TotalRoles, detect_totals, get_layout, suggest_totals
 from reportgen.read.tables.mapped_json import list_paths
 from reportgen.read.tables.rows import resolve_filters, select_files, select_run, select_series
+from reportgen.read.tables.wide_grid import BENCHMARKS
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
@@ -283,6 +285,11 @@ def _find_sizes(root: Path, layout: Layout, settings: SourceSettings) -> list[st
     return list(compress(others, found))
 
 
+def _list_scores(layout: Layout) -> list[str]:
+    """Return the columns of numbers with the names of usual scores or known benchmarks."""
+    return [name for name in list_free_columns(layout, NUMERIC) if is_metric(name) or KNOWN.match(name)]
+
+
 def suggest_for_table(source: Source, root: Path, steps: Sequence[str]) -> dict[str, object]:
     """Suggest keys for what names in a table do not show: that it holds totals, or its step.
 
@@ -295,13 +302,22 @@ def suggest_for_table(source: Source, root: Path, steps: Sequence[str]) -> dict[
         return name_alone(runs, settings, layout.labels[0])[1]
     if layout.outcomes or layout.totals or layout.roles.step is not None:
         form = {} if layout.long else {"form": "wide"}
-        # What a warning of columns that were left out says, too.
-        guessed = any("metrics: [" in warning.next_step for warning in source.warnings)
+        # What a warning of columns or rows that were left out says, too.
+        steps = [warning.next_step for warning in source.warnings]
         names = {"benchmarks": layout.benchmarks, "series": layout.series}.get(settings.wide or "", ())
-        named = {"metrics": list(names)} if guessed and names else {}
+        named: dict[str, object] = {}
+        if names and any("metrics: [" in step for step in steps):
+            named["metrics"] = list(names)
+        if any("filter: {benchmark: [" in step for step in steps):
+            named["filter"] = {**settings.filter, "benchmark": list(layout.benchmarks)}
         return {**form, "wide": settings.wide, **named} if settings.wide else {}
     steps = steps or _find_sizes(root, layout, settings)
     totals = None if steps else suggest_distinct_totals(root, layout, settings, source.location)
+    if totals is not None and layout.roles.series and len(scores := _list_scores(layout)) > 1:
+        # As totals only one of them would be read.
+        if any(name.casefold() in BENCHMARKS for name in layout.kinds):
+            return {"form": "wide", "wide": "metrics", "filter": {**settings.filter, "metric": scores[0]}}
+        return {"form": "wide", "wide": "benchmarks", "metrics": scores}
     if totals is not None:
         columns = {**settings.columns.model_dump(exclude_none=True), **totals}
         return {"form": "totals", **({"columns": columns} if totals else {})}

@@ -27,7 +27,7 @@ from reportgen.formats.tables import FORMATS, delimited
 from reportgen.formats.tables.delimited import write_separated
 from reportgen.read.find import locate_file
 from reportgen.read.tables.layout import is_name_of
-from reportgen.read.tables.wide_grid import STATISTICS, name_statistics
+from reportgen.read.tables.statistics import STATISTICS, name_statistics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,22 +8,61 @@ have no number of runs with them and stay metrics.
 from __future__ import annotations
 
 import re
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
 
+from reportgen.core.words import join_names
 from reportgen.formats.messages import list_names
 from reportgen.read.tables.layout import INTERVAL_PARTS
-from reportgen.read.tables.wide_grid import OTHER_STATISTICS, SD_ALONE, STATISTICS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from reportgen.core.errors import Diagnostic
+    from reportgen.formats.files import Content
 
+
+STATISTICS: Final = {
+    **dict.fromkeys(("se", "stderr", "sem", "standard_error"), "se"),
+    **dict.fromkeys(("sd", "std", "stdev"), "sd"),
+    **dict.fromkeys(("ci95", "ci"), "ci95"),
+    **dict.fromkeys(("±", "+/-", "+-"), "±"),
+    **dict.fromkeys(("n", "count"), "n"),
+    **dict.fromkeys(("mean", "avg", "average", "score", "value"), "value"),
+}
+"""What endings of the columns beside a column of scores mean, and names in a header of several rows."""
+OTHER_STATISTICS: Final = re.compile(
+    r"min(imum)?|max(imum)?|median|var(iance)?|\d{1,2}(\.\d+)?%|q\d+|first|last", re.IGNORECASE
+)
+"""Names of statistics that are no value and no part of an interval, such as those of pandas' ``describe``."""
+HALF_WIDTH: Final = NormalDist().inv_cdf(0.975)
+"""Half of a 95% CI in standard errors."""
+_SPREADS: Final = {
+    "se": "the standard error",
+    "ci95": "half of a 95% CI",
+    "sd": "the standard deviation",
+}
+SD_ALONE: Final = "± is a standard deviation, which gives no interval without the number of runs"
 _PARTS: Final = frozenset(("low", "high", "se", "ci95", "sd", "±", "n"))
 _NAMES: Final = STATISTICS | {"low": "low", "lower": "low", "high": "high", "upper": "high"}
 _MEANS: Final = frozenset(("mean", "avg", "average", "value"))
 _ENDING: Final = re.compile(r"(?P<name>.*[^ _./-])[ _./-]\(?(?P<part>[^ _./()-]+)\)?")
+
+
+def ask_spread(content: Content, column: str, line: int | None) -> Diagnostic:
+    """Return the error of a ± of which neither the table nor ``source.yml`` says what it is."""
+    choices = join_names([f"{key} ({words})" for key, words in _SPREADS.items()])
+    message = f'the meaning of ± in column "{column}" is not stated'
+    return content.make_problem(message, f"Say interval: in source.yml with one of {choices}", line)
+
+
+def name_statistics(labels: Sequence[str]) -> bool:
+    """Return whether labels name a value, and how sure it is, once each."""
+    different = {label.casefold() for label in labels}
+    kinds = {STATISTICS.get(label) for label in different}
+    return 1 < len(kinds) == len(different) and {"value"} <= kinds <= {*STATISTICS.values()}
 
 
 class ValueColumn(Struct, frozen=True):

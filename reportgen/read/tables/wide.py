@@ -5,8 +5,6 @@ The rows are written to the cache as Parquet, and read from there like any table
 
 from __future__ import annotations
 
-import json
-import re
 from collections import Counter
 from itertools import compress
 from pathlib import Path
@@ -17,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, Stage
+from reportgen.core.score_names import is_metric
 from reportgen.core.words import join_names, quote_names
 from reportgen.formats import sql
 from reportgen.formats.cells import parse_reported
@@ -24,14 +23,15 @@ from reportgen.formats.layout import ROLE_NAMES
 from reportgen.formats.messages import limit_problems, suggest_names
 from reportgen.read.find import locate_file
 from reportgen.read.runs.stored import StoredRun, name_part, write_part
-from reportgen.read.tables.layout import find_column, get_series_parts
+from reportgen.read.tables.layout import get_series_parts
 from reportgen.read.tables.mapped_json import warn_differing
+from reportgen.read.tables.statistics import HALF_WIDTH, SD_ALONE, ask_spread
 from reportgen.read.tables.wide_grid import (
-    HALF_WIDTH,
-    SD_ALONE,
     UNNAMED,
-    ask_spread,
+    chooses_rows,
     find_across,
+    find_benchmark_label,
+    find_filtered,
     find_label,
     find_only_label,
     is_empty,
@@ -40,6 +40,7 @@ from reportgen.read.tables.wide_grid import (
     read_grid,
 )
 from reportgen.settings.source import Columns
+from reportgen.settings.yaml_tree import write_scalar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -60,8 +61,6 @@ _STEPS: Final = frozenset(
 )
 
 
-# Names that a list in YAML may hold without quotes.
-_PLAIN: Final = re.compile(r"[A-Za-z][\w./()@+-]*( [\w./()@+-]+)*")
 _ROLES: Final = ("series", "benchmark", "metric", "seed", "score", "stderr", "n")
 
 
@@ -120,16 +119,6 @@ def map_wide_tables(
     return WideTables(tuple(tables), settings.model_copy(update=update), tuple(warnings))
 
 
-def _write_columns(columns: dict[str, list[str | None]], key: str, cache: Cache) -> Path:
-    """Write columns to the cache, unless it has them, and return the file."""
-    name = name_part(0)
-    path = Path(cache.get_text_path(key, name))
-    if not path.exists():
-        cells = {f"c{index}": np.array(column, object) for index, column in enumerate(columns.values())}
-        write_part(cache, key, name, cells, {name: f"c{index}" for index, name in enumerate(columns)})
-    return path
-
-
 def _read_grids(
     location: Location, settings: SourceSettings, files: Sequence[FileLayout], *, stated: bool
 ) -> list[Grid]:
@@ -152,7 +141,38 @@ def _read_grids(
             return []
         grids.append(grid)
     _check_metrics(grids, settings, location)
+    if not (stated or settings.metrics):
+        for grid in grids:
+            _check_scores(grid, settings)
     return grids
+
+
+def _write_columns(columns: dict[str, list[str | None]], key: str, cache: Cache) -> Path:
+    """Write columns to the cache, unless it has them, and return the file."""
+    name = name_part(0)
+    path = Path(cache.get_text_path(key, name))
+    if not path.exists():
+        cells = {f"c{index}": np.array(column, object) for index, column in enumerate(columns.values())}
+        write_part(cache, key, name, cells, {name: f"c{index}" for index, name in enumerate(columns)})
+    return path
+
+
+def _check_scores(grid: Grid, settings: SourceSettings) -> None:
+    """Refuse a table that nothing describes if its numbers seem to be no scores, or its columns no series."""
+    names, message, step = [one.name for one in grid.scores], "may be counts or settings", ""
+    across, label = find_across(grid, settings, find_only_label(grid)), find_benchmark_label(grid, settings)
+    if label and (metric := next(filter(is_metric, names), "")):
+        message = "may be metrics of one series"
+        score = f"form: totals and columns: {{score: {write_scalar(metric)}}}"
+        step = f"If so, say {score}; if each is a series, say wide: series"
+    elif label and not chooses_rows(grid, label, settings):
+        names, found = [*dict.fromkeys(grid.get_cells(label))], grid.list_rows(label)[None]
+        step = "" if found else f"If they are scores, say filter: {{benchmark: {_write_names(names)}}}"
+    elif across == "benchmarks" and not grid.find_scores(across):
+        step = f"If they are scores, say metrics: {_write_names(names)}"
+    if step:
+        message = f"{quote_names(names)} {message}"
+        raise ReportError(grid.content.make_problem(message, f"{step} in source.yml", 1))
 
 
 def _check_metrics(grids: Sequence[Grid], settings: SourceSettings, location: Location) -> None:
@@ -174,9 +194,8 @@ def _check_metrics(grids: Sequence[Grid], settings: SourceSettings, location: Lo
 
 
 def _write_names(names: Sequence[str]) -> str:
-    """Return the line of ``source.yml`` that names the columns of scores."""
-    quoted = (name if _PLAIN.fullmatch(name) else json.dumps(name, ensure_ascii=False) for name in names)
-    return f"metrics: [{', '.join(quoted)}]"
+    """Return names as a list in YAML."""
+    return f"[{', '.join(map(write_scalar, names))}]"
 
 
 class _GridReader:
@@ -185,8 +204,9 @@ class _GridReader:
     def __init__(self, grid: Grid, settings: SourceSettings, location: Location) -> None:
         rows = grid.rows
         self.filter = dict(settings.filter)  # those of other columns
+        of_rows = find_benchmark_label(grid, settings)
         for name, accepted in settings.filter.items():
-            if label := find_column(name, tuple(grid.labels)):
+            if label := find_filtered(name, grid, of_rows):
                 del self.filter[name]
                 cells = [row[grid.labels[label]] for _, row in rows]
                 rows = tuple(compress(rows, sql.check_texts(cells, accepted)))
@@ -208,14 +228,14 @@ class _GridReader:
         )
         others = {one.index for one in (*counts, *self._means, *self._described)}
         self._columns = [one for one in self._columns if one.index not in others]
-        label = find_only_label(self._grid) if self.across == "series" else None
-        if label and any(find_column(name, (label,)) for name in settings.filter):
-            label = None  # the rows are chosen
-        self._other_rows = {
-            m: self._grid.find_other_rows(label, means=m) if label else [] for m in (True, False)
-        }
-        if label and (left_out := {*self._other_rows[True], *self._other_rows[False]}):
-            at = self._grid.labels[label]
+        if of_rows and chooses_rows(grid, of_rows, settings):
+            of_rows = None  # the rows are chosen
+        found = self._grid.list_rows(of_rows) if of_rows else {None: []}
+        self._other_rows: tuple[list[str], list[str]] = ([], [])
+        self._rows = found[None]
+        if of_rows and self._rows and (left_out := {*found[True], *found[False]}):
+            self._other_rows = found[True], found[False]
+            at = self._grid.labels[of_rows]
             rows = tuple(row for row in self._grid.rows if row[1][at] not in left_out)
             self._grid = replace(self._grid, rows=rows)
 
@@ -239,12 +259,10 @@ class _GridReader:
                     break
         if problems:
             raise ReportError(*limit_problems(problems))
-        confirm = (
-            f"say {_write_names([one.name for one in self._columns])}, with further names if they are scores,"
-        )
-        self._warn_left_out("column", self._find_unused(roles), [one.name for one in self._means], confirm)
-        confirm = "choose the rows of scores with filter:"
-        self._warn_left_out("row", self._other_rows[False], self._other_rows[True], confirm)
+        named = f"metrics: {_write_names([one.name for one in self._columns])}"
+        self._warn_left_out("column", self._find_unused(roles), [one.name for one in self._means], named)
+        means, others = self._other_rows
+        self._warn_left_out("row", others, means, f"filter: {{benchmark: {_write_names(self._rows)}}}")
         return self._melt(across, roles)
 
     def list_runs(self) -> list[StoredRun]:
@@ -265,17 +283,17 @@ class _GridReader:
             if names[cells[grid.labels[label]]] == 1
         ]
 
-    def _warn_left_out(self, noun: str, without: list[str], means: list[str], confirm: str) -> None:
-        """Warn of columns or rows without scores, and of means over others."""
+    def _warn_left_out(self, noun: str, others: list[str], means: list[str], named: str) -> None:
+        """Warn of columns or rows without scores, and of means over others; ``named`` names the rest."""
+        confirm = f"To confirm it, say {named}, with further names if they are scores, in source.yml"
         for names, one, several in (
-            (without, "holds no score and is", "hold no score and are"),
+            (others, "is not known to hold scores and is", "are not known to hold scores and are"),
             (means, "is a mean of others and is", "are means of others and are"),
         ):
             if names:
                 what = f"{noun}{'s' * (len(names) > 1)} {quote_names(names)}"
                 message = f"the {what} {one if len(names) == 1 else several} left out"
-                found = self._diagnose(message, f"To confirm it, {confirm} in source.yml", 1)
-                self.warnings.append(replace(found, severity=Severity.WARNING))
+                self.warnings.append(replace(self._diagnose(message, confirm, 1), severity=Severity.WARNING))
 
     def _find_unused(self, roles: dict[str, str]) -> list[str]:
         """Return the columns that are neither scores nor names, unless ``metrics`` or ``filter`` says so."""

@@ -27,9 +27,8 @@ from reportgen.read.runs.stored import StoredRun, name_part, write_query
 from reportgen.read.tables.check import explain_faults
 from reportgen.read.tables.layout import INTERVAL_PARTS, Layout, RunColumn, is_name_of
 from reportgen.read.tables.rows import Rows, resolve_filters, select_fields
-from reportgen.read.tables.statistics import ValueColumn, find_statistics
+from reportgen.read.tables.statistics import HALF_WIDTH, ValueColumn, ask_spread, find_statistics
 from reportgen.read.tables.wide import WideTables
-from reportgen.read.tables.wide_grid import HALF_WIDTH, ask_spread
 from reportgen.settings.source import SourceSettings
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from itertools import takewhile
 from pathlib import Path
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec import Struct
@@ -13,14 +12,15 @@ from msgspec import Struct
 from reportgen.core.directions import guess_direction, has_better_direction
 from reportgen.core.errors import Diagnostic
 from reportgen.core.score_names import KNOWN, WrittenNumber, describes_model, find_descriptions, is_mean
-from reportgen.core.words import join_names
 from reportgen.formats.cells import are_codes, is_missing, is_number, is_time, parse_reported
 from reportgen.formats.files import split_ending
 from reportgen.formats.layout import ROLE_NAMES
 from reportgen.formats.tables import FORMATS, delimited
+from reportgen.read.tables.layout import find_column
+from reportgen.read.tables.statistics import OTHER_STATISTICS, STATISTICS, name_statistics
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from reportgen.formats.files import Content
     from reportgen.formats.layout import FileLayout
@@ -33,31 +33,10 @@ UNNAMED: Final = "(unnamed)"
 """Name of a column without one, such as the index that pandas writes."""
 BENCHMARKS: Final = ("benchmark", "task", "dataset")
 """Names of a column of benchmarks."""
-STATISTICS: Final = {
-    **dict.fromkeys(("se", "stderr", "sem", "standard_error"), "se"),
-    **dict.fromkeys(("sd", "std", "stdev"), "sd"),
-    **dict.fromkeys(("ci95", "ci"), "ci95"),
-    **dict.fromkeys(("±", "+/-", "+-"), "±"),
-    **dict.fromkeys(("n", "count"), "n"),
-    **dict.fromkeys(("mean", "avg", "average", "score", "value"), "value"),
-}
-"""What endings of the columns beside a column of scores mean, and names in a header of several rows."""
-OTHER_STATISTICS: Final = re.compile(
-    r"min(imum)?|max(imum)?|median|var(iance)?|\d{1,2}(\.\d+)?%|q\d+|first|last", re.IGNORECASE
-)
-"""Names of statistics that are no value and no part of an interval, such as those of pandas' ``describe``."""
 _ENDING: Final = re.compile(
     r"(?P<name>.+?)[ _-]\(?(?P<part>mean|avg|average|se|stderr|sem|sd|std|stdev|ci95|n|count|±|\+/?-)\)?",
     re.IGNORECASE,
 )
-HALF_WIDTH: Final = NormalDist().inv_cdf(0.975)
-"""Half of a 95% CI in standard errors."""
-_SPREADS: Final = {
-    "se": "the standard error",
-    "ci95": "half of a 95% CI",
-    "sd": "the standard deviation",
-}
-SD_ALONE: Final = "± is a standard deviation, which gives no interval without the number of runs"
 # Columns of numbers that are settings rather than scores: a table with one is not taken for scores by itself.
 _SETTINGS: Final = frozenset(
     (
@@ -80,14 +59,6 @@ _SCORES: Final = frozenset(("score", "value", "accuracy", "acc"))
 _MEANS: Final = frozenset(("mean", "avg", "average"))
 _DASHES: Final = re.compile(r":?-{3,}:?")
 _HALF: Final = 0.5
-_DECIMALS: Final = re.compile(r"\d*\.(\d+)")
-
-
-def ask_spread(content: Content, column: str, line: int | None) -> Diagnostic:
-    """Return the error of a ± of which neither the table nor ``source.yml`` says what it is."""
-    choices = join_names([f"{key} ({words})" for key, words in _SPREADS.items()])
-    message = f'the meaning of ± in column "{column}" is not stated'
-    return content.make_problem(message, f"Say interval: in source.yml with one of {choices}", line)
 
 
 class ScoreColumn(Struct, frozen=True):
@@ -121,33 +92,49 @@ class Grid(Struct, frozen=True):
 
         These describe the models, as their size does, or are ``means`` over other columns.
         """
-        cells = {one.name: [row[one.index] for _, row in self.rows] for one in self.scores}
-        others = [] if across == "metrics" else _find_other_names(cells, means=means)
-        return [one for one in self.scores if one.name in others]
+        names = self._list_others(across)[means] if self.find_scores(across) else []
+        return [one for one in self.scores if one.name in names]
 
-    def find_other_rows(self, label: str, *, means: bool) -> list[str]:
-        """Return the names of rows that are no benchmark, if others are left, as of columns."""
-        cells: dict[str, list[str]] = {}
+    def find_scores(self, across: Across | None) -> list[ScoreColumn]:
+        """Return the columns of scores; none if all describe the models."""
+        others = self._list_others(across)
+        return [one for one in self.scores if one.name not in {*others[True], *others[False]}]
+
+    def _list_others(self, across: Across | None) -> dict[bool, list[str]]:
+        numbers = {
+            one.name: [number for _, row in self.rows for number in _parse_number(one, row)]
+            for one in self.scores
+            if across != "metrics"
+        }
+        return _find_others(numbers, of_series=across == "series")
+
+    def list_rows(self, label: str) -> dict[bool | None, list[str]]:
+        """Return the names of rows: of means over other rows, of others that are no benchmark, of scores.
+
+        The keys are True, False and None; all are scores if no other is left.
+        """
+        numbers: dict[str, list[WrittenNumber]] = {}
         for _, row in self.rows:
-            cells.setdefault(row[self.labels[label]], []).extend(row[one.index] for one in self.scores)
-        return _find_other_names(cells, means=means)
+            own = numbers.setdefault(row[self.labels[label]], [])
+            own += (number for one in self.scores for number in _parse_number(one, row))
+        others = _find_others(numbers, of_series=False)
+        return {**others, None: [name for name in numbers if name not in {*others[True], *others[False]}]}
 
     def get_cells(self, name: str) -> list[str]:
         """Return the cells of a label column."""
         return [cells[self.labels[name]] for _, cells in self.rows]
 
 
-def _find_other_names(cells: Mapping[str, Sequence[str]], *, means: bool) -> list[str]:
-    numbers = {name: list(_parse_numbers(column)) for name, column in cells.items()}
-    found = {True: list(filter(is_mean, numbers)), False: find_descriptions(numbers)}
-    return found[means] if len(found[True]) + len(found[False]) < len(numbers) else []
+def _find_others(numbers: Mapping[str, Sequence[WrittenNumber]], *, of_series: bool) -> dict[bool, list[str]]:
+    """Return which names are those of means, under True, and of what else is no score."""
+    return {True: list(filter(is_mean, numbers)), False: find_descriptions(numbers, of_series=of_series)}
 
 
-def _parse_numbers(cells: Iterable[str]) -> Iterator[WrittenNumber]:
-    for cell in cells:
-        if found := parse_reported(cell):
-            decimals = _DECIMALS.search(cell)
-            yield WrittenNumber(found.value, len(decimals[1]) if decimals else 0)
+def _parse_number(column: ScoreColumn, row: Sequence[str]) -> Iterator[WrittenNumber]:
+    if found := parse_reported(row[column.index]):
+        # Only scores are in percent or bold, or have a spread.
+        is_marked = column.spread is not None or not is_number(row[column.index].replace(",", ""))
+        yield WrittenNumber(found.value, is_marked)
 
 
 def _iterate_lines(content: Content, file: FileLayout) -> Iterator[tuple[int | None, list[str]]]:
@@ -312,13 +299,6 @@ def _name_columns(levels: Sequence[Sequence[str]]) -> tuple[list[str], list[str]
     return named, ["", *subs[1:]]
 
 
-def name_statistics(labels: Sequence[str]) -> bool:
-    """Return whether labels name a value, and how sure it is, once each."""
-    different = {label.casefold() for label in labels}
-    kinds = {STATISTICS.get(label) for label in different}
-    return 1 < len(kinds) == len(different) and {"value"} <= kinds <= {*STATISTICS.values()}
-
-
 def _pair_columns(
     tops: Sequence[str], subs: Sequence[str], is_score: Sequence[bool]
 ) -> tuple[ScoreColumn, ...]:
@@ -412,6 +392,22 @@ def find_only_label(grid: Grid) -> str | None:
     """Return the column of labels if there is one besides seed and run."""
     named = [name for name in grid.labels if name.casefold() not in {"seed", "run"}]
     return named[0] if len(named) == 1 else None
+
+
+def find_benchmark_label(grid: Grid, settings: SourceSettings) -> str | None:
+    """Return the column of the names of benchmarks if the others are series."""
+    label = find_only_label(grid)
+    return label if find_across(grid, settings, label) == "series" else None
+
+
+def find_filtered(name: str, grid: Grid, benchmarks: str | None) -> str | None:
+    """Return the column of labels that ``filter`` calls by this name."""
+    return find_column(name, tuple(grid.labels)) or (benchmarks if name == "benchmark" else None)
+
+
+def chooses_rows(grid: Grid, label: str, settings: SourceSettings) -> bool:
+    """Return whether ``filter`` chooses rows by this column, that of the benchmarks."""
+    return any(find_filtered(name, grid, label) == label for name in settings.filter)
 
 
 def is_table_of_scores(grid: Grid, settings: SourceSettings) -> bool:
