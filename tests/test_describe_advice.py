@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 import pytest
 import yaml
 from command_line import call
@@ -177,6 +179,90 @@ def test_a_row_for_each_problem_and_a_column_for_each_model(tmp_path: Path, name
     write_file(root / "data/s.csv", f"{name},series,score\n{''.join(melted)}")
     described = describe(root, "data/s.csv")
     assert [one["mean"] for one in described["evaluations"]] == [0.75, 0.25]
+
+
+@pytest.mark.parametrize(
+    ("header", "words"),
+    [
+        ("problem,Elm,Fir", ("True", "False")),
+        ("question,Elm,Fir", ("true", "false")),
+        ("question,Elm,Fir", ("1", "0")),
+        ("task_id,gold,Elm,Fir", ("correct", "wrong")),
+        ("instance_id,subject,Elm,Fir", ("pass", "fail")),
+        (",Elm,Fir", ("True", "False")),
+        ("id,Elm", ("True", "False")),
+        ("model,q1,q2,q3", ("True", "False")),
+    ],
+)
+def test_a_table_of_answers_with_a_column_for_each_model_or_problem(
+    tmp_path: Path, header: str, words: tuple[str, str]
+) -> None:
+    """The advice makes a table that is read, and no settings are suggested that would read another."""
+    names = header.split(",")
+    labels = [name for name in names if name not in {"Elm", "Fir", "q1", "q2", "q3"}]
+    numbers = {"", "gold", "id"}
+    rows, right = [], 0
+    for index in range(6):
+        marks = [words[(index + place) % 2] for place in range(len(names) - len(labels))]
+        right += marks.count(words[0])
+        rows.append(",".join([f"{'' if one in numbers else one[0]}{index}" for one in labels] + marks))
+    root = put(tmp_path, {"s.csv": "\n".join([header, *rows, ""])})
+    found = describe(root, "data/s.csv")
+    step = found["problems"][0]["next_step"]
+    assert (len(found["problems"]), found["suggested"]["source.yml"]) == (1, "")
+    melt = re.search(r'frame\.melt\((.+?), var_name="(\w+)", value_name="score"\)', step)
+    assert melt, step
+    frame = pd.read_csv(root / "data/s.csv", dtype=str)
+    if called := re.search(r'call the column "([^"]*)" problem', step):
+        frame = frame.rename(columns={called[1]: "problem", "Unnamed: 0": "problem"})
+    melted = frame.melt(json.loads(melt[1]), var_name=melt[2], value_name="score")
+    melted.to_csv(root / "data/s.csv", index=False)
+    found = describe(root, "data/s.csv")
+    assert found["code"] == 0, found["problems"]
+    assert sum(one["answers"] for one in found["evaluations"]) == 6 * (len(names) - len(labels))
+    assert sum(one["mean"] * one["answers"] for one in found["evaluations"]) == pytest.approx(right)
+
+
+RUNS_TABLE = '"Name","State","Notes","User","Tags","Created","Runtime","Sweep","accuracy"'
+
+
+@pytest.mark.parametrize(
+    ("head", "rows"),
+    [
+        (
+            RUNS_TABLE,
+            [
+                "a,finished,-,,,2026-01-05T10:00:00.000Z,1200,,0.91",
+                "b,crashed,-,,,2026-01-05T10:00:00.000Z,9,,0.1",
+            ],
+        ),
+        (
+            "Start Time,Name,Status,accuracy",
+            ["2026-01-05 10:00:00,a,FINISHED,0.91", "2026-01-05 11:00:00,b,FAILED,0.1"],
+        ),
+        ("name,created_at,accuracy", ["a,2026-01-05T10:00:00,0.91", "b,2026-01-05T11:00:00,0.1"]),
+        ("name,status,seed,accuracy", ["a,finished,1,0.91", "a,crashed,2,0.1"]),
+        ("Name,State,pass@1,pass@5", ["a,finished,0.91,0.95", "b,crashed,0.1,0.2"]),
+        ("model,benchmark,state,score", ["a,Sums,finished,0.91", "b,Sums,crashed,0.1"]),
+    ],
+)
+@pytest.mark.parametrize("settings", ["", "format: csv\n"])
+def test_runs_are_no_totals_by_a_suggestion(
+    tmp_path: Path, head: str, rows: list[str], settings: str
+) -> None:
+    """A crashed run has a last value, too."""
+    root = put(tmp_path, {"s.csv": "\n".join([head, *rows, ""])})
+    if settings:
+        write_file(root / "data/s.source.yml", settings)
+    found = describe(root, "data/s.csv")
+    assert (found["code"], found["totals"]) == (1, [])
+    assert "form" not in found["suggested"]["source.yml"]
+    assert "form: totals" not in found["problems"][0]["next_step"]
+    if chosen := re.search(r"filter: \{\w+: VALUE\}", found["problems"][0]["next_step"]):
+        value = "FINISHED" if "FINISHED" in rows[0] else "finished"
+        write_file(root / "data/s.source.yml", f"{settings}{chosen[0].replace('VALUE', value)}\n")
+        _, followed = follow_all(root, "data/s.csv")
+        assert {one["series"] for one in followed["totals"]} == {"a"}
 
 
 def test_a_setting_that_only_runs_without_the_metric_vary_is_not_suggested(tmp_path: Path) -> None:

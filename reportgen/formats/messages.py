@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
@@ -60,7 +61,17 @@ def limit_problems(problems: Iterable[Diagnostic]) -> list[Diagnostic]:
     return shown
 
 
-def advise_rows(problem: str) -> str:
-    """Return advice for a table with a row for each problem and a column for each model."""
-    melt = f'frame.melt("{problem}", var_name="series", value_name="score")'
-    return f"If each model has a column, write a row for each answer, as {melt} does in pandas"
+def advise_rows(
+    label: str, others: Sequence[str] = (), *, across: str = "series", is_known: bool = True
+) -> str:
+    """Return advice for a table of answers with a column for each model or problem, which are ``across``.
+
+    ``label`` is the column that names the rows, which ``is_known`` by its name or has to be called problem;
+    ``others`` are further columns without answers.
+    """
+    first = label if is_known else "problem"
+    names = json.dumps([first, *others] if others else first, ensure_ascii=False)
+    melt = f'frame.melt({names}, var_name="{across}", value_name="score")'
+    renamed = "" if is_known else f'call the column "{label}" problem and '
+    what = "model" if across == "series" else across
+    return f"If each {what} has a column, {renamed}write a row for each answer, as {melt} does in pandas"

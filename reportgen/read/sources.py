@@ -412,7 +412,7 @@ def _survey_tables(location: Location, files: Sequence[FileLayout], settings: So
     if any(find_unmatched_names(found, settings, place)) and not found.layout.exhaustive:
         found = survey(root, files, settings, place, whole=True)
     found = check_setting_names(found, settings, place)
-    return replace(found, warnings=(*found.warnings, *merged, *warn_no_metrics(found, place)))
+    return replace(found, warnings=(*found.warnings, *merged, *warn_no_metrics(root, found, settings, place)))
 
 
 def _make_source(

@@ -304,6 +304,11 @@ def is_metadata(column: str) -> bool:
     return bool(_METADATA.fullmatch(column.strip()))
 
 
+def find_states(columns: Iterable[str]) -> list[str]:
+    """Return the columns that say how runs ended: a crashed one has a last value, too."""
+    return [name for name in columns if _PARTS.split(name)[-1].strip().casefold() in {"state", "status"}]
+
+
 def is_setting_text(name: str) -> bool:
     """Return whether words of this name may be a setting of an experiment, and no metadata of its runs."""
     return is_comparable(name) and not is_metadata(name)

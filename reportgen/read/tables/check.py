@@ -25,10 +25,12 @@ from reportgen.formats.layout import RUN_SETTINGS
 from reportgen.formats.messages import advise_rows, limit_problems, list_names, merge_problems, suggest_names
 from reportgen.formats.tables import FORMATS, delimited
 from reportgen.read.find import locate_file
+from reportgen.read.runs.labels import find_states
 from reportgen.read.runs.stored import clean_text
-from reportgen.read.tables.distinguish import suggest_distinct_totals
+from reportgen.read.tables.distinguish import advise_answers, lists_runs, suggest_distinct_totals
 from reportgen.read.tables.layout import OUTCOME_NAMES, match_columns
 from reportgen.settings.text import shorten
+from reportgen.settings.yaml_tree import write_scalar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -190,8 +192,14 @@ def advise_step(root: Path, layout: Layout, settings: SourceSettings, place: Sou
         and len(layout.kinds) <= len(steps) + 1
     ):
         return "If the columns are steps, say form: long in source.yml"
-    if problem := match_columns(OUTCOME_NAMES, layout.kinds, {}).get("problem"):
-        return f"{advise_rows(problem)}. Otherwise {advice}"
+    if lists_runs(root, layout, settings):
+        states = (f"filter: {{{write_scalar(name)}: VALUE}}" for name in find_states(layout.kinds))
+        chosen = next(states, "")
+        first = f"Choose the runs that ended well with {chosen} in source.yml. Otherwise n" if chosen else "N"
+        return f"{first}{advice[1:]}"
+    problem = match_columns(OUTCOME_NAMES, layout.kinds, {}).get("problem")
+    if answers := advise_answers(root, layout, settings) or (advise_rows(problem) if problem else ""):
+        return f"{answers}. Otherwise {advice}"
     if totals is None:
         return f"N{advice[1:]}; a table of scores without steps is form: totals, or {wide}"
     score = f" and columns: {{score: {totals['score']}}}" if totals else ""

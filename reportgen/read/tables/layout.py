@@ -18,6 +18,7 @@ from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.evaluations.texts import TEXTS
 from reportgen.formats.layout import ROLE_NAMES, FileLayout, find_empty_steps
 from reportgen.formats.messages import advise_rows, list_names, suggest_names
+from reportgen.read.runs.labels import find_states
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -382,7 +383,8 @@ def suggest_totals(layout: Layout, settings: SourceSettings, *, sure: bool = Fal
     no other may hold numbers.
     """
     roles, names = layout.roles, get_mapped_columns(settings)
-    if settings.form or layout.outcomes or layout.totals or layout.spread or roles.step:
+    stated = settings.form or layout.outcomes or layout.totals or layout.spread or roles.step
+    if stated or {*find_states(layout.kinds)}.difference(settings.filter):
         return None
     numeric = {name for name, kind in layout.kinds.items() if kind in NUMERIC}
     matched = match_columns(
@@ -392,8 +394,7 @@ def suggest_totals(layout: Layout, settings: SourceSettings, *, sure: bool = Fal
         taken=(roles.series, roles.run, roles.seed),
         fits=lambda part, name: part in {"benchmark", "metric"} or name in numeric,
     )
-    named = [roles.series is not None, "benchmark" in matched]
-    if not (all(named) if sure else any(named)):
+    if not (all if sure else any)((roles.series, "benchmark" in matched)):
         return None
     free = numeric - {*matched.values(), *astuple(roles)}
     if "score" in matched:

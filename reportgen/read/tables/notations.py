@@ -14,6 +14,7 @@ from reportgen.formats.cells import NUMERIC, Kind, is_missing, is_number, is_oth
 from reportgen.formats.messages import limit_problems, list_names
 from reportgen.formats.tables import FORMATS, delimited
 from reportgen.read.tables.check import check_rows, make_check
+from reportgen.read.tables.distinguish import advise_answers
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from reportgen.formats.files import Content
     from reportgen.formats.layout import FileLayout, Look, Row
     from reportgen.read.tables.layout import Layout, Survey
+    from reportgen.settings.source import SourceSettings
 
 
 _LONGEST: Final = 60
@@ -81,7 +83,9 @@ def _find_unsigned(content: Content, file: FileLayout, name: str, metric: str | 
             yield content.make_problem(message, "Write all of them in one way, as 51% or as 0.51", row.line)
 
 
-def warn_no_metrics(survey: Survey, place: SourceLocation) -> Iterator[Diagnostic]:
+def warn_no_metrics(
+    root: Path, survey: Survey, settings: SourceSettings, place: SourceLocation
+) -> Iterator[Diagnostic]:
     """Warn if a source of measurements has nothing to draw, as when decimals have commas."""
     layout = survey.layout
     if layout.metrics or layout.outcomes or layout.totals:
@@ -91,7 +95,8 @@ def warn_no_metrics(survey: Survey, place: SourceLocation) -> Iterator[Diagnosti
     texts = [f'"{name}"' for name, kind in rest.items() if kind is not Kind.EMPTY]
     empty = [f'"{name}"' for name, kind in rest.items() if kind is Kind.EMPTY]
     message = "no column holds the numbers of a metric"
-    advice = "Write decimals as 0.5, not as 0,5, and commas, semicolons or tabs between cells"
+    written = "Write decimals as 0.5, not as 0,5, and commas, semicolons or tabs between cells"
+    advice = advise_answers(root, layout, settings) or written
     if layout.long:
         message = f'no row names a metric: the column "{layout.roles.metric}" is empty'
         advice = "Fill it with the metric of each value"

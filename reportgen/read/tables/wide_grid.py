@@ -16,6 +16,7 @@ from reportgen.formats.cells import are_codes, is_missing, is_number, is_time, p
 from reportgen.formats.files import split_ending
 from reportgen.formats.layout import ROLE_NAMES
 from reportgen.formats.tables import FORMATS, delimited
+from reportgen.read.runs.labels import find_states
 from reportgen.read.tables.layout import find_column
 from reportgen.read.tables.statistics import OTHER_STATISTICS, STATISTICS, name_statistics
 
@@ -118,7 +119,7 @@ class Grid(Struct, frozen=True):
             own = numbers.setdefault(row[self.labels[label]], [])
             own += (number for one in self.scores for number in _parse_number(one, row))
         others = _find_others(numbers, of_series=False)
-        return {**others, None: [name for name in numbers if name not in {*others[True], *others[False]}]}
+        return others | {None: [name for name in numbers if name not in {*others[True], *others[False]}]}
 
     def get_cells(self, name: str) -> list[str]:
         """Return the cells of a label column."""
@@ -414,7 +415,7 @@ def is_table_of_scores(grid: Grid, settings: SourceSettings) -> bool:
     """Return whether a table is one of scores, going by the names and cells of its columns."""
     label = find_only_label(grid)
     across = find_across(grid, settings, label)
-    if across is None or _lists_runs(grid):
+    if across is None or _lists_runs(grid, settings):
         return False
     means, described = (grid.find_others(across, means=means) for means in (True, False))
     numbers = grid.plain_scores
@@ -439,8 +440,9 @@ def is_table_of_scores(grid: Grid, settings: SourceSettings) -> bool:
     return bool(named) and is_single and not is_other and (is_marked or is_several)
 
 
-def _lists_runs(grid: Grid) -> bool:
-    """Return whether rows are runs, as loggers export them: with the time of day at which each began."""
+def _lists_runs(grid: Grid, settings: SourceSettings) -> bool:
+    """Return whether rows are runs, as loggers export them: with the time of day or the state of each."""
     labels = (list(filter(None, grid.get_cells(name))) for name in grid.labels)
     has_times = any(cells and all(is_time(cell) and ":" in cell for cell in cells) for cells in labels)
-    return has_times or delimited.is_table_of_runs(grid.header)
+    has_states = set(find_states(grid.labels)) - set(settings.filter)
+    return has_times or bool(has_states) or delimited.is_table_of_runs(grid.header)
