@@ -149,11 +149,13 @@ def test_too_few_problems_are_not_decided_across_benchmarks() -> None:
     assert macro.reason == "5 shared problems: fewer than 6 cannot decide"
 
 
-def test_ranges_and_baselines_that_do_not_fit_are_errors() -> None:
-    """0 to 1 and 0 to 100 have no average; a baseline has to be there."""
+def test_ranges_that_differ_have_no_average_and_a_baseline_has_to_be_there() -> None:
+    """Scores of 0 to 1 and of 0 to 100 are only compared on each benchmark."""
     percent = matrix(100 * _real(1, 2, 8), highest=100)
-    with pytest.raises(ScoresError, match=r"0 to 1 \(x\), 0 to 100 \(y\)"):
-        compare_benchmarks({"x": matrix(_real(1, 2, 8)), "y": percent})
+    found = compare_benchmarks({"x": matrix(_real(1, 2, 8)), "y": percent}, baseline="B")
+    assert [(one.score.estimate, one.against) for one in found.macro] == [(None, None)] * 2
+    assert "different ranges, 0 to 1 on x, 0 to 100 on y" in found.macro[0].reason
+    assert found.cells[0][0].against is not None
     with pytest.raises(ScoresError, match="no series Z to compare with"):
         compare_benchmarks({"x": matrix(_real(1, 2, 8))}, baseline="Z")
 

@@ -333,6 +333,28 @@ def test_totals_of_another_scale_are_an_error(tmp_path: Path) -> None:
     assert scores == {"mine / A": 0.5, "mine / B": 0.6, "theirs / A": 0.4, "theirs / B": 0.3}
 
 
+def test_percentages_of_a_paper_are_shares_beside_those_of_a_harness(tmp_path: Path) -> None:
+    """By the key that the error names, with their standard errors; those of one scale stay as they are."""
+    total = "model,score,stderr\nA,{},{}\nB,{},\n"
+    settings = {"mine__source": "form: totals", "theirs__source": "form: totals"}
+    texts = total.format(0.5, 0.02, 0.6), total.format(51.2, 2, 60)
+    (found,) = problems(write_scores(tmp_path / "a", *texts, **settings))
+    line = "score_range: [0, 100]"
+    assert f'say {line} in the source.yml of "theirs"' in found
+    stated = settings | {"theirs__source": f"form: totals\n{line}\n"}
+    shown = show(drafted(write_scores(tmp_path / "b", *texts, **stated)), "scores").numbers["scores"]
+    assert {one["series"]: one["estimate"] for one in shown} == pytest.approx(
+        {"mine / A": 0.5, "mine / B": 0.6, "theirs / A": 0.512, "theirs / B": 0.6}
+    )
+    widths = {one["series"]: one["high"] - one["estimate"] for one in shown if one["high"] is not None}
+    assert widths == pytest.approx({"mine / A": 1.96 * 0.02, "theirs / A": 1.96 * 0.02}, rel=1e-3)
+    both = dict.fromkeys(settings, f"form: totals\n{line}\n")
+    shown = show(drafted(write_scores(tmp_path / "c", texts[1], texts[1], **both)), "scores").numbers[
+        "scores"
+    ]
+    assert {one["estimate"] for one in shown} == {51.2, 60}
+
+
 def test_commands_take_several_sources(tmp_path: Path) -> None:
     """``facts``, ``observations`` and ``plan``, with the names that a page uses."""
     root = write_curves(tmp_path)

@@ -250,11 +250,14 @@ def open_totals(project_root: Path, source: Source) -> TotalsTable | JoinedTotal
 
 
 class JoinedTotals:
-    """The totals of joined sources, as those of a ``TotalsTable``."""
+    """The totals of joined sources, as those of a ``TotalsTable``; shares where their ranges differ."""
 
     def __init__(self, project_root: Path, source: Source) -> None:
         self._source = source
         self._tables = {part.source.name: TotalsTable(project_root, part.source) for part in source.parts}
+        ranges = {part.source.name: part.source.score_range for part in source.parts}
+        differ = len(set(ranges.values())) > 1
+        self._divisors = {name: high if differ else 1.0 for name, (_, high) in ranges.items()}
 
     def get_scores(
         self,
@@ -269,17 +272,19 @@ class JoinedTotals:
             lambda part, own: self._tables[part.name].get_scores(benchmark, own, where),
         )
         return tuple(
-            replace(one, series=part.names.get(one.series, one.series))
+            _divide(
+                replace(one, series=part.names.get(one.series, one.series)), self._divisors[part.source.name]
+            )
             for part, scores in planned
             for one in scores
         )
 
     def get_range(self, scores: Sequence[ReportedScore], *, higher_is_better: bool) -> tuple[float, float]:
         """Return the range of the scores of all sources; one on another scale is an error."""
-        ends = {
-            name: table.get_range(scores, higher_is_better=higher_is_better)
-            for name, table in self._tables.items()
-        }
+        ends = {}
+        for name, table in self._tables.items():
+            low, high = table.get_range(scores, higher_is_better=higher_is_better)
+            ends[name] = (low / self._divisors[name], high / self._divisors[name])
         if len(set(ends.values())) == 1:
             return next(iter(ends.values()))
         shares = [name for name, pair in ends.items() if pair == (0.0, 1.0)]
@@ -287,8 +292,16 @@ class JoinedTotals:
         said = (
             f"the scores of {quote_names(shares)} are from 0 to 1, and those of {quote_names(others)} are not"
         )
-        step = "Write percentages with their sign, as 51%, or show the sources in blocks of their own"
+        step = (
+            f"If these are in percent, say score_range: [0, 100] in the source.yml of {quote_names(others)}"
+        )
+        step += ", or write the sign, as 51%; otherwise show the sources in blocks of their own"
         raise ReportError(Diagnostic(self._source.location, said, step, Stage.DATA))
+
+
+def _divide(score: ReportedScore, divisor: float) -> ReportedScore:
+    value, stderr = (None if one is None else one / divisor for one in (score.value, score.stderr))
+    return replace(score, value=value, stderr=stderr)
 
 
 def get_benchmark_parts(source: Source) -> Mapping[str, tuple[str, ...]]:

@@ -60,7 +60,7 @@ def join_sources(root: Path, sources: Sequence[Source], place: SourceLocation, c
         lower_is_better=_list_all(one.lower_is_better for one in sources),
         higher_is_better=_join_directions(sources),
         slices=_list_common([one.slices for one in sources]),
-        score_range=sources[0].score_range,
+        score_range=_join_ranges(sources) or sources[0].score_range,
         parts=parts,
         warnings=tuple(_compare_protocols(sources, place)),
     )
@@ -130,7 +130,7 @@ def _list_each(sources: Sequence[Source], get: Callable[[Source], str]) -> str:
 
 def _compare_benchmarks(sources: Sequence[Source]) -> Iterator[tuple[str, str]]:
     """Yield why the sources have no scale or no benchmark in common, with the next step."""
-    if len({one.score_range for one in sources}) > 1:
+    if _join_ranges(sources) is None:
         said = _list_each(
             sources, lambda one: f"scores from {one.score_range[0]:g} to {one.score_range[1]:g}"
         )
@@ -148,6 +148,18 @@ def _compare_benchmarks(sources: Sequence[Source]) -> Iterator[tuple[str, str]]:
     elif not without and not _list_common([one.benchmarks for one in sources]):
         said = _list_each(sources, lambda one: quote_names(one.benchmarks))
         yield f"the sources have no benchmark in common: {said}", "Use the same name in each"
+
+
+def _join_ranges(sources: Sequence[Source]) -> tuple[float, float] | None:
+    """Return the range of the scores of all sources, or None if they have several.
+
+    Totals become shares, with a range of 0 to 1, if all ranges begin at 0.
+    """
+    ranges = {one.score_range for one in sources}
+    if len(ranges) == 1:
+        return ranges.pop()
+    become_shares = sources[0].kind == "totals" and not any(low for low, _ in ranges)
+    return (0.0, 1.0) if become_shares else None
 
 
 def _name_series(
@@ -190,5 +202,5 @@ def _join_settings(parts: Sequence[SourcePart]) -> SourceSettings:
         },
     }
     if any("score_range" in one.settings.model_fields_set for one in sources):
-        given["score_range"] = sources[0].score_range
+        given["score_range"] = _join_ranges(sources)
     return SourceSettings(**given)

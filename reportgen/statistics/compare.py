@@ -222,14 +222,13 @@ def compare_benchmarks(
     (``compute_macro_score``). ``parts`` holds problem scores by benchmark, ``given`` totals
     (``score_totals``). What is a mean over other benchmarks (``find_composites``), as ``known_parts`` say or
     the scores show, or repeats their problems (``find_repeats``) is in no average, and neither is what may be
-    a total (``guess_totals``) if ``guess``. Raises a ScoresError if ranges of scores differ, or no benchmark
-    has the baseline.
+    a total (``guess_totals``) if ``guess``. There is no average if ranges of scores differ or are not known.
+    Raises a ScoresError if no benchmark has the baseline.
     """
     family = _Family(metric, k, **options)
     table = family.tabulate(parts, given or {})
     composites = _list_composites(table, parts, known_parts or {}, guess=guess)
-    unknown_ranges = _check_one_range(parts) if len(parts) > 1 else []
-    unknown_ranges = [name for name in unknown_ranges if name not in composites]
+    no_average = _compare_ranges({name: part for name, part in parts.items() if name not in composites})
     series = tuple(next(iter(table.values()), ()))
     if baseline not in {None, *series}:
         step = f"There are {', '.join(series)}"
@@ -241,16 +240,16 @@ def compare_benchmarks(
     }
     averaged = [(name, baseline) for name in series if baseline not in {None, name}]
     single = tuple(name for name in table if name not in composites)
-    averaged = averaged if tuple(name for name in paired if name in single) == single else []
+    is_paired = tuple(name for name in paired if name in single) == single
+    averaged = averaged if is_paired and not no_average else []
     comparisons = family.compare(paired, averaged, over=single)
 
     cells, averages = [], []
     for name in series:
         column = [(benchmark, scores[name]) for benchmark, scores in table.items()]
         average = compute_macro_score(name, [one for one in column if one[0] in single], family.level)
-        if unknown_ranges:
-            reason = f"no average: the range of scores is not known on {', '.join(unknown_ranges)}"
-            average = make_missing_score(name, family.level, reason)
+        if no_average:
+            average = make_missing_score(name, family.level, f"no average: {no_average}")
         cells.append(tuple(_make_cell(*one, baseline, comparisons) for one in column))
         averages.append(_make_cell(None, average, baseline, comparisons))
     return AcrossBenchmarks(series, tuple(table), tuple(cells), tuple(averages), baseline, composites)
@@ -287,16 +286,15 @@ def _make_cell(
     return BenchmarkCell(score, against, reason)
 
 
-def _check_one_range(parts: Mapping[str, ProblemScores]) -> list[str]:
-    """List the benchmarks with an unknown range of scores; raise a ScoresError if known ranges differ."""
-    every = {name: (part.lowest, part.highest) for name, part in parts.items()}
+def _compare_ranges(parts: Mapping[str, ProblemScores]) -> str:
+    """Return why several benchmarks have no average, if their ranges differ or are not known."""
+    every = {name: (part.lowest, part.highest) for name, part in parts.items() if len(parts) > 1}
     ranges = {name: ends for name, ends in every.items() if all(map(math.isfinite, ends))}
     if len(set(ranges.values())) > 1:
-        listed = ", ".join(f"{low:g} to {high:g} ({name})" for name, (low, high) in ranges.items())
-        raise ScoresError(
-            f"scores of different ranges cannot be averaged: {listed}", "Give all benchmarks one range"
-        )
-    return [name for name in every if name not in ranges]
+        listed = ", ".join(f"{low:g} to {high:g} on {name}" for name, (low, high) in ranges.items())
+        return f"scores have different ranges, {listed}"
+    unknown = [name for name in every if name not in ranges]
+    return f"the range of scores is not known on {', '.join(unknown)}" if unknown else ""
 
 
 class PairOn(NamedTuple):
