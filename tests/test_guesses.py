@@ -161,3 +161,41 @@ def test_names_of_files_are_confirmed(tmp_path: Path, name: str) -> None:
     again = json.loads(call(root, "describe", "data/runs", "--format", "json").stdout)
     assert (again["problems"], again["suggested"]["source.yml"]) == ([], "")
     assert (again["runs"], again["metrics"]) == (first["runs"], first["metrics"])
+
+
+def write_result(root: Path, day: int, model: str, shots: int, seed: int | None) -> None:
+    """Write a file of lm-evaluation-harness."""
+    document = {
+        "results": {"sums": {"alias": "sums", "acc,none": 0.5 + day / 100}},
+        "n-shot": {"sums": shots},
+        "config": {"model_args": f"pretrained={model}", **({} if seed is None else {"random_seed": seed})},
+        "model_name": model,
+        "lm_eval_version": "0.4.11",
+    }
+    path = root / f"data/lm/{model}/results_2026-01-0{day}T10-00-00.000000.json"
+    write_file(path, json.dumps(document))
+
+
+@pytest.mark.parametrize(
+    ("shots", "seeds"), [((5, 5), (None, None)), ((0, 5), (None, None)), ((0, 5), (1, 2)), ((5, 5), (1, 1))]
+)
+def test_evaluations_of_one_model_are_confirmed_as_different_runs(
+    tmp_path: Path, shots: tuple[int, int], seeds: tuple[int | None, int | None]
+) -> None:
+    """By the lines of the warning; the other ones in it make two series."""
+    root = write_report(tmp_path, {"data/runs.csv": None, "content/index.md": "# E\n"})
+    for day, (shot, seed) in enumerate(zip(shots, seeds, strict=True), 1):
+        write_result(root, day, "elm", shot, seed)
+    first = json.loads(call(root, "describe", "data/lm", "--format", "json").stdout)
+    (problem,) = first["problems"]
+    step = problem["next_step"]
+    lines = r"(?:series|run)_from: (?:\[[^\]]+\]|\w+)"
+    confirmed = re.search(f"confirm it with ({lines}(?: and {lines})?)", step)
+    apart = re.search(f"apart with ({lines})", step)
+    assert confirmed, step
+    assert apart, step
+    for stated, series in ((confirmed[1], 1), (apart[1], 2)):
+        write_file(root / "data/lm/source.yml", "".join(f"{line}\n" for line in stated.split(" and ")))
+        again = json.loads(call(root, "describe", "data/lm", "--format", "json").stdout)
+        assert (again["problems"], len(again["series"])) == ([], series)
+        assert series == 2 or again["totals"] == first["totals"]

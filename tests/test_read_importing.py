@@ -354,15 +354,17 @@ def test_runs_of_one_series_and_seed_are_told_apart_and_reported(tmp_path: Path)
     assert data.warnings("s") == [
         (
             'data/s/source.yml: 2 runs have the series "grpo" and seed 1: data/s/a.made and data/s/b.made. '
-            "They are read as different runs of one series. "
-            "If they are not, tell them apart with series_from: or seed_from:."
+            "They are read as different runs of one series: confirm it with run_from: folder. "
+            "If they are not, tell them apart with series_from: folder in source.yml."
         )
     ]
     data.write("s/b.made", json.dumps(run_of(config={"seed": 1, "algo": "grpo", "lr": 0.1, "kl": 0})))
     assert data.warnings("s")[0].endswith(
         "They are read as different runs of one series, but differ in lr and kl: "
-        "tell them apart with series_from: lr, if that matters."
+        "tell them apart with series_from: lr, or confirm it with run_from: folder, in source.yml."
     )
+    data.write("s/source.yml", "series_from: algo\nrun_from: folder\n")
+    assert data.warnings("s") == []
 
 
 def test_a_name_in_vain_is_told_with_those_there_are(tmp_path: Path) -> None:

@@ -71,8 +71,11 @@ def test_evaluations_with_other_shots_are_told_and_the_advice_works(tmp_path: Pa
     assert told == (
         f'data/s: 2 runs of the series "org/m" differ in more than seeds: {where}. '
         "They are read as different runs of one series, but differ in prompt: "
-        "tell them apart with series_from: [model, prompt], if that matters."
+        "tell them apart with series_from: [model, prompt], or confirm it with series_from: model, in "
+        "source.yml."
     )
+    data.write("s/source.yml", "series_from: model\n")
+    assert (series_of(data), data.warnings("s")) == (("org/m",), [])
     data.write("s/source.yml", "series_from: [model, prompt]\n")
     assert series_of(data) == ("org/m, 0-shot", "org/m, 25-shot")
     assert data.warnings("s") == []

@@ -135,8 +135,13 @@ def test_runs_of_one_name_are_told_apart(tmp_path: Path) -> None:
         ("a", "a (2)"): {0.0: 3.0, 5.0: 4.0},
     }
     assert data.warnings("chart") == [
-        'data/chart.csv: 2 runs have the series "a" and no seed; they are read as different runs.'
+        (
+            'data/chart.csv: 2 runs have the series "a" and no seed; they are read as different runs. '
+            "Confirm it with series_from: name in data/chart.source.yml."
+        )
     ]
+    data.write("chart.source.yml", "series_from: name\n")
+    assert data.warnings("chart") == []
 
 
 def test_settings_hold_for_charts(tmp_path: Path) -> None:

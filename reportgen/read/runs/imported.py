@@ -26,7 +26,7 @@ from reportgen.formats.messages import suggest_names
 from reportgen.formats.registry import find_format, load_reader
 from reportgen.read.find import locate_file
 from reportgen.read.runs.labels import Candidate, get_value, list_settings, list_value_names, shorten_paths
-from reportgen.read.runs.names import find_confirmation, name_runs
+from reportgen.read.runs.names import confirm_runs, find_confirmation, name_runs
 from reportgen.read.runs.stored import CODE, TOTALS, clean_text, write_totals
 from reportgen.read.tables.layout import (
     Layout,
@@ -99,6 +99,12 @@ class ImportedRuns(Struct, frozen=True, dict=True):
         """Keys of ``source.yml`` that state the guessed names; see ``find_confirmation``."""
         source = self.settings.title or self.location.name
         return find_confirmation(self.naming, self.candidates, self.settings, source)
+
+    @cached_property
+    def different(self) -> dict[str, object]:
+        """Keys of ``source.yml`` that state that runs of one name are different; see ``confirm_runs``."""
+        source = self.settings.title or self.location.name
+        return confirm_runs(self.naming, self.candidates, self.settings, source)
 
     @cached_property
     def taken(self) -> tuple[str, ...]:

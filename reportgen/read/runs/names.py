@@ -34,7 +34,7 @@ from reportgen.read.runs.labels import (
 from reportgen.read.runs.stored import StoredRun
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
     from reportgen.read.runs.labels import Differences, Scheme
     from reportgen.settings.source import SourceSettings
@@ -86,7 +86,8 @@ def name_runs(candidates: Sequence[Candidate], settings: SourceSettings, source:
     together: list[Hashable] = []
     for index, (one, name) in enumerate(zip(candidates, names, strict=True)):
         key, later = (name.series, one.run.benchmark), begins[index] != index
-        equal.append(index if later or (name.seed is None and chosen) else (*key, name.seed))
+        stated = get_value(one, settings.run_from) if settings.run_from else None
+        equal.append(index if later or (name.seed is None and chosen) else (*key, name.seed, stated))
         together.append(index if later or id(one) not in logged else key)
     guided = chosen or any("series" in one.labels for one in candidates)
     mixed = [group for group in _group_equal(together) if not (guided or known.is_repeated(group))]
@@ -107,11 +108,12 @@ def name_runs(candidates: Sequence[Candidate], settings: SourceSettings, source:
 
 def name_alone(
     names: Iterable[str], settings: SourceSettings, source: str
-) -> tuple[Naming, dict[str, object]]:
-    """Name runs of which only a name is known, and return the keys that confirm what was guessed."""
+) -> tuple[Naming, dict[str, object], dict[str, object]]:
+    """Name runs of which only a name is known; return also ``find_confirmation`` and ``confirm_runs``."""
     candidates = [Candidate(StoredRun(name, name), {}, "", "") for name in names]
     naming = name_runs(candidates, settings, source)
-    return naming, find_confirmation(naming, candidates, settings, source)
+    known = (naming, candidates, settings, source)
+    return naming, find_confirmation(*known), confirm_runs(*known) if naming.indistinct else {}
 
 
 def find_confirmation(
@@ -121,8 +123,27 @@ def find_confirmation(
 
     Empty if nothing was guessed, or if none does.
     """
-    if not naming.guessed:
-        return {}
+    keys = _list_namings(naming, candidates, settings, source) if naming.guessed else ()
+    return next((chosen for chosen, _ in keys), {})
+
+
+def confirm_runs(
+    naming: Naming, candidates: Sequence[Candidate], settings: SourceSettings, source: str
+) -> dict[str, object]:
+    """Return the keys that say, in addition, that runs of one series are different ones; empty if none do."""
+    runs = () if settings.run_from else ("name", "folder")
+    keys = _list_namings(naming, candidates, settings, source, runs)
+    return next((chosen for chosen, new in keys if not (new.indistinct or new.mixed)), {})
+
+
+def _list_namings(
+    naming: Naming,
+    candidates: Sequence[Candidate],
+    settings: SourceSettings,
+    source: str,
+    runs: Sequence[str] = (),
+) -> Iterator[tuple[dict[str, object], Naming]]:
+    """Yield keys of ``source.yml`` that give all runs their names without a guess, and their naming."""
     configured = dict.fromkeys(
         key for one in candidates for key in one.run.config if find_config_seed({key: 1})
     )
@@ -134,27 +155,29 @@ def find_confirmation(
         if settings.series_from
         else [keys for keys in series if there.issuperset(keys)]
     )
-    seeds = [
-        None,
-        *(key for key in ("name", "folder", *configured) if key in there and not settings.seed_from),
-    ]
-    for keys, seed in product(filter(None, series), seeds):
+    seeds = [key for key in ("name", "folder", *configured) if key in there and not settings.seed_from]
+    for keys, seed, run in product(
+        filter(None, series), (None, *seeds), (None, *filter(there.__contains__, runs))
+    ):
         chosen: dict[str, object] = (
             {} if settings.series_from else {"series_from": keys[0] if len(keys) == 1 else [*keys]}
         )
-        chosen |= {"seed_from": seed} if seed else {}
+        chosen |= ({"seed_from": seed} if seed else {}) | ({"run_from": run} if run else {})
         new = name_runs(candidates, settings.model_copy(update=chosen), source)
         if new.names == naming.names and not new.guessed:
-            return chosen
-    return {}
+            yield chosen, new
 
 
 def advise_confirmation(keys: Mapping[str, object]) -> str:
     """Return the next step of a warning of guessed names; ``keys`` are those of ``find_confirmation``."""
-    texts = [f"[{', '.join(value)}]" if isinstance(value, list) else value for value in keys.values()]
-    lines = " and ".join(f"{key}: {text}" for key, text in zip(keys, texts, strict=True))
-    lines = lines or "series_from: and seed_from:, or with files: and groups,"
+    lines = write_keys(keys) or "series_from: and seed_from:, or with files: and groups,"
     return f"Confirm or change it with {lines} in source.yml"
+
+
+def write_keys(keys: Mapping[str, object]) -> str:
+    """Return keys of ``source.yml`` and their values in a sentence."""
+    texts = [f"[{', '.join(value)}]" if isinstance(value, list) else value for value in keys.values()]
+    return " and ".join(f"{key}: {text}" for key, text in zip(keys, texts, strict=True))
 
 
 def _group_equal(keys: Iterable[Hashable]) -> Groups:

@@ -18,7 +18,7 @@ from reportgen.formats.registry import get_title
 from reportgen.read.find import locate_file
 from reportgen.read.runs.imported import list_scores
 from reportgen.read.runs.labels import SCHEMES, find_differences, is_experiment_setting
-from reportgen.read.runs.names import UNNAMED, advise_confirmation
+from reportgen.read.runs.names import UNNAMED, advise_confirmation, write_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -217,19 +217,28 @@ def _report_indistinct(runs: ImportedRuns) -> Iterator[Diagnostic]:
         names = [one.run.name or one.run.id for one in candidates]
         shown = list_names(paths if len(set(paths)) > 1 else names)
         same = f"; likewise on {format_count(len(others), 'more benchmark')}" if others else ""
-        known = find_differences(candidates)
-        advice = "They are read as different runs of one series"
-        if differing := known.list_differing():
-            key_name = (known.choose_keys() or differing)[0]
-            key_name = f"[model, {key_name}]" if all(one.run.model for one in candidates) else key_name
-            advice += f", but differ in {join_names(differing, most=_MOST_KEYS)}: "
-            advice += f"tell them apart with series_from: {key_name}, if that matters"
-        else:
-            advice += ". If they are not, tell them apart with series_from: or seed_from:"
+        advice = _advise_indistinct(runs, candidates)
         yield Diagnostic(place, f"{message}: {shown}{same}", advice, Stage.DATA)
     if (rest := len(groups) - _MOST_MESSAGES) > 0:
         message = f"the same holds of {format_count(rest, 'more series or seed', 'more series and seeds')}"
         yield Diagnostic(place, message, "", Stage.DATA)
+
+
+def _advise_indistinct(runs: ImportedRuns, candidates: Sequence[Candidate]) -> str:
+    """Return the lines that confirm that these are runs of one series, or make them several."""
+    known, stated = find_differences(candidates), write_keys(runs.different)
+    read = "They are read as different runs of one series"
+    if differing := known.list_differing():
+        key_name = (known.choose_keys() or differing)[0]
+        key_name = f"[model, {key_name}]" if all(one.run.model for one in candidates) else key_name
+        read += (
+            f", but differ in {join_names(differing, most=_MOST_KEYS)}: tell them apart with series_from: "
+        )
+        return f"{read}{key_name}{f', or confirm it with {stated},' if stated else ''} in source.yml"
+    is_apart = len({one.folder for one in candidates}) == len(candidates)
+    other = "series_from: folder" if is_apart else "series_from: or seed_from:"
+    confirmed = f": confirm it with {stated}" if stated else ""
+    return f"{read}{confirmed}. If they are not, tell them apart with {other} in source.yml"
 
 
 def _list_paths(runs: ImportedRuns, indices: Sequence[int]) -> list[str]:
@@ -279,7 +288,7 @@ def _report_evaluations(runs: ImportedRuns) -> Iterator[Diagnostic]:
         if not set(taken) & set(there):
             name = _name_evaluation(run)
             message = f"of {name} there is no score by {list_names(taken)}: it is left out"
-            advice = f"It has {list_names(there)}; choose with metrics:"
+            advice = f"It has {list_names(there)}; choose as in metrics: [{there[0]}]"
             if not any(there):
                 message = f"the answers of {name} are not graded: they are left out, since others on it are"
                 advice = "Grade them, or leave the file out with files:"

@@ -20,7 +20,7 @@ from reportgen.formats.sql import get_engine
 from reportgen.formats.tables import FORMATS, delimited, parquet
 from reportgen.read.find import locate_file
 from reportgen.read.runs.file_names import add_seeds
-from reportgen.read.runs.names import advise_confirmation, name_alone
+from reportgen.read.runs.names import advise_confirmation, name_alone, write_keys
 from reportgen.read.tables.check import (
     NAMED,
     check_columns,
@@ -396,8 +396,8 @@ def _survey_chart(
 
 def _build_spread(
     layout: Layout, looks: Sequence[Look], settings: SourceSettings
-) -> tuple[dict[str, RunColumn], tuple[Naming, dict[str, object]]]:
-    """Return the run and metric of each numeric column, how runs were named, and what confirms it."""
+) -> tuple[dict[str, RunColumn], tuple[Naming, dict[str, object], dict[str, object]]]:
+    """Return the run and metric of each numeric column, and what ``name_alone`` says of the runs."""
     held = {column: one for look in looks for column, one in delimited.parse_chart(look.file.columns).items()}
     sampled = not all(look.exhaustive for look in looks)
     metrics = find_wide_metrics(layout.kinds, layout.roles, sampled=sampled)
@@ -405,7 +405,7 @@ def _build_spread(
         (name for name in metrics if name in held), key=lambda name: held[name].metric == delimited.WANDB_STEP
     )
     runs = list(dict.fromkeys((held[name].run, held[name].twin) for name in numeric))
-    naming, _ = named_alone = name_alone([run for run, _ in runs], settings, layout.labels[0])
+    naming, *_ = named_alone = name_alone([run for run, _ in runs], settings, layout.labels[0])
     named = dict(zip(runs, naming.names, strict=True))
     several = {column for look in looks for column in delimited.find_joined(look.file.columns, look.rows)}
     spread = {}
@@ -418,7 +418,11 @@ def _build_spread(
 
 
 def _list_warnings(
-    looks: Sequence[Look], naming: Naming, keys: dict[str, object], place: SourceLocation
+    looks: Sequence[Look],
+    naming: Naming,
+    keys: dict[str, object],
+    different: dict[str, object],
+    place: SourceLocation,
 ) -> Iterator[Diagnostic]:
     for look in looks:
         yield from look.warnings
@@ -442,4 +446,5 @@ def _list_warnings(
         seed = f"seed {name.seed}" if name.seed is not None else "no seed"
         message = f'{len(indices)} runs have the series "{name.series}" and {seed}'
         message = f"{message}; they are read as different runs"
-        yield Diagnostic(place, message, "", Stage.DATA, Severity.WARNING)
+        advice = f"Confirm it with {write_keys(different)} in source.yml" if different else ""
+        yield Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)
