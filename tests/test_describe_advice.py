@@ -306,6 +306,23 @@ RESULTS = [
             "",
             [("Elm", "AIME", 51.2), ("Fir", "AIME", 48.0), ("Elm", "MATH", 76.8), ("Fir", "MATH", 75.5)],
         ),
+        (
+            {"AIME": {"Elm": 51, "Fir": 48}},
+            [
+                "format: mapped",
+                "form: totals",
+                "rows: $[*][*]",
+                "columns: {benchmark: ^@, series: '@', score: $}",
+            ],
+            "",
+            [("Elm", "AIME", 51), ("Fir", "AIME", 48)],
+        ),
+        (
+            {"Elm": {"top_p": 0.95, "pass@1": 51.2}, "Fir": {"top_p": 0.9, "pass@1": 48.0}},
+            ["format: mapped", "rows: $[*][*]", 'filter: {benchmark: ["pass@1"]}'],
+            "form: totals\ncolumns: {series: ^@, benchmark: '@', score: $}",
+            [("Elm", "pass@1", 51.2), ("Fir", "pass@1", 48.0)],
+        ),
     ],
 )
 def test_json_of_another_shape_is_refused_with_its_mapping(
@@ -323,3 +340,12 @@ def test_json_of_another_shape_is_refused_with_its_mapping(
     write_file(root / "data/s.source.yml", "\n".join([*stated, columns]))
     totals = describe(root, "data/s.json")["totals"]
     assert [(one["series"], one["benchmark"], one["value"]) for one in totals] == expected
+
+
+def test_json_of_counts_is_not_mapped_as_scores(tmp_path: Path) -> None:
+    """Nothing is proposed that would make them benchmarks."""
+    root = put(
+        tmp_path, {"s.json": {"Elm": {"votes": 95, "battles": 51}, "Fir": {"votes": 9, "battles": 48}}}
+    )
+    (problem,) = describe(root, "data/s.json")["problems"]
+    assert "form: totals" not in problem["next_step"]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError
+from reportgen.core.score_names import KNOWN, WrittenNumber, find_descriptions
 from reportgen.core.words import join_names
 from reportgen.formats import sql
 from reportgen.formats.files import BOM, NOT_UTF8
@@ -23,7 +24,7 @@ from reportgen.formats.text_files import MOST_COLUMNS
 from reportgen.settings.text import CONFLICT, find_conflict_marks
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from reportgen.formats.cells import Text
@@ -207,15 +208,34 @@ def _advise_mapping(table: Any) -> str:  # noqa: ANN401 - whatever JSON holds
     if all(isinstance(row, dict) and row for row in table.values()):
         scores = [cell for row in table.values() for cell in row.values()]
         if all(isinstance(cell, int | float) for cell in scores):
-            columns = "columns: {series: ^@, benchmark: '@', score: $}"
-            mapped = f"format: mapped, form: totals, rows: $[*][*] and {columns}"
-            return f"If it holds scores by model and benchmark, say {mapped} in source.yml"
+            return _advise_totals(table)
     for name, rows in table.items():
         if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
             path = f"$.{name}[*]" if name.isidentifier() else f"$[{json.dumps(name)}][*]"
             mapped = f"format: mapped, rows: {path} and columns:"
             return f"Say {mapped} in source.yml; a row has {join_names([*rows[0]], most=_MOST_KEYS)}"
     return ""
+
+
+def _advise_totals(table: Mapping[str, Mapping[str, float]]) -> str:
+    """Return the settings that map the scores among numbers by two names, or nothing if none may be one."""
+    outer, inner = "series", "benchmark"
+    if any(map(KNOWN.match, table)):
+        outer, inner = inner, outer
+    numbers: dict[str, list[WrittenNumber]] = {}
+    for first, row in table.items():
+        for second, cell in row.items():
+            name = first if outer == "benchmark" else second
+            numbers.setdefault(name, []).append(WrittenNumber(cell, is_marked=False))
+    scores = [name for name in numbers if name not in find_descriptions(numbers)]
+    if not scores:
+        return ""
+    mapped = "format: mapped, form: totals, rows: $[*][*]"
+    columns = f"columns: {{{outer}: ^@, {inner}: '@', score: $}}"
+    chosen = ""
+    if len(scores) < len(numbers):
+        chosen = f", filter: {{benchmark: {json.dumps(scores, ensure_ascii=False)}}}"
+    return f"If it holds scores by model and benchmark, say {mapped}{chosen} and {columns} in source.yml"
 
 
 def build_records(content: Content, table: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - whatever JSON holds
