@@ -59,8 +59,8 @@ def test_decimals_with_commas_are_no_metric(tmp_path: Path) -> None:
     data.write("s.csv", "step;loss;seed\n1;0,5;1\n2;0,4;1\n")
     assert data.warnings("s") == [
         (
-            'data/s.csv: no column holds the numbers of a metric: "loss" holds texts. '
-            "Write decimals as 0.5, not as 0,5, and commas, semicolons or tabs between cells."
+            'data/s.csv: no column holds the numbers of a metric: "loss" holds texts. If they are '
+            "numbers, write decimals as 0.5, not as 0,5, and commas, semicolons or tabs between cells."
         )
     ]
     data.write("s.csv", "step;loss;seed\n1;0.5;1\n2;0.4;1\n")

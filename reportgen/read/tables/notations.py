@@ -95,7 +95,9 @@ def warn_no_metrics(
     texts = [f'"{name}"' for name, kind in rest.items() if kind is not Kind.EMPTY]
     empty = [f'"{name}"' for name, kind in rest.items() if kind is Kind.EMPTY]
     message = "no column holds the numbers of a metric"
-    written = "Write decimals as 0.5, not as 0,5, and commas, semicolons or tabs between cells"
+    written = (
+        "If they are numbers, write decimals as 0.5, not as 0,5, and commas, semicolons or tabs between cells"
+    )
     advice = advise_answers(root, layout, settings) or written
     if layout.long:
         message = f'no row names a metric: the column "{layout.roles.metric}" is empty'
