@@ -108,7 +108,7 @@ def test_what_describes_is_left_out_with_the_line_that_names_the_scores(
         ("model,weight_decay,dropout\nElm,0.01,0.1\nFir,0.1,0.2\n", "metrics: [weight_decay, dropout]"),
         ("model,Breakout,Qbert\nDQN,401.2,10596\nPPO,274.8,14293\n", "metrics: [Breakout, Qbert]"),
         ("task,Elm,Fir\ntest_cases,225,224\ntimeouts,2,0\n", "filter: {benchmark: [test_cases, timeouts]}"),
-        ("task,pass@1,top_p\nhop,51.2,0.95\nrun,48.0,0.9\n", "wide: series"),
+        ("task,pass@1,pass@5\nhop,51.2,60.1\nrun,48.0,55.2\n", "wide: series"),
     ],
 )
 def test_numbers_that_may_be_no_scores_are_refused_with_the_line_that_takes_them(
