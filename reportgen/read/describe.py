@@ -221,7 +221,7 @@ def _describe_source(
         layout, stated = get_layout(source), request.settings
         differ = may_differ(layout, stated) or may_be_interleaved(layout, stated)
         answered = any(one.repeated or differ for one in description.counts.evaluations)
-        repeated = repeated or source.metrics[: differ and source.kind == "measurements"]
+        repeated = repeated or source.metrics * (differ and source.kind == "measurements")
         if repeated or answered:
             description = _suggest_series(description, source, request, repeated)
         if repeated:

@@ -129,9 +129,9 @@ def find_interleaved(keys: RowKeys) -> dict[str, Mapping[str, object]]:
     keys = keys if count_bytes(keys.root, keys.layout) <= SMALL else sample_keys(keys)
     found = {}
     for column in _list_columns(keys.layout):
-        turns = next((one for one in _find_turns(keys, column) if one.take_turns(column)), None)
-        if turns and turns.example:
-            found[column] = turns.example
+        turns = [one for one in _find_turns(keys, column) if one.take_turns(column) and one.example]
+        if turns:
+            found[column] = max(turns, key=lambda one: one.more - one.less).example or {}
     return found
 
 
