@@ -1,0 +1,197 @@
+"""Cases of readers: files in, and what the program says of each source, all in one page of Markdown.
+
+A page ``tests/readers/<format>.md`` has a case under each heading of second level: a sentence that says why,
+the files below ``data/``, each in a fence behind its path, and in the last fence, without a path, what the
+sources are. A fence that begins with ```escaped has the escapes of Python, for what no editor shows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from reportgen.core.errors import ReportError
+from reportgen.formats.sql import fetch_frame
+from reportgen.read import (
+    find_sources,
+    make_frame,
+    open_source,
+    open_totals,
+    read_measurements,
+    read_outcomes,
+)
+from reportgen.settings.loading import load_source_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import pandas as pd
+
+    from reportgen.settings.inputs import Source
+
+_HEADING = re.compile(r"^## ", re.MULTILINE)
+_FENCE = re.compile(
+    r"(?:^`(?P<path>[^`\n]+)`\n\n)?^(?P<mark>````*)(?P<kind>\w*)\n(?P<text>.*?)^(?P=mark)$",
+    re.MULTILINE | re.DOTALL,
+)
+_MOST_ROWS = 16
+_SCORES = ("series", "run", "seed", "metric", "value", "stderr", "problems")
+
+
+class Case(NamedTuple):
+    """Files by their path below ``data/``, and what is expected of them."""
+
+    name: str
+    reason: str
+    files: dict[str, bytes]
+    expected: str
+
+    def write_files(self, root: Path) -> None:
+        """Write the files of a report's data."""
+        for path, content in self.files.items():
+            file = root / "data" / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+
+    def format(self) -> str:
+        """Return the case as it stands in its page."""
+        parts = [f"## {self.name}\n\n{self.reason}\n"]
+        for path, content in self.files.items():
+            kind, text = _write_content(content)
+            parts.append(f"`{path}`\n\n{_fence(kind, text)}")
+        parts.append(_fence("", self.expected))
+        return "\n".join(parts)
+
+
+def read_cases(text: str) -> tuple[str, list[Case]]:
+    """Return what stands above the first case of a page, and its cases."""
+    head, *parts = _HEADING.split(text)
+    return head, [_read_case(part) for part in parts]
+
+
+def _read_case(text: str) -> Case:
+    name, _, rest = text.partition("\n")
+    files, expected = {}, ""
+    for fence in _FENCE.finditer(rest):
+        if fence["path"]:
+            files[fence["path"]] = _read_content(fence["kind"], fence["text"])
+        else:
+            expected = fence["text"]
+    reason = rest[: first.start() if (first := _FENCE.search(rest)) else None]
+    return Case(name, reason.strip(), files, expected)
+
+
+def _read_content(kind: str, text: str) -> bytes:
+    if kind != "escaped":
+        return text.encode()
+    return text.replace("\n", "").encode("ascii").decode("unicode_escape").encode("latin-1")
+
+
+def _write_content(content: bytes) -> tuple[str, str]:
+    try:
+        text = content.decode()
+        plain = not text or (text.endswith("\n") and all(c.isprintable() or c in "\n\t" for c in text))
+    except UnicodeDecodeError:
+        plain = False
+    if plain:
+        return "", text
+    escaped = content.decode("latin-1").encode("unicode_escape").decode("ascii")
+    return "escaped", escaped.replace("\\n", "\\n\n").removesuffix("\n") + "\n"
+
+
+def _fence(kind: str, text: str) -> str:
+    mark = "```"
+    while mark in text:
+        mark += "`"
+    return f"{mark}{kind}\n{text}{mark}\n"
+
+
+# ---- what the program says ---------------------------------------------------------------------------
+
+
+def describe_sources(root: Path) -> str:
+    """Return what every source below ``data/`` is: its kind, names, diagnostics and rows."""
+    try:
+        names = find_sources(root, "data")
+    except ReportError as error:
+        return "".join(f"error: {problem}\n" for problem in error.problems)
+    text = "\n".join("".join(f"{line}\n" for line in _describe(root, name)) for name in names)
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _describe(root: Path, name: str) -> Iterator[str]:
+    try:
+        source = open_source(root, "data", name, load_settings=load_source_settings)
+    except ReportError as error:
+        yield f"{name}: refused"
+        yield from (f"error: {problem}" for problem in error.problems)
+        return
+    yield from _describe_source(root, name, source)
+    if source.checkpoints:
+        yield ""
+        yield from _describe_source(root, f"{name}, checkpoints", source.checkpoints)
+
+
+def _describe_source(root: Path, name: str, source: Source) -> Iterator[str]:
+    yield f"{name}: {source.kind}"
+    for part in ("metrics", "benchmarks", "slices", "lower_is_better"):
+        if names := getattr(source, part):
+            yield f"{part}: {', '.join(names)}"
+    if source.score_range != (0.0, 1.0):
+        yield f"score_range: {source.score_range[0]:g} to {source.score_range[1]:g}"
+    if source.higher_is_better:
+        yield f"higher_is_better: {source.higher_is_better}"
+    yield from (f"warning: {problem}" for problem in source.warnings)
+    try:
+        yield from _read_rows(root, source)
+    except ReportError as error:
+        yield from (f"error: {problem}" for problem in error.problems)
+
+
+def _read_rows(root: Path, source: Source) -> list[str]:
+    if source.kind == "totals":
+        return _read_totals(root, source)
+    if source.kind == "outcomes":
+        outcomes = read_outcomes(root, source)
+        with outcomes.reading():
+            frame: pd.DataFrame = fetch_frame(outcomes.frame.sort("row").drop("row"))
+        outcomes.check_repeats()
+        outcomes.check_runs()
+        if "cluster" in outcomes.has:
+            outcomes.check_clusters()
+        return _write_rows(frame)
+    if not source.metrics:
+        return []
+    measurements = read_measurements(root, source, source.metrics)
+    frame = make_frame(measurements)
+    measurements.check_repeats()
+    measurements.check_counters()
+    measurements.check_runs()
+    return _write_rows(frame)
+
+
+def _read_totals(root: Path, source: Source) -> list[str]:
+    table, lines = open_totals(root, source), []
+    for benchmark in source.benchmarks or (None,):
+        lines.append(f"benchmark {benchmark}" if benchmark else "no benchmark")
+        scores = table.get_scores(benchmark)
+        lines += ["  " + ", ".join(_write_cell(getattr(one, part)) for part in _SCORES) for one in scores]
+    return lines
+
+
+def _write_rows(frame: pd.DataFrame) -> list[str]:
+    """Return the rows of a frame without columns that are empty, or a digest of many."""
+    frame = frame.dropna(axis="columns", how="all")
+    rows = [", ".join(map(_write_cell, row)) for row in frame.itertuples(index=False, name=None)]
+    digest = hashlib.sha256("\n".join(rows).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    more = [f"… {len(rows)} rows, {digest}"] if len(rows) > _MOST_ROWS else []
+    return [", ".join(frame.columns), *("  " + row for row in rows[:_MOST_ROWS]), *more]
+
+
+def _write_cell(value: Any) -> str:  # noqa: ANN401 - a cell of a frame
+    if value is None or value != value:  # noqa: PLR0124 - NaN
+        return "-" if value is None else "nan"
+    text = repr(float(value)).removesuffix(".0") if isinstance(value, float) else str(value)
+    return repr(text) if re.search(r"[,\n\r]|^\s|\s$|^$|^-$", text) else text
