@@ -1,4 +1,4 @@
-"""The command line as a user runs it: in a process into a pipe or on a terminal, and in this process."""
+"""The command line as a user runs it: in this process, in one of its own, or on a terminal."""
 
 from __future__ import annotations
 
@@ -8,20 +8,37 @@ import subprocess
 import sys
 from contextlib import chdir
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 from click.testing import CliRunner
 
 from reportgen.cli.main import cli
+from reportgen.core.cache import cache_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 # What the tests' own terminal or workflow says must not decide.
-_OUTSIDE = {"FORCE_COLOR", "NO_COLOR", "SOURCE_DATE_EPOCH", "GITHUB_WORKSPACE"}
+_OUTSIDE = {"FORCE_COLOR", "NO_COLOR", "SOURCE_DATE_EPOCH", "GITHUB_WORKSPACE", "MKDOCSCONFIG"}
+
+
+def call(folder: Path, *words: str, **variables: str | None) -> subprocess.CompletedProcess[str]:
+    """Run a command in a folder, in this process, which takes no second for imports.
+
+    ``variables`` are put into its environment, or taken out where they are None.
+
+    Whatever it changes in this process (its folder and environment, and what it knows of them) is restored.
+    """
+    environment = {**dict.fromkeys(_OUTSIDE), "COLUMNS": "120", **variables}
+    with chdir(folder), patch.dict(os.environ):
+        cache_folder.cache_clear()
+        done = CliRunner(env=environment).invoke(cli, words, prog_name="reportgen", catch_exceptions=False)
+        cache_folder.cache_clear()
+    return subprocess.CompletedProcess(words, done.exit_code, done.stdout, done.stderr)
 
 
 def run(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run a command in a folder, with its output in pipes; ``variables`` are put into its environment."""
+    """The same in a process of its own: for tests of starting and ending, and of what is outside Python."""
     return subprocess.run(
         _words(*words),
         cwd=folder,
@@ -29,16 +46,7 @@ def run(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProc
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
     )
-
-
-def call(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """The same in this process, which takes no second for imports: for commands that build nothing."""
-    environment = dict.fromkeys(_OUTSIDE) | {"COLUMNS": "120"} | variables
-    with chdir(folder):
-        done = CliRunner(env=environment).invoke(cli, words, prog_name="reportgen", catch_exceptions=False)
-    return subprocess.CompletedProcess(words, done.exit_code, done.stdout, done.stderr)
 
 
 def run_on_terminal(folder: Path, *words: str, **variables: str) -> str:

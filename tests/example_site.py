@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from command_line import call
+
 from reportgen.site.starter import write_starter
 
 if TYPE_CHECKING:
@@ -59,13 +61,12 @@ def run(
         text=True,
         encoding="utf-8",
         check=False,
-        timeout=120,
     )
 
 
 def build(folder: Path, *options: str, environment: Mapping[str, str] | None = None) -> Path:
     """Build a report with ``reportgen build --strict`` and return its site."""
-    built = run(folder, *REPORTGEN, "build", "--strict", *options, environment=environment)
+    built = call(folder, "build", "--strict", *options, **dict(environment or {}))
     assert built.returncode == 0, built.stdout + built.stderr
     return folder / "site"
 

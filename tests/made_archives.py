@@ -9,7 +9,7 @@ import zipfile
 from typing import TYPE_CHECKING, Any
 
 from click.testing import CliRunner
-from command_line import run
+from command_line import call
 from made_projects import PAGE, RUNS, files_below
 
 from reportgen.cli.main import cli
@@ -71,7 +71,7 @@ def invoke(*words: object) -> tuple[int, str]:
 def archive(root: Path, name: str = "report.zip", *options: str) -> Path:
     """The archive of a report, which can be made without a warning."""
     target = root.parent / f"{root.name}-{name}"
-    done = run(root, "archive", "--to", str(target), "--strict", *options)
+    done = call(root, "archive", "--to", str(target), "--strict", *options)
     assert done.returncode == 0, done.stderr
     return target
 

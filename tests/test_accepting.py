@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from command_line import call, run
+from command_line import call
 from made_projects import write_report
 
 from reportgen.draft.accepting import make_warning_id
@@ -75,7 +75,7 @@ def test_accepted_in_the_source(tmp_path: Path, accept: str) -> None:
     """It is not printed, does not fail --strict, and is in report.json and on the page with its reason."""
     report = make_report(tmp_path, settings=f"{accept}\n")
     assert "warning" not in call(report, "check").stdout
-    done = run(report, "build", "--strict")
+    done = call(report, "build", "--strict")
     assert done.returncode == 0, done.stderr
     assert "torn" not in done.stdout + done.stderr
     found = json.loads((report / "site" / "report.json").read_text())
@@ -90,7 +90,7 @@ def test_accepted_in_the_source(tmp_path: Path, accept: str) -> None:
 
 def test_without_accept_strict_fails(tmp_path: Path) -> None:
     """So that the test above holds something."""
-    done = run(make_report(tmp_path), "build", "--strict")
+    done = call(make_report(tmp_path), "build", "--strict")
     assert done.returncode == 1
     assert ID in done.stdout + done.stderr
 
@@ -140,7 +140,7 @@ def test_a_stale_accept_is_a_warning(tmp_path: Path) -> None:
     assert 'accept names "last-line-torn-off", and no such warning arises here any more' in said
     assert f'Did you mean "{ID}"? Those that arise here are "{ID}"' in said
     assert "the last line is torn off" in said
-    assert run(report, "build", "--strict").returncode == 1
+    assert call(report, "build", "--strict").returncode == 1
 
 
 def test_an_accept_away_from_its_warning_says_where_that_arises(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_the_page_of_problems_lists_warnings_and_what_is_accepted(tmp_path: Path
     """With reasons; each page links to it, and there is none where nothing is wrong."""
     stale = PAGE.replace("metric: loss", "metric: loss\naccept: [no-such-warning, long ago]")
     root = make_report(tmp_path, settings=f"accept: [{ID}, it was <stopped>]\n", page=stale)
-    assert run(root, "build").returncode == 0
+    assert call(root, "build").returncode == 0
     page = (root / "site/problems.html").read_text("utf-8")
     assert "the last line is torn off and was left out" in page
     assert "Accepted: it was &lt;stopped&gt;" in page
@@ -181,6 +181,6 @@ def test_the_page_of_problems_lists_warnings_and_what_is_accepted(tmp_path: Path
         "utf-8"
     )
     clean = write_report(tmp_path / "clean", {})
-    assert run(clean, "build").returncode == 0
+    assert call(clean, "build").returncode == 0
     assert not (clean / "site/problems.html").exists()
     assert "problems.html" not in (clean / "site/index.html").read_text("utf-8")

@@ -322,6 +322,7 @@ def test_the_process_that_draws_has_no_token(monkeypatch: pytest.MonkeyPatch) ->
     assert options["env"].keys() <= {"PATH", "HOME", "TMPDIR", "PYTHONPATH"}
 
 
+@pytest.mark.slow
 def test_drawing_needs_little(tmp_path: Path) -> None:
     """The job that may write installs what the lock has of what drawing needs, and no more than that."""
     names = set()

@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from command_line import run
+from command_line import call, run
 from example_site import copy_example
 from made_archives import REPORT, archive, commit, git, invoke, pack, read_provenance, unpack
 from made_projects import PAGE, RUNS, SETTINGS, files_below, share_cache, write_file, write_report
-from tries import tries
+from tries import slow_after, tries
 
 from reportgen.archive.contents import Member
 from reportgen.archive.packing import hash_members, make_wheel
@@ -72,11 +72,14 @@ def test_the_commit_and_its_files_have_the_identifiers_of_software_heritage(root
     assert known["swhid_directory"] == f"swh:1:dir:{git(root, 'rev-parse', 'HEAD^{tree}')}"
 
 
-def test_the_same_report_gives_the_same_archive_elsewhere(root: Path, packed: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("start", slow_after(1, [call, run]))
+def test_the_same_report_gives_the_same_archive_elsewhere(
+    start: Callable[..., subprocess.CompletedProcess[str]], root: Path, packed: Path, tmp_path: Path
+) -> None:
     """Not the folder, the locale, the time zone or the cache decides what is in it."""
     copy = shutil.copytree(root, tmp_path / "elsewhere and further", ignore=shutil.ignore_patterns("site"))
     target = tmp_path / "again.zip"
-    done = run(copy, "archive", "--to", str(target), LC_ALL="C", TZ="Asia/Tokyo", PYTHONHASHSEED="7")
+    done = start(copy, "archive", "--to", str(target), LC_ALL="C", TZ="Asia/Tokyo", PYTHONHASHSEED="7")
     assert done.returncode == 0, done.stderr
     with zipfile.ZipFile(target) as again, zipfile.ZipFile(packed) as first:
         assert again.read(intact.MANIFEST) == first.read(intact.MANIFEST)
@@ -137,6 +140,7 @@ def first_manifest(path: Path) -> bytes:
         return file.read(intact.MANIFEST)
 
 
+@pytest.mark.slow
 def test_an_archive_is_verified_without_this_program(packed: Path, tmp_path: Path) -> None:
     """By sha256sum, and by the script in it, which imports nothing of ours."""
     folder = unpack(packed, tmp_path / "there")
@@ -345,6 +349,7 @@ def test_numbers_of_settings_and_metrics_agree_too(
     assert "is not the 77.5 of report.json" in text
 
 
+@pytest.mark.slow
 def test_the_example_report_agrees_with_itself(tmp_path: Path) -> None:
     """It has every kind of figure."""
     path, settings = tmp_path / "example.zip", copy_example(tmp_path / "example") / "mkdocs.yml"
@@ -354,6 +359,7 @@ def test_the_example_report_agrees_with_itself(tmp_path: Path) -> None:
     assert "Consistent: " in text
 
 
+@pytest.mark.slow
 def test_the_frozen_example_report_can_be_built_again(tmp_path: Path) -> None:
     """Frozen tables keep what runs were made with, which blocks filter, group and sweep by."""
     path, settings = tmp_path / "frozen.zip", copy_example(tmp_path / "example") / "mkdocs.yml"
@@ -381,6 +387,7 @@ def test_the_frozen_example_report_can_be_built_again(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("data", ["all", "frozen"])
+@pytest.mark.slow
 def test_archives_of_many_kinds_of_data_can_be_built_again(case: str, data: str, tmp_path: Path) -> None:
     """Also where a source is one file with settings, has no step, or one page file makes several pages."""
     root = shutil.copytree(Path(__file__).parent / "cases" / case, tmp_path / case)
@@ -427,6 +434,7 @@ def test_a_rebuild_gives_the_same_figures(packed: Path) -> None:
         ("figures/index/accuracy.csv", "also files with numbers"),
     ],
 )
+@pytest.mark.slow
 def test_a_rebuild_says_whether_numbers_differ(packed: Path, tmp_path: Path, name: str, words: str) -> None:
     """As another version of a font or of a library may draw other pictures of the same numbers."""
     folder = unpack(packed, tmp_path / "there")
@@ -438,6 +446,7 @@ def test_a_rebuild_says_whether_numbers_differ(packed: Path, tmp_path: Path, nam
     assert text.splitlines()[-1] == f"Not the same when built again: {words}."
 
 
+@pytest.mark.slow
 def test_the_python_of_a_rebuild_may_have_a_relative_path(
     packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -498,7 +507,7 @@ def test_a_figure_names_what_it_is_drawn_from(
     copy = shutil.copytree(root, tmp_path / "changed", ignore=shutil.ignore_patterns("site"))
     for name, content in changes.items():
         (copy / name).unlink() if content is None else write_file(copy / name, content)
-    assert run(copy, "build").returncode == 0
+    assert call(copy, "build").returncode == 0
     (picture,) = copy.glob("site/figures/*/other-accuracy.svg")
     text = picture.read_text("utf-8")
     # As another version may draw it.
@@ -524,6 +533,7 @@ def test_a_figure_that_names_another_origin_is_found(packed: Path, tmp_path: Pat
     assert f"{named} in provenance.json" in text
 
 
+@pytest.mark.slow
 def test_a_frozen_archive_can_be_built_again(root: Path) -> None:
     """Its figures are the same but for the hashes of the data that they were drawn from."""
     frozen = archive(root, "frozen-again.zip", "--data", "frozen")
@@ -626,7 +636,7 @@ def test_provenance_says_how_much_each_figure_was_computed_from(tmp_path: Path) 
     """Rows of files, and series, runs, problems and what was left out, for every kind of figure and table."""
     root = write_report(tmp_path / "observed", OBSERVED)
     packed = tmp_path / "observed.zip"
-    assert run(root, "archive", "--to", str(packed)).returncode == 0
+    assert call(root, "archive", "--to", str(packed)).returncode == 0
     found = read_provenance(packed)
     files = {"runs.csv": 7, "answers.csv": 9, "harder.jsonl": 4, "totals.csv": 3}
     for one in found.values():
@@ -676,11 +686,19 @@ def test_the_site_can_be_packed_too(root: Path) -> None:
 
 
 def test_the_tool_can_be_packed_too(root: Path, tmp_path: Path) -> None:
-    """As a wheel that pip installs without network, the same each time."""
+    """As a wheel, the same each time."""
     folder = unpack(archive(root, "tool.zip", "--tool"), tmp_path / "there")
     (wheel,) = folder.glob("*.whl")
     assert make_wheel() == (wheel.name, wheel.read_bytes())
     assert "pip install --no-index --no-deps mkdocs_reportgen-*.whl" in (folder / "README.txt").read_text()
+
+
+@pytest.mark.slow
+def test_the_packed_tool_can_be_installed(tmp_path: Path) -> None:
+    """By pip, without network."""
+    name, content = make_wheel()
+    wheel = tmp_path / name
+    wheel.write_bytes(content)
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "new"], check=True)
     python = str(tmp_path / "new/bin/python")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python, "install"]
@@ -692,6 +710,7 @@ def test_the_tool_can_be_packed_too(root: Path, tmp_path: Path) -> None:
     assert files_below(theme).keys() >= {"main.html", "archive/report.html"}
 
 
+@pytest.mark.slow
 def test_a_rebuild_does_not_run_the_packed_tool(root: Path, tmp_path: Path) -> None:
     """Anybody may have written it; whoever trusts it installs it into the Python that is named."""
     folder = unpack(archive(root, "tool.zip", "--tool"), tmp_path / "there")
@@ -709,11 +728,11 @@ def test_an_archive_is_a_state_for_a_review(root: Path, packed: Path, tmp_path: 
     """With its data it is read again; without them its numbers are compared."""
     copy = shutil.copytree(root, tmp_path / "changed")
     write_file(copy / "data/runs.csv", RUNS.replace("0.84", "0.64"))
-    done = run(copy, "review", str(packed), "--out", "out", "--fail-on", "never")
+    done = call(copy, "review", str(packed), "--out", "out", "--fail-on", "never")
     assert done.returncode == 0, done.stderr
     assert f"Before: {packed.stem}" in done.stdout
     assert "0.82" in done.stdout
-    same = run(root, "review", str(packed), str(packed), "--out", str(tmp_path / "same"))
+    same = call(root, "review", str(packed), str(packed), "--out", str(tmp_path / "same"))
     assert "Nothing changed." in same.stdout
 
 
@@ -747,30 +766,30 @@ def test_what_may_not_be_packed_is_named(
     git(copy, "add", "-A")
     git(copy, "commit", "--quiet", "--allow-empty", "-m", "More")
     target = tmp_path / "out.zip"
-    done = run(copy, "archive", "--to", str(target))
+    done = call(copy, "archive", "--to", str(target))
     assert (said in done.stderr) if said else (done.returncode == 0)
     assert target.exists() is not bool(said)
     if "--allow" in done.stderr:
-        again = run(copy, "archive", "--to", str(target), "--allow", next(iter(files)))
+        again = call(copy, "archive", "--to", str(target), "--allow", next(iter(files)))
         assert again.returncode == 0, again.stderr
 
 
 def test_what_is_not_certain_is_a_warning(tmp_path: Path) -> None:
     """No repository, no date, no citation; --strict refuses it."""
     root = write_report(tmp_path / "bare", {"mkdocs.yml": SETTINGS})
-    done = run(root, "archive", SOURCE_DATE_EPOCH="")
+    done = call(root, "archive", SOURCE_DATE_EPOCH="")
     assert done.returncode == 0
     assert "the report is in no git repository" in done.stderr
     assert "the report has no date" in done.stderr
     assert "Add citation: to the reportgen plugin" in done.stderr
     with zipfile.ZipFile(root / "bare.zip") as file:
         assert "CITATION.cff" not in file.namelist()
-    assert run(root, "archive", "--strict").returncode == 1
+    assert call(root, "archive", "--strict").returncode == 1
 
 
 def test_one_file_is_written_alone(root: Path, tmp_path: Path) -> None:
     """Without an archive around it."""
-    done = run(root, "archive", "--one-file", str(tmp_path / "report.html"))
+    done = call(root, "archive", "--one-file", str(tmp_path / "report.html"))
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "report.html").read_text("utf-8").startswith("<!doctype html>")
     assert list(tmp_path.iterdir()) == [tmp_path / "report.html"]
@@ -783,11 +802,11 @@ def test_data_outside_of_the_report_are_named(tmp_path: Path) -> None:
     root = write_report(tmp_path / "report", {**files, "mkdocs.yml": settings, "data/runs.csv": None})
     write_file(tmp_path / "shared" / "runs.csv", RUNS)
     write_file(tmp_path / "shared" / "other.csv", RUNS)
-    done = run(root, "archive")
+    done = call(root, "archive")
     assert done.returncode == 1
     assert "../shared/runs.csv: error: it lies outside the folder of the report" in done.stderr
     assert not (root / "report.zip").exists()
-    assert run(root, "archive", "--data", "none").returncode == 0
+    assert call(root, "archive", "--data", "none").returncode == 0
 
 
 def test_a_file_that_changes_meanwhile_is_named(tmp_path: Path) -> None:
@@ -802,6 +821,6 @@ def test_a_file_that_changes_meanwhile_is_named(tmp_path: Path) -> None:
 def test_no_date_is_too_early_or_too_late(tmp_path: Path, date: str) -> None:
     """Zip files know years from 1980 to 2107."""
     root = write_report(tmp_path / "report", {"mkdocs.yml": SETTINGS})
-    done = run(root, "archive", SOURCE_DATE_EPOCH=date)
+    done = call(root, "archive", SOURCE_DATE_EPOCH=date)
     assert done.returncode == 0, done.stderr
     assert invoke("verify", root / "report.zip")[0] == 0

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from made_archives import CITED, REPORT, archive, commit, git, invoke, pack, read_provenance, unpack
 from made_projects import RUNS, share_cache, write_file, write_report
+from tries import is_slow
 
 from reportgen.archive import archiving, provenance
 from reportgen.archive.contents import Member, check_members, check_size
@@ -76,6 +77,7 @@ def test_a_link_out_of_the_report_is_refused(copy: Path, name: str) -> None:
     assert not target.exists()
 
 
+@pytest.mark.random
 @pytest.mark.parametrize("name", ["README.txt", "report.json", "provenance.json", "new"])
 def test_a_pipe_among_the_files_is_named_and_not_read(packed: Path, tmp_path: Path, name: str) -> None:
     """Whoever opened it would wait for ever."""
@@ -83,15 +85,13 @@ def test_a_pipe_among_the_files_is_named_and_not_read(packed: Path, tmp_path: Pa
     (folder / name).unlink(missing_ok=True)
     os.mkfifo(folder / name)
     words = f"{name}: not a file but a link, a pipe or a device"
-    command = [sys.executable, "-I", str(folder / "verify.py")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-    assert (done.returncode, done.stdout) == (
-        1,
-        f"{name}: not a file but a link, a pipe or a device\n1 problems\n",
-    )
     code, text = invoke("verify", folder)
     assert code == 1
     assert words in text
+    if is_slow():
+        command = [sys.executable, "-I", str(folder / "verify.py")]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (1, f"{words}\n1 problems\n")
 
 
 @pytest.mark.parametrize("version", ["", "1 0", "a\nb", "\x1b[31m1.0", "1\\0", "a" * 101])

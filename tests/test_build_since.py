@@ -189,7 +189,7 @@ def test_a_revision_is_named_with_its_commit(base: Path) -> None:
     root = write_changed(base, {})
     for line in ("init -q -b main", "add content data mkdocs.yml", "commit -q -m Begin"):
         git = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org", *line.split()]
-        subprocess.run(git, cwd=root, check=True, timeout=60)
+        subprocess.run(git, cwd=root, check=True)
     write_file(root / "data/training.csv", CHANGES["one-value"]["data/training.csv"] or "")
     output = build(root, "--since", "main")
     assert re.search(r"\nSince main \([0-9a-f]{8}\): 1 number in the text no longer matches", output)

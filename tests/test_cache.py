@@ -94,10 +94,11 @@ for _ in range(60):
 """
 
 
+@pytest.mark.slow
 def test_two_processes_share_a_folder(tmp_path: Path) -> None:
     """Whoever reads while another writes sees the whole of one value."""
     writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path), me]) for me in "ab"]
-    assert [writer.wait(timeout=60) for writer in writers] == [0, 0]
+    assert [writer.wait() for writer in writers] == [0, 0]
 
 
 def test_pruning_measures_from_the_last_use_of_anything(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
-from command_line import call, run
+from command_line import call
 from jsonschema import Draft7Validator  # type: ignore[import-untyped]
 from made_projects import PAGE, RUNS, SETTINGS, files_below, share_cache, write_report
 from made_statements import said_of, statement
@@ -315,7 +315,7 @@ def test_a_merge_in_the_settings_is_named(tmp_path: Path) -> None:
     line = SETTINGS.count("\n") + 1
     said = f"mkdocs.yml:{line}: this line is a merge conflict mark of Git. Keep one of the two versions"
     for command in ("check", "build"):
-        done = run(root, command)
+        done = call(root, command)
         assert done.returncode == 1
         assert said in (done.stdout + done.stderr).replace("error: ", "")
 
@@ -325,12 +325,12 @@ def test_each_problem_of_our_settings_has_its_line(tmp_path: Path) -> None:
     settings = SETTINGS.replace("[reportgen]", "[reportgen: {colours: {a: grey}, bench: 4}]")
     root = write_report(tmp_path, {"mkdocs.yml": f"{settings}colour: red\n"})
     line = settings[: settings.index("grey")].count("\n") + 1
-    checked = run(root, "check").stdout
+    checked = call(root, "check").stdout
     assert re.search(rf'^mkdocs.yml:{line}:\d+: error: "grey" is no colour', checked, re.MULTILINE)
     assert re.search(rf'^mkdocs.yml:{line}:\d+: error: "bench" is not a key', checked, re.MULTILINE)
     assert "mkdocs.yml: error: Config value 'colour': " in checked
     assert "option 'reportgen'" not in checked
-    served = run(root, "serve").stderr
+    served = call(root, "serve").stderr
     assert re.search(rf'^mkdocs.yml:{line}:\d+: error: "grey" is no colour', served, re.MULTILINE)
 
 
@@ -350,20 +350,22 @@ def test_files_are_named_as_the_repository_sees_them(tmp_path: Path) -> None:
     settings = SETTINGS.replace("[reportgen]", "[search]")
     root = write_report(tmp_path / "a" / "b", {"mkdocs.yml": settings})
     words = ("check", "--format", "github", "-f", str(root / "mkdocs.yml"))
-    assert run(root, *words).stdout.startswith("::error file=mkdocs.yml,")
-    assert run(tmp_path / "a", *words).stdout.startswith("::error file=b/mkdocs.yml,")
-    assert run(root, *words, GITHUB_WORKSPACE=str(tmp_path)).stdout.startswith("::error file=a/b/mkdocs.yml,")
+    assert call(root, *words).stdout.startswith("::error file=mkdocs.yml,")
+    assert call(tmp_path / "a", *words).stdout.startswith("::error file=b/mkdocs.yml,")
+    assert call(root, *words, GITHUB_WORKSPACE=str(tmp_path)).stdout.startswith(
+        "::error file=a/b/mkdocs.yml,"
+    )
 
 
 def test_a_check_leaves_the_last_build_as_it_was(report: Path, tmp_path: Path) -> None:
     """The next build still knows that nothing changed."""
     root = write_report(tmp_path / "built")
     share_cache(report, root)
-    run(root, "build")
+    call(root, "build")
     before = files_below(root / "site")
     assert call(root, "check").returncode == 0
     assert files_below(root / "site") == before
-    assert run(root, "build").stdout.startswith("Nothing changed: ")
+    assert call(root, "build").stdout.startswith("Nothing changed: ")
 
 
 def test_what_mkdocs_says_to_its_settings_is_a_warning(report: Path, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from command_line import call, run, run_on_terminal
+from command_line import call, run_on_terminal
 from made_projects import PAGE, RUNS, share_cache, write_file, write_report
 
 if TYPE_CHECKING:
@@ -113,8 +113,8 @@ def test_a_fault_in_an_expression_has_its_own_place(report: Path) -> None:
 def test_the_same_report_gives_the_same_bytes(checked: Path) -> None:
     """In every format, so that two checks can be compared."""
     for form in ("text", "github", "json", "sarif"):
-        first = run(checked, "check", "--format", form)
-        assert first.stdout == run(checked, "check", "--format", form).stdout
+        first = call(checked, "check", "--format", form)
+        assert first.stdout == call(checked, "check", "--format", form).stdout
         assert first.returncode == 0
 
 
@@ -126,9 +126,9 @@ def test_a_build_says_the_same_as_a_check(report: Path) -> None:
         for line in call(report, "check").stdout.splitlines()
         if ": error: " in line
     ]
-    warned = run(report, "build").stderr.splitlines()
+    warned = call(report, "build").stderr.splitlines()
     assert warned == [f"warning: {line}" for line in told]
-    assert run(report, "build", "--strict").returncode == 1
+    assert call(report, "build", "--strict").returncode == 1
 
 
 # ---- on a terminal ------------------------------------------------------------------------------

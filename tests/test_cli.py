@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -12,7 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
+from command_line import call
 from made_projects import PAGE, RUNS, files_below, share_cache, write_file, write_report
+from tries import slow_after
 
 from reportgen import __version__
 from reportgen.cli.main import cli
@@ -21,16 +22,12 @@ if TYPE_CHECKING:
     from click.testing import Result
 
 MODULE = (sys.executable, "-m", "reportgen")
+SCRIPT = (str(Path(sys.executable).with_name("reportgen")),)
 
 
-def run(folder: Path, *words: str, command: tuple[str, ...] = MODULE) -> subprocess.CompletedProcess[str]:
-    """Run the command in a folder, as a user does."""
-    clean = {
-        name: value for name, value in os.environ.items() if name not in {"SOURCE_DATE_EPOCH", "FORCE_COLOR"}
-    }
-    return subprocess.run(
-        [*command, *words], cwd=folder, env=clean, capture_output=True, text=True, check=False, timeout=60
-    )
+def start(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    """Start a process in a folder, as a user does."""
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
 def say(*words: str) -> Result:
@@ -42,7 +39,7 @@ def say(*words: str) -> Result:
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small report that was built by the command."""
     root = write_report(tmp_path_factory.mktemp("cli") / "report")
-    done = run(root, "build")
+    done = call(root, "build")
     assert done.returncode == 0, done.stderr
     return root
 
@@ -81,7 +78,7 @@ WRONG = [
 @pytest.mark.parametrize("words", WRONG)
 def test_wrong_usage_leaves_with_2(words: tuple[str, ...], tmp_path: Path) -> None:
     """Told on the error channel, with the way to help."""
-    done = run(tmp_path, *words)
+    done = call(tmp_path, *words)
     assert done.returncode == 2
     assert done.stdout == ""
     assert "Try 'reportgen" in done.stderr
@@ -89,7 +86,7 @@ def test_wrong_usage_leaves_with_2(words: tuple[str, ...], tmp_path: Path) -> No
 
 def test_a_folder_without_settings_is_wrong_usage(tmp_path: Path) -> None:
     """The missing file is named."""
-    done = run(tmp_path, "build")
+    done = call(tmp_path, "build")
     assert done.returncode == 2
     assert "mkdocs.yml" in done.stderr
 
@@ -104,11 +101,11 @@ def test_schemas_are_json() -> None:
 
 def test_init_writes_a_report_and_says_what_next(tmp_path: Path) -> None:
     """Every file is named, and the next command."""
-    done = run(tmp_path, "init", "my-report")
+    done = call(tmp_path, "init", "my-report")
     assert done.returncode == 0
     assert "  my-report/mkdocs.yml\n" in done.stdout
     assert done.stdout.endswith("Next: cd my-report && reportgen serve\n")
-    again = run(tmp_path, "init", "my-report")
+    again = call(tmp_path, "init", "my-report")
     assert again.returncode == 1
     assert again.stderr.startswith("my-report: error: the folder is not empty. ")
 
@@ -118,17 +115,17 @@ def test_init_writes_a_report_and_says_what_next(tmp_path: Path) -> None:
 
 def test_the_closing_line_of_a_build(built: Path) -> None:
     """Pages, figures, seconds and cache hits; nothing on the error channel."""
-    done = run(built, "build", "--force")
+    done = call(built, "build", "--force")
     assert done.returncode == 0
     assert re.fullmatch(r"Built 1 page, 1 figure in \d+\.\d s, \d+ cache hits?\n", done.stdout)
     assert done.stderr == ""
 
 
-@pytest.mark.parametrize("command", [MODULE, (str(Path(sys.executable).with_name("reportgen")),)])
+@pytest.mark.parametrize("command", slow_after(1, [SCRIPT, MODULE]))
 def test_nothing_changed_is_said(built: Path, command: tuple[str, ...]) -> None:
     """Both ways to call it tell it; the site is not touched."""
     before = {path: path.stat().st_mtime_ns for path in (built / "site").rglob("*")}
-    done = run(built, "build", command=command)
+    done = start(built, *command, "build")
     assert done.returncode == 0
     assert re.fullmatch(r"Nothing changed: 1 page, 1 figure; checked in 0\.\d\d s\n", done.stdout)
     assert {path: path.stat().st_mtime_ns for path in (built / "site").rglob("*")} == before
@@ -136,7 +133,7 @@ def test_nothing_changed_is_said(built: Path, command: tuple[str, ...]) -> None:
 
 def test_a_report_is_built_from_anywhere(built: Path, tmp_path: Path) -> None:
     """The settings file says where it stands."""
-    done = run(tmp_path, "build", "--force", "-f", str(built / "mkdocs.yml"))
+    done = call(tmp_path, "build", "--force", "-f", str(built / "mkdocs.yml"))
     assert done.returncode == 0
     assert files_below(tmp_path) == {}
 
@@ -148,7 +145,7 @@ def test_problems_are_told_as_file_and_line(tmp_path: Path) -> None:
     second = "# Two\n\n```curve\nsource: other\n```\n"
     files = {"content/index.md": wrong, "content/two.md": second, "data/other.csv": data}
     root = write_report(tmp_path, files)
-    done = run(root, "build")
+    done = call(root, "build")
     assert done.returncode == 1
     assert done.stdout == ""
     lines = done.stderr.splitlines()
@@ -163,11 +160,11 @@ def test_warnings_are_told_and_strict_fails_on_them(built: Path, tmp_path: Path)
     root = write_report(tmp_path, {"data/runs.csv": RUNS + "GRPO,2,20"})
     share_cache(built, root)
     said = "data/runs.csv:10: the last line is torn off and was left out. [last-line-torn-off-left-out]"
-    first = run(root, "build")
+    first = call(root, "build")
     assert (first.returncode, first.stderr) == (0, f"warning: {said}\n")
-    second = run(root, "build")
+    second = call(root, "build")
     assert second.stdout.startswith("Nothing changed: 1 page, 1 figure, 1 warning; checked in ")
-    strict = run(root, "build", "--strict")
+    strict = call(root, "build", "--strict")
     assert strict.returncode == 1
     assert strict.stderr.splitlines() == [
         said.replace(": the", ": warning: the"),
@@ -179,22 +176,14 @@ def test_a_repaired_report_builds(built: Path, tmp_path: Path) -> None:
     """After 1 comes 0."""
     root = write_report(tmp_path, {"data/runs.csv": None})
     share_cache(built, root)
-    assert run(root, "build").returncode == 1
+    assert call(root, "build").returncode == 1
     write_file(root / "data" / "runs.csv", RUNS)
-    assert run(root, "build", "--strict").returncode == 0
-
-
-def test_serve_tells_problems_and_leaves(tmp_path: Path) -> None:
-    """The first build has to work, since there is nothing to show otherwise."""
-    root = write_report(tmp_path, {"data/runs.csv": None})
-    done = run(root, "serve", "-a", "127.0.0.1:0")
-    assert done.returncode == 1
-    assert "there is no source" in done.stderr
+    assert call(root, "build", "--strict").returncode == 0
 
 
 def test_plain_output_has_no_control_characters(built: Path) -> None:
     """No bar and no colours where nobody looks: in a file, a pipe, a log of CI."""
-    done = run(built, "build", "--force")
+    done = call(built, "build", "--force")
     assert not re.search(r"[\x00-\x09\x0b-\x1f]", done.stdout + done.stderr)
 
 
@@ -228,24 +217,33 @@ HEAVY |= {"vl_convert", "yaml", "rich", "pymdownx", "multiprocessing", "asyncio"
 
 @pytest.mark.parametrize(
     "words",
-    [("--help",), ("--version",), ("build", "--help"), ("check", "--help"), ("facts", "--help"), ("build",)],
+    slow_after(
+        1,
+        [
+            ("build",),
+            ("--help",),
+            ("--version",),
+            *((name, "--help") for name in ("build", "check", "facts")),
+        ],
+    ),
 )
 def test_quick_commands_import_nothing_heavy(built: Path, words: tuple[str, ...]) -> None:
     """Help, and telling that nothing changed, take milliseconds because almost nothing is loaded."""
-    done = run(built, command=(sys.executable, "-c", IMPORTED.format(words=words)))
+    done = start(built, sys.executable, "-c", IMPORTED.format(words=words))
     assert done.returncode == 0, done.stderr
     loaded = set(done.stderr.splitlines()[-2].split())
     assert {"reportgen", "click"} <= loaded
     assert loaded.isdisjoint(HEAVY)
 
 
+@pytest.mark.slow
 def test_changed_words_import_nothing_that_reads_or_draws(tmp_path: Path) -> None:
     """Where all sources and figures come from the cache, their pages included."""
     statement = "\n\n[0.84]{= peak(MEL)}\n\n```observations\n```\n"
     root = write_report(tmp_path / "report", {"content/index.md": PAGE + statement})
     for words in ("", "More words.\n"):
         write_file(root / "content" / "index.md", f"{PAGE}{statement}\n{words}")
-        done = run(root, command=(sys.executable, "-c", IMPORTED.format(words=("build",))))
+        done = start(root, sys.executable, "-c", IMPORTED.format(words=("build",)))
         assert done.returncode == 0, done.stderr
     libraries, own = (set(line.split()) for line in done.stderr.splitlines()[-2:])
     assert libraries.isdisjoint({"altair", "duckdb", "narwhals", "numpy", "pandas", "vl_convert"})
@@ -254,8 +252,9 @@ def test_changed_words_import_nothing_that_reads_or_draws(tmp_path: Path) -> Non
     assert "reportgen.draft.blocks.charts" not in own
 
 
+@pytest.mark.slow
 def test_importing_the_package_imports_nothing_heavy(tmp_path: Path) -> None:
     """``import reportgen`` is free; a notebook pays for what it calls."""
     code = "import reportgen, sys; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
-    done = run(tmp_path, command=(sys.executable, "-c", code))
+    done = start(tmp_path, sys.executable, "-c", code)
     assert set(done.stdout.split()).isdisjoint(HEAVY | {"click"})

@@ -9,20 +9,17 @@ from pathlib import Path
 
 import pytest
 from made_projects import files_below, write_report
+from tries import slow_after
 
 REPORTGEN = str(Path(sys.executable).with_name("reportgen"))
 FULL = "standard output cannot be written: No space left on device"
 
 
-def run(
-    folder: Path, line: str, *command: str, timeout: float = 60, **variables: str
-) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, line: str, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run a command by a line of bash, in which ``"$@"`` stands for it."""
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"} | variables
     shell = ["bash", "-c", f"set -o pipefail; {line}", "bash", *command]
-    return subprocess.run(
-        shell, cwd=folder, env=clean, capture_output=True, text=True, check=False, timeout=timeout
-    )
+    return subprocess.run(shell, cwd=folder, env=clean, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture
@@ -34,7 +31,7 @@ def report(tmp_path: Path) -> Path:
 # ---- standard files -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "<&- >&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("closed", slow_after(1, ["<&- >&-", "<&-", ">&-", "2>&-", "<&- >&- 2>&-"]))
 def test_a_build_needs_no_standard_files(closed: str, report: Path) -> None:
     """A service may close any of them; nothing is written into what is opened in their place."""
     done = run(report, f'"$@" {closed}', REPORTGEN, "build")
@@ -44,8 +41,10 @@ def test_a_build_needs_no_standard_files(closed: str, report: Path) -> None:
     assert not [name for name, content in files_below(report / "site").items() if b"Built 1 page" in content]
 
 
-@pytest.mark.parametrize("unbuffered", ["", "1"])
-@pytest.mark.parametrize("words", [("build",), ("schema",), ("check",), ("facts", "runs"), ("--help",)])
+@pytest.mark.parametrize("unbuffered", slow_after(1, ["", "1"]))
+@pytest.mark.parametrize(
+    "words", slow_after(1, [("check",), ("schema",), ("build",), ("facts", "runs"), ("--help",)])
+)
 def test_output_that_fits_nowhere_is_an_error_without_a_traceback(
     words: tuple[str, ...], unbuffered: str, report: Path
 ) -> None:
@@ -54,19 +53,21 @@ def test_output_that_fits_nowhere_is_an_error_without_a_traceback(
     assert (done.returncode, done.stderr) == (1, f"error: {FULL}\n")
 
 
+@pytest.mark.slow
 def test_a_full_error_channel_changes_no_exit_code(report: Path) -> None:
     """There is nowhere left to say it."""
     (report / "data" / "runs.csv").unlink()
     assert run(report, '"$@" 2> /dev/full', REPORTGEN, "build").returncode == 1
 
 
-@pytest.mark.parametrize("unbuffered", ["", "1"])
-@pytest.mark.parametrize("words", [("build",), ("schema",), ("facts", "runs"), ("--help",)])
+@pytest.mark.parametrize("unbuffered", slow_after(1, ["", "1"]))
+@pytest.mark.parametrize("words", slow_after(1, [("build",), ("schema",), ("facts", "runs"), ("--help",)]))
 def test_a_reader_who_has_enough_ends_a_command_quietly(
     words: tuple[str, ...], unbuffered: str, report: Path
 ) -> None:
     """As a shell says of programs that the signal SIGPIPE ended, and without a word."""
-    line = '"$@" | (exec 0<&-; sleep 0.1)'  # closed before anything is written
+    # Nothing is written before the reader has closed its end.
+    line = '{ until test -e closed; do sleep 0.01; done; "$@"; } | (exec 0<&-; touch closed)'
     done = run(report, line, REPORTGEN, *words, PYTHONUNBUFFERED=unbuffered)
     assert (done.returncode, done.stderr) == (141, "")
     if words == ("build",):
@@ -77,13 +78,13 @@ def test_a_reader_who_has_enough_ends_a_command_quietly(
 
 # Presses Ctrl+C when a module is first looked for.
 PRESSED = """
-import os, signal, sys
+import signal, sys
 
 class Pressing:
     def find_spec(self, name, path=None, target=None):
         if name == {module!r}:
             sys.meta_path.remove(self)
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)  # to this thread, so that it comes at once
 
 sys.meta_path.insert(0, Pressing())
 sys.argv = ["reportgen", "build"]
@@ -91,17 +92,20 @@ from reportgen.__main__ import main
 main()
 """
 MODULES = [
+    "pydantic",
     "reportgen.cli.main",
     "click",
     "reportgen.cli.statements",
     "mkdocs.config",
-    "pydantic",
     "numpy",
     "duckdb",
+    "reportgen.site.plugin",
+    "altair",
+    "reportgen.draft.report",
 ]
 
 
-@pytest.mark.parametrize("module", [*MODULES, "reportgen.site.plugin", "altair", "reportgen.draft.report"])
+@pytest.mark.parametrize("module", slow_after(1, MODULES))
 def test_ctrl_c_says_so_while_modules_are_imported(module: str, report: Path) -> None:
     """The first second of a build is spent in imports."""
     done = run(report, '"$@"', sys.executable, "-c", PRESSED.format(module=module))
@@ -135,8 +139,8 @@ STARTS = {
 }
 
 
-@pytest.mark.parametrize("words", [("build",), ("check",), ("--version",)])
-@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize("words", slow_after(1, [("build",), ("check",), ("--version",)]))
+@pytest.mark.parametrize("start", slow_after(1, STARTS))
 def test_no_module_beside_the_settings_is_imported(start: str, words: tuple[str, ...], report: Path) -> None:
     """A pull request may bring a json.py; a build of it must not run that."""
     command, modules = STARTS[start]
@@ -146,6 +150,7 @@ def test_no_module_beside_the_settings_is_imported(start: str, words: tuple[str,
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_a_module_of_the_user_is_found_beside_another_program(tmp_path: Path) -> None:
     """Only our own command does without the working folder: a program that uses the package keeps it."""
     (tmp_path / "program").mkdir()
@@ -159,6 +164,7 @@ def test_a_module_of_the_user_is_found_beside_another_program(tmp_path: Path) ->
 # ---- without docstrings -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [("reportgen", "build"), ("reportgen", "check"), ("mkdocs", "build")])
 def test_a_python_without_docstrings_is_refused(command: tuple[str, ...], report: Path) -> None:
     """Altair cannot be imported there, so it is said at once, by the settings."""
@@ -169,6 +175,7 @@ def test_a_python_without_docstrings_is_refused(command: tuple[str, ...], report
     assert "Traceback" not in told
 
 
+@pytest.mark.slow
 def test_a_python_without_assertions_builds(report: Path) -> None:
     """No answer rests on an assertion."""
     assert run(report, '"$@"', sys.executable, "-O", "-m", "reportgen", "build").returncode == 0

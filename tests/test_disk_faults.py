@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import re
 import shutil
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from command_line import call
+from limited_disk import NO_SPACE, limited_disk
 from made_projects import PAGE, files_below, write_file, write_report
 
 if TYPE_CHECKING:
+    import subprocess
     from pathlib import Path
 
 
 FIRST = f"cache-{1 << 30}-build"
-NO_SPACE = re.compile("File too large. Free some space.|No usable temporary directory found")
-# No file may grow beyond a size: the one fault of a disk that needs no disk of its own.
-LIMITED = """
-import resource, sys
-size = int(sys.argv.pop(1))
-resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-from reportgen.__main__ import main
-main()
-"""
 LOG = {
     f"data/logged/{run}/trainer_state.json": (
         '{"log_history": ['
@@ -42,20 +32,8 @@ def run(root: Path, size: int, *words: str) -> subprocess.CompletedProcess[str]:
     cache = root.parent / f"cache-{size}-{words[0]}"
     if not cache.exists() and (root.parent / FIRST).is_dir():  # empty, but for what the first build wrote
         shutil.copytree(root.parent / FIRST, cache, ignore=shutil.ignore_patterns("??", "*.json"))
-    own = {
-        "REPORTGEN_CACHE_DIR": str(cache),
-        # Python itself would keep a module compiled in half, and every later test would fail on it.
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
-    return subprocess.run(
-        [sys.executable, "-c", LIMITED, str(size), *words],
-        cwd=root,
-        env=os.environ | own,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    with limited_disk(size):
+        return call(root, *words, REPORTGEN_CACHE_DIR=str(cache))
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,8 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from example_site import REPORTGEN, ROOT, made_once, run
+from command_line import call
+from example_site import ROOT, made_once
 from made_example_review import AFTER, BEFORE, write_states
 from take_comment_picture import COMMENT, MOST_BYTES, PICTURE, read_digest, sign
 
@@ -24,12 +25,12 @@ def review_states(folder: Path) -> Path:
     """Both states, and beside them what the commands write about them."""
     write_states(folder)
     settings = ("-f", f"{BEFORE}/mkdocs.yml")
-    reviewed = run(folder, *REPORTGEN, "review", BEFORE, AFTER, *settings)
+    reviewed = call(folder, "review", BEFORE, AFTER, *settings)
     assert reviewed.returncode == 1
     assert re.fullmatch(r"warning: \S+: not run, as .*: functions of altair blocks\n", reviewed.stderr)
     (folder / "printed.txt").write_text(reviewed.stdout, "utf-8")
     link = "https://example.org/review.html"
-    commented = run(folder, *REPORTGEN, "comment", "review/review.json", "--link", link)
+    commented = call(folder, "comment", "review/review.json", "--link", link)
     (folder / "comment.md").write_text(commented.stdout, "utf-8")
     return folder
 

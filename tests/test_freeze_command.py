@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from command_line import call, run
+from command_line import call
 from made_folders import KINDS, TABLE, made
 from made_projects import write_file, write_report
 from test_describe_command import known
@@ -154,7 +154,7 @@ def test_the_same_source_gives_the_same_bytes(tmp_path: Path) -> None:
     (tmp_path / "runs.csv").write_text(f"series,run,step,value\n{rows}")
     assert re.search(r"\n1 file \(.* MB\) frozen into .* [kM]B\n$", frozen(tmp_path, "runs.csv"))
     # Another process has other hashes.
-    assert run(tmp_path, "freeze", "runs.csv", "--to", "other").returncode == 0
+    assert call(tmp_path, "freeze", "runs.csv", "--to", "other").returncode == 0
     first = {path.name: path.read_bytes() for path in (tmp_path / "runs-frozen").iterdir()}
     assert set(first) == {"data.parquet", "source.yml"}
     assert {path.name: path.read_bytes() for path in (tmp_path / "other").iterdir()} == first
@@ -242,7 +242,7 @@ def test_what_was_irregular_is_still_told(tmp_path: Path) -> None:
     pages = {f"content/{name}.md": f"# A\n```scores\nsource: {name}\n```\n" for name in ("cold", "lm_eval")}
     for name, text in pages.items():
         write_file(root / name, text)
-    assert run(root, "build").returncode == 0
+    assert call(root, "build").returncode == 0
     for name in ("cold", "lm_eval"):
         assert torn in (root / f"site/{name}/index.html").read_text(encoding="utf-8")
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from command_line import call
 from made_projects import PAGE, RUNS, files_below, write_file, write_report
 
 from reportgen.core import CACHE_DIR
@@ -23,24 +24,11 @@ REPORTGEN = str(Path(sys.executable).with_name("reportgen"))
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> dict[str, str]:
-    """An environment with an empty home and no cache."""
+def home(tmp_path: Path) -> dict[str, str | None]:
+    """What makes of an environment one with an empty home and no cache."""
     (tmp_path / "home").mkdir()
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "REPORTGEN"))}
-    return clean | {"HOME": str(tmp_path / "home")}
-
-
-def run(root: Path, environment: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
-    """The command line in a report's folder."""
-    return subprocess.run(
-        [REPORTGEN, *words],
-        cwd=root,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    without = (name for name in os.environ if name.startswith(("XDG_", "REPORTGEN")))
+    return {**dict.fromkeys(without), "HOME": str(tmp_path / "home")}
 
 
 def git(root: Path, *words: str) -> str:
@@ -63,7 +51,8 @@ def trap(folder: Path) -> Path:
     return mark
 
 
-def test_a_module_beside_the_settings_is_not_imported(tmp_path: Path, home: dict[str, str]) -> None:
+@pytest.mark.slow
+def test_a_module_beside_the_settings_is_not_imported(tmp_path: Path, home: dict[str, str | None]) -> None:
     """Neither by the build nor by the processes that it starts."""
     root = write_report(tmp_path / "report", PAGES)
     mark = tmp_path / "it-ran"
@@ -71,14 +60,16 @@ def test_a_module_beside_the_settings_is_not_imported(tmp_path: Path, home: dict
         write_file(
             root / f"{name}.py", f"open({str(mark)!r}, 'a').write({name!r} + chr(10))\nraise SystemExit(3)\n"
         )
-    built = run(root, home, "build", "--strict")
+    words = [REPORTGEN, "build", "--strict"]
+    clean = {name: value for name, value in os.environ.items() if name not in home} | {"HOME": str(tmp_path)}
+    built = subprocess.run(words, cwd=root, env=clean, capture_output=True, text=True, check=False)
     assert not mark.exists(), mark.read_text()
     assert built.returncode == 0, built.stderr
 
 
 @pytest.mark.parametrize("around", ["a checkout", "nothing"])
 def test_a_bare_repository_in_a_report_runs_nothing(
-    tmp_path: Path, home: dict[str, str], around: str
+    tmp_path: Path, home: dict[str, str | None], around: str
 ) -> None:
     """Files beside ``mkdocs.yml`` that git would take for a repository, with programs in its settings."""
     root = write_report(tmp_path / "checkout" / "reports")
@@ -104,12 +95,12 @@ def test_a_bare_repository_in_a_report_runs_nothing(
         ("core.fsmonitor", "./trap.sh"),
     ):
         git(root, "config", "--file", "config", key, value)
-    built = run(root, home, "build")
+    built = call(root, "build", **home)
     assert built.returncode == 0, built.stderr
     assert not mark.exists()
 
 
-def test_signed_commits_give_a_date(tmp_path: Path, home: dict[str, str]) -> None:
+def test_signed_commits_give_a_date(tmp_path: Path, home: dict[str, str | None]) -> None:
     """What git would say of a signature, since the user's settings ask for it, is not taken for a date."""
     root = write_report(tmp_path / "report")
     git(root, "init", "--quiet")
@@ -122,30 +113,30 @@ def test_signed_commits_give_a_date(tmp_path: Path, home: dict[str, str]) -> Non
     commit = git(root, "hash-object", "-t", "commit", "-w", "--literally", str(tmp_path / "commit")).strip()
     git(root, "update-ref", "HEAD", commit)
     git(root, "config", "log.showSignature", "true")
-    built = run(root, home, "build", "--strict")
+    built = call(root, "build", "--strict", **home)
     assert built.returncode == 0, built.stderr
     assert commit in (root / "site" / "report.json").read_text("utf-8")
 
 
 @pytest.mark.parametrize("given", ["99999999999999", "4294967296", "-1", "yesterday", "1e9", "٣"])
-def test_a_date_that_is_none_is_refused(tmp_path: Path, home: dict[str, str], given: str) -> None:
+def test_a_date_that_is_none_is_refused(tmp_path: Path, home: dict[str, str | None], given: str) -> None:
     """With the name of the variable."""
     root = write_report(tmp_path / "report")
-    built = run(root, home | {"SOURCE_DATE_EPOCH": given}, "build")
+    built = call(root, "build", **home | {"SOURCE_DATE_EPOCH": given})
     assert built.returncode == 1
     assert f'SOURCE_DATE_EPOCH is "{given}", which is no number of seconds' in built.stderr
 
 
-def test_what_a_build_left_in_a_checkout_is_not_believed(tmp_path: Path, home: dict[str, str]) -> None:
+def test_what_a_build_left_in_a_checkout_is_not_believed(tmp_path: Path, home: dict[str, str | None]) -> None:
     """A manifest and a cache that somebody committed are not read, and a site is not replaced."""
     theirs = write_report(tmp_path / "report", {"data/runs.csv": RUNS.replace("0.84", "0.99")})
     asked_for = home | {CACHE_DIR: str(theirs / ".reportgen")}
-    assert run(theirs, asked_for, "build").returncode == 0
+    assert call(theirs, "build", **asked_for).returncode == 0
     write_file(theirs / "site" / "index.html", "foreign")
     write_file(theirs / "data" / "runs.csv", RUNS)
-    assert "did not write" in run(theirs, home, "build").stderr
+    assert "did not write" in call(theirs, "build", **home).stderr
     shutil.rmtree(theirs / "site")
-    built = run(theirs, home, "build")
+    built = call(theirs, "build", **home)
     assert built.stdout.startswith("Built 1 page"), built.stdout + built.stderr
     assert "0.99" not in (theirs / "site" / "figures" / "index" / "accuracy.csv").read_text("utf-8")
     assert "foreign" not in (theirs / "site" / "index.html").read_text("utf-8")
@@ -153,7 +144,7 @@ def test_what_a_build_left_in_a_checkout_is_not_believed(tmp_path: Path, home: d
 
 @pytest.mark.parametrize("home_is_the_checkout", [True, False])
 def test_a_cache_is_never_inside_the_checkout_unless_it_is_asked_for(
-    tmp_path: Path, home: dict[str, str], *, home_is_the_checkout: bool
+    tmp_path: Path, home: dict[str, str | None], *, home_is_the_checkout: bool
 ) -> None:
     """Not even where the checkout is the home of whoever builds, as in some containers."""
     root = write_report(tmp_path / "home" / "report" if home_is_the_checkout else tmp_path / "report")
@@ -161,12 +152,12 @@ def test_a_cache_is_never_inside_the_checkout_unless_it_is_asked_for(
     git(checkout, "init", "--quiet")
     before = files_below(root)
     for _ in range(2):
-        built = run(root, home, "build")
+        built = call(root, "build", **home)
         assert built.returncode == 0, built.stderr
         shutil.rmtree(root / "site")
     assert files_below(root) == before
     assert (tmp_path / "home" / ".cache" / "reportgen").exists() != home_is_the_checkout
-    assert run(root, home, "build", "--cache-dir", "own").returncode == 0
+    assert call(root, "build", "--cache-dir", "own", **home).returncode == 0
     assert len(list((root / "own").glob("report-*/manifest.json"))) == 1
 
 
@@ -216,10 +207,10 @@ def read_only(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("command", [["check"], ["facts", "runs"], ["describe", "data/runs.csv"], ["build"]])
 def test_a_home_that_cannot_be_written_is_no_obstacle(
-    tmp_path: Path, home: dict[str, str], read_only: Path, command: list[str]
+    tmp_path: Path, home: dict[str, str | None], read_only: Path, command: list[str]
 ) -> None:
     """What would be kept is then kept for as long as the process lives."""
     root = write_report(tmp_path / "report")
-    done = run(root, home | {"HOME": str(read_only)}, *command)
+    done = call(root, *command, **home | {"HOME": str(read_only)})
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 import tracemalloc
 import zipfile
 from pathlib import Path
@@ -14,11 +12,12 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 import pytest
+from command_line import call
+from limited_disk import NO_SPACE, limited_disk
 from made_archives import CITED, REPORT, archive, commit
 from made_hubs import URL, list_hub, make_page, make_report, make_score, read_record, update, write_hub
 from made_projects import files_below, write_file, write_report
 from made_sites import pack_archive, pack_site, write_site
-from test_disk_faults import LIMITED, NO_SPACE
 
 from reportgen.core.cache import cache_folder
 from reportgen.hub.updating import update_hub
@@ -511,8 +510,8 @@ def test_a_full_disk_leaves_the_old_hub(folder: Path) -> None:
     """Nothing is half-written, and nothing is left over."""
     was = files_below(folder / "public")
     write_site(folder / "one", make_report("First, again", files={"large.bin": "x" * 3_000_000}))
-    words = [sys.executable, "-c", LIMITED, "1000000", "hub", "hub.yml", "--to", "public"]
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+    with limited_disk(1_000_000):
+        done = call(folder, "hub", "hub.yml", "--to", "public")
     assert done.returncode == 1
     assert NO_SPACE.search(done.stderr), done.stderr
     assert files_below(folder / "public") == was

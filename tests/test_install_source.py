@@ -6,11 +6,13 @@ import json
 import os
 import re
 import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import pytest
 import yaml
-from command_line import run
+from command_line import call
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,7 +51,13 @@ def init_installed_from(folder: Path, record: object) -> subprocess.CompletedPro
     )
     text = record if isinstance(record, str) else json.dumps(record)
     (noted / "direct_url.json").write_text(text, "utf-8")
-    return run(folder, "init", "report", PYTHONPATH=str(noted.parent))
+    return init_again(folder, "report")
+
+
+def init_again(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run ``reportgen init`` with the same record."""
+    with patch.object(sys, "path", [str(folder / "packages"), *sys.path]):
+        return call(folder, "init", *words)
 
 
 def install_step(folder: Path) -> dict[str, Any]:
@@ -139,10 +147,10 @@ def test_a_reportgen_from_github_brings_workflows_that_use_its_actions(tmp_path:
     assert f"  {tmp_path / '.github/PUBLISHING.md'}\n" in done.stdout
     assert ".github/PUBLISHING.md says which two clicks switch publishing on.\n" in done.stdout
     assert not (tmp_path / "report/.github").exists()
-    checked = run(tmp_path, "init", "--check-actions", "report")
+    checked = call(tmp_path, "init", "--check-actions", "report")
     assert (checked.returncode, checked.stderr) == (0, "")
     before = (tmp_path / WORKFLOW).read_bytes()
-    again = run(tmp_path, "init", "second", PYTHONPATH=str(tmp_path / "packages"))
+    again = init_again(tmp_path, "second")
     assert again.returncode == 0
     assert again.stderr.startswith("warning: the workflows of this repository publish another report")
     assert (tmp_path / WORKFLOW).read_bytes() == before
@@ -152,15 +160,15 @@ def test_a_reportgen_from_github_brings_workflows_that_use_its_actions(tmp_path:
 def test_workflows_for_publishing_can_be_added_later(tmp_path: Path) -> None:
     """To a report that exists; without a known commit they fail until it is written, and that is said."""
     init_installed_from(tmp_path, {})
-    done = run(tmp_path, "init", "--review", "--publish", "report", PYTHONPATH=str(tmp_path / "packages"))
+    done = init_again(tmp_path, "--review", "--publish", "report")
     assert done.returncode == 1
     assert "there is such a file" in done.stderr
     for name in (WORKFLOW, ".github/PUBLISHING.md"):
         (tmp_path / "report" / name).unlink()
-    done = run(tmp_path, "init", "--review", "--publish", "report", PYTHONPATH=str(tmp_path / "packages"))
+    done = init_again(tmp_path, "--review", "--publish", "report")
     assert done.returncode == 0
     assert "fail until you write owner and commit of reportgen there" in done.stderr
-    assert run(tmp_path, "init", "--check-actions", "report").returncode == 1
+    assert call(tmp_path, "init", "--check-actions", "report").returncode == 1
 
 
 @pytest.mark.parametrize("requirement", ["", f"mkdocs-reportgen @ git+{ADDRESS}@{COMMIT}"])

@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from command_line import run
+from command_line import call
 from made_projects import write_file, write_report
 from test_report import drafted, problems
 
@@ -358,7 +358,7 @@ def test_percentages_of_a_paper_are_shares_beside_those_of_a_harness(tmp_path: P
 def test_commands_take_several_sources(tmp_path: Path) -> None:
     """``facts``, ``observations`` and ``plan``, with the names that a page uses."""
     root = write_curves(tmp_path)
-    shown = run(root, "facts", "runs", "base").stdout
+    shown = call(root, "facts", "runs", "base").stdout
     assert "runs + base: accuracy of 4 series" in shown
     assert "final('base / GRPO')" in shown
 

@@ -101,6 +101,7 @@ def test_a_killed_build_leaves_a_complete_site(report: Path, made: Path, moment:
     assert left_over(report) == []
 
 
+@pytest.mark.slow
 def test_a_swap_that_was_killed_half_way_is_mended(report: Path, made: Path) -> None:
     """Between its two renames the old site is put aside; the next build puts it back, even one that fails."""
     kill_at(report, ("os", "rename", 2))
@@ -163,6 +164,7 @@ def processes_in(folder: Path) -> list[int]:
     return found
 
 
+@pytest.mark.slow
 def test_an_interrupted_build_says_so_and_leaves_the_site(report: Path, made: Path) -> None:
     """Ctrl+C ends a build as it ends other programs, without a traceback."""
     driver = KILLER.replace("signal.SIGKILL", "signal.SIGINT")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
-from command_line import run
+from command_line import call
 from example_site import build, made_once
 from made_projects import share_cache, write_file, write_report
 
@@ -124,7 +124,7 @@ def test_each_language_has_its_pages_with_their_figures(
     root = write_translated(tmp_path, structure, order, theme)
     share_cache(drawn, root)
     for _ in range(2):
-        done = run(root, "build", "--force")
+        done = call(root, "build", "--force")
         assert (done.returncode, done.stderr) == (0, "")
         site = root / "site"
         for folder, title, ours in (("", "Accuracy", "Treffer"), ("de/", "Treffer", "Accuracy")):
@@ -199,7 +199,7 @@ def test_what_changed_is_said_in_the_default_language(
     for language in ("en", "de"):
         page = root / NAMES[structure]("math", language)
         page.write_text(text_of(page).replace("# ", "# New: "), encoding="utf-8")
-    done = run(root, "build", "--since", str(base))
+    done = call(root, "build", "--since", str(base))
     assert (done.returncode, done.stderr) == (0, "")
     front = text_of(root / "site/index.html")
     assert re.search(r'<a href="math/"><bdi>New: Accuracy</bdi></a>: <bdi>1 line added', front)

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from command_line import run
+from command_line import call
 from made_projects import write_report
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def write_large(folder: Path, *, count: int) -> Path:
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A built report of 203 pages."""
     root = write_large(tmp_path_factory.mktemp("large"), count=200)
-    built = run(root, "build")
+    built = call(root, "build")
     assert built.returncode == 0, built.stderr
     return root
 
@@ -77,7 +77,7 @@ def test_pages_stay_small_at_any_number(large: Path) -> None:
 def test_a_title_is_new_wherever_it_is_listed(large: Path) -> None:
     """Also on pages that did not change themselves, and nowhere else."""
     (large / "content/many/page-100.md").write_text("# Renamed\n\nText 100.\n", "utf-8")
-    assert run(large, "build").returncode == 0
+    assert call(large, "build").returncode == 0
     showing = {
         path.parent.name
         for path in (large / "site").rglob("index.html")
@@ -90,7 +90,9 @@ def test_a_title_is_new_wherever_it_is_listed(large: Path) -> None:
 
 def test_an_archive_has_every_page_in_its_list(large: Path, tmp_path: Path) -> None:
     """One file has no page that lists them all: its own list is whole, and leads to each page."""
-    done = run(large, "archive", "--one-file", str(tmp_path / "report.html"), "--to", str(tmp_path / "a.zip"))
+    done = call(
+        large, "archive", "--one-file", str(tmp_path / "report.html"), "--to", str(tmp_path / "a.zip")
+    )
     assert done.returncode == 0, done.stderr
     html = (tmp_path / "report.html").read_text("utf-8")
     links = re.findall(r'href="#([^"]+)"', html.partition('<nav class="rg-nav"')[2].partition("</nav>")[0])
@@ -101,7 +103,7 @@ def test_an_archive_has_every_page_in_its_list(large: Path, tmp_path: Path) -> N
 def test_a_small_site_lists_all_pages_everywhere(tmp_path: Path) -> None:
     """Up to 100 pages, sections are folded lists."""
     root = write_large(tmp_path, count=97)
-    built = run(root, "build")
+    built = call(root, "build")
     assert built.returncode == 0, built.stderr
     titles = list_titles(read_navigation(root / "site/few/a/index.html"))
     assert titles == ["First", "A", "B", *(f"Page {n}" for n in range(97))]

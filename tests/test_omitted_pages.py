@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from command_line import run
+from command_line import call
 from made_projects import PAGE, SETTINGS, write_report
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ SETTLED = {
 def test_it_is_a_warning(tmp_path: Path) -> None:
     """Also for --strict."""
     files = {"mkdocs.yml": f"{SETTINGS}{NAV}", "content/new.md": PAGE}
-    done = run(write_report(tmp_path, files), "build", "--strict")
+    done = call(write_report(tmp_path, files), "build", "--strict")
     assert done.returncode == 1
     assert SAID in done.stderr
     assert "new.md" in done.stderr
@@ -34,7 +34,7 @@ def test_it_is_a_warning(tmp_path: Path) -> None:
 def test_what_is_meant_is_not_told(tmp_path: Path, settled: str) -> None:
     """MkDocs' own settings for it hold, and so does what an existing site is used to."""
     root = write_report(tmp_path, {"mkdocs.yml": SETTLED[settled], "content/new.md": PAGE})
-    done = run(root, "build", "--strict")
+    done = call(root, "build", "--strict")
     assert done.returncode == 0, done.stderr
     assert "warning: The following pages exist" not in done.stderr
 
@@ -44,6 +44,6 @@ def test_a_generated_page_need_not_be_in_the_navigation(tmp_path: Path) -> None:
     settings = f"{SETTINGS}{NAV}".replace(
         "plugins: [reportgen]", "plugins: [{reportgen: {benchmarks: [{name: Quiz, source: runs}]}}]"
     )
-    done = run(write_report(tmp_path, {"mkdocs.yml": settings}), "build", "--strict")
+    done = call(write_report(tmp_path, {"mkdocs.yml": settings}), "build", "--strict")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "site/quiz/index.html").is_file()

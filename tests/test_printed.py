@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import pytest
 from click.testing import CliRunner
-from command_line import run, run_on_terminal
+from command_line import call, run_on_terminal
 from made_projects import RUNS, write_report
 
 from reportgen.cli.main import cli
@@ -114,11 +114,11 @@ CALLS: Final = (
 )
 
 
-@pytest.mark.parametrize("call", CALLS, ids=" ".join)
-def test_names_of_a_report(report: Path, call: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("words", CALLS, ids=" ".join)
+def test_names_of_a_report(report: Path, words: tuple[str, ...]) -> None:
     """Of files, folders, links, series and columns, as every command prints them into a pipe."""
-    done = run(report, *call)
-    assert_harmless(done.stdout, commands="github" in call)
+    done = call(report, *words)
+    assert_harmless(done.stdout, commands="github" in words)
     assert_harmless(done.stderr)
     assert done.returncode in {0, 1}
     assert len(done.stdout + done.stderr) > 60
@@ -184,7 +184,7 @@ def test_a_patch_names_its_page_as_git_does(tmp_path: Path) -> None:
     name = 'a\n::error::é "b\\.md'
     page = '# A\n\n[0.5]{value="peak(MEL)"}\n\n```curve\nsource: runs\n```\n'
     root = write_report(tmp_path, {f"content/{name}": page})
-    done = run(root, "fix")
+    done = call(root, "fix")
     assert_harmless(done.stdout)
     subprocess.run(["git", "apply"], cwd=root, input=done.stdout, text=True, check=True)  # noqa: S607 - any git
     assert "[0.8]" in (root / "content" / name).read_text(encoding="utf-8")

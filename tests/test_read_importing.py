@@ -645,6 +645,7 @@ def test_every_format_has_a_reader(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len({form.name for form in forms}) == len(forms)
 
 
+@pytest.mark.slow
 def test_a_report_of_parquet_imports_no_reader(tmp_path: Path) -> None:
     """Nobody pays for formats that a report does not have."""
     Data(tmp_path).parquet("s/a.parquet", "SELECT 1 AS step, 2 AS loss")

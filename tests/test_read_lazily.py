@@ -118,6 +118,7 @@ def test_a_source_that_somebody_else_made_is_refused(tmp_path: Path) -> None:
         read_measurements(tmp_path, replace(data.open("a"), layout=None), ("loss",))
 
 
+@pytest.mark.slow
 def test_a_process_ends_quietly(tmp_path: Path) -> None:
     """Nothing is printed when the interpreter ends, and no temporary folder stays."""
     data = Data(tmp_path)

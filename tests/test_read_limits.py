@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 import zstandard
+from command_line import call
 from made_projects import write_report
 
 from reportgen.formats.text_files import LARGEST_DOCUMENT, LARGEST_PART, MOST_COLUMNS
@@ -138,18 +139,35 @@ def run_python(code: str, *words: str) -> None:
     subprocess.run([sys.executable, "-c", code, *words], check=True)
 
 
-@pytest.mark.parametrize("name", BOMBS)
-def test_a_file_beyond_a_limit_is_refused(tmp_path: Path, name: str) -> None:
-    """With its place and the limit, and the process never holds much of it."""
-    said, make = BOMBS[name]
+def write_bomb(folder: Path, name: str) -> Path:
+    """A report with one of these files."""
     data = {} if name == "runs.source.yml" or name.startswith("../") else {"data/runs.csv": None}
-    root = write_report(tmp_path, data)
+    root = write_report(folder, data)
     (root / "data").mkdir(exist_ok=True)
-    make(root / "data" / name)
-    command = [sys.executable, "-c", CHECK, str(Path(__file__).parent)]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    BOMBS[name][1](root / "data" / name)
+    return root
+
+
+@pytest.mark.parametrize(
+    "name", ["runs.csv", "runs.jsonl", "runs.source.yml", "../mkdocs.yml", "../content/long.md"]
+)
+def test_a_file_beyond_a_limit_is_refused(tmp_path: Path, name: str) -> None:
+    """With its place and the limit."""
+    done = call(write_bomb(tmp_path, name), "check")
     assert done.returncode == 1
-    assert said in done.stdout + done.stderr
+    assert BOMBS[name][0] in done.stdout + done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_file_beyond_a_limit_takes_little_memory(tmp_path: Path, name: str) -> None:
+    """The process that refuses it never holds much of it."""
+    command = [sys.executable, "-c", CHECK, str(Path(__file__).parent)]
+    done = subprocess.run(
+        command, cwd=write_bomb(tmp_path, name), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert BOMBS[name][0] in done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     assert float(done.stdout.splitlines()[-1]) <= MOST_MB
 
@@ -158,6 +176,5 @@ def test_a_long_first_row_is_read(tmp_path: Path) -> None:
     """A row that does not fit into the first look at a file is a row like others."""
     rows = "series,note,step,accuracy\n" + "".join(f"A,{'x' * 100_000},{step},0.5\n" for step in range(3))
     root = write_report(tmp_path, {"data/runs.csv": rows})
-    command = [sys.executable, "-c", CHECK, str(Path(__file__).parent)]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    done = call(root, "check")
     assert done.returncode == 0, done.stdout

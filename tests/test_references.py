@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from command_line import run
+from command_line import call
 from made_projects import write_report
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ OTHER = '# Other\n\nBack to [Table]{ref="../index.md#last"}.\n\n' + FAR
 def test_prose_refers_to_figures_and_tables_by_number(tmp_path: Path) -> None:
     """Links name the number; titles are headings beneath their section and stand in the contents."""
     root = write_report(tmp_path, {"content/index.md": PAGE, "content/more/other.md": OTHER})
-    built = run(root, "build")
+    built = call(root, "build")
     assert built.returncode == 0, built.stderr
     html = (root / "site" / "index.html").read_text("utf-8").replace("\N{NO-BREAK SPACE}", " ")
     links = re.findall(r'<a class="rg-reference" href="([^"]+)">([^<]+)</a>', html)
@@ -80,7 +80,7 @@ def test_a_reference_to_nothing_is_an_error_next_to_a_wrong_fence(tmp_path: Path
     """Unless the wrong fence may have the id."""
     page = PAGE.replace('ref="first"', 'ref="frist"').replace("```panels", "```panel")
     page += '\nAnd [Figure]{ref="broken-one"}.\n\n```curve\ntitle: Broken one\nsource: [\n```\n'
-    checked = run(write_report(tmp_path, {"content/index.md": page}), "check")
+    checked = call(write_report(tmp_path, {"content/index.md": page}), "check")
     said = " ".join((checked.stdout + checked.stderr).split())
     assert 'content/index.md:3: error: there is no figure or table "frist" on this page' in said
     assert 'Did you mean "first"?' in said
@@ -92,7 +92,7 @@ def test_a_reference_to_nothing_is_an_error(tmp_path: Path) -> None:
     """With its line, the nearest id, and the ids there are."""
     page = PAGE.replace('ref="first"', 'ref="frist"').replace("more/other.md", "more.md")
     root = write_report(tmp_path, {"content/index.md": page})
-    checked = run(root, "check")
+    checked = call(root, "check")
     said = " ".join((checked.stdout + checked.stderr).split())
     assert 'content/index.md:3: error: there is no figure or table "frist" on this page' in said
     assert 'Did you mean "first"? The ids there are "first", "rates", "last"' in said

@@ -364,6 +364,7 @@ def test_a_host_that_is_not_there_is_a_message(post: Post) -> None:
     assert "cannot be reached" in told
 
 
+@pytest.mark.slow
 def test_reading_a_review_needs_little(tmp_path: Path) -> None:
     """The job that may write installs what reads a review as the lock has it, and no more than that."""
     lines = (ROOT / "action/comment/requirements.txt").read_text("utf-8").splitlines()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from command_line import run
+from command_line import call
 from hypothesis import given
 from hypothesis import strategies as st
 from made_comments import (
@@ -434,7 +434,7 @@ def test_the_command_prints_the_comment(tmp_path: Path) -> None:
     """It reads one file and writes to its output."""
     review = make_everything()
     (tmp_path / "review.json").write_text(write_review(review), encoding="utf-8")
-    done = run(
+    done = call(
         tmp_path, "comment", "review.json", "--link", LINK, "--max-chars", "4000", "-f", "a/mkdocs.yml"
     )
     assert (done.returncode, done.stderr) == (0, "")
@@ -448,7 +448,7 @@ def test_the_command_prints_the_comment(tmp_path: Path) -> None:
 def test_the_command_refuses_what_is_no_review(text: str, tmp_path: Path) -> None:
     """One line says so, without a word of the file."""
     (tmp_path / "review.json").write_bytes(text.encode(errors="surrogateescape"))
-    done = run(tmp_path, "comment", "review.json")
+    done = call(tmp_path, "comment", "review.json")
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr.startswith("review.json: error: this is not a review of format 1.")
@@ -457,6 +457,6 @@ def test_the_command_refuses_what_is_no_review(text: str, tmp_path: Path) -> Non
 def test_the_command_refuses_a_wrong_address(tmp_path: Path) -> None:
     """That is a mistake of the call."""
     (tmp_path / "review.json").write_text(write_review(make_review()), encoding="utf-8")
-    done = run(tmp_path, "comment", "review.json", "--link", "nowhere")
+    done = call(tmp_path, "comment", "review.json", "--link", "nowhere")
     assert done.returncode == 2
     assert "not an address" in done.stderr

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
-from command_line import run
+from command_line import call
 from made_projects import share_cache
 from made_reviews import BASE, CHANGES, EXAM, write_state
 
@@ -196,7 +196,7 @@ def test_a_trial_merge_is_compared_with_its_first_parent(repository: Path) -> No
     git(clones, "clone", "--quiet", "--depth=2", "--no-local", f"file://{repository}", "deep")
     assert review(clones / "deep")["commits"] == [base, head, merge]
     git(clones, "clone", "--quiet", "--depth=1", "--no-local", f"file://{repository}", "shallow")
-    done = run(clones / "shallow", "review", "-f", "reports/mkdocs.yml")
+    done = call(clones / "shallow", "review", "-f", "reports/mkdocs.yml")
     assert done.returncode == 2
     assert "not in the clone" in done.stderr
     assert "fetch-depth: 2" in done.stderr
@@ -228,7 +228,7 @@ def test_a_base_that_cannot_be_drafted_says_why(repository: Path) -> None:
     assert not states.base.origin.built
     assert "content/exam.md" in states.base.origin.why
     assert len(compare_reports(*states).figures) == 2
-    done = run(repository, "review", "main", "-f", "reports/mkdocs.yml")
+    done = call(repository, "review", "main", "-f", "reports/mkdocs.yml")
     assert done.returncode == 2
     assert "reports/content/exam.md" in done.stderr or "content/exam.md" in done.stderr
     assert "no review was written" in done.stderr
@@ -352,6 +352,7 @@ def test_links_of_a_revision_lead_nowhere(repository: Path) -> None:
     assert not states.base.origin.built
 
 
+@pytest.mark.slow
 def test_a_killed_review_leaves_the_repository_alone(repository: Path) -> None:
     """Whenever it is killed; what it unpacked goes with a later review's cleaning."""
     before = fingerprint(repository)
@@ -423,14 +424,14 @@ def test_a_report_json_of_other_types_is_refused(key: str, value: object, tmp_pa
 def test_a_report_outside_of_a_repository_needs_two_names(tmp_path: Path) -> None:
     """The message says what can be named."""
     root = write_state(tmp_path / "alone")
-    done = run(root, "review")
+    done = call(root, "review")
     assert done.returncode == 2
     assert "in no git repository" in done.stderr
     write_state(tmp_path / "other", FALSE)
-    assert run(root, "review", "../other", ".", "--fail-on", "flips").returncode == 0
-    assert run(root, "review", ".", "../other").returncode == 1
-    assert run(root, "review", ".", "../other", "--fail-on", "never").returncode == 0
-    printed = run(root, "review", ".", "../other", "--format", "json").stdout
+    assert call(root, "review", "../other", ".", "--fail-on", "flips").returncode == 0
+    assert call(root, "review", ".", "../other").returncode == 1
+    assert call(root, "review", ".", "../other", "--fail-on", "never").returncode == 0
+    printed = call(root, "review", ".", "../other", "--format", "json").stdout
     assert read_review(printed).counts.flipped == 1
     assert sorted(os.listdir(root / "review")) == ["review.html", "review.json"]  # noqa: PTH208 - nothing half-written
 
@@ -447,9 +448,9 @@ def test_a_review_is_printed_as_a_comment_and_for_github(tmp_path: Path) -> None
     """The comment goes to the terminal, or besides annotations to the summary of the job."""
     root = write_state(tmp_path / "alone")
     write_state(tmp_path / "other", FALSE)
-    comment = run(root, "review", ".", "../other", "--format", "markdown").stdout
+    comment = call(root, "review", ".", "../other", "--format", "markdown").stdout
     assert "<!-- reportgen:review:" in comment
     summary = tmp_path / "summary.md"
-    printed = run(root, "review", ".", "../other", "--format", "github", GITHUB_STEP_SUMMARY=str(summary))
+    printed = call(root, "review", ".", "../other", "--format", "github", GITHUB_STEP_SUMMARY=str(summary))
     assert printed.stdout.startswith("::error file=content/")
     assert summary.read_text("utf-8") == comment

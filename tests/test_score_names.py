@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from command_line import call, run
+from command_line import call
 from made_folders import OUTCOMES, made
 from made_projects import write_file, write_report
 
@@ -19,7 +19,7 @@ KINDS = ("scores", "passk", "problems")
 def drawn(root: Path, name: str) -> list[dict[str, Any]]:
     """The stacks and figures of the blocks about a source."""
     write_file(root / "content/index.md", "".join(f"```{kind}\nsource: {name}\n```\n" for kind in KINDS))
-    done = run(root, "build")
+    done = call(root, "build")
     assert done.returncode == 0, done.stderr
     (page,) = json.loads((root / "site/report.json").read_text(encoding="utf-8"))["pages"]
     return [*page["stacks"], *page["figures"]]
@@ -57,7 +57,7 @@ def test_two_scores_of_a_benchmark_are_in_its_name(tmp_path: Path) -> None:
     told = json.loads(call(root, "describe", "data/lm_eval", "--format", "json").stdout)
     name = next(one["benchmark"] for one in told["evaluations"] if one["benchmark"].endswith(f"({FLEXIBLE})"))
     write_file(root / "content/index.md", f"```scores\nsource: lm_eval\nbenchmark: {name}\n```\n")
-    assert run(root, "build").returncode == 0
+    assert call(root, "build").returncode == 0
     assert f"Mean score on {name}" in (root / "site/index.html").read_text(encoding="utf-8")
 
 
@@ -68,5 +68,5 @@ def test_the_author_of_a_table_names_its_score(tmp_path: Path) -> None:
     told_of(root, "answers", "judged right")
     write_file(root / "data/answers/source.yml", "score_name: {maths: judged right}\n")
     write_file(root / "content/index.md", "```scores\nsource: answers\n```\n")
-    done = run(root, "build")
+    done = call(root, "build")
     assert 'score_name: there is no benchmark "maths"' in done.stderr

@@ -13,6 +13,7 @@ import pytest
 from command_line import run
 from made_projects import SETTINGS, write_report
 from served_report import MKDOCS, REPORTGEN, serving
+from tries import slow_after
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +28,7 @@ def free_port() -> int:
         return port
 
 
-@pytest.fixture(scope="module", params=[REPORTGEN, MKDOCS], ids=["reportgen", "mkdocs"])
+@pytest.fixture(scope="module", params=slow_after(1, [REPORTGEN, MKDOCS]), ids=["reportgen", "mkdocs"])
 def port(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """A small report, served."""
     folder = write_report(tmp_path_factory.mktemp("served") / "report")
@@ -88,6 +89,7 @@ def test_pages_have_the_policy_with_the_live_reload(port: int) -> None:
     assert "Content-Security-Policy" not in headers
 
 
+@pytest.mark.slow
 def test_an_address_without_a_page_shows_why_there_is_none(tmp_path: Path) -> None:
     """Where a build failed after MkDocs emptied the folder, every page is one that loads itself again."""
     folder = write_report(tmp_path / "report")
@@ -107,6 +109,7 @@ def test_an_address_without_a_page_shows_why_there_is_none(tmp_path: Path) -> No
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [REPORTGEN, MKDOCS], ids=["reportgen", "mkdocs"])
 def test_problems_are_printed_once(tmp_path: Path, command: tuple[str, ...]) -> None:
     """Each with its severity, when a page is broken while it is served."""
@@ -125,6 +128,7 @@ def test_problems_are_printed_once(tmp_path: Path, command: tuple[str, ...]) -> 
     assert text.count('"nowhere"') == 1
 
 
+@pytest.mark.slow
 def test_mistakes_in_the_settings_are_shown_with_their_line(tmp_path: Path) -> None:
     """On the page and, once, where it is served: MkDocs says only that it stopped."""
     folder, log, port = write_report(tmp_path / "report"), tmp_path / "log", free_port()
@@ -143,6 +147,7 @@ def test_mistakes_in_the_settings_are_shown_with_their_line(tmp_path: Path) -> N
     assert log.read_text(encoding="utf-8").count("is no colour of the palette") == 1
 
 
+@pytest.mark.slow
 def test_problems_of_the_first_build_are_printed_once(tmp_path: Path) -> None:
     """There is no site to serve then."""
     page = "# New\n\n```curve\nsource: nowhere\n```\n"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from command_line import run
+from command_line import call
 from made_projects import write_report
 from test_report import drafted, figure, problems
 
@@ -98,7 +98,7 @@ def test_panels_are_coloured_by_a_setting_with_a_common_legend(tmp_path: Path) -
     block = "```panels\nid: both\nsource: runs\nmetrics: [loss, {error: loss / 2}]\ncolour: lr\n```\n\n"
     page = f'# Small\n\n{block}[below]{{claim="final(\'base\') < 99" of="both-2"}}\n'
     root = write_report(tmp_path / "report", {"content/index.md": page, "data/runs.csv": CASE_TEXT})
-    assert run(root, "build", "--strict").returncode == 0
+    assert call(root, "build", "--strict").returncode == 0
     html = (root / "site/index.html").read_text("utf-8")
     (legend,) = re.findall(r'<ul class="rg-legend.*?</ul>', html, re.DOTALL)
     swatches = re.findall(r"rg-slot-(\d) rg-line-(\d).*?>([^<]+)</span></span>", legend)
@@ -223,7 +223,7 @@ def test_a_table_shows_each_setting_in_which_runs_differ(tmp_path: Path) -> None
         files[f"data/logs/{name}/config.json"] = json.dumps(config)
         files[f"data/logs/{name}/log.csv"] = f"step,loss\n0,1\n1,{lasts[name]}\n"
     root = write_report(tmp_path / "report", files)
-    assert run(root, "build").returncode == 0
+    assert call(root, "build").returncode == 0
     rows = list(csv.DictReader((root / "site/figures/index/loss.csv").read_text("utf-8").splitlines()))
     assert [*rows[0]][:5] == ["series", "optim.name", "optim.lr", "runs", "final"]
     found = {(row["optim.name"], row["optim.lr"]): row for row in rows}
@@ -264,7 +264,7 @@ def test_settings_of_a_table_are_found_without_naming_columns(
     page = TABLE.replace("BY", by).replace("logs", "runs").replace("[final]", "[final, n]")
     files = {"mkdocs.yml": MKDOCS, "content/index.md": page, "data/runs.csv": text}
     root = write_report(tmp_path / "report", files | ({"data/runs.source.yml": source} if source else {}))
-    done = run(root, "build")
+    done = call(root, "build")
     assert done.returncode == 0, done.stderr
     found = list(csv.DictReader((root / "site/figures/index/loss.csv").read_text("utf-8").splitlines()))
     ends = ["final low", "final high", "final step"]
@@ -294,7 +294,7 @@ def test_a_pattern_without_a_setting_is_an_error(by: str, said: str, tmp_path: P
     for seed, lr in ((1, 0.1), (2, 0.2)):
         files[f"data/logs/{seed}/config.json"] = json.dumps({"lr": lr, "seed": seed, "data": "same"})
         files[f"data/logs/{seed}/log.csv"] = "step,loss\n0,1\n1,0.5\n"
-    done = run(write_report(tmp_path / "report", files), "build")
+    done = call(write_report(tmp_path / "report", files), "build")
     assert done.returncode == 1
     assert said in done.stderr
     assert 'It has "lr"' in done.stderr

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
+from command_line import call
 
 from reportgen.core.errors import ReportError
 from reportgen.settings.report import FrontMatter
@@ -108,8 +106,7 @@ def test_its_prose_is_bound_to_its_data(old: str, new: str, wrong: str, tmp_path
     text = data.read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if not old.endswith(",") or not line.startswith(old)]
     data.write_text("\n".join(lines).replace(old, new) + "\n", encoding="utf-8")
-    command = [sys.executable, "-m", "reportgen", "check", "--format", "json"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = call(tmp_path, "check", "--format", "json")
     found = json.loads(done.stdout)["statements"]
     assert wrong in {one["expression"] for one in found if one["truth"] != "holds"}
     prose = (tmp_path / "content/first-benchmark.md").read_text(encoding="utf-8").partition("# First")[2]
@@ -120,8 +117,7 @@ def test_its_prose_is_bound_to_its_data(old: str, new: str, wrong: str, tmp_path
 def test_it_builds_without_a_warning(tmp_path: Path) -> None:
     """What a newcomer sees first has a figure, a table and a card, and no complaint."""
     write_starter(tmp_path)
-    command = [sys.executable, "-m", "reportgen", "build", "--strict"]
-    built = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    built = call(tmp_path, "build", "--strict")
     assert built.returncode == 0, built.stderr
     assert "2 pages, 1 figure" in built.stdout
     page = (tmp_path / "site/first-benchmark/index.html").read_text(encoding="utf-8")
@@ -134,9 +130,8 @@ def test_it_builds_without_a_warning(tmp_path: Path) -> None:
 def test_a_site_knows_the_address_that_the_workflow_says(tmp_path: Path) -> None:
     """Its page for addresses that do not exist works below one, and links to it have pictures."""
     write_starter(tmp_path)
-    command = [sys.executable, "-m", "reportgen", "build", "--strict"]
-    known = os.environ | {"SITE_URL": "https://lab.github.io/report/"}
-    subprocess.run(command, cwd=tmp_path, env=known, check=True)
+    done = call(tmp_path, "build", "--strict", SITE_URL="https://lab.github.io/report/")
+    assert done.returncode == 0, done.stderr
     assert '"/report/' in (tmp_path / "site/404.html").read_text(encoding="utf-8")
     page = (tmp_path / "site/first-benchmark/index.html").read_text(encoding="utf-8")
     assert '<link rel="canonical" href="https://lab.github.io/report/first-benchmark/">' in page
@@ -354,12 +349,11 @@ def test_a_workflow_that_is_missing_is_reported(name: str, complete: Path) -> No
 
 def test_the_command_leaves_with_1_if_something_is_missing(tmp_path: Path, complete: Path) -> None:
     """All at once, and with 0 and one line if nothing is."""
-    command = [sys.executable, "-m", "reportgen", "init", "--check-actions"]
-    done = subprocess.run(command, cwd=complete, capture_output=True, text=True, check=False)
+    done = call(complete, "init", "--check-actions")
     assert (done.returncode, done.stdout) == (0, "The four workflows are complete and fit together.\n")
     for name in WORKFLOWS:
         (tmp_path / ".github/workflows" / name).unlink()
-    done = subprocess.run(command, cwd=complete, capture_output=True, text=True, check=False)
+    done = call(complete, "init", "--check-actions")
     assert done.returncode == 1
     assert done.stderr.endswith("4 problems; the workflows do not work together yet.\n")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from tries import slow_after
 
 from reportgen.site.starter import PUBLISHING, REVIEWING, write_starter, write_workflows
 
@@ -31,7 +32,8 @@ PYTHONS = ("3.11.9", "3.12.0", "3.13.0", "3.14.0")
 
 
 @pytest.mark.parametrize(
-    "requirement", ["", f"mkdocs-reportgen @ git+https://github.com/lab/reportgen.git@{'1' * 40}"]
+    "requirement",
+    slow_after(1, ["", f"mkdocs-reportgen @ git+https://github.com/lab/reportgen.git@{'1' * 40}"]),
 )
 def test_workflows_have_no_known_weakness(requirement: str, tmp_path: Path) -> None:
     """An auditor of workflows, at its strictest, finds nothing in ours and in those that init writes."""

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from command_line import call, run
+from command_line import call
 from made_projects import SETTINGS, write_report
 
 from reportgen.core.errors import ReportError, SourceLocation
@@ -182,13 +182,13 @@ def test_a_build_follows_a_changed_variable_and_template(tmp_path: Path) -> None
         "content/p.md": "---\nfor: {s: [A, B]}\n---\n# Page {{ s }} of {{ team }}\n",
     }
     report = write_report(tmp_path / "r", files)
-    assert run(report, "build").returncode == 0
+    assert call(report, "build").returncode == 0
     (report / "mkdocs.yml").write_text(settings.replace("Lab", "Group"))
-    assert run(report, "build").returncode == 0
+    assert call(report, "build").returncode == 0
     assert "Of Group" in (report / "site/index.html").read_text()
     assert "Page B of Group" in (report / "site/p-b/index.html").read_text()
     (report / "content/p.md").write_text("---\nfor: {s: [B, C]}\n---\n# Sheet {{ s }}\n")
-    assert run(report, "build").returncode == 0
+    assert call(report, "build").returncode == 0
     assert "Sheet B" in (report / "site/p-b/index.html").read_text()
     assert (report / "site/p-c").is_dir()
     assert not (report / "site/p-a").exists()

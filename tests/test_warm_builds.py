@@ -436,6 +436,7 @@ def serve_once(root: Path) -> dict[str, bytes]:
     return files_below(served)
 
 
+@pytest.mark.slow
 def test_compiled_templates_are_where_python_keeps_its_own(tmp_path: Path) -> None:
     """None is in the cache, since nothing from there is run; a damaged one is compiled again."""
     report = write_report(tmp_path / "report")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import subprocess
+import runpy
 import sys
 from pathlib import Path
+from unittest.mock import patch
 
 _WORKLOAD = Path(__file__).parent.parent / "benchmarks" / "workload.py"
 
 
 def _written(folder: Path, *options: str) -> dict[str, bytes]:
-    command = [sys.executable, str(_WORKLOAD), str(folder), "--pages", "2", "--steps", "4", *options]
-    subprocess.run(command, check=True)
+    words = [str(_WORKLOAD), str(folder), "--pages", "2", "--steps", "4", *options]
+    with patch.object(sys, "argv", words):
+        runpy.run_path(words[0], run_name="__main__")
     files = (path for path in folder.rglob("*") if path.is_file())
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
