@@ -1,24 +1,29 @@
-"""One Chromium for all browser tests, and tabs that complain about what a clean page must not do."""
+"""One Chromium a process with a few tabs that tests take in turn, and note what a clean page must not do."""
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import os
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import pytest
+from example_site import made_once
 from find_chromium import find_chromium, what_is_missing
 from playwright.sync_api import sync_playwright
 
-from browser.figure_pages import write_site
+from browser.axe import find_violations
+from browser.figure_pages import write_site as write_figures
+from browser.score_pages import write_site as write_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from playwright.sync_api import Browser, BrowserContext, Page
+    from playwright.sync_api import Browser, BrowserContext, CDPSession, Page, Request
 
 # Each new window would load two pages that draw the list under the address bar. Chromium takes the last of
 # these flags only, so what Playwright disables is repeated where it concerns pages or requests.
@@ -38,6 +43,10 @@ FLAGS = (
     "--font-render-hinting=none",  # widths of letters are not rounded, as on a screen of a reader's
     _WITHOUT,
 )
+NO_IDLE = "window.requestIdleCallback = () => 0;"
+# What is copied; an empty page has no clipboard.
+SAVED = """if (navigator.clipboard)
+  navigator.clipboard.writeText = (text) => { window.copied = text; return Promise.resolve(); };"""
 _NOTE_VIOLATIONS = """document.addEventListener("securitypolicyviolation", (event) =>
     noteViolation(`${event.violatedDirective} ${event.blockedURI} at line ${event.lineNumber}`));"""
 
@@ -54,6 +63,9 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
+# ---- sites ----------------------------------------------------------------------------------------
+
+
 class Quiet(SimpleHTTPRequestHandler):
     """A file server that says nothing."""
 
@@ -62,7 +74,7 @@ class Quiet(SimpleHTTPRequestHandler):
 
 
 class Site(NamedTuple):
-    """Pages of figures: their folder, and their address below a path of a server."""
+    """Pages: their folder, and their address below a path of a server."""
 
     folder: Path
     address: str
@@ -80,22 +92,149 @@ def served(root: Path) -> Iterator[str]:
     server.server_close()
 
 
+class Sites:
+    """Sites that test processes share, served below the folder that they lie in."""
+
+    def __init__(self, factory: pytest.TempPathFactory, root: Path, servers: ExitStack) -> None:
+        self._factory, self._root, self._servers = factory, root, servers
+        self._address = servers.enter_context(served(root))
+
+    def make(self, name: str, make: Callable[[Path], Path], *, at_root: bool = False) -> Site:
+        """A site that the first process makes, in a folder of this name; nobody may change it."""
+        folder = made_once(self._factory, name, make)
+        return self.find(folder, folder if at_root else None)
+
+    def find(self, folder: Path, root: Path | None = None) -> Site:
+        """A site that lies in a folder of the tests; with another root than theirs by a server of its own."""
+        address = self._servers.enter_context(served(root)) if root else self._address
+        path = folder.relative_to(root or self._root).as_posix()
+        return Site(folder, f"{address}/{path}".removesuffix("/."))
+
+
 @pytest.fixture(scope="session")
-def figures_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """The pages of ``figure_pages``, on disk and served below ``/reports/``."""
-    root = tmp_path_factory.mktemp("served")
-    folder = root / "reports"
-    write_site(folder)
-    with served(root) as address:
-        yield Site(folder, f"{address}/reports")
+def sites(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
+    """All sites, on disk and served."""
+    own = tmp_path_factory.getbasetemp()
+    root = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    with ExitStack() as servers:
+        yield Sites(tmp_path_factory, root, servers)
+
+
+@pytest.fixture(scope="session")
+def figures_site(sites: Sites) -> Site:
+    """The pages of ``figure_pages``."""
+    return sites.make("figures", write_figures)
+
+
+@pytest.fixture(scope="session")
+def scores_site(sites: Sites) -> Site:
+    """The pages of ``score_pages``."""
+    return sites.make("scores", write_scores)
+
+
+@pytest.fixture(scope="session")
+def site(figures_site: Site) -> Site:
+    """The site whose pages the tests of a file open, unless the file says otherwise."""
+    return figures_site
+
+
+# ---- tabs -----------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Tab:
+    """A tab, who has it now, and the scripts that run before those of its page."""
+
+    page: Page
+    client: CDPSession
+    kind: tuple[bool, bool]
+    owner: Tabs | None = None
+    scripts: list[str] = field(default_factory=list)
+
+
+class Pool:
+    """Tabs that were used before: a new one, not to speak of a new profile, takes longer than most tests."""
+
+    def __init__(self, browser: Browser) -> None:
+        self.browser = browser
+        self._contexts: dict[tuple[bool, bool], BrowserContext] = {}
+        self._tabs: list[_Tab] = []
+        self._front: _Tab | None = None
+
+    def take(self, owner: Tabs, *, javascript: bool, touch: bool, fresh: bool) -> _Tab:
+        """A tab that nobody has; a fresh one has a profile of its own, with nothing stored."""
+        kind = (javascript, touch)
+        free = (one for one in self._tabs if one.kind == kind and one.owner is None and not fresh)
+        tab = next(free, None) or self._open(kind, fresh=fresh)
+        if tab is not self._front:
+            tab.page.bring_to_front()  # one behind others draws once a second
+        self._front, tab.owner = tab, owner
+        return tab
+
+    def _open(self, kind: tuple[bool, bool], *, fresh: bool) -> _Tab:
+        context = None if fresh else self._contexts.get(kind)
+        if context is None:
+            context = self.browser.new_context(java_script_enabled=kind[0], has_touch=kind[1])
+            if kind[0]:
+                context.expose_binding("noteViolation", self._note_violation)
+                context.add_init_script(_NOTE_VIOLATIONS)
+            if not fresh:
+                self._contexts[kind] = context
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        client = context.new_cdp_session(page)
+        client.send("Page.enable")  # otherwise it runs no scripts before those of a page
+        tab = _Tab(page, client, kind)
+        self._listen(tab)
+        self._tabs.append(tab)
+        return tab
+
+    def _listen(self, tab: _Tab) -> None:
+        def note(words: str) -> None:
+            if tab.owner is not None:
+                tab.owner.complaints.append(words)
+
+        def note_request(request: Request) -> None:
+            if tab.owner is not None:
+                tab.owner.note_request(request.url)
+
+        tab.page.on("console", lambda message: note(f"console: {message.text}"))
+        tab.page.on("pageerror", lambda error: note(f"error: {error}"))
+        tab.page.on("dialog", lambda dialog: note(f"dialog: {dialog.message}"))
+        tab.page.on("request", note_request)
+
+    def _note_violation(self, source: dict[str, Page], what: str) -> None:
+        for tab in self._tabs:
+            if tab.page is source["page"] and tab.owner is not None:
+                tab.owner.complaints.append(f"violation: {what}")
+
+    def release(self, tab: _Tab) -> None:
+        """Take a tab back; a fresh one is closed. A test that routes requests needs a fresh one."""
+        if tab.page.context is not self._contexts.get(tab.kind):
+            self._tabs.remove(tab)
+            tab.page.context.close()
+            return
+        tab.page.mouse.move(0, 0)
+        tab.page.goto("about:blank")  # what the page begins later is nobody's
+        tab.owner = None
+        for script in tab.scripts:
+            tab.client.send("Page.removeScriptToEvaluateOnNewDocument", {"identifier": script})
+        tab.scripts.clear()
+
+
+@pytest.fixture(scope="session")
+def pool(browser: Browser) -> Pool:
+    """The tabs of a process."""
+    return Pool(browser)
 
 
 class Tabs:
-    """Opens pages of figures, and notes messages, errors, violations and requests to other places."""
+    """Opens pages of a site, and notes messages, errors, violations and requests to other places."""
 
-    def __init__(self, browser: Browser, site: Site) -> None:
-        self._browser = browser
-        self._contexts: list[BrowserContext] = []
+    def __init__(self, pool: Pool, site: Site) -> None:
+        self._pool = pool
+        self._taken: list[_Tab] = []
+        self._kinds: set[str] = set()  # of texts whose contrast suffices
         self.site = site
         self.complaints: list[str] = []
         self.requests: list[str] = []
@@ -111,44 +250,97 @@ class Tabs:
         script: str = "",
         javascript: bool = True,
         touch: bool = False,
+        fresh: bool = False,
     ) -> Page:
-        """Open a page, from disk or served, in a new profile; ``script`` runs before the page's own."""
-        context = self._browser.new_context(
-            viewport={"width": width, "height": 900},
-            color_scheme="dark" if scheme == "dark" else "light",
-            java_script_enabled=javascript,
-            has_touch=touch,
-        )
-        self._contexts.append(context)
-        tab = context.new_page()
-        tab.set_default_timeout(10_000)
-        tab.on("console", lambda message: self.complaints.append(f"console: {message.text}"))
-        tab.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
-        tab.on("dialog", lambda dialog: self.complaints.append(f"dialog: {dialog.message}"))
-        tab.on("request", lambda request: self._note(request.url))
-        if javascript:
-            tab.expose_function("noteViolation", lambda what: self.complaints.append(f"violation: {what}"))
-            tab.add_init_script(_NOTE_VIOLATIONS + script)
-        where = self.site.address if served else self.site.folder.as_uri()
-        tab.goto(f"{where}/{name}.html{fragment}")
-        return tab
+        """Open a page in a tab of its own, from disk or served; ``script`` runs before the page's own."""
+        tab = self._pool.take(self, javascript=javascript, touch=touch, fresh=fresh)
+        self._taken.append(tab)
+        if tab.page.viewport_size != {"width": width, "height": 900}:
+            tab.page.set_viewport_size({"width": width, "height": 900})
+        colours: Literal["light", "dark"] = "dark" if scheme == "dark" else "light"
+        tab.page.emulate_media(media="null", color_scheme=colours, reduced_motion="null")
+        if script:
+            added = tab.client.send("Page.addScriptToEvaluateOnNewDocument", {"source": script})
+            tab.scripts.append(added["identifier"])
+        tab.page.goto(self.place(name, fragment, served=served))
+        return tab.page
 
-    def _note(self, url: str) -> None:
+    def go(self, page: Page, name: str, fragment: str = "") -> None:
+        """Show another page in a tab, from where the tab's page came."""
+        place = self.place(name, fragment, served=page.url.startswith("http"))
+        if page.url.partition("#")[0] == place.partition("#")[0]:
+            page.goto("about:blank")  # otherwise only the fragment would change
+        page.goto(place)
+
+    def place(self, name: str, fragment: str = "", *, served: bool) -> str:
+        """The address of a page."""
+        return f"{self.site.address if served else self.site.folder.as_uri()}/{name}.html{fragment}"
+
+    def note_request(self, url: str) -> None:
+        """Note a request, and complain if it leaves the site."""
+        if url == "about:blank" or url.startswith("data:"):
+            return
         self.requests.append(url)
-        here = (self.site.folder.as_uri(), self.site.address, "blob:")
-        if not url.startswith(here):
+        if not url.startswith((self.site.folder.as_uri(), self.site.address, "blob:")):
             self.complaints.append(f"request to another place: {url}")
 
+    def find_violations(self, page: Page, *context: str, only_colours: bool = False) -> list[str]:
+        """What axe-core objects to in a page, or in parts of it."""
+        complaints = list(self.complaints)
+        found = find_violations(page, *context, only_colours=only_colours, known=self._kinds)
+        self.complaints[:] = complaints  # axe-core itself asks for more than the policy allows
+        return found
+
+    def find_faults(self, page: Page, widths: Sequence[int] = (1280, 390), *context: str) -> list[str]:
+        """What axe-core objects to at each width, in light and dark, and what scrolls sideways."""
+        faults = []
+        for width in widths:
+            resize(page, width)
+            if page.evaluate("document.scrollingElement.scrollWidth") > width:
+                faults.append(f"{page.url}, {width} px: scrolls sideways")
+            for scheme in ("light", "dark"):
+                page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+                found = self.find_violations(page, *context, only_colours=scheme == "dark")
+                faults += [f"{page.url}, {width} px, {scheme}: {one}" for one in found]
+        page.emulate_media(color_scheme="light")
+        return faults
+
     def close(self) -> None:
-        """Close every profile."""
-        for context in self._contexts:
-            context.close()
+        """Give every tab back."""
+        while self._taken:
+            self._pool.release(self._taken.pop())
+
+
+def resize(page: Page, width: int, height: int = 900) -> None:
+    """Give the window another size, and wait until the page has it, which may take some frames."""
+    page.set_viewport_size({"width": width, "height": height})
+    wait_until(page, f"innerWidth === {width}")
+
+
+def wait_until(page: Page, condition: str) -> None:
+    """Wait for a state of a page; what Playwright has for it needs a policy that allows ``eval``."""
+    page.evaluate(
+        f"""async () => {{
+          const end = performance.now() + 10_000;
+          while (!({condition})) {{
+            if (performance.now() > end) throw new Error("waited in vain");
+            await new Promise(requestAnimationFrame);
+          }}
+        }}"""
+    )
+
+
+@contextmanager
+def opened(pool: Pool, site: Site) -> Iterator[Tabs]:
+    """A way to open pages of a site whatever they complain of."""
+    tabs = Tabs(pool, site)
+    yield tabs
+    tabs.close()
 
 
 @pytest.fixture
-def tabs(browser: Browser, figures_site: Site) -> Iterator[Tabs]:
+def tabs(pool: Pool, site: Site) -> Iterator[Tabs]:
     """A way to open pages; afterwards each of them must have been clean."""
-    opened = Tabs(browser, figures_site)
-    yield opened
-    opened.close()
-    assert opened.complaints == []
+    with opened(pool, site) as tabs:
+        yield tabs
+    assert tabs.complaints == []

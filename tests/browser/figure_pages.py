@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from made_outcomes import matrix
+from made_scored import score_context
 from make_vega_bundle import BUNDLE
 from msgspec.structs import replace
 
@@ -20,12 +22,15 @@ from reportgen.figures.curves.several_metrics import draw_keyed_lines
 from reportgen.figures.live import compile_view, write_compact_json
 from reportgen.figures.plot import DrawContext, PlotSpec, RightAxis
 from reportgen.figures.render import compile_to_vega, render_pdf
+from reportgen.figures.scores.pass_curve import draw_passk
 from reportgen.figures.style import assign_slots
 from reportgen.figures.text import name_view, write_link_state
 from reportgen.settings.block_parts import Annotation, ReferenceLine
 from reportgen.settings.blocks import PanelsSettings
+from reportgen.settings.score_blocks import PasskSettings
 from reportgen.site.fragments import render_block, render_view
 from reportgen.site.outputs import list_figures
+from reportgen.statistics.scores import score_pass_at_k
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -185,8 +190,8 @@ def _compiled(made: Figure) -> str:
     return compile_view(made.view)
 
 
-def write_site(folder: Path) -> None:
-    """Write every page of the live tests, with the assets of a site."""
+def write_site(folder: Path) -> Path:
+    """Write every page of the live tests, with the assets of a site; returns the folder."""
     write_assets(folder)
     write_page(folder, "points", points())
     write_page(folder, "percent", percent())
@@ -211,6 +216,8 @@ def write_site(folder: Path) -> None:
     write_page(folder, "sorted", replace(results(), rows=tuple(ranked), sorted_by=("final", "descending")))
     write_page(folder, "runs", dense(), table_of_runs())
     write_page(folder, "linked", points(), longer(), over_time())
+    write_page(folder, "passk", pass_at_k())
+    return folder
 
 
 def points() -> Figure:
@@ -345,6 +352,17 @@ def two_axes() -> Figure:
         right=RightAxis(("accuracy",), "accuracy", higher_is_better=True),
     )
     return draw_keyed_lines(sets, spec, context(*sets), {}, "series")
+
+
+def pass_at_k() -> Figure:
+    """pass@k of three series on 30 problems, two with 24 samples and one with 16."""
+    rng = np.random.default_rng(20260101)
+    ease = rng.beta(0.6, 0.4, size=30)[:, np.newaxis]
+    scores = np.stack([rng.random((30, 24)) < ease**power for power in (1, 1.5, 3)]).astype(np.float64)
+    scores[2, 5, 16:] = np.nan
+    problems = matrix(scores, series=("large", "middle", "small"))
+    context = score_context(*problems.series, source="made answers", benchmark="AIME")
+    return draw_passk("passk", PasskSettings(), score_pass_at_k(problems), context, problems=problems)
 
 
 def over_time() -> Figure:

@@ -28,8 +28,8 @@ NAMES = ("Large", "Medium-long-name/with-parts and more words", "Small", "Tiny")
 PROBLEMS = 40
 
 
-def write_site(folder: Path) -> None:
-    """Write every page of the tests about scores, with the assets of a site."""
+def write_site(folder: Path) -> Path:
+    """Write every page of the tests about scores, with the assets of a site; returns the folder."""
     write_assets(folder)
     write_page(folder, "rows", rows_stack(NAMES))
     write_page(folder, "heat", heat_stack(NAMES))
@@ -37,6 +37,7 @@ def write_site(folder: Path) -> None:
     write_page(folder, "hostile", rows_stack(HOSTILE), heat_stack(HOSTILE))
     write_page(folder, "curves", points())
     write_page(folder, "both", points(), rows_stack(NAMES))
+    return folder
 
 
 def rows_stack(names: Sequence[str]) -> Stack:

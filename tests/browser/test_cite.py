@@ -1,35 +1,36 @@
-"""Citing and copying a figure or a table: the texts that come out, from disk and served, also if refused."""
+"""Citing and copying figures and tables: the texts that come out, from disk and served, also if refused."""
 
 from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from typing import TYPE_CHECKING
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from example_site import build, made_once, write_small_report
+from example_site import build, write_small_report
 from playwright.sync_api import expect
 
-from browser.conftest import Site, Tabs, served
+from browser.conftest import opened, resize
 from browser.figure_pages import HOSTILE, results, write_assets, write_page
+from browser.live import box_of, figure_of, said, wake
 from browser.score_pages import NAMES, heat_stack, pairs_stack
-from browser.test_live import figure_of, said, wake
 from reportgen.archive.one_file import write_one_file
 from reportgen.core.model import Cell, ResultTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Browser, Locator, Page
+    from playwright.sync_api import Locator, Page, Route
+
+    from browser.conftest import Pool, Site, Sites, Tabs
 
 pytestmark = pytest.mark.browser
 
-SAVED = "navigator.clipboard.writeText = (text) => Promise.resolve(window.take(text));"
-REFUSED = """navigator.clipboard.writeText = () => Promise.reject(new Error("refused"));
+SAVED = """if (navigator.clipboard)
+  navigator.clipboard.writeText = (text) => Promise.resolve(window.take(text));"""
+REFUSED = """const refuse = () => Promise.reject(new Error("refused"));
+if (navigator.clipboard) navigator.clipboard.writeText = refuse;
 document.execCommand = () => false;"""
 ADDRESS = "https://example.org/lab/"
 PAGE = "first-benchmark"
@@ -82,20 +83,9 @@ def nasty_table() -> ResultTable:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def site(sites: Sites) -> Site:
     """The cited report, the same in one file, and pages of marks and of nasty words."""
-    folder = made_once(tmp_path_factory, "cited", write_cited_report)
-    with served(folder) as address:
-        yield Site(folder, address)
-
-
-@pytest.fixture
-def tabs(browser: Browser, site: Site) -> Iterator[Tabs]:
-    """A way to open pages; afterwards each of them must have been clean."""
-    opened = Tabs(browser, site)
-    yield opened
-    opened.close()
-    assert opened.complaints == []
+    return sites.make("cited", write_cited_report)
 
 
 def open_menu(part: Locator) -> None:
@@ -155,33 +145,27 @@ def test_a_figure_is_cited_with_its_address(tabs: Tabs, *, from_server: bool) ->
     expect(table.get_by_role("status")).to_have_text("BibTeX copied")
 
 
-def test_a_version_is_cited_where_it_stands(browser: Browser, site: Site) -> None:
+def test_a_version_is_cited_where_it_stands(pool: Pool, site: Site) -> None:
     """On the site that the report names, the address is that of the page at hand, as below /v/1.0/."""
-    context = browser.new_context()
-    context.add_init_script(SAVED)
 
-    def answer(route: object, request: object) -> None:
-        path = request.url.removeprefix(f"{ADDRESS}v/1.0/")  # type: ignore[attr-defined]
+    def answer(route: Route) -> None:
+        path = route.request.url.removeprefix(f"{ADDRESS}v/1.0/")
         file = site.folder / (path.partition("#")[0] or "index.html")
-        route.fulfill(path=file / "index.html" if file.is_dir() else file)  # type: ignore[attr-defined]
+        route.fulfill(path=file / "index.html" if file.is_dir() else file)
 
-    context.route(f"{ADDRESS}v/1.0/**", answer)
-    context.route(f"{ADDRESS}versions.js", lambda route: route.fulfill(body=""))
-    tab = context.new_page()
-    tab.goto(f"{ADDRESS}v/1.0/{PAGE}/")
-    assert f"url = {{{ADDRESS}v/1.0/{PAGE}/#{TABLE}}}" in copy(tab.locator(f"#{TABLE}"), "BibTeX")
-    context.close()
+    with opened(pool, site) as tabs:
+        tab = tabs.open("pages/tables", script=SAVED, fresh=True)
+        tab.route(f"{ADDRESS}v/1.0/**", answer)
+        tab.route(f"{ADDRESS}versions.js", lambda route: route.fulfill(body=""))
+        tab.goto(f"{ADDRESS}v/1.0/{PAGE}/")
+        assert f"url = {{{ADDRESS}v/1.0/{PAGE}/#{TABLE}}}" in copy(tab.locator(f"#{TABLE}"), "BibTeX")
 
 
 def test_without_an_address_the_note_says_it_all(tabs: Tabs) -> None:
-    """The report in one file knows no published address; a report without authors offers no BibTeX."""
-    tab = tabs.open("relative", script=SAVED)
-    entry = copy(tab.locator(f"#{PAGE}--{TABLE}"), "BibTeX")
+    """The report in one file knows no published address."""
+    entry = copy(tabs.open("relative", script=SAVED).locator(f"#{PAGE}--{TABLE}"), "BibTeX")
     assert "note = {Table ``Final, best and average accuracy''}" in entry
     assert PAGE not in re.sub(r"@misc\{.*", "", entry)
-    tab = tabs.open("pages/tables", script=SAVED)
-    everything = ["Copy link to this table", "Copy CSV", "Copy LaTeX table", "Copy Markdown table"]
-    assert offers(tab.locator("#results")) == everything
 
 
 def test_a_server_gives_the_files_themselves(tabs: Tabs) -> None:
@@ -208,25 +192,27 @@ def test_a_disk_gives_what_is_shown(tabs: Tabs) -> None:
 
 
 @pytest.mark.parametrize("from_server", [False, True], ids=["file", "http"])
-def test_one_file_gives_the_files_that_it_holds(browser: Browser, site: Site, *, from_server: bool) -> None:
+def test_one_file_gives_the_files_that_it_holds(tabs: Tabs, *, from_server: bool) -> None:
     """Embedded files are read where they stand; no request is made that the policy would refuse."""
-    tabs = Tabs(browser, site)
     tab = tabs.open("embedded", served=from_server, script=SAVED)
-    figure, folder = wake(tab, f"{PAGE}--{CURVE}"), site.folder / "figures" / PAGE
+    figure, folder = wake(tab, f"{PAGE}--{CURVE}"), tabs.site.folder / "figures" / PAGE
     assert copy(figure, "CSV") == (folder / f"{CURVE}.csv").read_text("utf-8")
     assert copy(figure, "SVG") == (folder / f"{CURVE}.svg").read_text("utf-8")
     assert f"\\label{{tab:{PAGE}--{CURVE}}}" in copy(figure, "LaTeX table")
-    tab = tabs.open("relative", served=from_server, script=SAVED)
+    tabs.go(tab, "relative")
     figure = wake(tab, f"{PAGE}--{CURVE}")
     assert read_csv(copy(figure, "CSV"))[0] == shown_rows(tab, f"{PAGE}--{CURVE}")[0]
-    tabs.close()
-    assert [one for one in tabs.complaints if "request to another place: data:" not in one] == []
 
 
-def test_a_latex_table_has_the_numbers_as_shown(tabs: Tabs) -> None:
+def test_tables_have_the_numbers_as_shown(tabs: Tabs) -> None:
     """Rules of booktabs, names left, numbers right, in the order that the reader chose."""
     tab = tabs.open("pages/tables", script=SAVED)
     table = tab.locator("#results")
+    everything = ["Copy link to this table", "Copy CSV", "Copy LaTeX table", "Copy Markdown table"]
+    assert offers(table) == everything  # a report without authors offers no BibTeX
+    tab.keyboard.press("Escape")
+    lines = copy(table, "Markdown table").splitlines()
+    assert lines[:2] == ["| series | final | mean |", "| --- | ---: | ---: |"]
     tab.get_by_role("button", name="final").click()
     assert copy(table, "LaTeX table") == (
         "% Needs \\usepackage{booktabs}.\n"
@@ -247,13 +233,9 @@ def test_a_latex_table_has_the_numbers_as_shown(tabs: Tabs) -> None:
     )
 
 
-def test_a_markdown_table_has_the_numbers_as_shown(tabs: Tabs) -> None:
-    """Rows and columns as on the page, and nothing in a name is mark-up."""
+def test_nothing_in_a_name_is_mark_up_or_a_formula(tabs: Tabs) -> None:
+    """Rows and columns of Markdown as on the page; in CSV a name is not run, and numbers are numbers."""
     tab = tabs.open("pages/tables", script=SAVED)
-    assert copy(tab.locator("#results"), "Markdown table").splitlines()[:2] == [
-        "| series | final | mean |",
-        "| --- | ---: | ---: |",
-    ]
     text = copy(tab.locator("#nasty"), "Markdown table")
     rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in text.splitlines()]
     assert {len(row) for row in rows} == {4}
@@ -264,6 +246,9 @@ def test_a_markdown_table_has_the_numbers_as_shown(tabs: Tabs) -> None:
     shown = [" ".join(cells[0].split()) for cells in shown_rows(tab, "nasty")[1:]]
     assert len(names) == len(shown)
     assert sum(name == cell for name, cell in zip(names, shown, strict=True)) >= len(names) - 1
+    rows = read_csv(copy(tab.locator("#nasty"), "CSV"))
+    assert [row[0] for row in rows[1:]] == [*NASTY[:4], "'=1+1", NASTY[5]]
+    assert rows[1][2] == "0\n[−0.1, 2.0]"
 
 
 def test_latex_shows_every_character_for_itself(tabs: Tabs) -> None:
@@ -277,14 +262,6 @@ def test_latex_shows_every_character_for_itself(tabs: Tabs) -> None:
     for number, name in enumerate(NASTY_LATEX):
         lines = f"\\begin{{tabular}}[t]{{@{{}}r@{{}}}}{number}\\\\ {{}}[$-$0.1, 2.0]\\end{{tabular}}"
         assert f"  {name} & $-${number}.5 $\\pm$ 0.1 & {lines} & x 10$^{{-4}}$ \\\\\n" in text
-
-
-def test_a_copied_table_holds_no_formula(tabs: Tabs) -> None:
-    """As in the files that a build writes: a name is not run, and numbers are numbers."""
-    tab = tabs.open("pages/tables", script=SAVED)
-    rows = read_csv(copy(tab.locator("#nasty"), "CSV"))
-    assert [row[0] for row in rows[1:]] == [*NASTY[:4], "'=1+1", NASTY[5]]
-    assert rows[1][2] == "0\n[−0.1, 2.0]"
 
 
 @pytest.mark.parametrize("from_server", [False, True], ids=["file", "http"])
@@ -311,7 +288,7 @@ def test_what_is_refused_can_be_copied_by_hand(tabs: Tabs) -> None:
     expect(box).to_be_visible()
     selected = "document.activeElement.value.slice(document.activeElement.selectionStart)"
     assert str(tab.evaluate(selected)).startswith("@misc{lovelace2026small-")
-    assert Axe().run(tab).response["violations"] == []
+    assert tabs.find_violations(tab) == []
     tab.keyboard.press("Escape")
     expect(box).to_have_count(0)
     expect(table.get_by_role("button", name="Cite or copy this table")).to_be_focused()
@@ -338,21 +315,22 @@ def test_the_menu_works_by_keys(tabs: Tabs) -> None:
         expect(button).to_be_focused()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
-def test_axe_finds_nothing(tabs: Tabs, width: int, scheme: str) -> None:
-    """Open menus have names and contrast, and fit the screen."""
-    tab = tabs.open(f"{PAGE}/index", served=True, width=width, scheme=scheme)
+def test_open_menus_fit_and_axe_finds_nothing(tabs: Tabs) -> None:
+    """They have names and contrast; what opens them is loaded when it is used, and once."""
+    tab, faults = tabs.open(f"{PAGE}/index", served=True), []
     figure = wake(tab, CURVE)
-    for part in (figure, tab.locator(f"#{TABLE}")):
-        open_menu(part)
-        found = Axe().run(tab).response["violations"]
-        assert not found, json.dumps(found)[:2000]
-        box = part.locator(".rg-menu:visible").bounding_box()
-        assert box
-        assert box["x"] >= 0
-        assert box["x"] + box["width"] <= width
-        tab.keyboard.press("Escape")
+    assert not [one for one in tabs.requests if one.endswith("live-cite.js")]
+    for width in (1280, 390):
+        resize(tab, width)
+        for part in (figure, tab.locator(f"#{TABLE}")):
+            open_menu(part)
+            assert len([one for one in tabs.requests if one.endswith("live-cite.js")]) == 1
+            faults += tabs.find_faults(tab, widths=(width,))
+            box = box_of(part.locator(".rg-menu:visible"))
+            if box["x"] < 0 or box["right"] > width:
+                faults.append(f"the menu is outside at {width} px")
+            tab.keyboard.press("Escape")
+    assert faults == []
 
 
 def test_without_javascript_files_and_bibtex_are_there(tabs: Tabs) -> None:
@@ -364,12 +342,3 @@ def test_without_javascript_files_and_bibtex_are_there(tabs: Tabs) -> None:
     tab.get_by_text("Cite this report").click()
     expect(tab.locator(".rg-citation pre")).to_contain_text("@misc{lovelace2026small,")
     expect(tab.get_by_role("button", name="Cite")).to_have_count(0)
-
-
-def test_the_script_comes_only_when_it_is_used(tabs: Tabs) -> None:
-    """A reader who cites nothing pays for a button."""
-    tab = tabs.open(f"{PAGE}/index", served=True)
-    wake(tab, CURVE)
-    assert not [one for one in tabs.requests if one.endswith("live-cite.js")]
-    open_menu(tab.locator(f"#{TABLE}"))
-    assert len([one for one in tabs.requests if one.endswith("live-cite.js")]) == 1

@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from made_archives import CITED, REPORT, commit, invoke
 from made_hubs import list_hub, make_page, make_report, make_score, update
 from made_projects import write_report
 from made_sites import write_site
 from playwright.sync_api import expect
 
-from browser.conftest import Site, Tabs, served
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from pathlib import Path
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
+
+    from browser.conftest import Site, Sites, Tabs
 
 pytestmark = pytest.mark.browser
 
@@ -26,10 +25,9 @@ SEARCHED = CITED.replace("plugins:\n", "plugins:\n  - search\n")
 LONG = "A very long title of a report with the name_of_a_configuration_file_that_has_no_space_anywhere.yaml"
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """A hub of a real report and of two others, one of them with a long title, and one that is broken."""
-    folder = tmp_path_factory.mktemp("hub")
+def write_hub(folder: Path) -> Path:
+    """Write a hub of a real report and of two others, one with a long title, and one that is broken."""
+    folder.mkdir()
     report = commit(write_report(folder / "report", REPORT | {"mkdocs.yml": SEARCHED}))
     assert invoke("build", "--config-file", report / "mkdocs.yml")[0] == 0
     scored = make_page(make_score("MEL", 0.8), title="Ablations", statements=(True, False))
@@ -43,17 +41,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     ]
     list_hub(folder, listed, description="What our teams have measured.")
     assert update(folder, "served/hub")[0] == 3
-    with served(folder / "served") as address:
-        yield Site(folder / "served/hub", f"{address}/hub")
+    return folder / "served/hub"
 
 
-@pytest.fixture
-def tabs(browser: Browser, site: Site) -> Iterator[Tabs]:
-    """A way to open pages; no message, error, violation or request to another place may come of it."""
-    opened = Tabs(browser, site)
-    yield opened
-    opened.close()
-    assert opened.complaints == []
+@pytest.fixture(scope="module")
+def site(sites: Sites) -> Site:
+    """The hub, on disk and below a path."""
+    return sites.make("hub", write_hub)
 
 
 def search(tab: Page, words: str) -> list[str]:
@@ -84,26 +78,25 @@ def test_a_search_leads_through_titles_into_a_report(tabs: Tabs, *, from_server:
     assert "/hub/r/small/" in tab.url
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(
-    ("width", "scheme"), [(390, "dark"), (1280, "light"), (390, "light"), (1280, "dark")]
-)
-def test_pages_fit_and_can_be_read_by_everybody(tabs: Tabs, name: str, width: int, scheme: str) -> None:
+def test_pages_fit_and_can_be_read_by_everybody(tabs: Tabs) -> None:
     """Nothing scrolls sideways, and axe finds nothing."""
-    tab = tabs.open(name, width=width, scheme=scheme, served=True)
-    assert tab.evaluate("document.documentElement.scrollWidth") <= width
-    assert Axe().run(tab).response["violations"] == []
+    tab, faults = tabs.open("index", served=True), []
+    for name in NAMES:
+        tabs.go(tab, name)
+        faults += tabs.find_faults(tab)
+    assert faults == []
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_everything_reads_without_scripts(tabs: Tabs, name: str) -> None:
+def test_everything_reads_without_scripts(tabs: Tabs) -> None:
     """Each list and number is in the page; what needs a script is not shown."""
-    tab = tabs.open(name, width=390, javascript=False, served=True)
-    expect(tab.get_by_role("link", name=LONG).first).to_be_visible()
-    expect(tab.get_by_role("button", name="Search")).to_have_count(0)
-    assert tab.evaluate("document.documentElement.scrollWidth") <= 390
-    for words in tab.locator(".rg-hub-list td", has_text="as expected").all():
-        assert "statement" in words.inner_text()
+    tab = tabs.open("index", width=390, javascript=False, served=True)
+    for name in NAMES:
+        tabs.go(tab, name)
+        expect(tab.get_by_role("link", name=LONG).first).to_be_visible()
+        expect(tab.get_by_role("button", name="Search")).to_have_count(0)
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 390, name
+        for words in tab.locator(".rg-hub-list td", has_text="as expected").all_inner_texts():
+            assert "statement" in words, name
 
 
 def test_links_lead_to_the_reports(tabs: Tabs) -> None:

@@ -6,18 +6,20 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from made_archives import CITED, REPORT, archive, commit, invoke
 from made_projects import RUNS, files_below, share_cache, write_report
 from made_sites import pack_site
 from playwright.sync_api import expect
 
-from browser.conftest import Site, Tabs, served
+from browser.conftest import opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
+
+    from browser.conftest import Pool, Site, Sites, Tabs
 
 pytestmark = pytest.mark.browser
 
@@ -25,31 +27,35 @@ THIRD = {"content/third.md": "# Third\n\nNobody changes it.\n"}
 UNTRUSTED = {"mkdocs.yml": CITED.replace("  - reportgen:\n", "  - reportgen:\n      untrusted: true\n")}
 
 
-@pytest.fixture(scope="module", params=["own", "untrusted"])
-def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """A report with either policy of its pages, published with a version and a preview below ``/repo/``."""
-    folder = tmp_path_factory.mktemp("published")
-    files = REPORT | THIRD | (UNTRUSTED if request.param == "untrusted" else {})
+def assemble(folder: Path, changes: dict[str, str]) -> Path:
+    """A report that is published with a version and a preview."""
+    folder.mkdir()
+    files = REPORT | THIRD | changes
     report = commit(write_report(folder / "report", files))
     packed = archive(report, "1.zip", "--site")
     other = write_report(folder / "changed", files | {"data/other.csv": RUNS.replace("0.84", "0.90")})
     share_cache(report, other)
     assert invoke("build", "--config-file", commit(other) / "mkdocs.yml")[0] == 0
     changed = pack_site(folder / "12.zip", files_below(other / "site"))
-    root = folder / "served"
-    options = (f"--version=1.0={packed}", f"--preview=12={changed}", "--to", root / "repo")
+    options = (f"--version=1.0={packed}", f"--preview=12={changed}", "--to", folder / "repo")
     assert invoke("publish", "assemble", "--main", report / "site", *options)[0] == 0
-    with served(root) as address:
-        yield Site(root / "repo", f"{address}/repo")
+    return folder / "repo"
+
+
+@pytest.fixture(scope="module", params=["own", "untrusted"])
+def site(request: pytest.FixtureRequest, sites: Sites) -> Site:
+    """A report with either policy of its pages, published below ``/repo/``."""
+    policy: str = request.param
+    changes = UNTRUSTED if policy == "untrusted" else {}
+    return sites.make(f"published-{policy}", lambda folder: assemble(folder, changes))
 
 
 @pytest.fixture
-def tabs(browser: Browser, site: Site) -> Iterator[Tabs]:
-    """A way to open pages; no message, error, violation or request to another place may come of it."""
-    opened = Tabs(browser, site)
-    yield opened
-    opened.close()
-    assert opened.complaints == []
+def tabs(pool: Pool, site: Site) -> Iterator[Tabs]:
+    """A way to open pages of either policy; no message, error, violation or other request may come of it."""
+    with opened(pool, site) as tabs:
+        yield tabs
+    assert tabs.complaints == []
 
 
 def wake(tab: Page) -> None:
@@ -63,17 +69,18 @@ def wake(tab: Page) -> None:
 @pytest.mark.parametrize("from_server", [False, True], ids=["file", "http"])
 def test_main_version_and_preview_lead_to_each_other(tabs: Tabs, *, from_server: bool) -> None:
     """Figures are alive in all of them, and links of the preview lead to main and back."""
-    place = tabs.site.address if from_server else tabs.site.folder.as_uri()
+    place = tabs.place("", served=from_server).removesuffix("/.html")
     end = "" if from_server else "index.html"
     banner = ".rg-preview"
+    tab = tabs.open("other/index", served=from_server)
     for name in ("other/index", "v/1.0/other/index"):
-        tab = tabs.open(name, served=from_server)
+        tabs.go(tab, name)
         wake(tab)
         expect(tab.locator(banner)).to_have_count(0)
     tab.get_by_role("link", name="Third").first.click()
     expect(tab).to_have_url(f"{place}/v/1.0/third/{end}")
 
-    tab = tabs.open("pr/12/index", served=from_server)
+    tabs.go(tab, "pr/12/index")
     wake(tab)
     expect(tab.locator(banner)).to_contain_text("Preview of pull request #12")
     tab.locator(banner).get_by_role("link", name="Other").click()
@@ -88,12 +95,12 @@ def test_main_version_and_preview_lead_to_each_other(tabs: Tabs, *, from_server:
     expect(tab).to_have_url(f"{place}/{end}")
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
-def test_the_banner_fits_and_can_be_read(tabs: Tabs, width: int, scheme: str) -> None:
+def test_the_banner_fits_and_can_be_read(tabs: Tabs) -> None:
     """Without a script, on narrow and wide screens; nothing scrolls sideways, and contrasts suffice."""
-    tab = tabs.open("pr/12/index", width=width, scheme=scheme, javascript=False)
-    expect(tab.locator(".rg-preview")).to_be_in_viewport(ratio=1)
-    assert tab.evaluate("document.documentElement.scrollWidth") <= width
-    tab = tabs.open("pr/12/other/index", width=width, scheme=scheme, served=True)
-    found = Axe().run(tab, context=".rg-preview")
-    assert found.response["violations"] == []
+    tab = tabs.open("pr/12/index", javascript=False)
+    for width in (390, 1280):
+        tab.set_viewport_size({"width": width, "height": 900})
+        expect(tab.locator(".rg-preview")).to_be_in_viewport(ratio=1)
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    tab = tabs.open("pr/12/other/index", served=True)
+    assert tabs.find_faults(tab, (1280, 390), ".rg-preview") == []

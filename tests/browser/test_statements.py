@@ -6,19 +6,20 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from example_site import made_once
 from made_projects import SETTINGS, write_report
 from playwright.sync_api import expect
 
-from browser.conftest import Site, Tabs, served
+from browser.conftest import opened
+from browser.live import box_of, fragment
 from reportgen.site.publishing import publish
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Browser, Locator, Page
+    from playwright.sync_api import Locator, Page
+
+    from browser.conftest import Pool, Site, Sites, Tabs
 
 pytestmark = pytest.mark.browser
 
@@ -45,12 +46,19 @@ title: Accuracy
 
 {PROSE}
 """
+# What waits for its time is listed, so that a test can wait until it has come.
+SLOWLY = """window.delays = [];
+const wait = setTimeout;
+window.setTimeout = (job, ms = 0, ...rest) => {
+  delays.push(new Promise((done) => wait(done, ms + 50)));
+  return wait(job, ms, ...rest);
+};"""
 # Material would otherwise ask another place for its fonts.
 THEMES = {"reportgen": "{name: reportgen}", "material": "{name: material, font: false}"}
 
 
 @pytest.fixture(scope="module", params=THEMES)
-def stated(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def site(request: pytest.FixtureRequest, sites: Sites) -> Site:
     """A site with statements, in our theme and in a foreign one."""
     theme: str = request.param
 
@@ -60,18 +68,15 @@ def stated(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         publish(folder / "mkdocs.yml", strict=False, progress=lambda _done, _all: None, warn=lambda _: None)
         return folder / "site"
 
-    site = made_once(tmp_path_factory, f"stated-{theme}", make)
-    with served(site) as address:
-        yield Site(site, address)
+    return sites.make(f"stated-{theme}", make)
 
 
 @pytest.fixture
-def tabs(browser: Browser, stated: Site) -> Iterator[Tabs]:
-    """A way to open pages; no message, error, violation or outside request may come of it."""
-    opened = Tabs(browser, stated)
-    yield opened
-    opened.close()
-    assert opened.complaints == []
+def tabs(pool: Pool, site: Site) -> Iterator[Tabs]:
+    """A way to open pages of one theme or the other; afterwards each of them must have been clean."""
+    with opened(pool, site) as tabs:
+        yield tabs
+    assert tabs.complaints == []
 
 
 def popover(tab: Page) -> Locator:
@@ -84,38 +89,43 @@ def plain(text: str | None) -> str:
     return " ".join((text or "").split())
 
 
-def test_hover_tells_what_the_list_says(tabs: Tabs) -> None:
-    """Word for word, and the pointer may move on to its link; Escape closes it."""
-    tab = tabs.open("index")
+def test_hover_and_focus_tell_what_the_list_says(tabs: Tabs) -> None:
+    """Word for word, and the pointer may move on to its link; Escape closes it, Enter leads to the row."""
+    tab = tabs.open("index", script=SLOWLY)
     for number in (1, 2, 3):
         tab.locator(f"#statement-{number}").hover()
         expect(popover(tab)).to_be_visible()
         row = tab.locator(f"#checked-{number} .rg-says")
         assert plain(popover(tab).text_content()) == plain(row.text_content())
         expect(tab.locator(f"#statement-{number}")).to_have_attribute("aria-describedby", "rg-told")
-    link = popover(tab).get_by_role("link")
-    link.hover()
-    tab.wait_for_timeout(400)
+    # Not by colour alone: what fails has another underline.
+    style = "element => getComputedStyle(element).textDecorationStyle"
+    shapes = [tab.locator(f"#statement-{n}").evaluate(style) for n in (1, 3)]
+    assert shapes == ["dotted", "wavy"]
+    popover(tab).get_by_role("link").hover()
+    tab.evaluate("Promise.all(delays)")  # what the pointer began by leaving the words has ended
     expect(popover(tab)).to_be_visible()
     tab.keyboard.press("Escape")
     expect(popover(tab)).to_be_hidden()
     tab.locator("#statement-1").hover()
     tab.locator("h1").hover()
     expect(popover(tab)).to_be_hidden()
-
-
-def test_focus_tells_and_enter_leads_to_the_row_and_back(tabs: Tabs) -> None:
-    """All of it works with a keyboard alone."""
-    tab = tabs.open("index")
     tab.locator("#statement-1").focus()
     expect(popover(tab)).to_be_visible()
     assert popover(tab).get_by_role("tooltip").text_content()
     tab.keyboard.press("Enter")
-    assert tab.evaluate("location.hash") == "#checked-1"
+    assert fragment(tab) == "#checked-1"
     tab.locator("#checked-1 .rg-typed a").focus()
     expect(popover(tab)).to_be_hidden()
     tab.keyboard.press("Enter")
-    assert tab.evaluate("location.hash") == "#statement-1"
+    assert fragment(tab) == "#statement-1"
+    # Its link leads to the state of the figure that the statement is about.
+    tab.locator("h1").hover()
+    tab.locator("#statement-1").hover()
+    popover(tab).get_by_role("link").click()
+    assert fragment(tab) == "#scores~series=MEL~mark=10@MEL"
+    expect(tab.locator("#scores")).to_be_in_viewport()
+    expect(popover(tab)).to_be_hidden()
 
 
 def test_a_tap_tells_and_another_follows_the_link(tabs: Tabs) -> None:
@@ -125,31 +135,18 @@ def test_a_tap_tells_and_another_follows_the_link(tabs: Tabs) -> None:
         bound.scroll_into_view_if_needed()
         bound.tap()
         expect(popover(tab)).to_be_visible()
-        box = popover(tab).bounding_box()
-        words = bound.bounding_box()
-        assert box
-        assert words
+        box, words = box_of(popover(tab)), box_of(bound)
         assert box["x"] >= 0
-        assert box["x"] + box["width"] <= 390
-        assert box["y"] >= words["y"] + words["height"] - 1 or box["y"] + box["height"] <= words["y"] + 1
-        assert tab.evaluate("location.hash") == ""
+        assert box["right"] <= 390
+        assert box["y"] >= words["bottom"] - 1 or box["bottom"] <= words["y"] + 1
+        assert fragment(tab) == ""
         tab.locator(".rg-badge").dispatch_event("pointerdown")
         expect(popover(tab)).to_be_hidden()
     assert tab.evaluate("document.scrollingElement.scrollWidth") <= 390
     bound = tab.locator("#statement-1")
     bound.tap()
     bound.tap()
-    assert tab.evaluate("location.hash") == "#checked-1"
-
-
-def test_the_link_leads_to_the_figure(tabs: Tabs) -> None:
-    """To the state that the statement is about."""
-    tab = tabs.open("index")
-    tab.locator("#statement-1").hover()
-    popover(tab).get_by_role("link").click()
-    assert tab.evaluate("location.hash") == "#scores~series=MEL~mark=10@MEL"
-    expect(tab.locator("#scores")).to_be_in_viewport()
-    expect(popover(tab)).to_be_hidden()
+    assert fragment(tab) == "#checked-1"
 
 
 def test_without_javascript_nothing_is_missing(tabs: Tabs) -> None:
@@ -165,10 +162,13 @@ def test_without_javascript_nothing_is_missing(tabs: Tabs) -> None:
     expect(tab.locator("#scores")).to_be_in_viewport()
 
 
-def test_print_folds_the_list_and_hides_the_popover(tabs: Tabs) -> None:
-    """Paper has the number of statements in one line, also where the list was unfolded."""
-    tab = tabs.open("index")
-    tab.locator("#statement-1").hover()
+def test_statements_are_accessible_and_on_paper(tabs: Tabs) -> None:
+    """Contrast, names and roles, with a popover open; paper has their number in one line, unfolded or not."""
+    tab = tabs.open("index", served=True)
+    tab.locator("#statement-3").hover()
+    expect(popover(tab)).to_be_visible()
+    parts = (".rg-badge", ".rg-checked", ".rg-popover", ".rg-bound")
+    assert tabs.find_faults(tab, (1280,), *parts) == []
     expect(popover(tab)).to_be_visible()
     tab.emulate_media(media="print")
     expect(popover(tab)).to_be_hidden()
@@ -176,21 +176,3 @@ def test_print_folds_the_list_and_hides_the_popover(tabs: Tabs) -> None:
     tab.goto(f"{tab.url}#checked-1")
     expect(tab.locator("#checked-1")).to_be_hidden()
     expect(tab.locator(".rg-badge")).to_be_visible()
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_statements_are_accessible(tabs: Tabs, scheme: str) -> None:
-    """Contrast, names and roles, with a popover open."""
-    tab = tabs.open("index", scheme=scheme, served=True)
-    tab.locator("#statement-3").hover()
-    expect(popover(tab)).to_be_visible()
-    found = Axe().run(tab, context=[[".rg-badge"], [".rg-checked"], [".rg-popover"], [".rg-bound"]]).response
-    assert [(one["id"], one["nodes"][0]["html"]) for one in found["violations"]] == []
-
-
-def test_what_fails_differs_in_shape(tabs: Tabs) -> None:
-    """Not by colour alone: the underline is another one."""
-    tab = tabs.open("index")
-    style = "element => getComputedStyle(element).textDecorationStyle"
-    shapes = [tab.locator(f"#statement-{n}").evaluate(style) for n in (1, 3)]
-    assert shapes == ["dotted", "wavy"]

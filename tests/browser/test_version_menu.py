@@ -8,19 +8,20 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from example_site import build, made_once
+from example_site import build
 from hostile_report import write_hostile_report
 from playwright.sync_api import expect
 from theme_site import build_site
 
-from browser.conftest import Site, Tabs, served
+from browser.conftest import opened, resize
+from browser.live import box_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Browser, Locator, Page
+    from playwright.sync_api import Locator, Page
+
+    from browser.conftest import Pool, Site, Sites, Tabs
 
 pytestmark = pytest.mark.browser
 
@@ -55,25 +56,19 @@ def publish(built: Path, folder: Path) -> None:
         copy.write_text(copy.read_text("utf-8").replace("<title>", f"{META}<title>", 1), encoding="utf-8")
 
 
+def write_published(folder: Path) -> Path:
+    """The theme's site in several versions, and once more alone."""
+    built = build_site(folder / "source")
+    publish(built, folder / "repo")
+    shutil.copytree(built, folder / "repo" / "alone")
+    write_versions(folder / "repo")
+    return folder / "repo"
+
+
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """The theme's site in several versions below ``/repo/``, and once more alone."""
-    root = tmp_path_factory.mktemp("versions")
-    built = build_site(root / "source")
-    publish(built, root / "repo")
-    shutil.copytree(built, root / "repo" / "alone")
-    write_versions(root / "repo")
-    with served(root) as address:
-        yield Site(root / "repo", f"{address}/repo")
-
-
-@pytest.fixture
-def tabs(browser: Browser, site: Site) -> Iterator[Tabs]:
-    """A way to open pages; afterwards each of them must have been clean."""
-    opened = Tabs(browser, site)
-    yield opened
-    opened.close()
-    assert opened.complaints == []
+def site(sites: Sites) -> Site:
+    """The theme's site in several versions below ``/repo/``."""
+    return sites.make("versions", write_published)
 
 
 def menu_of(tab: Page) -> Locator:
@@ -91,59 +86,50 @@ def list_choices(tab: Page) -> list[str]:
 @pytest.mark.parametrize("from_server", [False, True], ids=["file", "http"])
 def test_the_menu_lists_all_versions_and_marks_the_own_one(tabs: Tabs, *, from_server: bool) -> None:
     """Each state of the report is named in words, newest first, and the menu leads to its first page."""
+    end = "" if from_server else "index.html"
     tab = tabs.open("v/1.0+b/guide/elements/index", served=from_server)
     expect(menu_of(tab)).to_have_text("Version: 1.0, second build")
     entries = ["main (unreleased)", "1.1 (latest)", "1.0, second build*", "0.9"]
     assert list_choices(tab) == entries
     tab.get_by_role("link", name="0.9").click()
-    tab.wait_for_url(f"**/repo/v/0.9/{'' if from_server else 'index.html'}")
+    tab.wait_for_url(f"**/repo/v/0.9/{end}")
     expect(menu_of(tab)).to_have_text("Version: 0.9")
+    # An old version says so, and leads to the newest one, which has no note, as main and a preview have none.
+    note = tab.get_by_role("note")
+    expect(note).to_have_text("This is version 0.9. The newest is 1.1.")
     assert list_choices(tab)[-1] == "0.9*"
     tab.get_by_role("link", name="main (unreleased)").click()
-    tab.wait_for_url(f"**/repo/{'' if from_server else 'index.html'}")
+    tab.wait_for_url(f"**/repo/{end}")
     expect(menu_of(tab)).to_have_text("Version: main")
     assert list_choices(tab)[0] == "main (unreleased)*"
+    tabs.go(tab, "v/0.9/index")
+    note.get_by_role("link", name="1.1").click()
+    tab.wait_for_url(f"**/repo/v/1.1/{end}")
+    for place in ("v/1.1/index", "index", "pr/12/index"):
+        tabs.go(tab, place)
+        expect(menu_of(tab)).to_be_visible()
+        expect(note).to_have_count(0)
 
 
-def test_a_preview_says_what_it_is_a_preview_of(tabs: Tabs) -> None:
-    """It stands first in its own menu, and in no other."""
+def test_a_preview_says_what_it_is_and_paper_which_version(tabs: Tabs) -> None:
+    """A preview stands first in its own menu, and in no other; a printed page is without its address."""
     tab = tabs.open("pr/12/math500/index", served=True)
     expect(menu_of(tab)).to_have_text("Version: Preview 12")
     assert list_choices(tab)[:2] == ["Preview of pull request 12*", "main (unreleased)"]
     tab.get_by_role("link", name="Preview of pull request 12").click()
     tab.wait_for_url("**/repo/pr/12/")
-
-
-@pytest.mark.parametrize("from_server", [False, True], ids=["file", "http"])
-def test_an_old_version_says_so(tabs: Tabs, *, from_server: bool) -> None:
-    """The note names both versions and leads to the newest one, which has none, as main has none."""
-    tab = tabs.open("v/0.9/index", served=from_server)
-    note = tab.get_by_role("note")
-    expect(note).to_have_text("This is version 0.9. The newest is 1.1.")
-    note.get_by_role("link", name="1.1").click()
-    tab.wait_for_url(f"**/repo/v/1.1/{'' if from_server else 'index.html'}")
-    for place in ("v/1.1/index", "index", "pr/12/index"):
-        tab = tabs.open(place, served=from_server)
-        expect(menu_of(tab)).to_be_visible()
-        expect(tab.get_by_role("note")).to_have_count(0)
-
-
-@pytest.mark.parametrize(
-    ("place", "words"),
-    [
+    for place, words in (
         ("v/0.9/", "This is version 0.9. The newest is 1.1."),
         ("v/1.1/", "Version 1.1"),
         ("pr/12/", "Preview of pull request 12"),
         ("", "main (unreleased)"),
-    ],
-)
-def test_paper_says_which_version_it_is(tabs: Tabs, place: str, words: str) -> None:
-    """A printed page is without its address."""
-    tab = tabs.open(f"{place}index", served=True)
-    expect(menu_of(tab)).to_be_visible()
-    tab.emulate_media(media="print")
-    expect(tab.get_by_role("note")).to_have_text(words)
-    expect(menu_of(tab)).to_be_hidden()
+    ):
+        tab.emulate_media(media="screen")
+        tabs.go(tab, f"{place}index")
+        expect(menu_of(tab)).to_be_visible()
+        tab.emulate_media(media="print")
+        expect(tab.get_by_role("note")).to_have_text(words)
+        expect(menu_of(tab)).to_be_hidden()
 
 
 def test_the_menu_works_by_keys(tabs: Tabs) -> None:
@@ -153,26 +139,26 @@ def test_the_menu_works_by_keys(tabs: Tabs) -> None:
     for key in ("Enter", "Tab", "Tab"):
         tab.keyboard.press(key)
     expect(tab.get_by_role("link", name="1.1 (latest)")).to_be_focused()
+    versions = tab.get_by_role("list", name="Versions of this report")
     tab.keyboard.press("Escape")
-    expect(tab.get_by_role("list", name="Versions of this report")).to_be_hidden()
+    expect(versions).to_be_hidden()
     expect(menu_of(tab)).to_be_focused()
     menu_of(tab).click()
     tab.mouse.click(640, 600)
-    expect(tab.get_by_role("list", name="Versions of this report")).to_be_hidden()
+    expect(versions).to_be_hidden()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
-def test_axe_finds_nothing(tabs: Tabs, width: int, scheme: str) -> None:
-    """Menu and note have names, landmarks and contrast, and fit the screen."""
-    tab = tabs.open("v/0.9/guide/elements/index", served=True, width=width, scheme=scheme)
+def test_menu_and_note_fit_and_axe_finds_nothing(tabs: Tabs) -> None:
+    """They have names, landmarks and contrast, and fit the screen."""
+    tab, faults = tabs.open("v/0.9/guide/elements/index", served=True), []
     list_choices(tab)
-    assert [one["nodes"][0]["html"] for one in Axe().run(tab).response["violations"]] == []
-    assert tab.evaluate("document.documentElement.scrollWidth") <= width
-    box = tab.get_by_role("list", name="Versions of this report").bounding_box()
-    assert box
-    assert box["x"] >= 0
-    assert box["x"] + box["width"] <= width
+    for width in (1280, 390):
+        resize(tab, width)
+        faults += tabs.find_faults(tab, widths=(width,))
+        box = box_of(tab.get_by_role("list", name="Versions of this report"))
+        if box["x"] < 0 or box["right"] > width:
+            faults.append(f"the list is outside at {width} px")
+    assert faults == []
 
 
 @pytest.mark.parametrize("from_server", [False, True], ids=["file", "http"])
@@ -182,68 +168,61 @@ def test_a_report_by_itself_has_no_menu(tabs: Tabs, *, from_server: bool) -> Non
         new PerformanceObserver((list) => shifts.push(...list.getEntries().map((entry) => entry.value)))
             .observe({ type: "layout-shift", buffered: true });"""
     tab = tabs.open("alone/index", served=from_server, script=watch)
-    tab.wait_for_load_state("networkidle")
+    tab.evaluate("new Promise((done) => requestIdleCallback(() => requestIdleCallback(done)))")
     assert not [one for one in tabs.requests if one.endswith(("/versions.js", "/version_menu.js"))]
     expect(menu_of(tab)).to_have_count(0)
     assert tab.evaluate("globalThis.shifts") == []
 
 
-@pytest.mark.parametrize("listed", [STRANGE, None, {"length": 3}, "text", 5], ids=repr)
-def test_a_damaged_list_does_no_harm(browser: Browser, site: Site, tmp_path: Path, listed: object) -> None:
+def test_a_damaged_list_does_no_harm(pool: Pool, site: Site, sites: Sites, tmp_path: Path) -> None:
     """What is no version is passed over, names stay text, and links stay within the site."""
-    (tmp_path / "repo").mkdir()
     for place in ("v/1.1", "pr/12"):
         shutil.copytree(site.folder / place, tmp_path / "repo" / place)
-    write_versions(tmp_path / "repo", listed)
-    with served(tmp_path) as address:
-        tabs = Tabs(browser, Site(tmp_path / "repo", f"{address}/repo"))
-        tab = tabs.open("v/1.1/index", served=True)
-        tab.wait_for_load_state("networkidle")
-        if listed is STRANGE:
-            choices = list_choices(tab)
-            assert choices == ["main (unreleased)", "<img src=x onerror=alert(1)>*", "0.9"]
-        else:
-            expect(menu_of(tab)).to_have_count(0)
-        links = tab.evaluate("[...document.querySelectorAll('.rg-versions a')].map((link) => link.href)")
-        assert all(link.startswith(f"{address}/repo/") for link in links)
-        # A preview leads back to main, whatever the list says.
-        tab = tabs.open("pr/12/index", served=True)
-        expect(menu_of(tab)).to_have_text("Version: Preview 12")
-        tabs.close()
+    write_versions(tmp_path / "repo")
+    with opened(pool, sites.find(tmp_path / "repo")) as tabs:
+        tab = tabs.open("v/1.1/index", served=True, fresh=True)
+        tab.route("**/versions.js", lambda route: route.fulfill(path=tmp_path / "repo/versions.js"))
+        for listed in (STRANGE, None, {"length": 3}, "text", 5):
+            write_versions(tmp_path / "repo", listed)
+            tabs.go(tab, "v/1.1/index")  # has loaded what its scripts asked for
+            if listed is STRANGE:
+                choices = list_choices(tab)
+                assert choices == ["main (unreleased)", "<img src=x onerror=alert(1)>*", "0.9"]
+            else:
+                expect(menu_of(tab)).to_have_count(0)
+            links = tab.evaluate("[...document.querySelectorAll('.rg-versions a')].map((link) => link.href)")
+            assert all(link.startswith(f"{tabs.site.address}/") for link in links)
+            # A preview leads back to main, whatever the list says.
+            tabs.go(tab, "pr/12/index")
+            expect(menu_of(tab)).to_have_text("Version: Preview 12")
     assert tabs.complaints == []
 
 
 @pytest.mark.parametrize("from_server", [False, True], ids=["file", "http"])
 def test_without_a_list_there_is_no_menu(
-    browser: Browser, site: Site, tmp_path: Path, *, from_server: bool
+    pool: Pool, site: Site, sites: Sites, tmp_path: Path, *, from_server: bool
 ) -> None:
     """A version that somebody unpacked alone works as any site."""
     shutil.copytree(site.folder / "v/1.1", tmp_path / "v/1.1")
-    with served(tmp_path) as address:
-        tabs = Tabs(browser, Site(tmp_path, address))
+    with opened(pool, sites.find(tmp_path)) as tabs:
         tab = tabs.open("v/1.1/index", served=from_server)
-        tab.wait_for_load_state("networkidle")
+        tab.evaluate("new Promise((done) => requestIdleCallback(() => requestIdleCallback(done)))")
         expect(menu_of(tab)).to_have_count(0)
-        tabs.close()
     # The browser itself says that the file is not there.
     assert all("Failed to load resource" in one for one in tabs.complaints), tabs.complaints
 
 
 @pytest.mark.parametrize("from_server", [False, True], ids=["file", "http"])
 def test_the_menu_works_where_nobody_is_trusted(
-    browser: Browser, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path, *, from_server: bool
+    pool: Pool, sites: Sites, tmp_path: Path, *, from_server: bool
 ) -> None:
     """The policy of ``untrusted: true`` lets the theme's own script load the list."""
-    built = made_once(
-        tmp_path_factory, "untrusted", lambda folder: build(write_hostile_report(folder, untrusted=True))
-    )
-    shutil.copytree(built, tmp_path / "repo/v/1.0+b")
+    built = sites.make("untrusted", lambda folder: build(write_hostile_report(folder, untrusted=True)))
+    shutil.copytree(built.folder, tmp_path / "repo/v/1.0+b")
     write_versions(tmp_path / "repo")
-    with served(tmp_path) as address:
-        tabs = Tabs(browser, Site(tmp_path / "repo", f"{address}/repo"))
+    with opened(pool, sites.find(tmp_path / "repo")) as tabs:
         tab = tabs.open("v/1.0+b/series/index", served=from_server)
         assert re.search("strict-dynamic", tab.content())
         assert "1.1 (latest)" in list_choices(tab)
         expect(tab.get_by_role("note")).to_contain_text("The newest is 1.1.")
-        tabs.close()
     assert tabs.complaints == []
