@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import pytest
 from example_site import made_once
 from find_chromium import find_chromium, what_is_missing
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from browser.axe import find_violations
 from browser.figure_pages import write_site as write_figures
@@ -43,6 +43,7 @@ FLAGS = (
     "--font-render-hinting=none",  # widths of letters are not rounded, as on a screen of a reader's
     _WITHOUT,
 )
+_PATIENCE = 30_000  # milliseconds after which a state is waited for in vain, on a busy machine, too
 NO_IDLE = "window.requestIdleCallback = () => 0;"
 # What is copied; an empty page has no clipboard.
 SAVED = """if (navigator.clipboard)
@@ -54,6 +55,7 @@ _NOTE_VIOLATIONS = """document.addEventListener("securitypolicyviolation", (even
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """A Chromium; without one the tests fail and say what is missing."""
+    expect.set_options(timeout=_PATIENCE)
     path = find_chromium()
     if path is None:
         pytest.fail(what_is_missing("nothing was installed"))
@@ -181,7 +183,7 @@ class Pool:
             if not fresh:
                 self._contexts[kind] = context
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(_PATIENCE)
         client = context.new_cdp_session(page)
         client.send("Page.enable")  # otherwise it runs no scripts before those of a page
         tab = _Tab(page, client, kind)
@@ -321,7 +323,7 @@ def wait_until(page: Page, condition: str) -> None:
     """Wait for a state of a page; what Playwright has for it needs a policy that allows ``eval``."""
     page.evaluate(
         f"""async () => {{
-          const end = performance.now() + 10_000;
+          const end = performance.now() + {_PATIENCE};
           while (!({condition})) {{
             if (performance.now() > end) throw new Error("waited in vain");
             await new Promise(requestAnimationFrame);

@@ -168,25 +168,6 @@ def test_a_link_to_a_figure_leads_to_it(tabs: Tabs) -> None:
 # ---- reading --------------------------------------------------------------------------------------
 
 
-def test_facts_can_be_read_from_the_data_table(tabs: Tabs) -> None:
-    """A reader without scripts opens the table under the figure and reads the number."""
-    tab = tabs.open("index", javascript=False)
-    for page, figure, step, cells in (
-        ("math500", "scores", "120", {"MEL": "0.840", "GRPO": "0.820"}),
-        ("math500", "scores", "140", {"GRPO": "0.820"}),
-        ("aime", "pass-at-1", "900", {"v10": "32.1%", "v1": "28.0%"}),
-    ):
-        tabs.go(tab, f"{page}/index")
-        drawn = tab.locator(f"#{figure}")
-        drawn.get_by_text("Data table", exact=True).click()
-        head = drawn.locator("thead th").all_inner_texts()
-        row = drawn.locator("tbody tr").filter(has=tab.get_by_role("rowheader", name=step, exact=True))
-        expect(row).to_be_visible()
-        shown = dict(zip(head[1:], row.locator("td").all_inner_texts(), strict=True))
-        for series, value in cells.items():
-            assert shown[series].startswith(value), shown
-
-
 def read_tooltip(figure: Locator) -> list[str]:
     """Every cell of the tooltip but those of its head, with the pointer on the plot."""
     figure.scroll_into_view_if_needed()

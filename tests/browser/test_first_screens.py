@@ -297,26 +297,3 @@ def test_arrow_keys_read_the_dots_of_the_overview(tabs: Tabs) -> None:
     expect(row.locator(".rg-strip-names")).to_be_visible()
     tab.keyboard.press("Tab")
     expect(tab.locator(".rg-spoken")).to_have_count(0)
-
-
-def test_a_card_says_what_its_page_says(tabs: Tabs) -> None:
-    """The page's name, its verdict in words, the same values, and the date."""
-    tab, cards = tabs.open("index"), []
-    compared = tab.locator(".rg-card").filter(has=tab.get_by_role("link", name="Model comparison"))
-    assert "two benchmarks" in compared.inner_text()
-    assert compared.locator("dt:text-is('Benchmark') + dd").inner_text() == "Contest"
-    assert compared.locator(".rg-card-verdict").all_inner_texts() == [
-        "Contest: Aspen is better than all others",
-        "Textbook: Aspen is better than all others",
-    ]
-    for card in tab.locator(".rg-card").all():
-        values = card.locator(".rg-card-score").all_inner_texts()
-        link, verdict = card.locator("a"), card.locator(".rg-card-verdict").first.inner_text()
-        address = link.evaluate("node => node.href")
-        cards.append((address, link.inner_text(), verdict, values, card.inner_text()))
-    for address, name, verdict, values, words in cards:
-        tab.goto(address)
-        assert tab.locator("h1").inner_text().rstrip("¶") == name
-        assert tab.locator(".rg-key-results strong").first.inner_text() == verdict.removeprefix("Contest: ")
-        assert tab.locator(".rg-key-results div").first.locator(".rg-quantity").all_inner_texts() == values
-        assert tab.locator(".rg-evidence time").inner_text() in words

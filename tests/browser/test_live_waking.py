@@ -151,7 +151,7 @@ def test_is_read_as_soon_as_it_looks_alive(tabs: Tabs) -> None:
     figure.locator(".rg-surface").focus()
     expect(figure).to_have_class(ALIVE)
     figure.page.keyboard.press("End")
-    expect(said(figure)).not_to_be_empty(timeout=1000)
+    expect(said(figure)).not_to_be_empty()
     figure = figure_of(tabs.open("dense", script=NO_IDLE + _HELD), "dense")
     point_at(figure, 0.5)
     expect(figure.locator(".rg-tooltip")).to_be_visible()

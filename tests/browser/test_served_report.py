@@ -37,7 +37,7 @@ def test_a_served_report_reloads_shows_problems_and_runs_nothing_else(pool: Pool
         figure.hover()
         expect(figure).to_have_class("rg-figure rg-is-live")
         page.write_text(f"{PAGE}\n\n```curv\n```\n\n```tabel\n<b>bold</b>\n```\n", "utf-8")
-        expect(problems).to_be_visible(timeout=30_000)
+        expect(problems).to_be_visible()
         expect(problems.locator("summary")).to_have_text("2 problems: this page is as it was before")
         for number, kind in enumerate(("curve", "table")):
             expect(problems.locator("li").nth(number)).to_contain_text(f'Did you mean "{kind}"?')
@@ -45,10 +45,10 @@ def test_a_served_report_reloads_shows_problems_and_runs_nothing_else(pool: Pool
         expect(figure).to_be_visible()
         assert problems.evaluate("element => getComputedStyle(element).position") == "fixed"
         page.write_text(f"{PAGE}\n\n## Mended\n", "utf-8")
-        expect(tab.get_by_role("heading", name="Mended")).to_be_visible(timeout=30_000)
+        expect(tab.get_by_role("heading", name="Mended")).to_be_visible()
         expect(problems).to_have_count(0)
         assert tabs.complaints == ["console: Enabled live reload"] * 3
         page.write_text(f"{PAGE}\n\n{INLINE}\n\n## It changed\n", "utf-8")
-        expect(tab.get_by_role("heading", name="It changed")).to_be_visible(timeout=30_000)
+        expect(tab.get_by_role("heading", name="It changed")).to_be_visible()
         assert tab.evaluate("document.documentElement.dataset.evil") is None
         assert any("violation: script-src" in one for one in tabs.complaints), tabs.complaints
