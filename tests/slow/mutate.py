@@ -29,6 +29,7 @@ import subprocess
 import sys
 import tempfile
 import venv
+from bisect import bisect
 from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -42,7 +43,7 @@ _PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "record_times",
 # "make test-slow" runs these.
 _FAST = ("-m", "not browser and not slow", "--ignore", "tests/slow")
 _LONGEST_TEST = 10.0  # seconds; a slower one is none of the fast tests
-_QUICK = 0.1  # seconds
+_STEPS = (0.3, 1.0, 3.0)  # seconds of the longest test of a file: the others wait
 _NOTICED = ("noticed", "timeout")
 
 
@@ -69,6 +70,15 @@ class Copy:
 
     def _make_environment(self) -> None:
         venv.create(self.folder / ".venv", symlinks=True)
+        programs, own = self.folder / ".venv" / "bin", Path(sys.executable).parent
+        for program in own.iterdir():
+            first, line_end, rest = program.read_bytes().partition(b"\n")
+            if first.startswith(f"#!{own}/".encode()):  # such as reportgen itself
+                first = f"#!{programs}/python".encode()
+                (programs / program.name).write_bytes(first + line_end + rest)
+                shutil.copymode(program, programs / program.name)
+            elif not (programs / program.name).exists():
+                (programs / program.name).symlink_to(program)
         packages = next(self.folder.glob(".venv/lib/python*/site-packages"))
         for plugin in (HERE / "mutation_plugin.py", HERE.parent / "record_times.py"):
             shutil.copy(plugin, packages)
@@ -127,6 +137,8 @@ class Recorded:
         self.files: dict[str, set[str]] = defaultdict(set)
         for name in fast:
             self.files[_get_file(name)].add(name)
+        # One test of a file may make what the others use, so that each takes as long where it is the first.
+        self.longest = {file: max(map(self.seconds.__getitem__, names)) for file, names in self.files.items()}
         self.tests: dict[str, set[str]] = {key: set() for key in keys}
         for line in (folder / "hits.tsv").read_text(encoding="utf-8").splitlines():
             number, _, test = line.partition("\t")
@@ -143,9 +155,7 @@ class Recorded:
         opened: set[str] = set()
         for name in (*self._sort(reached), *self._sort(others)):
             file = _get_file(name)
-            # The first test of a file may make what the others use, which took the longest of them its time.
-            cost = max(self.seconds[other] for other in self.files[file]) if file not in opened else 0.0
-            cost += self.seconds[name]
+            cost = self.seconds[name] + (0.0 if file in opened else self.longest[file])
             if cost <= seconds or not chosen:
                 chosen.append(name)
                 opened.add(file)
@@ -153,13 +163,13 @@ class Recorded:
         return chosen, len(reached)
 
     def _sort(self, names: set[str]) -> list[str]:
-        """The quick before the slow, and first those of files that are about the place."""
+        """Files of quick tests before others, and first those of files that are about the place."""
         count = Counter(map(_get_file, names))
         shares = {file: number / len(self.files[file]) for file, number in count.items()}
 
         def rank(name: str) -> tuple[int, float, str, float]:
-            seconds, file = self.seconds[name], _get_file(name)
-            return (seconds > _QUICK) + (seconds > 10 * _QUICK), -shares[file], file, seconds
+            file = _get_file(name)
+            return bisect(_STEPS, self.longest[file]), -shares[file], file, self.seconds[name]
 
         return sorted(names, key=rank)
 
