@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from reportgen.core.errors import Diagnostic, ReportError, Severity
 from reportgen.core.words import format_count, quote_names
@@ -18,7 +18,7 @@ from reportgen.read.check_repeats import make_answer_keys, make_step_keys, make_
 from reportgen.read.runs.check_names import warn_similar_names
 from reportgen.read.runs.check_units import ADVICE, LONGEST, find_percent, quote
 from reportgen.read.runs.copies import report_copies
-from reportgen.read.runs.summaries import Run, Summaries, read_runs, report_row
+from reportgen.read.runs.summaries import Run, Summaries, merge_files, read_runs, report_row
 from reportgen.read.tables.distinguish import count_bytes, sample_keys
 from reportgen.read.tables.layout import get_layout
 from reportgen.read.tables.merged import SMALL
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from reportgen.settings.inputs import Source
 
 
-_MOST_METRICS: Final = 50
-
-
 def find_unlike_runs(root: Path, source: Source) -> tuple[Diagnostic, ...]:
     """Return warnings of rows that are no runs as the others are, of similar names, and of equal runs.
 
@@ -47,38 +44,42 @@ def find_unlike_runs(root: Path, source: Source) -> tuple[Diagnostic, ...]:
         *warn_similar_names("series", layout.series, source.location),
         *warn_similar_names("benchmarks", source.benchmarks, source.location),
     )
-    found = _find_unlike_runs(root, source)
+    if (keys := _make_keys(root, source)) is None:
+        return names
+    runs, found = _check_runs(source, keys)
     if errors := [one for one in found if one.severity is Severity.ERROR]:
         raise ReportError(*errors)
-    return (*names, *found, *report_copies(root, source))
+    return (*names, *found, *report_copies(keys, source, runs))
 
 
-def _find_unlike_runs(root: Path, source: Source) -> tuple[Diagnostic, ...]:
+def _make_keys(root: Path, source: Source) -> RowKeys | None:
     layout, settings = get_layout(source), source.settings
     filters = resolve_filters(settings.filter, tuple(layout.kinds))
     if count_bytes(root, layout) > SMALL:
-        return ()
+        return None
     if layout.outcomes:
-        keys = make_answer_keys(root, layout, layout.outcomes, filters, ends=source.score_range)
-    elif layout.totals:
-        keys = make_total_keys(root, layout, layout.totals, filters)
-    elif layout.roles.step and layout.metrics:
-        metrics = tuple(layout.metrics)[:_MOST_METRICS]
-        keys = sample_keys(make_step_keys(root, layout, metrics, filters))
-    else:
-        return ()
+        return make_answer_keys(root, layout, layout.outcomes, filters, ends=source.score_range)
+    if layout.totals:
+        return make_total_keys(root, layout, layout.totals, filters)
+    if layout.roles.step and layout.metrics:
+        return sample_keys(make_step_keys(root, layout, tuple(layout.metrics), filters))
+    return None
+
+
+def _check_runs(source: Source, keys: RowKeys) -> tuple[list[Run], tuple[Diagnostic, ...]]:
     import duckdb  # noqa: PLC0415 - a build of unchanged data does without the database
 
     # Faults in the rows are reported when they are read.
     with suppress(duckdb.Error):
-        runs = read_runs(keys)
+        parts = read_runs(keys)
+        runs = merge_files(parts)
         checks = _Checks(source, keys, runs)
         found = (
             *(Summaries(keys, runs).find_summaries(), checks.find_equal_seeds()),
             *(checks.find_percent(), checks.find_other_names()),
         )
-        return tuple(one for problems in found for one in problems)
-    return ()
+        return parts, tuple(one for problems in found for one in problems)
+    return [], ()
 
 
 class _Checks(NamedTuple):

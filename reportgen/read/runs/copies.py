@@ -19,17 +19,18 @@ from reportgen.formats.cells import NUMERIC, Kind, is_number
 from reportgen.formats.sql import get_engine
 from reportgen.read.check_repeats import make_answer_keys
 from reportgen.read.plan import Plan, build_statement
-from reportgen.read.tables.distinguish import count_bytes, join_cells, list_free_columns
-from reportgen.read.tables.layout import get_layout
-from reportgen.read.tables.merged import SMALL
+from reportgen.read.runs.summaries import count_digits
+from reportgen.read.tables.distinguish import join_cells, list_free_columns
 from reportgen.read.tables.rows import FILE_ROWS, resolve_filters
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from reportgen.core.model import FloatArray
+    from reportgen.read.runs.summaries import Run
+    from reportgen.read.tables.distinguish import RowKeys
     from reportgen.read.tables.layout import Layout
     from reportgen.settings.inputs import Source
 
@@ -87,23 +88,23 @@ class _Part(NamedTuple):
     file: int
 
 
-def report_copies(root: Path, source: Source) -> Sequence[Diagnostic]:
+def report_copies(keys: RowKeys, source: Source, runs: Sequence[Run]) -> Sequence[Diagnostic]:
     """Return warnings of runs that are copies; raise ``ReportError`` where they count as more of one series.
 
     A run is a copy if its results at all steps are those of another, whatever else is recorded beside them:
     the metrics that are better if higher or lower, without any of these all but times. Runs with another seed
     may be equal, but then their seeds have no effect. Answers are copies if besides the scores something is
     equal that does not depend on the model alone: a time, words that it wrote, or the order in which several
-    samples are right. Right and wrong answers of deterministic models, and totals, are often equal. Large
-    sources are not read for this.
+    samples are right. Right and wrong answers of deterministic models, and totals, are often equal. The
+    ``runs`` are those of the ``keys``, which may be a sample.
     """
-    layout = get_layout(source)
-    if count_bytes(root, layout) > SMALL:
-        return ()
+    root, layout = keys.root, keys.layout
     if layout.outcomes:
         with suppress(*sql.get_errors()):
             return tuple(_find_equal_answers(root, source, layout))
     if not layout.metrics or not layout.roles.step or layout.outcomes or layout.totals:
+        return ()
+    if not _may_be_copies(runs):
         return ()
     raws = {raw: dict[str, str]() for every in layout.metrics.values() for raw in every}
     filters = resolve_filters(source.settings.filter, tuple(layout.kinds))
@@ -117,6 +118,28 @@ def report_copies(root: Path, source: Source) -> Sequence[Diagnostic]:
     return problems
 
 
+def _may_be_copies(runs: Sequence[Run]) -> bool:
+    """Return whether two runs are equal in all results, which is seldom and spares reading them in order."""
+    results = {one.part for one in runs if _is_result(one.part)}
+    contents: dict[tuple[str, str, int], dict[str, int]] = defaultdict(dict)
+    for one in runs:
+        contents[one.series, one.run, one.file][one.part] = one.content
+    if not results:
+        names = {one.part for one in runs}
+        return any(_has_equal([of[name] for of in contents.values() if name in of]) for name in names)
+    return _has_equal(
+        [tuple(sorted((p, c) for p, c in of.items() if p in results)) for of in contents.values()]
+    )
+
+
+def _is_result(metric: str) -> bool:
+    return has_better_direction(metric) and not describes_model(metric)
+
+
+def _has_equal(contents: Sequence[Hashable]) -> bool:
+    return len({*contents}) < len(contents)
+
+
 def _find_copies(select: str, layout: Layout) -> Iterator[Diagnostic]:
     contents: dict[_Part, dict[str, tuple[int, int]]] = defaultdict(dict)
     increasing: dict[str, bool] = {}
@@ -125,7 +148,7 @@ def _find_copies(select: str, layout: Layout) -> Iterator[Diagnostic]:
     ):
         contents[_Part(*names)][metric] = (rows, content)
         increasing[metric] = increasing.get(metric, True) and increases
-    results = {name for name in increasing if has_better_direction(name) and not describes_model(name)}
+    results = {name for name in increasing if _is_result(name)}
     results = results or {name for name, increases in increasing.items() if not increases} or {*increasing}
     equal: dict[tuple[tuple[str, tuple[int, int]], ...], list[_Part]] = defaultdict(list)
     for part, content in contents.items():
@@ -242,11 +265,6 @@ def _is_straight(steps: FloatArray, values: FloatArray) -> bool:
         x, y = (column[finite] - column[finite].mean() for column in (steps, values))
         rest = y - x * (x @ y) / (x @ x)
         return bool(np.abs(rest).max() <= _STRAIGHT * np.ptp(y))
-
-
-def count_digits(value: float) -> int:
-    """Return the number of significant digits of a number."""
-    return len(repr(abs(value)).partition("e")[0].replace(".", "").strip("0"))
 
 
 def _report_copies(layout: Layout, parts: Sequence[_Part], what: str) -> Diagnostic:

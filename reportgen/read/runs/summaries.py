@@ -6,8 +6,9 @@ import math
 import re
 from collections import Counter, defaultdict
 from decimal import Decimal
+from itertools import chain
 from statistics import fmean, median, stdev
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
 from reportgen.core.score_names import is_mean
@@ -15,13 +16,12 @@ from reportgen.core.words import format_count
 from reportgen.formats import sql
 from reportgen.formats.cells import is_number
 from reportgen.formats.sql import get_engine
-from reportgen.read.runs.copies import count_digits
-from reportgen.read.tables.rows import locate_row
+from reportgen.read.tables.rows import FILE_ROWS, locate_row
 from reportgen.read.tables.statistics import OTHER_STATISTICS, STATISTICS
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from reportgen.read.tables.distinguish import RowKeys
 
@@ -64,11 +64,15 @@ ORDER BY series, run
 
 
 class Run(NamedTuple):
-    """One metric or benchmark of one run: number of values, extremes, first, last, mean, and first row."""
+    """One metric or benchmark of one run: number of values, extremes, first, last, mean, and first row.
+
+    ``ends`` are the first and last step, or problem, and ``content`` is a hash of all steps and values.
+    """
 
     series: str
     run: str
     part: str
+    file: int
     values: int
     low: float
     high: float
@@ -76,17 +80,44 @@ class Run(NamedTuple):
     last: float
     mean: float
     row: int
+    ends: tuple[Any, Any]  # numbers, or text of answers and totals
+    content: int
 
 
 def read_runs(keys: RowKeys) -> list[Run]:
-    """Return the runs of each metric or benchmark, in the order of their first rows."""
+    """Return the runs of each metric or benchmark in each file, in the order of their first rows."""
     finite = f"value BETWEEN -{sql.LARGEST} AND {sql.LARGEST}"
     rows = get_engine().fetch_rows(
-        "SELECT series, run, part, count(*), min(value), max(value), arg_min(value, step), "  # noqa: S608
-        f'arg_max(value, step), avg(value), min("row") FROM ({keys.select}) WHERE {finite} '
-        'GROUP BY 1, 2, 3 ORDER BY min("row"), 3'
+        f'SELECT series, run, part, "row" // {FILE_ROWS} AS file, count(*), min(value), max(value), '  # noqa: S608
+        'arg_min(value, step), arg_max(value, step), avg(value), min("row"), min(step), max(step), '
+        f"sum(hash(step, value)) FROM ({keys.select}) WHERE {finite} "
+        'GROUP BY series, run, part, file ORDER BY min("row"), part'
     )
-    return [Run(*row) for row in rows]
+    return [Run._make((*row, (first, last), content)) for *row, first, last, content in rows]
+
+
+def merge_files(runs: Sequence[Run]) -> list[Run]:
+    """Return the runs of each metric or benchmark of all files together."""
+    groups: dict[tuple[str, str, str], list[Run]] = {}
+    for one in runs:
+        groups.setdefault((one.series, one.run, one.part), []).append(one)
+    return [some[0] if len(some) == 1 else _merge(some) for some in groups.values()]
+
+
+def _merge(runs: Sequence[Run]) -> Run:
+    begin = min(runs, key=lambda one: one.ends[0])
+    end = max(runs, key=lambda one: one.ends[1])
+    values = sum(one.values for one in runs)
+    return runs[0]._replace(
+        values=values,
+        low=min(one.low for one in runs),
+        high=max(one.high for one in runs),
+        first=begin.first,
+        last=end.last,
+        mean=sum(one.mean * one.values for one in runs) / values,
+        ends=(begin.ends[0], end.ends[1]),
+        content=sum(one.content for one in runs),
+    )
 
 
 class Summaries(NamedTuple):
@@ -124,6 +155,8 @@ class Summaries(NamedTuple):
         In data that follow a formula, the middle one of several runs is the mean of the others, too, or one
         of runs at equal distances.
         """
+        if not self._may_be_means():
+            return
         finite = f"SELECT * FROM ({self.keys.select}) WHERE value BETWEEN -{sql.LARGEST} AND {sql.LARGEST}"  # noqa: S608
         for series, label in get_engine().fetch_rows(_MEANS_SQL.format(select=finite)):
             labels = list(dict.fromkeys(one.run for one in self.runs if one.series == series))
@@ -137,6 +170,19 @@ class Summaries(NamedTuple):
             if digits >= (_FEWEST_DIGITS if label in base else 1) and _find_statistic(points) == "mean":
                 rest = f"{format_count(len(others), 'other run')} of {_quote(series)}"
                 yield self._report_summary("run", label, f"the mean of the {rest}", points[0])
+
+    def _may_be_means(self) -> bool:
+        """Return whether some run has the mean of the others at its ends, as far as they have the same."""
+        series: dict[str, dict[str, dict[str, Run]]] = defaultdict(lambda: defaultdict(dict))
+        for one in self.runs:
+            series[one.series][one.part][one.run] = one
+        for parts in series.values():
+            labels = list(dict.fromkeys(chain.from_iterable(parts.values())))
+            base, _ = split_labels(labels)
+            for label in labels if len(labels) > 2 else ():  # noqa: PLR2004 - no mean of one
+                if all(_may_be_mean(label, base, runs) for runs in parts.values()):
+                    return True
+        return False
 
     def _find_series_of_means(self) -> Iterator[Diagnostic]:
         """Find series that are called a statistic, and are that of other series or of the runs of one."""
@@ -273,6 +319,15 @@ def _find_statistic(points: Sequence[_Point], *, may_pick: bool = False) -> str 
     return " or ".join(found[:1] if found[:1] == ["mean"] else found) or None
 
 
+def _may_be_mean(label: str, base: Collection[str], runs: Mapping[str, Run]) -> bool:
+    others = [runs[one] for one in base if one in runs and one != label]
+    own = runs.get(label)
+    if own is None or not others or any(one.ends != own.ends for one in others):
+        return True
+    ends = ((own.first, [one.first for one in others]), (own.last, [one.last for one in others]))
+    return all(_is_rounded(value, fmean(rest)) for value, rest in ends)
+
+
 def _is_middle(label: str, labels: Sequence[str]) -> bool:
     """Return whether a label is in the middle of some labels, by its place or by its number."""
     if label not in labels:
@@ -307,6 +362,11 @@ def _find_rounding(value: float) -> float:
     """Return half of the last digit of a number as it is written."""
     exponent = Decimal(f"{value:.15g}").normalize().as_tuple().exponent
     return 0.5 * 10.0 ** min(exponent, 0) if isinstance(exponent, int) else 0.0
+
+
+def count_digits(value: float) -> int:
+    """Return the number of significant digits of a number."""
+    return len(repr(abs(value)).partition("e")[0].replace(".", "").strip("0"))
 
 
 def _write_filter(column: str, label: str) -> str:
