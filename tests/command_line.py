@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import pty
 import subprocess
 import sys
-from contextlib import chdir
+from contextlib import chdir, contextmanager, suppress
+from threading import Thread
 from typing import TYPE_CHECKING
 from unittest.mock import patch
+from warnings import catch_warnings
 
 from click.testing import CliRunner
+from mkdocs.__main__ import cli as mkdocs
 
 from reportgen.cli.main import cli
 from reportgen.core.cache import cache_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+    from click import Command
 
 # What the tests' own terminal or workflow says must not decide.
 _OUTSIDE = {"FORCE_COLOR", "NO_COLOR", "SOURCE_DATE_EPOCH", "GITHUB_WORKSPACE", "MKDOCSCONFIG"}
+_CLEAN: dict[str, str | None] = {**dict.fromkeys(_OUTSIDE), "COLUMNS": "120"}
 
 
 def call(folder: Path, *words: str, **variables: str | None) -> subprocess.CompletedProcess[str]:
@@ -29,12 +37,18 @@ def call(folder: Path, *words: str, **variables: str | None) -> subprocess.Compl
 
     Whatever it changes in this process (its folder and environment, and what it knows of them) is restored.
     """
-    environment = {**dict.fromkeys(_OUTSIDE), "COLUMNS": "120", **variables}
-    with chdir(folder), patch.dict(os.environ):
-        cache_folder.cache_clear()
-        done = CliRunner(env=environment).invoke(cli, words, prog_name="reportgen", catch_exceptions=False)
-        cache_folder.cache_clear()
-    return subprocess.CompletedProcess(words, done.exit_code, done.stdout, done.stderr)
+    return _invoke(cli, "reportgen", folder, words, variables)
+
+
+def call_mkdocs(folder: Path, *words: str, **variables: str | None) -> subprocess.CompletedProcess[str]:
+    """The same with ``mkdocs`` itself."""
+    logger = logging.getLogger("mkdocs")
+    before = logger.level, logger.propagate
+    try:
+        with catch_warnings():
+            return _invoke(mkdocs, "mkdocs", folder, words, variables)
+    finally:
+        logger.level, logger.propagate = before
 
 
 def run(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -49,24 +63,48 @@ def run(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProc
     )
 
 
-def run_on_terminal(folder: Path, *words: str, **variables: str) -> str:
+def run_on_terminal(folder: Path, *words: str, **variables: str | None) -> str:
     """Everything that a command writes to a terminal, with the orders that it gives the terminal."""
     own, its = pty.openpty()
-    terminal = {"TERM": "xterm-256color"} | variables
-    with subprocess.Popen(
-        _words(*words), cwd=folder, env=_environment(terminal), stdout=its, stderr=its
-    ) as process:
-        os.close(its)
-        parts = []
-        try:
-            while part := os.read(own, 4096):
-                parts.append(part)
-        except OSError:  # how Linux says that the other end was closed
-            pass
-        finally:
-            os.close(own)
-        process.wait(timeout=60)
+    parts: list[bytes] = []
+    reader = Thread(target=_read_terminal, args=(own, parts))
+    reader.start()
+    with os.fdopen(its, "w", buffering=1, encoding="utf-8") as terminal, _inside(folder):
+        for name, value in {**_CLEAN, "TERM": "xterm-256color", **variables}.items():
+            os.environ.pop(name, None)
+            os.environ.update({} if value is None else {name: value})
+        to_terminal = patch.multiple(sys, stdout=terminal, stderr=terminal)
+        with to_terminal, suppress(SystemExit):
+            cli.main(words, prog_name="reportgen")
+    reader.join()
+    os.close(own)
     return b"".join(parts).decode().replace("\r\n", "\n")
+
+
+def _read_terminal(own: int, parts: list[bytes]) -> None:
+    with suppress(OSError):  # how Linux says that the other end was closed
+        while part := os.read(own, 4096):
+            parts.append(part)
+
+
+def _invoke(
+    command: Command, name: str, folder: Path, words: tuple[str, ...], variables: dict[str, str | None]
+) -> subprocess.CompletedProcess[str]:
+    with _inside(folder):
+        runner = CliRunner(env={**_CLEAN, **variables})
+        done = runner.invoke(command, words, prog_name=name, catch_exceptions=False)
+    return subprocess.CompletedProcess(words, done.exit_code, done.stdout, done.stderr)
+
+
+@contextmanager
+def _inside(folder: Path) -> Iterator[None]:
+    """In a folder; what the process knows of it and its environment are restored."""
+    with chdir(folder), patch.dict(os.environ):
+        cache_folder.cache_clear()
+        try:
+            yield
+        finally:
+            cache_folder.cache_clear()
 
 
 def _words(*words: str) -> list[str]:

@@ -162,8 +162,8 @@ def write_program(path: Path, script: str) -> None:
 @pytest.mark.parametrize(
     ("version", "name"),
     [
-        ("1.0", "some-report-1.0.zip"),
-        ("", "some-report.zip"),
+        pytest.param("1.0", "some-report-1.0.zip", marks=pytest.mark.slow),
+        pytest.param("", "some-report.zip", marks=pytest.mark.slow),
         ("a/$(touch${IFS}ran)*", "some-report-a---touch--IFS-ran--.zip"),
     ],
     ids=["version", "none", "hostile"],
@@ -183,6 +183,7 @@ def test_the_archive_is_where_the_output_says(tmp_path: Path, version: str, name
     assert not list(tmp_path.rglob("ran"))
 
 
+@pytest.mark.slow
 def test_a_report_that_is_not_committed_is_not_archived(tmp_path: Path) -> None:
     """A release that nobody can build again is no release."""
     write_program(tmp_path / "reportgen-archive/bin/reportgen", f'exec "{sys.executable}" -m reportgen "$@"')

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
-from example_site import ROOT, copy_example, made_once
+from example_site import ROOT
 from made_projects import share_cache
 
 from reportgen.cli.main import cli
@@ -48,14 +48,9 @@ DECIMAL = re.compile(r"(?<![\w.])\d+\.\d+")
 
 
 @pytest.fixture(scope="module")
-def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The example report with what a draft of it computed; nobody may change it."""
-
-    def make(folder: Path) -> Path:
-        draft_report(copy_example(folder) / "mkdocs.yml", progress=lambda _done, _all: None)
-        return folder
-
-    return made_once(tmp_path_factory, "statements", make)
+def example(example_site: Path) -> Path:
+    """The example report with what its build computed; nobody may change it."""
+    return example_site.parent
 
 
 @pytest.fixture(scope="module")

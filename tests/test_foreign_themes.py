@@ -10,21 +10,27 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
+from command_line import call_mkdocs
 from example_site import files_of, made_once, run, write_small_report
 from html_tree import classed, read_html, table_rows, words
 from tries import slow_after
 
 if TYPE_CHECKING:
+    import subprocess
     from pathlib import Path
 
-MKDOCS = (sys.executable, "-m", "mkdocs")
-BUILD = ("build", "--strict")
+
+def run_properdocs(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """The fork, in a process of its own."""
+    return run(folder, sys.executable, "-m", "properdocs", *words)
+
+
 THEMES = {
-    "mkdocs": MKDOCS,
-    "reportgen": MKDOCS,
-    "readthedocs": MKDOCS,
-    "material": MKDOCS,
-    "reportgen on properdocs": (sys.executable, "-m", "properdocs"),
+    "mkdocs": call_mkdocs,
+    "reportgen": call_mkdocs,
+    "readthedocs": call_mkdocs,
+    "material": call_mkdocs,
+    "reportgen on properdocs": run_properdocs,
 }
 FIGURE = "figures/first-benchmark/accuracy"
 
@@ -36,7 +42,7 @@ def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
     def make(folder: Path) -> Path:
         write_small_report(folder, theme=name.split(maxsplit=1)[0])
-        built = run(folder, *THEMES[name], *BUILD)
+        built = THEMES[name](folder, "build", "--strict")
         assert built.returncode == 0, built.stdout + built.stderr
         return folder / "site"
 
@@ -95,7 +101,7 @@ def test_search_reads_words_and_not_data(site: Path) -> None:
 def report(tmp_path: Path) -> Path:
     """A small report in a theme of MkDocs, with its site."""
     folder = write_small_report(tmp_path / "report", theme="mkdocs")
-    assert run(folder, *MKDOCS, *BUILD).returncode == 0
+    assert call_mkdocs(folder, "build", "--strict").returncode == 0
     return folder
 
 
@@ -104,7 +110,7 @@ def test_a_problem_leaves_the_old_site(report: Path) -> None:
     before = files_of(report / "site")
     page = report / "content/first-benchmark.md"
     page.write_text(page.read_text("utf-8").replace("x_title:", "xtitle:"), "utf-8")
-    failed = run(report, *MKDOCS, "build")
+    failed = call_mkdocs(report, "build")
     assert failed.returncode == 1
     assert "content/first-benchmark.md:17" in failed.stderr
     assert "x_title" in failed.stderr
@@ -117,7 +123,7 @@ def test_a_wrong_setting_is_told_by_mkdocs(report: Path) -> None:
     settings = report / "mkdocs.yml"
     text = settings.read_text("utf-8").replace("  - reportgen\n", "  - reportgen:\n      data_dirr: data\n")
     settings.write_text(text, "utf-8")
-    failed = run(report, *MKDOCS, "build")
+    failed = call_mkdocs(report, "build")
     assert failed.returncode == 1
     assert "data_dir" in failed.stderr
     assert "Traceback" not in failed.stderr
@@ -127,7 +133,7 @@ def test_a_folder_of_somebody_else_is_not_cleared(report: Path) -> None:
     """``mkdocs build`` with our plugin refuses a site folder that no report made."""
     (report / "site/report.json").unlink()
     (report / "site/mine.txt").write_text("mine", "utf-8")
-    failed = run(report, *MKDOCS, "build")
+    failed = call_mkdocs(report, "build")
     assert failed.returncode == 1
     assert (report / "site/mine.txt").read_text("utf-8") == "mine"
 
@@ -151,7 +157,7 @@ def test_gh_deploy_pushes_the_site(report: Path, tmp_path: Path) -> None:
     git("commit", "--quiet", "--message", "The report")
     git("remote", "add", "origin", str(remote))
     commit = git("rev-parse", "HEAD").strip()
-    deployed = run(report, *MKDOCS, "gh-deploy", "--strict", environment=alone)
+    deployed = call_mkdocs(report, "gh-deploy", "--strict", **alone)
     assert deployed.returncode == 0, deployed.stdout + deployed.stderr
     names = git("--git-dir", str(remote), "ls-tree", "-r", "--name-only", "gh-pages").splitlines()
     assert {f"{FIGURE}.svg", "first-benchmark/index.html", ".nojekyll", "report.json"} <= set(names)

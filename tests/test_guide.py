@@ -196,6 +196,7 @@ def test_every_command_and_option_is_in_the_guide() -> None:
             assert f"`{parameter.opts[0]}" in PAGES["settings"], f"{name} {parameter.opts[0]}"
 
 
+@pytest.mark.slow
 def test_the_notebook_page_runs_in_a_kernel() -> None:
     """Every example of the notebook page runs in a real kernel without ipywidgets, and its chart is shown."""
     examples = re.findall(r"^```python\n(.*?)^```$", PAGES["notebook"], re.MULTILINE | re.DOTALL)

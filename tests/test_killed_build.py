@@ -113,26 +113,16 @@ def test_a_swap_that_was_killed_half_way_is_mended(report: Path, made: Path) -> 
 
 
 @pytest.mark.slow
-def test_builds_killed_by_the_clock(report: Path, made: Path) -> None:
-    """At any time from start to end a site is there, whole: the old one or the new one."""
-    old = files_of(made / "site")
-    started = time.monotonic()
-    assert run(report, *REPORTGEN, "build", "--force").returncode == 0
-    whole = time.monotonic() - started
-    new = files_of(report / "site")
-    for part in (0.4, 0.7, 0.85, 0.95):
-        build_process = subprocess.Popen(
-            [*REPORTGEN, "build", "--force"],
-            cwd=report,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        time.sleep(part * whole)
-        build_process.kill()
-        build_process.wait()
-        assert files_of(report / "site") in (old, new), part
-    assert build(report, "--force") == report / "site"
-    assert files_of(report / "site") == new
+@pytest.mark.parametrize("calls", [1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 21, 27, 34, 44, 55])
+@pytest.mark.parametrize("name", ["mkdir", "rename", "replace", "unlink"])
+def test_a_build_killed_at_any_call_leaves_a_site(report: Path, made: Path, name: str, calls: int) -> None:
+    """From start to end a site is there, whole: the old one or, also after so many calls, the new one."""
+    (report / "killer.py").write_text(KILLER, "utf-8")
+    ended = run(report, sys.executable, "killer.py", "os", name, str(calls))
+    assert ended.returncode in {0, -signal.SIGKILL}, ended.stderr
+    old, site = files_of(made / "site"), files_of(report / "site")
+    assert site == old or (is_new(report / "site") and site.keys() == old.keys())
+    assert is_new(build(report))
     assert left_over(report) == []
 
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
-from command_line import call
+from command_line import call, call_mkdocs
 from example_site import build, made_once
 from made_projects import share_cache, write_file, write_report
 
@@ -251,7 +249,6 @@ def test_mkdocs_builds_it_too(structure: str, order: tuple[int, ...], tmp_path: 
     """Without our command, strictly."""
     root = write_translated(tmp_path, structure, order)
     share_cache(drawn, root)
-    command = [sys.executable, "-P", "-m", "mkdocs", "build", "--strict"]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    done = call_mkdocs(root, "build", "--strict")
     assert done.returncode == 0, done.stderr
     assert (root / "site" / "de" / "math" / "index.html").is_file()

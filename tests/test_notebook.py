@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from nbclient import NotebookClient
 from pyarrow.csv import read_csv  # type: ignore[import-untyped]  # no types here
+from tries import slow_after
 
 import reportgen as rg
 
@@ -228,7 +229,7 @@ CELLS = (
 )
 
 
-@pytest.mark.parametrize("has_widgets", [True, False], ids=["with ipywidgets", "without"])
+@pytest.mark.parametrize("has_widgets", slow_after(1, [True, False]), ids=["with ipywidgets", "without"])
 def test_a_notebook_runs(has_widgets: bool, tmp_path: Path) -> None:  # noqa: FBT001 - a parameter of the test
     """In a real kernel: a table, a frame and a chart are shown, and nothing else is printed."""
     hidden = "" if has_widgets else "import sys; sys.modules['ipywidgets'] = None; "

@@ -124,10 +124,10 @@ def test_names_of_a_report(report: Path, words: tuple[str, ...]) -> None:
     assert len(done.stdout + done.stderr) > 60
 
 
-@pytest.mark.parametrize("call", [CALLS[1], CALLS[2], CALLS[8], CALLS[11], ("fix",)], ids=" ".join)
-def test_names_on_a_terminal(report: Path, call: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("words", [CALLS[1], CALLS[2], CALLS[8], CALLS[11], ("fix",)], ids=" ".join)
+def test_names_on_a_terminal(report: Path, words: tuple[str, ...]) -> None:
     """Where colours and progress are shown, nothing but these gives the terminal orders."""
-    shown = run_on_terminal(report, *call)
+    shown = run_on_terminal(report, *words)
     assert_harmless(OWN_CODES.sub("", shown))
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from reportgen.draft.blocks.plan import Plan
     from reportgen.draft.report import Report
 
-PAGES = 30
+PAGES = 10
 
 
 class Travelling:
@@ -131,7 +131,7 @@ def test_pages_with_a_source_in_common_stay_together(tmp_path: Path, monkeypatch
         return seen[-1]
 
     monkeypatch.setattr("reportgen.draft.report.split_plan", spied)
-    drafted(report(tmp_path, sources=12), Travelling())
+    drafted(report(tmp_path, sources=4), Travelling())
     ((here, away),) = seen
     used = [{name for block in plan.blocks for name in block.sources} for plan in (here, away)]
     assert used[0].isdisjoint(used[1])
@@ -158,7 +158,7 @@ def test_the_worker_process_can_prepare_itself(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_first_build_that_fails_ends_with_its_worker_process(tmp_path: Path) -> None:
     """So many pages start it before the error is found."""
-    files = {f"content/p{number:02}.md": f"# P{number}\n" for number in range(PAGES)}
+    files = {f"content/p{number:02}.md": f"# P{number}\n" for number in range(30)}
     root = write_report(tmp_path, files | {"content/p00.md": "# P0\n\n```curv\n```\n"})
     words = [sys.executable, "-m", "reportgen", "build", "--cache-dir", str(tmp_path / "cache")]
     done = subprocess.run(words, cwd=root, capture_output=True, text=True, check=False)
