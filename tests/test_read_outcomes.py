@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,7 +11,6 @@ from made_sources import Data
 from reportgen.core.comparisons import ScoresError
 from reportgen.core.errors import ReportError
 from reportgen.read import hash_problem_set, read_measurements, read_outcomes
-from reportgen.settings.loading import load_source_settings
 from reportgen.statistics.problem_scores import group_problem_scores, group_problem_scores_by
 from reportgen.statistics.scores import score_series
 
@@ -45,104 +42,12 @@ def told(data: Data, name: str, **question: Any) -> list[str]:  # noqa: ANN401 -
     return [str(problem) for problem in caught.value.problems]
 
 
-def scored(data: Data, cells: list[str], settings: str = "") -> list[float | None]:
-    """What cells of a score column mean."""
-    data.write(
-        "s/a.csv", "problem,score\n" + "".join(f"p{place},{cell}\n" for place, cell in enumerate(cells))
-    )
-    if settings:
-        data.write("s/source.yml", settings)
-    return [score for (score,) in rows_of(data, "s", "score")]
-
-
-def test_a_table_of_outcomes_is_read_whole(tmp_path: Path) -> None:
-    """Every part that it has, in the order of writing, and the rest as columns to slice by."""
-    data = Data(tmp_path)
-    data.write("aime.csv", TABLE)
-    source = data.open("aime")
-    assert (source.kind, source.slices, source.benchmarks) == ("outcomes", ("subject",), ())
-    table = read_outcomes(tmp_path, source)
-    assert (table.order, table.slices, table.lowest, table.highest) == (("A", "B"), ("subject",), 0.0, 1.0)
-    assert table.has == {"answer", "gold", "tokens", "seconds", "cost"}
-    columns = ("series", "run", "seed", "problem", "sample", "score", "answer", "gold", "tokens", "cost")
-    assert rows_of(data, "aime", *columns) == [
-        ("A", "1", "1", "p1", "1", 1.0, "204", "204", 10.0, 0.001),
-        ("A", "1", "1", "p1", "2", 0.0, "7", "204", 20.0, 0.002),
-        ("B", "1", "1", "p1", "1", 1.0, "204", "204", 30.0, None),
-        ("B", "1", "1", "p2", "1", 0.0, None, "33", 40.0, 0.004),
-    ]
-    assert rows_of(data, "aime", "subject", "seconds")[-1] == ("number theory", 3.5)
-
-
-def test_formats_agree(tmp_path: Path) -> None:
-    """CSV, JSON Lines and Parquet with true and false give the scores of 1 and 0."""
-    data = Data(tmp_path)
-    data.write("csv.csv", "model,problem,score\nA,1,1\nA,2,0\nA,3,\n")
-    lines = [("1", True), ("2", False), ("3", None)]
-    data.write(
-        "lines.jsonl",
-        "".join(json.dumps({"model": "A", "problem": one, "score": score}) + "\n" for one, score in lines),
-    )
-    select = "FROM (VALUES ('A', 1, true), ('A', 2, false), ('A', 3, NULL)) AS t(model, problem, score)"
-    data.parquet("typed.parquet", select)
-    expected = [("A", "1", 1.0), ("A", "2", 0.0), ("A", "3", None)]
-    for name in ("csv", "lines", "typed"):
-        assert rows_of(data, name, "series", "problem", "score") == expected
-
-
-@pytest.mark.parametrize(
-    ("right", "wrong"),
-    [
-        ("1", "0"),
-        ("true", "false"),
-        ("True", "FALSE"),
-        ("correct", "incorrect"),
-        ("Right", "wrong"),
-        ("pass", "fail"),
-        ("passed", " failed "),
-        ("1.0", "0e0"),
-    ],
-)
-def test_words_for_the_ends(tmp_path: Path, right: str, wrong: str) -> None:
-    """Right and wrong may be said in several ways."""
-    assert scored(Data(tmp_path), [right, wrong]) == [1.0, 0.0]
-
-
-def test_words_stand_for_the_ends_of_the_stated_range(tmp_path: Path) -> None:
-    """In a range from -1 to 100, a right answer has 100 and a wrong one -1; numbers are what they are."""
-    cells = ["correct", "wrong", "1", "0", "99.5"]
-    assert scored(Data(tmp_path), cells, "score_range: [-1, 100]") == [100.0, -1.0, 1.0, 0.0, 99.5]
-
-
-def test_missing_scores_are_missing(tmp_path: Path) -> None:
-    """Nothing, and words for nothing, are no wrong answers; NaN and infinity stay to be counted."""
-    found = scored(Data(tmp_path), ["", "NA", "null", "nan", "inf", "1"])
-    assert found[:3] == [None, None, None]
-    assert math.isnan(found[3] or 0)
-    assert found[4:] == [math.inf, 1.0]
-
-
 def test_missing_scores_are_counted(tmp_path: Path) -> None:
     """What reading leaves in, the statistics count and leave out."""
     data = Data(tmp_path)
     data.write("a.csv", "problem,score\np,1\nq,\nr,nan\n")
     found = group_problem_scores(read_outcomes(tmp_path, data.open("a")))
     assert (found.notes.missing, found.mean.tolist()[0][0]) == (2, 1.0)
-
-
-def test_scores_that_cannot_be_read(tmp_path: Path) -> None:
-    """Every wrong cell of every file is told, with its line."""
-    data = Data(tmp_path)
-    data.write("s/a.csv", "problem,score\np,1\nq,maybe\nr,2\n")
-    data.write("s/b.jsonl", '{"problem": "p", "score": -0.5}\n{"problem": "q", "score": [1]}\n')
-    advice = "State the possible scores in source.yml, as in score_range: [0, 100], or mend it."
-    words = "Write a number, true or false, or correct or incorrect."
-    assert told(data, "s") == [
-        f'data/s/a.csv:3: "maybe" in column "score" is not a score. {words}',
-        f'data/s/a.csv:4: "2" in column "score" is outside 0 to 1. {advice}',
-        f'data/s/b.jsonl:1: "-0.5" in column "score" is outside 0 to 1. {advice}',
-        f'data/s/b.jsonl:2: "[1]" in column "score" is not a score. {words}',
-    ]
 
 
 def test_a_typed_column_may_be_out_of_range_too(tmp_path: Path) -> None:
@@ -165,103 +70,6 @@ def test_a_wrong_score_that_is_filtered_out_does_no_harm(tmp_path: Path) -> None
     assert rows_of(data, "a", "score", where={"split": "test"}) == [(1.0,)]
 
 
-def test_a_row_without_a_problem_is_told(tmp_path: Path) -> None:
-    """It cannot be an answer to anything; neither can tokens be a word."""
-    data = Data(tmp_path)
-    data.write("a.csv", "problem,score,tokens\np,1,5\n,1,5\n")
-    assert told(data, "a") == [
-        'data/a.csv:3: an empty cell in column "problem" names nothing. Fill the cell, or leave the row out.'
-    ]
-    data.write("b.jsonl", '{"problem": "p", "score": 1}\n{"score": 1}\n')
-    assert told(data, "b")[0].startswith('data/b.jsonl:2: an empty cell in column "problem" names nothing.')
-    data.write("c.csv", "problem,score,tokens\np,1,5\nq,1,5\nr,1,6\ns,1,many\n")
-    with pytest.raises(ReportError, match=r'data/c.csv:5: "many" in column "tokens" is not a number'):
-        rows_of(data, "c", "tokens")
-
-
-@pytest.mark.parametrize("name", ["problem", "Problem_ID", "question_id", "task_id", "doc_id", "idx", "id"])
-def test_problem_columns(tmp_path: Path, name: str) -> None:
-    """The usual names of a problem are known, whatever their capitals."""
-    data = Data(tmp_path)
-    data.write("a.csv", f"model,{name},score\nA,p7,1\n")
-    assert data.open("a").kind == "outcomes"
-    assert rows_of(data, "a", "problem") == [("p7",)]
-
-
-@pytest.mark.parametrize("name", ["score", "correct", "is_correct", "acc", "Reward"])
-def test_score_columns(tmp_path: Path, name: str) -> None:
-    """The usual names of a score are known; a column that is left is one to slice by."""
-    data = Data(tmp_path)
-    data.write("a.csv", f"problem,{name},level\np,1,3\n")
-    assert data.open("a").slices == ("level",)
-    assert rows_of(data, "a", "score", "level") == [(1.0, "3")]
-
-
-@pytest.mark.parametrize("name", ["sample", "sample_id", "attempt", "epoch"])
-def test_sample_columns(tmp_path: Path, name: str) -> None:
-    """The usual names of a sample are known; an epoch of a problem is one, not a step."""
-    data = Data(tmp_path)
-    data.write("a.csv", f"problem,{name},score\np,1,1\np,2,0\n")
-    assert rows_of(data, "a", "sample", "score") == [("1", 1.0), ("2", 0.0)]
-
-
-@pytest.mark.parametrize(
-    ("columns", "answer", "gold"),
-    [
-        ("answer,target", "x", "y"),
-        ("extracted,reference", "x", "y"),
-        ("prediction,gold", "x", "y"),
-        ("prediction,answer", "x", "y"),
-    ],
-)
-def test_answers_and_what_is_right(tmp_path: Path, columns: str, answer: str, gold: str) -> None:
-    """An answer is the model's, unless its answer is called prediction: then it is the right one."""
-    data = Data(tmp_path)
-    data.write("a.csv", f"problem,score,{columns}\np,1,x,y\n")
-    assert rows_of(data, "a", "answer", "gold") == [(answer, gold)]
-
-
-@pytest.mark.parametrize(
-    ("tokens", "seconds"),
-    [("tokens", "seconds"), ("completion_tokens", "latency"), ("num_tokens", "time")],
-)
-def test_what_an_answer_took(tmp_path: Path, tokens: str, seconds: str) -> None:
-    """The usual names of tokens and seconds are known."""
-    data = Data(tmp_path)
-    data.write("a.csv", f"problem,score,{tokens},{seconds}\np,1,100,2.5\n")
-    assert rows_of(data, "a", "tokens", "seconds") == [(100.0, 2.5)]
-
-
-def test_a_time_that_is_a_date_is_not_how_long_it_took(tmp_path: Path) -> None:
-    """It is a column like others."""
-    data = Data(tmp_path)
-    data.write("a.csv", "problem,score,time\np,1,2026-05-31T12:00:00Z\n")
-    assert data.open("a").slices == ("time",)
-    assert read_outcomes(tmp_path, data.open("a")).has == frozenset()
-
-
-@pytest.mark.parametrize(
-    ("header", "row"),
-    [
-        ("problem,step,score", "1,2,0.5"),
-        ("id,epoch,score", "1,2,0.5"),
-        ("problem,metric,value", "1,score,0.5"),
-        ("problem,step,metric,value", "1,2,score,0.5"),
-        ("run,reward", "1,0.5"),
-    ],
-)
-def test_measurements_stay_measurements(tmp_path: Path, header: str, row: str) -> None:
-    """A step, or a metric beside its value, or no problem: no outcomes."""
-    data = Data(tmp_path)
-    data.write("a.csv", f"{header}\n{row}\n")
-    source = data.open("a")
-    assert (source.kind, source.slices) == ("measurements", ())
-    with pytest.raises(
-        ReportError, match="has no outcomes, which need a column for the problem and one for the score"
-    ):
-        read_outcomes(tmp_path, source)
-
-
 def test_outcomes_can_still_be_measured(tmp_path: Path) -> None:
     """A table that looks like outcomes is drawn as a curve where a block says what x is."""
     data = Data(tmp_path)
@@ -270,47 +78,6 @@ def test_outcomes_can_still_be_measured(tmp_path: Path) -> None:
     assert source.kind == "outcomes"
     table = read_measurements(tmp_path, source, ("reward",), x="id")
     assert table.frame.to_native().project("step, value").fetchall() == [(1.0, 0.5), (2.0, 0.75)]
-
-
-def test_source_yml_decides(tmp_path: Path) -> None:
-    """A table with a step has outcomes if the problem is named or form says so; form: wide prevents it."""
-    data = Data(tmp_path)
-    data.write("s/a.csv", "item,problem,step,points\nx,p,5,1\n")
-    data.write("s/source.yml", "columns: {problem: item, score: points}\nscore_range: [0, 3]")
-    source = data.open("s")
-    assert (source.kind, source.slices, source.score_range) == ("outcomes", ("step",), (0.0, 3.0))
-    assert rows_of(data, "s", "problem", "score", "step") == [("x", 1.0, "5")]
-    data.write("s/source.yml", "form: outcomes")
-    (problem,) = data.problems("s")
-    assert problem.startswith(
-        'data/s/source.yml: outcomes need a column "score"; there are item, problem, step and points.'
-        " Name it in source.yml, as in columns: {score: NAME}."
-    )
-    data.write("u/a.csv", "model,points\nA,1\n")
-    data.write("u/source.yml", "columns: {score: points}")
-    (problem,) = data.problems("u")
-    assert problem.endswith("if a row is the score of a whole benchmark, say form: totals there.")
-    data.write("t/a.csv", "problem,score\np,1\n")
-    data.write("t/source.yml", "form: wide")
-    assert data.open("t").kind == "measurements"
-
-
-def test_several_files_are_one_table(tmp_path: Path) -> None:
-    """Files name series and runs as they do elsewhere; columns that a file lacks are missing there."""
-    data = Data(tmp_path)
-    data.write("s/one.csv", "problem,score,tokens\np,1,10\n")
-    data.write("s/two.jsonl", '{"problem": "p", "score": false}\n')
-    assert rows_of(data, "s", "series", "run", "problem", "score", "tokens") == [
-        ("one", "one", "p", 1.0, 10.0),
-        ("two", "two", "p", 0.0, None),
-    ]
-    data.write("s/three.csv", "problem,tokens\np,10\n")
-    assert data.problems("s") == [
-        (
-            'data/s/three.csv: the file has no column "score", which others of the source have.'
-            " Rename its columns, or leave the file out with files: in source.yml."
-        )
-    ]
 
 
 def test_benchmarks_of_one_table(tmp_path: Path) -> None:
@@ -336,18 +103,6 @@ def test_benchmarks_are_all_known(tmp_path: Path) -> None:
     data.write("s/a.csv", text)
     data.write("s/source.yml", "filter: {split: dev}")
     assert data.open("s").benchmarks == ("easy", "hard")
-
-
-def test_a_row_of_no_benchmark_is_told(tmp_path: Path) -> None:
-    """It would be left out of every figure."""
-    data = Data(tmp_path)
-    data.write("a.csv", "benchmark,problem,score\nAIME,1,1\n,2,1\n")
-    assert data.problems("a") == [
-        (
-            'data/a.csv:3: an empty cell in column "benchmark" names nothing.'
-            " Fill the cell, or leave the row out."
-        )
-    ]
 
 
 def test_a_benchmark_of_a_source_without_any(tmp_path: Path) -> None:
@@ -402,15 +157,6 @@ def test_a_repeated_sample_is_replaced(tmp_path: Path) -> None:
     assert (found.notes.replaced, found.mean.tolist()) == (1, [[0.5]])
 
 
-def test_columns_that_cannot_be_sliced_by(tmp_path: Path) -> None:
-    """A free column that is called like a part gives way, as do two that differ in capitals alone."""
-    data = Data(tmp_path)
-    data.write("a.csv", "question_id,problem,score,acc,row,Level,level\nx,long text,1,0.5,3,a,b\n")
-    data.write("a.source.yml", "columns: {problem: question_id}")
-    assert data.open("a").slices == ("acc", "Level")
-    assert rows_of(data, "a", "problem", "Level", "row") == [("x", "a", 1)]
-
-
 def test_a_scores_cost_is_the_mean_of_its_samples(tmp_path: Path) -> None:
     """A: one problem with 0.001 and 0.002; B: one of two problems with a cost, 0.004."""
     data = Data(tmp_path)
@@ -418,14 +164,6 @@ def test_a_scores_cost_is_the_mean_of_its_samples(tmp_path: Path) -> None:
     found = score_series(group_problem_scores(read_outcomes(tmp_path, data.open("a"))))
     assert [one.cost for one in found] == pytest.approx([0.0015, 0.004])
     assert [one.tokens for one in found] == pytest.approx([15.0, 35.0])
-
-
-def test_unknown_series_of_protocols_are_told(tmp_path: Path) -> None:
-    """As are other names in source.yml that the data do not have."""
-    data = Data(tmp_path)
-    data.write("s/a.csv", TABLE)
-    data.write("s/source.yml", "protocols: {C: {samples: 4}}")
-    assert data.warnings("s") == ['data/s/source.yml: protocols: there is no series "C". There are A and B.']
 
 
 def test_the_protocol_of_a_series(tmp_path: Path) -> None:
@@ -456,23 +194,6 @@ def test_the_protocol_of_a_series(tmp_path: Path) -> None:
         "grader": "exact",
         "date": "2026-05-31",
     }
-
-
-@pytest.mark.parametrize(
-    ("text", "place", "message"),
-    [
-        ("score_range: [1, 0]\n", "1:1", "score_range must begin with the smaller number"),
-        ("protocol:\n  samples: 0\n", "2:3", '"samples: 0" must be at least 1'),
-        ("protocols:\n  A: {top_p: 1.5}\n", "2:7", '"top_p: 1.5" must be at most 1'),
-    ],
-)
-def test_what_source_yml_may_not_say(tmp_path: Path, text: str, place: str, message: str) -> None:
-    """Each rule is told at the key's line."""
-    path = Data(tmp_path).write("s/source.yml", text)
-    with pytest.raises(ReportError) as caught:
-        load_source_settings(path, "source.yml")
-    (problem,) = caught.value.problems
-    assert str(problem).startswith(f"source.yml:{place}: {message}")
 
 
 def test_names_of_problem_sets() -> None:

@@ -82,43 +82,6 @@ def drawn(root: Path, page: str, **files: str) -> Stack:
     return block
 
 
-def test_a_table_of_totals(tmp_path: Path) -> None:
-    """A row a score: what is empty or NaN is missing, never 0."""
-    data = table(tmp_path)
-    source = data.open("s")
-    assert (source.kind, source.benchmarks) == ("totals", ("gsm", "mc"))
-    found = {
-        name: [(one.series, one.value, one.stderr, one.problems) for one in totals_of(data, benchmark=name)]
-        for name in source.benchmarks
-    }
-    assert found == {
-        "gsm": [("A", 0.5, 0.02, 500), ("B", 0.625, 0.03, 500)],
-        "mc": [("A", 0.25, None, 100), ("B", None, 0.1, None)],
-    }
-    assert [one.series for one in totals_of(data, benchmark="gsm", series=("B", "A"))] == ["B", "A"]
-    assert {one.metric for one in totals_of(data, benchmark="mc")} == {"score"}
-
-
-def test_without_saying_so_a_table_holds_no_totals(tmp_path: Path) -> None:
-    """Numbers beside names may be anything, unless the names are those of benchmarks, too."""
-    data = table(tmp_path, "model,score\nA,0.5\n", "title: X\n")
-    assert data.open("s").kind == "measurements"
-    assert table(tmp_path, settings="title: X\n").open("s").kind == "totals"
-
-
-def test_what_stands_after_plus_minus_is_a_standard_error(tmp_path: Path) -> None:
-    """As without it, such a table needs no form; no message names a column that is not in the file."""
-    text = "model,benchmark,{}\nelm,AIME,51.2 ± 0.4\nelm,MATH,76.8 ± 0.3\n"
-    for name in ("score", "accuracy"):
-        data = table(tmp_path / name, text.format(name), "interval: se\n")
-        (found,) = totals_of(data, benchmark="AIME")
-        assert (found.value, found.stderr) == (51.2, 0.4)
-    data = table(tmp_path, "model,loss\nelm,0.5 ± 0.1\nelm,0.25 ± 0.1\n", "interval: se\n")
-    assert data.open("s").kind == "measurements"
-    with pytest.raises(ReportError, match="it has model and loss"):
-        data.frame("s", "loss")
-
-
 def test_scores_of_an_unknown_range_have_no_average(tmp_path: Path) -> None:
     """The answer says why, and a cell of totals without a score that it has none."""
     text = "Model,AIME,MATH\nElm,51.2,76.8\nFir,48,\n"
@@ -128,33 +91,12 @@ def test_scores_of_an_unknown_range_have_no_average(tmp_path: Path) -> None:
     assert "Fir has no score on MATH" in str(stack.parts[1])
 
 
-def test_columns_of_totals_may_have_any_name(tmp_path: Path) -> None:
-    """The settings name them, and give series other names."""
-    text = "who,suite,exact,error,count,seed\nA,gsm,50,2,500,1\nA,gsm,54,2,500,2\n"
-    columns = "columns: {series: who, benchmark: suite, score: exact, stderr: error, n: count}\n"
-    data = table(tmp_path, text, f"{FORM}{columns}rename: {{A: Ours}}\nscore_range: [0, 100]\n")
-    first, second = totals_of(data)
-    assert (first.series, first.metric, first.value, first.stderr) == ("Ours", "exact", 50.0, 2.0)
-    assert [first.seed, second.seed] == ["1", "2"]
-
-
-def test_what_is_wrong_with_a_table_of_totals(tmp_path: Path) -> None:
-    """A cell, a column, a benchmark, a range: each is told with the next step."""
-    (cell,) = told(table(tmp_path / "a", "model,score\nA,high\n"))
-    assert cell.startswith('data/s/totals.csv:2: "high" in column "score" is not a number')
-    with pytest.raises(
-        ReportError, match=r'totals need a column "score"; there are model and exact\. Name it'
-    ):
-        table(tmp_path / "b", "model,exact\nA,1\n").open("s")
-    (unknown,) = told(table(tmp_path / "c"), benchmark="gms")
-    assert unknown.endswith('has no benchmark "gms". Did you mean "gsm"? It has gsm and mc.')
-    (outside,) = told(table(tmp_path / "d", settings=f"{FORM}score_range: [0, 0.6]\n"), benchmark="gsm")
-    assert "the score of B, 0.625, is outside 0 to 0.6. Mend score_range in source.yml" in outside
-    several = "model,metric,score\nA,acc,0.5\nA,f1,0.4\n"
-    (mixed,) = told(table(tmp_path / "e", several))
-    assert mixed.endswith("are of 2 metrics: acc and f1. Choose one, as in filter: {metric: acc}.")
-    chosen = table(tmp_path / "f", several, f"{FORM}filter: {{metric: f1}}\n")
-    assert [(one.metric, one.value) for one in totals_of(chosen)] == [("f1", 0.4)]
+def test_series_come_in_the_order_of_a_question(tmp_path: Path) -> None:
+    """A benchmark that there is not is an error."""
+    data = table(tmp_path)
+    assert [one.series for one in totals_of(data, benchmark="gsm", series=("B", "A"))] == ["B", "A"]
+    with pytest.raises(ReportError, match=r'no benchmark "gms". Did you mean "gsm"\? It has gsm and mc\.'):
+        totals_of(data, benchmark="gms")
 
 
 def test_a_share_is_told_from_other_numbers(tmp_path: Path) -> None:
@@ -281,65 +223,12 @@ def test_which_way_is_better_is_told_by_the_harness_and_else_by_the_name(
     one = evaluated("A", "wiki", ("word_perplexity", 12.5), ("acc", 0.5))
     other = evaluated("A", "odd", ("perplexity", 12.5, None, None, True))
     assert evaluations(monkeypatch, tmp_path, one, other).open("s").lower_is_better == ("wiki",)
-    text = "model,task,wer\nA,speech,0.2\nB,speech,0.1\n"
-    data = table(tmp_path / "x", text, f"{FORM}columns: {{score: wer}}\n")
-    assert data.open("s").lower_is_better == ("speech",)
     alone = table(tmp_path / "y", "model,wer\nA,0.2\nB,0.1\n", f"{FORM}columns: {{score: wer}}\n")
     files = {"data/s/totals.csv": "model,wer\nA,0.2\nB,0.1\n"}
     block = drawn(alone.root, "# X\n\n```scores\nsource: s\n```\n", **files)
     assert block.numbers["higher_is_better"] is False
     block = drawn(alone.root, "# X\n\n```scores\nsource: s\nhigher_is_better: true\n```\n", **files)
     assert block.numbers["higher_is_better"] is True
-
-
-def test_totals_that_nothing_tells_apart(tmp_path: Path) -> None:
-    """Rows of subsets, or one row twice, are no runs."""
-    text = "model,subset,accuracy\nA,algebra,0.2\nA,geometry,0.8\nB,algebra,0.3\nB,geometry,0.4\n"
-    (problem,) = told(table(tmp_path, text))
-    assert problem == (
-        "data/s/totals.csv:3: a second row for the score of series A: accuracy is 0.2 in line 2 and 0.8 "
-        'here; 2 of 4 values repeat a benchmark of their run. Column "subset" tells these rows apart: set '
-        "columns: {benchmark: subset} in source.yml, or {series: [model, subset]}. Otherwise set repeat: "
-        "runs (each row is of a run of its own), repeat: mean (they are averaged) or repeat: last (the last "
-        "one counts)."
-    )
-    named = table(tmp_path / "x", text, f"{FORM}columns: {{benchmark: subset}}\n")
-    assert [one.value for one in totals_of(named, benchmark="geometry")] == [0.8, 0.4]
-
-
-def test_totals_of_one_run_are_apart_by_their_columns_or_repeat(tmp_path: Path) -> None:
-    """A prompt is named as for curves; ``repeat`` averages, counts runs or takes the last."""
-    rows = "A,x,cot,0.2\nA,x,direct,0.6\nB,x,cot,0.4\nB,x,direct,0.5\nA,y,cot,1\n"
-    text = f"model,benchmark,prompt,score\n{rows}"
-    (problem,) = told(table(tmp_path, text), benchmark="x")
-    assert "s/totals.csv:3: a second row for benchmark x of series A: score is 0.2 in line 2" in problem
-    assert 'Column "prompt" tells these rows apart: set columns: {series: [model, prompt]}' in problem
-    found = {}
-    for repeat in ("mean", "runs", "last"):
-        data = table(tmp_path / repeat, text, f"{FORM}repeat: {repeat}\n")
-        found[repeat] = [(one.series, one.run, one.value) for one in totals_of(data, benchmark="x")]
-    assert found["mean"] == [("A", "", 0.4), ("B", "", 0.45)]
-    assert found["runs"] == [("A", "#1", 0.2), ("A", "#2", 0.6), ("B", "#1", 0.4), ("B", "#2", 0.5)]
-    assert found["last"] == [("A", "", 0.6), ("B", "", 0.5)]
-
-
-def test_totals_of_runs_that_differ_in_words_are_not_averaged(tmp_path: Path) -> None:
-    """Two seeds with two prompts are no repetitions, unless ``source.yml`` says so."""
-    text = "model,benchmark,seed,prompt,score\nA,x,0,cot,0.2\nA,x,1,direct,0.6\n"
-    (problem,) = told(table(tmp_path, text), benchmark="x")
-    assert (
-        's/totals.csv:3: runs of the series "A" differ in "prompt", and would be averaged as one' in problem
-    )
-    meant = table(tmp_path / "x", text, f"{FORM}columns: {{series: model}}\n")
-    assert [one.value for one in totals_of(meant, benchmark="x")] == [0.2, 0.6]
-
-
-def test_the_direction_of_each_metric_of_a_table(tmp_path: Path) -> None:
-    """Told by the column of metrics, for each benchmark."""
-    text = "model,benchmark,metric,score\nA,wiki,word_perplexity,12.5\nA,gsm,acc,0.5\n"
-    assert table(tmp_path, text).open("s").lower_is_better == ("wiki",)
-    alone = table(tmp_path / "x", "model,metric,score\nA,word_perplexity,12.5\n")
-    assert alone.open("s").lower_is_better == ("",)
 
 
 def test_numbers_of_an_unknown_range_have_no_average(tmp_path: Path) -> None:
@@ -367,15 +256,6 @@ def test_the_protocol_of_totals_is_told(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert "Mixed protocols: prompt is 25-shot" in str(block.parts[0])
     (tmp_path / "data/s/source.yml").write_text("filter: {benchmark: arc}\n", encoding="utf-8")
     assert Data(tmp_path).open("s").benchmarks == ("arc",)
-
-
-def test_the_settings_say_which_way_is_better(tmp_path: Path) -> None:
-    """Of all benchmarks or of some; a name that there is not is told."""
-    for text, expected in (("true", ("gsm", "mc")), ("false", ()), ("[mc]", ("mc",))):
-        source = table(tmp_path, settings=f"{FORM}lower_is_better: {text}\n").open("s")
-        assert source.lower_is_better == expected
-    (warning,) = table(tmp_path, settings=f"{FORM}lower_is_better: [gms]\n").warnings("s")
-    assert warning.endswith('there is no benchmark "gms". Did you mean "gsm"? There are gsm and mc.')
 
 
 def test_totals_in_a_notebook(tmp_path: Path) -> None:
