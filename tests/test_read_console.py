@@ -53,18 +53,6 @@ def told(run: LoggedRun) -> list[str]:
     return [finding.message for finding in run.findings]
 
 
-def test_lines_of_verl(tmp_path: Path) -> None:
-    """Colours, Ray's prefix and lines of any other kind are passed over without a word."""
-    run = only(write(tmp_path / "run.log", VERL))
-    assert columns(run) == {
-        "val-core/math/acc/mean@1": [(0, 0.25)],
-        "actor/kl_loss": [(1, 0.012), (2, 0.02)],
-        "lr(1e-4)": [(1, 1.5), (2, 1.25)],
-        "training/global_step": [(1, 1), (2, 2)],
-    }
-    assert (run.step_name, run.findings, run.config, run.name) == ("step", (), {}, "")
-
-
 def test_only_wanted_metrics(tmp_path: Path) -> None:
     """What nobody asks for is not handed over."""
     assert list(only(write(tmp_path / "a.out", VERL), ["lr(1e-4)"]).metrics) == ["lr(1e-4)"]
@@ -123,23 +111,6 @@ def test_other_lines(line: str) -> None:
     assert parse_line(line) is None
 
 
-def test_a_bar_is_read_once_for_each_step(tmp_path: Path) -> None:
-    """A bar is drawn over itself; its numbers belong to the step that it reaches with them."""
-    shown = [(0, ""), (0, ", kl=0.1"), (1, ", kl=0.1"), (1, ", kl=0.2"), (2, ", kl=0.2"), (2, ", kl=0.2")]
-    bars = "".join(f"\rEpisode [1/2]:  10%|█   | {n}/2 [00:10<00:20, 10.0s/it{more}]" for n, more in shown)
-    bars += "\n\rEpisode [2/2]:  50%|█   | 1/2 [00:10<00:20, 10.0s/it, kl=0.2]"
-    run = only(write(tmp_path / "a.txt", bars))
-    assert columns(run) == {"kl": [(1, 0.1), (2, 0.2), (3, 0.2)]}
-    assert run.findings == ()
-
-
-def test_lines_count_more_than_bars(tmp_path: Path) -> None:
-    """Where steps are told line by line, the rounded numbers of a bar are left alone."""
-    bar = "\rEpisode [1/1]:  50%|█   | 1/2 [00:10<00:20, 10.0s/it, kl=0.1]\r"
-    run = only(write(tmp_path / "a.log", f"{bar}INFO Global step 1: {{'kl': 0.1234}}\n"))
-    assert columns(run) == {"kl": [(1, 0.1234)]}
-
-
 def test_the_printed_configuration(tmp_path: Path) -> None:
     """What verl prints before training names the run and its settings, also between other lines."""
     printed = (
@@ -154,43 +125,6 @@ def test_the_printed_configuration(tmp_path: Path) -> None:
     assert run.config == {"data.seed": 7, "trainer.logger": '["console"]', **names}
 
 
-def test_a_configuration_that_is_code_runs_nothing(tmp_path: Path) -> None:
-    """Only literals are read."""
-    printed = "{'a': {'b': __import__('os').getcwd()}, 'c': {'d': 1}}\n"
-    assert only(write(tmp_path / "a.log", printed + VERL)).config == {}
-
-
-def test_odd_values_are_counted(tmp_path: Path) -> None:
-    """Units, words and decimal commas are told, and a log that starts again too."""
-    lines = ["step:1 - a:0,5 - t:87.47s", "step:2 - a:1,5 - t:3", "step:1 - a:2,5 - t:nan"]
-    run = only(write(tmp_path / "a.log", "\r\n".join(lines) + "\r\n"))
-    assert columns(run)["a"] == [(1, 0.5), (2, 1.5), (1, 2.5)]
-    assert told(run) == [
-        '1 value that is no number in "t": left out',
-        "3 values with a decimal comma: read as decimals",
-        "the steps go back 1 time: the run was resumed, or another one began in the same file",
-    ]
-    assert run.findings[-1].line == 3
-
-
-def test_lines_that_a_terminal_broke(tmp_path: Path) -> None:
-    """A log copied from a screen has its long lines in pieces; what is lost is told."""
-    text = "step:1 - a:0.5 - response_length/me\nan:330.4 - b:1\nstep:2 - a:1 - b:\n2\nstep:3 - a:2 - b:3\n"
-    run = only(write(tmp_path / "a.log", text))
-    assert columns(run) == {"a": [(1, 0.5), (2, 1), (3, 2)], "b": [(3, 3)]}
-    found = "2 lines of steps break off before a value, as in text copied from a terminal"
-    assert f"{found}: what follows is not read" in told(run)
-
-
-def test_bytes_that_are_not_utf8(tmp_path: Path) -> None:
-    """They are told where they stand in a line of ours, and nowhere else."""
-    file = tmp_path / "a.log"
-    file.write_bytes(b"\xff\xfe loading\nstep:1 - a\xff:0.5\n")
-    run = only(file)
-    assert columns(run) == {"a\ufffd": [(1, 0.5)]}
-    assert told(run) == ["1 line with bytes that are not UTF-8: a replacement mark stands for them"]
-
-
 def test_steps_in_the_middle_of_a_long_log(tmp_path: Path) -> None:
     """Pages of warnings stand before the first step, and a traceback after the last."""
     noise = "INFO nothing to see here\n" * 40_000
@@ -198,13 +132,6 @@ def test_steps_in_the_middle_of_a_long_log(tmp_path: Path) -> None:
     file = write(tmp_path / "a.log", noise + steps + noise)
     assert file.stat().st_size > 2_000_000
     assert len(only(file).metrics["loss"].values) == 400
-
-
-def test_what_is_left_to_others(tmp_path: Path) -> None:
-    """Other logs, other endings, and files that are not there."""
-    other = write(tmp_path / "a.log", "epoch 1 loss 0.5\nstep 1\n")
-    python = write(tmp_path / "a.py", VERL)
-    assert console.find_units([other, python, tmp_path / "missing.log"]) == ()
 
 
 def test_every_tear_leaves_the_lines_before_it(tmp_path: Path) -> None:

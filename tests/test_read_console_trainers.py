@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,32 +12,6 @@ from reportgen.formats.trackers.console import parse_line
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-BAR = " 20%|██        | 2/10 [00:07<00:26,  3.37s/it]"
-TRAINER = (
-    "{'eos_token_id': 128009, 'pad_token_id': 128256}.\n"
-    f"\r  0%|          | 0/10 [00:00<?, ?it/s]\r{BAR}{{'loss': 0.75, 'grad_norm': nan, 'epoch': 0.5}}\n"
-    f"\r{' ' * 40}\r{{'eval_loss': 0.5, 'eval_runtime': 1.25, 'epoch': 0.5}}{' ' * 20}\n{BAR}\r"
-    "{'loss': 0.25, 'grad_norm': 2e-05, 'epoch': 1.0}\n"
-    "{'train_runtime': 12.5, 'train_loss': 0.5, 'epoch': 1.0}\n"
-)
-
-
-def test_lines_of_transformers(tmp_path: Path) -> None:
-    """Its Trainer prints no step, so the epoch is the x axis; bars and other dicts are passed over."""
-    run = only(write(tmp_path / "train.log", TRAINER))
-    found = columns(run)
-    assert math.isnan(found["grad_norm"].pop(0)[1])
-    assert found == {
-        "loss": [(0.5, 0.75), (1, 0.25)],
-        "grad_norm": [(1, 2e-05)],
-        "eval_loss": [(0.5, 0.5)],
-        "eval_runtime": [(0.5, 1.25)],
-        "train_runtime": [(1, 12.5)],
-        "train_loss": [(1, 0.5)],
-    }
-    assert (run.step_name, run.findings, run.config) == ("epoch", (), {})
-
 
 @pytest.mark.parametrize(
     ("line", "step", "values"),
@@ -95,33 +68,6 @@ def test_other_lines(line: str) -> None:
     assert parse_line(line) is None
 
 
-def test_epochs_that_are_rounded_to_the_same(tmp_path: Path) -> None:
-    """Old versions print two digits of an epoch: what that hides is told, with the file that knows it."""
-    lines = "".join(f"{{'loss': {loss}, 'epoch': 0.0}}\n" for loss in (4.5, 4.25, 4.0))
-    run = only(write(tmp_path / "a.out", lines + "{'eval_loss': 3.5, 'epoch': 0.0}\n"))
-    assert columns(run)["loss"] == [(0, 4.5), (0, 4.25), (0, 4.0)]
-    found = "2 lines have the epoch of the line before: the Trainer rounds epochs and prints no steps"
-    assert told(run) == [f"{found}; its trainer_state.json has both"]
-    assert run.findings[0].line == 2
-
-
-def test_lines_that_a_bar_tore_apart(tmp_path: Path) -> None:
-    """Output that is kept back comes in blocks, with a bar between the halves of a line."""
-    whole = "{'loss': 0.5, 'epoch': 0.25}\n"
-    torn = f"{{'loss': 0.25, 'gra{BAR}\rd_norm': 1.5, 'epoch': 0.5}}\n"
-    run = only(write(tmp_path / "a.err", whole + torn + whole.replace("25}", "75}")))
-    assert columns(run) == {"loss": [(0.25, 0.5), (0.75, 0.5)]}
-    found = "1 piece of a line of the Trainer's, as where a progress bar was written between: left out"
-    assert told(run) == [found]
-
-
-def test_lines_with_a_step_count_more_than_those_with_an_epoch(tmp_path: Path) -> None:
-    """Two x axes are never mixed, and what is left out is told."""
-    run = only(write(tmp_path / "a.log", TRAINER + "step:1 - loss:0.5\n"))
-    assert (columns(run), run.step_name) == ({"loss": [(1, 0.5)]}, "step")
-    assert told(run) == ["4 lines with an epoch and no step, among others with a step: left out"]
-
-
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
 def test_utf16(tmp_path: Path, encoding: str) -> None:
     """Windows PowerShell writes it where output is sent to a file; windows of a long log are read, too."""
@@ -160,13 +106,6 @@ def test_half_a_number_is_none(tmp_path: Path, rest: str, kept: int) -> None:
     assert [(1, 0.5) in found["a"], (1, 0.12) in found["b"]] == [True, kept == 2]
     broken = "1 line of a step breaks off before a value, as in text copied from a terminal"
     assert told(run) == ([] if kept == 2 else [f"{broken}: what follows is not read"])
-
-
-def test_a_line_with_an_end_is_whole(tmp_path: Path) -> None:
-    """What stands in braces or between bars is not half, whatever is printed behind it."""
-    lines = "Global step 1: {'a': 0.5}\n34\n iteration 2/ 9 | b: 1.5E+00 |\n34\n"
-    run = only(write(tmp_path / "a.log", lines))
-    assert (columns(run), run.findings) == ({"a": [(1, 0.5)], "b": [(2, 1.5)]}, ())
 
 
 _MANY = 1_000_000
