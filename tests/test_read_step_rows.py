@@ -6,7 +6,10 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from test_read_step_json import column, only, told, write
+from test_read_logged_rows import column_state as column
+from test_read_logged_rows import only_json as only
+from test_read_logged_rows import told_json as told
+from test_read_logged_rows import write_json as write
 
 from reportgen.formats.trackers import step_json
 

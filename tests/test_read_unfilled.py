@@ -6,7 +6,10 @@ import tracemalloc
 from typing import TYPE_CHECKING
 
 import pytest
-from test_read_metrics_csv import KERAS, LIGHTNING, only, told, write
+from test_read_logged_rows import KERAS, LIGHTNING
+from test_read_logged_rows import only_csv as only
+from test_read_logged_rows import told_csv as told
+from test_read_logged_rows import write_csv as write
 
 from reportgen.formats.runs import UnreadableError
 from reportgen.formats.text_files import read_lines

@@ -158,4 +158,3 @@ def test_what_is_exported_is_what_is_read(tmp_path: Path, runs: Runs, metric: st
         name: {float(f"{step:g}"): value for step, value in told.items()} for name, told in runs.items()
     }
     assert found == expected
-

@@ -3,6 +3,7 @@
 A page ``tests/readers/<format>.md`` has a case under each heading of second level: a sentence that says why,
 the files below ``data/``, each in a fence behind its path, and in the last fence, without a path, what the
 sources are. A fence that begins with ```escaped has the escapes of Python, for what no editor shows.
+Where the head of a page says so, sources within other sources are left out: each folder of a run is one.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ _FENCE = re.compile(
     r"(?:^`(?P<path>[^`\n]+)`\n\n)?^(?P<mark>````*)(?P<kind>\w*)\n(?P<text>.*?)^(?P=mark)$",
     re.MULTILINE | re.DOTALL,
 )
+_OUTER = "Sources within others are left out."
 _MOST_ROWS = 16
 _SCORES = ("series", "run", "seed", "metric", "value", "stderr", "problems")
 
@@ -47,6 +49,7 @@ class Case(NamedTuple):
     reason: str
     files: dict[str, bytes]
     expected: str
+    outer: bool = False
 
     def write_files(self, root: Path) -> None:
         """Write the files of a report's data."""
@@ -68,7 +71,7 @@ class Case(NamedTuple):
 def read_cases(text: str) -> tuple[str, list[Case]]:
     """Return what stands above the first case of a page, and its cases."""
     head, *parts = _HEADING.split(text)
-    return head, [_read_case(part) for part in parts]
+    return head, [_read_case(part)._replace(outer=_OUTER in head) for part in parts]
 
 
 def _read_case(text: str) -> Case:
@@ -111,12 +114,17 @@ def _fence(kind: str, text: str) -> str:
 # ---- what the program says ---------------------------------------------------------------------------
 
 
-def describe_sources(root: Path) -> str:
-    """Return what every source below ``data/`` is: its kind, names, diagnostics and rows."""
+def describe_sources(root: Path, *, outer: bool = False) -> str:
+    """Return what every source below ``data/`` is: its kind, names, diagnostics and rows.
+
+    With ``outer``, only of those that lie in no other source.
+    """
     try:
         names = find_sources(root, "data")
     except ReportError as error:
         return "".join(f"error: {problem}\n" for problem in error.problems)
+    if outer:
+        names = tuple(name for name in names if not any(name.startswith(f"{one}/") for one in names))
     text = "\n".join("".join(f"{line}\n" for line in _describe(root, name)) for name in names)
     return text.encode("utf-8", "backslashreplace").decode()
 

@@ -19,7 +19,7 @@ def test_the_sources_are_as_accepted(
 ) -> None:
     """What is said of the files of a case is what somebody read and accepted."""
     case.write_files(tmp_path)
-    found = describe_sources(tmp_path)
+    found = describe_sources(tmp_path, outer=case.outer)
     if request.config.getoption("--accept") and found != case.expected:
         accept(page, case, found)
         return

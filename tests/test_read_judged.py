@@ -1,4 +1,4 @@
-"""Judgments of MT-Bench: turns belong to their question, judges are apart, and a rating of -1 is none."""
+"""Judgments of MT-Bench and results of promptfoo: files as they were written, and what is made of them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ import numpy as np
 import pytest
 from command_line import call
 from kept_files import KEPT, unpacked
-from made_evaluations import messages, write_lines
+from made_evaluations import messages, scores, write_lines
 from made_projects import write_report
 
-from reportgen.core.errors import ReportError
-from reportgen.formats.evaluations import mt_bench
-from reportgen.formats.runs import Evaluation, UnreadableError
+from reportgen.formats.evaluations import answer_lists, mt_bench, promptfoo
 from reportgen.read import open_path, read_outcomes
 from reportgen.settings.loading import load_source_settings
 from reportgen.statistics.problem_scores import group_problem_scores, group_problem_scores_by
@@ -23,6 +21,8 @@ from reportgen.statistics.scores import score_series
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from reportgen.formats.runs import Evaluation
 
 # What ``show_result.py`` prints.
 MEANS_OF_RATINGS = {"birch-1b": 4.571428571428571, "cedar-3b": 6.3125}
@@ -34,7 +34,7 @@ def judgment(**changed: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
     return {**told, "judgment": "[[7]]", "score": 7, "turn": 1, "tstamp": 1700367448.5, **changed}
 
 
-def read(path: Path) -> list[Evaluation]:
+def read_mt_bench(path: Path) -> list[Evaluation]:
     """The evaluations of a file."""
     (unit,) = mt_bench.find_units([path])
     return list(mt_bench.read(unit))
@@ -79,7 +79,7 @@ def test_judges_and_benchmarks_are_kept_apart(tmp_path: Path) -> None:
     """Two of them rate on scales of their own."""
     folder = tmp_path / "vicuna_bench/model_judgment"
     rows = [judgment(judge=[name, "single-v1"]) for name in ("gpt-4", "claude-v1")]
-    found = read(write_lines(folder / "both_single.jsonl", rows))
+    found = read_mt_bench(write_lines(folder / "both_single.jsonl", rows))
     assert [one.benchmark for one in found] == [
         "vicuna_bench (judge gpt-4)",
         "vicuna_bench (judge claude-v1)",
@@ -88,41 +88,6 @@ def test_judges_and_benchmarks_are_kept_apart(tmp_path: Path) -> None:
         ("gpt-4", "2023-11-19"),
         ("claude-v1", "2023-11-19"),
     ]
-
-
-def test_a_judgment_without_a_rating_is_left_out_and_told(tmp_path: Path) -> None:
-    """As ``show_result.py`` does."""
-    (one,) = read(write_lines(tmp_path / "a.jsonl", [judgment(), judgment(turn=2, score=-1)]))
-    assert [answer.score for answer in one.answers] == [7.0, None]
-    assert messages(one) == ["1 judgment of m without a rating: left out"]
-
-
-def test_a_rating_beyond_the_scale_is_an_error_that_settings_allow(tmp_path: Path) -> None:
-    """Judges give a 0 now and then."""
-    write_lines(tmp_path / "a/x.jsonl", [judgment(), judgment(turn=2, score=0)])
-    root, source = open_path(tmp_path / "a", load_settings=load_source_settings)
-    with pytest.raises(ReportError, match=r"score_range"):
-        group_problem_scores(read_outcomes(root, source))
-    (tmp_path / "a/source.yml").write_text("score_range: [0, 10]\n")
-    root, source = open_path(tmp_path / "a", load_settings=load_source_settings)
-    assert group_problem_scores(read_outcomes(root, source)).mean.tolist() == [[7, 0]]
-
-
-def test_judgments_of_pairs_are_no_ratings(tmp_path: Path) -> None:
-    """They have two models and a winner."""
-    line = {
-        "question_id": 81,
-        "model_1": "a",
-        "model_2": "b",
-        "g1_winner": "tie",
-        "judge": ["gpt-4", "pair-v2"],
-    }
-    assert mt_bench.find_units([write_lines(tmp_path / "a.jsonl", [line])]) == ()
-    path = write_lines(tmp_path / "b.jsonl", [judgment(), line])
-    assert messages(read(path)[0]) == ["1 line is no judgment of one answer: left out"]
-    (tmp_path / "c.jsonl").write_text(json.dumps(judgment()).replace('"m"', '""') + "\n")
-    with pytest.raises(UnreadableError, match="no line is the judgment of one answer"):
-        read(tmp_path / "c.jsonl")
 
 
 def test_sentences_name_one_of_several_judges(tmp_path: Path) -> None:
@@ -144,3 +109,67 @@ def test_sentences_name_one_of_several_judges(tmp_path: Path) -> None:
     said = call(root, "check").stdout
     assert "it is unclear which one is meant" in said
     assert 'shows one of "MT-Bench (judge gpt-4)", "MT-Bench (judge claude)"' in said
+
+
+def read_promptfoo(path: Path) -> list[Evaluation]:
+    """The evaluations of a file."""
+    (unit,) = promptfoo.find_units([path])
+    return list(promptfoo.read(unit))
+
+
+@pytest.mark.parametrize("name", ["sums.json", "sums.jsonl"])
+def test_each_provider_is_a_series_and_each_test_a_problem(tmp_path: Path, name: str) -> None:
+    """Of ten results by promptfoo itself; the one that ended in an error is neither right nor wrong."""
+    path = unpacked("promptfoo", tmp_path) / name
+    guesser, adder = sorted(read_promptfoo(path), key=lambda one: one.model, reverse=True)
+    if name.endswith(".json"):
+        results = json.loads(path.read_text("utf-8"))["results"]["results"]
+    else:
+        results = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    for one in (guesser, adder):
+        own = sorted(
+            (row for row in results if row["provider"]["id"] == one.model), key=lambda row: row["testIdx"]
+        )
+        assert [score or 0 for score in scores(one, "success")] == [row["success"] for row in own]
+        assert [answer.answer for answer in one.answers if answer.metric == "success"] == [
+            (row.get("response") or {}).get("output") for row in own
+        ]
+    assert (adder.model, guesser.model) == ("adder", "guesser")
+    assert scores(adder, "success") == [1.0] * 5
+    assert scores(guesser, "success") == [0.0, 1.0, 0.0, 1.0, None]
+    assert [answer.problem for answer in guesser.answers] == ["1", "2", "3", "4", "a large one"]
+    assert [answer.answer for answer in guesser.answers] == ["4", "4", "6", "6", None]
+    assert {answer.tokens for answer in adder.answers} == {2.0}
+    assert messages(guesser)[0] == "1 test of guesser ended in an error, such as: too large"
+    if name.endswith(".json"):
+        assert (adder.benchmark, adder.protocol["version"]) == ("sums", "0.121.20")
+        assert [total.value for total in guesser.totals] == [0.5]
+
+
+def test_prompts_are_told_apart_and_repeats_are_samples(tmp_path: Path) -> None:
+    """With ``--repeat`` a test comes again under another number."""
+    found = read_promptfoo(unpacked("promptfoo", tmp_path) / "two-prompts.json")
+    assert [one.model for one in found] == ["guesser, short", "guesser, careful"]
+    for one in found:
+        passed = [answer for answer in one.answers if answer.metric == "success"]
+        assert [(answer.problem, answer.sample) for answer in passed] == [
+            ("1", "1"),
+            ("1", "2"),
+            ("2", "1"),
+            ("2", "2"),
+        ]
+        assert scores(one, "success") == [0.0, 0.0, 1.0, 1.0]
+        assert scores(one, "score") == [0.25, 0.25, 0.75, 0.75]
+        assert {answer.slices["kind"] for answer in passed} == {"odd", "even"}
+
+
+def test_a_source_of_it_opens_by_itself(tmp_path: Path) -> None:
+    """Two providers and five tests, where it was one problem."""
+    folder = unpacked("promptfoo", tmp_path)
+    (folder / "sums.jsonl").unlink()
+    (folder / "two-prompts.json").unlink()
+    root, source = open_path(folder, load_settings=load_source_settings)
+    found = group_problem_scores(read_outcomes(root, source))
+    assert set(found.series) == {"adder", "guesser"}
+    assert len(found.problems) == 5
+    assert not answer_lists.find_units([folder / "sums.json"])
