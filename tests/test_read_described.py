@@ -12,6 +12,7 @@ import pytest
 from command_line import call
 from made_sources import Data
 from test_describe_command import known
+from tries import slow_after
 
 from reportgen.core.errors import ReportError
 from reportgen.draft import describing
@@ -63,7 +64,7 @@ def write_table(data: Data, header: str, rows: list[list[str]], ending: str) -> 
     return copied
 
 
-@pytest.mark.parametrize("ending", ["csv", "jsonl", "json", "parquet"])
+@pytest.mark.parametrize("ending", slow_after(2, ["csv", "parquet", "jsonl", "json"]))
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_column_without_values(tmp_path: Path, shape: str, ending: str) -> None:
     """In all rows or in the last one; whatever column it is, nothing breaks."""

@@ -6,7 +6,7 @@ import csv
 import json
 import math
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -14,8 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reportgen.formats.cells import parse_reported
-from reportgen.formats.runs import LoggedRun
 from reportgen.formats.trackers import step_json
+
+if TYPE_CHECKING:
+    from reportgen.formats.runs import LoggedRun
 
 CASE = Path(__file__).parent / "cases" / "wide-tables"
 
