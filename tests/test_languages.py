@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from command_line import call, call_mkdocs
 from example_site import build, made_once
 from made_projects import share_cache, write_file, write_report
+from tries import slow_after
 
 from reportgen.cli.main import cli
 
@@ -72,16 +73,25 @@ NAMES: dict[str, Callable[[str, str], str]] = {
 ORDERS = {"first": (0, 1), "last": (1, 0)}
 
 
-@pytest.fixture(params=NAMES)
-def structure(request: pytest.FixtureRequest) -> str:
+LAYOUTS = ["suffix first", "folder last", "suffix last", "folder first"]
+
+
+@pytest.fixture(params=slow_after(2, LAYOUTS))
+def layout(request: pytest.FixtureRequest) -> list[str]:
+    """A structure and an order."""
+    return str(request.param).split()
+
+
+@pytest.fixture
+def structure(layout: list[str]) -> str:
     """How the files of a language are told from those of another."""
-    return str(request.param)
+    return layout[0]
 
 
-@pytest.fixture(params=ORDERS)
-def order(request: pytest.FixtureRequest) -> tuple[int, ...]:
+@pytest.fixture
+def order(layout: list[str]) -> tuple[int, ...]:
     """Whether our plugin is listed before the other or behind it."""
-    return ORDERS[request.param]
+    return ORDERS[layout[1]]
 
 
 def write_translated(root: Path, structure: str, order: tuple[int, ...], theme: str = "reportgen") -> Path:
