@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from made_projects import RUNS, write_report
+from tries import slow_after
 
 from reportgen.core.cache import Cache, FileHashes
 from reportgen.core.errors import ReportError, SourceLocation
@@ -66,7 +67,7 @@ def test_a_chart_is_the_same_as_in_this_process() -> None:
     assert compile_chart(spec) == compile_to_vega(spec)
 
 
-@pytest.mark.parametrize("name", NEVER_ENDING)
+@pytest.mark.parametrize("name", slow_after(2, NEVER_ENDING))
 @pytest.mark.usefixtures("impatient")
 def test_a_chart_that_never_ends_is_told(name: str) -> None:
     """With the place of its block and what to do; the next chart is drawn."""
