@@ -17,7 +17,7 @@ from command_line import call
 from made_evaluations import lm_eval_results, lm_eval_rows, write, write_lines
 from made_projects import write_report
 from made_sources import Data
-from test_read_inspect import archive, header, members, sample
+from test_read_inspect_logs import archive, header_log, members, sample
 from test_report import drafted, figure, problems
 
 from reportgen.read import make_frame, read_measurements, read_outcomes
@@ -60,7 +60,7 @@ def write_checkpoints(root: Path, form: str) -> None:
                 write_lm_eval(root / f"r{index}", f"{index:02}", right, arguments)
             case "inspect" | "inspect local":
                 samples = [sample(place, "C" if score else "I") for place, score in enumerate(right)]
-                head = header()
+                head = header_log()
                 head["eval"] |= {
                     "model": "hf/local" if form == "inspect local" else f"hf/out/grpo/step_{step}",
                     "model_args": {"model_path": f"./out/grpo/step_{step}"},

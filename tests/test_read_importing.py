@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import subprocess
 import sys
@@ -90,35 +89,6 @@ def answers_of(data: Data, *columns: str, **question: Any) -> list[tuple[Any, ..
     return found
 
 
-def test_runs_are_a_source_of_measurements(tmp_path: Path) -> None:
-    """What was written is what is read, value for value, with the names of series, runs and seeds."""
-    values = [[0, 2.5], [1, math.nan], [1, 0.1 + 0.2], [2, math.inf], [math.nan, 7.0]]
-    other = {"loss": [[0, 1]], "acc": [[5, 0.25]]}
-    data = made(tmp_path, A__seed_1=run_of(values), A__seed_2=run_of(), B__seed_1={"metrics": other})
-    source = data.open("s")
-    assert (source.kind, source.metrics, source.columns) == (
-        "measurements",
-        ("loss", "acc"),
-        ("series", "run", "seed", "metric", "step", "value"),
-    )
-    assert not any("scores" in warning for warning in data.warnings("s"))
-    table = data.frame("s", "loss")
-    first = table[(table["series"] == "A") & (table["seed"] == "1")]
-    assert [list(pair) for pair in zip(first["step"], first["value"], strict=True)][::2] == [
-        [0.0, 2.5],
-        [1.0, 0.1 + 0.2],
-        [pytest.approx(math.nan, nan_ok=True), 7.0],
-    ]
-    assert math.isnan(first["value"].iloc[1])
-    assert math.isinf(first["value"].iloc[3])
-    assert list(dict.fromkeys(zip(table["series"], table["run"], table["seed"], strict=True))) == [
-        ("A", "A/seed_1", "1"),
-        ("A", "A/seed_2", "2"),
-        ("B", "B/seed_1", "1"),
-    ]
-    assert data.frame("s", "acc")["value"].tolist() == [0.25]
-
-
 def test_the_files_of_the_loggers_are_the_provenance(tmp_path: Path) -> None:
     """A source names the files that were there, not those in the cache; its digest changes with them."""
     data = made(tmp_path, a=run_of(), b=run_of())
@@ -200,35 +170,6 @@ def test_many_points_are_written_in_parts(tmp_path: Path, monkeypatch: pytest.Mo
     assert len(whole) == 20 * 3 * 3 + 2
 
 
-def test_only_wanted_metrics_are_read(tmp_path: Path) -> None:
-    """``metrics:`` reaches the reader; a name in vain is told with all that there are."""
-    both = {"metrics": {"loss": CURVE, "acc": CURVE}}
-    data = made(tmp_path, "metrics: [accuracy]\nrename_metrics: {acc: accuracy}\n", a=both)
-    assert data.open("s").metrics == ("accuracy",)
-    assert data.frame("s", "accuracy")["value"].tolist() == [2.5, 1.5]
-    data.write("s/source.yml", "metrics: [los]")
-    (problem,) = told(data)
-    assert problem.endswith('there is no metric "los". Did you mean "loss"? There are loss and acc.')
-
-
-def test_everything_that_cannot_be_read_is_told_at_once(tmp_path: Path) -> None:
-    """Each file with what was found and the next step, at its place in the project."""
-    data = made(tmp_path, a={"unreadable": "the record is torn"})
-    data.write("s/c.made", "no JSON")
-    assert told(data) == [
-        "data/s/a.made: the record is torn. Copy it again.",
-        "data/s/c.made:1: it is no JSON. Write it again.",
-    ]
-
-
-def test_one_damaged_run_does_not_take_the_others_with_it(tmp_path: Path) -> None:
-    """It is left out and told of, as long as any can be read."""
-    data = made(tmp_path, a={"unreadable": "the record is torn"}, b=run_of())
-    assert data.warnings("s") == ["data/s/a.made: the record is torn; this run is left out. Copy it again."]
-    assert data.open("s").files[0].path == "data/s/b.made"
-    assert len(data.frame("s", "loss")) == len(CURVE)
-
-
 def test_one_run_that_may_not_be_read_does_not_take_the_others_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -266,66 +207,6 @@ def test_what_was_irregular_is_told_in_few_words(tmp_path: Path) -> None:
     assert warnings[-1] == "data/s/r20.made: 10 more runs have irregularities such as this one."
 
 
-def test_what_was_found_in_many_runs_is_told_once(tmp_path: Path) -> None:
-    """With the first places, also where only numbers differ; few runs have a line each."""
-    runs = {
-        f"r{number}": run_of(findings=["x is y", f"{number + 7:,} rows are odd"], name=f"n{number}")
-        for number in range(5)
-    }
-    assert made(tmp_path, "", **runs).warnings("s") == [
-        "data/s/r0.made: x is y; the same in 4 more: data/s/r1.made, data/s/r2.made and 2 more.",
-        (
-            "data/s/r0.made: 7 rows are odd; the same with other numbers in 4 more: "
-            "data/s/r1.made, data/s/r2.made and 2 more."
-        ),
-    ]
-    few = {f"r{number}": run_of(findings=["x is y"], name=f"n{number}") for number in range(3)}
-    (tmp_path / "few").mkdir()
-    assert made(tmp_path / "few", "", **few).warnings("s") == [
-        f"data/s/r{number}.made: x is y." for number in range(3)
-    ]
-
-
-def test_one_format_is_read_and_the_others_told(tmp_path: Path) -> None:
-    """A run logged twice is read once; ``format:`` chooses the other; tables beside it are named."""
-    data = made(tmp_path, a=run_of())
-    data.write("s/log.jsonl", '{"step": 1, "data": {"actor/loss": 3}}\n')
-    assert data.open("s").metrics == ("loss",)
-    assert data.warnings("s") == [
-        (
-            "data/s: the source is read as Made runs, without 1 of JSON Lines of trainers (verl and others), "
-            "since a source has one format. Say format: step_json to read these."
-        )
-    ]
-    data.write("s/source.yml", "format: step_json")
-    assert (data.open("s").metrics, data.warnings("s")) == (("actor/loss",), [])
-    data.write("s/source.yml", "format: jsonl\nfiles: '*.jsonl'\ncolumns: {series: data}")
-    assert "no column" not in str(data.open("s").columns)
-    (tmp_path / "data/s/source.yml").unlink()
-    (tmp_path / "data/s/log.jsonl").unlink()
-    data.write("s/more/table.csv", LONG)
-    assert data.warnings("s") == [
-        (
-            "data/s: the source is read as Made runs, without 1 table that it also holds: more/table.csv. "
-            "Name what is to be read with files:, or make the others a source of their own."
-        )
-    ]
-    data.write("s/source.yml", "files: '*.made'")
-    assert data.warnings("s") == []
-
-
-def test_a_format_that_is_not_there(tmp_path: Path) -> None:
-    """The format is named with what it reads; a file that was named must be of it."""
-    data = made(tmp_path, "format: tensorboard", a=run_of())
-    (problem,) = told(data)
-    assert problem.startswith(
-        "data/s/source.yml: format: tensorboard, but no file here has this format, that of TensorBoard"
-    )
-    data.write("s/source.yml", "format: trainer_state\nfiles: a.made")
-    (problem,) = told(data)
-    assert problem.startswith("data/s/a.made: ")
-
-
 def test_resumed_runs_are_one(tmp_path: Path) -> None:
     """Parts of one id follow each other in time, whatever they are called."""
     begin = run_of([[0, 1, 1e12], [10, 2, 1e12 + 1]], name="x", id="7")
@@ -346,46 +227,6 @@ def test_resumed_runs_are_one(tmp_path: Path) -> None:
     assert str(times["step"].iloc[0]) == "2001-09-09 01:46:40+00:00"
 
 
-def test_runs_of_one_series_and_seed_are_told_apart_and_reported(tmp_path: Path) -> None:
-    """They stay two runs, and a person learns of it."""
-    same = run_of(config={"seed": 1, "algo": "grpo"})
-    data = made(tmp_path, "series_from: algo", a=same, b=same)
-    assert len(set(data.frame("s", "loss")["run"])) == 2
-    assert data.warnings("s") == [
-        (
-            'data/s/source.yml: 2 runs have the series "grpo" and seed 1: data/s/a.made and data/s/b.made. '
-            "They are read as different runs of one series: confirm it with run_from: folder. "
-            "If they are not, tell them apart with series_from: folder in source.yml."
-        )
-    ]
-    data.write("s/b.made", json.dumps(run_of(config={"seed": 1, "algo": "grpo", "lr": 0.1, "kl": 0})))
-    assert data.warnings("s")[0].endswith(
-        "They are read as different runs of one series, but differ in lr and kl: "
-        "tell them apart with series_from: lr, or confirm it with run_from: folder, in source.yml."
-    )
-    data.write("s/source.yml", "series_from: algo\nrun_from: folder\n")
-    assert data.warnings("s") == []
-
-
-def test_a_name_in_vain_is_told_with_those_there_are(tmp_path: Path) -> None:
-    """What differs between the runs comes first."""
-    data = made(tmp_path, "series_from: algor", a=run_of(config={"algorithm": "x", "lr": 1}))
-    assert told(data) == [
-        'data/s/source.yml: series_from: no run has "algor". '
-        'Did you mean "algorithm"? They have name, algorithm and lr.'.replace("name, ", "")
-    ]
-
-
-def test_a_filter_may_ask_for_a_setting_of_the_runs(tmp_path: Path) -> None:
-    """Runs of other settings are left out."""
-    data = made(tmp_path, "filter: {lr: 0.1}", a=run_of(config={"lr": 0.1}), b=run_of(config={"lr": 0.2}))
-    assert set(data.frame("s", "loss")["run"]) == {"a"}
-    data.write("s/source.yml", "filter: {learning_rate: 0.1}")
-    assert 'filter names the column "learning_rate", which the runs do not have' in told(data)[0]
-    data.write("s/source.yml", "filter: {LR: 0.1}")
-    assert 'which the runs do not have. Did you mean "lr"? They have folder, lr, ' in told(data)[0]
-
-
 def test_groups_of_a_pattern_name_runs(tmp_path: Path) -> None:
     """A regular expression over paths gives series and seeds, and other groups are columns."""
     data = made(
@@ -404,77 +245,6 @@ def test_groups_of_a_pattern_name_runs(tmp_path: Path) -> None:
     }
     assert data.warnings("s") == []
     assert set(data.frame("s", "loss", where={"size": "1B"})["series"]) == {"PPO"}
-
-
-@pytest.mark.parametrize(
-    ("pattern", "message"),
-    [
-        ("runs/(?P<series>[^/]+.made", "is not a valid regular expression: missing ). A text with (?P<"),
-        (
-            "(?P<series>.+)(?=x)",
-            "is not a valid regular expression: invalid perl operator: (?=. A text with (?P<",
-        ),
-        (r"(?P<series>.)/(?P=series)", "it cannot look around, nor refer to its own groups"),
-        ("(?P<series>a)(?P<series>b)", "is not a valid regular expression: two groups are called series"),
-        ("(?P<series>(a+)+)b", "matches no file in data/s. It must match the whole path below the folder"),
-        ("**/a/**/b/**/c", 'has "**" more than 2 times. Name the folders between them'),
-        ("(?P<series>x+)/none", "matches no file in data/s. It must match the whole path below the folder"),
-    ],
-)
-def test_patterns_that_fit_nothing_are_told(tmp_path: Path, pattern: str, message: str) -> None:
-    """A pattern that is none, and one that fits no file."""
-    name = "a" * 60
-    assert message in told(made(tmp_path, f"files: '{pattern}'", **{name: run_of()}))[0]
-
-
-def test_many_times_any_depth_in_a_row_is_once(tmp_path: Path) -> None:
-    """What stands between two of them parts a path in as many ways as it has folders."""
-    pattern = "**/" * 40 + "m*"
-    data = made(tmp_path, f"files: '{pattern}'", **{"__".join("abcdefghijklmnop") + "__m": run_of()})
-    assert len(set(data.frame("s", "loss")["run"])) == 1
-
-
-def test_letters_and_digits_of_all_languages_fit_a_pattern(tmp_path: Path) -> None:
-    """As in Python's regular expressions; a group that takes no part tells nothing."""
-    data = made(
-        tmp_path,
-        r"files: '(?P<series>[\w.]+)/(?:seed(?P<seed>\d+)|last)[.]made'",
-        größe__seed1=run_of(),
-        größe__last=run_of(),
-    )
-    table = data.frame("s", "loss")
-    assert set(table["series"]) == {"größe"}
-    assert set(table["seed"].dropna()) == {"1"}
-    assert table["seed"].isna().sum() == len(table) / 2
-
-
-@pytest.mark.parametrize("ending", ["csv", "jsonl", "json", "parquet"])
-def test_groups_of_a_pattern_are_columns_of_tables(tmp_path: Path, ending: str) -> None:
-    """Tables that say nothing of series and seed learn it from their paths."""
-    data = Data(tmp_path)
-    for series in ("A", "B"):
-        for seed in (1, 2):
-            name = f"s/{series}/seed_{seed}/m.{ending}"
-            rows = [{"step": step, "loss": step + seed} for step in range(3)]
-            if ending == "parquet":
-                data.parquet(name, f"SELECT range AS step, range + {seed} AS loss FROM range(3)")  # noqa: S608
-            elif ending == "csv":
-                data.write(name, "step,loss\n" + "".join(f"{row['step']},{row['loss']}\n" for row in rows))
-            else:
-                data.write(name, "\n".join(map(json.dumps, rows)) if ending == "jsonl" else json.dumps(rows))
-    data.write("s/source.yml", rf"files: '(?P<series>\w)/seed_(?P<seed>\d+)/m[.]{ending}'")
-    source = opened(data, cache := Cache(tmp_path / "cache"))
-    assert (source.metrics, source.columns) == (("loss",), ("step", "loss", "series", "seed"))
-    assert opened(data, cache) == source
-    table = data.frame("s", "loss")
-    assert list(zip(table["series"], table["run"], table["seed"], table["value"], strict=True))[::3] == [
-        ("A", "1", "1", 1.0),
-        ("A", "2", "2", 2.0),
-        ("B", "1", "1", 1.0),
-        ("B", "2", "2", 2.0),
-    ]
-    assert set(data.frame("s", "loss", where={"series": "B"})["series"]) == {"B"}
-    assert list(read_raw_frame(tmp_path, source)["seed"])[:4] == ["1", "1", "1", "2"]
 
 
 def test_evaluations_are_a_source_of_outcomes(tmp_path: Path) -> None:
@@ -541,26 +311,6 @@ def test_answers_without_model_and_benchmark(tmp_path: Path) -> None:
     assert "acc is taken" in data.warnings("s")[-1]
 
 
-def test_evaluations_without_answers_are_told(tmp_path: Path) -> None:
-    """Beside answers they are left out by name; where all are so, they are read."""
-    totals = [{"metric": "acc", "value": 0.5, "stderr": 0.1, "n": 20}]
-    bare = {"model": "Base", "benchmark": "gsm", "totals": totals}
-    data = made(tmp_path, a=bare, b=evaluation("Long", [1], finished=False))
-    assert data.warnings("s") == [
-        (
-            "data/s/a.made: of Base on gsm there are totals only; they are not read, since others here have "
-            "answers. Let the harness write its samples, too, or make these a source of their own."
-        ),
-        (
-            "data/s/b.made: the evaluation of Long on toy did not finish; what is there is read. "
-            "Leave it out with files:, or let it finish."
-        ),
-    ]
-    (tmp_path / "data/s/b.made").unlink()
-    assert data.warnings("s") == []
-    assert data.open("s").kind == "totals"
-
-
 def test_a_harness_tells_the_protocol(tmp_path: Path) -> None:
     """What all series share, what one has of its own, and above both what the settings say."""
     own = {"temperature": "0.6", "max_tokens": "2048", "harness": "made", "strange": "x", "samples": "many"}
@@ -578,22 +328,6 @@ def test_a_harness_tells_the_protocol(tmp_path: Path) -> None:
     }
     assert settings.get_protocol("Long").temperature == 1.0
     assert (settings.protocol.harness, settings.protocol.max_tokens) == ("made", 99)
-
-
-def test_a_score_out_of_range_is_told_at_the_file(tmp_path: Path) -> None:
-    """The rows lie in the cache, but a person has the file of the harness."""
-    data = made(tmp_path, a=evaluation("Base", [1, 55]))
-    with pytest.raises(ReportError) as caught:
-        answers_of(data, "score")
-    assert str(caught.value).startswith('data/s/a.made: "55.0" in column "score" of row 2 is outside 0 to 1')
-
-
-def test_runs_without_values_are_told(tmp_path: Path) -> None:
-    """A run that has just begun is no fault of anybody."""
-    (problem,) = told(made(tmp_path, a={"metrics": {}}))
-    assert (
-        problem == "data/s: the runs hold no values yet. Wait for the first, or name other files with files:."
-    )
 
 
 def test_files_and_folders_of_loggers_are_sources(tmp_path: Path) -> None:
@@ -616,19 +350,6 @@ def test_a_notebook_reads_them_too(tmp_path: Path) -> None:
     assert source == again
     assert made_reader.READ == ["seed_1.made", "seed_2.made"]
     assert read_raw_frame(root, source)["series"].tolist() == ["s"] * 4
-
-
-def test_settings_for_runs_are_refused_for_tables(tmp_path: Path) -> None:
-    """They would be read in vain."""
-    data = Data(tmp_path)
-    data.write("s/a.csv", LONG)
-    data.write("s/source.yml", "series_from: algo")
-    assert told(data) == [
-        (
-            "data/s/source.yml: series_from: applies to runs, and there are only tables here. "
-            "Name columns with columns:, or take names out of paths with groups in files:."
-        )
-    ]
 
 
 def test_every_format_has_a_reader(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -659,33 +380,6 @@ def test_a_report_of_parquet_imports_no_reader(tmp_path: Path) -> None:
         [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True
     )
     assert done.stdout == "[]\n"
-
-
-def test_real_readers_are_found(tmp_path: Path) -> None:
-    """A folder of checkpoints, and two logs of a trainer with seeds in their names."""
-    data = Data(tmp_path)
-    history = [{"step": step, "loss": 1 / step, "epoch": step / 2} for step in (1, 2)]
-    state = json.dumps({"global_step": 2, "log_history": history})
-    data.write("hf/base/checkpoint-2/trainer_state.json", state)
-    data.write("hf/long/checkpoint-2/trainer_state.json", state)
-    assert (data.open("hf").metrics, set(data.frame("hf", "loss")["series"])) == (
-        ("loss", "epoch"),
-        {"base", "long"},
-    )
-    for seed in (1, 2):
-        lines = "".join(json.dumps({"step": step, "data": {"kl": seed}}) + "\n" for step in (1, 2))
-        data.write(f"verl/grpo-seed{seed}.jsonl", lines)
-    table = data.frame("verl", "kl")
-    assert set(zip(table["series"], table["seed"], table["value"], strict=True)) == {
-        ("grpo", "1", 1.0),
-        ("grpo", "2", 2.0),
-    }
-    assert data.warnings("verl") == [
-        (
-            "data/verl: series were distinguished by their folders, and seeds by the names: grpo. "
-            "Confirm or change it with series_from: folder and seed_from: folder in source.yml."
-        )
-    ]
 
 
 def test_links_that_lead_nowhere_or_around_do_no_harm(tmp_path: Path) -> None:

@@ -13,8 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reportgen.formats import run_data, sqlite
-from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
+from reportgen.formats.runs import Finding, LoggedRun, UnreadableError
 from reportgen.formats.trackers import mlflow_files, mlflow_sqlite
 from reportgen.formats.trackers.mlflow_files import parse_setting
 
@@ -241,21 +240,6 @@ def test_a_metric_file_may_be_torn_anywhere(tmp_path: Path) -> None:
     assert told(mlflow_files.read_metric(file)[1]) == [expected]
 
 
-def test_lines_that_are_no_values_are_counted(tmp_path: Path) -> None:
-    """The rest is read, and the first of them is told by its line."""
-    file = tmp_path / "loss"
-    bad = [b"words\n", b"1 2 3 4\n", b"1 1_0 3\n", "1 \uff15 3\n".encode(), b"nan 0.5 3\n", b"1 \xff 3\n"]
-    file.write_bytes(LOSS + b"".join(bad) + b"1700000000400 2 8\n")
-    points, findings = mlflow_files.read_metric(file)
-    assert points is not None
-    assert points.steps.tolist() == [0, 1, 1, 7, 8]
-    (finding,) = findings
-    assert (finding.message, finding.line) == (
-        "6 lines are not of the form timestamp, value, step: left out",
-        5,
-    )
-
-
 def test_lines_of_other_versions(tmp_path: Path) -> None:
     """Two fields are seconds and a value without a step; five name a dataset, and two datasets are told."""
     file = tmp_path / "loss"
@@ -315,23 +299,6 @@ def test_yaml_runs_nothing(tmp_path: Path) -> None:
     assert (run.name, run.id, list(run.metrics)) == ("", RUN, ["loss"])
     unknown = "what it says of the run (its end, whether it was deleted) is unknown"
     assert told(run.findings) == [f"a bracket is opened and not closed: {unknown}"]
-
-
-def test_bytes_that_are_not_utf_8_are_told(tmp_path: Path) -> None:
-    """A replacement mark stands for them."""
-    folder = run_folder(tmp_path, loss=LOSS)
-    (folder / "params" / "who").write_bytes(b"Ren\xe9")
-    (run,) = from_files(tmp_path)
-    assert run.config == {"who": "Ren\ufffd"}
-    assert told(run.findings) == ["some bytes of the file are not UTF-8: a replacement mark stands for them"]
-
-
-def test_a_run_that_failed_is_told(tmp_path: Path) -> None:
-    """A file store says it by a number, a database by a word."""
-    folder = run_folder(tmp_path, loss=LOSS)
-    meta = folder / "meta.yaml"
-    meta.write_text(meta.read_text().replace("status: 3", "status: 4"))
-    assert told(from_files(tmp_path)[0].findings) == ["MLflow says that the run failed: its values end there"]
 
 
 def test_stores_are_told_apart(tmp_path: Path) -> None:
@@ -399,196 +366,3 @@ def mutated(data: st.DataObject, content: bytes) -> bytes:
         at = data.draw(st.integers(0, len(changed)))
         changed[at : at + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3))
     return bytes(changed[: data.draw(st.integers(0, 2 * len(changed)))])
-
-
-def test_a_database_is_read_exactly(tmp_path: Path) -> None:
-    """In the order of writing, with NaN and the infinities that SQLite cannot hold."""
-    path = database(tmp_path / "odd ?#% name.db")
-    first, second = from_database(path)
-    assert (first.name, first.id, first.group, first.path) == ("column name", "a", "pilot", path)
-    assert first.config == {"lr": 1e-05, "model/size": "7B"}
-    assert list(first.metrics) == ["loss", "acc"]
-    values = [0.5, math.nan, math.inf, -math.inf, 5e-324]
-    times = [1700000000000 + late for late in (0, 2, 3, 4, 5)]
-    assert same(first.metrics["loss"], [0, 3, 2, 2, 2], values, times)
-    assert told(first.findings) == ["2 runs of 4 are deleted in MLflow: left out"]
-    assert (second.name, second.config) == ("shown name", {"tags.team": "blue"})
-    assert told(second.findings) == ["MLflow says that the run was killed: its values end there"]
-
-
-def test_only_wanted_metrics_leave_a_database(tmp_path: Path) -> None:
-    """Runs without them are still there."""
-    runs = from_database(database(tmp_path / "mlflow.db"), ["acc"])
-    assert [list(run.metrics) for run in runs] == [["acc"], []]
-    assert [list(run.metrics) for run in from_database(tmp_path / "mlflow.db", [])] == [[], []]
-
-
-def test_committed_rows_beside_a_database_are_read(tmp_path: Path) -> None:
-    """What lies in the -wal is not lost, and the folder stays as it was, byte for byte."""
-    path = database(tmp_path / "mlflow.db", [])
-    with closing(sqlite3.connect(path, isolation_level=None)) as writer:
-        writer.execute("PRAGMA journal_mode = WAL")
-        writer.execute("INSERT INTO metrics VALUES ('loss', 0.25, 1, 'a', 5, 0)")
-        writer.execute("BEGIN")
-        writer.execute("INSERT INTO metrics VALUES ('loss', 0.75, 2, 'a', 6, 0)")
-        before = {file.name: (file.read_bytes(), file.stat().st_mtime_ns) for file in below(tmp_path)}
-        (unit,) = mlflow_sqlite.find_units([path])
-        run = next(mlflow_sqlite.read(unit))
-        after = {file.name: (file.read_bytes(), file.stat().st_mtime_ns) for file in below(tmp_path)}
-    assert run.metrics["loss"].values.tolist() == [0.25]
-    assert after == before
-    assert [file.name for file in unit.files] == ["mlflow.db", "mlflow.db-wal"]
-
-
-def test_half_a_transaction_is_rolled_back_in_the_copy(tmp_path: Path) -> None:
-    """A program that was killed while it overwrote pages leaves a -journal that has the old ones."""
-    live = database(tmp_path / "live.db", [("loss", float(n), n, "a", n, 0) for n in range(2000)])
-    left = tmp_path / "left"
-    left.mkdir()
-    with closing(sqlite3.connect(live, isolation_level=None)) as writer:
-        writer.execute("PRAGMA cache_size = 1")
-        writer.execute("BEGIN IMMEDIATE")
-        writer.execute("UPDATE metrics SET value = 99.0")
-        for ending in ("", "-journal"):
-            (left / f"mlflow.db{ending}").write_bytes((tmp_path / f"live.db{ending}").read_bytes())
-    before = {file.name: file.read_bytes() for file in below(left)}
-    assert b"\xd9\xd5\x05\xf9" in before["mlflow.db-journal"]
-    run = from_database(left / "mlflow.db")[0]
-    assert run.metrics["loss"].values.tolist() == list(range(2000))
-    assert {file.name: file.read_bytes() for file in below(left)} == before
-
-
-def test_a_locked_database_is_read(tmp_path: Path) -> None:
-    """Whoever writes keeps its lock; what was committed is read beside it."""
-    path = database(tmp_path / "mlflow.db")
-    with closing(sqlite3.connect(path, isolation_level=None)) as writer:
-        writer.execute("BEGIN EXCLUSIVE")
-        assert len(from_database(path)) == 2
-
-
-def test_a_database_that_changes_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows that are written while others are read are missing, and the user knows."""
-    monkeypatch.setattr(sqlite, "_SMALL", 0)
-    path = database(tmp_path / "mlflow.db")
-    (unit,) = mlflow_sqlite.find_units([path])
-    runs = mlflow_sqlite.read(unit)
-    next(runs)
-    with closing(sqlite3.connect(path)) as writer, writer:
-        writer.execute("INSERT INTO params VALUES ('late', '1', 'b')")
-    (second,) = runs
-    expected = "the database was written to while it was read: rows of that time are missing"
-    assert expected in told(second.findings)
-
-
-def test_a_small_database_is_of_one_moment(tmp_path: Path) -> None:
-    """What changes while other runs are read changes nothing in the copy, even beyond what SQLite keeps."""
-    rows = [("loss", 0.5, step, run, step, 0) for run in "ab" for step in range(30_000)]
-    path = database(tmp_path / "mlflow.db", rows)
-    runs = mlflow_sqlite.read(mlflow_sqlite.find_units([path])[0])
-    next(runs)
-    with closing(sqlite3.connect(path)) as writer, writer:
-        writer.execute("UPDATE metrics SET value = 1 WHERE run_uuid = 'b' AND step % 2")
-    (second,) = runs
-    assert set(second.metrics["loss"].values.tolist()) == {0.5}
-
-
-def test_older_databases_lack_columns(tmp_path: Path) -> None:
-    """Before version 1.0 there was no step, and no word about NaN."""
-    path = tmp_path / "old.sqlite"
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.executescript("""
-            CREATE TABLE runs (run_uuid TEXT PRIMARY KEY, experiment_id INTEGER);
-            CREATE TABLE metrics (key TEXT, value FLOAT, timestamp BIGINT, run_uuid TEXT);
-            INSERT INTO runs VALUES ('a', 7);
-            INSERT INTO metrics VALUES ('loss', 0.5, 1, 'a'), ('loss', 'words', 2, 'a');""")
-    (run,) = from_database(path)
-    assert (run.name, run.id, run.group, run.config) == ("", "a", "7", {})
-    assert same(run.metrics["loss"], [math.nan], [0.5], [1])
-    assert told(run.findings) == ['1 value that is no number in "loss": left out']
-
-
-def test_other_databases_are_passed_over(tmp_path: Path) -> None:
-    """By its tables a store is known; views and virtual tables make their rows by a program."""
-    with closing(sqlite3.connect(tmp_path / "study.db")) as connection:
-        connection.execute("CREATE TABLE metrics (name TEXT)")
-    with closing(sqlite3.connect(tmp_path / "endless.db")) as connection:
-        connection.execute(
-            "CREATE VIEW metrics AS WITH RECURSIVE n(key, value, run_uuid) AS "
-            "(SELECT 'a', 1, 'a' UNION ALL SELECT key, value + 1, run_uuid FROM n) SELECT * FROM n"
-        )
-    with closing(sqlite3.connect(tmp_path / "virtual.db")) as connection:
-        connection.execute("CREATE VIRTUAL TABLE metrics USING fts5(key, value, run_uuid)")
-    (tmp_path / "empty.db").touch()
-    (tmp_path / "words.db").write_text("no database")
-    (tmp_path / "mlflow.txt").write_bytes(database(tmp_path / "real.db").read_bytes())
-    assert [unit.path.name for unit in mlflow_sqlite.find_units(below(tmp_path))] == ["real.db"]
-    forced = Unit("mlflow_sqlite", tmp_path / "endless.db", (tmp_path / "endless.db",))
-    with pytest.raises(UnreadableError, match="no table runs"):
-        list(mlflow_sqlite.read(forced))
-
-
-def test_what_should_be_a_database_and_is_none_is_an_error(tmp_path: Path) -> None:
-    """Encrypted, cut short or damaged: a sentence with the next step, not an empty chart."""
-    path = database(tmp_path / "mlflow.db", ROWS + [("loss", 1.0, n, "a", n, 0) for n in range(5000)])
-    content = path.read_bytes()
-    path.write_bytes(bytes(range(256)) * 16)
-    with pytest.raises(UnreadableError, match="damaged or encrypted") as error:
-        from_database(path)
-    assert error.value.next_step
-    path.write_bytes(content[: len(content) // 2])
-    with pytest.raises(UnreadableError, match="damaged or cut short"):
-        from_database(path)
-    path.write_bytes(content[:4096] + b"\xff" * (len(content) - 4096))
-    with pytest.raises(UnreadableError, match="damaged or cut short"):
-        from_database(path)
-
-
-def test_a_database_has_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """More values than a metric may have are an error, at the first beyond."""
-    path = database(tmp_path / "mlflow.db", [("loss", 1.0, n, "a", n, 0) for n in range(101)])
-    monkeypatch.setattr(run_data, "MOST_POINTS", 100)
-    with pytest.raises(UnreadableError, match="more than 100 values"):
-        from_database(path)
-
-
-def test_text_of_a_database_that_is_not_utf_8_is_told(tmp_path: Path) -> None:
-    """A replacement mark stands for it."""
-    path = database(tmp_path / "mlflow.db")
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("INSERT INTO params VALUES ('who', CAST(x'52656ee9' AS TEXT), 'a')")
-    run = from_database(path)[0]
-    assert run.config["who"] == "Ren\ufffd"
-    assert any("not UTF-8" in message for message in told(run.findings))
-
-
-def test_a_database_that_never_rests_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A copy whose parts are from two moments would be wrong, so there is none."""
-    path = database(tmp_path / "mlflow.db")
-    with closing(sqlite3.connect(path, isolation_level=None)) as writer:
-        writer.execute("PRAGMA journal_mode = WAL")
-        writer.execute("DELETE FROM params")
-        (unit,) = mlflow_sqlite.find_units([path])
-        moments = iter(range(100))
-        monkeypatch.setattr(sqlite, "_read_state", lambda _: (next(moments), None))
-        with pytest.raises(UnreadableError, match="written to all the time"):
-            list(mlflow_sqlite.read(unit))
-
-
-@given(st.data())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_mutated_database_gives_rows_or_an_error(tmp_path: Path, data: st.DataObject) -> None:
-    """Bytes changed at will: no other exception leaves the reader."""
-    original, path = tmp_path / "original.db", tmp_path / "mlflow.db"
-    if not original.exists():
-        database(original, ROWS + [("loss", 1.0, n, "a", n, 0) for n in range(300)])
-    content = bytearray(original.read_bytes())
-    for _ in range(data.draw(st.integers(1, 6))):
-        at = data.draw(st.one_of(st.integers(16, 200), st.integers(16, len(content) - 1)))
-        content[at] = data.draw(st.integers(0, 255))
-    path.write_bytes(content[: data.draw(st.integers(100, 4 * len(content)))])
-    for unit in mlflow_sqlite.find_units([path]):
-        try:
-            for run in mlflow_sqlite.read(unit):
-                assert all(len(points.steps) == len(points.values) for points in run.metrics.values())
-        except UnreadableError as error:
-            assert error.message  # noqa: PT017 - either outcome is right

@@ -1,4 +1,4 @@
-"""Logs of Inspect: archives of every packing and JSON, epochs, scorers, errors, and logs that were cut."""
+"""Logs of Inspect: archives of every packing, protocols, several logs of one task, and logs that were cut."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ from made_evaluations import (
 
 from reportgen.formats.evaluations import inspect_logs
 from reportgen.formats.runs import Evaluation, Total, Unit, UnreadableError
+from reportgen.read import open_path, read_outcomes
+from reportgen.settings.loading import load_source_settings
+from reportgen.statistics.problem_scores import group_problem_scores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +33,7 @@ STDERR = {"stderr": {"name": "stderr", "value": 0.25, "params": {}}}
 MARKS = "CIPN"
 
 
-def header(**more: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever stands in a header
+def header_log(**more: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever stands in a header
     """A header as Inspect 0.3 writes it, for one scorer and four samples."""
     return {
         "version": 2,
@@ -105,7 +108,7 @@ def unit(path: Path) -> Unit:
     return Unit(inspect_logs.NAME, path, (path,))
 
 
-def read(path: Path) -> Evaluation:
+def read_log(path: Path) -> Evaluation:
     """The one evaluation of a log, which has to be recognised."""
     (found,) = inspect_logs.find_units([path])
     return only(inspect_logs.read(found))
@@ -114,7 +117,7 @@ def read(path: Path) -> Evaluation:
 @pytest.mark.parametrize("method", [STORED, DEFLATED, ZSTANDARD])
 def test_an_archive_is_read_however_it_is_packed(tmp_path: Path, method: int) -> None:
     """Marks are scores: correct 1, partly 0.5, incorrect and no answer 0."""
-    one = read(archive(tmp_path / "log.eval", members(header()), method))
+    one = read_log(archive(tmp_path / "log.eval", members(header_log()), method))
     assert scores(one, "match") == [1.0, 0.0, 0.5, 0.0]
     assert one.totals == (Total("accuracy (match)", 0.5, 0.25, 4),)
     assert messages(one) == ["accuracy (match) is said to be 0.5, and its 4 samples give 0.375"]
@@ -122,16 +125,9 @@ def test_an_archive_is_read_however_it_is_packed(tmp_path: Path, method: int) ->
     assert (one.run, one.seed) == ("2026-11-21T18:48:12+00:00 cSfMpb", "7")
 
 
-def test_an_answer_has_its_own_tokens_time_and_slices(tmp_path: Path) -> None:
-    """Tokens of the grader are not the answer's; waiting is no time of its; only shared words group."""
-    first = read(archive(tmp_path / "log.eval", members(header()))).answers[0]
-    assert (first.problem, first.sample, first.answer, first.gold) == ("a", "1", "0", "0")
-    assert (first.tokens, first.seconds, dict(first.slices)) == (7.0, 1.5, {"subject": "x"})
-
-
 def test_the_protocol_says_how_it_was_measured(tmp_path: Path) -> None:
     """Settings of generation, scorers with their models, and what the task was given."""
-    assert read(archive(tmp_path / "log.eval", members(header()))).protocol == {
+    assert read_log(archive(tmp_path / "log.eval", members(header_log()))).protocol == {
         "samples": "1",
         "temperature": "0.7",
         "top_p": "0.9",
@@ -149,35 +145,35 @@ def test_the_protocol_says_how_it_was_measured(tmp_path: Path) -> None:
 
 def test_a_model_in_the_role_of_the_grader_is_told(tmp_path: Path) -> None:
     """Scorers that ask no model have none, and one that is given its own keeps it."""
-    said = header()["eval"] | {"model_roles": {"grader": {"model": "mock/judge"}}}
+    said = header_log()["eval"] | {"model_roles": {"grader": {"model": "mock/judge"}}}
     said["scorers"] = [
         {"name": "match"},
         {"name": "model_graded_qa", "options": {}},
         {"name": "model_graded_fact", "options": {"model": "mock/big"}},
     ]
-    one = read(archive(tmp_path / "log.eval", members(header(eval=said))))
+    one = read_log(archive(tmp_path / "log.eval", members(header_log(eval=said))))
     assert one.protocol["grader"] == "match, model_graded_qa by mock/judge, model_graded_fact by mock/big"
     said |= {"model_roles": {"grader": [{"model": "a"}, {"model": "b"}]}, "scorers": said["scorers"][1:2]}
-    one = read(archive(tmp_path / "log.eval", members(header(eval=said))))
+    one = read_log(archive(tmp_path / "log.eval", members(header_log(eval=said))))
     assert one.protocol["grader"] == "model_graded_qa by a and b"
 
 
 def test_a_json_log_says_what_its_archive_says(tmp_path: Path) -> None:
     """The samples stand in the same file then, with their transcripts."""
     whole = [{**one, "messages": ["long"], "events": [{"event": "model"}]} for one in SAMPLES]
-    path = write(tmp_path / "log.json", {**header(), "samples": whole})
-    written, packed = read(path), read(archive(tmp_path / "log.eval", members(header())))
+    path = write(tmp_path / "log.json", {**header_log(), "samples": whole})
+    written, packed = read_log(path), read_log(archive(tmp_path / "log.eval", members(header_log())))
     assert written.answers == packed.answers
     assert (written.totals, written.protocol) == (packed.totals, packed.protocol)
 
 
 def test_epochs_are_samples(tmp_path: Path) -> None:
     """A reducer has totals of its own, and only the mean is compared with the answers."""
-    said = header()["eval"] | {"config": {"epochs": 2, "epochs_reducer": ["mean", "max"]}}
+    said = header_log()["eval"] | {"config": {"epochs": 2, "epochs_reducer": ["mean", "max"]}}
     entries = [entry(reducer="mean"), entry(reducer="max")]
     twice = [sample(place, mark, epoch) for epoch in (1, 2) for place, mark in enumerate("CCII")]
-    head = header(eval=said, results=results(entries, 8))
-    one = read(archive(tmp_path / "log.eval", members(head, twice)))
+    head = header_log(eval=said, results=results(entries, 8))
+    one = read_log(archive(tmp_path / "log.eval", members(head, twice)))
     assert [(answer.problem, answer.sample) for answer in one.answers[3:5]] == [("d", "1"), ("a", "2")]
     assert [total.metric for total in one.totals] == ["accuracy (match, mean)", "accuracy (match, max)"]
     assert (one.protocol["samples"], one.protocol["reducer"]) == ("2", "mean, max")
@@ -194,64 +190,20 @@ def test_several_scorers_and_values_with_keys_are_metrics(tmp_path: Path) -> Non
     samples = [{**sample(place, "C"), "scores": scores_} for place, scores_ in enumerate(both)]
     means = {"mean": {"name": "mean", "value": 0.5, "params": {}}, "std": {"name": "std", "value": 0.1}}
     entries = [entry(), entry("style", scorer="judge", metrics=means)]
-    one = read(archive(tmp_path / "log.eval", members(header(results=results(entries)), samples)))
+    one = read_log(archive(tmp_path / "log.eval", members(header_log(results=results(entries)), samples)))
     assert scores(one, "judge/length") == [0.0, 10.0, 20.0, 30.0]
     assert scores(one, "judge/style") == [0.5] * 4
     assert [total.metric for total in one.totals] == ["accuracy (match)", "mean (judge/style)"]
     assert messages(one) == []
 
 
-def test_of_several_standard_errors_the_one_over_all_samples_is_taken(tmp_path: Path) -> None:
-    """The other is clustered, as its parameters say, and is told."""
-    clustered = {"stderr2": {"name": "stderr", "value": 0.125, "params": {"cluster": "subject"}}}
-    entries = [entry(metrics={**ACCURACY, **clustered, **STDERR})]
-    samples = [sample(place, mark) for place, mark in enumerate("CCII")]
-    one = read(archive(tmp_path / "log.eval", members(header(results=results(entries)), samples)))
-    assert one.totals[0].stderr == 0.25
-    assert messages(one) == [
-        "match has 2 standard errors (0.25, 0.125 clustered by subject): the first is taken"
-    ]
-
-
-def test_samples_that_failed_are_missing_and_told(tmp_path: Path) -> None:
-    """A score over three of four samples is one over three; the fourth is no wrong answer."""
-    samples = [sample(place, mark) for place, mark in enumerate("CIC")]
-    samples.append(sample(3, None, scores={}, error="RuntimeError('fell\nover')"))
-    metrics = {"accuracy": {"name": "accuracy", "value": 2 / 3, "params": {}}}
-    head = header(results=results([entry(metrics=metrics, scored_samples=3)], completed=3))
-    one = read(archive(tmp_path / "log.eval", members(head, samples)))
-    assert scores(one, "match") == [1.0, 0.0, 1.0, None]
-    assert one.totals[0].n == 3
-    assert messages(one) == [
-        "1 sample failed (first error: RuntimeError('fell over'))",
-        "accuracy (match) is over 3 of 4 samples: the 1 without a score counts neither as right nor as wrong",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("status", "message"),
-    [
-        ("cancelled", "the evaluation was cancelled, and has scores nevertheless"),
-        ("error", "the evaluation failed, and has scores nevertheless: fell over"),
-        ("started", "the evaluation is still running or was killed, and has scores nevertheless"),
-    ],
-)
-def test_an_evaluation_that_did_not_end_is_not_finished(tmp_path: Path, status: str, message: str) -> None:
-    """Its scores are there, over the samples that it had."""
-    error = {"message": "fell over"} if status == "error" else None
-    samples = [sample(place, mark) for place, mark in enumerate("CI")]
-    one = read(archive(tmp_path / "log.eval", members(header(status=status, error=error), samples)))
-    assert not one.finished
-    assert messages(one) == [message, "answers to 2 of 4 samples are there"]
-
-
 def test_a_log_that_was_killed_is_read_from_its_journal(tmp_path: Path) -> None:
     """There is no header yet, and summaries stand in parts: the tenth comes after the second."""
-    start = {"version": 2, "eval": header()["eval"], "plan": header()["plan"]}
+    start = {"version": 2, "eval": header_log()["eval"], "plan": header_log()["plan"]}
     parts = {f"_journal__summaries__{place}": [SAMPLES[at]] for at, place in enumerate((2, 10))}
     content = members(None, None, **parts)
     content["_journal/start.json"] = json.dumps(start).encode()
-    one = read(archive(tmp_path / "log.eval", content))
+    one = read_log(archive(tmp_path / "log.eval", content))
     assert not one.finished
     assert [answer.problem for answer in one.answers] == ["a", "b"]
     assert messages(one)[0] == "the evaluation is still running or was killed"
@@ -260,76 +212,37 @@ def test_a_log_that_was_killed_is_read_from_its_journal(tmp_path: Path) -> None:
 def test_samples_are_read_where_there_are_no_summaries(tmp_path: Path) -> None:
     """Archives of 2024 have none."""
     parts = {f"samples__{one['id']}_epoch_1": {**one, "events": [1]} for one in SAMPLES}
-    one = read(archive(tmp_path / "log.eval", members(header(), None, **parts)))
+    one = read_log(archive(tmp_path / "log.eval", members(header_log(), None, **parts)))
     assert [answer.problem for answer in one.answers] == ["a", "b", "c", "d"]
 
 
 def test_scores_a_problem_stand_in_for_samples_that_were_not_logged(tmp_path: Path) -> None:
     """Of several reducers those of the mean; the epochs are told to be gone."""
-    said = header()["eval"] | {"config": {"epochs": 2}}
+    said = header_log()["eval"] | {"config": {"epochs": 2}}
     reduced = [
         {"scorer": "match", "reducer": reducer, "samples": [{"value": value, "sample_id": "a"}]}
         for reducer, value in (("mean", 0.5), ("max", 1.0))
     ]
-    content = members(header(eval=said), [], reductions=reduced)
-    one = read(archive(tmp_path / "log.eval", content))
+    content = members(header_log(eval=said), [], reductions=reduced)
+    one = read_log(archive(tmp_path / "log.eval", content))
     assert [(answer.problem, answer.score) for answer in one.answers] == [("a", 0.5)]
     assert messages(one)[0] == "the answers of each epoch are not kept; a score for each problem is read"
 
 
-def test_totals_without_answers_are_held_against_their_number(tmp_path: Path) -> None:
-    """A half right answer counts half, so of four answers 0.625 is possible and 0.6 is not."""
-    for value, told in ((0.625, []), (0.61, ["accuracy (match) is 0.61"])):
-        metrics = {"accuracy": {"name": "accuracy", "value": value}}
-        head = header(results=results([entry(metrics=metrics)]))
-        one = read(archive(tmp_path / "log.eval", members(head, [])))
-        assert [message.partition(",")[0] for message in messages(one)] == told
-
-
-def test_limits_and_missing_scores_are_told(tmp_path: Path) -> None:
-    """Four of a hundred samples, and nobody graded them."""
-    said = header()["eval"]
-    said["dataset"]["samples"] = 100
-    samples = [{**one, "scores": {}} for one in SAMPLES]
-    one = read(archive(tmp_path / "log.eval", members(header(eval=said, results=None), samples)))
-    assert messages(one) == [
-        "the limit leaves 4 of 100 samples of the dataset",
-        "4 samples have no score: not yet graded",
-    ]
-    assert [answer.score for answer in one.answers] == [None] * 4
-
-
 def test_only_wanted_scorers_are_read(tmp_path: Path) -> None:
     """By the name that answers have, or by the metric."""
-    path = archive(tmp_path / "log.eval", members(header()))
+    path = archive(tmp_path / "log.eval", members(header_log()))
     assert only(inspect_logs.read(unit(path), ["other"])).answers == ()
     assert len(only(inspect_logs.read(unit(path), ["match"])).totals) == 1
-
-
-def test_logs_of_2024_have_one_scorer(tmp_path: Path) -> None:
-    """Its metrics stand in the results, and its score in the sample."""
-    samples = [{"id": 1, "epoch": 1, "target": "4", "score": {"value": "C", "answer": "4"}}]
-    old = {"scorer": {"name": "match"}, "metrics": {"accuracy": {"name": "accuracy", "value": 1.0}}}
-    one = read(write(tmp_path / "log.json", {**header(results=old), "samples": samples}))
-    assert [(answer.problem, answer.score) for answer in one.answers] == [("1", 1.0)]
-    assert one.totals == (Total("accuracy (match)", 1.0),)
-
-
-def test_other_files_are_not_taken_for_logs(tmp_path: Path) -> None:
-    """An ending alone, and JSON with an eval, are not enough."""
-    (tmp_path / "model.eval").write_text("accuracy: 0.5", encoding="utf-8")
-    write(tmp_path / "metrics.json", {"eval": {"loss": 1.0}})
-    write(tmp_path / "run.json", {"status": "success"})
-    assert inspect_logs.find_units(sorted(tmp_path.iterdir())) == ()
 
 
 @pytest.mark.random
 @pytest.mark.parametrize("method", [DEFLATED, ZSTANDARD])
 def test_damaged_archives_are_read_or_refused(tmp_path: Path, method: int) -> None:
     """Whatever happened to the bytes, values are whole and refusals are in words."""
-    path = archive(tmp_path / "log.eval", members(header()), method)
+    path = archive(tmp_path / "log.eval", members(header_log()), method)
     survives(path, inspect_logs.read, unit(path))
-    path = write(tmp_path / "log.json", {**header(), "samples": SAMPLES})
+    path = write(tmp_path / "log.json", {**header_log(), "samples": SAMPLES})
     assert survives(path, inspect_logs.read, unit(path)) > 0.1
 
 
@@ -343,3 +256,147 @@ def test_a_log_without_an_evaluation_is_refused(tmp_path: Path) -> None:
         list(inspect_logs.read(unit(empty)))
     with pytest.raises(UnreadableError, match='no object "eval"'):
         list(inspect_logs.read(unit(write(tmp_path / "log.json", {"eval": 3}))))
+
+
+TASK = "cSfMpbSj45FjDMQzdHnyH5"
+NAMES = [f"2026-11-21T18-4{minute}-12-00-00_sums_{TASK}.eval" for minute in (1, 2, 3)]
+ENDED = "the task has 3 logs: only the newest that ended well is read, not"
+
+
+def header_attempt(minute: int, status: str = "success", task: str = TASK) -> dict[str, Any]:
+    """A header without results."""
+    created = f"2026-11-21T18:4{minute}:12+00:00"
+    said = {"task": "sums", "task_id": task, "created": created, "model": "mock/model"}
+    return {"version": 2, "status": status, "eval": said}
+
+
+def samples(marks: str) -> list[dict[str, Any]]:
+    """A sample for each mark."""
+    return [
+        {"id": place, "epoch": 1, "target": "4", "scores": {"match": {"value": mark}}}
+        for place, mark in enumerate(marks)
+    ]
+
+
+def packed(members: dict[str, Any]) -> bytes:
+    """An archive of JSON."""
+    return zipped({name: json.dumps(value).encode() for name, value in members.items()}, DEFLATED)
+
+
+def attempt(path: Path, head: dict[str, Any], marks: str) -> Path:
+    """A log in an archive."""
+    path.write_bytes(packed({"summaries.json": samples(marks), "header.json": head}))
+    return path
+
+
+def read_attempt(folder: Path) -> list[Evaluation]:
+    """All evaluations of the one unit in a folder."""
+    (unit,) = inspect_logs.find_units(sorted(folder.iterdir()))
+    return list(inspect_logs.read(unit))
+
+
+def test_of_several_attempts_the_newest_that_ended_well_counts(tmp_path: Path) -> None:
+    """A retry has the samples of the log before it; together they would count twice."""
+    attempt(tmp_path / NAMES[0], header_attempt(1, "error"), "CI")
+    attempt(tmp_path / NAMES[1], header_attempt(2), "CICC")
+    attempt(tmp_path / NAMES[2], header_attempt(3, "started"), "C")
+    (one,) = read_attempt(tmp_path)
+    assert scores(one, "match") == [1.0, 0.0, 1.0, 1.0]
+    assert one.path == tmp_path / NAMES[1]
+    assert messages(one) == [f"{ENDED} {NAMES[0]} and {NAMES[2]}"]
+
+
+def test_where_none_ended_well_the_newest_counts(tmp_path: Path) -> None:
+    """It has the most samples."""
+    attempt(tmp_path / NAMES[0], header_attempt(1, "error"), "CI")
+    attempt(tmp_path / NAMES[1], header_attempt(2, "cancelled"), "CIC")
+    (one,) = read_attempt(tmp_path)
+    assert len(one.answers) == 3
+    assert messages(one)[0] == f"the task has 2 logs: only the newest is read, not {NAMES[0]}"
+
+
+def test_an_attempt_with_scores_counts_before_one_without(tmp_path: Path) -> None:
+    """An ungraded log is no result, however new it is."""
+    attempt(tmp_path / NAMES[0], header_attempt(1), "CIC")
+    bare = [{key: value for key, value in one.items() if key != "scores"} for one in samples("CIC")]
+    (tmp_path / NAMES[1]).write_bytes(packed({"summaries.json": bare, "header.json": header_attempt(2)}))
+    (one,) = read_attempt(tmp_path)
+    assert scores(one, "match") == [1.0, 0.0, 1.0]
+    read_is = "only the newest that ended well of those with scores is read, not"
+    assert messages(one) == [f"the task has 2 logs: {read_is} {NAMES[1]}"]
+
+
+def test_a_log_that_is_not_graded_does_not_hide_its_twin(tmp_path: Path) -> None:
+    """A task that was evaluated again with a scorer has an id of its own."""
+    other = f"2026-11-21T18-43-12-00-00_sums_{TASK[::-1]}.eval"
+    bare = [{**one, "scores": {}} for one in samples("CIC")]
+    (tmp_path / NAMES[0]).write_bytes(packed({"summaries.json": bare, "header.json": header_attempt(1)}))
+    attempt(tmp_path / other, header_attempt(3, task=TASK[::-1]), "CIC")
+    root, source = open_path(tmp_path, load_settings=load_source_settings)
+    found = group_problem_scores(read_outcomes(root, source))
+    assert found.mean.tolist() == [[1.0, 0.0, 1.0]]
+    told = [warning.message for warning in source.warnings]
+    assert (
+        "the answers of mock/model on sums are not graded: they are left out, since others on it are" in told
+    )
+    assert not any("no score by" in message or "different runs" in message for message in told)
+
+
+def test_a_log_without_model_and_task_is_told_by_its_file(tmp_path: Path) -> None:
+    """No message has a hole where a name should be."""
+    head = header_attempt(1, "cancelled")
+    del head["eval"]["model"], head["eval"]["created"], head["eval"]["task_id"]
+    head["eval"]["task"] = ""
+    attempt(tmp_path / "one.eval", head, "CI")
+    told = [
+        warning.message for warning in open_path(tmp_path, load_settings=load_source_settings)[1].warnings
+    ]
+    assert "the evaluation of one did not finish; what is there is read" in told
+    assert not any("  " in message or " of on " in message for message in told)
+
+
+def test_an_attempt_that_is_damaged_does_not_hide_the_others(tmp_path: Path) -> None:
+    """It is told; if there is no other, it is an error."""
+    (tmp_path / NAMES[0]).write_bytes(b"PK\x03\x04 and then nothing")
+    with pytest.raises(UnreadableError, match="no whole zip archive"):
+        read_attempt(tmp_path)
+    attempt(tmp_path / NAMES[1], header_attempt(2), "CIC")
+    (one,) = read_attempt(tmp_path)
+    assert len(one.answers) == 3
+    assert [message.rpartition(": ")[2] for message in messages(one)] == ["left out"]
+
+
+def test_names_alone_make_no_attempts(tmp_path: Path) -> None:
+    """Two tasks whose logs end alike are two; a pattern may put something else at the end of the name."""
+    attempt(tmp_path / NAMES[0], header_attempt(1), "CI")
+    attempt(tmp_path / NAMES[1], header_attempt(2, task="another"), "C")
+    assert [(len(one.answers), messages(one)) for one in read_attempt(tmp_path)] == [(2, []), (1, [])]
+
+
+def test_a_torn_log_has_the_samples_before_the_tear(tmp_path: Path) -> None:
+    """The header is written last, so that it reads like a log that was killed."""
+    whole = packed(
+        {
+            "_journal/start.json": {"version": 2, "eval": header_attempt(1)["eval"]},
+            "_journal/summaries/1.json": samples("CI"),
+            "header.json": header_attempt(1),
+        }
+    )
+    path = tmp_path / "log.eval"
+    path.write_bytes(whole[: whole.index(b"header.json")])
+    (one,) = read_attempt(tmp_path)
+    assert scores(one, "match") == [1.0, 0.0]
+    assert not one.finished
+    assert messages(one) == [
+        "the archive is torn or damaged, and its list of members lost: 2 whole members are read",
+        "the evaluation is still running or was killed",
+    ]
+
+
+def test_a_sample_that_was_tried_again_counts_once(tmp_path: Path) -> None:
+    """Its summary stands twice in the journal, and the last is what came of it."""
+    parts: dict[str, Any] = {"_journal/start.json": {"version": 2, "eval": header_attempt(1)["eval"]}}
+    parts |= {f"_journal/summaries/{place}.json": samples(mark) for place, mark in ((1, "I"), (2, "C"))}
+    (tmp_path / "log.eval").write_bytes(packed(parts))
+    (one,) = read_attempt(tmp_path)
+    assert scores(one, "match") == [1.0]
