@@ -88,10 +88,12 @@ def served(root: Path) -> Iterator[str]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(root)))
     thread = Thread(target=server.serve_forever)
     thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:  # otherwise the thread would keep the process from ending
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 class Sites:
@@ -336,8 +338,10 @@ def wait_until(page: Page, condition: str) -> None:
 def opened(pool: Pool, site: Site) -> Iterator[Tabs]:
     """A way to open pages of a site whatever they complain of."""
     tabs = Tabs(pool, site)
-    yield tabs
-    tabs.close()
+    try:
+        yield tabs
+    finally:
+        tabs.close()
 
 
 @pytest.fixture
