@@ -120,18 +120,6 @@ def test_a_sheet_as_papers_write_it(tmp_path: Path) -> None:
     assert list_scores(data) == expected
 
 
-def test_text_that_is_named_as_a_workbook(tmp_path: Path) -> None:
-    """The ending is what is wrong, and no run has to finish."""
-    data = Data(tmp_path)
-    data.write("s.xlsx", "step,loss\n1,0.5\n")
-    assert data.problems("s") == [
-        (
-            "data/s.xlsx: it is no Excel workbook, which is a zip archive with the ending .xlsx. "
-            "Save it as .xlsx again; if it is a table as text, let its name end in .csv or .tsv."
-        )
-    ]
-
-
 def test_a_title_above_a_table_is_ignored(tmp_path: Path) -> None:
     """A row of a single cell, and empty ones; the names of columns are the first row that is counted."""
     rows: list[list[object]] = [
@@ -218,55 +206,6 @@ def test_damaged_files_are_refused_or_read(tmp_path: Path, name: str) -> None:
             refused += bool(found.found)
             assert {problem.location.file for problem in found.found} <= {f"data/{name}"}
     assert refused
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "".join(f"- {{model: {m}, seed: {s}, step: {k}, loss: {v!r}}}\n" for m, s, k, v in RUNS[1:]),
-        "".join(f"{name}: {[row[index] for row in RUNS[1:]]}\n" for index, name in enumerate(RUNS[0])),
-    ],
-    ids=["rows", "columns"],
-)
-def test_yaml_of_rows_or_columns(tmp_path: Path, text: str) -> None:
-    """A list of rows, and a mapping of columns."""
-    data = Data(tmp_path)
-    data.write("s.yaml", text)
-    assert list(data.frame("s")["value"]) == VALUES
-
-
-def test_yaml_of_results(tmp_path: Path) -> None:
-    """Rows by the name of their series; of others it is said where the rows are."""
-    data = Data(tmp_path)
-    data.write("s.yml", "Elm: {AIME: 51.2%, MATH: 76.8%}\nFir: {AIME: 48.0%, MATH: 75.5%}\n")
-    assert sorted(filter(None, list_scores(data).values())) == [0.48, 0.512, 0.755, 0.768]
-    data.write("r.yaml", "model: A\nresults:\n  - {at: 1, loss: 0.5}\n  - {at: 2, loss: 0.25}\n")
-    assert "Say where its rows are with format: mapped" in data.problems("r")[0]
-    data.write(
-        "r.source.yml", "format: mapped\nrows: $.results[*]\ncolumns: {step: $.at}\nfields: {loss: $.loss}\n"
-    )
-    assert list(data.frame("r")["value"]) == [0.5, 0.25]
-
-
-def test_yaml_beside_tables_is_no_data(tmp_path: Path) -> None:
-    """Notes lie beside a table; files: reads them all the same."""
-    data = Data(tmp_path)
-    data.write("s/log.csv", "step,loss\n1,0.5\n")
-    data.write("s/notes.yaml", "lr: 0.1\n")
-    assert [file.path for file in data.open("s").files] == ["data/s/log.csv"]
-    data.write("s/rows.yaml", "- {step: 2, loss: 0.25}\n")
-    data.write("s/source.yml", "files: rows.yaml\n")
-    assert list(data.frame("s")["value"]) == [0.25]
-
-
-def test_yaml_that_cannot_be_read(tmp_path: Path) -> None:
-    """Faults with their lines; aliases that multiply are refused."""
-    data = Data(tmp_path)
-    data.write("s.yaml", "- {step: 1\n- {step: 2}\n")
-    assert data.problems("s")[0].startswith("data/s.yaml:")
-    bomb = "".join(f"a{k}: &a{k} [{', '.join([f'*a{k - 1}' if k else 'x'] * 9)}]\n" for k in range(9))
-    data.write("b.yaml", bomb)
-    assert "more than 200000 values" in data.problems("b")[0]
 
 
 def test_arrays_are_columns(tmp_path: Path) -> None:
@@ -359,29 +298,6 @@ def test_statements_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert "needs more than 3,000,000 steps of SQLite" in problem
     (problem,) = database(Data(tmp_path / "b"), f"{endless} step FROM a").problems("s")
     assert "gives more than 1,000 rows" in problem
-
-
-def test_a_query_of_what_is_no_database(tmp_path: Path) -> None:
-    """A file with another ending was never one, whatever a damaged one needs."""
-    data = Data(tmp_path)
-    data.write("s/a.csv", "step,loss\n1,0.5\n")
-    data.write("s/source.yml", "query: SELECT * FROM a\n")
-    assert data.problems("s") == [
-        (
-            "data/s/a.csv: query: is of a SQLite database, and this is none. "
-            "Leave query: out, or name the database with files:."
-        )
-    ]
-
-
-def test_a_sheet_is_of_excel(tmp_path: Path) -> None:
-    """A setting that has no effect is an error."""
-    data = Data(tmp_path)
-    data.write("s/a.csv", "step,loss\n1,0.5\n")
-    data.write("s/source.yml", "sheet: Runs\n")
-    assert data.problems("s") == [
-        "data/s/source.yml: sheet: applies to Excel files, and there is none here. Remove it."
-    ]
 
 
 @pytest.mark.parametrize(

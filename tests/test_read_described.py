@@ -217,3 +217,57 @@ def test_an_index_without_a_name_may_be_the_step(tmp_path: Path) -> None:
     )
     data.write("t.csv", ",loss,acc,lr\n0,2.5,0.1,1\n1,2.0,0.2,0.1\n2,1.75,0.4,0.01\n")
     assert "may be the step" not in call(tmp_path, "describe", "data/t.csv").stdout
+
+
+# ---- what describe suggests ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "series"),
+    [
+        ("lr,step,reward", ["1,0,1", "1,1,2", "3,0,3", "3,1,4"], "lr"),
+        ("model,lr,step,reward", ["A,1,0,1", "A,1,1,2", "A,3,0,3", "A,3,1,4"], "[model, lr]"),
+        ("model,trial,step,acc", ["A,t0,0,0", "A,t0,1,1", "A,t1,0,0", "A,t1,1,1"], "[model, trial]"),
+    ],
+)
+def test_the_suggested_series_can_be_drawn(tmp_path: Path, header: str, rows: list[str], series: str) -> None:
+    """A column that tells the rows of one step apart, alone or with the names beside it."""
+    data = Data(tmp_path)
+    data.write("a.csv", "\n".join([header, *rows]) + "\n")
+    done = call(tmp_path, "describe", "data/a.csv")
+    assert done.returncode == 1
+    assert "To write into data/a.source.yml" in done.stdout
+    assert f"columns:\n  series: {series}\n" in done.stdout
+    data.write("a.source.yml", f"columns: {{series: {series}}}")
+    assert call(tmp_path, "describe", "data/a.csv").returncode == 0
+    assert data.frame("a")["series"].nunique() == 2
+
+
+@pytest.mark.parametrize(
+    ("names", "files"),
+    [
+        ("base_seed1.csv base_seed2.csv new_seed1.csv", "(?P<series>.+)_seed(?P<seed>[0-9]+)[.]csv"),
+        ("seed=0/base.csv seed=0/new.csv seed=1/base.csv", "seed=(?P<seed>[0-9]+)/(?P<series>.+)[.]csv"),
+        ("seed1.csv seed2.csv", ""),
+    ],
+)
+def test_the_suggested_pattern_settles_seeds_in_names(tmp_path: Path, names: str, files: str) -> None:
+    """It is the one of the message; what is frozen has the names as columns."""
+    data = Data(tmp_path)
+    for name in names.split():
+        data.write(f"s/{name}", "step,loss\n0,2\n1,1\n")
+
+    def describe(path: str) -> Description:
+        return describing.describe_path(tmp_path / path, tmp_path, "s", hash_file, None)
+
+    def list_runs(path: str) -> list[tuple[str, str | None]]:
+        return [(one.series, one.seed) for one in describe(path).counts.runs]
+
+    told, runs = describe("data/s"), list_runs("data/s")
+    assert (told.series_by, told.seed_by) == ("the names of files", "the names of files")
+    assert told.settings.get("files", "") == files
+    assert call(tmp_path, "freeze", "data/s", "--to", "frozen").returncode == 0
+    assert list_runs("frozen") == runs
+    if files:
+        data.write("s/source.yml", describing.suggest_settings(told)["settled"])
+        assert (list_runs("data/s"), data.warnings("s")) == (runs, [])

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 from made_sources import LONG, Data
 
+from reportgen.core.cache import Cache
 from reportgen.core.errors import ReportError
 from reportgen.read import find_sources, open_path, open_source
 from reportgen.settings.loading import load_source_settings
@@ -31,26 +35,7 @@ def test_a_report_without_data_has_no_sources(tmp_path: Path) -> None:
     assert find_sources(tmp_path, "data") == ()
 
 
-def test_numbers_in_names_sort_by_value(tmp_path: Path) -> None:
-    """Run 2 stands before run 10, among sources and among the files of one."""
-    data = Data(tmp_path)
-    for number in (10, 2, 1):
-        data.write(f"all/run{number}.csv", "step,loss\n0,1\n")
-        data.write(f"run{number}.csv", "step,loss\n0,1\n")
-    assert find_sources(tmp_path, "data") == ("all", "run1", "run2", "run10")
-    assert data.open("all").files[1].path == "data/all/run2.csv"
-    assert measured_series(data) == ["run1", "run2", "run10"]
-
-
-def measured_series(data: Data) -> list[str]:
-    """Series of the source ``all``, in the order of its rows."""
-    return list(data.frame("all", "loss")["series"])
-
-
-@pytest.mark.parametrize(
-    "names",
-    [("a/", "a.csv"), ("a.csv", "a.jsonl"), ("a.csv", "a.csv.gz"), ("a/", "a.zip"), ("a.csv", "a.tar.gz")],
-)
+@pytest.mark.parametrize("names", [("a/", "a.csv"), ("a.csv", "a.jsonl"), ("a.csv", "a.tar.gz")])
 def test_a_name_clash_is_an_error(tmp_path: Path, names: tuple[str, str]) -> None:
     """Two files, tables or archives, or a file and a folder of one name are reported with both paths."""
     data = Data(tmp_path)
@@ -84,18 +69,6 @@ def test_a_source_lies_below_the_data_folder(tmp_path: Path, name: str) -> None:
     assert "there is no source" in data.problems(name)[0]
 
 
-def test_a_folder_with_its_own_settings_is_its_own_source(tmp_path: Path) -> None:
-    """A nested folder belongs to the one above unless it has a source.yml."""
-    data = Data(tmp_path)
-    data.write("suite/a.csv", LONG)
-    data.write("suite/plain/b.csv", LONG)
-    data.write("suite/own/c.csv", LONG)
-    data.write("suite/own/source.yml", "title: Own")
-    assert [file.path for file in data.open("suite").files] == ["data/suite/a.csv", "data/suite/plain/b.csv"]
-    assert data.open("suite/own").settings.title == "Own"
-    assert find_sources(tmp_path, "data") == ("suite", "suite/own", "suite/plain")
-
-
 def test_links_are_followed_once(tmp_path: Path) -> None:
     """A loop ends, and a file that two paths lead to is read once, by its own name."""
     data = Data(tmp_path)
@@ -115,49 +88,6 @@ def test_a_link_to_nothing_is_told(tmp_path: Path) -> None:
     assert data.problems("runs") == [
         "data/runs/b.csv: it is a link to a file that is not there. Mend the link or remove it."
     ]
-
-
-def test_patterns_choose_files(tmp_path: Path) -> None:
-    """``files`` takes patterns below the folder, in the order given, each file once."""
-    data = Data(tmp_path)
-    for name in ("b/run1.csv", "b/run2.csv", "a.csv", "config.json"):
-        data.write(f"s/{name}", LONG)
-    data.write("s/source.yml", 'files: ["b/*.csv", "**/run1.csv", a.csv]')
-    assert [file.path for file in data.open("s").files] == [
-        "data/s/b/run1.csv",
-        "data/s/b/run2.csv",
-        "data/s/a.csv",
-    ]
-
-
-def test_patterns_that_fit_nothing_are_told_together(tmp_path: Path) -> None:
-    """Every pattern without a file is named, one that leads out of the folder too."""
-    data = Data(tmp_path)
-    data.write("s/a.csv", LONG)
-    data.write("t/a.csv", LONG)
-    data.write("s/source.yml", 'files: ["x*.csv", "../t/*.csv", "/etc/*"]')
-    told = data.problems("s")
-    assert [line.partition(" matches")[0] for line in told] == [
-        'data/s/source.yml: files: "x*.csv"',
-        'data/s/source.yml: files: "../t/*.csv"',
-        'data/s/source.yml: files: "/etc/*"',
-    ]
-
-
-def test_format_says_what_an_ending_does_not(tmp_path: Path) -> None:
-    """A file of any name is read as the format that source.yml says, and refused without one."""
-    data = Data(tmp_path)
-    data.write("s/metrics.log", '{"step": 0, "loss": 1}\n')
-    settings = data.write("s/source.yml", "files: metrics.log")
-    assert data.problems("s") == [
-        (
-            "data/s/metrics.log: neither its ending nor its content is that of a known format, logger or "
-            'harness: it begins with "{"step": 0, "loss": 1}". If it is a table, say format: jsonl '
-            "in source.yml; otherwise leave it out with files:."
-        )
-    ]
-    settings.write_text("files: metrics.log\nformat: jsonl")
-    assert list(data.frame("s")["value"]) == [1.0]
 
 
 def test_a_folder_without_data_is_told(tmp_path: Path) -> None:
@@ -220,3 +150,165 @@ def test_a_path_that_is_no_source_is_told(tmp_path: Path, name: str, told: str) 
     (tmp_path / "a.txt").write_text("x")
     with pytest.raises(ReportError, match=told):
         open_path(tmp_path / name, load_settings=load_source_settings)
+
+
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"
+
+
+def test_an_unknown_source_is_told_without_the_parts_of_others(tmp_path: Path) -> None:
+    """Folders within a source can be named, and are found for a wrong name."""
+    data = Data(tmp_path)
+    for number in range(20):
+        data.write(f"runs/deep{number}/a.csv", LONG)
+    assert data.problems("s") == ['data: there is no source "s" in data/. The only source is runs.']
+    assert 'Did you mean "runs/deep7"? The only source is runs.' in data.problems("runs/dep7")[0]
+
+
+def test_what_stands_for_data_is_named(tmp_path: Path) -> None:
+    """With the command that fetches them: a file of DVC, and a link of git-annex."""
+    data = Data(tmp_path)
+    data.write("runs.csv.dvc", "outs: []")
+    (tmp_path / "data" / "scores.csv").symlink_to("../.git/annex/objects/key")
+    for name, file, command in (
+        ("runs", "runs.csv.dvc", "dvc pull"),
+        ("scores", "scores.csv", "git annex get"),
+    ):
+        stands = f"data/{file} stands for data that are not here: run {command}."
+        assert data.problems(name) == [f'data: there is no source "{name}" in data/. {stands}']
+
+
+def test_a_store_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    """A pointer, a database of something else and a file that is none; not that there is no data."""
+    data = Data(tmp_path)
+    data.write("s/notes.txt", "")
+    data.write("s/a.db", POINTER)
+    with sqlite3.connect(data.write("s/b.db", "")) as store:
+        store.execute("CREATE TABLE t (x)")
+    data.write("s/c.sqlite", "text")
+    assert data.problems("s") == [
+        (
+            "data/s/a.db: it is a Git LFS pointer, not the data themselves. "
+            "Run git lfs pull, and check out with LFS where the site is built."
+        ),
+        (
+            'data/s/b.db: the database is not one of a known program: it has the table "t". '
+            "Select its rows with query: in source.yml, as in query: SELECT * FROM t."
+        ),
+        "data/s/c.sqlite: it is not an SQLite database. Copy it again from where the run wrote it.",
+    ]
+
+
+OPTUNA = ("studies", "study_directions", "trials", "trial_params", "trial_values", "version_info")
+
+
+@pytest.mark.parametrize("name", ["s/study.db", "study.db"])
+def test_a_database_of_something_else_is_told_as_that(tmp_path: Path, name: str) -> None:
+    """Also where it is the whole source, or has another ending; a healthy one is never called damaged."""
+    data = Data(tmp_path)
+    with closing(sqlite3.connect(data.write(name, ""))) as store:
+        for table in OPTUNA:
+            store.execute(f"CREATE TABLE {table} (study_id INTEGER)")
+    source = name.split("/", maxsplit=1)[0].removesuffix(".db")
+    assert data.problems(source) == [
+        (
+            f"data/{name}: it is a database of Optuna studies, which cannot be read yet. Export the trials "
+            'of a study in Python, as in optuna.load_study(study_name=NAME, storage="sqlite:///study.db")'
+            '.trials_dataframe().to_csv("trials.csv"), and read that.'
+        )
+    ]
+    path = data.root / "data" / name
+    whole = path.read_bytes()
+    with closing(sqlite3.connect(path)) as store:
+        store.execute("DROP TABLE trials")
+        store.commit()
+    (told,) = data.problems(source)
+    assert "not one of a known program: it has the tables studies, study_directions, trial_params, " in told
+    path.write_bytes(whole[: len(whole) // 2])
+    (told,) = data.problems(source)
+    assert told.startswith(f"data/{name}: the database is damaged or cut short")
+
+
+def test_a_database_with_another_ending(tmp_path: Path) -> None:
+    """Its first bytes tell what it is."""
+    data = Data(tmp_path)
+    with closing(sqlite3.connect(data.write("s/study.optuna", ""))) as store:
+        store.execute("CREATE TABLE t (x)")
+    data.write("s/source.yml", "files: study.optuna")
+    assert 'not one of a known program: it has the table "t"' in data.problems("s")[0]
+
+
+@pytest.mark.parametrize(
+    ("content", "format_", "said"),
+    [
+        ("a,b\n1,2\n", "csv", 'it begins with "a,b". If it is a table, say format: csv in source.yml'),
+        ("step\tloss\n1\t2\n", "tsv", "say format: tsv in source.yml"),
+        ('[{"step": 1, "loss": 2}]', "json", "say format: json in source.yml"),
+        ("hello\n", "lm_eval", "say which: format: csv, tsv, json, jsonl or parquet, in source.yml"),
+        (b"\x89PNG\0\0", "lm_eval", "and it is not text. Export a table from it as CSV"),
+    ],
+)
+def test_no_message_leads_back_to_one_that_was_followed(
+    tmp_path: Path, content: str | bytes, format_: str, said: str
+) -> None:
+    """What the first one says works or says that nothing does; none after it says the contrary."""
+    data = Data(tmp_path)
+    data.write("s/values.out1", content)
+    data.write("s/source.yml", "files: values.out1")
+    (told,) = data.problems("s")
+    assert said in told
+    data.write("s/source.yml", f"files: values.out1\nformat: {format_}")
+    if format_ == "lm_eval":
+        assert "leave format: out" not in data.problems("s")[0]
+    else:
+        assert data.open("s").columns
+    data.write("s/source.yml", "format: lm_eval")
+    assert data.problems("s") == [
+        (
+            "data/s/source.yml: format: lm_eval, but no file here has this format, that of results of the "
+            "Language Model Evaluation Harness (lm-eval), called *.json and *.jsonl. It has 1 .out1; if some "
+            "of these have that format anyway, name them with files:."
+        )
+    ]
+
+
+def test_json_that_is_nested_too_deeply_cannot_be_mapped_either(tmp_path: Path) -> None:
+    """So that is not what is said."""
+    data = Data(tmp_path)
+    data.write("s/a.json", "[" * 100_000)
+    assert data.problems("s") == ["data/s/a.json: the JSON is nested too deeply. Write it with fewer levels."]
+
+
+EVALUATION = {
+    "model": "Base",
+    "seed": 3,
+    "results": [
+        {"id": "p1", "meta": {"subject": "algebra"}, "judge": {"correct": True}},
+        {"id": "p2", "meta": {"subject": "geometry"}, "judge": {"correct": False}},
+        {"id": "p3", "meta": {}, "judge": {"correct": None}},
+    ],
+}
+
+
+MAPPING = """
+format: mapped
+rows: $.results[*]
+columns: {problem: $.id, score: $.judge.correct, series: ^.model, seed: ^.seed}
+fields: {subject: $.meta.subject}
+"""
+
+
+def test_rows_are_read_once(tmp_path: Path) -> None:
+    """A second opening takes them from the cache, until the file or the mapping changes."""
+    data = Data(tmp_path)
+    data.write("s/a.json", json.dumps(EVALUATION))
+    data.write("s/source.yml", MAPPING)
+    cache = Cache(tmp_path / "cache")
+
+    def opened() -> tuple[int, int]:
+        cache.hits = cache.misses = 0
+        open_source(tmp_path, "data", "s", load_settings=load_source_settings, cache=cache)
+        return cache.hits, cache.misses
+
+    assert [opened(), opened()] == [(0, 1), (1, 0)]
+    data.write("s/source.yml", MAPPING.replace("$.meta.subject", "$.id"))
+    assert opened() == (0, 1)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from made_sources import Data
 
-from reportgen.read import read_measurements
+from reportgen.core.errors import ReportError
+from reportgen.draft.blocks.draw_inputs import list_notes
+from reportgen.read import read_measurements, read_outcomes
+from reportgen.read.tables import distinguish
+from reportgen.statistics.curves.reduce import reduce
+from reportgen.statistics.problem_scores import group_problem_scores
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -103,3 +108,130 @@ def test_series_may_be_by_a_setting(tmp_path: Path) -> None:
     data = Data(tmp_path)
     data.write("runs.csv", "step,lr,acc_mean,acc_sem\n0,0.1,0.25,0.02\n1,0.1,0.5,0.03\n")
     assert data.frame("runs", "acc", by=("lr",))["series"].unique().tolist() == ["lr=0.1"]
+
+
+# ---- rows of one step, as they are drawn --------------------------------------------------------------
+
+
+def list_curves(data: Data, name: str, metric: str, **question: Any) -> dict[tuple[str, str], list[float]]:  # noqa: ANN401 - passed on
+    """The values of each run, as they are drawn."""
+    found = reduce(read_measurements(data.root, data.open(name), (metric,), **question))[metric]
+    return {(one.series, one.run): one.values.tolist() for one in found.runs}
+
+
+def write_steps(data: Data, name: str, steps: list[int]) -> None:
+    """A table with these steps, and values in the order of writing."""
+    data.write(name, "step,loss\n" + "".join(f"{step},{place}\n" for place, step in enumerate(steps)))
+
+
+@pytest.mark.parametrize(
+    ("steps", "resumed"),
+    [
+        ([*range(50), *range(40, 100)], True),
+        ([*range(50), *range(40, 60), *range(55, 100)], True),
+        ([*range(50), 49, *range(50, 100)], False),
+        ([*range(50), *range(10, 100)], False),
+        ([step for step in range(20) for _ in range(3)], False),
+        ([step for step in range(40) for _ in range(1 + (step in {7, 21}))], False),
+        ([step for step in range(40) for _ in range(1 + (step % 5 == 0))], False),
+        ([*range(20)] * 3, False),
+    ],
+)
+def test_of_a_resumed_run_the_later_rows_count(tmp_path: Path, steps: list[int], *, resumed: bool) -> None:
+    """Anything else is an error that counts the repeated values."""
+    data = Data(tmp_path)
+    write_steps(data, "a.csv", steps)
+    if resumed:
+        last = {step: float(place) for place, step in enumerate(steps)}
+        assert list_curves(data, "a", "loss") == {("a", ""): [last[step] for step in sorted(last)]}
+    else:
+        with pytest.raises(ReportError) as caught:
+            list_curves(data, "a", "loss")
+        assert f"; {len(steps) - len(set(steps))} of {len(steps)} values repeat a step" in str(caught.value)
+
+
+def test_settings_of_repeats_are_drawn(tmp_path: Path) -> None:
+    """The last one counts, or their mean; an equal row counts once, and another metric replaces nothing."""
+    data = Data(tmp_path)
+    write_steps(data, "a.csv", [0, 1, 0, 1])
+    data.write("a.source.yml", "repeat: last")
+    assert list_curves(data, "a", "loss") == {("a", ""): [2, 3]}
+    data.write("b.csv", "step,loss\n0,1\n1,2\n0,1\n1,2\n")
+    assert list_curves(data, "b", "loss") == {("b", ""): [1, 2]}
+    data.write("c.csv", "step,train,val\n0,1,\n0,,0.5\n1,2,\n1,,0.25\n")
+    assert list_curves(data, "c", "train") == {("c", ""): [1, 2]}
+    data.write("d.csv", "step,hours,loss\n0,1,2\n0,3,4\n1,5,NaN\n1,7,6\n2,9,NaN\n")
+    data.write("d.source.yml", "repeat: mean")
+    assert list_curves(data, "d", "loss") == {("d", ""): [3, 6]}
+    (one,) = reduce(read_measurements(tmp_path, data.open("d"), ("loss",), x="hours"))["loss"].runs
+    assert (one.steps.tolist(), one.values.tolist()) == ([2, 6], [3, 6])
+
+
+def test_another_x_may_repeat(tmp_path: Path) -> None:
+    """Steps of one epoch are no rows of one step."""
+    data = Data(tmp_path)
+    rows = "".join(f"{step},{step // 10},{step}\n" for step in range(40))
+    data.write("a.csv", f"step,epoch,loss\n{rows}")
+    assert list_curves(data, "a", "loss", x="epoch") == {("a", ""): [9, 19, 29, 39]}
+
+
+def test_a_question_may_decide_about_runs_that_differ(tmp_path: Path) -> None:
+    """What a block says, of curves and of answers; figures note a difference in a number."""
+    data = Data(tmp_path)
+    data.write("a.csv", "model,run_id,optimizer,step,loss\nm,r0,adam,0,1\nm,r1,adam,0,2\nm,r2,sgd,0,3\n")
+    assert {series for series, _ in list_curves(data, "a", "loss", by=("optimizer",))} == {"adam", "sgd"}
+    assert len(list_curves(data, "a", "loss", where={"optimizer": "adam"})) == 2
+    data.write("b.csv", "model,seed,prompt,problem,correct\nm,0,cot,q0,0\nm,1,direct,q0,1\n")
+    with pytest.raises(ReportError, match='differ in "prompt"'):
+        group_problem_scores(read_outcomes(tmp_path, data.open("b")))
+    found = group_problem_scores(read_outcomes(tmp_path, data.open("b"), by=("prompt",)))
+    assert list(found.series) == ["cot", "direct"]
+    data.write("c.csv", "model,run_id,lr,step,loss\nm,r0,0,0,1\nm,r1,0,0,2\nm,r2,1,0,3\nm,r3,1,0,4\n")
+    assert list_notes(data.open("c")) == (
+        'c.csv: runs of the series "m" differ in "lr", and are averaged as one.',
+    )
+    data.write("d.csv", "model,env,step,reward\nA,x,0,1\nA,x,1,2\nA,y,0,3\nA,y,1,4\n")
+    assert len(list_curves(data, "d", "reward", where={"env": "x"})) == 1
+
+
+def test_a_few_answers_that_were_repeated_are_replaced(tmp_path: Path) -> None:
+    """As after a crash: the last one counts, and the page says how many were replaced."""
+    data = Data(tmp_path)
+    rows = "".join(f"p{place},{place % 2}\n" for place in range(8))
+    data.write("a.csv", f"problem,correct\n{rows}p1,1\np2,1\n")
+    assert group_problem_scores(read_outcomes(tmp_path, data.open("a"))).notes.replaced == 2
+
+
+def test_tables_that_are_reduced_in_the_database_are_checked_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As smaller ones, and Parquet with rows instead of lines."""
+    monkeypatch.setattr("reportgen.statistics.curves.reduce.FULL_ROWS", 10)
+    data = Data(tmp_path)
+    write_steps(data, "a.csv", [*range(20), *range(20)])
+    data.parquet("p.parquet", "SELECT i // 2 AS step, i AS loss FROM range(10) AS t(i)")
+    for name, said in (
+        ("a", "a second row for step 0 of series a"),
+        ("p", "loss is 0 in row 1 and 1 in row 2"),
+    ):
+        with pytest.raises(ReportError, match=said):
+            list_curves(data, name, "loss")
+
+
+@pytest.mark.parametrize("size", [10_000, 4_000_000])
+def test_a_large_file_is_looked_at_as_a_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    """The names that stand behind the sample count like those in it; some steps are enough to find them."""
+    monkeypatch.setattr(distinguish, "SAMPLED_BYTES", size)
+    data = Data(tmp_path)
+    rows = "".join(f"agent {place},{step},{step * place}\n" for place in range(5) for step in range(4_000))
+    data.write("a.csv", f"Agent,step,reward\n{rows}")
+    found = reduce(read_measurements(tmp_path, data.open("a"), ("reward",)), max_points=None)["reward"]
+    assert [(one.series, one.values.size) for one in found.runs] == [(f"agent {n}", 4_000) for n in range(5)]
+    assert found.replaced == 0
+    write_steps(data, "b.csv", [*range(4_000)] * 5)
+    with pytest.raises(ReportError, match="; 16,000 of 20,000 values repeat a step"):
+        list_curves(data, "b", "loss")
+    write_steps(data, "c.csv", [*range(3_000), *range(2_000, 5_000)])
+    assert reduce(read_measurements(tmp_path, data.open("c"), ("loss",)))["loss"].replaced == 1_000
