@@ -448,3 +448,22 @@ def test_groups_without_a_finite_value_are_not_compared(tmp_path: Path) -> None:
     assert call(root, "add", str(given), "--page").returncode == 0
     assert call(root, "check").returncode == 0
     assert "```sweep" not in (root / "content/study.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("progress.csv", "time/total_timesteps,rollout/ep_rew_mean\n0,1.5\n100,2.5\n"),
+        ("results.json", '{"results": {"mmlu": {"acc": 0.61}}, "config": {"shots": 5}}'),
+        ("metrics.csv", "epoch,step,train_loss,val_loss\n0,9,1.0,\n0,9,,1.2\n1,19,0.8,\n1,19,,1.0\n"),
+    ],
+)
+def test_a_log_that_its_name_tells_is_read_under_any_other(tmp_path: Path, name: str, text: str) -> None:
+    """It was renamed with the source, and then no log: refused, or read as a table."""
+    report, log = make_report(tmp_path), tmp_path / name
+    log.write_text(text, encoding="utf-8")
+    before = json.loads(call(tmp_path, "describe", name, "--format", "json").stdout)
+    added = call(report, "add", str(log), "--as", "ours")
+    assert (added.returncode, added.stderr) == (0, "")
+    after = json.loads(call(report, "describe", "data/ours", "--format", "json").stdout)
+    assert after["title"] == before["title"]

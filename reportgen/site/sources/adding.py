@@ -151,7 +151,12 @@ def _make_target(place: DataPath, description: Description, name: str, how: How,
         raise make_error("--as", message, "Use letters, digits, - and _, with / between folders", Stage.DATA)
     data = data_dir.joinpath(own)
     settings = data / SETTINGS
-    if len(description.read) == 1 and place.path.is_file() and how != "freeze" and len(own.parts) == 1:
+    is_single = (
+        len(description.read) == 1 and place.path.is_file() and how != "freeze" and len(own.parts) == 1
+    )
+    # The format of a logger's file may show in its name alone, which it has in a folder of its own.
+    by_name = how == "copy" and not description.shape and own.name != description.name
+    if is_single and not by_name:
         ending = place.path.name.removeprefix(description.name)
         data = data.with_name(f"{own.name}{ending}")
         settings = data.with_name(f"{own.name}.{SETTINGS}")
