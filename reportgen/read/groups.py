@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 # Texts that say nothing without the name of their setting.
 _BARE: Final = ("true", "false", "none", "null", "nan", "")
 _LARGEST_WHOLE: Final = "1e15"
-_OF_ONE_RUN: Final = frozenset(("folder", "group", "id"))
+_OF_ONE_RUN: Final = frozenset(("folder", "group", "id", "run"))
 _MOST_VALUES: Final = 12
 _MOST_NAMES: Final = 6
 _MOST_POOLED: Final = 12

@@ -86,7 +86,7 @@ def name_runs(candidates: Sequence[Candidate], settings: SourceSettings, source:
     together: list[Hashable] = []
     for index, (one, name) in enumerate(zip(candidates, names, strict=True)):
         key, later = (name.series, one.run.benchmark), begins[index] != index
-        stated = get_value(one, settings.run_from) if settings.run_from else None
+        stated = get_value(one, settings.run_from) if settings.run_from else one.labels.get("run")
         equal.append(index if later or (name.seed is None and chosen) else (*key, name.seed, stated))
         together.append(index if later or id(one) not in logged else key)
     guided = chosen or any("series" in one.labels for one in candidates)
