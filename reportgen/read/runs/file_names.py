@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import defaultdict
 from pathlib import PurePosixPath
@@ -135,7 +136,8 @@ def add_seeds(files: Sequence[FileLayout], settings: SourceSettings) -> list[Fil
     # Common parts of the paths distinguish nothing.
     folders = shorten_paths(paths)
     runs = [Candidate(StoredRun(one, "", metrics={"": 1}), {}, one, one) for one in folders]
-    naming = name_runs(runs, SourceSettings(), settings.title or PurePosixPath(paths[0]).parent.name)
+    common = PurePosixPath(os.path.commonpath(str(PurePosixPath(path).parent) for path in paths)).name
+    naming = name_runs(runs, SourceSettings(), settings.title or common)
     if not naming.seed_by or naming.indistinct or not all(name.series for name in naming.names):
         return None
     given = {

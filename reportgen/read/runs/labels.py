@@ -25,13 +25,14 @@ if TYPE_CHECKING:
 
 _BETWEEN: Final = r"\s/_\-.,;:=+()\[\]"
 _SEED: Final = re.compile(
-    rf"(?<![^{_BETWEEN}])(?:(?:random|rng|global|train|training|torch|np)[_\-. ]?)?seed[\s_\-=:.#]*(\d+)"
+    rf"(?<![^{_BETWEEN}])(?:(?P<word>random|rng|global|train|training|torch|np)[_\-. ]?)?"
+    r"seed[\s_\-=:.#]*(?P<seed>\d+)"
     # ``Seed-1.5`` is the name of a model.
     rf"(?![^{_BETWEEN}]|\.\d)",
     re.IGNORECASE,
 )
 # ``s3`` may also name a model or a store, so it counts only if other runs have another number there.
-_SHORT_SEED: Final = re.compile(rf"(?<![^{_BETWEEN}])s(\d+)(?![^{_BETWEEN}])", re.IGNORECASE)
+_SHORT_SEED: Final = re.compile(rf"(?<![^{_BETWEEN}])s(?P<seed>\d+)(?![^{_BETWEEN}])", re.IGNORECASE)
 _BEHIND: Final = re.compile(r"[\s/_\-.,;:=+]+$")
 _BEFORE: Final = re.compile(r"^[\s/_\-.,;:=+]+")
 _FILE: Final = re.compile(r"\.[A-Za-z][A-Za-z0-9]*")
@@ -96,7 +97,7 @@ def split_seed(label: str, *, short: bool = False) -> tuple[str, str | None]:
     left, right = _BEHIND.sub("", before), _BEFORE.sub("", after)
     trimmed = before[len(left) :] + after[: len(after) - len(right)]
     between = ("/" if "/" in trimmed else trimmed[:1]) if left and right else ""
-    return left + between + right, str(int(found[-1][1]))
+    return left + between + right, str(int(found[-1]["seed"]))
 
 
 def split_short_seeds(labels: Sequence[str]) -> list[tuple[str, str | None]] | None:
@@ -340,7 +341,8 @@ class Scheme(Struct, frozen=True):
     def join(self, source: str, *, short: bool) -> tuple[tuple[str | None, ...], tuple[str | None, ...]]:
         """Return the label of each run without its seed, and the seed; ``short`` ones such as ``s3``, too.
 
-        A run that is called by its seed alone has the label of the source.
+        A run that is called by its seed alone has the label of the source; beside runs that have a label,
+        ``random_seed1`` is one of "random".
         """
         is_named = not _NAMES.isdisjoint(self.keys)
         split = [
@@ -351,9 +353,18 @@ class Scheme(Struct, frozen=True):
         between = " " if {*SCHEMES.values()} & {self.keys} else ", "
         labels = [between.join(filter(None, parts)) for parts, _ in runs]
         seeds = [next(filter(None, reversed(found)), None) for _, found in runs]
+        if is_named and any(labels):
+            joined = [" ".join(filter(None, texts)) for texts in zip(*self.texts, strict=True)]
+            labels = [label or _find_word(text) for label, text in zip(labels, joined, strict=True)]
         if short and is_named:
             labels, seeds = split_rest(labels, seeds)
         return tuple(label or (source if is_named else None) for label in labels), tuple(seeds)
+
+
+def _find_word(text: str) -> str:
+    """Return the word of a text that is a seed alone: "random" of ``random_seed1``."""
+    found = _SEED.fullmatch(text)
+    return (found and found["word"]) or ""
 
 
 def split_rest(labels: Sequence[str], seeds: Sequence[str | None]) -> tuple[list[str], list[str | None]]:
