@@ -27,7 +27,7 @@ _UNIT: Final = re.compile(r"s|ms|secs?|seconds|min|minutes|h|hours|b|m|k|[mg]i?b
 _NAME_END: Final = re.compile(r"[(\[/]|[ _]per[ _]", re.IGNORECASE)
 _NAME_PART: Final = re.compile(r"[#$%]|[a-z0-9]+")
 # First and last words of counts, which are whole numbers.
-_COUNT: Final = frozenset(("n", "num", "nb", "number", "count", "counts", "errors", "total"))
+_COUNT: Final = frozenset(("n", "num", "nb", "number", "count", "counts", "errors", "losses", "total"))
 # A scale in the name of a rating: (1-10), /10.
 _SCALE: Final = re.compile(r"\(\d+ ?[-\u2013] ?\d+\)|/ ?\d+\)?$")
 # Last words of shares, which may be whole numbers of percent.
@@ -136,7 +136,7 @@ def describes_model(name: str) -> bool:
 def _describes(name: str, cells: Sequence[WrittenNumber]) -> bool:
     """Return whether a name shows that a column has no scores, as ``n_wins`` of whole numbers."""
     words = _split_words(name)
-    counts = len(words) > 1 and _COUNT & {words[0], words[-1]} and not any(cell.value % 1 for cell in cells)
+    counts = _COUNT & {*words[:1], *words[-1:]} and not any(cell.value % 1 for cell in cells)
     if _SCALE.search(name):
         return False
     is_other = counts or guess_direction(name) is Direction.NEITHER
