@@ -239,7 +239,7 @@ def test_quick_commands_import_nothing_heavy(built: Path, words: tuple[str, ...]
 @pytest.mark.slow
 def test_changed_words_import_nothing_that_reads_or_draws(tmp_path: Path) -> None:
     """Where all sources and figures come from the cache, their pages included."""
-    statement = "\n\n[0.84]{= peak(MEL)}\n\n```observations\n```\n"
+    statement = '\n\n[0.84]{value="peak(MEL)"}\n\n```observations\n```\n'
     root = write_report(tmp_path / "report", {"content/index.md": PAGE + statement})
     for words in ("", "More words.\n"):
         write_file(root / "content" / "index.md", f"{PAGE}{statement}\n{words}")
