@@ -1,8 +1,9 @@
-"""What is no score, and what is of another kind, is in no average: by ``reportgen describe`` and pages."""
+"""What is no score or of another kind is in no average, and captions count the runs that are left out."""
 
 from __future__ import annotations
 
 import json
+import re
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -16,13 +17,7 @@ from reportgen.draft.report import draft
 from reportgen.settings.report import Project, ProjectSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from pathlib import Path
-
-_AGENTS = (
-    "model,test_cases,pass_rate,n_wins,num_errors,timeouts,threads,seconds_per_case,avg_length\n"
-    "Elm,225,51.2,400,7,2,8,20.1,2049\nFir,224,48.0,180,1,0,8,30.5,1500\n"
-)
 
 
 def describe(folder: Path, text: str, settings: str = "", name: str = "table.csv") -> dict[str, Any]:
@@ -47,104 +42,6 @@ def compare(root: Path, files: dict[str, str], more: str = "") -> tuple[dict[str
     assert isinstance(shown, Stack)
     macro = {name: cell["score"]["estimate"] for name, cell in shown.numbers["macro"].items()}
     return macro, str(shown.caption), [str(problem) for problem in report.problems]
-
-
-@pytest.mark.parametrize(
-    ("text", "scores"),
-    [
-        # Counts, settings and times beside a score, as agents and arenas report them.
-        (_AGENTS, ["pass_rate"]),
-        (
-            "model,win_rate,standard_error,n_total,lc_winrate\nElm,50.1,1.5,805,55.1\nFir,23.1,1.3,805,25.3\n",
-            ["win_rate", "lc_winrate"],
-        ),
-        ("name,hidden,dropout,val_acc\na-1,128,0.1,0.9123\na-2,256,0.5,0.9223\n", ["val_acc"]),
-        # What a size or window is beside known benchmarks.
-        ("Model,MMLU,Context,Arena Elo\nElm,62.5,4096,1012\nFir,68.9,8192,1087\n", ["MMLU", "Arena Elo"]),
-        ("model,BLEU,Fluency (1-5),top_p\nElm,28.4,4,0.9\nFir,29.9,3,0.95\n", ["BLEU", "Fluency (1-5)"]),
-        (
-            "model,keep_rate,pass_rate,easy_rate\nElm,0.1,51.2,60\nFir,0.2,48.0,61\n",
-            ["pass_rate", "easy_rate"],
-        ),
-        # Beside usual names of scores nothing shows that a column of another name has scores, too.
-        ("model,Perplexity,LAMBADA\nElm,12.34,62.5\nFir,10.12,66.0\n", ["Perplexity"]),
-        ("model,top_p,pass@1\nElm,0.95,51.2\nFir,0.95,48.0\nGum,1.0,33.3\n", ["pass@1"]),
-        ("model,weight_decay,nll,acc_norm\nElm,0.0125,0.31,0.91\nFir,0.025,0.29,0.92\n", ["nll", "acc_norm"]),
-        ("model,elo,votes\nElm,1203,5123\nFir,1187,4801\n", ["elo"]),
-        (
-            "model,threshold,precision,recall\nElm,0.47,0.81,0.77\nFir,0.38,0.84,0.71\n",
-            ["precision", "recall"],
-        ),
-        # Beside benchmarks: whole numbers, round ones, another scale, and the same in all rows.
-        ("model,k,MATH500\nElm,5,51.2\nFir,8,48.0\n", ["MATH500"]),
-        ("model,min_p,MATH500,Sums\nElm,0.05,0.512,0.733\nFir,0.1,0.480,0.71\n", ["MATH500", "Sums"]),
-        ("model,gamma,MATH500,Sums\nElm,0.99,51.2,73.3\nFir,0.995,48.0,71.2\n", ["MATH500", "Sums"]),
-        ("model,gamma,MATH500\nElm,0.99,0.512\nFir,0.99,0.480\n", ["MATH500"]),
-        ("model,Qbert,Sums,Proofs\nElm,10596.1,51.2,73.3\nFir,14293.7,48.0,71.2\n", ["Sums", "Proofs"]),
-    ],
-)
-def test_what_describes_is_left_out_with_the_line_that_names_the_scores(
-    tmp_path: Path, text: str, scores: list[str]
-) -> None:
-    """The suggested settings name the scores, and with them there is no warning."""
-    found = describe(tmp_path, text)
-    assert found["benchmarks"] == scores
-    columns = text.partition("\n")[0].split(",")[1:]
-    said = " ".join(problem["message"] for problem in found["problems"])
-    assert [name for name in columns if f'"{name}"' in said] == [
-        name for name in columns if name not in scores
-    ]
-    followed = describe(tmp_path, text, found["suggested"]["source.yml"])
-    assert (followed["benchmarks"], followed["problems"]) == (scores, [])
-    every = describe(tmp_path, text, f"form: wide\nmetrics: [{', '.join(columns)}]\n")
-    assert every["benchmarks"] == columns
-
-
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("model,test_cases,timeouts\nElm,225,2\nFir,224,0\n", "metrics: [test_cases, timeouts]"),
-        ("model,votes,battles\nElm,225.0,2.0\nFir,224.0,\n", "metrics: [votes, battles]"),
-        ("model,weight_decay,dropout\nElm,0.01,0.1\nFir,0.1,0.2\n", "metrics: [weight_decay, dropout]"),
-        ("model,Breakout,Qbert\nDQN,401.2,10596\nPPO,274.8,14293\n", "metrics: [Breakout, Qbert]"),
-        ("task,Elm,Fir\ntest_cases,225,224\ntimeouts,2,0\n", "filter: {benchmark: [test_cases, timeouts]}"),
-        ("task,pass@1,pass@5\nhop,51.2,60.1\nrun,48.0,55.2\n", "wide: series"),
-    ],
-)
-def test_numbers_that_may_be_no_scores_are_refused_with_the_line_that_takes_them(
-    tmp_path: Path, text: str, line: str
-) -> None:
-    """A table of counts or settings alone, in columns or rows, and metrics that would be series."""
-    found = describe(tmp_path, text)
-    (problem,) = found["problems"]
-    assert (problem["severity"], problem["line"], found["benchmarks"]) == ("error", 1, [])
-    assert line in problem["next_step"]
-    followed = describe(tmp_path, text, f"{line}\n")
-    assert followed["problems"] == []
-    assert len(followed["totals"]) in {3, 4}
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "model,MATH500,GSM8K,AIME\nElm,51.2,88.1,13.3\nFir,48.0,87.9,10.0\n",
-        "Method,arc_challenge,gsm8k\nBase,51,88\nOurs,52,92\n",
-        "model,MMLU,GSM8K,OurBench\nElm,62.5,88.1,44.1\nFir,68.9,87.9,43.0\n",
-        "model,Sums,Proofs\nElm,0.51,0.76\nFir,0.48,0.75\n",
-        "model,en-de,en-fr\nElm,28.4,38.1\nFir,29.9,39.5\n",
-        "Method,Sums,Proofs\nBase,51%,88%\nOurs,**52%**,92%\n",
-        "Method,Sums,Proofs\nBase,51,**88**\nOurs,**52**,87\n",
-        "Method,Sums,Sums_se\nBase,51,1\nOurs,52,2\n",
-        "model,Walker,Hopper\nElm,-51.2,88.1\nFir,-48.0,87.9\n",
-        "model,accuracy (%),MATH500,ECE\nElm,51.2,44.1,4.1\nFir,48.0,43.0,5.2\n",
-        "benchmark,Elm,Fir\nMATH500,51.2,48.0\nSums,88.1,87.9\n",
-    ],
-)
-def test_scores_are_read_without_a_warning(tmp_path: Path, text: str) -> None:
-    """Of known benchmarks, of usual names, or of numbers as scores are."""
-    found = describe(tmp_path, text)
-    assert found["problems"] == []
-    assert len(found["totals"]) in {2, 4, 6}
 
 
 @pytest.mark.parametrize(
@@ -187,23 +84,6 @@ def test_a_harness_that_writes_settings_first_has_a_usual_score(tmp_path: Path) 
     assert [one["value"] for one in found["totals"] if one["metric"] == "pass@1"] == [0.4]
     assert "metrics: [pass@1]," in found["problems"][0]["next_step"]
     assert describe(tmp_path, json.dumps(document), "metrics: [pass@1]\n", name)["problems"] == []
-
-
-@pytest.mark.parametrize(
-    ("head", "times"),
-    [
-        ("Name,State,Notes,User,Tags,Created,Runtime,Sweep", "finished,-,,,2026-01-05T10:00:00.000Z,1200,"),
-        ("Start Time,Run ID,Name,Status", "2026-01-05 10:00:00,abc,a,FINISHED"),
-        ("Name,Created,Duration", "2026-01-05T10:00:00,100"),
-    ],
-)
-def test_a_table_of_runs_is_no_table_of_scores(tmp_path: Path, head: str, times: str) -> None:
-    """What W&B, MLflow and Comet export has settings and results in columns that nothing tells apart."""
-    first = times if times.startswith("2026-01-05 ") else f"a,{times}"
-    text = f"{head},init_std,episode_return\n{first},1,310.5\n{first.replace('a', 'b', 1)},0.5,295.1\n"
-    found = describe(tmp_path, text)
-    assert (found["benchmarks"], found["suggested"]["block"]) == ([], "")
-    assert [problem["severity"] for problem in found["problems"]] == ["error"]
 
 
 _PARTS = {"Law": (0.512, 0.401), "Maths": (0.702, 0.612), "Physics": (0.886, 0.811)}
@@ -290,69 +170,25 @@ def test_a_group_of_lm_eval_is_in_no_average_with_its_tasks(tmp_path: Path) -> N
     assert (macro, "in no average" in caption) == ({"elm": pytest.approx(0.65)}, False)
 
 
-def write_rows(*columns: str, words: tuple[tuple[str, ...], ...], runs: int = 3) -> str:
-    """Rows of some columns of words, each combination in several runs of four steps or problems."""
-    lines = [",".join(columns)]
-    for index, (names, run) in enumerate(product(product(*words), range(runs))):
-        lines += [
-            ",".join((*names, str(step), f"{(7 * index + 3 * step + run) % 11 / 10}")) for step in range(4)
-        ]
-    return "\n".join(lines) + "\n"
-
-
-AGENTS = write_rows("agent", "iteration", "reward", words=(("oak", "pine", "yew"),))
-
-
-@pytest.mark.parametrize("repeat", ["runs", "mean", "last"])
-def test_rows_of_other_agents_are_series_whatever_repeat_says(tmp_path: Path, repeat: str) -> None:
-    """The only column of words that divides the rows of each step names the series."""
-    found = describe(tmp_path, AGENTS, f"repeat: {repeat}\n")
-    assert found["series"] == ["oak", "pine", "yew"]
-    assert len(found["runs"]) == {"runs": 9, "mean": 3, "last": 3}[repeat]
-    answers = AGENTS.replace("iteration,reward", "problem,score")
-    assert describe(tmp_path, answers, f"repeat: {repeat}\n")["series"] == ["oak", "pine", "yew"]
-
-
-@pytest.mark.parametrize("repeat", ["runs", "mean", "last"])
-@pytest.mark.parametrize(
-    ("columns", "words", "settings", "series"),
-    [
-        (("model", "optimizer", "step", "loss"), (("A", "B"), ("adam", "sgd")), "", "[model, optimizer]"),
-        (("model", "template", "problem", "score"), (("A", "B"), ("long", "short")), "", "[model, template]"),
-        (("agent", "env", "step", "reward"), (("oak", "yew"), ("maze", "cave")), "", "[agent, env]"),
-        (
-            ("model", "agent", "benchmark", "score"),
-            (("A", "B"), ("oak", "yew")),
-            "form: totals\n",
-            "[model, agent]",
-        ),
-    ],
-)
-def test_repeat_does_not_merge_rows_that_differ_in_words_without_a_warning(  # noqa: PLR0917 - the cases
-    tmp_path: Path,
-    columns: tuple[str, ...],
-    words: tuple[tuple[str, ...], ...],
-    settings: str,
-    series: str,
-    repeat: str,
-) -> None:
-    """The line that compares them ends the warning, and so does one that says what is meant."""
-    text = write_rows(*columns, words=words)
-    (problem,) = describe(tmp_path, text, f"{settings}repeat: {repeat}\n")["problems"]
-    assert (problem["severity"], f"columns: {{series: {series}}}" in problem["next_step"]) == (
-        "warning",
-        True,
-    )
-    for said in (f"series: {series}", f"series: {columns[0]}"):
-        stated = f"{settings}repeat: {repeat}\ncolumns: {{{said}}}\n"
-        assert describe(tmp_path, text, stated)["problems"] == []
-
-
 @pytest.mark.parametrize(
     ("text", "series"),
     [
-        (AGENTS, 3),
-        (write_rows("model", "optimizer", "step", "loss", words=(("A", "B"), ("adam", "sgd"))), 4),
+        (
+            "agent,iteration,reward\n"
+            + "".join(
+                f"{agent},{step},{run * step}\n" for run, agent in enumerate("aabbcc") for step in range(4)
+            ),
+            3,
+        ),
+        (
+            "model,optimizer,step,loss\n"
+            + "".join(
+                f"{model},{optimizer},{step},{step + run}\n"
+                for run, (model, optimizer) in enumerate(product("AABB", ("adam", "sgd")))
+                for step in range(4)
+            ),
+            4,
+        ),
         # Words that change along the steps, remarks and nothing divide no rows.
         ("step,loss,phase\n" + "0,1,warm\n1,2,main\n2,3,main\n0,2,warm\n1,3,main\n2,1,main\n", 1),
         ("step,loss,status\n" + "0,1,ok\n1,2,slow\n2,3,ok\n0,2,slow\n1,3,ok\n2,1,ok\n", 1),
@@ -364,135 +200,6 @@ def test_the_suggested_settings_explain_repeated_steps(tmp_path: Path, text: str
     assert [problem["severity"] for problem in found["problems"]] == ["error"]
     followed = describe(tmp_path, text, found["suggested"]["source.yml"])
     assert (followed["problems"], len(followed["series"])) == ([], series)
-
-
-def test_a_column_of_words_that_nothing_is_compared_by_ends_in_no_traceback(tmp_path: Path) -> None:
-    """A resumed run with a mark at its rows is one run."""
-    rows = [f"{step},{step / 10},no" for step in range(6)] + [
-        f"{step},{step / 9},yes" for step in range(3, 9)
-    ]
-    found = describe(tmp_path, "step,loss,resumed\n" + "\n".join(rows) + "\n")
-    assert (len(found["runs"]), found["problems"]) == (1, [])
-
-
-_MAPPED = (
-    "format: mapped\nform: totals\nrows: $.results[*]\n"
-    "columns: {series: ^.model, benchmark: '@', score: $.pass_1}\n"
-)
-
-
-def describe_submissions(folder: Path, settings: str, *headers: Mapping[str, object]) -> dict[str, Any]:
-    """What the command prints of submissions with these words beside the name of the model."""
-    for index, header in enumerate(headers):
-        path = folder / "source" / "abcdef"[index] / "submission.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        results = {name: {"pass_1": 50.0 + index} for name in ("shop", "bank")}
-        path.write_text(json.dumps({**header, "results": results}))
-    (folder / "source/source.yml").write_text(settings)
-    found: dict[str, Any] = json.loads(call(folder, "describe", "source", "--format", "json").stdout)
-    return found
-
-
-def test_submissions_of_one_name_and_other_settings_are_a_warning_with_both_files(tmp_path: Path) -> None:
-    """It names what differs, and either line of it ends it."""
-    headers = ({"model": "Elm", "effort": "high"}, {"model": "Elm", "effort": "none"}, {"model": "Fir"})
-    found = describe_submissions(tmp_path, _MAPPED, *headers)
-    (problem,) = found["problems"]
-    assert (problem["file"], problem["severity"]) == ("source/b/submission.json", "warning")
-    assert '"effort"' in problem["message"]
-    assert "source/a/submission.json" in problem["message"]
-    assert "columns: {series: [^.model, ^.effort]}" in problem["next_step"]
-    both = _MAPPED.replace("^.model", "[^.model, ^.effort]")
-    compared = describe_submissions(tmp_path, both, *headers[:2])
-    assert compared["series"] == ["Elm, effort=high", "Elm, effort=none", "Fir"]
-    assert compared["problems"] == []
-    runs = describe_submissions(tmp_path, _MAPPED.replace("^.model", "^.model, run: ^.effort"), *headers)
-    assert (runs["series"], runs["problems"]) == (["Elm", "Fir"], [])
-
-
-def test_submissions_of_one_name_and_another_temperature_are_a_warning(tmp_path: Path) -> None:
-    """A number may be a setting, too."""
-    for name in ("temp", "temperature", "lr"):
-        headers = ({"model": "Elm", name: 0.0}, {"model": "Elm", name: 1.0}, {"model": "Fir", name: 0.0})
-        (problem,) = describe_submissions(tmp_path, _MAPPED, *headers)["problems"]
-        assert f'"{name}"' in problem["message"]
-
-
-_FORMS = {
-    "curves": ("model,{name},step,loss", ["GPT,{value},0,0.{digit}", "GPT,{value},1,0.2{digit}"], ""),
-    "answers": ("model,{name},problem,correct", ["GPT,{value},q1,{digit}", "GPT,{value},q2,1"], ""),
-    "totals": ("model,{name},benchmark,score", ["GPT,{value},shop,0.{digit}"], "form: totals\n"),
-    "wide": (
-        "model,{name},MMLU,GSM8K",
-        ["GPT,{value},0.{digit},0.5"],
-        "form: wide\nmetrics: [MMLU, GSM8K]\n",
-    ),
-}
-
-
-def describe_files(
-    folder: Path, form: str, name: str, values: Sequence[object], more: str = ""
-) -> dict[str, Any]:
-    """What the command prints of files of one model, each with a value in one more column."""
-    head, rows, settings = _FORMS[form]
-    for digit, value in enumerate(values):
-        lines = [head, *rows]
-        text = "\n".join(line.format(name=name, value=value, digit=digit) for line in lines)
-        (folder / "source").mkdir(exist_ok=True)
-        (folder / "source" / f"{'abc'[digit]}.csv").write_text(text + "\n")
-    (folder / "source/source.yml").write_text(settings + more)
-    found: dict[str, Any] = json.loads(call(folder, "describe", "source", "--format", "json").stdout)
-    return found
-
-
-@pytest.mark.parametrize("form", _FORMS)
-def test_files_of_one_model_that_differ_in_a_setting_are_reported(tmp_path: Path, form: str) -> None:
-    """Words and numbers, also without a repetition, and the line of the message ends it."""
-    for name, values in {
-        "temperature": (0, 1),
-        "lr": (0.1, 0.3),
-        "n_shot": (0, 5),
-        "effort": ("low", "high"),
-    }.items():
-        found = describe_files(tmp_path, form, name, values)
-        assert [f'"{name}"' in one["message"] for one in found["problems"]] == [True]
-        line = f"columns: {{series: [model, {name}]}}"
-        assert line in found["problems"][0]["next_step"]
-        assert describe_files(tmp_path, form, name, values, line)["problems"] == []
-
-
-@pytest.mark.parametrize("form", _FORMS)
-@pytest.mark.parametrize("name", ["seed", "run", "params", "latency_ms", "run_number", "date", "best_acc"])
-def test_files_of_one_model_that_differ_in_what_describes_a_run_are_runs(
-    tmp_path: Path, form: str, name: str
-) -> None:
-    """Sizes, times, results and names of runs are no settings."""
-    assert describe_files(tmp_path, form, name, (1, 2))["problems"] == []
-
-
-def test_submissions_of_one_name_with_other_metadata_are_runs(tmp_path: Path) -> None:
-    """Dates, notes, numbers and ids are not what a comparison is about."""
-    headers = (
-        {
-            "model": "Elm",
-            "effort": "high",
-            "date": "2026-01-05",
-            "notes": "first",
-            "commit": "82e10ab",
-            "n": 3,
-            "seconds": 12.5,
-        },
-        {
-            "model": "Elm",
-            "effort": "high",
-            "date": "2026-01-06",
-            "notes": "again",
-            "commit": "9a0cc12",
-            "n": 4,
-            "seconds": 13,
-        },
-    )
-    assert describe_submissions(tmp_path, _MAPPED, *headers)["problems"] == []
 
 
 def test_a_row_a_run_with_several_metrics_is_drawn_over_what_is_the_same_in_each_series(
@@ -510,3 +217,100 @@ def test_a_row_a_run_with_several_metrics_is_drawn_over_what_is_the_same_in_each
     followed = describe(tmp_path, text, found["suggested"]["source.yml"])
     assert (followed["problems"], len(followed["runs"])) == ([], 9)
     assert [metric["name"] for metric in followed["metrics"]] == ["compute", "loss", "accuracy"]
+
+
+# ---- runs that are left out ---------------------------------------------------------------------------
+
+CURVE = "# Runs\n\n```curve\nsource: x\nmetric: acc\n```\n"
+SCORES = "# Runs\n\n```scores\nsource: x\n```\n"
+
+
+def write(root: Path, page: str, rows: list[str], settings: str = "") -> Path:
+    """A report of one page and one table."""
+    files = {"content/index.md": page, "data/x.csv": "\n".join(rows) + "\n", "data/runs.csv": None}
+    return write_report(root, files | ({"data/x.source.yml": settings} if settings else {}))
+
+
+def read_captions(root: Path) -> str:
+    """The notes below the figures and tables of a report that builds."""
+    done = call(root, "build")
+    assert done.returncode == 0, done.stdout
+    page = (root / "site/index.html").read_text().replace("\xa0", " ")
+    return "\n".join(re.findall(r'<p class="rg-notes"[^>]*>(.*?)</p>', page))
+
+
+LOGS = {
+    "wide": [
+        "model,seed,step,acc,loss",
+        *(f"a,{seed},{step},{0.1 * step if seed < 3 else ''},1" for seed in (1, 2, 3) for step in (1, 2)),
+    ],
+    "long": [
+        "model,seed,step,metric,value",
+        *(
+            f"a,{seed},{step},{name},{0.1 * step}"
+            for seed in (1, 2, 3)
+            for step in (1, 2)
+            for name in ("acc", "loss")
+            if name == "loss" or seed < 3
+        ),
+    ],
+}
+
+
+@pytest.mark.parametrize("form", LOGS)
+def test_runs_without_the_metric_and_runs_that_end_early_are_counted(tmp_path: Path, form: str) -> None:
+    """Below the figure and the table, whatever the form of the table."""
+    longer = [f"a,2,{step},{'acc,' if form == 'long' else ''}0.5{',1' * (form == 'wide')}" for step in (3, 4)]
+    page = f"{CURVE}\n```table\nsource: x\nmetric: acc\n```\n"
+    captions = read_captions(write(tmp_path, page, [*LOGS[form], *longer]))
+    assert captions.count("1 of 3 runs has no value of acc, and is left out: run 3 of a.") == 2
+    assert captions.count("1 of 2 runs ends before the others: run 1 of a at step 2.") == 2
+
+
+def test_runs_without_scores_count_in_no_mean_of_scores(tmp_path: Path) -> None:
+    """One that has no usable score is left out, and one that has few problems is named."""
+    problems = {1: 4, 2: 4, 3: 1, 4: 0}
+    rows = [
+        f"a,{seed},q{number},{number % 2 if number < count else ''}"
+        for seed, count in problems.items()
+        for number in range(4)
+    ]
+    captions = read_captions(write(tmp_path, SCORES, ["model,seed,problem,score", *rows]))
+    assert "run 3 of a (1 of 4) and run 4 of a (none of 4); a run with none is left out." in captions
+    assert "over 4 problems × 1 sample, 3 runs" in captions
+
+
+def test_a_run_without_the_metric_of_a_logger_is_counted(tmp_path: Path) -> None:
+    """The runs of a logger are those of its files, whatever they logged."""
+    for seed in (1, 2, 3):
+        rows = [{"step": step, ("acc" if seed < 3 else "loss"): 0.1 * step, "other": 1} for step in (1, 2)]
+        folder = tmp_path / f"data/x/a-seed{seed}"
+        folder.mkdir(parents=True)
+        lines = [
+            "step,epoch," + ",".join(list(rows[0])[1:]),
+            *(",".join(map(str, (one["step"], 0, *list(one.values())[1:]))) for one in rows),
+        ]
+        (folder / "metrics.csv").write_text("\n".join(lines) + "\n")
+    root = write_report(tmp_path, {"content/index.md": CURVE, "data/runs.csv": None})
+    found = call(root, "check").stdout
+    assert 'has no "acc", which 2 other runs have, but "loss", which none of these has' in found
+    assert "1 of 3 runs has no value of acc" in read_captions(root)
+
+
+def test_pruned_trials_have_no_final_value(tmp_path: Path) -> None:
+    """Optuna's is their last report: a sweep is of complete trials, and counts the others."""
+    page = "# Runs\n\n```sweep\nsource: x\nmetric: value\nx: lr\n```\n"
+    root = write_report(tmp_path, {"content/index.md": page, "data/runs.csv": None})
+    (root / "data/x").mkdir(parents=True)
+    header = "number,value,params_lr,state"
+    rows = [
+        f"{n},{0.1 * n},{0.01 * (n + 1)},{state}"
+        for n, state in enumerate(("COMPLETE", "PRUNED", "COMPLETE", "FAIL"))
+    ]
+    (root / "data/x/trials.csv").write_text("\n".join([header, *rows]) + "\n")
+    done = call(root, "build", "--strict")
+    assert done.returncode == 0, done.stdout
+    (page_,) = json.loads((root / "site/report.json").read_text())["pages"]
+    (figure,) = page_["figures"]
+    assert [point["x"] for point in figure["numbers"]["points"]] == [0.01, 0.03]
+    assert "2 of 4 runs have no value of value, and are left out: lr=0.02 and lr=0.04." in figure["caption"]
