@@ -120,21 +120,6 @@ def test_runs_of_rllib_without_tune_are_named_by_their_folders() -> None:
     assert found == expected
 
 
-def test_settings_of_rl_zoo_are_pairs(tmp_path: Path) -> None:
-    """Its ``args.yml`` is an ordered dictionary, as Python's YAML writer has it."""
-    head = "!!python/object/apply:collections.OrderedDict\n- "
-    for seed in (1, 2):
-        folder = tmp_path / f"ppo/CartPole-v1_{seed}"
-        (folder / "CartPole-v1").mkdir(parents=True)
-        (folder / "0.monitor.csv").write_text('#{"t_start": 1.0}\nr,l,t\n9.0,9,0.1\n8.0,8,0.2\n')
-        pairs = f"- - - algo\n    - ppo\n  - - seed\n    - {seed}\n"
-        (folder / "CartPole-v1/args.yml").write_text(head + pairs.removeprefix("- "))
-    _, source = open_path(tmp_path / "ppo", load_settings=load_source_settings)
-    frame = make_frame(read_measurements(tmp_path, source, ("r",)))
-    assert {*frame["seed"]} == {"1", "2"}
-    assert not any("no names with values" in str(one) for one in source.warnings)
-
-
 def test_episodes_of_stable_baselines_are_at_the_steps_so_far() -> None:
     """Two environments in the order of time, as ``load_results`` and ``ts2xy`` put them."""
     found = list_values(read_frame("stable_baselines", "r", "rollout/ep_rew_mean"))
@@ -209,11 +194,6 @@ def test_metrics_of_comet_as_a_table(tmp_path: Path) -> None:
     frame = make_frame(read_measurements(tmp_path, source, source.metrics))
     found = {(row.metric, row.step): row.value for row in frame.itertuples()}
     assert found == {(row["metricName"], row["step"]): float(row["metricValue"]) for row in rows}
-    text = "metricName,metricValue,timestamp,step,epoch\nacc,0.5,,,1\nacc,0.75,,,2\n"
-    (tmp_path / "metrics.csv").write_text(text, encoding="utf-8")
-    _, source = open_path(tmp_path / "metrics.csv", load_settings=load_source_settings)
-    frame = make_frame(read_measurements(tmp_path, source, ("acc",)))
-    assert [*zip(frame["step"], frame["value"], strict=True)] == [(1, 0.5), (2, 0.75)]
 
 
 def test_metrics_of_comet() -> None:
@@ -251,28 +231,6 @@ def test_runs_of_neptune() -> None:
     }
     assert len(found) == 2 * 5
     assert set(read_frame("neptune", "metrics/loss", by=("lr",))["series"]) == {"lr=0.1", "lr=0.01"}
-
-
-@pytest.mark.parametrize("name", ["result.json", "progress.csv"])
-def test_the_load_of_the_machine_is_no_metric_of_rllib(tmp_path: Path, name: str) -> None:
-    """What a training reports under a name of its own is one."""
-    perf = {
-        "cpu_util_percent": 12.5,
-        "ram_util_percent": 40.0,
-        "gpu_util_percent0": 9.0,
-        "vram_util_percent0": 0.1,
-    }
-    row = {"training_iteration": 1, "loss": 0.5, "perf": {**perf, "tokens_per_s": 3.0}, "timestamp": 1.7e9}
-    text = json.dumps(row) + "\n"
-    if name == "progress.csv":
-        flat = {**row, **{f"perf/{key}": value for key, value in row.pop("perf").items()}}  # type: ignore[attr-defined]
-        flat.pop("perf", None)
-        text = f"{','.join(flat)}\n{','.join(map(str, flat.values()))}\n"
-    (tmp_path / "PPO_x").mkdir()
-    (tmp_path / "PPO_x" / name).write_text(text, encoding="utf-8")
-    (tmp_path / "PPO_x/params.json").write_text("{}", encoding="utf-8")
-    _, source = open_path(tmp_path, load_settings=load_source_settings)
-    assert set(source.metrics) == {"loss", "perf/tokens_per_s"}
 
 
 def test_trials_of_optuna_are_runs_of_a_study() -> None:
@@ -375,9 +333,6 @@ def test_a_table_of_trials_is_a_study_too(tmp_path: Path) -> None:
     root, source = open_path(tmp_path, load_settings=load_source_settings)
     frame = make_frame(read_measurements(root, source, ("value",), by=("lr",)))
     assert not source.higher_is_better
-    for said, way in (("true", False), ("[value]", False), ("false", True), ("[]", True)):
-        (tmp_path / "source.yml").write_text(f"lower_is_better: {said}\n", encoding="utf-8")
-        assert open_path(tmp_path, load_settings=load_source_settings)[1].higher_is_better == {"value": way}
     rows = list(csv.DictReader(io.StringIO(text)))
     expected = {f"lr={row['params_lr']}": float(row["value"] or "nan") for row in rows}
     assert dict(zip(frame["series"], frame["value"], strict=True)) == pytest.approx(expected, nan_ok=True)
