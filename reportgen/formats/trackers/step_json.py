@@ -38,6 +38,8 @@ _TIMES: Final = ("timestamp", "_timestamp", "time", "ts")
 _WRAPPERS: Final = frozenset(("data", "metrics"))
 # Numbers next to the metrics that are not metrics; any other number there is one, as in a table.
 _NO_METRICS: Final = frozenset((*_STEPS, *_TIMES, "elapsed_seconds"))
+# Names of a run, of which a file has one; an id may change when it is resumed.
+_NAMES: Final = ("model", "method", "algorithm", "run", "run_name", "seed")
 # Times since 1970 in seconds and milliseconds, from 2001 on: smaller numbers count something else.
 _SECONDS, _MILLISECONDS = 1e9, 1e12
 _PART: Final = re.compile(r"([0-9]{1,15})/[0-9]+")
@@ -78,6 +80,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
     decoding, builder = Decoder(path), MetricsBuilder(path, selected, timed=True)
     strange, without, torn, step_name = Count(), Count(), None, ""
     rows: list[Row] = []
+    names: dict[str, object] = {}
     length = 0
     for number, line in read_lines(path):
         if not line.strip():
@@ -85,6 +88,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
         item = parse_object(decoding.decode(line, number))
         if item is not None:
             step_name = step_name or next((name for name in _STEPS if _is_step(item.get(name))), "")
+            _check_names(item, names, path)
             rows.append(_split_row(item, step_name))
             without.number += math.isnan(rows[-1][0])
         elif line.endswith(b"\n"):
@@ -107,6 +111,15 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
     findings += decoding.list_findings()
     step_name = "step" if step_name in _OF_ALL else step_name
     yield LoggedRun(path, "", "", "", {}, builder.build(), step_name, tuple(findings))
+
+
+def _check_names(item: Mapping[str, Any], names: dict[str, object], path: Path) -> None:
+    """Raise if a line is of another run than those before it, whose names it adds to."""
+    for key in _NAMES:
+        cell = item.get(key)
+        if isinstance(cell, str | int) and names.setdefault(key, cell) != cell:
+            reason = f'its lines are of several runs: "{key}" is {names[key]} in one and {cell} in another'
+            raise UnreadableError(path, reason, "Write a file for each run")
 
 
 def _split_row(item: Mapping[str, Any], step_name: str) -> Row:
