@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.formats.json_files import iterate_cells, parse_beginning, parse_object, read_head_text
@@ -81,6 +82,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
     strange, without, torn, step_name = Count(), Count(), None, ""
     rows: list[Row] = []
     names: dict[str, object] = {}
+    words = _Words()
     length = 0
     for number, line in read_lines(path):
         if not line.strip():
@@ -90,6 +92,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
             step_name = step_name or next((name for name in _STEPS if _is_step(item.get(name))), "")
             _check_names(item, names, path)
             rows.append(_split_row(item, step_name))
+            words.add(item, rows[-1][0])
             without.number += math.isnan(rows[-1][0])
         elif line.endswith(b"\n"):
             strange.add(number)
@@ -103,6 +106,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
     if not step_name:
         check_filled(path)
         raise UnreadableError(path, "no line of it is a JSON object with a step", "Look at its first lines")
+    words.check(path)
     findings = [*builder.list_findings(), *without.describe(path, "row", "rows", " without a step")]
     one, many = "line that is no JSON object", "lines that are no JSON objects"
     findings += strange.describe(path, one, many, ": left out")
@@ -111,6 +115,36 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
     findings += decoding.list_findings()
     step_name = "step" if step_name in _OF_ALL else step_name
     yield LoggedRun(path, "", "", "", {}, builder.build(), step_name, tuple(findings))
+
+
+class _Words:
+    """Words next to nested metrics, such as a split, of which most steps have several."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, Counter[str]] = defaultdict(Counter)
+        self._held: dict[tuple[str, float], tuple[str, set[tuple[str, str]]]] = {}
+        self._mixed: dict[str, list[tuple[str, str, float]]] = defaultdict(list)
+
+    def add(self, item: Mapping[str, Any], step: float) -> None:
+        """Add the words of a line, and those that share a metric and step with other ones."""
+        texts = {key: cell for key, cell in item.items() if isinstance(cell, str) and key not in _NO_METRICS}
+        metrics = {(outer, name) for outer, one in item.items() if isinstance(one, dict) for name in one}
+        for key, cell in texts.items() if metrics else ():
+            self._counts[key][cell] += 1
+            word, held = self._held.setdefault((key, step), (cell, {*metrics}))
+            if word == cell:
+                held |= metrics
+            elif not held.isdisjoint(metrics):
+                self._mixed[key].append((word, cell, step))
+
+    def check(self, path: Path) -> None:
+        """Raise if the second word of a step stands beside the first as a rule, not where a run resumed."""
+        for key, mixed in self._mixed.items():
+            first, second, step = mixed[0]
+            if 2 * len(mixed) > self._counts[key][second] > 1:
+                reason = f'its lines of step {step:g} have two values of a metric, which differ in "{key}" '
+                reason += f"({first} and {second})"
+                raise UnreadableError(path, reason, "Write a file for each, or name metrics by it")
 
 
 def _check_names(item: Mapping[str, Any], names: dict[str, object], path: Path) -> None:
