@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from test_narrative_bindings import PEAK, drafted, rendered
-from tries import FEW, tries
+from tries import tries
 
 from reportgen.narrative.binding_syntax import find_candidates
 from reportgen.narrative.markdown_extensions import BindingsExtension, find_marks, put_placeholders, walk
@@ -44,7 +44,7 @@ WORDS = st.sampled_from([" ", "w", " w ", "0.84", "[^1]", "[r]", "word word", "Ã
 PAGES = st.lists(st.one_of(BOUND, BOUND, MARKS, STARTS, WORDS), min_size=1, max_size=14).map("".join)
 
 
-@settings(max_examples=tries(FEW, 1500), suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(PAGES)
 @example(f"x `[a]{PEAK} [b]{PEAK}` y")
 @example(f"[a [b]{PEAK} c](x.md) <!-- [b]{PEAK} -->")
@@ -69,7 +69,7 @@ PLAIN_STARTS = st.sampled_from(
 PLAIN = st.lists(st.one_of(BOUND, BOUND, PLAIN_MARKS, PLAIN_STARTS, WORDS), max_size=12).map("".join)
 
 
-@settings(max_examples=tries(FEW, 1500), suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(PLAIN)
 @example('[a\nb]{claim="x"}\n\n: meaning')
 @example("- > \tx [a]{claim='x'}")
