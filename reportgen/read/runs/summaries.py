@@ -248,7 +248,10 @@ class Summaries(NamedTuple):
         message = f"{name} {shown} is {what} ({point[0]:.6g}), and {verb} as one"
         advice = "Take it out of the data"
         if columns[column]:
-            advice = f"Leave it out with {_write_filter(name, label)} in source.yml"
+            # With one line for all, since a second one would take the place of the first.
+            named = [one.run for one in self.runs if column == "run" and names_statistic(one.run)]
+            left = _write_filter(name, *(named if label in named else [label]))
+            advice = f"Leave it out with {left} in source.yml"
         return report_row(
             self.keys, point[2], message, advice, Severity.ERROR if certain else Severity.WARNING
         )
@@ -369,10 +372,12 @@ def count_digits(value: float) -> int:
     return len(repr(abs(value)).partition("e")[0].replace(".", "").strip("0"))
 
 
-def _write_filter(column: str, label: str) -> str:
-    """Return a filter that leaves out the rows of a label; an empty one is no number."""
-    shown = label.partition(chr(31))[0].replace('"', '\\"')
-    return f'filter: {{{column}: "{f"!{shown}" if label else ">= 0"}"}}'
+def _write_filter(column: str, *labels: str) -> str:
+    """Return a filter that leaves out the rows of labels; an empty one is no number."""
+    shown = dict.fromkeys(label.partition(chr(31))[0].replace('"', '\\"') for label in labels)
+    cells = [f'"!{one}"' if one else '">= 0"' for one in shown]
+    listed = ", ".join(cells)
+    return f"filter: {{{column}: {listed if len(cells) == 1 else f'[{listed}]'}}}"
 
 
 def _quote(name: str) -> str:
