@@ -164,8 +164,8 @@ class Repository(Struct, frozen=True):
                 for member in archive:
                     if member.issym():
                         links.append(member)
-                    else:
-                        archive.extract(member, target, filter=_filter_member)
+                    elif is_safe(member.name):  # as in every commit that git itself made
+                        _write_member(archive, member, target / member.name)
             words = cast("IO[bytes]", process.stderr).read().decode("utf-8", "replace").strip()
         if process.returncode:
             message = f"git cannot read all files of {commit[:8]}: {words.splitlines()[-1] if words else ''}"
@@ -236,12 +236,15 @@ def find_repository(folder: Path) -> Repository | None:
     return Repository(checkout, *find_git_folders(checkout)) if checkout else None
 
 
-def _filter_member(member: tarfile.TarInfo, target: str) -> tarfile.TarInfo | None:
-    """Leave out what would lie outside, which no commit that git itself made has."""
-    try:
-        return tarfile.data_filter(member, target) if member.isreg() or member.isdir() else None
-    except tarfile.FilterError:
-        return None
+def _write_member(archive: tarfile.TarFile, member: tarfile.TarInfo, path: Path) -> None:
+    """Write a file or folder; the filters of ``tarfile`` are not in every Python 3.11."""
+    if member.isdir():
+        path.mkdir(parents=True, exist_ok=True)
+    elif member.isreg() and (content := archive.extractfile(member)):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as file:
+            shutil.copyfileobj(content, file)
+        os.utime(path, (member.mtime, member.mtime))
 
 
 def _make_links(links: Sequence[tarfile.TarInfo], target: Path) -> None:
