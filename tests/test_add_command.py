@@ -34,6 +34,12 @@ nav:
         -   Words: words.md
 markdown_extensions: [attr_list]
 """
+ANSWERS_OF_TWO = "model,benchmark,problem,correct\n" + "".join(
+    f"{model},{benchmark},{problem},{int(problem < skill)}\n"
+    for model, skill in (("Elm", 5), ("Fir", 9))
+    for benchmark in ("_a_b[*]", "plain")
+    for problem in range(10)
+)
 ANSWERS = "model,problem,correct\n" + "".join(
     f"{model},p{number},{int(number % step > 0)}\n"
     for model, step in (("Elm", 2), ("Fir", 3))
@@ -81,6 +87,7 @@ def check(report: Path) -> dict[str, object]:
     [
         ("long.csv", LONG, ["A ends at", "B ends at", '{claim="final(B) > final(A)"']),
         ("answers.csv", ANSWERS, ["Elm scores", "Fir scores", '{claim="score(Fir) > score(Elm)"']),
+        ("tests.csv", ANSWERS_OF_TWO, ["Elm scores [50.0%]", " on \\_a\\_b(\\*)."]),
         ("scores.csv", "Model,AIME,MATH\nElm,51.2%,76.8%\nFir,48.0%,75.5%\n", ["Elm scores [51.2%]"]),
         ("one.csv", "step,loss\n1,3\n2,2\n", ["One ends below its start", 'claim="start(One) > final(One)"']),
         ("tokens.csv", "model,tokens_seen,loss\nA,100,3\nA,200,2\n", ["A ends below its start"]),
