@@ -608,17 +608,19 @@ def test_where_an_address_leads_in_a_preview(address: str, found: str) -> None:
 
 
 def test_all_that_loads_is_led_to_main() -> None:
-    """Also candidates of pictures, and the folder of scripts that an inline one loads; the rest stays."""
+    """Also candidates of pictures, and the folder of scripts that an inline one loads; quotes stay quoted."""
     files = frozenset(("js/theme.js", "one.png", "two.png", "own/index.html"))
     html = (
         "<script data-js='js/'>if (a < b) '<a href=\"one.png\">'</script><img alt='a > b' SRC=one.png"
         ' srcset="one.png 1x, two.png 2x"><a title="one.png"><!-- <a href="one.png"> --></a>'
+        "<a href='one.png#&quot;onclick=&quot;x&amp;y'>"
     )
     made = Places(frozenset(("own/index.html",)), files).rewrite(html, "index.html")
     assert made == (
         "<script data-js=\"../../js/\">if (a < b) '<a href=\"one.png\">'</script><img alt='a > b'"
         ' SRC="../../one.png" srcset="../../one.png 1x, ../../two.png 2x"><a title="one.png">'
         '<!-- <a href="one.png"> --></a>'
+        '<a href="../../one.png#&quot;onclick=&quot;x&amp;y">'
     )
 
 
