@@ -34,6 +34,9 @@ LONG = "name,run,step,metric,value\n" + "".join(
     for step in (0, 10, 10, 20)
 )
 DATED = "series,date,value\n" + "".join(f"A,2024-05-{day:02},{day}\n" for day in range(1, 29))
+CHART = '"trainer/global_step","A - acc","A - acc__MIN","A - acc__MAX"\n' + "".join(
+    f'"{step}","{step / 7}","{step / 8}","{step / 6}"\n' for step in range(9)
+)
 GIVEN = "method,step,acc,acc_stderr\n" + "".join(f"M,{step},{step / 9},0.01\n" for step in range(9))
 
 
@@ -61,6 +64,7 @@ SOURCES = {
     ),
     "dated": ({"a.csv": DATED, "source.yml": "columns: {step: date}\n"}, ()),
     "given": ({"a.csv": GIVEN}, ()),
+    "chart": ({"a.csv": CHART}, ("--metric", "acc")),
     "maths": ({"a.csv": OUTCOMES}, ("--benchmark", "maths")),
 }
 
