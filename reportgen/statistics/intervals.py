@@ -225,7 +225,7 @@ def _extend_interval(
     elif at_low > at_high and high - centre <= 2 * (pulled[1] - centre):
         low = one_sided[0]
     low, high = min(low, pulled[0]), max(high, pulled[1])
-    if (low, high) == intervals[0]:
+    if np.allclose((low, high), intervals[0], rtol=0, atol=1e-12 * (ends[1] - ends[0])):  # rounding
         return low, high, ""
     reason = (
         f"at least half of {values.size} problems stand at one end of the range: the interval allows for the "

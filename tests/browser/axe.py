@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 # Contrast takes axe-core longer than everything else together, and is the same for all texts of one colour
 # and size on one ground: it gets one text of each new kind. Only colours differ between light and dark.
 _RUN = """async ([context, onlyColours, known]) => {
-  await Promise.all(document.getAnimations().map((fading) => fading.finished));
+  // Waiting for their end would take for ever where the browser draws no frames.
+  document.getAnimations().forEach((fading) => fading.finish());
   const grounds = new Map([[null, ""]]);
   const groundOf = (node) => {
     if (!grounds.has(node)) {

@@ -322,13 +322,16 @@ def resize(page: Page, width: int, height: int = 900) -> None:
 
 
 def wait_until(page: Page, condition: str) -> None:
-    """Wait for a state of a page; what Playwright has for it needs a policy that allows ``eval``."""
+    """Wait for a state of a page, also of one that draws no frames for a while.
+
+    What Playwright has for it needs a policy that allows ``eval``.
+    """
     page.evaluate(
         f"""async () => {{
           const end = performance.now() + {_PATIENCE};
           while (!({condition})) {{
             if (performance.now() > end) throw new Error("waited in vain");
-            await new Promise(requestAnimationFrame);
+            await new Promise((next) => {{ requestAnimationFrame(next); setTimeout(next, 100); }});
           }}
         }}"""
     )
