@@ -48,6 +48,12 @@ NO_IDLE = "window.requestIdleCallback = () => 0;"
 # What is copied; an empty page has no clipboard.
 SAVED = """if (navigator.clipboard)
   navigator.clipboard.writeText = (text) => { window.copied = text; return Promise.resolve(); };"""
+# Scripts arrange a page of another width some frames later.
+_SCROLLS = """async (width) => {
+  const scrolls = () => document.scrollingElement.scrollWidth > width;
+  for (let n = 0; n < 50 && scrolls(); n++) await new Promise((next) => setTimeout(next, 100));
+  return scrolls();
+}"""
 _NOTE_VIOLATIONS = """document.addEventListener("securitypolicyviolation", (event) =>
     noteViolation(`${event.violatedDirective} ${event.blockedURI} at line ${event.lineNumber}`));"""
 
@@ -300,7 +306,7 @@ class Tabs:
         faults = []
         for width in widths:
             resize(page, width)
-            if page.evaluate("document.scrollingElement.scrollWidth") > width:
+            if page.evaluate(_SCROLLS, width):
                 faults.append(f"{page.url}, {width} px: scrolls sideways")
             for scheme in ("light", "dark"):
                 page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
