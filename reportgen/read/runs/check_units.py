@@ -17,15 +17,14 @@ from reportgen.core.directions import Direction, guess_direction, may_be_percent
 from reportgen.core.words import format_count
 from reportgen.formats import sql
 from reportgen.formats.sql import get_engine
+from reportgen.read.runs.summaries import LONGEST, Run, quote
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from reportgen.read.runs.summaries import Run
     from reportgen.read.tables.distinguish import RowKeys
 
-LONGEST: Final = 40
 ADVICE: Final = "Write all of them as shares, or all in percent"
 """The next step of percent beside shares."""
 # Runs of one experiment are within a factor of two, a failed one is not.
@@ -241,8 +240,3 @@ def name_run(run: str) -> str:
 def name_part(part: str) -> str:
     """Name a metric or benchmark in a message."""
     return " ".join(shorten(name, LONGEST) for name in part.split(chr(31)) if name) or "the score"
-
-
-def quote(name: str) -> str:
-    """Quote a name in a message."""
-    return f'"{shorten(name, LONGEST)}"'

@@ -16,9 +16,9 @@ from reportgen.core.words import format_count, quote_names
 from reportgen.formats.cells import is_number
 from reportgen.read.check_repeats import make_answer_keys, make_step_keys, make_total_keys
 from reportgen.read.runs.check_names import warn_similar_names
-from reportgen.read.runs.check_units import ADVICE, LONGEST, find_percent, quote
+from reportgen.read.runs.check_units import ADVICE, find_percent
 from reportgen.read.runs.copies import report_copies
-from reportgen.read.runs.summaries import Run, Summaries, merge_files, read_runs, report_row
+from reportgen.read.runs.summaries import LONGEST, Run, Summaries, merge_files, quote, read_runs, report_row
 from reportgen.read.tables.distinguish import count_bytes, sample_keys
 from reportgen.read.tables.layout import get_layout
 from reportgen.read.tables.merged import SMALL

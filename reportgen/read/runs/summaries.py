@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # A value, those of the other rows at the same place, and its row.
 _Point: TypeAlias = "tuple[float, list[float], int]"
-_LONGEST: Final = 40
+LONGEST: Final = 40
 _SEPARATORS: Final = re.compile(r"[\s_./()\-]+")
 _DIGITS: Final = re.compile(r"\d+")
 _STATISTICS: Final[dict[str, Callable[[Sequence[float]], float]]] = {
@@ -135,7 +135,7 @@ class Summaries(NamedTuple):
         for (series, part), labels in groups.items():
             base, others = split_labels(labels)
             where = f"WHERE series = {sql.quote(series)} AND part = {sql.quote(part)}"
-            rest = f"{format_count(len(base), 'other run')} of {_quote(series)}"
+            rest = f"{format_count(len(base), 'other run')} of {quote(series)}"
             for label in others:
                 found = self._find_summary("run", label, base, rest, where)
                 if (series, label) not in said and (found := found or self._warn_seed(series, label, base)):
@@ -168,7 +168,7 @@ class Summaries(NamedTuple):
             points = [one for one in self._list_points("run", label, others, where) if len(one[1]) > 1]
             digits = _count_all_digits(points)
             if digits >= (_FEWEST_DIGITS if label in base else 1) and _find_statistic(points) == "mean":
-                rest = f"{format_count(len(others), 'other run')} of {_quote(series)}"
+                rest = f"{format_count(len(others), 'other run')} of {quote(series)}"
                 yield self._report_summary("run", label, f"the mean of the {rest}", points[0])
 
     def _may_be_means(self) -> bool:
@@ -201,9 +201,9 @@ class Summaries(NamedTuple):
                     continue
                 # The least of several series at few steps is one of them, too.
                 digits = sum(count_digits(value) - 1 for value in {value for value, *_ in equal})
-                what = f"equal to {_quote(one)}" if digits >= _FEWEST_DIGITS else ""
+                what = f"equal to {quote(one)}" if digits >= _FEWEST_DIGITS else ""
                 if len(runs[one]) > 1:
-                    what = f"the mean of the {format_count(len(runs[one]), 'run')} of {_quote(one)}"
+                    what = f"the mean of the {format_count(len(runs[one]), 'run')} of {quote(one)}"
             if what:
                 yield self._report_summary("series", label, what, points[0])
 
@@ -241,8 +241,8 @@ class Summaries(NamedTuple):
             "step": layout.outcomes.problem if layout.outcomes else None,
         }
         shown, name = (
-            _quote(label.partition(chr(31))[0]) if label else "that is empty",
-            shorten(columns[column] or column, _LONGEST),
+            quote(label.partition(chr(31))[0]) if label else "that is empty",
+            shorten(columns[column] or column, LONGEST),
         )
         verb = "would count" if certain else "counts"
         message = f"{name} {shown} is {what} ({point[0]:.6g}), and {verb} as one"
@@ -262,8 +262,8 @@ class Summaries(NamedTuple):
         if self.keys.layout.roles.run or column is None or not all(map(is_number, base)):
             return None
         row = next(one.row for one in self.runs if (one.series, one.run) == (series, label))
-        what = f"{shorten(column, _LONGEST)} {_quote(label)}" if label else f"an empty {column}"
-        message = f"rows of {_quote(series)} with {what} are read as one more run beside "
+        what = f"{shorten(column, LONGEST)} {quote(label)}" if label else f"an empty {column}"
+        message = f"rows of {quote(series)} with {what} are read as one more run beside "
         message += f"{format_count(len(base), 'seed')} that are numbers"
         advice = f"Give the run a number, or leave it out with {_write_filter(column, label)} in source.yml"
         return report_row(self.keys, row, message, advice)
@@ -380,5 +380,6 @@ def _write_filter(column: str, *labels: str) -> str:
     return f"filter: {{{column}: {listed if len(cells) == 1 else f'[{listed}]'}}}"
 
 
-def _quote(name: str) -> str:
-    return f'"{shorten(name, _LONGEST)}"'
+def quote(name: str) -> str:
+    """Quote a name in a message."""
+    return f'"{shorten(name, LONGEST)}"'
