@@ -171,7 +171,7 @@ def _print_review(found: Review, text: str, form: str, config_file: Path) -> Non
 
 
 @click.command()
-@click.argument("review", type=click.File("rb"), metavar="REVIEW.JSON")
+@click.argument("review", type=click.File("rb", lazy=True), metavar="REVIEW.JSON")
 @click.option(
     "--max-chars",
     type=click.IntRange(min=_FEWEST),
@@ -221,7 +221,7 @@ def comment(review: BinaryIO, max_chars: int, link: str, picture_base: str, conf
 
 
 @click.command()
-@click.argument("review", type=click.File("rb"), metavar="REVIEW.JSON")
+@click.argument("review", type=click.File("rb", lazy=True), metavar="REVIEW.JSON")
 @click.option(
     "--to",
     "folder",
