@@ -1,16 +1,10 @@
-"""Cases of readers: files in, and what the program says of each source, all in one page of Markdown.
-
-A page ``tests/readers/<format>.md`` has a case under each heading of second level: a sentence that says why,
-the files below ``data/``, each in a fence behind its path, and in the last fence, without a path, what the
-sources are. A fence that begins with ```escaped has the escapes of Python, for what no editor shows.
-Where the head of a page says so, sources within other sources are left out: each folder of a run is one.
-"""
+"""What the program says of each source below ``data/``: its kind, names, diagnostics and rows."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from reportgen.core.errors import ReportError
 from reportgen.formats.sql import fetch_frame
@@ -32,86 +26,8 @@ if TYPE_CHECKING:
 
     from reportgen.settings.inputs import Source
 
-_HEADING = re.compile(r"^## ", re.MULTILINE)
-_FENCE = re.compile(
-    r"(?:^`(?P<path>[^`\n]+)`\n\n)?^(?P<mark>````*)(?P<kind>\w*)\n(?P<text>.*?)^(?P=mark)$",
-    re.MULTILINE | re.DOTALL,
-)
-_OUTER = "Sources within others are left out."
 _MOST_ROWS = 16
 _SCORES = ("series", "run", "seed", "metric", "value", "stderr", "problems")
-
-
-class Case(NamedTuple):
-    """Files by their path below ``data/``, and what is expected of them."""
-
-    name: str
-    reason: str
-    files: dict[str, bytes]
-    expected: str
-    outer: bool = False
-
-    def write_files(self, root: Path) -> None:
-        """Write the files of a report's data."""
-        for path, content in self.files.items():
-            file = root / "data" / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(content)
-
-    def format(self) -> str:
-        """Return the case as it stands in its page."""
-        parts = [f"## {self.name}\n\n{self.reason}\n"]
-        for path, content in self.files.items():
-            kind, text = _write_content(content)
-            parts.append(f"`{path}`\n\n{_fence(kind, text)}")
-        parts.append(_fence("", self.expected))
-        return "\n".join(parts)
-
-
-def read_cases(text: str) -> tuple[str, list[Case]]:
-    """Return what stands above the first case of a page, and its cases."""
-    head, *parts = _HEADING.split(text)
-    return head, [_read_case(part)._replace(outer=_OUTER in head) for part in parts]
-
-
-def _read_case(text: str) -> Case:
-    name, _, rest = text.partition("\n")
-    files, expected = {}, ""
-    for fence in _FENCE.finditer(rest):
-        if fence["path"]:
-            files[fence["path"]] = _read_content(fence["kind"], fence["text"])
-        else:
-            expected = fence["text"]
-    reason = rest[: first.start() if (first := _FENCE.search(rest)) else None]
-    return Case(name, reason.strip(), files, expected)
-
-
-def _read_content(kind: str, text: str) -> bytes:
-    if kind != "escaped":
-        return text.encode()
-    return text.replace("\n", "").encode("ascii").decode("unicode_escape").encode("latin-1")
-
-
-def _write_content(content: bytes) -> tuple[str, str]:
-    try:
-        text = content.decode()
-        plain = not text or (text.endswith("\n") and all(c.isprintable() or c in "\n\t" for c in text))
-    except UnicodeDecodeError:
-        plain = False
-    if plain:
-        return "", text
-    escaped = content.decode("latin-1").encode("unicode_escape").decode("ascii")
-    return "escaped", escaped.replace("\\n", "\\n\n").removesuffix("\n") + "\n"
-
-
-def _fence(kind: str, text: str) -> str:
-    mark = "```"
-    while mark in text:
-        mark += "`"
-    return f"{mark}{kind}\n{text}{mark}\n"
-
-
-# ---- what the program says ---------------------------------------------------------------------------
 
 
 def describe_sources(root: Path, *, outer: bool = False) -> str:

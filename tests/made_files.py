@@ -1,0 +1,60 @@
+"""Files of cases from readable text: what no editor shows, and formats that are not text."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sqlite3
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def _unescape(text: str) -> bytes:
+    """Text with the escapes of Python, whose own line ends are left out."""
+    return text.replace("\n", "").encode("ascii").decode("unicode_escape").encode("latin-1")
+
+
+def _write_parquet(text: str) -> bytes:
+    """A table in CSV as Parquet, with the types that pandas finds."""
+    content = io.BytesIO()
+    pd.read_csv(io.StringIO(text)).to_parquet(content)
+    return content.getvalue()
+
+
+def _write_sqlite(text: str) -> bytes:
+    """Statements of SQL as the database that they make."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "one.db"
+        connection = sqlite3.connect(path)
+        connection.executescript(text)
+        connection.close()
+        return path.read_bytes()
+
+
+# How the text of a fence becomes a file, by the word behind its mark.
+KINDS: dict[str, Callable[[str], bytes]] = {
+    "": str.encode,
+    "escaped": _unescape,
+    "gzip": lambda text: gzip.compress(text.encode(), mtime=0),
+    "parquet": _write_parquet,
+    "sqlite": _write_sqlite,
+}
+
+
+def write_escaped(content: bytes) -> tuple[str, str]:
+    """Return the kind and text of a fence that holds some content."""
+    try:
+        text = content.decode()
+        plain = not text or (text.endswith("\n") and all(c.isprintable() or c in "\n\t" for c in text))
+    except UnicodeDecodeError:
+        plain = False
+    if plain:
+        return "", text
+    escaped = content.decode("latin-1").encode("unicode_escape").decode("ascii")
+    return "escaped", escaped.replace("\\n", "\\n\n").removesuffix("\n") + "\n"

@@ -1,0 +1,89 @@
+"""A drafted report in words: each block as a reader meets it, without its picture."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import TYPE_CHECKING
+
+from html_tree import read_html, table_rows, words
+
+from reportgen.core.errors import ReportError
+from reportgen.site.checking import draft_report
+from reportgen.site.fragments import render_block
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+    from xml.etree import ElementTree as ET
+
+    from reportgen.core.model import Shown
+
+_MOST_ROWS = 16
+_UNSEEN = {"script", "style", "svg", "button", "nav"}
+_INLINE = {
+    "a",
+    "abbr",
+    "b",
+    "br",
+    "code",
+    "em",
+    "i",
+    "label",
+    "mark",
+    "small",
+    "span",
+    "strong",
+    "sub",
+    "sup",
+    "time",
+    "wbr",
+}
+_SENTENCE_END = re.compile(r"(?<=\.)(?<! al\.) ")
+
+
+def show_report(root: Path, places: Sequence[str] = ()) -> str:
+    """Return what the blocks of a report show, a sentence a line; or what stops its draft.
+
+    ``places`` are paths of pages, such as ``index.md``, or of a page's block, such as ``index.md#curve``.
+    """
+    try:
+        report, warnings = draft_report(root / "mkdocs.yml", progress=lambda _done, _all: None)
+    except ReportError as error:
+        return "".join(f"error: {problem}\n" for problem in error.problems)
+    blocks = [
+        _show_block(shown, f"{page}#{block}", page)
+        for (page, block), shown in report.shown.items()
+        if not places or page in places or f"{page}#{block}" in places
+    ]
+    return "\n".join((*blocks, *(f"warning: {one}" for one in warnings))) + "\n"
+
+
+def _show_block(shown: Shown, name: str, page: str) -> str:
+    tree = read_html(render_block(shown, lambda address: address, page.removesuffix(".md")))
+    return "".join(f"{line}\n" for line in (f"[{name}]", *_list_lines(tree)))
+
+
+def _list_lines(element: ET.Element) -> Iterator[str]:
+    """List the words of an element: a line for each sentence, and for each row of a table."""
+    if element.tag in _UNSEEN:
+        return
+    if element.tag == "table":
+        yield from _limit([" | ".join(row) for row in table_rows(element)])
+    elif all(child.tag in _INLINE for child in element):
+        if not (text := words(element)).startswith("Download:"):
+            yield from filter(None, _SENTENCE_END.split(text))
+    else:
+        yield from _split_text(element.text)
+        for child in element:
+            yield from _list_lines(child)
+            yield from _split_text(child.tail)
+
+
+def _split_text(text: str | None) -> list[str]:
+    return [line for line in _SENTENCE_END.split(" ".join((text or "").split())) if line]
+
+
+def _limit(rows: list[str]) -> list[str]:
+    digest = hashlib.sha256("\n".join(rows).encode()).hexdigest()[:12]
+    return rows if len(rows) <= _MOST_ROWS else [*rows[:_MOST_ROWS], f"… {len(rows)} rows, {digest}"]
