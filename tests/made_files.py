@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 import sqlite3
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
+from made_notebooks import write_notebook
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,10 +39,17 @@ def _write_sqlite(text: str) -> bytes:
         return path.read_bytes()
 
 
+def _write_notebook(text: str) -> bytes:
+    """Cells, each behind a line ``%% markdown`` or ``%% code``, as the file that Jupyter saves."""
+    cells = re.findall(r"^%% (\w+)\n(.*?)\n?(?=^%%|\Z)", text, re.MULTILINE | re.DOTALL)
+    return write_notebook(*((body,) if kind == "code" else body for kind, body in cells)).encode()
+
+
 # How the text of a fence becomes a file, by the word behind its mark.
 KINDS: dict[str, Callable[[str], bytes]] = {
     "": str.encode,
     "escaped": _unescape,
+    "notebook": _write_notebook,
     "gzip": lambda text: gzip.compress(text.encode(), mtime=0),
     "parquet": _write_parquet,
     "sqlite": _write_sqlite,

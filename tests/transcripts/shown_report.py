@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from html_tree import read_html, table_rows, words
 
-from reportgen.core.errors import ReportError
-from reportgen.site.checking import draft_report
+from reportgen.core.errors import Diagnostics, ReportError
+from reportgen.draft.gathering import gather_pages
+from reportgen.site.checking import draft_report, open_report
 from reportgen.site.fragments import render_block
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from xml.etree import ElementTree as ET
 
     from reportgen.core.model import Shown
+    from reportgen.settings.inputs import Page
 
 _MOST_ROWS = 16
 _UNSEEN = {"script", "style", "svg", "button", "nav"}
@@ -57,6 +59,36 @@ def show_report(root: Path, places: Sequence[str] = ()) -> str:
         if not places or page in places or f"{page}#{block}" in places
     ]
     return "\n".join((*blocks, *(f"warning: {one}" for one in warnings))) + "\n"
+
+
+def list_pages(root: Path, paths: Sequence[str] = ()) -> str:
+    """Return what is read from the pages of a report: titles, blocks, statements and headings by place.
+
+    A problem does not keep the rest from being listed; those of data are no concern of this.
+    """
+    project, problems = open_report(root / "mkdocs.yml").project, Diagnostics()
+    pages = gather_pages(project, problems)
+    lines = [line for page in pages if page.path in paths or not paths for line in _list_page(page)]
+    return "".join(f"{line}\n" for line in (*lines, *map(str, problems.in_order())))
+
+
+def _list_page(page: Page) -> Iterator[str]:
+    made = ", generated" if page.generated else f", from {page.template}" if page.template else ""
+    yield f"{page.path}: {page.title} ({page.file}{made})"
+    for block in page.blocks:
+        yield f"  {block.location.line}: {block.kind} #{block.id}"
+    for one in page.bindings:
+        first, place = one.location, one.expression_location
+        more = {"of": one.of, "name": one.name, "fails": one.fails}
+        named = "".join(f" {name}={text}" for name, text in more.items() if text)
+        yield f"  {first.line}:{first.column}: {one.kind} [{one.words}]{named}"
+        yield f"  {place.line}:{place.column}: {one.expression}"
+
+
+def show_built_page(html: str) -> str:
+    """Return the words of a built page as the blocks of a drafted one: those of its article."""
+    tree = next(read_html(html).iter("article"), None)
+    return "".join(f"{line}\n" for line in _list_lines(tree)) if tree is not None else ""
 
 
 def _show_block(shown: Shown, name: str, page: str) -> str:

@@ -1,19 +1,25 @@
 """A transcript: commands as a user types them, in this process, with what they print.
 
-Beside ``reportgen`` and ``mkdocs`` there are commands of our own: ``cat FILE``, ``ls FOLDER`` (all files
-below it), ``rm FILE``, ``cp FILE FILE``, and ``show [PAGE | PAGE#BLOCK]``, which prints the blocks of the
-drafted pages in words, without MkDocs. A command may have settings of the environment before it.
+Beside ``reportgen`` and ``mkdocs`` there are commands of our own. For files: ``cat FILE``, ``ls FOLDER`` (all
+files below it), ``rm FILE``, ``cp FILE FILE``, ``mv FILE FILE``, ``ln TARGET LINK``, ``mkfifo FILE``, and
+``replace OLD NEW FILE``. For a report: ``show [PAGE | PAGE#BLOCK]`` prints the blocks of the drafted pages
+in words, without MkDocs; ``page [PAGE]`` what is read from its pages before anything is drawn; ``words FILE``
+the words of a built page; ``json FILE KEY.KEY`` a part of a file. ``python FILE`` runs statements as cells of
+a notebook. A command may have settings of the environment before it.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shlex
 import shutil
 from typing import TYPE_CHECKING
 
 from command_line import call, call_mkdocs
-from shown_report import show_report
+from notebook_cells import run_cells
+from shown_report import list_pages, show_built_page, show_report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,25 +53,61 @@ def _run(root: Path, command: str) -> Iterator[str]:
         variables[match["name"]] = match["value"]
         words.pop(0)
     name, *rest = words
-    match name, rest:
-        case "reportgen", _:
+    match name:
+        case "reportgen":
             yield from _print_output(call(root, *rest, **variables))
-        case "mkdocs", _:
+        case "mkdocs":
             yield from _print_output(call_mkdocs(root, *rest, **variables))
+        case "rm" | "cp" | "mv" | "ln" | "mkfifo" | "replace":
+            _change_files(root, name, rest)
+        case _:
+            yield from _print_files(root, name, rest)
+
+
+def _print_files(root: Path, name: str, words: list[str]) -> Iterator[str]:
+    match name, words:
         case "show", _:
-            yield show_report(root, rest)
+            yield show_report(root, words)
+        case "page", _:
+            yield list_pages(root, words)
+        case "words", [file]:
+            yield show_built_page((root / file).read_text("utf-8"))
+        case "python", [file]:
+            yield run_cells(root, file)
+        case "json", [file, path]:
+            value = json.loads((root / file).read_text("utf-8"))
+            for key in path.split("."):
+                value = value[int(key) if isinstance(value, list) else key]
+            yield json.dumps(value, indent=1, ensure_ascii=False)
         case "cat", [file]:
             yield (root / file).read_text("utf-8")
         case "ls", [folder]:
             files = sorted(path for path in (root / folder).rglob("*") if path.is_file())
             yield "".join(f"{path.relative_to(root).as_posix()}\n" for path in files)
+        case _:
+            raise AssertionError(f"no such command in a transcript: {name} {words}")
+
+
+def _change_files(root: Path, name: str, words: list[str]) -> None:
+    match name, words:
         case "rm", [file]:
             (root / file).unlink()
-        case "cp", [source, target]:
+        case "mkfifo", [file]:
+            os.mkfifo(root / file)
+        case "replace", [old, new, file]:
+            text = (root / file).read_text("utf-8")
+            assert old in text, f"{file} has no {old}"
+            (root / file).write_text(text.replace(old, new), "utf-8")
+        case (("cp" | "mv" | "ln"), [source, target]):
             (root / target).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(root / source, root / target)
+            if name == "cp":
+                shutil.copyfile(root / source, root / target)
+            elif name == "mv":
+                (root / source).rename(root / target)
+            else:
+                (root / target).symlink_to(source)
         case _:
-            raise AssertionError(f"no such command in a transcript: {command}")
+            raise AssertionError(f"no such command in a transcript: {name} {words}")
 
 
 def _print_output(done: CompletedProcess[str]) -> Iterator[str]:
