@@ -11,7 +11,7 @@ import difflib
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from made_files import KINDS
+from made_files import KINDS, copy_kept
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,9 +32,12 @@ class File(NamedTuple):
     text: str
 
     def write(self, root: Path) -> None:
-        """Write the file below a folder."""
+        """Write the file below a folder; what is ``copied`` is a file or folder of the repository."""
         path = root / self.path
         path.parent.mkdir(parents=True, exist_ok=True)
+        if self.kind == "copied":
+            copy_kept(self.text.strip(), path)
+            return
         path.write_bytes(KINDS[self.kind](self.text))
 
 

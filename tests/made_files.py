@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import re
+import shutil
 import sqlite3
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import made_wandb_log as wandb
+import openpyxl
 import pandas as pd
 from made_notebooks import write_notebook
 
@@ -45,6 +49,46 @@ def _write_notebook(text: str) -> bytes:
     return write_notebook(*((body,) if kind == "code" else body for kind, body in cells)).encode()
 
 
+def _write_workbook(text: str) -> bytes:
+    """Sheets of Excel: a line ``[Name]``, and rows of JSON lists below it."""
+    workbook, content = openpyxl.Workbook(), io.BytesIO()
+    workbook.remove(workbook.worksheets[0])
+    for line in text.splitlines():
+        if line.startswith("[") and line[1:-1].isidentifier():
+            sheet = workbook.create_sheet(line[1:-1])
+        else:
+            sheet.append(json.loads(line))
+    workbook.save(content)
+    return content.getvalue()
+
+
+def _write_wandb(text: str) -> bytes:
+    """A log of W&B: a line of JSON for the run, one for each row, and a number where it ends."""
+    first, *rows = map(json.loads, text.splitlines())
+    named = {"id_" if key == "id" else key: value for key, value in first.items() if key != "config"}
+    records = [wandb.run(first.get("config", {}), **named)]
+    for number, row in enumerate(rows):
+        if isinstance(row, int):
+            records.append(wandb.ended(row))
+        elif "define" in row:
+            records.append(wandb.metric(**row["define"]))
+        else:
+            records.append(wandb.history(row, row.get("_step", number)))
+    return wandb.log(wandb.numbered(records))
+
+
+def copy_kept(name: str, target: Path) -> None:
+    """Copy a file or folder of the repository, as ``data/helm-example``; what is packed there is unpacked."""
+    kept = Path(__file__).parents[1] / name
+    if kept.is_file():
+        shutil.copyfile(kept, target)
+        return
+    shutil.copytree(kept, target, ignore=shutil.ignore_patterns("README.md"), dirs_exist_ok=True)
+    for path in list(target.rglob("*.gz")):
+        path.with_suffix("").write_bytes(gzip.decompress(path.read_bytes()))
+        path.unlink()
+
+
 # How the text of a fence becomes a file, by the word behind its mark.
 KINDS: dict[str, Callable[[str], bytes]] = {
     "": str.encode,
@@ -53,6 +97,8 @@ KINDS: dict[str, Callable[[str], bytes]] = {
     "gzip": lambda text: gzip.compress(text.encode(), mtime=0),
     "parquet": _write_parquet,
     "sqlite": _write_sqlite,
+    "wandb": _write_wandb,
+    "xlsx": _write_workbook,
 }
 
 

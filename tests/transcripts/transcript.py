@@ -1,11 +1,13 @@
 """A transcript: commands as a user types them, in this process, with what they print.
 
-Beside ``reportgen`` and ``mkdocs`` there are commands of our own. For files: ``cat FILE``, ``ls FOLDER`` (all
-files below it), ``rm FILE``, ``cp FILE FILE``, ``mv FILE FILE``, ``ln TARGET LINK``, ``mkfifo FILE``, and
-``replace OLD NEW FILE``. For a report: ``show [PAGE | PAGE#BLOCK]`` prints the blocks of the drafted pages
-in words, without MkDocs; ``page [PAGE]`` what is read from its pages before anything is drawn; ``words FILE``
-the words of a built page; ``json FILE KEY.KEY`` a part of a file. ``python FILE`` runs statements as cells of
-a notebook. A command may have settings of the environment before it.
+Beside ``reportgen`` and ``mkdocs`` there are commands of our own. For files: ``cat FILE``, ``ls FOLDER``
+(all files below it), ``rm FILE``, ``cp FILE FILE``, ``mv FILE FILE``, ``ln TARGET LINK``, ``mkfifo FILE``,
+and ``replace OLD NEW FILE``, and ``echo TEXT > FILE`` (or ``>> FILE``). For a report: ``show [PAGE |
+PAGE#BLOCK]`` prints the blocks of the drafted pages in words, without MkDocs; ``page [PAGE]`` what is read
+from its pages before anything is drawn; ``words FILE`` the words of a built page; ``json FILE KEY.KEY`` a
+part of a file. ``python FILE`` runs statements as cells of a notebook; ``sources`` prints what is read
+below ``data/``. After ``reportgen describe``: ``described PATH KEY …`` prints parts of its JSON, and
+``paste PATH [PURPOSE]`` writes what it suggests. A command may have settings of the environment before it.
 """
 
 from __future__ import annotations
@@ -18,8 +20,10 @@ import shutil
 from typing import TYPE_CHECKING
 
 from command_line import call, call_mkdocs
+from described_sources import describe_sources
 from notebook_cells import run_cells
 from shown_report import list_pages, show_built_page, show_report
+from suggestions import list_parts, paste_suggestions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,8 +62,12 @@ def _run(root: Path, command: str) -> Iterator[str]:
             yield from _print_output(call(root, *rest, **variables))
         case "mkdocs":
             yield from _print_output(call_mkdocs(root, *rest, **variables))
-        case "rm" | "cp" | "mv" | "ln" | "mkfifo" | "replace":
+        case "rm" | "cp" | "mv" | "ln" | "mkfifo" | "replace" | "echo":
             _change_files(root, name, rest)
+        case "described":
+            yield from list_parts(root, rest[0], rest[1:])
+        case "paste":
+            yield paste_suggestions(root, rest[0], " ".join(rest[1:]))
         case _:
             yield from _print_files(root, name, rest)
 
@@ -70,6 +78,8 @@ def _print_files(root: Path, name: str, words: list[str]) -> Iterator[str]:
             yield show_report(root, words)
         case "page", _:
             yield list_pages(root, words)
+        case "sources", _:
+            yield describe_sources(root, outer=True)
         case "words", [file]:
             yield show_built_page((root / file).read_text("utf-8"))
         case "python", [file]:
@@ -98,6 +108,10 @@ def _change_files(root: Path, name: str, words: list[str]) -> None:
             text = (root / file).read_text("utf-8")
             assert old in text, f"{file} has no {old}"
             (root / file).write_text(text.replace(old, new), "utf-8")
+        case "echo", [text, (">" | ">>") as mark, file]:
+            (root / file).parent.mkdir(parents=True, exist_ok=True)
+            with (root / file).open("a" if mark == ">>" else "w", encoding="utf-8") as opened:
+                opened.write(text.replace("\\n", "\n") + "\n")
         case (("cp" | "mv" | "ln"), [source, target]):
             (root / target).parent.mkdir(parents=True, exist_ok=True)
             if name == "cp":
