@@ -7,9 +7,12 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from reportgen.core.errors import ReportError
+from reportgen.formats.registry import find_format, find_units, load_reader
+from reportgen.formats.runs import Evaluation
 from reportgen.formats.sql import fetch_frame
 from reportgen.read import (
     find_sources,
+    list_axes,
     make_frame,
     open_source,
     open_totals,
@@ -19,7 +22,7 @@ from reportgen.read import (
 from reportgen.settings.loading import load_source_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pandas as pd
@@ -27,7 +30,10 @@ if TYPE_CHECKING:
     from reportgen.settings.inputs import Source
 
 _MOST_ROWS = 16
+_MOST_RUNS = 8
 _SCORES = ("series", "run", "seed", "metric", "value", "stderr", "problems")
+# Settings of a run that its rows show.
+_SHOWN = frozenset(("name", "folder", "model", "benchmark"))
 
 
 def describe_sources(root: Path, *, outer: bool = False) -> str:
@@ -67,11 +73,60 @@ def _describe_source(root: Path, name: str, source: Source) -> Iterator[str]:
         yield f"score_range: {source.score_range[0]:g} to {source.score_range[1]:g}"
     if source.higher_is_better:
         yield f"higher_is_better: {source.higher_is_better}"
+    yield from _list_settings(source)
     yield from (f"warning: {problem}" for problem in source.warnings)
+    yield from _list_reported(root, source)
     try:
         yield from _read_rows(root, source)
     except ReportError as error:
         yield from (f"error: {problem}" for problem in error.problems)
+
+
+def _list_settings(source: Source) -> Iterator[str]:
+    """Yield how series were measured, and the other settings of runs: what all share, then those of each."""
+    layout: Any = source.layout
+    protocols = {name: dict(source.settings.get_protocol(name).list_stated()) for name in layout.series}
+    yield from _list_shared("protocol", [*protocols.items()])
+    labels = {"top_p": "top-p", "max_tokens": "max tokens"}
+    stated = {name for protocol in protocols.values() for name in protocol} | _SHOWN
+    runs = [
+        (
+            run.get("benchmark") or run.get("name") or run.get("folder") or run.get("model", ""),
+            {name: text for name, text in run.items() if labels.get(name, name) not in stated},
+        )
+        for run in layout.settings
+    ]
+    yield from _list_shared("settings", runs)
+
+
+def _list_shared(word: str, stated: Sequence[tuple[str, Mapping[str, str]]]) -> Iterator[str]:
+    if not stated:
+        return
+    shared = set.intersection(*(set(values.items()) for _, values in stated))
+    lines = [(word, {name: text for name, text in stated[0][1].items() if (name, text) in shared})]
+    for label, values in stated:
+        own = {name: text for name, text in values.items() if (name, text) not in shared}
+        lines.append((f"{word} of {label}", own))
+    lines = [(label, values) for label, values in lines if values]
+    for label, values in lines[:_MOST_RUNS]:
+        yield f"{label}: {', '.join(f'{name} {_write_cell(text)}' for name, text in values.items())}"
+    if len(lines) > _MOST_RUNS:
+        yield f"… {len(lines)} {word}"
+
+
+def _list_reported(root: Path, source: Source) -> Iterator[str]:
+    """Yield the totals that a harness reports beside its answers."""
+    files = [root / file.path for file in source.files]
+    if source.kind != "outcomes" or not all(file.is_file() for file in files):
+        return
+    for unit in find_units(files, source.settings.format).units:
+        form = find_format(unit.format)
+        assert form is not None
+        for one in load_reader(form).read(unit):
+            if isinstance(one, Evaluation) and one.answers:
+                for total in one.totals:
+                    cells = [one.model, one.benchmark, total.metric, total.value, total.stderr, total.n]
+                    yield f"total: {', '.join(map(_write_cell, cells))}"
 
 
 def _read_rows(root: Path, source: Source) -> list[str]:
@@ -93,7 +148,17 @@ def _read_rows(root: Path, source: Source) -> list[str]:
     measurements.check_repeats()
     measurements.check_counters()
     measurements.check_runs()
-    return _write_rows(frame)
+    named = [f"step: {measurements.step_name}"] if measurements.step_name != "step" else []
+    return [*named, *_list_times(root, source), *_write_rows(frame)]
+
+
+def _list_times(root: Path, source: Source) -> list[str]:
+    """Return the first and last time of the values of runs, where they have times besides steps."""
+    layout: Any = source.layout
+    if not layout.settings or "relative time" not in list_axes(source, None, source.metrics):
+        return []
+    times = make_frame(read_measurements(root, source, source.metrics, x="wall time"))["step"].dropna()
+    return [f"times: {' to '.join(str(one).removesuffix('+00:00') for one in (times.min(), times.max()))}"]
 
 
 def _read_totals(root: Path, source: Source) -> list[str]:
