@@ -117,6 +117,8 @@ def _is_distinguishable(typed: Typed, words: str, quantity: Quantity, scale: Sca
     value, expected = (get_typed_value(one, quantity, scale) for one in (shown, typed))
     if shown.relation == "<":
         return expected > value
+    if math.isinf(value) or math.isinf(expected):
+        return value != expected  # one of them is larger than any number, if only by its rounding
     rounded = not shown.moment and agrees(shown, expected, quantity, scale)
     return not rounded and not agrees(typed, value, quantity, scale)
 

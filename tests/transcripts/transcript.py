@@ -3,7 +3,8 @@
 Beside ``reportgen`` and ``mkdocs`` there are commands of our own. For files: ``cat FILE``, ``ls FOLDER``
 (all files below it), ``rm FILE``, ``cp FILE FILE``, ``mv FILE FILE``, ``ln TARGET LINK``, ``mkfifo FILE``,
 and ``replace OLD NEW FILE``, and ``echo TEXT > FILE`` (or ``>> FILE``). For a report: ``show [PAGE |
-PAGE#BLOCK]`` prints the blocks of the drafted pages in words, without MkDocs; ``page [PAGE]`` what is read
+PAGE#BLOCK]`` prints the blocks of the drafted pages in words, without MkDocs; ``statements`` how
+readers have its statements explained; ``page [PAGE]`` what is read
 from its pages before anything is drawn; ``words FILE`` the words of a built page; ``json FILE KEY.KEY`` a
 part of a file. ``python FILE`` runs statements as cells of a notebook; ``sources`` prints what is read
 below ``data/``. After ``reportgen describe``: ``described PATH KEY …`` prints parts of its JSON, and
@@ -23,6 +24,7 @@ from command_line import call, call_mkdocs
 from described_sources import describe_sources
 from notebook_cells import run_cells
 from shown_report import list_pages, show_built_page, show_report
+from shown_statements import show_statements
 from suggestions import list_parts, paste_suggestions
 
 if TYPE_CHECKING:
@@ -76,6 +78,8 @@ def _print_files(root: Path, name: str, words: list[str]) -> Iterator[str]:
     match name, words:
         case "show", _:
             yield show_report(root, words)
+        case "statements", []:
+            yield show_statements(root)
         case "page", _:
             yield list_pages(root, words)
         case "sources", _:
