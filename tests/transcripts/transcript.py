@@ -3,12 +3,12 @@
 Beside ``reportgen`` and ``mkdocs`` there are commands of our own. For files: ``cat FILE``, ``ls FOLDER``
 (all files below it), ``rm FILE``, ``cp FILE FILE``, ``mv FILE FILE``, ``ln TARGET LINK``, ``mkfifo FILE``,
 and ``replace OLD NEW FILE``, and ``echo TEXT > FILE`` (or ``>> FILE``). For a report: ``show [PAGE |
-PAGE#BLOCK]`` prints the blocks of the drafted pages in words, without MkDocs; ``statements`` how
-readers have its statements explained; ``page [PAGE]`` what is read
-from its pages before anything is drawn; ``words FILE`` the words of a built page; ``json FILE KEY.KEY`` a
-part of a file. ``python FILE`` runs statements as cells of a notebook; ``sources`` prints what is read
-below ``data/``. After ``reportgen describe``: ``described PATH KEY …`` prints parts of its JSON, and
-``paste PATH [PURPOSE]`` writes what it suggests. A command may have settings of the environment before it.
+PAGE#BLOCK]`` prints the blocks of the drafted pages in words, without MkDocs; ``statements`` how its
+statements are explained to readers; ``page [PAGE]`` what is read from its pages before anything is drawn;
+``words FILE`` the words of a built page; ``json FILE KEY.KEY`` a part of a file. ``python FILE`` runs
+statements as cells of a notebook; ``sources`` prints what is read below ``data/``. After ``reportgen
+describe``: ``described PATH KEY …`` prints parts of its JSON, and ``paste PATH [PURPOSE]`` writes what it
+suggests. A command may have settings of the environment before it.
 """
 
 from __future__ import annotations
@@ -66,6 +66,8 @@ def _run(root: Path, command: str) -> Iterator[str]:
             yield from _print_output(call_mkdocs(root, *rest, **variables))
         case "rm" | "cp" | "mv" | "ln" | "mkfifo" | "replace" | "echo":
             _change_files(root, name, rest)
+        case "statements":
+            yield show_statements(root)
         case "described":
             yield from list_parts(root, rest[0], rest[1:])
         case "paste":
@@ -78,8 +80,6 @@ def _print_files(root: Path, name: str, words: list[str]) -> Iterator[str]:
     match name, words:
         case "show", _:
             yield show_report(root, words)
-        case "statements", []:
-            yield show_statements(root)
         case "page", _:
             yield list_pages(root, words)
         case "sources", _:
