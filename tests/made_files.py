@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import json
@@ -89,9 +90,38 @@ def copy_kept(name: str, target: Path) -> None:
         path.unlink()
 
 
+def _write_answers(text: str) -> bytes:
+    """Scores of samples as CSV: a line for each series, a word for each problem, a mark for each sample.
+
+    ``A seed=1: 110*20 0-0 0.25`` is a series with 20 problems of which two of three samples are right, one of
+    which the second sample is missing, and one of a single sample with this score.
+    """
+    columns: list[str] = []
+    rows: list[dict[str, str]] = []
+    for line in text.splitlines():
+        head, _, words = line.partition(": ")
+        series, *more = head.split()
+        named = dict(one.split("=") for one in more)
+        columns += [name for name in named if name not in columns]
+        cells = [word.partition("*") for word in words.split()]
+        problems = [cell for cell, _, count in cells for _ in range(int(count or 1))]
+        rows += [
+            {"series": series, **named, "problem": f"p{place}", "sample": f"{sample}", "score": score}
+            for place, cell in enumerate(problems, 1)
+            for sample, score in enumerate([cell] if "." in cell else cell, 1)
+            if score != "-"
+        ]
+    content = io.StringIO()
+    writer = csv.DictWriter(content, ["series", *columns, "problem", "sample", "score"], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return content.getvalue().encode()
+
+
 # How the text of a fence becomes a file, by the word behind its mark.
 KINDS: dict[str, Callable[[str], bytes]] = {
     "": str.encode,
+    "answers": _write_answers,
     "escaped": _unescape,
     "notebook": _write_notebook,
     "gzip": lambda text: gzip.compress(text.encode(), mtime=0),

@@ -8,7 +8,8 @@ statements are explained to readers; ``page [PAGE]`` what is read from its pages
 ``words FILE`` the words of a built page; ``json FILE KEY.KEY`` a part of a file. ``python FILE`` runs
 statements as cells of a notebook; ``sources`` prints what is read below ``data/``. After ``reportgen
 describe``: ``described PATH KEY …`` prints parts of its JSON, and ``paste PATH [PURPOSE]`` writes what it
-suggests. A command may have settings of the environment before it.
+suggests. ``drawn_report`` has commands about drafted blocks. A command may have settings of the
+environment before it.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING
 
 from command_line import call, call_mkdocs
 from described_sources import describe_sources
+from drawn_report import COMMANDS, run_drawing_command
 from notebook_cells import run_cells
 from shown_report import list_pages, show_built_page, show_report
 from shown_statements import show_statements
@@ -72,6 +74,8 @@ def _run(root: Path, command: str) -> Iterator[str]:
             yield from list_parts(root, rest[0], rest[1:])
         case "paste":
             yield paste_suggestions(root, rest[0], " ".join(rest[1:]))
+        case _ if name in COMMANDS:
+            yield run_drawing_command(root, name, rest)
         case _:
             yield from _print_files(root, name, rest)
 

@@ -1,0 +1,97 @@
+"""What drafted blocks draw and let readers download: words of pictures, CSV files, numbers, key results."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+from reportgen.core.errors import ReportError
+from reportgen.core.model import Figure, Panels, Stack
+from reportgen.site.checking import draft_report
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from reportgen.core.model import BenchmarkResult, Shown
+    from reportgen.draft.report import Report
+
+COMMANDS = ("picture", "csv", "numbers", "results")
+_MOST_LINES = 16
+
+
+def run_drawing_command(root: Path, name: str, words: list[str]) -> str:
+    """Run one of the commands about drafted blocks, and return what it prints.
+
+    ``picture PAGE#BLOCK`` prints the name, the words and the tooltips of its pictures; ``csv PAGE#BLOCK`` its
+    files; ``numbers PAGE#BLOCK KEY.KEY …`` parts of its numbers, where ``*`` takes all; ``results`` the key
+    results of each benchmark.
+    """
+    try:
+        report, _ = draft_report(root / "mkdocs.yml", progress=lambda _done, _all: None)
+    except ReportError as error:
+        return "".join(f"error: {problem}\n" for problem in error.problems)
+    return "".join(f"{line}\n" for line in _list_lines(report, name, words))
+
+
+def _list_lines(report: Report, name: str, words: list[str]) -> Iterator[str]:
+    if name == "results":
+        for page, result in report.benchmarks.items():
+            yield from _describe_result(page, result)
+        return
+    page, _, block = words[0].partition("#")
+    shown = report.shown[page, block]
+    if name == "numbers":
+        numbers = getattr(shown, "numbers", {})
+        yield from (f"{key}: {json.dumps(_pick(numbers, key.split('.')))}" for key in words[1:])
+        return
+    for part in list_parts(shown):
+        if name == "picture" and isinstance(part, Figure):
+            yield from describe_picture(str(part.inline_svg))
+        elif name == "csv" and not isinstance(part, str):
+            yield from (f"[{part.id}]", *_limit(str(part.csv).splitlines()))
+
+
+def list_parts(shown: Shown) -> tuple[Any, ...]:
+    """Return the parts of a block."""
+    if isinstance(shown, Stack):
+        return shown.parts
+    return shown.figures if isinstance(shown, Panels) else (shown,)
+
+
+def describe_picture(svg: str) -> Iterator[str]:
+    """List the name of a picture, its words, and each of its tooltips."""
+    root = ET.fromstring(svg)  # noqa: S314 - our own
+    if root.get("aria-label"):
+        yield f"picture: {root.get('aria-label')}"
+    texts = ["".join(one.itertext()) for one in root.iter() if one.tag.rpartition("}")[2] == "text"]
+    yield f"texts: {' | '.join(texts)}"
+    tips = [one.get("data-rg-tip") for one in root.iter() if one.get("data-rg-tip")]
+    yield from _limit([f"  {' / '.join(str(tip).splitlines())}" for tip in tips])
+
+
+def _describe_result(page: str, result: BenchmarkResult) -> Iterator[str]:
+    yield f"[{page}] {result.name}: {' '.join(filter(None, (result.leader, result.score)))}"
+    yield from (f"{label}: {text}" for label, text in result.facts)
+    if result.others:
+        yield f"others: {'; '.join(f'{name}, {verdict}' for name, verdict in result.others)}"
+    for svg in filter(None, (result.spark, result.strip)):
+        yield f"picture: {ET.fromstring(svg).get('aria-label')}"  # noqa: S314 - our own
+
+
+def _pick(value: Any, keys: list[str]) -> Any:  # noqa: ANN401 - JSON
+    if not keys:
+        return value
+    first, *rest = keys
+    if first == "*":
+        return [_pick(one, rest) for one in (value.values() if isinstance(value, dict) else value)]
+    return _pick(value[int(first)] if isinstance(value, list | tuple) else value.get(first), rest)
+
+
+def _limit(lines: list[str]) -> list[str]:
+    if len(lines) <= _MOST_LINES:
+        return lines
+    digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]
+    return [*lines[:_MOST_LINES], f"… {len(lines)} lines, {digest}"]
