@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from reportgen.core.model import BenchmarkResult, Shown
     from reportgen.draft.report import Report
 
-COMMANDS = ("picture", "csv", "numbers", "results")
+COMMANDS = ("picture", "csv", "numbers", "payload", "results")
 _MOST_LINES = 16
 
 
@@ -26,8 +26,8 @@ def run_drawing_command(root: Path, name: str, words: list[str]) -> str:
     """Run one of the commands about drafted blocks, and return what it prints.
 
     ``picture PAGE#BLOCK`` prints the name, the words and the tooltips of its pictures; ``csv PAGE#BLOCK`` its
-    files; ``numbers PAGE#BLOCK KEY.KEY …`` parts of its numbers, where ``*`` takes all; ``results`` the key
-    results of each benchmark.
+    files; ``numbers PAGE#BLOCK KEY.KEY …`` parts of its numbers, where ``*`` takes all; ``payload`` the
+    same of what the browser gets; ``results`` the key results of each benchmark.
     """
     try:
         report, _ = draft_report(root / "mkdocs.yml", progress=lambda _done, _all: None)
@@ -48,6 +48,9 @@ def _list_lines(report: Report, name: str, words: list[str]) -> Iterator[str]:
         yield from (f"{key}: {json.dumps(_pick(numbers, key.split('.')))}" for key in words[1:])
         return
     for part in list_parts(shown):
+        if name == "payload" and isinstance(part, Figure):
+            sent = json.loads(str(part.payload))
+            yield from (f"{key}: {json.dumps(_pick(sent, key.split('.')))}" for key in words[1:])
         if name == "picture" and isinstance(part, Figure):
             yield from describe_picture(str(part.inline_svg))
         elif name == "csv" and not isinstance(part, str):

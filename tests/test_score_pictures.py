@@ -1,0 +1,212 @@
+"""Pictures and files of blocks about scores: every mark stands for its score, whatever the names are."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from math import comb
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+import altair as alt
+import numpy as np
+import pytest
+from made_figures import HOSTILE
+from made_files import KINDS
+from made_projects import write_report
+
+from reportgen.core.model import Figure, ResultTable, Stack
+from reportgen.figures.render import render_png, render_vega_lite
+from reportgen.site.checking import draft_report
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reportgen.core.model import FloatArray
+    from reportgen.draft.report import Report
+
+BLOCKS = ("scores", "comparison", "passk", "problems", "runs", "distribution")
+PAGE = "---\nbenchmark: {{name: {name}, source: answers}}\n---\n# Page\n\n" + "".join(
+    f"```{kind}\nid: the-{kind}\n```\n\n" for kind in BLOCKS
+)
+ANSWERS = """
+A seed=1: 11 10 10 00 11 10 01 00
+A seed=2: 11 00 10 00 11 10 01 00
+B seed=1: 11 -- 00 00 10 10 00 00
+C seed=1: 00 10 00 00 10 00 00 00
+"""
+
+
+def drafted(root: Path, answers: str | bytes, name: str = "Contest") -> Report:
+    """A report with each block about scores, on one page."""
+    files = {"content/index.md": PAGE.format(name=json.dumps(name)), "data/answers.csv": answers}
+    write_report(root, {**files, "data/runs.csv": None})
+    return draft_report(root / "mkdocs.yml", progress=lambda _done, _all: None)[0]
+
+
+def parts(report: Report, kind: str) -> list[Any]:
+    """The figures and tables of a block."""
+    shown = report.shown["index.md", f"the-{kind}"]
+    return list(shown.parts) if isinstance(shown, Stack) else [shown]
+
+
+def figure(report: Report, kind: str) -> Figure:
+    """The figure of a block."""
+    (found,) = [part for part in parts(report, kind) if isinstance(part, Figure)]
+    return found
+
+
+def rows(text: object) -> list[dict[str, str]]:
+    """The rows of a CSV file."""
+    return list(csv.DictReader(io.StringIO(str(text))))
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    """The report about four runs of three series."""
+    return drafted(tmp_path_factory.mktemp("scores"), KINDS["answers"](ANSWERS.lstrip()))
+
+
+def test_specifications_are_valid_and_draw_the_csv(report: Report) -> None:
+    """Vega-Lite draws each; their data are those of the files."""
+    for kind in BLOCKS:
+        made = figure(report, kind)
+        spec = json.loads(str(made.spec))
+        assert render_vega_lite(spec).startswith("<svg"), kind
+        assert "var(" not in str(made.file_svg)
+        assert render_png(str(made.file_svg)).startswith(b"\x89PNG")
+        json.dumps(made.numbers, allow_nan=False)
+        assert "nan" not in (str(made.inline_svg) + str(made.csv) + str(made.spec)).casefold()
+    passk, pairs = (json.loads(str(figure(report, kind).spec)) for kind in ("passk", "comparison"))
+    alt.LayerChart.from_dict(passk, validate=True)
+    assert passk["datasets"]["means"] == str(figure(report, "passk").csv)
+    drawn = {row["name"]: row["value"] for row in pairs["datasets"]["rows"]}
+    assert drawn == pytest.approx(
+        {row["a"]: float(row["difference"]) for row in rows(figure(report, "comparison").csv)}
+    )
+    heat = render_vega_lite(json.loads(str(figure(report, "problems").spec)))
+    assert heat.count('aria-roledescription="rect mark"') == 3 * 8 - 1
+
+
+def test_pass_at_k_is_the_published_estimator(report: Report) -> None:
+    """By whole numbers: 100 times the mean of 1 - C(2 - c, k)/C(2, k) over problems and runs."""
+    found = {
+        (row["series"], int(row["step"])): float(row["value"]) for row in rows(figure(report, "passk").csv)
+    }
+    right = {"A": [2, 2, 1, 0, 1, 1, 0, 0, 2, 2, 1, 1, 1, 1, 0, 0], "C": [0, 1, 0, 0, 1, 0, 0, 0]}
+    for name, counts in right.items():
+        for k in (1, 2):
+            chances = [1 - comb(2 - c, k) / comb(2, k) for c in counts]
+            assert found[name, k] == pytest.approx(100 * np.mean(chances))
+    live = json.loads(str(figure(report, "passk").payload))
+    assert (live["x"]["scale"], live["x"]["title"], live["x"]["ticks"]) == ("log2", "k", [1, 2])
+    assert (live["x"]["symbol"], live["y"]["unit"]) == (True, "%")
+    assert '"base": 2' in figure(report, "passk").view
+
+
+def test_a_lone_run_has_no_interval(tmp_path: Path, report: Report) -> None:
+    """Neither in the picture of runs, nor a width of zero in those of one problem."""
+    one = drafted(tmp_path, "model,problem,sample,score\nA,p,1,1\nA,p,2,0\n")
+    for kind in ("runs", "scores"):
+        assert 'class="rg-interval"' not in str(figure(one, kind).inline_svg)
+        assert 'class="rg-interval"' in str(figure(report, kind).inline_svg)
+    assert '"low"' not in str(figure(one, "passk").payload)
+
+
+def test_the_same_scores_give_the_same_blocks(tmp_path: Path, report: Report) -> None:
+    """In another folder, without a cache."""
+    again = drafted(tmp_path, KINDS["answers"](ANSWERS.lstrip()))
+    assert list(again.shown.items()) == list(report.shown.items())
+
+
+def test_any_name_may_be_a_series_a_problem_and_a_benchmark(tmp_path: Path) -> None:
+    """Nothing breaks, no picture has an element of theirs, and no file runs a formula."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(["model", "problem", "sample", "score"])
+    hostile = [name.replace("\0", "") for name in HOSTILE]  # which readers refuse
+    for place, name in enumerate(hostile):
+        for other, problem in enumerate((*hostile[:7], "plain")):
+            writer.writerows([name, problem, sample, (place + other + sample) % 2] for sample in (1, 2))
+    made = drafted(tmp_path, text.getvalue(), HOSTILE[0])
+    names = {" ".join(name.split()) for name in hostile}
+    for kind in BLOCKS:
+        for drawing in (figure(made, kind).inline_svg, figure(made, kind).file_svg):
+            tags = {one.tag.rpartition("}")[2] for one in ET.fromstring(str(drawing)).iter()}  # noqa: S314 - our own
+            assert not tags & {"script", "img", "foreignObject", "a"}, kind
+        for part in parts(made, kind):
+            if isinstance(part, Figure | ResultTable):
+                cells = [cell for row in csv.reader(io.StringIO(str(part.csv))) for cell in row]
+                assert not [cell for cell in cells if cell.startswith(("=", "@"))], kind
+                assert len({len(row) for row in csv.reader(io.StringIO(str(part.csv)))}) == 1
+    (table,) = [part for part in parts(made, "scores") if isinstance(part, ResultTable)]
+    assert {" ".join(row[0].text.split()) for row in table.rows} == names
+    live = json.loads(str(figure(made, "problems").payload))
+    assert {" ".join(name.split()) for name in live["series"]} == names
+    result = made.benchmarks["index.md"]
+    spark = list(ET.fromstring(result.spark).iter())  # noqa: S314 - our own
+    assert {one.tag for one in spark} == {"svg", "rect", "path", "title"}
+    assert not [name for one in spark for name in one.attrib if name.startswith("on")]
+
+
+# ---- the map of problems ------------------------------------------------------------------------
+
+
+def read_opacities(svg: str, columns: int) -> FloatArray:
+    """The opacity of each cell, read back from the paths; -1 for a thin line, NaN for nothing."""
+    cells = []
+    for row in ET.fromstring(svg).iter("svg"):  # noqa: S314 - our own
+        if row.get("class") != "rg-heat-cells":
+            continue
+        found = np.full(columns, np.nan)
+        for path in row.iter("path"):
+            for start, wide in re.findall(r"M(\d+) 5h(\d+)", path.get("d") or ""):
+                first = int(start) // 10
+                found[first : first + -(-int(wide) // 10)] = float(path.get("stroke-opacity", -1))
+        cells.append(found)
+    return np.array(cells)
+
+
+def draw_map(root: Path, values: FloatArray) -> Figure:
+    """The map of problems with these values, of shape (series, problems); NaN is no answer."""
+    lines = [
+        f"s{series},p{problem},{value}"
+        for (series, problem), value in np.ndenumerate(values)
+        if not np.isnan(value)
+    ]
+    page = "# Page\n\n```problems\nid: the-problems\nsource: answers\n```\n"
+    files = {"content/index.md": page, "data/answers.csv": "\n".join(["model,problem,score", *lines])}
+    write_report(root, {**files, "data/runs.csv": None})
+    return figure(draft_report(root / "mkdocs.yml", progress=lambda _done, _all: None)[0], "problems")
+
+
+def test_every_cell_has_the_step_of_its_score(tmp_path: Path) -> None:
+    """0 and the highest score have steps of their own; fifths lie between; the hardest stands last."""
+    values = np.array([[0.0, 0.001, 0.199, 0.2, 0.5, 0.79, 0.8, 0.999, 1.0]])
+    (found,) = read_opacities(str(draw_map(tmp_path, values).inline_svg), 9)
+    steps = sorted(set(found))
+    assert [steps.index(one) for one in found] == [6, 5, 5, 4, 3, 2, 1, 1, 0]
+
+
+@pytest.mark.parametrize("count", [1, 119, 121, 500])
+def test_the_paths_of_a_row_are_its_cells(tmp_path: Path, count: int) -> None:
+    """With gaps between cells and without, no cell is lost and none stands twice, in few elements."""
+    rng = np.random.default_rng(count)
+    values = np.where(rng.random((3, count)) < 0.2, np.nan, rng.random((3, count)).round(1))
+    values[0] = rng.random(count).round(1)
+    made = draw_map(tmp_path, values)
+    found, live = read_opacities(str(made.inline_svg), count), json.loads(str(made.payload))
+    root = ET.fromstring(str(made.inline_svg))  # noqa: S314 - our own
+    (box,) = [part for part in root if part.get("class") == "rg-cells"]
+    assert (root.get("data-rg-columns"), found.shape) == ("problems", (len(live["series"]), count))
+    assert float(box.get("height", "")) % len(live["series"]) == 0
+    assert len(list(root.iter())) < 20 * 12 + 30
+    places = [int(name[1:]) for name in live["problems"]]
+    expected = values[[int(name[1:]) for name in live["series"]]][:, places]
+    assert np.array_equal(found < 0, np.isnan(expected))
+    steps = np.where(expected == 1, 6, np.floor(expected * 5) + (expected > 0))
+    pairs = sorted(set(zip(steps[found >= 0].tolist(), found[found >= 0].tolist(), strict=True)))
+    assert len(pairs) == len({step for step, _ in pairs}) == len({opacity for _, opacity in pairs})
+    assert [opacity for _, opacity in pairs] == sorted(opacity for _, opacity in pairs)
