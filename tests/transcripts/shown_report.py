@@ -53,6 +53,8 @@ def show_report(root: Path, places: Sequence[str] = ()) -> str:
         report, warnings = draft_report(root / "mkdocs.yml", progress=lambda _done, _all: None)
     except ReportError as error:
         return "".join(f"error: {problem}\n" for problem in error.problems)
+    known = {name for page, block in report.shown for name in (page, f"{page}#{block}")}
+    assert known.issuperset(places), f"there are {sorted(known)}"
     blocks = [
         _show_block(shown, f"{page}#{block}", page)
         for (page, block), shown in report.shown.items()
