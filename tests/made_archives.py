@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import random
+import struct
 import subprocess
 import zipfile
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from click.testing import CliRunner
 from command_line import call
 from made_projects import PAGE, RUNS, files_below
@@ -16,6 +19,7 @@ from reportgen.cli.main import cli
 from reportgen.core import intact
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 CITED = """
@@ -83,14 +87,25 @@ def unpack(path: Path, folder: Path) -> Path:
     return folder
 
 
+def zip_files(path: Path, content: Mapping[str, bytes]) -> None:
+    """Write a zip file that is the same each time."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, data in content.items():
+            file.writestr(zipfile.ZipInfo(name), data)
+
+
+def list_names(path: Path) -> str:
+    """The names in an archive, a line each, in their order."""
+    with zipfile.ZipFile(path) as file:
+        return "".join(f"{name}\n" for name in file.namelist())
+
+
 def pack(folder: Path, path: Path) -> Path:
     """An archive of changed files, whose manifest is that of these."""
     content = {name: data for name, data in files_below(folder).items() if name != intact.MANIFEST}
     lines = (f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in sorted(content.items()))
     content[intact.MANIFEST] = "".join(lines).encode()
-    with zipfile.ZipFile(path, "w") as file:
-        for name, data in content.items():
-            file.writestr(name, data)
+    zip_files(path, content)
     return path
 
 
@@ -98,3 +113,79 @@ def read_provenance(path: Path) -> dict[str, Any]:
     """The figures of an archive's ``provenance.json``, by id."""
     with zipfile.ZipFile(path) as file:
         return {one["id"]: one for one in json.loads(file.read("provenance.json"))["figures"]}
+
+
+# ---- archives that were damaged, or written to do harm
+
+LINE = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  empty.txt\n"
+NAMES = (
+    *("../x", "/etc/x", "a/../../x", "..", "C:\\x", "a\\..\\x", "a//b", "./x", "a/./b", "x/"),
+    *("\x00x", "a\nb", "con", "a" * 300, "\u202egpj.exe", "é", "e\u0301", "~/x", "$HOME/x", "-rf"),
+)
+MANIFESTS = (
+    *("", "x", LINE * 2, LINE[:-1], LINE.upper(), LINE.replace("  ", " "), f"\ufeff{LINE}", "\n" * 100),
+    *(LINE.replace("empty.txt", name) for name in ("../x", "/x", "manifest-sha256.txt", "a\\b", "")),
+)
+
+
+def write_zip(path: Path, members: dict[str, bytes], manifest: str | bytes = LINE) -> Path:
+    """A small archive."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in members.items():
+            file.writestr(zipfile.ZipInfo(name), content)
+        file.writestr(intact.MANIFEST, manifest)
+    return path
+
+
+def list_hostile(folder: Path) -> Iterator[Path]:
+    """A hundred and more of them."""
+    good = write_zip(folder / "good.zip", {"empty.txt": b""})
+    for number, name in enumerate(NAMES):
+        yield write_zip(folder / f"name{number}.zip", {"empty.txt": b"", name: b"x"})
+    for number, manifest in enumerate(MANIFESTS):
+        yield write_zip(folder / f"manifest{number}.zip", {"empty.txt": b""}, manifest)
+    whole = good.read_bytes()
+    chance = random.Random(15)  # noqa: S311 - no secret
+    for number in range(40):
+        path = folder / f"cut{number}.zip"
+        path.write_bytes(whole[: chance.randrange(len(whole))])
+        yield path
+    for number in range(40):
+        path, torn = folder / f"torn{number}.zip", bytearray(whole)
+        for _ in range(3):
+            torn[chance.randrange(len(torn))] = chance.randrange(256)
+        path.write_bytes(torn)
+        yield path
+    yield from _list_special(folder, whole)
+
+
+def _list_special(folder: Path, whole: bytes) -> Iterator[Path]:
+    link = zipfile.ZipInfo("link")
+    link.external_attr = 0o120777 << 16
+    path = folder / "link.zip"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr(link, "/etc/passwd")
+        file.writestr(intact.MANIFEST, LINE)
+    yield path
+    path = folder / "twice.zip"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("empty.txt", "")
+        with pytest.warns(UserWarning, match="Duplicate"):
+            file.writestr("empty.txt", "x")
+        file.writestr(intact.MANIFEST, LINE)
+    yield path
+    # The flag of encryption, in both headers of the first member.
+    path, locked = folder / "encrypted.zip", bytearray(whole)
+    locked[6] |= 1
+    locked[whole.index(b"PK\x01\x02") + 8] |= 1
+    path.write_bytes(locked)
+    yield path
+    # A size that is not the member's own.
+    path, larger = folder / "size.zip", bytearray(whole)
+    struct.pack_into("<I", larger, whole.index(b"PK\x01\x02") + 24, 0xFFFFFFF0)
+    path.write_bytes(larger)
+    yield path
+    yield write_zip(folder / "bomb.zip", {"empty.txt": b"\0" * 300_000_000})
+    for name in ("report.json", "provenance.json", "ro-crate-metadata.json", "report.html"):
+        deep = "[" * 100_000
+        yield write_zip(folder / f"deep-{name}.zip", {name: deep.encode(), "empty.txt": b""})
