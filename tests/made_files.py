@@ -8,14 +8,13 @@ import io
 import json
 import re
 import shutil
-import sqlite3
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import made_wandb_log as wandb
 import openpyxl
 import pandas as pd
+from made_evaluations import packed_zstandard
+from made_logs import ARCHIVES, MLFLOW, TRACKIO, read_events, read_wandb, write_database
 from made_notebooks import write_notebook
 
 if TYPE_CHECKING:
@@ -32,16 +31,6 @@ def _write_parquet(text: str) -> bytes:
     content = io.BytesIO()
     pd.read_csv(io.StringIO(text)).to_parquet(content)
     return content.getvalue()
-
-
-def _write_sqlite(text: str) -> bytes:
-    """Statements of SQL as the database that they make."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "one.db"
-        connection = sqlite3.connect(path)
-        connection.executescript(text)
-        connection.close()
-        return path.read_bytes()
 
 
 def _write_notebook(text: str) -> bytes:
@@ -61,21 +50,6 @@ def _write_workbook(text: str) -> bytes:
             sheet.append(json.loads(line))
     workbook.save(content)
     return content.getvalue()
-
-
-def _write_wandb(text: str) -> bytes:
-    """A log of W&B: a line of JSON for the run, one for each row, and a number where it ends."""
-    first, *rows = map(json.loads, text.splitlines())
-    named = {"id_" if key == "id" else key: value for key, value in first.items() if key != "config"}
-    records = [wandb.run(first.get("config", {}), **named)]
-    for number, row in enumerate(rows):
-        if isinstance(row, int):
-            records.append(wandb.ended(row))
-        elif "define" in row:
-            records.append(wandb.metric(**row["define"]))
-        else:
-            records.append(wandb.history(row, row.get("_step", number)))
-    return wandb.log(wandb.numbered(records))
 
 
 def copy_kept(name: str, target: Path) -> None:
@@ -126,9 +100,15 @@ KINDS: dict[str, Callable[[str], bytes]] = {
     "notebook": _write_notebook,
     "gzip": lambda text: gzip.compress(text.encode(), mtime=0),
     "parquet": _write_parquet,
-    "sqlite": _write_sqlite,
-    "wandb": _write_wandb,
+    "sqlite": write_database,
+    "mlflow": lambda text: write_database(MLFLOW + text),
+    "trackio": lambda text: write_database(TRACKIO + text),
+    "tensorboard": read_events,
+    "wandb": read_wandb,
+    "wandb_nested": lambda text: read_wandb(text, nested=True),
     "xlsx": _write_workbook,
+    "zstd": lambda text: packed_zstandard(text.encode()),
+    **ARCHIVES,
 }
 
 

@@ -1,0 +1,250 @@
+"""Logs, stores and archives from readable text, as pages of cases have it: a line of JSON for each event."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import re
+import sqlite3
+import struct
+import tarfile
+import tempfile
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import made_wandb_log as wandb
+import numpy as np
+from made_evaluations import DEFLATED, STORED, ZSTANDARD, packed_zstandard, zipped
+from made_wandb_log import field
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+EVENTS: Final = "events.out.tfevents.1700000000.host.1.0"
+WALL: Final = 1.7e9
+
+# Event files of TensorBoard, plainly and without what is under test.
+
+
+def _make_crc_table() -> list[int]:
+    table = []
+    for byte in range(256):
+        for _ in range(8):
+            byte = byte >> 1 ^ (0x82F63B78 if byte & 1 else 0)  # noqa: PLW2901 - the definition itself
+        table.append(byte)
+    return table
+
+
+_CRC_TABLE: Final = _make_crc_table()
+
+
+def calculate_crc(data: bytes) -> int:
+    """The checksum CRC-32C, byte by byte."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = _CRC_TABLE[(crc ^ byte) & 0xFF] ^ crc >> 8
+    return crc ^ 0xFFFFFFFF
+
+
+def mask_crc(data: bytes) -> bytes:
+    """The checksum as a file has it."""
+    crc = calculate_crc(data)
+    return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)
+
+
+def frame(message: bytes) -> bytes:
+    """A record."""
+    length = struct.pack("<Q", len(message))
+    return length + _mask_length(length) + message + mask_crc(message)
+
+
+_mask_length = cache(mask_crc)
+
+
+def simple(tag: bytes, value: float, more: bytes = b"") -> bytes:
+    """A Summary.Value with a ``simple_value``."""
+    with np.errstate(over="ignore"):
+        return field(1, field(1, tag) + b"\x15" + np.float32(value).tobytes() + more)
+
+
+def tensor(tag: bytes, kind: int, content: bytes, more: bytes = b"") -> bytes:
+    """A Summary.Value with a scalar TensorProto."""
+    return field(1, field(1, tag) + field(8, field(1, kind) + field(2, b"") + content) + more)
+
+
+def plugin(name: bytes, content: bytes = b"") -> bytes:
+    """SummaryMetadata."""
+    return field(9, field(1, field(1, name) + (field(2, content) if content else b"")))
+
+
+def event(step: int, *values: bytes, wall: float = WALL) -> bytes:
+    """An Event with a Summary."""
+    start = b"\x09" + struct.pack("<d", wall) + (field(2, step) if step else b"")
+    return start + field(5, b"".join(values))
+
+
+def hparams(settings: Mapping[str, object]) -> bytes:
+    """The event that starts a session of the plugin ``hparams``."""
+    pairs = b"".join(
+        field(1, field(1, key) + field(2, _make_value(value))) for key, value in settings.items()
+    )
+    metadata = plugin(b"hparams", field(1, 0) + field(3, pairs))
+    return event(0, field(1, field(1, b"_hparams_/session_start_info") + metadata))
+
+
+def _make_value(value: object) -> bytes:
+    """A google.protobuf.Value."""
+    match value:
+        case bool():
+            return field(4, int(value))
+        case None:
+            return field(1, 0)
+        case int() | float():
+            return b"\x11" + struct.pack("<d", value)
+        case str():
+            return field(3, value)
+        case list():
+            return field(6, b"".join(field(1, _make_value(one)) for one in value))
+        case dict():
+            pairs = (field(1, field(1, key) + field(2, _make_value(one))) for key, one in value.items())
+            return field(5, b"".join(pairs))
+    raise TypeError(value)
+
+
+VERSION: Final = b"\x09" + struct.pack("<d", WALL) + field(3, b"brain.Event:2")
+
+
+def write_events(path: Path, messages: Iterable[bytes]) -> Path:
+    """An event file, its folder and its version record included."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"".join(map(frame, [VERSION, *messages])))
+    return path
+
+
+def read_events(text: str) -> bytes:
+    """An event file: a line for each event, with its step, wall time and scalars, or how a session began.
+
+    A negative number at the end leaves out that many bytes.
+    """
+    *lines, last = map(json.loads, text.splitlines())
+    cut = last if isinstance(last, int) else None
+    messages = [_make_event(line) for line in lines + ([] if cut else [last])]
+    return b"".join(map(frame, [VERSION, *messages]))[:cut]
+
+
+def _make_event(line: dict[str, Any]) -> bytes:
+    if "hparams" in line:
+        return hparams(line["hparams"])
+    step, wall, status = (
+        line.pop(key, other) for key, other in (("step", 0), ("wall", WALL), ("session", 0))
+    )
+    session = field(7, field(1, status)) if status else b""
+    values = (simple(tag.encode("utf-8", "surrogateescape"), value) for tag, value in line.items())
+    return event(step, *values, wall=wall) + session
+
+
+def read_wandb(text: str, *, nested: bool = False) -> bytes:
+    """A log of W&B: a line of JSON for the run, one for each record, and a number where it ends.
+
+    A record is a row of the history, ``{"define": …}`` of an axis, or ``{"update": …, "remove": …}`` of the
+    settings; ``row`` in a row is its own step. A negative number at the end leaves out that many bytes.
+    """
+    write_row = wandb.nested_history if nested else wandb.history
+    lines, records, cut = [*map(json.loads, text.splitlines())], list[bytes](), None
+    for number, row in enumerate(lines, -1):
+        if row is None:
+            continue
+        if isinstance(row, int) and row < 0:
+            cut = row
+        elif isinstance(row, int):
+            records.append(wandb.ended(row))
+        elif number == -1 or "config" in row:
+            named = {"id_" if key == "id" else key: value for key, value in row.items() if key != "config"}
+            records.append(wandb.run(row.get("config", {}), **named))
+        elif "define" in row:
+            records.append(wandb.metric(**row["define"]))
+        elif "update" in row:
+            records.append(wandb.config(row["update"], row.get("remove", ())))
+        else:
+            step = row.pop("row", row.get("_step", number))
+            records.append(write_row(row, step if isinstance(step, int) else None))
+    return wandb.log(wandb.numbered(records))[:cut]
+
+
+# Databases
+
+# As the writers' migrations leave the tables (mlflow/store/db_migrations), without what is not read.
+MLFLOW: Final = """
+CREATE TABLE experiments (experiment_id INTEGER PRIMARY KEY, name VARCHAR(256) NOT NULL UNIQUE,
+    lifecycle_stage VARCHAR(32));
+CREATE TABLE runs (run_uuid VARCHAR(32) PRIMARY KEY, name VARCHAR(250), status VARCHAR(9),
+    lifecycle_stage VARCHAR(20), experiment_id INTEGER);
+CREATE TABLE metrics (key VARCHAR(250) NOT NULL, value FLOAT NOT NULL, timestamp BIGINT NOT NULL,
+    run_uuid VARCHAR(32) NOT NULL, step BIGINT DEFAULT '0' NOT NULL, is_nan BOOLEAN DEFAULT '0' NOT NULL,
+    CONSTRAINT metric_pk PRIMARY KEY (key, timestamp, step, run_uuid, value, is_nan));
+CREATE INDEX index_metrics_run_uuid ON metrics (run_uuid);
+CREATE TABLE params (key VARCHAR(250) NOT NULL, value VARCHAR(8000) NOT NULL, run_uuid VARCHAR(32) NOT NULL,
+    PRIMARY KEY (key, run_uuid));
+CREATE TABLE tags (key VARCHAR(250) NOT NULL, value VARCHAR(8000), run_uuid VARCHAR(32) NOT NULL,
+    PRIMARY KEY (key, run_uuid));
+"""
+# As trackio/sqlite_storage.py makes the tables, from version 0.24 on.
+TRACKIO: Final = """
+CREATE TABLE metrics (id INTEGER PRIMARY KEY AUTOINCREMENT, run_id TEXT NOT NULL, timestamp TEXT NOT NULL,
+    run_name TEXT NOT NULL, step INTEGER NOT NULL, metrics TEXT NOT NULL, log_id TEXT, space_id TEXT);
+CREATE INDEX idx_metrics_run_step ON metrics(run_id, step);
+CREATE TABLE configs (id INTEGER PRIMARY KEY AUTOINCREMENT, run_id TEXT NOT NULL, run_name TEXT NOT NULL,
+    config TEXT NOT NULL, created_at TEXT NOT NULL, UNIQUE(run_id));
+CREATE TABLE system_metrics (id INTEGER PRIMARY KEY AUTOINCREMENT, run_id TEXT NOT NULL,
+    timestamp TEXT NOT NULL, run_name TEXT NOT NULL, metrics TEXT NOT NULL);
+"""
+
+
+def write_database(text: str) -> bytes:
+    """Statements of SQL as the database that they make; a line ``-- N bytes`` at the end cuts it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "one.db"
+        with closing(sqlite3.connect(path)) as connection:
+            connection.executescript(text)
+        cut = re.search(r"^-- (\d+) bytes\n\Z", text, re.MULTILINE)
+        return path.read_bytes()[: int(cut[1]) if cut else None]
+
+
+# Archives: a line ``%% name`` before the text of each member, which may be a line of JSON
+
+
+def _split_members(text: str) -> dict[str, bytes]:
+    members = re.findall(r"^%% (.+)\n(.*?)(?=^%% |\Z)", text, re.MULTILINE | re.DOTALL)
+    return {json.loads(f'"{name}"'): content.encode() for name, content in members}
+
+
+def write_zip(text: str, method: int = DEFLATED) -> bytes:
+    """Members as a zip archive."""
+    return zipped(_split_members(text), method)
+
+
+def write_tar(text: str) -> bytes:
+    """Members as a tar archive; one with the text ``-> name`` is a link."""
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as tar:
+        for name, content in _split_members(text).items():
+            info = tarfile.TarInfo(name)
+            if content.startswith(b"-> "):
+                info.type, info.linkname = tarfile.SYMTYPE, content[3:].decode().strip()
+            else:
+                info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+    return file.getvalue()
+
+
+ARCHIVES: Final = {
+    "zip": write_zip,
+    "zip_stored": lambda text: write_zip(text, STORED),
+    "zip_zstd": lambda text: write_zip(text, ZSTANDARD),
+    "tar": write_tar,
+    "tar_gz": lambda text: gzip.compress(write_tar(text), mtime=0),
+    "tar_zst": lambda text: packed_zstandard(write_tar(text)),
+}
