@@ -62,7 +62,8 @@ def test_the_messages_are_as_accepted(request: pytest.FixtureRequest) -> None:
 
 def find_unnamed(names: Iterable[str], pattern: str) -> list[str]:
     """Return those of some names that no test writes as a user does; ``pattern`` has {} for the name."""
-    return [name for name in names if not re.search(pattern.format(re.escape(name)), read_tests())]
+    text = read_tests()
+    return [name for name in names if not re.search(pattern.format(re.escape(name)), text)]
 
 
 def test_every_name_that_users_write_is_in_a_test() -> None:
