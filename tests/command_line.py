@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from click import Command
 
 # What the tests' own terminal or workflow says must not decide.
-_OUTSIDE = {"FORCE_COLOR", "NO_COLOR", "SOURCE_DATE_EPOCH", "GITHUB_WORKSPACE", "MKDOCSCONFIG"}
+_OUTSIDE = {
+    *("FORCE_COLOR", "NO_COLOR", "SOURCE_DATE_EPOCH", "MKDOCSCONFIG", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME"),
+    *("GITHUB_BASE_REF", "GITHUB_REF", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"),
+}
 _CLEAN: dict[str, str | None] = {**dict.fromkeys(_OUTSIDE), "COLUMNS": "120"}
 
 

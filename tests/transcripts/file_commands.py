@@ -1,4 +1,4 @@
-"""Commands of a transcript on files: those of a shell that need no process, and ``git``.
+"""Commands of a transcript on files: those of a shell that need no process, ``git``, and ``sed``.
 
 ``cat FILE``, ``ls FOLDER`` (all files below it), ``rm PATH``, ``cp PATH PATH``, ``mv PATH PATH``,
 ``mkdir FOLDER``, ``ln TARGET LINK``, ``mkfifo FILE``, ``echo TEXT > FILE`` (or ``>> FILE``), and
@@ -13,6 +13,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 from typing import TYPE_CHECKING, Any
 
 import made_archives
@@ -103,6 +104,10 @@ def _compare(one: Path, other: Path) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+def _edit(root: Path, *words: str) -> None:
+    subprocess.run(["sed", *words], cwd=root, check=True)  # noqa: S607 - on PATH everywhere
+
+
 def _unzip(path: Path, folder: Path) -> None:
     made_archives.unpack(path, folder)
 
@@ -134,6 +139,7 @@ _WORDS: dict[str, Callable[..., object]] = {
     "json": _print_value,
     "set": _set_value,
     "git": made_archives.git,
+    "sed": _edit,
 }
 
 

@@ -87,9 +87,9 @@ def _list_page(page: Page) -> Iterator[str]:
         yield f"  {place.line}:{place.column}: {one.expression}"
 
 
-def show_built_page(html: str) -> str:
-    """Return the words of a built page as the blocks of a drafted one: those of its article."""
-    tree = next(read_html(html).iter("article"), None)
+def show_built_page(html: str, part: str = "article") -> str:
+    """Return the words of a built page as blocks have them: those of the first element of an id or tag."""
+    tree = next((one for one in read_html(html).iter() if part in {one.get("id"), one.tag}), None)
     return "".join(f"{line}\n" for line in _list_lines(tree)) if tree is not None else ""
 
 

@@ -1,14 +1,13 @@
 """A transcript: commands as a user types them, in this process, with what they print.
 
-Beside ``reportgen`` and ``mkdocs`` there are commands of our own. For files: see ``file_commands``.
-For a report: ``show [PAGE |
-PAGE#BLOCK]`` prints the blocks of the drafted pages in words, without MkDocs; ``statements`` how its
-statements are explained to readers; ``page [PAGE]`` what is read from its pages before anything is drawn;
-``words FILE`` the words of a built page. ``python FILE`` runs
-statements as cells of a notebook; ``sources`` prints what is read below ``data/``. After ``reportgen
-describe``: ``described PATH KEY …`` prints parts of its JSON, and ``paste PATH [PURPOSE]`` writes what it
-suggests. ``drawn_report`` has commands about drafted blocks. A command may have settings of the
-environment before it.
+Beside ``reportgen`` and ``mkdocs`` there are commands of our own. For files: see ``file_commands``. For a
+report: ``show [PAGE | PAGE#BLOCK]`` prints the blocks of the drafted pages in words, without MkDocs;
+``statements`` how its statements are explained to readers; ``page [PAGE]`` what is read from its pages before
+anything is drawn; ``words FILE [ID | TAG]`` the words of a built page, those of its article if nothing is
+named, and of a ``review.json`` those of its page. ``python FILE`` runs statements as cells of a notebook;
+``sources`` prints what is read below ``data/``. After ``reportgen describe``: ``described PATH KEY …`` prints
+parts of its JSON, and ``paste PATH [PURPOSE]`` writes what it suggests. ``drawn_report`` has commands about
+drafted blocks. A command may have settings of the environment before it.
 """
 
 from __future__ import annotations
@@ -25,6 +24,9 @@ from notebook_cells import run_cells
 from shown_report import list_pages, show_built_page, show_report
 from shown_statements import show_statements
 from suggestions import list_parts, paste_suggestions
+
+from reportgen.review.model import read_review
+from reportgen.review.page.document import write_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,8 +87,9 @@ def _print_report(root: Path, name: str, words: list[str]) -> Iterator[str]:
             yield list_pages(root, words)
         case "sources", _:
             yield describe_sources(root, outer=True)
-        case "words", [file]:
-            yield show_built_page((root / file).read_text("utf-8"))
+        case "words", [file, *part]:
+            text = (root / file).read_text("utf-8")
+            yield show_built_page(write_page(read_review(text)) if file.endswith(".json") else text, *part)
         case "python", [file]:
             yield run_cells(root, file)
         case _:

@@ -326,5 +326,9 @@ def _compare_items(
         return moved, ItemSides(name, before, after, groups)
     # Otherwise what differs is the choice of runs: their scores on the items that all of them have.
     whole = np.isfinite(np.concatenate(groups)).all(axis=0)
+    if not whole.any():
+        difference = float(np.mean(after[shared] - before[shared]))
+        effect = Effect("none", difference, reason="no problem was answered by all runs")
+        return replace(moved, effect=effect), None
     means = RunGroups(*(group[:, whole].mean(axis=1) for group in groups))
     return replace(moved, effect=estimate_over_runs(means, level)), None
