@@ -1,9 +1,13 @@
-"""Laws of facts: what must not matter does not, and facts agree with each other, whatever the curves."""
+"""Laws of facts: what must not matter does not, and facts agree with each other, whatever the curves.
+
+Single ones are in ``transcripts/facts_of_curves.md`` and ``facts_of_scores.md``.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,19 +15,17 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from made_figures import curve_set
+from made_outcomes import matrix
+from made_scored import scored
 from msgspec.structs import replace
+from scipy import stats
 
-from reportgen.claims.subjects import CurveSubject
-from reportgen.claims.vocabulary import collect_facts
+from reportgen.claims.subjects import CurveSubject, ScoreSubject
+from reportgen.core.comparisons import Verdict
+from reportgen.core.facts import FACTS
 from reportgen.core.model import Curve, Run
 from reportgen.core.statements import Fact, Quantity, Scale
-from reportgen.statistics.curves.readings import (
-    compute_differences,
-    find_crossings,
-    get_points,
-    interpolate_value,
-    volatility,
-)
+from reportgen.statistics.curves.mean_curves import compare_curves
 
 if TYPE_CHECKING:
     from reportgen.core.model import FloatArray
@@ -31,6 +33,11 @@ if TYPE_CHECKING:
 SIZES = {Quantity.VALUE, Quantity.DIFFERENCE}
 COUNTED = {Quantity.STEP, Quantity.NUMBER}
 VERDICTS = ("p_value", "better", "unclear")
+SHAPES = {
+    kind.name: [one.name for one in kind.parameters] for kind in FACTS.values() if "curves" in kind.holds
+}
+ALONE = [name for name, shape in SHAPES.items() if shape == ["s"]]
+PAIRS = [name for name, shape in SHAPES.items() if shape == ["a", "b"] and not FACTS[name].instead]
 # Whole numbers, so that to shift them and to turn their sign is exact.
 values = st.integers(-50, 50).map(float)
 
@@ -77,9 +84,11 @@ def subject(*curves: Curve, higher: bool | None = True) -> CurveSubject:
 
 
 def by_call(of: CurveSubject) -> dict[str, Fact]:
-    """Every fact that needs no step, each pair both ways."""
-    turned = CurveSubject(replace(of.curve_set, curves=of.curve_set.curves[::-1]), of.scale)
-    return {fact.call: fact for one in (of, turned) for fact in collect_facts(one)}
+    """Every fact that needs no step, of each pair both ways."""
+    asked = [(name, (series,)) for name in ALONE for series in of.series]
+    asked += [(name, pair) for name in PAIRS for pair in permutations(of.series, 2)]
+    facts = [of.fact(name, arguments) for name, arguments in asked]
+    return {fact.call: fact for fact in facts}
 
 
 def number(fact: Fact) -> float:
@@ -182,7 +191,7 @@ def test_another_series_moves_no_line(drawn: tuple[Line, ...], level: float) -> 
         if not call.startswith(VERDICTS):
             assert after[call] == fact
     above = Line("above", (0.0, 40.0), ((1e3, 1e3),)).curve()
-    assert find_crossings(constant, above).size == 0
+    assert subject(constant, above).fact("crossings", ("constant", "above")).value == 0
 
 
 @given(lines("A", 2), lines("B", 2), st.floats(0, 1))
@@ -240,48 +249,55 @@ def test_steps_to_a_level(a: Line, level: float, more: float, higher: bool) -> N
         assert sign * there >= sign * level - 1e-9
     else:
         assert there == pytest.approx(level, abs=1e-6)
-    steps, curve_values = get_points(a.curve())
-    assert all(sign * one < sign * level for one in curve_values[steps < step])
+    made = a.curve()
+    assert all(sign * one < sign * level for one in made.values[made.steps < step])
     further = of.fact("steps_to", ("A", level + sign * more))
     assert further.value is None or number(further) >= step - 1e-9
 
 
+def list_gaps(of: CurveSubject, a: Line, b: Line) -> list[float]:
+    """The gaps of A and B at the steps of both, inside both ranges."""
+    first, last = max(a.steps[0], b.steps[0]), min(a.steps[-1], b.steps[-1])
+    inside = sorted(step for step in {*a.steps, *b.steps} if first <= step <= last)
+    return [number(of.fact("gap", ("A", "B", step))) for step in inside]
+
+
 @given(lines("A", least=2), lines("B", least=2))
 def test_crossings(a: Line, b: Line) -> None:
-    """They lie inside both ranges, in order, the lines meet there, and an odd number changes the leader."""
-    one, two = a.curve(), b.curve()
-    steps, difference = compute_differences(one, two)
-    crossed = find_crossings(one, two)
-    assert crossed.tolist() == pytest.approx(find_crossings(two, one).tolist())
-    assert np.all(np.diff(crossed) > 0)
-    assert crossed.size <= max(0, steps.size - 1)
-    for step in crossed.tolist():
-        assert steps[0] < step < steps[-1]
-        first, second = interpolate_value(one, step), interpolate_value(two, step)
-        assert first is not None
+    """The lines meet at a crossing, and an odd number of them changes who is ahead."""
+    of = subject(a.curve(), b.curve())
+    gaps = list_gaps(of, a, b)
+    crossed, back = of.fact("crossings", ("A", "B")), of.fact("crossings", ("B", "A"))
+    assert crossed.value == back.value
+    if crossed.value is None:
+        assert not gaps
+        return
+    assert number(crossed) <= max(0, len(gaps) - 1)
+    if crossed.step is not None:
+        first, second = (number(of.fact("at", (name, crossed.step))) for name in "AB")
         assert first == pytest.approx(second, abs=1e-6)
-    signs = np.sign(difference[difference != 0])
-    if signs.size:
-        assert (crossed.size % 2 == 1) is bool(signs[0] != signs[-1])
+    signs = [np.sign(gap) for gap in gaps if gap]
+    if signs:
+        assert (number(crossed) % 2 == 1) is bool(signs[0] != signs[-1])
 
 
 @given(lines("A", least=2), lines("B", least=2), st.lists(st.floats(0, 40), max_size=5))
 def test_points_on_the_line_change_nothing(a: Line, b: Line, extra: list[float]) -> None:
     """A log that is denser and says the same has the same gaps, crossings and extremes."""
     one, two = a.curve(), b.curve()
+    before = subject(one, two)
     inside = [step for step in extra if a.steps[0] < step < a.steps[-1] and step not in a.steps]
     x = np.array(sorted({*a.steps, *inside}))
-    y = np.array([interpolate_value(one, float(step)) for step in x], dtype=np.float64)
+    y = np.array([before.fact("at", ("A", float(step))).value for step in x], dtype=np.float64)
     unknown = np.full(x.size, np.nan)
     denser = Curve("A", x, y, unknown, unknown, np.ones(x.size, dtype=np.int64), one.runs)
-    before, after = subject(one, two), subject(denser, two)
+    after = subject(denser, two)
     for name in ("peak", "trough", "start", "final"):
         assert before.fact(name, ("A",)).value == after.fact(name, ("A",)).value
     widest = [of.fact("widest_gap", ("A", "B")).value for of in (before, after)]
     assert widest[0] is None if widest[1] is None else widest[0] == pytest.approx(widest[1], abs=1e-9)
-    steps, difference = compute_differences(one, two)
-    if steps.size and np.all(np.abs(difference) > 1e-9):
-        assert find_crossings(denser, two).tolist() == pytest.approx(find_crossings(one, two).tolist())
+    if all(abs(gap) > 1e-9 for gap in list_gaps(before, a, b)):
+        assert before.fact("crossings", ("A", "B")).value == after.fact("crossings", ("A", "B")).value
 
 
 @given(several)
@@ -322,21 +338,92 @@ def test_a_trend_is_no_volatility(a: Line, slope: float) -> None:
     """A straight line added to a curve leaves its volatility, however unequal its steps."""
     made = a.curve()
     tilted = replace(made, values=made.values + slope * made.steps)
-    first, second = volatility(made), volatility(tilted)
-    assert first is not None
-    assert second == pytest.approx(first, abs=1e-9)
     flat = replace(made, values=slope * made.steps)
-    assert volatility(flat) == pytest.approx(0.0, abs=1e-9)
+    found = [number(subject(one).fact("volatility", ("A",))) for one in (made, tilted, flat)]
+    assert found[1] == pytest.approx(found[0], abs=1e-9)
+    assert found[2] == pytest.approx(0.0, abs=1e-9)
 
 
 @given(several)
 def test_every_fact_is_finite_or_has_a_reason(drawn: tuple[Line, ...]) -> None:
     """No NaN, no infinity and no empty reason leaves a subject; asked again it says the same."""
-    made = [line.curve() for line in drawn]
-    facts = collect_facts(subject(*made))
-    assert facts == collect_facts(subject(*made))
-    for fact in facts:
+    facts = by_call(subject(*(line.curve() for line in drawn)))
+    assert facts == by_call(subject(*(line.curve() for line in drawn)))
+    for fact in facts.values():
         assert bool(fact.reason) is (fact.value is None)
         for one in (fact.value, fact.step, fact.from_step, fact.to_step, fact.low, fact.high):
             assert one is None or math.isfinite(one)
             assert not isinstance(one, np.generic)
+
+
+# -- references ---------------------------------------------------------------------------------------------
+
+equal_steps = st.lists(st.tuples(values, values, values), min_size=2, max_size=5).map(tuple)
+
+
+@pytest.mark.filterwarnings("ignore:Precision loss:RuntimeWarning")  # of scipy, where one side is equal
+@given(equal_steps, equal_steps)
+def test_two_curves_are_compared_by_scipys_welch_test(
+    first: tuple[tuple[float, ...], ...], second: tuple[tuple[float, ...], ...]
+) -> None:
+    """Difference, interval and p at step 10, at 5 between two steps, and by the mean from 10 to 20."""
+    a, b = (Line(name, (0.0, 10.0, 20.0), runs).curve() for name, runs in (("A", first), ("B", second)))
+    ours = (compare_curves(a, b, at=10), compare_curves(a, b, at=5), compare_curves(a, b, between=(10, 20)))
+    of = subject(a, b)
+    for one, weight in zip(ours, ([0, 1, 0], [0.5, 0.5, 0], [0, 0.5, 0.5]), strict=True):
+        sides = [np.array(runs) @ weight for runs in (first, second)]
+        assert one.difference == pytest.approx(sides[0].mean() - sides[1].mean())
+        if max(np.ptp(side) for side in sides) == 0:
+            assert (one.p, one.verdict) == (None, Verdict.UNCLEAR)
+            continue
+        theirs = stats.ttest_ind(*sides, equal_var=False)
+        ends = theirs.confidence_interval(0.95)
+        assert one.p == pytest.approx(theirs.pvalue, abs=1e-12)
+        assert (one.low, one.high) == pytest.approx((ends.low, ends.high))
+    for step, one in zip((10.0, 5.0), ours, strict=False):
+        gap = of.fact("gap", ("A", "B", step))
+        assert (gap.value, gap.low, gap.high) == (pytest.approx(one.difference), one.low, one.high)
+    last = compare_curves(a, b, at=20)
+    assert of.fact("p_value", ("A", "B")).value == last.p
+    if last.p is not None:
+        sides = [np.array(runs)[:, 2] for runs in (first, second)]
+        narrow = stats.ttest_ind(*sides, equal_var=False).confidence_interval(0.90)
+        widest = max(abs(narrow.low), abs(narrow.high))
+        within = [of.fact("equivalent", ("A", "B", widest * way)).value for way in (1 - 1e-9, 1 + 1e-9)]
+        assert within == [False, True]
+
+
+def test_verdicts_are_adjusted_by_holm_over_all_pairs() -> None:
+    """Of three pairs the smallest p counts three times, and the next twice; from either side."""
+    ends = {"A": (0.80, 0.82, 0.81), "B": (0.70, 0.73, 0.71), "C": (0.80, 0.83, 0.79)}
+    of = subject(*(Line(name, (9.0,), tuple((one,) for one in runs)).curve() for name, runs in ends.items()))
+    pairs = ("AB", "BC", "AC")
+    plain = {pair: stats.ttest_ind(ends[pair[0]], ends[pair[1]], equal_var=False).pvalue for pair in pairs}
+    assert sorted(plain.values()) == [plain[pair] for pair in pairs]
+    adjusted = [3 * plain["AB"], max(3 * plain["AB"], 2 * plain["BC"])]
+    adjusted.append(max(adjusted[1], plain["AC"]))
+    for pair, p in zip(pairs, adjusted, strict=True):
+        assert of.fact("p_value", tuple(pair)).value == pytest.approx(min(p, 1.0))
+        assert of.fact("p_value", tuple(pair[::-1])).value == pytest.approx(min(p, 1.0))
+
+
+def test_scores_are_equivalent_within_a_margin() -> None:
+    """Two one-sided tests: the 90% CI by scipy's t, and never narrower than the one shown suggests."""
+    right = np.array([[1.0] * count + [0.0] * (40 - count) for count in (20, 19)])
+    shown = scored(matrix(right[:, :, np.newaxis]))
+    (one,) = shown.comparisons
+    known = replace(one, stderr=0.01, df=30.0, low=-0.01, high=0.06, difference=0.025)
+    half = float(stats.t.ppf(0.95, 30)) * 0.01
+    wide = (0.06 - 0.025) * float(stats.t.ppf(0.95, 30) / stats.t.ppf(0.975, 30))
+    assert wide > half
+    share = Scale("pass@1", step_name="", bounds=(0.0, 1.0))
+    of = ScoreSubject(shown.scores, (known,), shown.groups, share)
+    for margin, truth in ((0.025 + wide + 1e-9, True), (0.025 + wide - 1e-9, False)):
+        assert of.fact("equivalent", ("A", "B", margin)).value is truth
+        assert of.fact("equivalent", ("B", "A", margin)).value is truth
+    unknown = ScoreSubject(shown.scores, (replace(known, stderr=None),), shown.groups, share)
+    assert unknown.fact("equivalent", ("A", "B", 1.0)).value is None
+    # The old name does not turn a test without a verdict into equality.
+    undecided = replace(one, low=0.001, high=0.05, verdict=Verdict.UNCLEAR)
+    tied = ScoreSubject(shown.scores, (undecided,), shown.groups, share).fact("tied", ("A", "B"))
+    assert "excludes 0" in tied.reason
