@@ -3,6 +3,8 @@
 ``pytest --record-times times.tsv`` writes a line for each test and prints a table by kind. The time is that
 of the test's process, of its children that have ended, and of those that still run, as a browser does: it is
 nearly the same on a busy machine. What a shared fixture takes counts for the test that needs it first.
+
+A session of all fast tests that starts more than ``BUDGET`` fails.
 """
 
 from __future__ import annotations
@@ -19,10 +21,13 @@ import pytest
 from mkdocs.plugins import PluginCollection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-COLUMNS = ("seconds", "kind", "processes", "builds", "browsers", "outcome", "test")
-_COUNTED = COLUMNS[2:5]
+COLUMNS = ("seconds", "kind", "pythons", "processes", "builds", "browsers", "outcome", "test")
+_COUNTED = COLUMNS[2:6]
+# What two processes of tests may start in all: the command line as a process, other programs such as git,
+# reports that MkDocs builds, and browsers.
+BUDGET = {"pythons": 60, "processes": 1500, "builds": 450, "browsers": 4}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -31,10 +36,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Count in each process; write in the one that gets all reports."""
-    if file := config.getoption("--record-times"):
-        config.pluginmanager.register(_Measured())
-        if "PYTEST_XDIST_WORKER" not in os.environ:
+    """Count in each process; add up and write in the one that gets all reports."""
+    config.pluginmanager.register(_Measured())
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        config.pluginmanager.register(_Budgeted())
+        if file := config.getoption("--record-times"):
             config.pluginmanager.register(_Written(Path(file)))
 
 
@@ -44,14 +50,14 @@ class _Measured:
     def __init__(self) -> None:
         self.before = (0.0, 0.0)
         self.counts: Counter[str] = Counter()
-        _count_calls(subprocess.Popen, "__init__", self.counts, "processes")
-        _count_calls(PluginCollection, "on_pre_build", self.counts, "builds")
+        _count_calls(subprocess.Popen, "__init__", self.counts, _name_process)
+        _count_calls(PluginCollection, "on_pre_build", self.counts, lambda *_: "builds")
 
     def pytest_collection_finish(self) -> None:
         # Only if the tests want a browser: its driver takes a while to import.
         from playwright.sync_api import BrowserType  # noqa: PLC0415
 
-        _count_calls(BrowserType, "launch", self.counts, "browsers")
+        _count_calls(BrowserType, "launch", self.counts, lambda *_: "browsers")
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self) -> Iterator[None]:
@@ -68,6 +74,36 @@ class _Measured:
             kind = _name_kind(item, self.counts, seconds)
             counts = [self.counts[name] for name in _COUNTED]
             item.user_properties.append(("times", [round(seconds, 4), kind, *counts]))
+
+
+class _Budgeted:
+    """Fails a session of all fast tests that starts more than it may."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if times := dict(report.user_properties).get("times") if report.when == "teardown" else None:
+            self.counts.update(dict(zip(_COUNTED, times[2:], strict=True)))  # type: ignore[index]
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        options, whole = session.config.option, pytest.Config.ArgsSource.TESTPATHS
+        is_whole = session.config.args_source is whole and not (options.keyword or options.markexpr)
+        if is_whole and not options.slow and self.list_excess():
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        for line in self.list_excess():
+            terminalreporter.write_line(line, red=True)
+
+    def list_excess(self) -> list[str]:
+        """What was started more often than it may be."""
+        return [
+            f"{self.counts[name]} {name} were started, and {most} may be (tests/record_times.py)"
+            for name, most in BUDGET.items()
+            if self.counts[name] > most
+        ]
 
 
 class _Written:
@@ -136,15 +172,21 @@ def _read_seconds(process: int) -> float:
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
-def _count_calls(owner: type, name: str, counts: Counter[str], counted: str) -> None:
+def _count_calls(owner: type, name: str, counts: Counter[str], name_call: Callable[..., str]) -> None:
     original = getattr(owner, name)
 
     @wraps(original)
     def count(*values: Any, **named: Any) -> Any:  # noqa: ANN401 - whatever it takes and gives
-        counts[counted] += 1
+        counts[name_call(*values)] += 1
         return original(*values, **named)
 
     setattr(owner, name, count)
+
+
+def _name_process(_process: object, words: Sequence[str] | str = "", *_: object) -> str:
+    """Whether a process is of the program, or another."""
+    first = words if isinstance(words, str) else os.fspath(words[0])
+    return "pythons" if Path(first).name.startswith(("python", "reportgen", "mkdocs")) else "processes"
 
 
 def _name_kind(item: pytest.Item, counts: Counter[str], seconds: float) -> str:
@@ -153,7 +195,7 @@ def _name_kind(item: pytest.Item, counts: Counter[str], seconds: float) -> str:
         "browser": item.get_closest_marker("browser") is not None,
         "simulation": "simulated" in item.path.stem,
         "slow": "slow" in item.path.parts or item.get_closest_marker("slow") is not None,
-        "subprocess": counts["processes"] > 0,
+        "subprocess": counts["pythons"] + counts["processes"] > 0,
         "whole build": counts["builds"] > 0,
         "hypothesis": hasattr(getattr(item, "obj", None), "hypothesis"),
         "fuzz": "fuzz" in item.path.stem or "mutated" in item.path.stem,
