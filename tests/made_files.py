@@ -92,11 +92,18 @@ def _write_answers(text: str) -> bytes:
     return content.getvalue().encode()
 
 
+def _evaluate(text: str) -> bytes:
+    """The value of an expression of Python: for what is too long to be written."""
+    value = eval(text)  # noqa: S307 - a test's own
+    return value if isinstance(value, bytes) else str(value).encode()
+
+
 # How the text of a fence becomes a file, by the word behind its mark.
 KINDS: dict[str, Callable[[str], bytes]] = {
     "": str.encode,
     "answers": _write_answers,
     "escaped": _unescape,
+    "python": _evaluate,
     "notebook": _write_notebook,
     "gzip": lambda text: gzip.compress(text.encode(), mtime=0),
     "parquet": _write_parquet,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -78,7 +79,9 @@ def _list_page(page: Page) -> Iterator[str]:
     made = ", generated" if page.generated else f", from {page.template}" if page.template else ""
     yield f"{page.path}: {page.title} ({page.file}{made})"
     for block in page.blocks:
-        yield f"  {block.location.line}: {block.kind} #{block.id}"
+        settings = block.settings.model_dump(mode="json", exclude_unset=True)
+        said = json.dumps(settings, ensure_ascii=False)
+        yield f"  {block.location.line}: {block.kind} #{block.id} {said}"
     for one in page.bindings:
         first, place = one.location, one.expression_location
         more = {"of": one.of, "name": one.name, "fails": one.fails}

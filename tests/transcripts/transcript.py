@@ -7,7 +7,8 @@ anything is drawn; ``words FILE [ID | TAG]`` the words of a built page, those of
 named, and of a ``review.json`` those of its page. ``python FILE`` runs statements as cells of a notebook;
 ``sources`` prints what is read below ``data/``. After ``reportgen describe``: ``described PATH KEY …`` prints
 parts of its JSON, and ``paste PATH [PURPOSE]`` writes what it suggests. ``drawn_report`` has commands about
-drafted blocks. A command may have settings of the environment before it.
+drafted blocks. A command may have settings of the environment before it,
+and ``| grep PATTERN``, ``| head N`` or ``| tail N`` behind it.
 """
 
 from __future__ import annotations
@@ -47,12 +48,27 @@ def run_transcript(root: Path, transcript: str) -> str:
 
 
 def _write_command(root: Path, command: str) -> str:
-    lines = "\n".join(line.rstrip() for line in "".join(_run(root, command)).splitlines()).strip("\n")
-    said = _SIZE.sub("… kB", _DIGEST.sub("SHA256", lines.replace(str(root), "ROOT")))
+    run, *filters = command.split(" | ")
+    lines = [line.rstrip() for line in "".join(_run(root, run)).splitlines()]
+    for one in filters:
+        lines = _filter_lines(lines, *shlex.split(one))
+    said = "\n".join(lines).strip("\n").replace(str(root), "ROOT")
+    said = _SIZE.sub("… kB", _DIGEST.sub("SHA256", said))
     said = _DURATION.sub(r"… \2", said)
     # What begins like a prompt would be taken for a command when the page is read again.
     said = re.sub(r"^(?=\$ )", "\\\\", said, flags=re.MULTILINE)
     return f"{_PROMPT}{command}\n{said}\n" if said else f"{_PROMPT}{command}\n"
+
+
+def _filter_lines(lines: list[str], name: str, word: str) -> list[str]:
+    match name:
+        case "grep":
+            return [line for line in lines if re.search(word, line)]
+        case "head":
+            return lines[: int(word)]
+        case "tail":
+            return lines[-int(word) :]
+    raise AssertionError(f"no such command in a transcript: {name}")
 
 
 def _run(root: Path, command: str) -> Iterator[str]:
