@@ -108,7 +108,16 @@ def write_fences(files: Iterable[File]) -> str:
 
 
 def _split(text: str, page: Path) -> tuple[str, list[Case]]:
-    head, *parts = _HEADING.split(text)
+    fences = [fence.span() for fence in _FENCE.finditer(text)]
+    # A heading in a fence is one of a file.
+    headings = [
+        found.span()
+        for found in _HEADING.finditer(text)
+        if not any(start < found.start() < end for start, end in fences)
+    ]
+    ends = [start for start, _ in headings[1:]] + [len(text)]
+    parts = [text[start:end] for (_, start), end in zip(headings, ends, strict=True)]
+    head = text[: headings[0][0]] if headings else text
     return head, [_read_case(part, head, page) for part in parts]
 
 

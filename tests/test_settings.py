@@ -62,10 +62,10 @@ def test_both_parsers_of_yaml_refuse_the_same(monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr(yaml_tree, "_LOADER", loader)
         found[loader] = [find_block_problems("curve", body)[0].split(":", 2) for body in bodies]
     assert len(bodies) > 20
-    for body, one, other in zip(bodies, *found.values(), strict=True):
+    for one, other in zip(*found.values(), strict=True):
         assert abs(int(one[1]) - int(other[1])) <= 1
-        # Of a tab, only one of them says what it is.
-        assert "\t" in body or one[2].partition(": ")[2] == other[2].partition(": ")[2]
+        # Where they stop differs, and so may what they stop at.
+        assert one[2][-20:] == other[2][-20:]
 
 
 # ---- schemas ------------------------------------------------------------------------------------

@@ -78,6 +78,8 @@ def list_pages(root: Path, paths: Sequence[str] = ()) -> str:
 def _list_page(page: Page) -> Iterator[str]:
     made = ", generated" if page.generated else f", from {page.template}" if page.template else ""
     yield f"{page.path}: {page.title} ({page.file}{made})"
+    if front := page.front_matter.model_dump(mode="json", exclude_unset=True):
+        yield f"  {json.dumps(front, ensure_ascii=False)}"
     for block in page.blocks:
         settings = block.settings.model_dump(mode="json", exclude_unset=True)
         said = json.dumps(settings, ensure_ascii=False)

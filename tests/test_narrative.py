@@ -1,0 +1,396 @@
+"""Laws of reading pages: what the draft finds is what the site shows, whatever the Markdown is made of."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from case_pages import read_pages as read_case_pages
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from markdown import Markdown
+from pygments.lexers import get_all_lexers
+from tries import tries
+
+from reportgen.core.cache import Cache
+from reportgen.core.errors import Diagnostic, Diagnostics, ReportError
+from reportgen.narrative import markup
+from reportgen.narrative.binding_syntax import find_candidates
+from reportgen.narrative.headings import find_headings
+from reportgen.narrative.markdown_extensions import (
+    BindingsExtension,
+    Walk,
+    find_marks,
+    put_placeholders,
+    walk,
+)
+from reportgen.narrative.pages import generate_pages, generate_text, read_page, read_pages
+from reportgen.settings.blocks import BLOCKS
+from reportgen.settings.report import Benchmark, Project, ProjectSettings
+
+if TYPE_CHECKING:
+    from reportgen.core.statements import Binding
+
+HERE = Path(__file__).parent
+CONTENT = sorted((HERE.parent / "content").rglob("*.md"))
+PARTS = [*("abbr", "admonition", "attr_list", "def_list", "footnotes", "md_in_html", "tables")]
+EXTENSIONS = [*PARTS, *("pymdownx.details", "pymdownx.tabbed", "pymdownx.superfences")]
+MORE = [
+    "toc",
+    "smarty",
+    *(f"pymdownx.{name}" for name in ("highlight", "inlinehilite", "magiclink", "betterem")),
+]
+PEAK = '{value="peak(MEL)"}'
+
+
+def only_problems(error: ReportError) -> bool:
+    """Whether a refusal has problems, few and with words."""
+    texts = [str(problem) for problem in error.problems if problem.message]
+    return 0 < len(texts) <= 200 and all(len(text) < 2000 for text in texts)
+
+
+def list_texts(page: str) -> list[str]:
+    """The Markdown files of a page of transcripts, without front matter, and their sections one by one."""
+    files = [
+        file
+        for case in read_case_pages(HERE / "transcripts")
+        if case.page.stem == page
+        for file in case.files
+    ]
+    texts = [re.sub(r"\A---\n.*?\n---\n", "", one.text, flags=re.DOTALL) for one in files if not one.kind]
+    return [*texts, *(part for text in texts for part in re.split(r"^## .*\n", text, flags=re.MULTILINE)[1:])]
+
+
+# ---- fences -------------------------------------------------------------------------------------
+
+
+def render_fences(text: str) -> tuple[list[tuple[str, str]], set[int]]:
+    """What the site's formatters are handed, in order, and which of it stands on the page."""
+    calls: list[tuple[str, str]] = []
+
+    def draw(source: str, language: str, *_: Any, **__: Any) -> str:  # noqa: ANN401
+        calls.append((language, source))
+        return f'<figure data-n="{len(calls) - 1}"></figure>'
+
+    fences = [{"name": kind, "class": kind, "format": draw} for kind in BLOCKS]
+    converter = Markdown(
+        extensions=EXTENSIONS, extension_configs={"pymdownx.superfences": {"custom_fences": fences}}
+    )
+    page = re.sub(r"<!--.*?-->", "", converter.convert(text), flags=re.DOTALL)
+    return calls, {int(n) for n in re.findall(r'<figure data-n="(\d+)">', page)}
+
+
+def check_fences(text: str) -> bool:
+    """Hold the fences of a text against what the page becomes; False if the text is refused."""
+    try:
+        found = markup.find_fences(text, "a.md")
+    except ReportError as error:
+        return not only_problems(error)
+    calls, shown = render_fences(text)
+    assert [(fence.kind, fence.body) for fence in found] == calls
+    assert {n for n, fence in enumerate(found) if fence.shown} == shown
+    for fence in found:
+        opening = text.split("\n")[fence.line - 1]
+        assert fence.kind in opening
+        assert opening.expandtabs(4)[fence.column - 1] in "`~"
+    return True
+
+
+def test_fences_of_the_pages_of_cases_are_those_of_superfences() -> None:
+    """Same fences, same text, same lines."""
+    assert sum(map(check_fences, list_texts("fences"))) >= 5
+
+
+PIECES = st.sampled_from(
+    [
+        *(
+            "```curve",
+            "``` {.table}",
+            "~~~panels",
+            "````vega-lite",
+            "```",
+            "~~~",
+            "````",
+            "```python",
+            "`````",
+        ),
+        *(
+            "a: 1",
+            "  b: [x]",
+            "",
+            "",
+            "text",
+            "- item",
+            "1. item",
+            "!!! note",
+            "??? note",
+            '=== "Tab"',
+            "-->",
+        ),
+        *("<div>", "</div>", '<div markdown="1">', "<pre>", "# Title", "[^1]: note", "word", ":   meaning"),
+        *("| a | b |", "|---|---|", "[x]: y", "---", "`a", "\\"),
+    ]
+)
+PREFIXES = st.sampled_from(
+    ["", "", "", "  ", "    ", "    ", "\t", "        ", "> ", "> > ", ">     ", "   > "]
+)
+LINES = st.tuples(PREFIXES, PIECES).map("".join)
+BLOCK = st.tuples(
+    PREFIXES,
+    st.sampled_from(["curve", "panels", "table", "vega-lite"]),
+    st.lists(st.sampled_from(["a: 1", "", "  b: 2", "```x", "\tc"]), max_size=3),
+).map(lambda b: "\n".join(f"{b[0]}{line}" for line in (f"~~~~{b[1]}", *b[2], "~~~~")))
+COMMENT = st.lists(st.one_of(LINES, BLOCK), max_size=4).map(lambda lines: "\n".join(["<!--", *lines, "-->"]))
+DOCUMENTS = st.lists(st.one_of(LINES, BLOCK, COMMENT), max_size=14).map("\n".join)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(DOCUMENTS)
+def test_any_document_is_read_as_superfences_reads_it(text: str) -> None:
+    """Either the finder and the page agree, or the finder tells a problem."""
+    check_fences(text)
+
+
+def test_no_language_is_taken_for_a_block() -> None:
+    """Of the hundreds of names that Pygments knows, and those that other plugins draw."""
+    names = sorted({alias for _, aliases, *_ in get_all_lexers() for alias in aliases})
+    others = ["mermaid", "math", "vegalite", "vega", "plotly", "text", "plain", "echarts", "markmap", "kroki"]
+    assert len(names) > 500
+    chosen = [name for name in [*names, *others] if name not in BLOCKS]
+    text = "\n".join(f"```{name}\na: 1\n```\n\n~~~ {name}\n~~~\n" for name in chosen)
+    assert markup.find_fences(text, "a.md") == ()
+
+
+# ---- statements ---------------------------------------------------------------------------------
+
+
+def draft_bindings(text: str) -> tuple[tuple[Binding, ...], list[Diagnostic]]:
+    """What the draft finds, and its problems."""
+    problems = Diagnostics()
+    return markup.find_bindings(text, "a.md", 1, 0, problems), problems.found
+
+
+def render_bindings(text: str) -> tuple[list[tuple[str, str, str]], str]:
+    """What the site marks, by the order of writing, and the page's HTML."""
+    spans = BindingsExtension()
+    html = Markdown(extensions=[*EXTENSIONS, *MORE, spans]).convert(text)
+    numbers = sorted((mark.number, mark.salt) for mark in find_marks(html))
+    found = [spans.seen[salt][number] for number, salt in numbers]
+    return [(one.kind, one.words, one.expression) for one in found], html
+
+
+def check_bindings(text: str) -> int:
+    """Hold what the draft finds against what the site marks, and each place against the text."""
+    found, problems = draft_bindings(text)
+    assert all(problem.message and problem.next_step and problem.location.line for problem in problems)
+    shown, html = render_bindings(text)
+    assert [(one.kind, one.words, one.expression) for one in found] == shown
+    assert not re.search(r"rgb[0-9a-f]{16}", html.replace("<rg-bound", ""))
+    assert len({one.start for one in found}) == len(found)
+    return len(found)
+
+
+def test_statements_of_the_pages_of_cases_are_those_that_the_site_marks() -> None:
+    """On the whole page and in each section of it, with their places in the text."""
+    texts = list_texts("statements")
+    assert sum(map(check_bindings, texts)) > 100
+    for text in texts:
+        lines = text.split("\n")
+        for one in draft_bindings(text)[0]:
+            written = " ".join(re.sub(r"\n[> ]*", " ", text[one.start : one.end]).split())
+            assert written == " ".join(one.words.split())
+            for place, first in ((one.location, "["), (one.expression_location, one.expression[0])):
+                assert place.line is not None
+                assert place.column is not None
+                assert lines[place.line - 1][place.column - 1] == first
+
+
+BOUND = st.sampled_from(
+    [
+        *(
+            f"[0.84]{PEAK}",
+            f"[**0.84**]{PEAK}",
+            f"[`0.84`]{PEAK}",
+            '[a]{value="x"',
+            "[a]{value=x}",
+            f"[]{PEAK}",
+        ),
+        '[MEL ends\nabove]{claim="final(MEL) >\n final(GRPO)"}',
+        *("[is]{claim='a < b' of=\"x|y\" name='`n`'}", f"[a](b){PEAK}", "]{claim='*'}"),
+    ]
+)
+ODD = "` `` ``` ~~~ * ** _ [ ] ( ) ](x.md) ![ \\ <b> </b> <!-- --> <div> </div> < > | |---| { } {.a} $ : ]:"
+ODD += " &lt; </a> <code> </code> <pre> </pre> \" ' <x.md> #!py ^"
+MARKS = st.sampled_from([*ODD.split(), "<a href='x'>", '<div markdown="1">', '<b title="'])
+STARTS = st.sampled_from(
+    [
+        *("\n", "\n\n", "\n    ", "\n\n    ", "\n\n        ", "\n\t", "\n> ", "\n> > ", "\n- ", "\n1. "),
+        *("\n# ", "\n===\n", "\n---\n", "\n```\n", "\n~~~curve\n", "\n!!! note\n    ", '\n=== "T"\n    '),
+        *("\n:   ", "\n| ", "\n[^1]: ", "\n[r]: ", "\n*[w]: ", "\n>     ", "\n  ", "  \n", "\n- [ ] "),
+        *("\n???+ note\n    ", "\n- > ", "\n- - ", "\n: "),
+    ]
+)
+WORDS = st.sampled_from([" ", "w", " w ", "0.84", "[^1]", "[r]", "word word", "é", "\x02", "\ud800", "\t"])
+PAGES = st.lists(st.one_of(BOUND, BOUND, MARKS, STARTS, WORDS), min_size=1, max_size=14).map("".join)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(PAGES)
+@example(f"x `[a]{PEAK} [b]{PEAK}` y")
+@example(f"[a [b]{PEAK} c](x.md) <!-- [b]{PEAK} -->")
+@example(f"| a |\n|---|\n| `[a]{PEAK}` | [b]{PEAK} |")
+def test_what_is_drafted_is_what_the_site_marks(text: str) -> None:
+    """Every binding that is shown as checked was drafted, every drafted one is shown, and no sign is left."""
+    check_bindings(text)
+
+
+SIMPLE = "` `` * ** _ ( ) [a](b) [a] [^1] ![x](y) < > {.a} $ : &lt; ' = - # + 1. w é"
+PLAIN_MARKS = st.sampled_from(SIMPLE.split())
+PLAIN_STARTS = st.sampled_from(
+    [
+        *("\n", "\n\n", "\n> ", "\n- ", "\n1. ", "\n# ", "\n===\n", "\n---\n", "\n- [ ] ", "\n  ", "  \n"),
+        *("\n\n> ", "\n   - ", "\n* * *\n", "\n- - ", "\n> - ", "\n- > ", "\n```\n", "\n{: .a}\n", "\n: "),
+    ]
+)
+PLAIN = st.lists(st.one_of(BOUND, BOUND, PLAIN_MARKS, PLAIN_STARTS, WORDS), max_size=12).map("".join)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(PLAIN)
+@example('[a\nb]{claim="x"}\n\n: meaning')
+@example("- > \tx [a]{claim='x'}")
+@example("> - #x [a\n> b]{claim='x'}")
+def test_plain_prose_is_shown(text: str) -> None:
+    """What needs no conversion to be known to be shown is shown by one."""
+    walked = walk(text)
+    left = "\n".join(walked.left)
+    sure = markup.find_surely_shown(put_placeholders(left, find_candidates(left)).text)
+    assert sure <= {mark.number for mark in find_marks(walked.render(BindingsExtension(restoring=False)))}
+
+
+def test_plain_prose_is_known_to_be_shown_without_a_conversion(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two hundred claims in plain prose cost no second conversion; a page without claims costs nothing."""
+    monkeypatch.setattr(Walk, "render", lambda *_: pytest.fail("the page was converted"))
+    text = "".join(
+        f"## Part {n}\n\n- **[0.84]{PEAK}** as `code` and [a link](x.md) say,\n  and [so\n  on]{PEAK}."
+        f"\n\n> [{n}]{PEAK}\n\n"
+        for n in range(70)
+    )
+    assert len(draft_bindings(text)[0]) == 210
+    monkeypatch.setattr(markup, "_scan_bindings", None)
+    for text in ("# A\n\nWords [a](b) {.c}", "[a]{.b} value", "value= claim="):
+        assert draft_bindings(text) == ((), [])
+        assert markup.strip_bindings(text) == text
+
+
+HEADINGS = [
+    f"# Peak [0.84]{PEAK}",
+    f"# Peak [0.84]{PEAK} of *all* here",
+    f"## [MEL **ends** above]{PEAK} {{#given}}",
+    f"Peak [`0.84`]{PEAK}\n===",
+    f"# Two [0.84]{PEAK} [and]{PEAK} more #",
+    f"> # In a quote [0.84]{PEAK}",
+    f"# As [0.84]{PEAK} (1)\n\n# As [0.84]{PEAK} (2)",
+    f"Text [over\nlines]{PEAK}\n\n# Behind [0.84]{PEAK}",
+    "# Pass@1 on *AIME*\n\n## Größe & `code`\n\nSetext _one_\n---\n\n### A [link](x) {#own}\n\n#Close\n",
+]
+
+
+TOC = re.compile(r'<a href="#([^"]+)">(.*?)</a>')
+
+
+@pytest.mark.parametrize("text", HEADINGS)
+def test_a_heading_is_called_by_the_typed_words(text: str) -> None:
+    """Its id, its entry in the contents and the page's title have no braces, on the page and in the draft."""
+    markdown = Markdown(extensions=["toc", "attr_list", "smarty", BindingsExtension()])
+    html = markdown.convert(text)
+    tokens = {(found[1], unescape(found[2])) for found in TOC.finditer(getattr(markdown, "toc", ""))}
+    assert not any(re.search(r"[{}\[\]<]|value", words) for _, words in tokens)
+    found = [*find_headings(markup.strip_bindings(text))]
+    assert all(f'id="{one.id}"' in html for one in found)
+    if not text.startswith(">"):
+        assert {(one.id, one.words) for one in found} == tokens
+    title = read_page("file.md", text, "file.md").title
+    assert title == next((one.words for one in found if one.level == 1), "File")
+
+
+def test_typed_text_keeps_lines_and_everything_else() -> None:
+    """Code, comments and an author's own braces stay; each line stays the line that it was."""
+    text = f'a [b\nc]{{value="x\ny"}} d `[e]{PEAK}` [f]{{.g}} \\[h]{PEAK}\n\n\t[i]{PEAK}\n'
+    typed = markup.strip_bindings(text)
+    assert typed == f"a b\nc\n d `[e]{PEAK}` [f]{{.g}} \\[h]{PEAK}\n\n\t[i]{PEAK}\n"
+    assert typed.count("\n") == text.count("\n")
+
+
+# ---- pages --------------------------------------------------------------------------------------
+
+CHARACTERS = st.sampled_from(
+    ["", "`", "```", "\n", "\t", "  ", "> ", "- ", ": ", "[", "<!--", "---\n", "\x00", "\ud800", "é"]
+)
+CUTS = st.lists(
+    st.tuples(st.floats(0, 1), st.integers(0, 12), st.one_of(CHARACTERS, BOUND, MARKS, STARTS)), max_size=6
+)
+
+
+@settings(max_examples=tries(30, 400), suppress_health_check=[HealthCheck.too_slow])
+@given(st.sampled_from(CONTENT), CUTS)
+def test_damaged_pages_give_pages_or_problems(path: Path, cuts: list[tuple[float, int, str]]) -> None:
+    """Real pages with bindings, marks and other characters cut out and put in are read or refused."""
+    text = path.read_text(encoding="utf-8")
+    for where, length, instead in cuts:
+        start = int(where * len(text))
+        text = text[:start] + instead + text[start + length :]
+    found, _ = draft_bindings(text)
+    assert [(one.kind, one.words, one.expression) for one in found] == render_bindings(text)[0]
+    problems = Diagnostics()
+    with problems.collecting():
+        page = read_page("a.md", text, "content/a.md")
+        assert len({block.id.lower() for block in page.blocks}) == len(page.blocks)
+    assert not problems.found or only_problems(ReportError(*problems.found))
+
+
+def test_pages_of_an_earlier_build_are_those_of_their_text(tmp_path: Path) -> None:
+    """Every page of the guide, with blocks of all kinds, is free of problems and as it was read."""
+    root = HERE.parent / "content"
+    paths = tuple(path.relative_to(root).as_posix() for path in CONTENT)
+    project = Project(root.parent, root.name, paths, ProjectSettings())
+    first, again, problems = Cache(tmp_path), Cache(tmp_path), Diagnostics()
+    parsed = read_pages(project, problems, first)
+    restored = read_pages(project, problems, again)
+    assert (first.hits, again.misses) == (0, 0)
+    assert again.hits >= len(paths)
+    assert restored == parsed == read_pages(project, problems)
+    assert repr(restored) == repr(parsed)
+    assert problems.found == []
+    assert all(page.title for page in parsed)
+
+
+def test_pages_with_a_problem_are_read_again(tmp_path: Path) -> None:
+    """The next build says the same; a page that was removed meanwhile is told."""
+    (tmp_path / "a.md").write_text("```curve\nmetirc: loss\n```\n", encoding="utf-8")
+    project, found = (
+        Project(tmp_path, "", ("a.md", "c.md"), ProjectSettings()),
+        [Diagnostics(), Diagnostics()],
+    )
+    for problems in found:
+        read_pages(project, problems, Cache(tmp_path / "cache"))
+    assert found[0].found == found[1].found
+    assert [problem.location.file for problem in found[0].found] == ["a.md", "c.md"]
+
+
+NAMES = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=40).filter(str.strip)
+
+
+@given(NAMES, NAMES, st.none() | NAMES, st.none() | NAMES)
+def test_any_name_makes_a_page(name: str, source: str, metric: str | None, description: str | None) -> None:
+    """Whatever a benchmark is called, its page is read back as it was meant and shows the name as text."""
+    benchmark = Benchmark(name=name, source=source, metric=metric, description=description)
+    (page,) = generate_pages([benchmark], [])
+    assert page.front_matter.benchmark == benchmark
+    assert [block.kind for block in page.blocks] == ["curve", "table"]
+    prose = generate_text(benchmark).split("---\n\n", 1)[1].split("```curve")[0]
+    assert "<" not in prose
+    assert "[" not in prose
