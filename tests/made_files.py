@@ -103,7 +103,7 @@ KINDS: dict[str, Callable[[str], bytes]] = {
     "": str.encode,
     "answers": _write_answers,
     "escaped": _unescape,
-    "python": _evaluate,
+    "evaluated": _evaluate,
     "notebook": _write_notebook,
     "gzip": lambda text: gzip.compress(text.encode(), mtime=0),
     "parquet": _write_parquet,
