@@ -1,10 +1,11 @@
 """Commands of a transcript on files: those of a shell that need no process, ``git``, and ``sed``.
 
-``cat FILE``, ``ls FOLDER`` (all files below it), ``rm PATH``, ``cp PATH PATH``, ``mv PATH PATH``,
-``mkdir FOLDER``, ``ln TARGET LINK``, ``mkfifo FILE``, ``echo TEXT > FILE`` (or ``>> FILE``), and
-``replace OLD NEW FILE``. ``grep WORDS FILE`` prints the lines that have them. ``json FILE KEY.KEY`` prints a
-value, with the key ``*`` one of each element; ``set FILE KEY.KEY VALUE`` changes it. ``diff FOLDER FOLDER``
-names what differs. For archives: ``zip``, ``unzip``, ``names``, and ``seal``, which writes the manifest anew.
+``cat FILE``, ``ls FOLDER`` (all files below it), ``rm PATH``, ``cp PATH PATH``, ``mv PATH PATH``, ``mkdir
+FOLDER``, ``ln TARGET LINK``, ``mkfifo FILE``, ``echo TEXT > FILE`` (or ``>> FILE``), and ``replace OLD NEW
+FILE``. ``grep WORDS FILE`` prints the lines that have them. ``json FILE KEY.KEY`` prints a value, with the
+key ``*`` one of each element; ``set FILE KEY.KEY VALUE`` changes it. ``diff FOLDER FOLDER`` names what
+differs, and ``cmp FILE FILE`` whether they do. For archives: ``zip``, ``unzip``, ``names``, and ``seal``,
+which writes the manifest anew.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
 def _list_files(root: Path, folder: str) -> str:
     found = sorted(path for path in (root / folder).rglob("*") if path.is_symlink() or not path.is_dir())
-    return "".join(f"{path.relative_to(root).as_posix()}\n" for path in found)
+    links = {path: f" -> {path.readlink()}" for path in found if path.is_symlink()}
+    return "".join(f"{path.relative_to(root).as_posix()}{links.get(path, '')}\n" for path in found)
 
 
 def _remove(path: Path) -> None:
@@ -124,6 +126,7 @@ _PATHS: dict[str, Callable[..., object]] = {
     "mv": _move,
     "mkdir": lambda path: path.mkdir(parents=True),
     "mkfifo": os.mkfifo,
+    "cmp": lambda one, other: "" if one.read_bytes() == other.read_bytes() else "they differ\n",
     "diff": _compare,
     "zip": lambda path, folder: made_archives.zip_files(path, files_below(folder)),
     "unzip": _unzip,

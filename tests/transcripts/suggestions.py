@@ -45,6 +45,8 @@ def _suggest(root: Path, path: str) -> dict[str, str]:
 def _pick(value: Any, keys: list[str]) -> Any:  # noqa: ANN401 - JSON
     if not keys:
         return value
+    if isinstance(value, dict) and (whole := ".".join(keys)) in value:
+        return value[whole]
     first, *more = keys
     if first == "*":
         return [_pick(one, more) for one in value]
