@@ -321,7 +321,9 @@ def find_pooled_settings(root: Path, source: Source, where: Filters) -> dict[str
         return {"series": select_series(rows, layout, source.settings.rename), **cells}
 
     conditions = tuple((resolve_column(name, layout) or name, cell) for name, cell in named.items())
-    found = ", ".join(f"list(DISTINCT c{n})" for n, column in enumerate(columns) if column)
+    # A run without a setting has no value of it.
+    values = "coalesce(list(DISTINCT c{0}) FILTER (c{0} IS NOT NULL), [])"
+    found = ", ".join(values.format(n) for n, column in enumerate(columns) if column)
     rows = get_engine().fetch_rows(
         f"SELECT series, [{found}] FROM ({select_files(root, layout, list_cells, conditions)}) "  # noqa: S608 - quoted
         "GROUP BY series ORDER BY series"

@@ -338,8 +338,9 @@ def _find_printed_columns(
 ) -> tuple[_PrintedColumn, ...]:
     """Return the columns of numbers, at least half of them readable, of which some are no plain ones."""
     header = rows[0][1] if rows else []
-    roles = match_columns(ROLE_NAMES, header, get_mapped_columns(settings))
-    names = {roles.get(part) for part in ("series", "run", "seed", "metric")}
+    known = {**ROLE_NAMES, "sample": OUTCOME_NAMES["sample"]}
+    roles = match_columns(known, header, get_mapped_columns(settings))
+    names = {roles.get(part) for part in ("series", "run", "seed", "metric", "sample")}
     is_long = settings.form in {"long", "totals"} or (
         not settings.form and {"metric", "value"} <= roles.keys()
     )
