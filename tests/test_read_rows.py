@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from made_evaluations import messages, only, write
 from made_folders import made
 from made_projects import write_file
-from test_read_logged_rows import KERAS, LIGHTNING, only_csv, told_csv, write_csv
 
 from reportgen.formats.cells import parse_reported
 from reportgen.formats.evaluations import helm
@@ -31,6 +30,8 @@ from reportgen.formats.trackers import metrics_csv, step_json
 if TYPE_CHECKING:
     from reportgen.formats.runs import Finding, LoggedRun
 
+LIGHTNING = "epoch,step,train_loss,val_acc\n0,49,0.5,\n0,99,,0.25\n1,149,nan,\n1,199,,0.75\n"
+KERAS = "epoch,accuracy,loss,val_accuracy,val_loss\n0,0.1,2.3,0.2,2.1\n1,0.2,2.2,NA,NA\n"
 CASE = Path(__file__).parent / "cases" / "wide-tables"
 
 
@@ -256,6 +257,12 @@ def test_what_is_no_object(text: str) -> None:
 # ---- files that hold nothing yet ------------------------------------------------------------------------
 
 
+def write_csv(path: Path, text: str) -> Path:
+    """A file with its folders."""
+    write_file(path, text)
+    return path
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -268,8 +275,9 @@ def test_what_is_no_object(text: str) -> None:
 def test_settings_that_set_nothing_are_told(tmp_path: Path, text: str, words: str) -> None:
     """But for those of a run without any, which Lightning writes as an empty tree."""
     csv = write_csv(tmp_path / "metrics.csv", LIGHTNING)
-    _, run = only_csv(csv, write_csv(tmp_path / "hparams.yaml", text))
-    assert (told_csv(run), run.config) == ([words] if words else [], {})
+    (unit,) = metrics_csv.find_units([csv, write_csv(tmp_path / "hparams.yaml", text)])
+    (run,) = metrics_csv.read(unit)
+    assert ([one.message for one in run.findings], run.config) == ([words] if words else [], {})
 
 
 @pytest.mark.parametrize("text", ["", "version https://git-lfs.github.com/spec/v1\n", "epo"])
@@ -285,7 +293,7 @@ def test_files_that_hold_nothing_are_runs(tmp_path: Path, text: str) -> None:
         alike,
     ]
     with pytest.raises(UnreadableError):
-        only_csv(lightning)
+        list(metrics_csv.read(metrics_csv.find_units([lightning])[0]))
 
 
 @pytest.mark.parametrize("text", ["", "version https://git-lfs.github.com/spec/v1\n", '{"step": 1, "da'])

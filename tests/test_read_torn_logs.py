@@ -135,6 +135,20 @@ def test_only_chosen_metrics_are_read(tmp_path: Path, form: str) -> None:
     assert run.findings == ()
 
 
+def test_tags_of_yaml_run_nothing(tmp_path: Path) -> None:
+    """Neither beside a log nor in the description of a run."""
+    evil = f"x: !!python/object/apply:os.mkdir ['{tmp_path / 'mark'}']\n"
+    texts = {"a/version_0/metrics.csv": LOGS["metrics_csv"].text, "a/version_0/hparams.yaml": evil}
+    texts |= {"b/1/0a/meta.yaml": f"run_id: 0a\n{evil}", "b/1/0a/metrics/loss": "1700000000000 0.5 0\n"}
+    for name, text in texts.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    for name in "ab":
+        assert read_run(tmp_path / name).metrics
+    assert not (tmp_path / "mark").exists()
+
+
 def test_long_logs_are_read_in_little_memory(tmp_path: Path) -> None:
     """Numbers are held and not objects, in their order over the pieces that a file is read in."""
     metrics = [f"m{place}" for place in range(10)]
