@@ -213,17 +213,18 @@ def write_database(text: str) -> bytes:
         return path.read_bytes()[: int(cut[1]) if cut else None]
 
 
-# Archives: a line ``%% name`` before the text of each member, which may be a line of JSON
+# Archives: a line ``%% name`` before the text of each member
 
 
 def _split_members(text: str) -> dict[str, bytes]:
-    members = re.findall(r"^%% (.+)\n(.*?)(?=^%% |\Z)", text, re.MULTILINE | re.DOTALL)
+    members = re.findall(r"^%% ([^\n]+)\n(.*?)(?=^%% |\Z)", text, re.MULTILINE | re.DOTALL)
     return {json.loads(f'"{name}"'): content.encode() for name, content in members}
 
 
 def write_zip(text: str, method: int = DEFLATED) -> bytes:
-    """Members as a zip archive."""
-    return zipped(_split_members(text), method)
+    """Members as a zip archive, of which ``-- N bytes`` at the end leaves these."""
+    text, _, cut = text.partition("\n-- ")
+    return zipped(_split_members(text + "\n" * bool(cut)), method)[: int(cut.split()[0]) if cut else None]
 
 
 def write_tar(text: str) -> bytes:

@@ -26,12 +26,12 @@ COLUMNS: Final = [f"m{number}" for number in range(MOST_COLUMNS)]
 CHECK: Final = """
 import sys
 sys.path.insert(0, sys.argv.pop())
-from read_mutated import _peak
+from mutated_bytes import get_peak
 from reportgen.cli.main import cli
 try:
     cli(["check"])
 finally:
-    print(_peak())
+    print(get_peak())
 """
 BIG_STRING: Final = """
 import sys

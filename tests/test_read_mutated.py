@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 import pytest
 from kept_files import KEPT, unpacked
-from read_mutated import tell
+from mutated_bytes import tell
 from tries import is_slow, tries
 
 from reportgen.formats.registry import list_formats
@@ -60,7 +60,7 @@ def read_mutated(form: str, folder: Path, count: int, scratch: Path) -> dict[str
     """Read variants of files in this process, or with ``--slow`` in one of its own."""
     if not is_slow():
         return {**tell(form, folder, count, scratch), "peak": 0}
-    command = [sys.executable, "tests/read_mutated.py", form, str(folder), str(count), str(scratch)]
+    command = [sys.executable, "tests/mutated_bytes.py", form, str(folder), str(count), str(scratch)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     told: dict[str, Any] = json.loads(done.stdout)
     return told
