@@ -216,29 +216,32 @@ def write_database(text: str) -> bytes:
 # Archives: a line ``%% name`` before the text of each member
 
 
-def _split_members(text: str) -> dict[str, bytes]:
-    members = re.findall(r"^%% ([^\n]+)\n(.*?)(?=^%% |\Z)", text, re.MULTILINE | re.DOTALL)
-    return {json.loads(f'"{name}"'): content.encode() for name, content in members}
+def _split_members(text: str) -> tuple[dict[str, bytes], int | None]:
+    """Return members by name, and how many bytes a line ``-- N bytes`` at the end leaves of the archive."""
+    text, _, cut = text.partition("\n-- ")
+    members = re.findall(r"^%% ([^\n]+)\n(.*?)(?=^%% |\Z)", text + "\n" * bool(cut), re.MULTILINE | re.DOTALL)
+    contents = {json.loads(f'"{name}"'): content.encode() for name, content in members}
+    return contents, int(cut.split()[0]) if cut else None
 
 
 def write_zip(text: str, method: int = DEFLATED) -> bytes:
-    """Members as a zip archive, of which ``-- N bytes`` at the end leaves these."""
-    text, _, cut = text.partition("\n-- ")
-    return zipped(_split_members(text + "\n" * bool(cut)), method)[: int(cut.split()[0]) if cut else None]
+    """Members as a zip archive."""
+    members, size = _split_members(text)
+    return zipped(members, method)[:size]
 
 
 def write_tar(text: str) -> bytes:
     """Members as a tar archive; one with the text ``-> name`` is a link."""
-    file = io.BytesIO()
+    file, (members, size) = io.BytesIO(), _split_members(text)
     with tarfile.open(fileobj=file, mode="w") as tar:
-        for name, content in _split_members(text).items():
+        for name, content in members.items():
             info = tarfile.TarInfo(name)
             if content.startswith(b"-> "):
                 info.type, info.linkname = tarfile.SYMTYPE, content[3:].decode().strip()
             else:
                 info.size = len(content)
             tar.addfile(info, io.BytesIO(content))
-    return file.getvalue()
+    return file.getvalue()[:size]
 
 
 ARCHIVES: Final = {

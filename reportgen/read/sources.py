@@ -88,6 +88,7 @@ class SourceRequest(Struct, frozen=True):
     chosen: ChosenFiles
     hashes: Callable[[Path], str]
     cache: Cache
+    settings_file: str  # where its ``source.yml`` is or would be, relative to the project
     unpacked: Unpacked | None = None  # of an archive, which the location and the files are in
     texts: bool = False  # whether prompts and whole answers are read
 
@@ -172,13 +173,13 @@ def request_source(
 ) -> SourceRequest:
     """Return the settings and files of a source; links out of the repository are refused."""
     refuse_outward_source(location)
-    settings = SourceSettings()
+    settings, file = SourceSettings(), locate_file(location.settings, location.root).file
     if location.has_settings:
-        settings = load_settings(location.settings, locate_file(location.settings, location.root).file)
+        settings = load_settings(location.settings, file)
     cache = cache or get_temporary_cache()
     unpacked = unpack_source(location, settings, hashes, cache)
     location = unpacked.location if unpacked else location
-    return SourceRequest(location, settings, choose_files(location, settings), hashes, cache, unpacked)
+    return SourceRequest(location, settings, choose_files(location, settings), hashes, cache, file, unpacked)
 
 
 def open_files(request: SourceRequest) -> tuple[Source, ImportedRuns | None]:
@@ -188,7 +189,7 @@ def open_files(request: SourceRequest) -> tuple[Source, ImportedRuns | None]:
         ReportError: the files have faults.
     """
     chosen, root = request.chosen, request.location.root
-    named = locate_file(request.location.settings, root).file, list_paths(request.settings)
+    named = request.settings_file, list_paths(request.settings)
     problems = Diagnostics()
     with problems.collecting():
         source, runs = _read_units(request) or (_open_tables(request), None)
