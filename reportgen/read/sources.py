@@ -189,8 +189,7 @@ def open_files(request: SourceRequest) -> tuple[Source, ImportedRuns | None]:
         ReportError: the files have faults.
     """
     chosen, root = request.chosen, request.location.root
-    named = request.settings_file, list_paths(request.settings)
-    problems = Diagnostics()
+    named, problems = (request.settings_file, list_paths(request.settings)), Diagnostics()
     with problems.collecting():
         source, runs = _read_units(request) or (_open_tables(request), None)
         taken = {file for unit in runs.found.units for file in unit.files} if runs else ()
