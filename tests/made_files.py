@@ -8,9 +8,13 @@ import io
 import json
 import re
 import shutil
+import tempfile
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import duckdb
+import numpy as np
 import openpyxl
 import pandas as pd
 from made_evaluations import packed_zstandard
@@ -39,15 +43,30 @@ def _write_notebook(text: str) -> bytes:
     return write_notebook(*((body,) if kind == "code" else body for kind, body in cells)).encode()
 
 
+def _write_selected(text: str) -> bytes:
+    """Rows that a statement of SQL selects, as Parquet."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "one.parquet"
+        duckdb.sql(f"COPY ({text}) TO '{path}' (FORMAT parquet)")
+        return path.read_bytes()
+
+
+def _write_arrays(text: str) -> bytes:
+    """Arrays of NumPy: a line each, with its name, type and values as JSON."""
+    content, lines = io.BytesIO(), [line.split(maxsplit=2) for line in text.splitlines()]
+    np.savez(content, **{name: np.array(json.loads(values), kind) for name, kind, values in lines})
+    return content.getvalue()
+
+
 def _write_workbook(text: str) -> bytes:
-    """Sheets of Excel: a line ``[Name]``, and rows of JSON lists below it."""
+    """Sheets of Excel: a line ``[Name]``, and rows of JSON lists below it; ``"@"`` begins a time."""
     workbook, content = openpyxl.Workbook(), io.BytesIO()
     workbook.remove(workbook.worksheets[0])
     for line in text.splitlines():
         if line.startswith("[") and line[1:-1].isidentifier():
             sheet = workbook.create_sheet(line[1:-1])
         else:
-            sheet.append(json.loads(line))
+            sheet.append([_read_time(cell) for cell in json.loads(line)])
     workbook.save(content)
     return content.getvalue()
 
@@ -62,6 +81,11 @@ def copy_kept(name: str, target: Path) -> None:
     for path in list(target.rglob("*.gz")):
         path.with_suffix("").write_bytes(gzip.decompress(path.read_bytes()))
         path.unlink()
+
+
+def _read_time(cell: Any) -> Any:  # noqa: ANN401 - of a sheet
+    is_time = isinstance(cell, str) and cell.startswith("@")
+    return datetime.fromisoformat(cell[1:]) if is_time else cell
 
 
 def _write_answers(text: str) -> bytes:
@@ -107,6 +131,8 @@ KINDS: dict[str, Callable[[str], bytes]] = {
     "notebook": _write_notebook,
     "gzip": lambda text: gzip.compress(text.encode(), mtime=0),
     "parquet": _write_parquet,
+    "npz": _write_arrays,
+    "select": _write_selected,
     "sqlite": write_database,
     "mlflow": lambda text: write_database(MLFLOW + text),
     "trackio": lambda text: write_database(TRACKIO + text),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import duckdb
 import pytest
 from command_line import call
 from made_projects import RUNS, write_file, write_report
@@ -15,7 +17,9 @@ from reportgen.core.cache import Cache, FileHashes
 from reportgen.core.errors import ReportError
 from reportgen.core.repository import find_data_boundary
 from reportgen.draft.opening import open_project_source
-from reportgen.read import find_sources, sources
+from reportgen.formats.evaluations import lm_eval
+from reportgen.formats.sql import Engine, get_engine
+from reportgen.read import TotalsTable, find_sources, sources
 from reportgen.read.tables.layout import get_layout
 from reportgen.settings.report import Project, ProjectSettings
 
@@ -185,27 +189,91 @@ def test_a_restored_source_is_read_as_an_opened_one(tmp_path: Path) -> None:
     assert "MEL" in (root / "site" / "other" / "index.html").read_text()
 
 
-def test_settings_of_no_source_are_refused(tmp_path: Path) -> None:
-    """A ``source.yml`` next to single files was ignored; messages name the file that counts."""
-    report = write_report(tmp_path, {"data/source.yml": "title: Runs\n"})
-    assert call(report, "check").stdout.startswith(
-        "data/source.yml: error: this file is read for no source; the settings of runs.csv are those in "
-        "runs.source.yml. Rename it to runs.source.yml, or move it into the folder that it is for."
-    )
-    described = call(report, "describe", "data/runs.csv")
-    assert described.returncode == 1
-    assert "data/source.yml: error: this file is read for no source" in described.stdout
-    assert "after it was put into" not in described.stdout
-    assert (
-        "data/source.yml: warning: this file is read for no source" in call(report, "describe", "data").stdout
-    )
-    added = call(report, "add", "data/runs.csv", "--page")
-    assert "data/source.yml: error: this file is read for no source" in added.stderr
-    (report / "data/source.yml").rename(report / "data/runs.source.yml")
-    assert call(report, "check").returncode == 0
-    assert call(report, "describe", "data").stdout.count("is read for no source") == 0
-    write_file(report / "data/runs.source.yml", "columns: {step: nothing}\n")
-    assert "data/runs.source.yml: error: columns: step names" in call(report, "check").stdout
-    write_file(report / "data/runs.csv", "model,reward\nElm,2\n")
-    (report / "data/runs.source.yml").unlink()
-    assert "data/runs.source.yml" in call(report, "check").stdout
+# ---- scores of whole benchmarks -------------------------------------------------------------------------
+
+
+def write_totals(root: Path, models: int, benchmarks: int = 1) -> None:
+    """Results of lm-eval of so many models."""
+    tasks = {f"b{n}": {"alias": f"b{n}", "acc,none": (n + 1) / 100} for n in range(benchmarks)}
+    for model in range(models):
+        document = {"results": tasks, "model_name": f"M{model}"}
+        write_file(root / f"data/s/M{model}/results_2026-01-05T10-00-00.000000.json", json.dumps(document))
+
+
+def test_totals_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files of a harness are not read again while they stand, and many are one file of the cache."""
+    write_totals(tmp_path / "report", 16)
+    opener, read = Opener(tmp_path / "report", tmp_path / "cache", monkeypatch), []
+    own = lm_eval.read
+
+    def count_reading(unit: Any, *given: Any) -> Any:  # noqa: ANN401 - passed on
+        read.append(unit.path)
+        return own(unit, *given)
+
+    monkeypatch.setattr(lm_eval, "read", count_reading)
+    for _ in range(2):
+        scores = TotalsTable(tmp_path / "report", opener.open("s")).get_scores("b0")
+        assert {one.series: one.value for one in scores} == {f"M{number}": 0.01 for number in range(16)}
+    assert len(read) == 16
+    assert len([*(tmp_path / "cache").glob("**/*.parquet")]) == 1
+
+
+def test_the_look_at_a_table_of_totals_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second look is the first one."""
+    files = {"data/s.csv": "model,task,score\nA,gsm,0.5\n", "data/s.source.yml": "form: totals\n"}
+    opener = Opener(write_report(tmp_path / "report", files), tmp_path / "cache", monkeypatch)
+    first, second = opener.open("s"), opener.open("s")
+    assert (opener.opened, second.kind, decode(second)) == (1, "totals", first)
+
+
+def count_statements(patch: pytest.MonkeyPatch, root: Path, benchmarks: int) -> tuple[int, int]:
+    """How many statements the database gets to describe, and to compare on, so many benchmarks."""
+    rows = (f"{m},b{n},{(n + 1) / 100},0.01,100\n" for n in range(benchmarks) for m in "ABC")
+    page = "```comparison\nsource: s\nbaseline: A\n```\n"
+    files = {"data/s.csv": f"model,task,score,se,n\n{''.join(rows)}", "data/s.source.yml": "form: totals\n"}
+    write_report(root, {"content/index.md": page, "data/runs.csv": None, **files})
+    found, cursor, counts = 0, Engine.open_cursor, []
+
+    def count(one: Engine) -> Any:  # noqa: ANN401 - DuckDB's
+        nonlocal found
+        found += 1
+        return cursor(one)
+
+    with patch.context() as patched:
+        patched.setattr(Engine, "open_cursor", count)
+        for words in (("describe", "data/s.csv"), ("check",)):
+            assert call(root, *words).returncode == 0
+            counts.append(found)
+            found = 0
+    described, compared = counts
+    return described, compared
+
+
+def test_many_benchmarks_take_no_more_statements_than_few(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """All are read at once, where they are described and where they are drawn."""
+    few = count_statements(monkeypatch, tmp_path / "few", 3)
+    assert min(few) > 0
+    assert count_statements(monkeypatch, tmp_path / "many", 30) == few
+
+
+# ---- the database ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        *("SET threads = 1", "SET GLOBAL TimeZone = 'Europe/Berlin'", "SET autoload_known_extensions = true"),
+        *("SET allow_community_extensions = true", "SET lock_configuration = false", "RESET memory_limit"),
+        *("PRAGMA enable_progress_bar", "INSTALL h3 FROM community", "LOAD sqlite"),
+    ],
+)
+def test_settings_are_locked_and_nothing_is_loaded(statement: str) -> None:
+    """Neither on the database's own connection nor on a cursor; times are in UTC."""
+    database = get_engine()
+    for run in (database.fetch_rows, database._connection.execute):
+        with pytest.raises(duckdb.Error):
+            run(statement)
+    asked = "SELECT current_setting('TimeZone'), current_setting('allow_community_extensions')"
+    assert database.fetch_rows(asked) == [("UTC", False)]

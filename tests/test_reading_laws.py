@@ -1,0 +1,233 @@
+"""Laws of reading: rows are what each is alone, Python and the database agree, names keep what they hold."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import tracemalloc
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reportgen.formats import sql
+from reportgen.formats.cells import MISSING, is_missing, is_number, parse_reported
+from reportgen.formats.json_files import parse_object, read_json_items
+from reportgen.formats.registry import find_format, find_units, list_formats, load_reader
+from reportgen.formats.runs import LoggedRun, UnreadableError
+from reportgen.formats.sql import get_engine
+from reportgen.formats.text_files import read_lines
+from reportgen.read import hash_problem_set
+from reportgen.read.runs.file_names import detect_numbered_runs
+from reportgen.read.runs.labels import shorten_paths, split_seed
+from reportgen.read.tables.rows import RIGHT, WRONG, check_range, check_score, parse_score
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reportgen.formats.runs import Finding
+
+# ---- rows and cells -------------------------------------------------------------------------------------
+
+
+def read_run(file: Path, items: list[dict[str, Any]]) -> LoggedRun:
+    """The one run of a file with an object a line."""
+    file.write_text("".join(json.dumps(item) + "\n" for item in items), encoding="utf-8")
+    (unit,) = find_units([file]).units
+    form = find_format(unit.format)
+    assert form is not None
+    (run,) = load_reader(form).read(unit, None)
+    assert isinstance(run, LoggedRun)
+    return run
+
+
+def make_row(step: int) -> dict[str, Any]:
+    """A row of a log, some of which are irregular."""
+    inner: dict[str, Any] = {"loss": step / 8, "b": True, "loss/deep": -0.0}
+    row: dict[str, Any] = {"step": step, "data": inner, "metrics": {"loss": step / 16}}
+    if step % 3 == 0:
+        row["train"] = {"n": 10**400 if step == 999 else step, "text": "a"} if step > 900 else {"n": step}
+    if step % 5 == 0:
+        inner |= {"none": None, "list": [1]} if step > 1500 else {"odd": math.nan}
+    if step % 7 == 0:
+        row |= {"time": "2026-01-01T00:00:00Z", "step": None if step == 700 else step}
+    return row
+
+
+def test_many_rows_are_what_each_is_alone(tmp_path: Path) -> None:
+    """Rows that are taken column by column give what they give cell by cell, in the order of writing."""
+    many = [make_row(step) for step in range(2000)]
+    run = read_run(tmp_path / "a.jsonl", many)
+    alone = [read_run(tmp_path / f"{place}.jsonl", [row]) for place, row in enumerate(many) if place != 700]
+    for name, points in run.metrics.items():
+        found = [one.metrics[name] for one in alone if name in one.metrics]
+        kept = ~np.isnan(points.steps)
+        assert points.steps[kept].tobytes() == np.concatenate([part.steps for part in found]).tobytes()
+        assert points.values[kept].tobytes() == np.concatenate([one.values for one in found]).tobytes()
+        assert points.times is not None
+        timed = sum(part.times is not None and len(part.times) for part in found)
+        assert (~np.isnan(points.times)).sum() == timed + (len(points.steps) - kept.sum())
+
+
+@given(st.floats(-1e6, 1e6), st.booleans())
+def test_a_plain_number_keeps_its_value(value: float, bold: bool) -> None:  # noqa: FBT001 - a strategy
+    """Whatever Python writes is read as it is."""
+    found = parse_reported(f"**{value!r}**" if bold else repr(value))
+    assert found is not None
+    assert found.value == value
+
+
+def read_score(cell: str, ends: tuple[float, float]) -> float | str | None:
+    """What the database makes of a cell."""
+    score, checked = parse_score("cell", sql.TEXT, ends), check_range("score", ends)
+    select = f"SELECT {checked} FROM (SELECT {score} AS score FROM (SELECT {sql.quote(cell)} AS cell))"  # noqa: S608
+    try:
+        ((found,),) = get_engine().fetch_rows(select)
+    except duckdb.Error:
+        return "wrong"
+    return None if found is None else float(found)
+
+
+WORDS = sorted(RIGHT | WRONG | MISSING | {"maybe", "1,5", "true.", "truefalse", "nan"})
+NUMBERS = st.floats(allow_nan=True, allow_infinity=True).map(repr) | st.sampled_from(["0", "1", "2", "-0.0"])
+CELLS = st.sampled_from(WORDS).flatmap(lambda word: st.sampled_from([word, word.upper(), f" {word} "]))
+
+
+@given(CELLS | NUMBERS, st.sampled_from([(0.0, 1.0), (-1.0, 1.0), (0.0, 100.0)]))
+def test_python_and_the_database_agree(cell: str, ends: tuple[float, float]) -> None:
+    """A cell fails in the database if and only if Python finds it wrong; otherwise both say its meaning."""
+    found, word = read_score(cell, ends), cell.strip().lower()
+    if check_score(cell, ends) is not None:
+        assert found == "wrong"
+    elif is_missing(cell):
+        assert found is None
+    elif word in RIGHT | WRONG:
+        assert found == ends[word in RIGHT]
+    else:
+        assert is_number(cell)
+        assert repr(found) == repr(float(cell))
+
+
+def test_names_of_problem_sets() -> None:
+    """Order and repetition make no difference; a problem or a right answer more does.
+
+    The first is what `printf '[["p"], ["q"]]' | sha256sum | cut -c1-12` says.
+    """
+    plain = hash_problem_set(["q", "p"])
+    assert plain == "d498279b4702"
+    assert plain == hash_problem_set(["p", "q", "p"])
+    known = hash_problem_set(["p", "q"], ["1", None])
+    assert known == hash_problem_set(["q", "p"], [None, "1"])
+    others = {hash_problem_set(["p"]), hash_problem_set(["p", "q"], ["2", None]), hash_problem_set(["pq"])}
+    assert len({plain, known, *others}) == 5
+
+
+# ---- JSON -----------------------------------------------------------------------------------------------
+
+
+def list_items(path: Path, text: str) -> list[object]:
+    """The items of a file with this text, which has nothing irregular."""
+    path.write_text(text, encoding="utf-8")
+    findings: list[Finding] = []
+    found = list(read_json_items(path, findings))
+    assert findings == []
+    return found
+
+
+def test_items_are_those_of_the_whole(tmp_path: Path) -> None:
+    """Spaces, signs inside texts, and lists within make no difference; items come before a later fault."""
+    nested = ('[1, "],[", {"a": [null]}]', "[\n  [1,2],\n\t{}\r\n]\n", "[NaN, -1.5e3]")
+    for text in ("[]", " [ ] \n", "[1]", *nested):
+        assert repr(list_items(tmp_path / "a.json", text)) == repr(json.loads(text))
+    (tmp_path / "a.json").write_text("[1, 2, x", encoding="utf-8")
+    found = read_json_items(tmp_path / "a.json", [])
+    assert [next(found), next(found)] == [1, 2]
+    with pytest.raises(UnreadableError):
+        next(found)
+
+
+def test_what_is_no_list_of_json_is_refused(tmp_path: Path) -> None:
+    """With the place where it ends to be JSON; an object, nothing and single values are no lists."""
+    for text in ("[1,]", "[1 2]", "[1] x", "[,1]", "[1", "[", "[1,", "[1]]", '["a'):
+        with pytest.raises(UnreadableError, match=r"not whole JSON: .* at line 1, column") as caught:
+            list_items(tmp_path / "a.json", text)
+        assert caught.value.line == 1
+    for text in ("{}", "", "3", "null"):
+        with pytest.raises(UnreadableError, match="a list is expected"):
+            list_items(tmp_path / "a.json", text)
+
+
+_cells = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
+_values = st.recursive(
+    _cells, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=8
+)
+
+
+@given(st.dictionaries(st.text(), _values))
+def test_an_object_is_what_the_standard_library_makes_of_it(item: dict[str, Any]) -> None:
+    """To the last digit, with NaN and infinities."""
+    text = json.dumps(item)
+    assert repr(parse_object(text)) == repr(json.loads(text))
+
+
+def test_rare_objects() -> None:
+    """Doubled names, half characters, numbers beyond all, deep lists; what is no object is none."""
+    deep = '{"a": ' + "[" * 300 + "]" * 300 + "}"
+    for text in ('{"a": 1, "a": 2}', '{"a": "\\ud800"}', '{"a": 1e400}', '{"a": -0.0}', deep):
+        assert repr(parse_object(text)) == repr(json.loads(text))
+    for text in ("", "[1]", '{"a": nan}', '{"a": 1', '{"a": 01}', '{"a": 1} x', '{"a": ' + "[" * 10**5):
+        assert parse_object(text) is None
+
+
+def test_an_endless_line_fits_into_memory(tmp_path: Path) -> None:
+    """As of a file that was not written to its end: what is looked at is held twice at most."""
+    path = tmp_path / "a.jsonl"
+    with path.open("wb") as file:
+        file.truncate(400 << 20)
+    tracemalloc.start()
+    with pytest.raises(UnreadableError, match="the line is longer than 128 MiB"):
+        list(read_lines(path))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 400e6
+
+
+# ---- names ----------------------------------------------------------------------------------------------
+
+
+def test_weak_formats_are_looked_for_last() -> None:
+    """What is recognised by little never hides what is recognised by much."""
+    weak = [form.weak for form in list_formats()]
+    assert weak == sorted(weak)
+    assert any(weak)
+
+
+@given(st.text(max_size=30))
+def test_a_label_without_a_seed_stays(label: str) -> None:
+    """Whatever else is in it."""
+    rest, seed = split_seed(label)
+    assert (seed is None) == (rest == label)
+    assert seed is None or seed.isdecimal()
+
+
+@given(st.lists(st.lists(st.sampled_from("abc"), max_size=4).map("/".join), unique=True, max_size=6))
+def test_different_paths_stay_different(paths: list[str]) -> None:
+    """Nothing that tells two runs apart is lost."""
+    assert len(set(shorten_paths(paths))) == len(paths)
+
+
+NAMES = st.lists(st.text("ab1(+$[]^\\", min_size=1, max_size=4), min_size=1, max_size=2)
+
+
+@given(NAMES, st.integers(2, 4))
+def test_a_pattern_fits_whatever_names_hold(parts: list[str], count: int) -> None:
+    """Signs of regular expressions in names are names."""
+    paths = ["/".join([*parts, f"run_{number}"]) for number in range(count)]
+    found = detect_numbered_runs(paths, "mine")
+    assert found is not None
+    matches = [re.fullmatch(found.files, path) for path in paths]
+    assert [match["run"] for match in matches if match] == [str(number) for number in range(count)]
