@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from made_projects import write_report
+from command_line import call
+from made_projects import PAGE, SETTINGS, write_report
 
 from reportgen.core.cache import Cache, FileHashes
 from reportgen.core.errors import ReportError
@@ -63,3 +64,28 @@ def test_scores_compare_so_many_series(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(results, "MOST_COMPARED", 2)
     found = told(tmp_path, "```comparison\n```", SCORES, "mean")
     assert any("all pairs of series are compared, and 3 series are too many for that" in one for one in found)
+
+
+DEEP = "[" * 2_000 + "]" * 2_000
+LIST = "# x\n\n" + "".join("    " * depth + "- a\n" for depth in range(300))
+PAGE_IS = "error: this page is nested too deep. Indent and quote less."
+NESTED = {
+    "mkdocs.yml": ("mkdocs.yml", f"{SETTINGS}extra: {DEEP}\n", "error: this file is nested too deep."),
+    "option": (
+        "mkdocs.yml",
+        SETTINGS.replace("[reportgen]", f"[{{reportgen: {{series: {DEEP}}}}}]"),
+        "error: this file is nested too deep.",
+    ),
+    "list": ("content/index.md", LIST, PAGE_IS),
+    "items": ("content/index.md", "# x\n\n" + "- " * 2_000 + "a\n", PAGE_IS),
+    "bound list": ("content/index.md", f'{PAGE}\n{LIST}\n[0.82]{{value="peak(MEL)"}}\n', PAGE_IS),
+}
+
+
+@pytest.mark.parametrize("case", NESTED)
+def test_what_is_nested_without_end_is_an_error(tmp_path: Path, case: str) -> None:
+    """With its file and no traceback, and no site is written."""
+    file, text, message = NESTED[case]
+    done = call(write_report(tmp_path, {file: text}), "build")
+    assert (done.returncode, message in done.stderr, file in done.stderr) == (1, True, True), done.stderr
+    assert not (tmp_path / "site").exists()
