@@ -54,7 +54,8 @@ def _write_selected(text: str) -> bytes:
 def _write_arrays(text: str) -> bytes:
     """Arrays of NumPy: a line each, with its name, type and values as JSON."""
     content, lines = io.BytesIO(), [line.split(maxsplit=2) for line in text.splitlines()]
-    np.savez(content, **{name: np.array(json.loads(values), kind) for name, kind, values in lines})
+    save: Callable[..., None] = np.savez
+    save(content, **{name: np.array(json.loads(values), kind) for name, kind, values in lines})
     return content.getvalue()
 
 
