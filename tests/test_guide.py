@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 import nbformat
 import pytest
 import yaml
+from case_pages import read_pages
+from command_line import call
+from made_projects import write_file
 from nbclient import NotebookClient
 
 from reportgen.core.directions import EITHER_WAY, HIGHER, LOWER, NEITHER, PARTS
@@ -229,3 +232,101 @@ def test_recipes_are_those_of_the_cases() -> None:
     assert len(shown) > len(RECIPE_CASES) - 3
     for _, text in shown:
         assert any(text in one for one in written), text
+
+
+# ---- messages -------------------------------------------------------------------------------------------
+
+ACCIDENTS = {
+    case.name: case.expected
+    for case in read_pages(Path(__file__).parent / "transcripts")
+    if case.page.stem == "what_goes_wrong"
+}
+_SECTION = re.compile(r"^## What goes wrong\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+_GUESS = re.compile(r"^> (series were distinguished .*\n(?:> .*\n)*)", re.MULTILINE)
+_QUOTE = re.compile(r"(?<![*\w])\*(?![*\s])(.+?)(?<![*\s])\*(?![*\w])")
+
+
+def list_quotes(page: str) -> list[str]:
+    """What a page quotes under "What goes wrong", as a reader sees it."""
+    found = [quote for section in _SECTION.findall(page) for quote in _QUOTE.findall(section)]
+    return [quote.replace("\\|", "|") for quote in found]
+
+
+@pytest.mark.parametrize("name", [name for name in TOOLS if list_quotes(PAGES[name])])
+def test_quoted_messages_are_what_users_read(name: str) -> None:
+    """After an accident to the folder that the page shows: ``transcripts/what_goes_wrong.md`` has each."""
+    said = ACCIDENTS[name.removeprefix("tools/")]
+    assert [quote for quote in list_quotes(PAGES[name]) if quote not in said] == []
+
+
+def test_quoted_guesses_are_what_users_read() -> None:
+    """Where source.yml does not say what series and seeds are called by."""
+    pages = [text for name, text in PAGES.items() if name.startswith("tools/")]
+    guesses = [" ".join(one.replace("\n> ", " ").split()) for text in pages for one in _GUESS.findall(text)]
+    assert len(guesses) >= 4
+    assert [guess for guess in guesses if guess not in ACCIDENTS["guesses"]] == []
+
+
+# ---- the page about data --------------------------------------------------------------------------------
+
+_LISTS = PAGES["data"].partition("### Lists of answers\n")[2].partition("\n### ")[0]
+SHAPES = re.findall(r"^\| [^|]+ \| `([\[{].*[\]}])` \|$", _LISTS, re.MULTILINE)
+MAPPED = re.findall(
+    r"`(\{[^`\n]+\})`[^`]*?\n\n```yaml\n(format: mapped\n.*?)^```$", PAGES["data"], re.MULTILINE | re.DOTALL
+)
+
+
+def describe(root: Path, files: dict[str, str]) -> dict[str, Any]:
+    """What is said of a source with files, which is nothing wrong."""
+    for name, text in files.items():
+        write_file(root / "s" / name, text)
+    described: dict[str, Any] = json.loads(call(root, "describe", "s", "--format", "json").stdout)
+    assert described["problems"] == []
+    return described
+
+
+def test_lists_of_answers_are_read_as_they_are_shown(tmp_path: Path) -> None:
+    """Two problems of each shape; methods are series, and not samples of one."""
+    assert len(SHAPES) == 4
+    for number, shown in enumerate(SHAPES):
+        value = json.loads(shown)
+        first = next(iter(value))
+        rows = value if isinstance(value, list) else [value, {**value, first: f"{value[first]}2"}]
+        assert describe(tmp_path / str(number), {"a.json": json.dumps(rows)})["kind"] == "outcomes"
+    rows = [{"method": name, "problem": "p1", "correct": [name == "SFT", True]} for name in ("SFT", "PPO")]
+    described = describe(tmp_path / "methods", {"a.jsonl": "\n".join(map(json.dumps, rows))})
+    assert described["series"] == ["SFT", "PPO"]
+
+
+def test_what_is_mapped_is_read(tmp_path: Path) -> None:
+    """By the lines that stand below it; those of ``$[*]`` are of a list."""
+    assert len(MAPPED) == 2
+    for number, (shown, settings) in enumerate(MAPPED):
+        value = json.loads(shown)
+        text = json.dumps([value] if "rows: $[*]" in settings else value)
+        described = describe(tmp_path / str(number), {"any.json": text, "source.yml": settings})
+        assert described["kind"] == ("totals" if "totals" in settings else "outcomes")
+        if described["kind"] == "totals":
+            (one,) = (one for one in described["totals"] if one["benchmark"] == "Sums")
+            assert (one["series"], one["value"], one["stderr"]) == ("Elm", 0.6, 0.02)
+
+
+TABLE = (
+    "model,seed,step,loss,acc\n"
+    "A,1,0,2.5,\nA,1,10,1.25,0.2\nA,1,10,1.25,0.2\nA,1,20,nan,0.3\nA,1,50,1,0.4\n"
+    "B,1,0,2,0.1\nB,1,10,inf,0.2\nB,1,20,1,0.3\n"
+)
+
+
+def test_what_the_page_about_data_shows_is_what_is_printed(tmp_path: Path) -> None:
+    """The description of a table, word for word, and the beginning of the totals of the example."""
+    shown = re.search(
+        r"^```text\n\$ reportgen describe runs\n(.*?)^```$", PAGES["data"], re.MULTILINE | re.DOTALL
+    )
+    assert shown
+    write_file(tmp_path / "runs/a.csv", TABLE)
+    assert call(tmp_path, "describe", "runs").stdout.startswith(f"{shown[1]}\n")
+    first, *others = (DATA / "reported-scores/scores.csv").read_text("utf-8").splitlines()
+    (totals,) = re.findall(r"^```text\n(model,benchmark,.*?)^```$", PAGES["data"], re.MULTILINE | re.DOTALL)
+    assert totals.splitlines()[0] == first
+    assert set(totals.splitlines()[1:]) <= set(others)

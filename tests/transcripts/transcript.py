@@ -40,6 +40,7 @@ _DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
 _SIZE = re.compile(
     r"(?<= files, )[\d.]+ [kMG]?B\b|(?<= frozen into )[\d.]+ [kMG]?B\b|(?<=\()[\d.]+ \w+(?=\),? frozen)"
 )
+_ENGINE = re.compile(r"(?<=DuckDB )\d[\d.]*\d")
 _VARIABLE = re.compile(r"(?P<name>[A-Z][A-Z0-9_]*)=(?P<value>.*)", re.DOTALL)
 
 
@@ -56,6 +57,7 @@ def _write_command(root: Path, command: str) -> str:
         lines = _filter_lines(lines, *shlex.split(one))
     said = "\n".join(lines).strip("\n").replace(str(root), "ROOT")
     said = _SIZE.sub("… kB", _DIGEST.sub("SHA256", said))
+    said = _ENGINE.sub("VERSION", said)
     said = _DURATION.sub(r"… \2", said)
     # What begins like a prompt would be taken for a command when the page is read again.
     said = re.sub(r"^(?=\$ )", "\\\\", said, flags=re.MULTILINE)
