@@ -13,7 +13,7 @@ TO_PACK = {".db"}
 README = """# Files by {writers}
 
 Written by `tests/writers/write_{form}.py` with {versions}.
-Read by `tests/test_read_written.py`. `make test-writers ACCEPT=1` writes them anew.
+Read by `tests/test_read_mutated.py`. `make test-writers ACCEPT=1` writes them anew.
 Databases are packed with gzip.
 """
 

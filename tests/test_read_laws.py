@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 import duckdb
 import pytest
-from hypothesis import example, given
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from made_sources import Data
+from tries import tries
 
 from reportgen.core.errors import ReportError
 from reportgen.formats.cells import is_missing, is_number, is_time
@@ -23,7 +24,7 @@ from reportgen.read import make_frame, read_measurements
 from reportgen.statistics.curves.reduce import reduce
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
 HOSTILE = [
@@ -96,13 +97,13 @@ def test_hostile_columns_and_renames(tmp_path: Path) -> None:
         data.write(
             f"s{place}/a.csv", as_csv([[f"s{name}", f"t{name}", "loss"], [name, 1, 0.5], ["other", 2, 1.5]])
         )
-        settings = {
+        stated = {
             "columns": {"series": f"s{name}".strip(), "step": f"t{name}".strip()},
             "filter": {f"s{name}": name},
             "rename": {name: f"{name}!"},
             "rename_metrics": {"loss": f"{name}?"},
         }
-        data.write(f"s{place}/source.yml", json.dumps(settings))
+        data.write(f"s{place}/source.yml", json.dumps(stated))
         table = data.frame(f"s{place}")
         assert [tuple(row) for row in table.to_numpy()] == [(f"{name}!", "", None, f"{name}?", 1.0, 0.5)]
 
@@ -236,3 +237,61 @@ def test_reading_twice_gives_the_same(tmp_path: Path) -> None:
     source = data.open("a")
     first, second = (make_frame(read_measurements(tmp_path, source, ("a", "b"))) for _ in range(2))
     assert first.equals(second)
+
+
+# ---- charts of W&B ----------------------------------------------------------------------------------------
+
+RUN_NAMES = st.text(
+    st.characters(exclude_categories=["C", "Z"], exclude_characters="\u00a0"), min_size=1, max_size=12
+)
+RUN_VALUES = st.dictionaries(
+    st.integers(0, 10**6).map(float), st.floats(allow_nan=False), min_size=1, max_size=8
+)
+
+
+def write_chart(columns: Mapping[str, Mapping[float, float]], x: str = "Step") -> str:
+    """A chart as W&B exports it: every cell in quotes, a column a run, and its extremes beside it."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    writer.writerow([x, *(name + ending for name in columns for ending in ("", "__MIN", "__MAX"))])
+    for step in sorted({step for values in columns.values() for step in values}):
+        cells = [
+            repr(values[step]) if step in values else "" for values in columns.values() for _ in range(3)
+        ]
+        writer.writerow([f"{step:g}", *(cell.replace("inf", "Infinity") for cell in cells)])
+    return text.getvalue()
+
+
+@settings(max_examples=tries(20, 200), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(runs=st.dictionaries(RUN_NAMES, RUN_VALUES, min_size=1, max_size=5), metric=RUN_NAMES)
+def test_what_a_chart_exports_is_what_is_read(
+    tmp_path: Path, runs: dict[str, dict[float, float]], metric: str
+) -> None:
+    """Whatever names, steps and values a chart has, they come back."""
+    data = Data(tmp_path)
+    data.write("chart.csv", write_chart({f"{run} - {metric}": values for run, values in runs.items()}))
+    frame = data.frame("chart", metric)
+    found = {run: dict(zip(rows["step"], rows["value"], strict=True)) for run, rows in frame.groupby("run")}
+    assert found == {
+        run: {float(f"{step:g}"): value for step, value in values.items()} for run, values in runs.items()
+    }
+
+
+def test_a_chart_may_have_another_x(tmp_path: Path) -> None:
+    """The first column is x, whatever its name; a metric of the runs can be x instead, also the step."""
+    data = Data(tmp_path)
+    columns = {
+        "a - loss": {10.0: 1.0, 20.0: 2.0},
+        "a - epoch": {10.0: 0.5, 20.0: 1.0},
+        "b - loss": {10.0: 3.0, 20.0: 4.0},
+        "b - epoch": {10.0: 5.0},
+    }
+    data.write("chart.csv", write_chart(columns, x="trainer/global_step"))
+    rows = data.frame("chart", "loss", x="epoch")
+    assert [*zip(rows["run"], rows["step"], rows["value"], strict=True)] == [
+        *(("a", 0.5, 1.0), ("b", 5.0, 3.0), ("a", 1.0, 2.0)),
+    ]
+    assert len(data.frame("chart", "loss", x="epoch", series=("b",))) == 1
+    data.write("steps.csv", write_chart({"a - _step": {0.5: 10.0}, "a - loss": {0.5: 3.0}}, x="epoch"))
+    assert data.open("steps").metrics == ("loss", "_step")
+    assert data.frame("steps", "loss", x="_step")["step"].tolist() == [10]

@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
-import gzip
+import json
+import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, get_args
 
-import duckdb
 import pytest
 from made_sources import LONG, Data
 
 from reportgen.core.cache import Cache
 from reportgen.core.errors import ReportError
-from reportgen.read import open_source, read_measurements, read_raw_frame, sources
+from reportgen.formats import registry
+from reportgen.read import (
+    make_frame,
+    open_path,
+    open_source,
+    read_measurements,
+    read_raw_frame,
+)
 from reportgen.read.plan import MeasurementQuery, build_statement, plan_measurements
 from reportgen.settings.loading import load_source_settings
+from reportgen.settings.source import Format
 from reportgen.statistics.curves.reduce import reduce
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from reportgen.settings.inputs import Source
+
+
+def write_statement(data: Data, name: str, *metrics: str, series: tuple[str, ...] | None = None) -> str:
+    """The statement that reads metrics of a source."""
+    query = MeasurementQuery(metrics, None, series, {})
+    return build_statement(data.root, plan_measurements(data.root, data.open(name), query))
 
 
 def test_nothing_is_read_before_the_frame_is_collected(tmp_path: Path) -> None:
@@ -35,23 +49,37 @@ def test_nothing_is_read_before_the_frame_is_collected(tmp_path: Path) -> None:
 
 
 def test_only_the_wanted_columns_are_read(tmp_path: Path) -> None:
-    """A wide table may be broken in columns that nobody asks for."""
+    """A wide table, or a chart of W&B, may be broken in columns that nobody selects; text is read once."""
     data = Data(tmp_path)
     names = [f"m{number}" for number in range(500)]
     rows = [
         ",".join(["A", str(step), *(["1.5"] * 499), "oops" if step == 150 else "2"]) for step in range(200)
     ]
     data.write("a.csv", "\n".join([",".join(["model", "step", *names]), *rows]))
-    source = data.open("a")
-    assert len(source.metrics) == 500
+    assert len(data.open("a").metrics) == 500
     assert set(data.frame("a", "m0", "m498")["value"]) == {1.5}
-    sql = build_statement(
-        tmp_path, plan_measurements(tmp_path, source, MeasurementQuery(("m7",), None, None, {}))
-    )
-    assert sql.count(" AS k") == 3
+    assert write_statement(data, "a", "m7").count(" AS k") == 3
     assert data.problems("a", "m499") == [
         'data/a.csv:152: "oops" in column "m499" is not a number. Mend it, or leave the cell empty.'
     ]
+    columns = [f"{run} - {metric}" for run in "abcd" for metric in ("loss", "acc")]
+    header = ",".join(f'"{name}{end}"' for name in columns for end in ("", "__MIN", "__MAX"))
+    cells = ",".join(['"2.0"'] * 24)
+    data.write("chart.csv", f'"Step",{header}\n"0",{cells}\n"1",{cells.replace("2.0", "oops", 1)}\n')
+    for metrics, series, count in (
+        (("loss",), None, 5),
+        (("acc",), ("b", "d"), 3),
+        (("loss", "acc"), ("a",), 3),
+    ):
+        statement = write_statement(data, "chart", *metrics, series=series)
+        assert (statement.count("read_csv("), statement.count(" AS k")) == (1, count)
+    assert data.frame("chart", "loss", series=("b",))["value"].tolist() == [2.0, 2.0]
+    assert 'data/chart.csv:3: "oops" in column "a - loss"' in data.problems("chart", "loss")[0]
+    data.write("whole.csv", f'"Step",{header}\n"0",{cells}\n')
+    assert list(read_raw_frame(tmp_path, data.open("whole"))["b - loss__MIN"]) == [2.0]
+    for name, text in (("wide", "step,a,b,c\n0,1,2,3\n"), ("long", LONG)):
+        data.write(f"{name}.csv", text)
+        assert write_statement(data, name, *data.open(name).metrics).count("read_csv(") == 1
 
 
 @pytest.mark.parametrize("metrics", [("m1",), ("m1", "m2")])
@@ -70,19 +98,6 @@ def test_parquet_gives_up_single_columns(tmp_path: Path, metrics: tuple[str, ...
     assert len(rows["row"]) == 2_000 * len(metrics)
     assert len(set(rows["row"])) == 2_000
     assert list(rows["step"][rows["row"].argsort(kind="stable")][:: len(metrics)]) == [*range(1_000)] * 2
-
-
-def test_one_pass_over_a_text_file_serves_several_metrics(tmp_path: Path) -> None:
-    """A text file is parsed once for all metrics of a question."""
-    data = Data(tmp_path)
-    data.write("wide.csv", "step,a,b,c\n0,1,2,3\n")
-    data.write("long.csv", LONG)
-    for name in ("wide", "long"):
-        source = data.open(name)
-        sql = build_statement(
-            tmp_path, plan_measurements(tmp_path, source, MeasurementQuery(source.metrics, None, None, {}))
-        )
-        assert sql.count("read_csv(") == 1
 
 
 def test_the_frame_has_the_promised_columns_and_types(tmp_path: Path) -> None:
@@ -197,84 +212,230 @@ def test_a_raw_frame_tells_what_is_wrong(tmp_path: Path) -> None:
         read_raw_frame(tmp_path, data.open("a"))
 
 
-LONG_KEPT = "model,seed,step,metric,value\nMEL,1,0,loss,0.5\nMEL,1,1,loss,0.25\nbase,1,0,acc,1\n"
+# ---- what is kept for the next opening --------------------------------------------------------------------
+
 WIDE = "model,step,reward,loss\nMEL,0,0.1,2.0\nMEL,1,,1.0\n"
-OUTCOMES = "model,benchmark,problem,score,level\nMEL,AIME,p,1,easy\nMEL,MATH,p,0.5,hard\n"
+MAPPING = """format: mapped
+rows: $.results[*]
+columns: {problem: $.id, score: $.correct, series: ^.model}
+"""
+# Files of sources, and the settings of each.
+KEPT = {
+    "text": ({"a.csv": LONG, "b.tsv": LONG.replace(",", "\t")}, ""),
+    "gzip": ({"a.csv.gz": LONG}, ""),
+    "parquet": ({"a.parquet": "SELECT 'MEL' AS model, 1 AS step, 0.5 AS loss"}, ""),
+    "jsonl": ({"a.jsonl": '{"model": "MEL", "step": 1, "loss": 0.5}\n'}, ""),
+    "chart": ({"a.csv": '"Step","a - loss","a - loss__MIN","a - loss__MAX"\n"0","1","1","1"\n'}, ""),
+    "settings": ({"a.csv": WIDE}, "title: Runs\nrename: {MEL: ours}\nmetrics: [loss]\n"),
+    "outcomes": (
+        {"a.csv": "model,benchmark,problem,score,level\nMEL,AIME,p,1,easy\nMEL,MATH,p,0.5,hard\n"},
+        "score_range: [0, 2]\nprotocol: {samples: 2}\n",
+    ),
+}
 
 
-def opened(root: Path, name: str = "runs") -> Source:
-    """The source, with what earlier openings kept."""
-    cache = Cache(root / "cache")
-    return open_source(root, "data", name, load_settings=load_source_settings, cache=cache)
+def write_kept(root: Path, form: str) -> Data:
+    """A source ``s`` in one of several forms."""
+    files, settings = KEPT[form]
+    data = Data(root)
+    for name, text in files.items():
+        write = data.parquet if name.endswith(".parquet") else data.write
+        write(f"s/{name}", text)
+    if settings:
+        data.write("s/source.yml", settings)
+    return data
+
+
+def reopen(data: Data) -> Source:
+    """The source ``s``, with what earlier openings kept."""
+    cache = Cache(data.root / "cache")
+    return open_source(data.root, "data", "s", load_settings=load_source_settings, cache=cache)
+
+
+@pytest.mark.parametrize("form", KEPT)
+def test_the_second_opening_looks_at_nothing(
+    tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And gives the same source, with the same way to read it."""
+    data = write_kept(tmp_path, form)
+    first = reopen(data)
+    monkeypatch.setattr(sys.modules["reportgen.read.sources"], "survey", None)
+    second = reopen(data)
+    assert second == first
+    assert second.layout == first.layout
+    assert first.warnings == ()
+    if form == "outcomes":
+        assert (second.kind, second.benchmarks, second.slices) == ("outcomes", ("AIME", "MATH"), ("level",))
+        assert second.score_range == (0.0, 2.0)
+
+
+def test_a_changed_file_or_setting_is_looked_at(tmp_path: Path) -> None:
+    """By its content, not by its name; and what was handled is reported every time."""
+    data = write_kept(tmp_path, "settings")
+    assert reopen(data).metrics == ("loss",)
+    (tmp_path / "data/s/source.yml").unlink()
+    assert reopen(data).metrics == ("reward", "loss")
+    data.write("s/a.csv", WIDE.replace("reward", "return"))
+    assert reopen(data).metrics == ("return", "loss")
+    data.write("s/a.csv", f"{WIDE}MEL,2,0.")
+    assert len(reopen(data).warnings) == len(reopen(data).warnings) == 1
+    data = Data(tmp_path / "mapped")
+    data.write("s/a.json", '{"model": "A", "results": [{"id": "p", "correct": true}]}')
+    for fields, hits, slices in (("", 0, ()), ("", 1, ()), ("fields: {name: $.id}\n", 0, ("name",))):
+        data.write("s/source.yml", MAPPING + fields)
+        cache = Cache(tmp_path / "mapped/cache")
+        source = open_source(data.root, "data", "s", load_settings=load_source_settings, cache=cache)
+        assert (source.slices, cache.hits) == (slices, hits)
+
+
+# ---- logs of runs -----------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
-    """A folder for data files."""
-    folder = tmp_path / "data" / "runs"
-    folder.mkdir(parents=True)
-    return folder
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of files that the reader of lines with steps has read."""
+    reader, names = _load_reader(), list[str]()
+    plain = reader.read
+
+    def read(unit: Any, selected: Any = None) -> Any:  # noqa: ANN401 - passed on
+        names.append(unit.path.name)
+        yield from plain(unit, selected)
+
+    monkeypatch.setattr(reader, "read", read)
+    return names
 
 
-def write(folder: Path, form: str) -> None:
-    """The same kind of data in one of several forms."""
-    if form == "parquet":
-        rows = "SELECT 'MEL' AS model, 1 AS step, 0.5 AS loss"
-        duckdb.sql(f"COPY ({rows}) TO '{folder / 'a.parquet'}' (FORMAT parquet)")
-    elif form == "gzip":
-        (folder / "a.csv.gz").write_bytes(gzip.compress(LONG_KEPT.encode()))
-    elif form == "settings":
-        (folder / "a.csv").write_text(WIDE)
-        (folder / "source.yml").write_text("title: Runs\nrename: {MEL: ours}\nmetrics: [loss]\n")
-    elif form == "jsonl":
-        (folder / "a.jsonl").write_text('{"model": "MEL", "step": 1, "loss": 0.5}\n')
-    elif form == "outcomes":
-        (folder / "a.csv").write_text(OUTCOMES)
-        (folder / "source.yml").write_text("score_range: [0, 2]\nprotocol: {samples: 2}\n")
-    else:
-        (folder / "a.csv").write_text(LONG_KEPT)
-        (folder / "b.tsv").write_text(LONG_KEPT.replace(",", "\t"))
+def _load_reader() -> Any:  # noqa: ANN401 - a module
+    form = registry.find_format("step_json")
+    assert form is not None
+    return registry.load_reader(form)
 
 
-@pytest.mark.parametrize("form", ["text", "gzip", "jsonl", "parquet", "settings", "outcomes"])
-def test_the_second_opening_looks_at_nothing(data: Path, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And gives the same source, with the same way to read it."""
-    write(data, form)
-    root = data.parents[1]
-    first = opened(root)
-    monkeypatch.setattr(sources, "survey", None)
-    second = opened(root)
-    assert second == first
-    assert not first.warnings
-    assert second.layout == first.layout
+def write_runs(root: Path, **runs: list[float]) -> Data:
+    """A source ``s`` of logs with one metric."""
+    data = Data(root)
+    for name, values in runs.items():
+        rows = ({"step": step, "data": {"loss": value}} for step, value in enumerate(values))
+        data.write(f"s/{name}.jsonl", "".join(f"{json.dumps(row)}\n" for row in rows))
+    return data
 
 
-def test_a_changed_file_is_looked_at(data: Path) -> None:
-    """By its content, not by its name."""
-    (data / "a.csv").write_text(WIDE)
-    assert opened(data.parents[1]).metrics == ("reward", "loss")
-    (data / "a.csv").write_text(WIDE.replace("reward", "return"))
-    assert opened(data.parents[1]).metrics == ("return", "loss")
+def test_the_files_of_loggers_are_the_provenance(tmp_path: Path) -> None:
+    """A source names the files that were there, not those in the cache; its digest changes with them."""
+    data = write_runs(tmp_path, a=[1, 2], b=[3, 4])
+    source = reopen(data)
+    assert [file.path for file in source.files] == ["data/s/a.jsonl", "data/s/b.jsonl"]
+    assert source.files[0].size == (tmp_path / "data/s/a.jsonl").stat().st_size
+    write_runs(tmp_path, a=[1, 3])
+    assert reopen(data).digest != source.digest
 
 
-def test_changed_settings_count(data: Path) -> None:
-    """Though no data file changed."""
-    (data / "a.csv").write_text(WIDE)
-    opened(data.parents[1])
-    (data / "source.yml").write_text("metrics: [loss]\n")
-    assert opened(data.parents[1]).metrics == ("loss",)
+def test_each_log_is_read_once(tmp_path: Path, reads: list[str]) -> None:
+    """A file that changes is read alone, names are no reason to read again, and lost rows are one."""
+    data = write_runs(tmp_path, a=[1, 2], b=[3, 4])
+    reopen(data)
+    data.write("s/source.yml", "series_from: [folder]\n")
+    reopen(data)
+    assert reads == ["a.jsonl", "b.jsonl"]
+    write_runs(tmp_path, a=[9])
+    source = reopen(data)
+    assert reads[2:] == ["a.jsonl"]
+    assert make_frame(read_measurements(tmp_path, source, ("loss",)))["value"].tolist() == [9, 3, 4]
+    for part in (tmp_path / "cache").rglob("*.parquet"):
+        part.unlink()
+    reopen(data)
+    assert reads[3:] == ["a.jsonl", "b.jsonl"]
 
 
-def test_what_was_handled_is_told_every_time(data: Path) -> None:
-    """A torn line is a warning of the second build, too."""
-    (data / "a.csv").write_text(WIDE + "MEL,2,0.")
-    assert len(opened(data.parents[1]).warnings) == len(opened(data.parents[1]).warnings) == 1
+def test_a_notebook_reads_a_log_once(tmp_path: Path, reads: list[str]) -> None:
+    """Without a cache the rows are in a temporary folder, and an unchanged file is read once a process."""
+    write_runs(tmp_path, seed_1=[1.25, 2], seed_2=[3, 4])
+    root, source = open_path(tmp_path / "data/s", load_settings=load_source_settings)
+    _, again = open_path(tmp_path / "data/s", load_settings=load_source_settings)
+    assert source == again
+    assert reads == ["seed_1.jsonl", "seed_2.jsonl"]
+    assert read_raw_frame(root, source)["series"].tolist() == ["s"] * 4
 
 
-def test_outcomes_are_known_again(data: Path) -> None:
-    """With their benchmarks, what they can be sliced by, and their range."""
-    write(data, "outcomes")
-    opened(data.parents[1])
-    again = opened(data.parents[1])
-    assert (again.kind, again.benchmarks, again.slices) == ("outcomes", ("AIME", "MATH"), ("level",))
-    assert again.score_range == (0.0, 2.0)
+def test_a_file_that_grows_while_it_is_read_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reads: list[str]
+) -> None:
+    """What is there is read, and not taken for the whole next time."""
+    data = write_runs(tmp_path, a=[1, 2])
+    reader = _load_reader()
+    plain = reader.read
+
+    def read(unit: Any, selected: Any = None) -> Any:  # noqa: ANN401 - passed on
+        yield from plain(unit, selected)
+        os.utime(tmp_path / "data/s/a.jsonl", ns=(0, len(reads)))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(reader, "read", read)
+        reopen(data)
+    assert len(make_frame(read_measurements(tmp_path, reopen(data), ("loss",)))) == 2
+    assert reads == ["a.jsonl", "a.jsonl"]
+
+
+def test_one_run_that_may_not_be_read_does_not_take_the_others_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is left out and reported with its file, as long as any can be read."""
+    data, closed = write_runs(tmp_path, a=[1.125, 2], b=[3, 4]), {"a.jsonl"}
+    reader = _load_reader()
+    plain = reader.read
+
+    def read(unit: Any, selected: Any = None) -> Any:  # noqa: ANN401 - passed on
+        if unit.path.name in closed:
+            raise PermissionError(13, "Permission denied", str(unit.path))
+        yield from plain(unit, selected)
+
+    monkeypatch.setattr(reader, "read", read)
+    why = "the file cannot be read: Permission denied"
+    assert data.warnings("s")[0].startswith(f"data/s/a.jsonl: {why}; this run is left out.")
+    assert [file.path for file in data.open("s").files] == ["data/s/b.jsonl"]
+    closed.add("b.jsonl")
+    write_runs(tmp_path, b=[0, 9])
+    assert [one.partition(". ")[0] for one in data.problems("s")] == [
+        f"data/s/{name}.jsonl: {why}" for name in "ab"
+    ]
+
+
+def test_many_points_are_written_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However small the parts are, the rows and their order are the same."""
+    runs = {name: [place + step / 8 for step in range(60)] for place, name in enumerate("abc")}
+    data = write_runs(tmp_path, **runs)
+    whole = data.frame("s")
+    monkeypatch.setattr(sys.modules["reportgen.read.runs.stored"], "_ROWS_OF_A_PART", 7)
+    cache = Cache(tmp_path / "other")
+    parted = open_source(tmp_path, "data", "s", load_settings=load_source_settings, cache=cache)
+    assert len(parted.layout.files) > 20  # type: ignore[attr-defined]
+    assert make_frame(read_measurements(tmp_path, parted, parted.metrics)).equals(whole)
+    assert len(whole) == 180
+
+
+def test_every_format_has_a_reader() -> None:
+    """What ``format:`` may say is what there is, and each reader has the names that it should."""
+    forms = registry.list_formats()
+    for form in forms:
+        reader = registry.load_reader(form)
+        assert (reader.NAME, bool(reader.TITLE)) == (form.name, True)
+        assert reader.find_units([]) == ()
+    tables = {"csv", "tsv", "json", "jsonl", "parquet", "npz", "wandb-csv", "xlsx", "yaml", "mapped"}
+    assert {*tables, *(form.name for form in forms)} == {*get_args(Format)}
+    assert len({form.name for form in forms}) == len(forms)
+
+
+@pytest.mark.slow
+def test_a_report_of_parquet_imports_no_reader(tmp_path: Path) -> None:
+    """Nobody pays for formats that a report does not have."""
+    Data(tmp_path).parquet("s/a.parquet", "SELECT 1 AS step, 2 AS loss")
+    code = (
+        "import sys; from pathlib import Path; from reportgen.read import open_source\n"
+        "from reportgen.settings.loading import load_source_settings as load\n"
+        "open_source(Path(sys.argv[1]), 'data', 's', load_settings=load)\n"
+        "print([name for name in sys.modules if 'formats.trackers.' in name or 'formats.logs.' in name])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"

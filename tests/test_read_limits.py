@@ -1,4 +1,4 @@
-"""Files that unpack to more than fits in memory: a clear error with the reason, and at most 700 MB."""
+"""Files and runs that hold more than fits in memory: a clear error with the reason, and at most 700 MB."""
 
 from __future__ import annotations
 
@@ -12,8 +12,12 @@ from typing import TYPE_CHECKING, Final
 import pytest
 import zstandard
 from command_line import call
+from made_files import KINDS
+from made_logs import EVENTS
 from made_projects import write_report
+from read_units import list_points, read_run
 
+from reportgen.formats.runs import UnreadableError
 from reportgen.formats.text_files import LARGEST_DOCUMENT, LARGEST_PART, MOST_COLUMNS
 from reportgen.settings.text import LARGEST
 
@@ -178,3 +182,52 @@ def test_a_long_first_row_is_read(tmp_path: Path) -> None:
     root = write_report(tmp_path, {"data/runs.csv": rows})
     done = call(root, "check")
     assert done.returncode == 0, done.stdout
+
+
+def write_log(folder: Path, kind: str, metrics: int, steps: int) -> Path:
+    """A log of a run with so many metrics on so many steps."""
+    rows = [{f"m{place}": step / 2 for place in range(metrics)} for step in range(steps)]
+    history = [{"step": step, **row} for step, row in enumerate(rows)]
+    lines = "".join(f"{json.dumps(row)}\n" for row in history)
+    data = (f'{{"step": {step}, "data": {json.dumps(row)}}}\n' for step, row in enumerate(rows))
+    words = (" - ".join(f"{name}:{value}" for name, value in row.items()) for row in rows)
+    cells = [(name, step, value) for step, row in enumerate(rows) for name, value in row.items()]
+    values = [f"('{name}', {value}, 1, 'a', {step}, 0)" for name, step, value in cells]
+    objects = [f"('a', 'x', '', {step}, '{json.dumps(row)}')" for step, row in enumerate(rows)]
+    run = "INSERT INTO runs VALUES ('a', 'x', 'FINISHED', 'active', 1);\nINSERT INTO metrics VALUES"
+    insert = "INSERT INTO metrics (run_id, run_name, timestamp, step, metrics) VALUES"
+    name, text = {
+        "tensorboard": (EVENTS, lines),
+        "wandb": ("run-a.wandb", '{"config": {}}\n' + lines.replace('"step"', '"_step"') + "0\n"),
+        "mlflow": ("mlflow.db", f"{run} {', '.join(values)};\n"),
+        "trackio": ("p.db", f"{insert} {', '.join(objects)};\n"),
+        "step_json": ("a.jsonl", "".join(data)),
+        "trainer_state": ("trainer_state.json", json.dumps({"log_history": history})),
+        "console": ("a.log", "".join(f"step:{step} - {one}\n" for step, one in enumerate(words))),
+    }[kind]
+    path = folder / name
+    path.write_bytes(KINDS.get(kind, str.encode)(text))
+    return path
+
+
+LOGS = ("tensorboard", "wandb", "mlflow", "trackio", "step_json", "trainer_state", "console")
+
+
+@pytest.mark.parametrize("kind", LOGS)
+def test_too_many_metrics_and_values_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """As where a step is in a name; those that are chosen can be read."""
+    for module in ("run_data", "trackers.wandb_history", "trackers.mlflow_files"):
+        monkeypatch.setattr(f"reportgen.formats.{module}.MOST_POINTS", 5)
+    monkeypatch.setattr("reportgen.formats.run_data.MOST_METRICS", 3)
+    assert list(read_run(write_log(tmp_path, kind, 3, 5)).metrics) == ["m0", "m1", "m2"]
+    path = write_log(tmp_path, kind, 4, 2)
+    with pytest.raises(UnreadableError, match="the run has more than 3 metrics") as raised:
+        read_run(path)
+    assert (raised.value.path, "metrics: in source.yml" in raised.value.next_step) == (path, True)
+    assert list_points(read_run(path, selected=["m3"])) == {"m3": [(0, 0), (1, 0.5)]}
+    path = write_log(tmp_path, kind, 1, 6)
+    with pytest.raises(UnreadableError, match='"m0" has more than 5 values') as raised:
+        read_run(path)
+    assert raised.value.next_step == "Thin it out before it is read"

@@ -1,4 +1,4 @@
-"""Every reader on real files with accidents in them: rows or a clean error, and no more than 500 MB.
+"""Every reader on files by the real writers, as they are and with accidents in them: see ``tests/data``.
 
 Memory is measured with ``--slow`` only: it needs processes of their own.
 """
@@ -18,6 +18,8 @@ from mutated_bytes import tell
 from tries import is_slow, tries
 
 from reportgen.formats.registry import list_formats
+from reportgen.read import make_frame, open_path, read_measurements, read_outcomes
+from reportgen.settings.loading import load_source_settings
 
 ROOT = Path(__file__).parents[1]
 # Of each format the files that its writer left, or such as it leaves.
@@ -75,6 +77,52 @@ def test_accidents(form: str, tmp_path: Path) -> None:
     assert told["read"] + told["refused"] >= COUNT
     assert told["values"] > tries(COUNT // 2, COUNT)
     assert told["peak"] <= MOST_MB
+
+
+# Where each format's runs have their series and seeds; what is guessed is reported.
+LOGGERS = {
+    "dvclive": ("folders", "the configuration"),
+    "mlflow_files": ("names", "the configuration"),
+    "mlflow_sqlite": ("names", "the configuration"),
+    "tensorboard": ("folders", "the names"),
+    "trackio": ("names", "the configuration"),
+    "wandb": ("names", "the configuration"),
+}
+
+
+@pytest.mark.parametrize("form", LOGGERS)
+def test_what_a_logger_wrote_is_read(form: str, tmp_path: Path) -> None:
+    """Two series of two seeds with two metrics on five steps; only the guessed names are reported."""
+    root, source = open_path(unpacked(form, tmp_path), load_settings=load_source_settings)
+    assert {*source.metrics, "_runtime"} == {"eval/accuracy", "loss", "_runtime"}
+    table = make_frame(read_measurements(root, source, ("loss", "eval/accuracy")))
+    curves = {key: rows["value"].tolist() for key, rows in table.groupby(["series", "seed", "metric"])}
+    assert len(curves) == 8
+    assert table.groupby(["series", "seed", "metric"])["step"].agg(list).tolist() == [[0, 1, 2, 3, 4]] * 8
+    assert curves["base", "1", "loss"][0] == 1.625
+    assert curves["wide", "2", "loss"][3] == 0.375
+    assert curves["wide", "1", "eval/accuracy"][4] == 0.5625
+    series_by, seeds_by = LOGGERS[form]
+    assert [problem.message for problem in source.warnings] == [
+        f"series were distinguished by their {series_by}, and seeds by {seeds_by}: base and wide"
+    ]
+
+
+def test_what_inspect_wrote_is_read(tmp_path: Path) -> None:
+    """Two models on four problems, two answers to each."""
+    root, source = open_path(unpacked("inspect", tmp_path), load_settings=load_source_settings)
+    assert (source.kind, source.benchmarks, source.warnings) == ("outcomes", ("sums",), ())
+    assert source.slices == ("subject", "level")
+    found = read_outcomes(root, source)
+    with found.reading():
+        table = found.frame.collect().to_pandas()
+    assert set(table["seed"]) == {"7"}
+    assert table.groupby(["series", "problem"])["score"].agg(list).tolist() == [
+        *([0, 0], [1, 1], [0, 0], [1, 1]),
+        *([0, 0], [1, 1], [1, 1], [0, 0]),
+    ]
+    answers = table[(table["series"] == "mockllm/wide") & (table["problem"] == "p2")]
+    assert answers[["answer", "gold", "subject"]].to_numpy().tolist() == [["4", "4", "physics"]] * 2
 
 
 TABLES = {

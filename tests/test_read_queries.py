@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from made_sources import Data
 
 from reportgen.core.errors import ReportError
-from reportgen.draft.blocks.draw_inputs import list_notes
 from reportgen.read import read_measurements, read_outcomes
-from reportgen.read.tables import distinguish
 from reportgen.statistics.curves.reduce import reduce
 from reportgen.statistics.problem_scores import group_problem_scores
 
@@ -176,7 +175,7 @@ def test_another_x_may_repeat(tmp_path: Path) -> None:
 
 
 def test_a_question_may_decide_about_runs_that_differ(tmp_path: Path) -> None:
-    """What a block says, of curves and of answers; figures note a difference in a number."""
+    """What a block says, of curves and of answers."""
     data = Data(tmp_path)
     data.write("a.csv", "model,run_id,optimizer,step,loss\nm,r0,adam,0,1\nm,r1,adam,0,2\nm,r2,sgd,0,3\n")
     assert {series for series, _ in list_curves(data, "a", "loss", by=("optimizer",))} == {"adam", "sgd"}
@@ -186,10 +185,6 @@ def test_a_question_may_decide_about_runs_that_differ(tmp_path: Path) -> None:
         group_problem_scores(read_outcomes(tmp_path, data.open("b")))
     found = group_problem_scores(read_outcomes(tmp_path, data.open("b"), by=("prompt",)))
     assert list(found.series) == ["cot", "direct"]
-    data.write("c.csv", "model,run_id,lr,step,loss\nm,r0,0,0,1\nm,r1,0,0,2\nm,r2,1,0,3\nm,r3,1,0,4\n")
-    assert list_notes(data.open("c")) == (
-        'c.csv: runs of the series "m" differ in "lr", and are averaged as one.',
-    )
     data.write("d.csv", "model,env,step,reward\nA,x,0,1\nA,x,1,2\nA,y,0,3\nA,y,1,4\n")
     assert len(list_curves(data, "d", "reward", where={"env": "x"})) == 1
 
@@ -223,7 +218,7 @@ def test_a_large_file_is_looked_at_as_a_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
     """The names that stand behind the sample count like those in it; some steps are enough to find them."""
-    monkeypatch.setattr(distinguish, "SAMPLED_BYTES", size)
+    monkeypatch.setattr(sys.modules["reportgen.read.tables.distinguish"], "SAMPLED_BYTES", size)
     data = Data(tmp_path)
     rows = "".join(f"agent {place},{step},{step * place}\n" for place in range(5) for step in range(4_000))
     data.write("a.csv", f"Agent,step,reward\n{rows}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from pathlib import Path
@@ -14,8 +15,8 @@ from made_projects import SETTINGS, write_report
 from made_sources import LONG, Data
 
 from reportgen.core.errors import ReportError
-from reportgen.read import find_sources
-from reportgen.read.find import FolderWalk
+from reportgen.read import find, find_sources, open_path, open_source
+from reportgen.settings.loading import load_source_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +38,77 @@ def bar(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
     monkeypatch.setattr(os, "access", lambda path, mode: os.fspath(path) not in barred and access(path, mode))
     monkeypatch.setattr(os, "scandir", _scandir)
     return lambda path: barred.add(os.fspath(path))
+
+
+def test_links_are_followed_once(tmp_path: Path) -> None:
+    """A loop ends, and a file that two paths lead to is read once, by its own name."""
+    data = Data(tmp_path)
+    target = data.write("runs/run3.csv", LONG)
+    (target.parent / "again").symlink_to(target.parent)
+    (target.parent / "latest.csv").symlink_to(target)
+    (tmp_path / "data/loop").symlink_to(tmp_path / "data")
+    assert [file.path for file in data.open("runs").files] == ["data/runs/run3.csv"]
+    assert "runs" in find_sources(tmp_path, "data")
+
+
+def test_files_carry_size_and_hash(tmp_path: Path) -> None:
+    """Each file has its size and SHA-256, from the given function if there is one."""
+    data = Data(tmp_path)
+    data.write("a.csv", "step,loss\n0,1\n")
+    (file,) = data.open("a").files
+    assert (file.size, file.sha256) == (14, hashlib.sha256(b"step,loss\n0,1\n").hexdigest())
+    source = open_source(tmp_path, "data", "a", load_settings=load_source_settings, hashes=lambda _: "kept")
+    assert source.files[0].sha256 == "kept"
+
+
+@pytest.mark.parametrize("name", ["a.csv", "folder"])
+def test_any_path_is_a_source_in_a_notebook(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file or folder anywhere opens; paths are relative to the working folder where that holds it."""
+    (tmp_path / "folder").mkdir()
+    for path in ("a.csv", "folder/b.csv", "a.txt"):
+        (tmp_path / path).write_text("step,loss\n0,1\n")
+    root, source = open_path(tmp_path / name, load_settings=load_source_settings)
+    assert (root, source.name, source.metrics) == (tmp_path, name.removesuffix(".csv"), ("loss",))
+    monkeypatch.chdir(tmp_path / "folder")
+    root, source = open_path("b.csv", load_settings=load_source_settings)
+    assert (root, source.files[0].path) == (tmp_path / "folder", "b.csv")
+    for missing, words in (("gone.csv", "no such file"), ("a.txt", "it begins with")):
+        with pytest.raises(ReportError, match=words):
+            open_path(tmp_path / missing, load_settings=load_source_settings)
+
+
+def test_what_is_not_there_is_said_with_what_fetches_it(tmp_path: Path) -> None:
+    """A report without data, an empty folder, a link of git-annex, and JSON that is nested too deeply."""
+    data = Data(tmp_path)
+    assert find_sources(tmp_path, "data") == ()
+    (tmp_path / "data/empty").mkdir(parents=True)
+    assert data.problems("empty")[0].startswith("data/empty: the folder has no data file: it is empty.")
+    (tmp_path / "data/scores.csv").symlink_to("../.git/annex/objects/key")
+    assert data.problems("scores")[0].endswith("data that are not here: run git annex get.")
+    data.write("s/a.json", "[" * 100_000)
+    assert data.problems("s") == ["data/s/a.json: the JSON is nested too deeply. Write it with fewer levels."]
+    assert "there is no source" in data.problems("a\0b")[0]
+
+
+def test_pipes_and_links_that_lead_nowhere_do_no_harm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A link to a missing file, one to a folder above, and a pipe; too many files are refused."""
+    data = Data(tmp_path)
+    data.write("s/deep/a.jsonl", '{"step": 0, "data": {"loss": 1}}\n{"step": 1, "data": {"loss": 2}}\n')
+    (tmp_path / "data/s/gone.wandb").symlink_to(tmp_path / "nowhere.wandb")
+    (tmp_path / "data/s/deep/up").symlink_to(tmp_path / "data/s")
+    os.mkfifo(tmp_path / "data/pipe")
+    (tmp_path / "data/s/pipe.log").symlink_to(tmp_path / "data/pipe")
+    assert [file.path for file in data.open("s").files] == ["data/s/deep/a.jsonl"]
+    assert len(data.frame("s", "loss")) == 2
+    monkeypatch.setattr(find, "MOST_FILES", 3)
+    for number in range(5):
+        data.write(f"t/r{number}.csv", LONG)
+    (problem,) = data.problems("t")
+    assert problem.startswith("data/t: the folder holds more than 3 files. Name those to read with files:")
 
 
 def test_a_link_to_itself_does_no_harm(tmp_path: Path) -> None:
@@ -85,7 +157,7 @@ def test_a_link_that_may_not_be_asked_where_it_leads(tmp_path: Path, monkeypatch
         return plain(path, **options)
 
     monkeypatch.setattr(os.path, "realpath", realpath)
-    assert list(FolderWalk(tmp_path).list_files(tmp_path / "data/s")) == [link]
+    assert list(find.FolderWalk(tmp_path).list_files(tmp_path / "data/s")) == [link]
 
 
 def test_a_folder_that_may_not_be_entered_is_told(tmp_path: Path, bar: Callable[[Path], None]) -> None:
@@ -169,7 +241,7 @@ def test_a_folder_that_many_links_lead_to_is_walked_once(
         return scandir(path)
 
     monkeypatch.setattr(os, "scandir", counted)
-    assert [path.name for path in FolderWalk(tmp_path).list_files(tmp_path / "d0")] == ["x.csv"]
+    assert [path.name for path in find.FolderWalk(tmp_path).list_files(tmp_path / "d0")] == ["x.csv"]
     assert len(seen) == 12
 
 

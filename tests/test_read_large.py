@@ -1,8 +1,7 @@
-"""Parquet, compressed and large files, which no page can hold: read as the small texts of the pages."""
+"""Large, compressed and Parquet files: what no sample meets is read and reported as in small ones."""
 
 from __future__ import annotations
 
-import json
 import random
 from typing import TYPE_CHECKING
 
@@ -17,143 +16,38 @@ from reportgen.statistics.curves.reduce import reduce
 if TYPE_CHECKING:
     from pathlib import Path
 
-WIDE = "model,seed,step,loss,eval/acc\nA,1,0,2.5,\nA,1,10,1.5,0.25\nB,1,0,3,0.125\n"
-LINES = (
-    '{"model": "A", "seed": 1, "step": 0, "loss": 2.5, "eval/acc": null}\n'
-    '{"model": "A", "seed": 1, "step": 10, "loss": 1.5, "eval/acc": 0.25}\n'
-    '{"model": "B", "seed": 1, "step": 0, "loss": 3, "eval/acc": 0.125}\n'
-)
-EXPECTED = [
-    ("eval/acc", "A", "1", "1", 10.0, 0.25),
-    ("eval/acc", "B", "1", "1", 0.0, 0.125),
-    ("loss", "A", "1", "1", 0.0, 2.5),
-    ("loss", "A", "1", "1", 10.0, 1.5),
-    ("loss", "B", "1", "1", 0.0, 3.0),
-]
+MANY = 5_000
 SUMMARY = pd.DataFrame({"step": [0, 1, 2], "loss": [0.5, 0.25, 0.125], "value": [1, 2, 3]}).describe()
 
 
-def tidy(frame: pd.DataFrame) -> list[tuple[object, ...]]:
-    """Rows of a frame in one order."""
-    rows = frame[["metric", "series", "run", "seed", "step", "value"]].itertuples(index=False, name=None)
-    return sorted(rows)
+def many(header: str, row: str, rows: int = MANY) -> str:
+    """A header and many rows; ``#`` in a row is its number."""
+    return header + "\n" + "".join(row.replace("#", str(number)) + "\n" for number in range(rows))
 
 
-@pytest.mark.parametrize("compression", ["gz", "zst"])
-def test_compression_makes_no_difference(tmp_path: Path, compression: str) -> None:
-    """CSV, TSV, JSON Lines and JSON in four shapes."""
-    rows = [json.loads(line) for line in LINES.splitlines()]
-    texts = {
-        "csv": WIDE,
-        "tsv": WIDE.replace(",", "\t"),
-        "jsonl": LINES,
-        "ndjson": LINES.replace("\n", "\r\n\n"),
-        "json": json.dumps(rows),
-        "indented.json": json.dumps(rows, indent=2),
-        "columns.json": json.dumps({name: [row[name] for row in rows] for name in rows[0]}),
-        "lines.json": LINES,
-    }
-    for ending, text in texts.items():
-        data = Data(tmp_path / ending)
-        data.write(f"runs/a.{ending}.{compression}", text)
-        assert tidy(data.frame("runs")) == EXPECTED, ending
-        assert data.warnings("runs") == []
-    data.write("b.jsonl.gz", '\ufeff{"model": "A", "step": 0, "loss": 1}\n')
-    assert list(data.frame("b")["value"]) == [1]
-    data.write("c.csv.gz", "model,step,loss\r\nA,0,1\nB,1,2\r\n")
-    assert list(data.frame("c")["value"]) == [1, 2]
-
-
-def test_parquet_gives_the_same_table(tmp_path: Path) -> None:
-    """Whole numbers, decimals and empty cells come out as in text, in wide and long form."""
+def test_times_of_parquet(tmp_path: Path) -> None:
+    """Every type of time that Parquet has is one; they are milliseconds since 1970, whatever their zone."""
     data = Data(tmp_path)
-    rows = "('A',1,0,2.5,NULL),('A',1,10,1.5,0.25::FLOAT),('B',1,0,3,0.125)"
-    data.parquet("runs.parquet", f'FROM (VALUES {rows}) AS t(model, seed, step, loss, "eval/acc")')
-    assert tidy(data.frame("runs")) == EXPECTED
-    rows = "('A',1,0,'loss',2.5),('B',1,10,'eval/acc',0.5)"
-    data.parquet("long.parquet", f"FROM (VALUES {rows}) AS t(model, seed, step, metric, value)")
-    assert data.open("long").metrics == ("loss", "eval/acc")
-    assert tidy(data.frame("long", "eval/acc")) == [("eval/acc", "B", "1", "1", 10.0, 0.5)]
-
-
-def test_many_files_of_several_formats_are_one_table(tmp_path: Path) -> None:
-    """Files that do not look alike are read together, in the order of their names."""
-    data = Data(tmp_path)
-    data.write("runs/a.csv", "model,step,loss\nA,0,1\nA,1,2\n")
-    data.write("runs/b.jsonl.gz", '{"step": 0, "loss": 3, "model": "B"}\n')
-    data.write("runs/c.csv", "loss,step,model\n4,0,C\n")
-    data.parquet("runs/d.parquet", "SELECT 'D' AS model, 0 AS step, 5 AS loss")
-    data.write("runs/e.csv", "model,step,loss\nE,0,6\n")
-    frame = data.frame("runs")
-    assert list(frame["value"]) == [1, 2, 3, 4, 5, 6]
-    assert list(frame["series"]) == ["A", "A", "B", "C", "D", "E"]
-
-
-def test_cells_of_parquet(tmp_path: Path) -> None:
-    """Names that are missing, two names of one metric, printed numbers, and a word with its row."""
-    data = Data(tmp_path)
-    data.parquet("a.parquet", "FROM (VALUES (NULL, 0, 1), ('B', 0, 2)) AS t(model, step, loss)")
-    assert list(data.frame("a")["series"]) == ["(unnamed)", "B"]
-    rows = "(0, 0.1, NULL, 8), (1, NULL, 0.2, 9)"
-    data.parquet("b.parquet", f"FROM (VALUES {rows}) AS t(step, aime, aime24, other)")
-    data.write("b.source.yml", "rename_metrics: {aime: AIME, aime24: AIME}")
-    assert data.open("b").metrics == ("AIME", "other")
-    assert list(data.frame("b", "AIME")["value"]) == [0.1, 0.2]
-    rows = "(0, '51.2%', '1,234', '75.5 ± 0.4'), (1, '-', 'null', '**76.5** ± 0.5')"
-    data.parquet("c.parquet", f"FROM (VALUES {rows}) AS t(step, share, tokens, score)")
-    data.write("c.source.yml", "interval: se\n")
-    values = {name: data.frame("c", name)["value"].tolist() for name in ("share", "tokens", "score")}
-    assert values == {"share": [0.512], "tokens": [1234.0], "score": [75.5, 76.5]}
-    assert data.frame("c", "score")["stderr"].tolist() == [0.4, 0.5]
-    data.parquet("d.parquet", "FROM (VALUES (0, '1'), (1, 'x'), (2, '3')) AS t(step, loss)")
-    (problem,) = data.problems("d")
-    assert problem.startswith('data/d.parquet: "x" in column "loss" of row 2 is not a number.')
-    agents = ", ".join(
-        f"('{name}', {step}, {rate * step})" for rate, name in enumerate(("DQN", "PPO")) for step in range(9)
-    )
-    data.parquet("e.parquet", f"FROM (VALUES {agents}) AS t(Agent, step, reward)")
-    assert data.open("e").settings.columns.series == "Agent"
-
-
-@pytest.mark.parametrize("kind", ["DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"])
-def test_times_of_parquet(tmp_path: Path, kind: str) -> None:
-    """Every type of time that Parquet has is one."""
-    data = Data(tmp_path)
-    data.parquet("a.parquet", f"SELECT CAST('2024-05-31' AS {kind}) AS day, 1 AS loss")
-    frame = data.frame("a", "loss", x="day")
-    assert str(frame["step"][0]) == "2024-05-31 00:00:00+00:00"
-
-
-@pytest.mark.parametrize("kind", ["VARCHAR", "TIMESTAMPTZ"])
-def test_times_are_milliseconds(tmp_path: Path, kind: str) -> None:
-    """Since 1970, whatever their zone."""
-    data = Data(tmp_path)
-    stamps = ("2024-05-31 12:00:00+00", "2024-05-31T12:00:00.250Z", "2024-05-31T14:00:00+02:00")
-    if kind == "VARCHAR":
-        stamps = ("2024-05-31 12:00", *stamps[1:])
-    cells = ", ".join(f"'{stamp}'" for stamp in stamps)
-    data.parquet("a.parquet", f"SELECT CAST(unnest([{cells}]) AS {kind}) AS date, 1 AS loss")
-    table = read_measurements(tmp_path, data.open("a"), ("loss",), x="date")
-    assert table.step_is_time
+    for kind in ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"):
+        data.parquet(f"{kind}.parquet", f"SELECT CAST('2024-05-31' AS {kind}) AS day, 1 AS loss")
+        assert str(data.frame(kind, "loss", x="day")["step"][0]) == "2024-05-31 00:00:00+00:00"
     noon = 1_717_156_800_000
-    steps = list(table.frame.sort("row").to_native().fetchnumpy()["step"])
-    assert steps == [noon, noon + 250, noon]
+    for kind, first in (("VARCHAR", "2024-05-31 12:00"), ("TIMESTAMPTZ", "2024-05-31 12:00:00+00")):
+        cells = f"'{first}', '2024-05-31T12:00:00.250Z', '2024-05-31T14:00:00+02:00'"
+        data.parquet(f"{kind}.parquet", f"SELECT CAST(unnest([{cells}]) AS {kind}) AS date, 1 AS loss")
+        table = read_measurements(tmp_path, data.open(kind), ("loss",), x="date")
+        assert table.step_is_time
+        steps = list(table.frame.sort("row").to_native().fetchnumpy()["step"])
+        assert steps == [noon, noon + 250, noon]
 
 
-@pytest.mark.parametrize("frame", [SUMMARY, SUMMARY.T, SUMMARY[["loss"]].reset_index()])
+@pytest.mark.parametrize("frame", [SUMMARY, SUMMARY.T])
 def test_a_summary_of_pandas_is_refused(tmp_path: Path, frame: pd.DataFrame) -> None:
     """Its index is a column behind the others, or has become one in front of them."""
     data = Data(tmp_path)
     frame.to_parquet(data.write("summary.parquet", ""))
     (problem,) = data.problems("summary")
     assert "this is a summary, as df.describe() of pandas writes it: count, mean, std, min" in problem
-
-
-def test_parquet_without_rows_is_told(tmp_path: Path) -> None:
-    """A file with columns and no rows is an error like an empty text file."""
-    data = Data(tmp_path)
-    data.parquet("a.parquet", "SELECT 1 AS step, 2 AS loss WHERE false")
-    assert data.problems("a") == ["data/a.parquet: the file has no rows. Remove it or write it again."]
 
 
 def test_parquet_with_damaged_statistics_or_names(tmp_path: Path) -> None:
@@ -176,15 +70,6 @@ def test_parquet_with_damaged_statistics_or_names(tmp_path: Path) -> None:
         assert data.problems("a") == [
             "data/a.parquet: the file is not Parquet, or damaged. Write or copy it again."
         ], place
-
-
-MEND = "Mend it, or leave the cell empty."
-MANY = 5_000
-
-
-def many(header: str, row: str, rows: int = MANY) -> str:
-    """A header and many rows; ``#`` in a row is its number."""
-    return header + "\n" + "".join(row.replace("#", str(number)) + "\n" for number in range(rows))
 
 
 @pytest.mark.parametrize(
@@ -239,7 +124,7 @@ def test_faults_that_no_sample_meets_have_their_lines(tmp_path: Path) -> None:
     deep.insert(150_000, "<<<<<<< HEAD\n")
     data.write("e.csv", f"step,loss\n{''.join(deep)}")
     assert data.problems("a") == [
-        f'data/a.csv:{MANY + 2}: "n/a?" in column "loss" is not a number. {MEND}',
+        f'data/a.csv:{MANY + 2}: "n/a?" in column "loss" is not a number. Mend it, or leave the cell empty.',
     ]
     assert [one.partition(". ")[0] for one in data.problems("b")[:2]] == [
         f"data/b.csv:{MANY + 2}: the row has 2 cells where the header has 3",
