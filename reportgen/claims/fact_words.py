@@ -163,10 +163,10 @@ def format_stretches(ends: Sequence[tuple[float, float]], last: float, scale: Sc
 
 
 def format_names(names: Sequence[str], total: int) -> str:
-    """Format series at the start of a sentence: ``A and B``, ``All 5 series``, ``4 of the 5 series``."""
+    """Format series inside a sentence: ``A and B``, ``all 5 series``, ``4 of the 5 series``."""
     if len(names) <= _MOST_IN_HEAD:
         return join_names(names)
-    return f"All {len(names):,} series" if len(names) == total else f"{len(names):,} of the {total:,} series"
+    return f"all {len(names):,} series" if len(names) == total else f"{len(names):,} of the {total:,} series"
 
 
 def format_few(names: Sequence[str], most: int) -> str:
