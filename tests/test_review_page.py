@@ -37,17 +37,14 @@ from reportgen.review.model import (
     Estimate,
     Origin,
     Place,
-    ProblemChanges,
     Review,
-    ReviewProblem,
     SeriesChange,
-    StatementChange,
 )
 from reportgen.review.page.document import MOST_FIGURES, write_page
 from reportgen.review.page.judged import MOST_ROWS
 from reportgen.review.page.pictures import assign_review_slots, draw_view, list_states
 from reportgen.review.text import list_lines as list_text
-from reportgen.review.words import describe_findings, describe_rest
+from reportgen.review.words import describe_findings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -158,14 +155,6 @@ def test_the_verdict_is_a_sentence(counts: Counts, verdict: str) -> None:
     assert verdict in read_words(write_page(changed))
 
 
-def test_the_rest_of_the_counts_is_a_second_sentence() -> None:
-    """What needs no look is not in the first."""
-    assert describe_rest(make_everything()) == (
-        "Of the other numbers 1 cannot be judged, 1 was estimated anew from other runs, "
-        "1 was measured differently, 1 cannot be compared, 1 is new and 14 are the same."
-    )
-
-
 def test_a_flipped_claim_has_its_sentence_its_reasons_and_its_cause() -> None:
     """A sentence that stayed is there once; one that was reworded is there twice."""
     claim = make_statement()
@@ -179,40 +168,6 @@ def test_a_flipped_claim_has_its_sentence_its_reasons_and_its_cause() -> None:
     words = read_words(write_page(say(statements=(claim.model_copy(update={"after": other}),))))
     assert "GRPO ends above MEL." in words
     assert "GRPO leads." in words
-
-
-def test_what_moved_under_a_claim_is_said() -> None:
-    """A fact whose value changed is shown with the claim."""
-    claim = make_statement()
-    assert claim.before
-    assert claim.after
-    sides = [
-        side.model_copy(update={"evidence": (f"final(GRPO) = {value}", "final(MEL) = 0.28")})
-        for side, value in ((claim.before, "0.32"), (claim.after, "0.29"))
-    ]
-    changed = claim.model_copy(update={"before": sides[0], "after": sides[1]})
-    assert "Moved final(GRPO) 0.32 → 0.29 Reasons" in read_words(write_page(say(statements=(changed,))))
-
-
-def test_warnings_about_statements_are_not_repeated() -> None:
-    """A statement that broke stands above; only its number is in the list of problems."""
-    problem = ReviewProblem(
-        file="content/benchmarks/aime.md", severity="warning", message='"GRPO ends above MEL." is not so'
-    )
-    other = ReviewProblem(file="content/index.md", severity="error", message="no such source")
-    html = write_page(say(statements=(make_statement(),), problems=ProblemChanges(new=(problem, other))))
-    words = read_words(html)
-    assert "1 new warning about the statements above." in words
-    assert "is not so" not in words
-    assert "error content/index.md no such source" in words
-
-
-def test_a_statement_that_is_new_and_false_stands_with_the_false_ones() -> None:
-    """It is not as expected because of this change."""
-    claim = make_statement()
-    new = StatementChange(page="a.md", kind="claim", change="new", before=None, after=claim.after)
-    words = read_words(write_page(say(statements=(new,))))
-    assert "No longer true 1 new, and not so a.md:44" in words
 
 
 def test_numbers_are_sorted_by_how_clear_they_are() -> None:
@@ -239,14 +194,6 @@ def test_only_a_known_direction_is_coloured_and_it_is_said_too() -> None:
     words = read_words(html)
     assert "▲ higher better p < 0.001 adjusted" in words
     assert "−3.4 points [−5.5, −1.3] ▼ lower worse" in words
-
-
-def test_numbers_that_cannot_be_compared_have_both_values_and_the_reason() -> None:
-    """And no difference."""
-    words = read_words(write_page(make_everything()))
-    not_comparable = words.partition("Not comparable")[2].partition("New numbers")[0]
-    assert "28.1% [26.1, 30.1] 52.0% [49.0, 55.0] metric: pass@1 → pass@4" in not_comparable
-    assert "points" not in not_comparable
 
 
 def test_a_state_that_could_not_be_built_is_said_at_the_top() -> None:

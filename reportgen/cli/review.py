@@ -212,7 +212,7 @@ def comment(review: BinaryIO, max_chars: int, link: str, picture_base: str, conf
 
     with report_problems("nothing was written"):
         value = _read(review)
-        around = CommentContext(config_file, link, picture_base)
+        around = CommentContext(config_file, link, picture_base=picture_base)
         try:
             text = write_comment(value, most_characters=max_chars, surroundings=around)
         except ValueError as error:
