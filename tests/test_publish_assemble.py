@@ -157,7 +157,7 @@ def test_a_site_that_is_too_large(folder: Path, monkeypatch: pytest.MonkeyPatch)
     with (folder / "main/large.bin").open("wb") as file:
         file.truncate(10_000_000_001)
     code, said = publish(folder)
-    assert (code, "10 GB" in said, (folder / "public").exists()) == (1, True, False)
+    assert (code, "it is larger than 10 GB" in said, (folder / "public").exists()) == (1, True, False)
     (folder / "main/large.bin").unlink()
     monkeypatch.setattr("reportgen.archive.publishing.assembling.LARGE", 1000)
     code, said = publish(folder)
