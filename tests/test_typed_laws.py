@@ -101,6 +101,7 @@ def test_repairing_is_a_projection(words: str, value: float, quantity: str, scal
     value=st.floats(0, 1),
     words=st.sampled_from(["p = 0.03", "p<0.001", "0.5", "> 0.1", "*p* ≈ 3 %", "p = 1e-4"]),
 )
+@example(value=0.25, words="p = 1e-4")
 @example(value=5e-324, words="p = 0.03")
 @example(value=1 - 2**-53, words="0.5")
 def test_repairing_p_values_is_a_projection(value: float, words: str) -> None:

@@ -190,8 +190,10 @@ def repair(typed: Typed, value: float, quantity: Quantity, scale: Scale) -> str:
 def _repair_p(typed: Typed, reading: Reading) -> str:
     """Return words for a p value, with ``<`` if its digits would say 0, and ``>`` if they would say 1."""
     if typed.exponent_mark:
-        text = _format_number(typed, reading.exact, reading.within)
-        relation = "=" if text == _format_number(typed, reading.exact, None) else ">"
+        rounded = Context(typed.significant, ROUND_HALF_EVEN).plus(reading.exact)
+        reaches = reading.within is not None and rounded >= reading.within[1]
+        text = _format_number(typed, reading.exact, reading.within if reaches else None)
+        relation = ">" if reaches else "="
     else:
         decimals = typed.decimals or (_DECIMALS_OF_P if typed.unit is Unit.NONE else 0)
         rounded = reading.exact.quantize(get_unit(decimals), rounding=ROUND_HALF_EVEN, context=EXACT)

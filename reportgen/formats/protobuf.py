@@ -87,7 +87,9 @@ def as_signed(value: int) -> int:
 
 
 def decode_double(content: memoryview) -> float:
-    """Decode a ``FIXED64`` field that is a double."""
+    """Decode a ``FIXED64`` field that is a double; raise ``MalformedError`` for one of another length."""
+    if len(content) != _DOUBLE.size:
+        raise MalformedError(f"a double of {len(content)} bytes")
     return float(_DOUBLE.unpack(content)[0])
 
 

@@ -35,6 +35,11 @@ if TYPE_CHECKING:
 CASES = {case.name: case for case in read_pages(Path(__file__).parent) if case.page.stem == "reviews"}
 QUICK = ("Runs come, go, and are replaced", "Scores fall, or are measured in another way")
 PAIRS = (("higher", "lower"), ("new", "gone"), ("broken", "mended"))
+# In these a metric is another one, and its numbers are listed in one direction only; figures in both.
+ONE_WAY = {
+    "Definitions that are no words of a page change figures, too",
+    "The page of a review says everything, the clearest first",
+}
 OPPOSITE = dict(PAIRS) | {after: before for before, after in PAIRS}
 
 
@@ -76,7 +81,12 @@ def mirror(number: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "name", [name if name == QUICK[1] else pytest.param(name, marks=pytest.mark.slow) for name in CASES]
+    "name",
+    [
+        name if name == QUICK[1] else pytest.param(name, marks=pytest.mark.slow)
+        for name in CASES
+        if name not in ONE_WAY
+    ],
 )
 def test_the_reverse_review_mirrors(name: str, tmp_path: Path) -> None:
     """To the last digit, in a file that fits the printed schema; and no state differs from itself."""
