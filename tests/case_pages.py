@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from made_files import KINDS, copy_kept
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
 _HEADING = re.compile(r"^## ", re.MULTILINE)
@@ -100,11 +99,6 @@ def read_pages(folder: Path) -> list[Case]:
 def name_case(case: Case) -> str:
     """Name a case by its page and heading."""
     return f"{case.page.stem}-{case.name}"
-
-
-def write_fences(files: Iterable[File]) -> str:
-    """Return files as they stand in a page."""
-    return "\n".join(f"`{file.path}`\n\n{_fence(file.kind, file.text)}" for file in files)
 
 
 def _split(text: str, page: Path) -> tuple[str, list[Case]]:

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
 import struct
 import sys
 import zlib
 from typing import TYPE_CHECKING, Any
-
-from mutated_bytes import VARIANTS, mutations
-from tries import tries
-
-from reportgen.formats.runs import Evaluation, Unit, UnreadableError
 
 if sys.version_info >= (3, 14):
     from compression.zstd import compress as packed_zstandard
@@ -25,7 +19,7 @@ else:
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 STORED, DEFLATED, ZSTANDARD = 0, 8, 93
@@ -77,54 +71,6 @@ def pack(content: bytes, method: int) -> bytes:
         compressor = zlib.compressobj(9, zlib.DEFLATED, -15)
         return compressor.compress(content) + compressor.flush()
     return packed_zstandard(content) if method == ZSTANDARD else content
-
-
-def only(found: Iterator[Evaluation]) -> Evaluation:
-    """The one evaluation of a unit."""
-    (one,) = found
-    return one
-
-
-def messages(one: Evaluation) -> list[str]:
-    """What was irregular."""
-    return [finding.message for finding in one.findings]
-
-
-def scores(one: Evaluation, metric: str) -> list[float | None]:
-    """The scores of one metric, in the order of writing."""
-    return [answer.score for answer in one.answers if answer.metric == metric]
-
-
-def survives(path: Path, read: Callable[[Unit], Iterator[Evaluation]], unit: Unit) -> float:
-    """The share of damaged variants of a file that were read; every other one is refused in words."""
-    whole, count, refusals = 0, tries(*VARIANTS), list[str]()
-    for changed in mutations(path.read_bytes(), count):
-        path.write_bytes(changed)
-        try:
-            for one in read(unit):
-                _hold(one)
-        except UnreadableError as error:
-            refusals.append(error.message)
-        else:
-            whole += 1
-    assert all(message and "\n" not in message for message in refusals)
-    return whole / count
-
-
-def _hold(one: Evaluation) -> None:
-    """Values are whole: no NaN, no negative error, nothing that cannot be written as UTF-8."""
-    texts = [one.model, one.benchmark, one.run, *one.protocol, *one.protocol.values(), *messages(one)]
-    for answer in one.answers:
-        assert answer.score is None or math.isfinite(answer.score)
-        texts += [answer.problem, answer.sample, answer.metric, answer.answer or "", answer.gold or ""]
-        texts += [*answer.slices, *answer.slices.values()]
-    for total in one.totals:
-        assert math.isfinite(total.value)
-        assert total.stderr is None or 0 <= total.stderr < math.inf
-        assert total.n is None or total.n >= 1
-        texts.append(total.metric)
-    assert "\n" not in "".join(messages(one))
-    "".join(texts).encode()
 
 
 def lm_eval_results(**more: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever stands in a results file

@@ -144,16 +144,3 @@ KINDS: dict[str, Callable[[str], bytes]] = {
     "zstd": lambda text: packed_zstandard(text.encode()),
     **ARCHIVES,
 }
-
-
-def write_escaped(content: bytes) -> tuple[str, str]:
-    """Return the kind and text of a fence that holds some content."""
-    try:
-        text = content.decode()
-        plain = not text or (text.endswith("\n") and all(c.isprintable() or c in "\n\t" for c in text))
-    except UnicodeDecodeError:
-        plain = False
-    if plain:
-        return "", text
-    escaped = content.decode("latin-1").encode("unicode_escape").decode("ascii")
-    return "escaped", escaped.replace("\\n", "\\n\n").removesuffix("\n") + "\n"

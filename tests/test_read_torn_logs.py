@@ -44,6 +44,13 @@ class Log(NamedTuple):
         """Return the number of rows that are whole in what is left."""
         return max(0, left.count(self.row_end) - self.first)
 
+    def write(self, root: Path) -> Path:
+        """Write the file and return its path."""
+        path = root / self.name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(self.text, encoding="utf-8")
+        return path
+
 
 LOGS = {
     "step_json": Log(
@@ -85,21 +92,14 @@ Training Progress:   1%|          | 1/140 [00:49<1:53:43, 49.09s/it]
 @pytest.mark.parametrize("form", LOGS)
 def test_every_tear_leaves_the_rows_before_it(tmp_path: Path, form: str) -> None:
     """Cut at any byte, whole rows are read, no half number is taken for a whole one, and it is reported."""
-    log = LOGS[form]
-    path = tmp_path / log.name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(log.text, encoding="utf-8")
+    log, path = LOGS[form], LOGS[form].write(tmp_path)
     (unit,), whole = list_units(tmp_path), list_points(read_run(tmp_path))
     assert unit.format == form
     for cut in range(len(log.text)):
         left = log.text[:cut]
         path.write_text(left, encoding="utf-8")
         rows = log.count_rows(left)
-        if (
-            not rows
-            and (form != "dvclive" or "\n" not in left)
-            and (form != "metrics_csv" or "\n" not in left)
-        ):
+        if not rows and (form not in {"dvclive", "metrics_csv"} or "\n" not in left):
             with pytest.raises(UnreadableError):
                 list(read_unit(unit))
             continue
@@ -118,10 +118,7 @@ def test_every_tear_leaves_the_rows_before_it(tmp_path: Path, form: str) -> None
 @pytest.mark.parametrize("form", LOGS)
 def test_only_chosen_metrics_are_read(tmp_path: Path, form: str) -> None:
     """Others are not handed over; tables of DVCLive that nobody selects are not even opened."""
-    log = LOGS[form]
-    path = tmp_path / log.name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(log.text, encoding="utf-8")
+    path = LOGS[form].write(tmp_path)
     (unit,), whole = list_units(tmp_path), list_points(read_run(tmp_path))
     if form == "dvclive":
         other = path.with_name("acc.tsv")
