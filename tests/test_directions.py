@@ -1,18 +1,9 @@
-"""Which way a metric is better: by its name where nobody says it, and what is said where no way is."""
+"""Which way a metric is better by its name, and what is said before it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import numpy as np
 import pytest
-from made_figures import context, curve, curve_set, figure
-from msgspec.structs import replace
 
-from reportgen.claims.observations.choosing import observe_curves
-from reportgen.claims.observations.field import Field
-from reportgen.claims.observations.part_company import observe_part_company
-from reportgen.claims.subjects import CurveSubject
 from reportgen.core.directions import (
     EITHER_WAY,
     HIGHER,
@@ -22,17 +13,6 @@ from reportgen.core.directions import (
     find_direction,
     guess_direction,
 )
-from reportgen.core.model import Run
-from reportgen.core.statements import Scale
-from reportgen.figures.curves.key_results import summarize_benchmark
-from reportgen.settings.block_parts import Rule
-from reportgen.settings.report import Benchmark
-
-if TYPE_CHECKING:
-    from reportgen.core.model import Curve
-
-OPEN = Scale("entropy", higher_is_better=None)
-PRAISE = ("best", "better", "worse", "lead", "ahead", "behind", "overtake", "last throughout")
 
 
 @pytest.mark.parametrize(
@@ -118,145 +98,6 @@ def test_no_name_stands_in_two_lists() -> None:
         len(HIGHER) - 1
     )
     assert [guess_direction(name) for name in NEITHER] == [Direction.NEITHER] * len(NEITHER)
-
-
-# ---- where no way is better ---------------------------------------------------------------------
-
-
-def pair(*, runs: int = 1) -> tuple[Curve, Curve]:
-    """Two curves that change places."""
-    half = 0.05 if runs > 1 else None
-    a = curve("A", [5.0, 5.0, 1.0, 1.0], half=half, runs=runs)
-    return a, curve("B", [1.0, 1.0, 5.0, 5.0], half=half, runs=runs)
-
-
-@pytest.mark.parametrize("runs", [1, 5])
-@pytest.mark.parametrize("third", [(), (curve("C", [0.0, 0.2, 0.1, 0.0]),)])
-def test_observations_without_praise(runs: int, third: tuple[Curve, ...]) -> None:
-    """Highest and lowest, above and below: nobody leads, and nothing is best."""
-    found = observe_curves([(curve_set(*pair(runs=runs), *third), OPEN)])
-    said = [part for one in found for part in (one.text, *one.evidence, one.threshold, one.label)]
-    assert said
-    assert not [part for part in said if any(word in part for word in PRAISE)]
-
-
-def test_who_is_highest_is_told_as_that() -> None:
-    """In place of who leads; of two that never change places which one is above."""
-    (one,) = observe_curves([(curve_set(*pair()), OPEN)], rules=(Rule.CROSSING,))
-    assert one.text == "By the readings alone, A is highest from step 0 to 1, B from step 2 on."
-    assert one.evidence[1] == "above by the readings alone: A from step 0 to 1, B from step 2 on"
-    above = curve_set(curve("A", [5, 5, 5]), curve("B", [1, 2, 1]))
-    (one,) = observe_curves([(above, OPEN)], rules=(Rule.CROSSING,))
-    assert one.text == "By the readings alone, A is above B from step 0 on."
-
-
-def test_both_ends_of_the_range_are_told() -> None:
-    """The lowest value as the highest, each under the name that claims have for it; but not a mere start."""
-    hump, fall = curve("A", [1.0, 5.0, 0.5]), curve("B", [1.0, 4.0, 3.0])
-    high, low = observe_curves([(curve_set(hump, fall), OPEN)], rules=(Rule.BEST,))
-    if high.text.startswith("The lowest"):
-        high, low = low, high
-    assert high.text.startswith("The highest reading is 5, of A at step 1; that of B is 4 at step 1.")
-    assert low.text.startswith("The lowest reading is 0.5, of A at step 2; that of B is 1 at step 0.")
-    assert "peak(A) = 5 at step 1" in high.evidence
-    assert "trough(A) = 0.5 at step 2" in low.evidence
-    falling = curve_set(curve("A", [5.0, 2.0, 1.0]), curve("B", [5.0, 3.0, 2.0]))
-    (one,) = observe_curves([(falling, OPEN)], rules=(Rule.BEST,))
-    assert one.text.startswith("The lowest reading is 1, of A at step 2; that of B is 2 at step 2.")
-
-
-def test_the_summary_of_a_figure_tells_what_is_not_only_the_start() -> None:
-    """The highest entropy of a run that loses all of it says nothing; its lowest does."""
-    falling = curve_set(curve("A", [5.0, 2.0, 1.0]), curve("B", [5.0, 3.0, 2.0]), metric="entropy")
-    said = figure(falling, context(falling, higher_is_better=None)).summary
-    assert said.startswith(
-        "At the end (step 2), the highest reading is 2 (B), then 1 (A). A reaches the lowest entropy, "
-        "1 at step 2, lowest of 3 checkpoints."
-    )
-    hump = curve_set(curve("A", [1.0, 5.0, 0.5]), metric="entropy")
-    said = figure(hump, context(hump, higher_is_better=None)).summary
-    assert said.startswith("A peaks at step 1, with 5.0, highest of 3 checkpoints.")
-
-
-def test_groups_are_told_from_the_highest() -> None:
-    """They have an order, but no best."""
-    ends = {"A": 0.92, "B": 0.91, "C": 0.3, "D": 0.29}
-    made = curve_set(*(curve(name, [0.0, end]) for name, end in ends.items()))
-    (one,) = observe_curves([(made, OPEN)], rules=(Rule.TIERS,))
-    assert one.text.startswith("Two groups by the last readings alone, highest first: A (0.92)")
-
-
-def test_only_a_quality_gets_worse() -> None:
-    """An entropy that falls while the reward rises has not; one that moves while the reward falls is told."""
-    up, down = curve("A", [0, 1, 2, 3, 4]), curve("A", [4, 3, 2, 1, 0])
-    rising, falling = (Field((one,), Scale("reward"), "ci") for one in (up, down))
-    for moving, words in ((up, "goes from 0 to 4"), (down, "goes from 4 to 0")):
-        entropy = Field((moving,), OPEN, "ci")
-        assert not list(observe_part_company([rising, entropy]))
-        (one,) = observe_part_company([entropy, falling])
-        assert one.text == (
-            f"A, by its readings, from step 0 to 4: entropy {words}, while reward goes from 4 to 0."
-        )
-        assert not list(observe_part_company([entropy, replace(entropy, scale=replace(OPEN, metric="KL"))]))
-
-
-def test_who_is_better_cannot_be_decided() -> None:
-    """Of two that differ; of two without a clear difference neither is, whichever way is better."""
-    subject = CurveSubject(curve_set(*apart(0.1)), OPEN)
-    for names in (("A", "B"), ("B", "A")):
-        fact = subject.fact("better", names)
-        assert fact.value is None
-        assert fact.reason == (
-            "the two differ, and it is not said whether a higher or a lower entropy is better: "
-            "say higher_is_better: true or false in the block, or in a benchmark ranked by it"
-        )
-    assert subject.fact("tied", ("A", "B")).value is False
-    alike = CurveSubject(curve_set(*apart(20.0)), OPEN)
-    assert alike.fact("better", ("A", "B")).value is False
-
-
-def apart(spread: float) -> tuple[Curve, Curve]:
-    """Two curves of five runs each that end 1 apart, with runs this far from each other."""
-    made = []
-    for name, level in (("A", 2.0), ("B", 1.0)):
-        runs = tuple(
-            Run(name, str(n), str(n), np.array([0.0, 1.0]), np.array([0.0, level + spread * (n - 2)]))
-            for n in range(5)
-        )
-        made.append(replace(curve(name, [0.0, level], half=spread, runs=5), runs=runs))
-    return made[0], made[1]
-
-
-def test_peak_is_the_highest_and_a_level_is_reached_from_either_side() -> None:
-    """The words hold without a better way: a fall from 3 reaches 1 at its end, a rise from 0 on its way."""
-    subject = CurveSubject(curve_set(curve("A", [3, 2, 1]), curve("B", [0, 2, 3])), OPEN)
-    assert subject.fact("peak", ("A",)).value == 3
-    assert subject.fact("trough", ("A",)).value == 1
-    assert subject.fact("steps_to", ("A", 1.0)).value == 2
-    assert subject.fact("steps_to", ("B", 1.0)).value == 0.5
-
-
-def test_a_benchmark_of_such_a_metric_has_a_highest_value() -> None:
-    """Neither "Best" nor an end without its way."""
-    curves = curve_set(*pair(), metric="entropy")
-    here = context(curves, higher_is_better=None, ranked_by="entropy")
-    made = summarize_benchmark(Benchmark(name="one", source="runs"), "one.md", curves, here)
-    assert [label for label, _ in made.facts[:2]] == ["Highest at the end", "Highest of 4 checkpoints"]
-
-
-def test_a_figure_of_such_a_metric_keeps_its_highest_and_lowest() -> None:
-    """What report.json calls best is best."""
-    curves = curve_set(*pair(), metric="entropy")
-    made = figure(curves, context(curves, higher_is_better=None))
-    row = made.numbers["series"][0]
-    assert made.numbers["higher_is_better"] is None
-    assert "best" not in row
-    assert (row["highest"]["value"], row["lowest"]["value"]) == (5.0, 1.0)
-    assert "lower is better" not in made.subtitle
-    loss = curve_set(*pair(), metric="val/loss")
-    made = figure(loss, context(loss, higher_is_better=None))
-    assert made.numbers["series"][0]["best"]["value"] == 1.0
-    assert made.subtitle.endswith("lower is better")
 
 
 @pytest.mark.parametrize(

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 from reportgen.core.errors import ReportError
-from reportgen.core.model import Figure, Panels, Stack
+from reportgen.core.model import Figure, Panels, ResultTable, Stack
 from reportgen.site.checking import draft_report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from reportgen.core.model import BenchmarkResult, Shown
+    from reportgen.core.model import BenchmarkResult, Cell, Shown
     from reportgen.draft.report import Report
 
-COMMANDS = ("picture", "csv", "numbers", "payload", "results")
+COMMANDS = ("picture", "csv", "cells", "numbers", "payload", "results")
 _MOST_LINES = 16
 
 
@@ -26,8 +26,9 @@ def run_drawing_command(root: Path, name: str, words: list[str]) -> str:
     """Run one of the commands about drafted blocks, and return what it prints.
 
     ``picture PAGE#BLOCK`` prints the name, the words and the tooltips of its pictures; ``csv PAGE#BLOCK`` its
-    files; ``numbers PAGE#BLOCK KEY.KEY …`` parts of its numbers, where ``*`` takes all; ``payload`` the
-    same of what the browser gets; ``results`` the key results of each benchmark.
+    files; ``cells PAGE#BLOCK`` its tables with their order and what sorts each cell; ``numbers PAGE#BLOCK
+    KEY.KEY …`` parts of its numbers, where ``*`` takes all; ``payload`` the same of what the browser gets;
+    ``results`` the key results of each benchmark.
     """
     try:
         report, _ = draft_report(root / "mkdocs.yml", progress=lambda _done, _all: None)
@@ -44,7 +45,11 @@ def _list_lines(report: Report, name: str, words: list[str]) -> Iterator[str]:
     page, _, block = words[0].partition("#")
     shown = report.shown[page, block]
     if name == "numbers":
-        numbers = getattr(shown, "numbers", {})
+        numbers = (
+            [part.numbers for part in shown.figures]
+            if isinstance(shown, Panels)
+            else getattr(shown, "numbers", {})
+        )
         yield from (f"{key}: {json.dumps(_pick(numbers, key.split('.')))}" for key in words[1:])
         return
     for part in list_parts(shown):
@@ -53,6 +58,9 @@ def _list_lines(report: Report, name: str, words: list[str]) -> Iterator[str]:
             yield from (f"{key}: {json.dumps(_pick(sent, key.split('.')))}" for key in words[1:])
         if name == "picture" and isinstance(part, Figure):
             yield from describe_picture(str(part.inline_svg))
+        elif name == "cells" and isinstance(part, ResultTable):
+            yield f"sorted by: {' '.join(part.sorted_by).strip() or 'nothing'}"
+            yield from (" | ".join(map(_write_cell, row)) for row in part.rows)
         elif name == "csv" and not isinstance(part, str):
             yield from (f"[{part.id}]", *_limit(str(part.csv).splitlines()))
 
@@ -82,6 +90,12 @@ def _describe_result(page: str, result: BenchmarkResult) -> Iterator[str]:
         yield f"others: {'; '.join(f'{name}, {verdict}' for name, verdict in result.others)}"
     for svg in filter(None, (result.spark, result.strip)):
         yield f"picture: {ET.fromstring(svg).get('aria-label')}"  # noqa: S314 - our own
+
+
+def _write_cell(cell: Cell) -> str:
+    sort = "" if cell.sort is None else f" = {cell.sort:.10g}"
+    mark = f" ({cell.mark})" if cell.mark else ""
+    return f"{cell.text}{sort}{mark}".replace("\n", " ")
 
 
 def _pick(value: Any, keys: list[str]) -> Any:  # noqa: ANN401 - JSON
