@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -28,6 +29,7 @@ from reportgen.figures.scores.wording import (
     format_p_text,
     format_plain_difference,
     format_score_estimate,
+    is_percent,
     list_found_notes,
     list_protocol_notes,
     name_metric,
@@ -36,7 +38,7 @@ from reportgen.figures.scores.wording import (
 from reportgen.figures.text import isolate_names, wrap_cell, write_table_csv
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from reportgen.core.comparisons import AcrossBenchmarks, BenchmarkCell, OutcomeNotes, Power
     from reportgen.figures.plot import ScoreContext
@@ -68,23 +70,21 @@ def draw_across(  # noqa: PLR0917 - the block's id and settings, then what it sh
     Scores and comparisons of ``across`` are adjusted together. ``powers`` (if known), ``contexts`` and
     ``found`` (notes on the outcomes) are by benchmark; ``context`` is that of the block.
     """
-    cells = [cell for row in (across.macro, *across.cells) for cell in row]
-    context = share_digits(
-        context, [cell.score for cell in cells], [cell.against for cell in cells if cell.against]
-    )
+    context = _share_digits(context, [across.macro, *zip(*across.cells, strict=True)])
+    scales = _make_scales(across, contexts, context)
     # Sort rows by average; those without one come last, in the order of the data.
     sign = -1 if context.higher_is_better else 1
     averages = [cell.score.estimate for cell in across.macro]
     ranks = [float("inf") if value is None else sign * value for value in averages]
     order = sorted(range(len(ranks)), key=ranks.__getitem__)
-    power, cautions = _describe_benchmarks(across, powers, contexts, context, found or {})
+    power, cautions = _describe_benchmarks(across, powers, contexts, scales, found or {})
     notes = dict.fromkeys(
         note for one in contexts.values() for note in one.notes if note not in context.notes
     )
     sentences = (settings.caption or "", *_list_composites(across), *cautions, *notes)
-    how = [*power, *_list_methods(across, powers, contexts, context)]
+    how = [*power, *_list_methods(across, powers, contexts, scales)]
     against = f"compared with {across.baseline}" if across.baseline else "no baseline to compare with"
-    answer, table = _write_answer(across, order, context), _build_table(block_id, across, order, context)
+    answer, table = _write_answer(across, order, context), _build_table(block_id, across, order, scales)
     return Stack(
         id=block_id,
         title=settings.title or f"{format_count(len(across.benchmarks), 'benchmark')} side by side",
@@ -92,6 +92,27 @@ def draw_across(  # noqa: PLR0917 - the block's id and settings, then what it sh
         parts=(isolate_names(answer, across.series), table),
         caption=join_caption(sentences, context, across.series, how),
     )
+
+
+def _share_digits(context: ScoreContext, columns: Iterable[Sequence[BenchmarkCell]]) -> ScoreContext:
+    cells = [cell for column in columns for cell in column]
+    return share_digits(
+        context, [cell.score for cell in cells], [cell.against for cell in cells if cell.against]
+    )
+
+
+def _make_scales(
+    across: AcrossBenchmarks, contexts: Mapping[str, ScoreContext], context: ScoreContext
+) -> list[ScoreContext]:
+    """Return the context of the average and of each benchmark: those on one scale share their digits."""
+    columns = list(zip(*across.cells, strict=True))
+    owns = [contexts.get(name, context) for name in across.benchmarks]
+    ends = [(own.lowest, own.highest) for own in owns]
+    if len(set(ends)) == 1:
+        return [context] * (1 + len(columns))
+    alike = [[column for column, at in zip(columns, ends, strict=True) if at == end] for end in ends]
+    scaled = [replace(context, lowest=low, highest=high) for low, high in ends]
+    return [context, *map(_share_digits, scaled, alike)]
 
 
 def _list_composites(across: AcrossBenchmarks) -> Iterator[str]:
@@ -105,14 +126,15 @@ def _describe_benchmarks(
     across: AcrossBenchmarks,
     powers: Mapping[str, Power],
     contexts: Mapping[str, ScoreContext],
-    context: ScoreContext,
+    scales: Sequence[ScoreContext],
     found: Mapping[str, OutcomeNotes],
 ) -> tuple[list[str], list[str]]:
     """Describe what each benchmark detects, and what is notable in its outcomes and protocols."""
     power, cautions = [], []
     for index, name in enumerate(across.benchmarks):
         reported = all(row[index].score.samples is None for row in across.cells)
-        own = replace(contexts.get(name, context), difference_half=context.difference_half)
+        scale = scales[1 + index]
+        own = replace(contexts.get(name, scale), difference_half=scale.difference_half)
         words = describe_power(name, powers.get(name), own, together="comparisons", reported=reported)
         power += [isolate_names(word, across.series) for word in words if word]
         seen = list_found_notes(found[name], across.series) if name in found else ()
@@ -157,13 +179,13 @@ def _has_totals_only(across: AcrossBenchmarks) -> bool:
 
 
 def _build_table(
-    block_id: str, across: AcrossBenchmarks, order: list[int], context: ScoreContext
+    block_id: str, across: AcrossBenchmarks, order: list[int], scales: Sequence[ScoreContext]
 ) -> ResultTable:
     against = "; then verdict, difference, interval and adjusted p" if across.baseline else ""
     rows = tuple(
         (
             Cell(across.series[place]),
-            *(_build_cell(cell, across, context) for cell in (across.macro[place], *across.cells[place])),
+            *map(partial(_build_cell, across), (across.macro[place], *across.cells[place]), scales),
         )
         for place in order
     )
@@ -184,11 +206,11 @@ def _build_table(
         rows=rows,
         caption="Best average first.",
         csv=write_table_csv(_CSV_COLUMNS, records),
-        sorted_by=(AVERAGE, "descending" if context.higher_is_better else "ascending"),
+        sorted_by=(AVERAGE, "descending" if scales[0].higher_is_better else "ascending"),
     )
 
 
-def _build_cell(cell: BenchmarkCell, across: AcrossBenchmarks, context: ScoreContext) -> Cell:
+def _build_cell(across: AcrossBenchmarks, cell: BenchmarkCell, context: ScoreContext) -> Cell:
     """Return a score with the verdict against the baseline and its numbers below."""
     score, pair = cell.score, cell.against
     if score.estimate is None:
@@ -217,7 +239,7 @@ def _list_methods(
     across: AcrossBenchmarks,
     powers: Mapping[str, Power],
     contexts: Mapping[str, ScoreContext],
-    context: ScoreContext,
+    scales: Sequence[ScoreContext],
 ) -> Iterator[str]:
     """Describe scores, average and comparisons, and list notes on each benchmark."""
     cells = [cell for row in across.cells for cell in row]
@@ -230,10 +252,12 @@ def _list_methods(
             f"{reported if _has_totals_only(across) else same} (the square root of the summed squares of the "
             "benchmarks' half-widths, over their number) and says nothing about other benchmarks."
         )
-    compared = [cell.against for cell in (*across.macro, *cells) if cell.against]
-    if compared:
-        yield from describe_comparisons(compared, context, "comparison")
-        yield from list_reasons(compared)
+    named = [(AVERAGE, across.macro), *zip(across.benchmarks, zip(*across.cells, strict=True), strict=True)]
+    pairs = [(cell.against, name) for name, column in named for cell in column if cell.against]
+    if pairs:
+        absolute = next((scale for scale in scales if not is_percent(scale)), scales[0])
+        yield from describe_comparisons([pair for pair, _ in pairs], absolute, "comparison")
+        yield from list_reasons(pairs)
     yield FOUND_NOTE if any(power.difference for power in powers.values()) else ""
     for name in filter(contexts.__contains__, across.benchmarks):
         yield from (f"{name}: {note}" for note in list_protocol_notes(contexts[name])[1])

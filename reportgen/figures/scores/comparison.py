@@ -213,9 +213,9 @@ def describe_comparisons(
     return tuple(filter(None, sentences))
 
 
-def list_reasons(compared: Sequence[Comparison]) -> tuple[str, ...]:
-    """List remarks on single pairs, once for all pairs that share them."""
-    pairs = ((f"{pair.a} and {pair.b}", pair.reason) for pair in compared)
+def list_reasons(compared: Iterable[tuple[Comparison, str]]) -> tuple[str, ...]:
+    """List remarks on single pairs, once for all pairs that share them; each with its benchmark, if named."""
+    pairs = ((f"{pair.a} and {pair.b}{on and f' on {on}'}", pair.reason) for pair, on in compared)
     reasons = group_reasons(pairs, most=_MOST_REASONS)
     more = len(reasons) - _MOST_REASONS
     rest = [f"{more} more remarks stand in the data table."] if more > 0 else []
@@ -295,7 +295,7 @@ def draw_comparison(
         if len(counts) > 1:
             shared = f"n = {counts[0]} to {counts[-1]} problems shared by a pair; {_LEFT_OUT}"
         how += describe_comparisons(scored.comparisons, context, "pair")
-        how += list_reasons(scored.comparisons)
+        how += list_reasons((pair, "") for pair in scored.comparisons)
         how += [rest, FOUND_NOTE] if rest else []
     notes = list_found_notes(scored.problems.notes, pairs.series)
     mixed, protocol = list_protocol_notes(context, pairs.series)
