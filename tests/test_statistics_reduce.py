@@ -17,13 +17,13 @@ from tries import tries
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation
 from reportgen.statistics.curves import reduce as reduce_module
-from reportgen.statistics.curves.reduce import reduce
+from reportgen.statistics.curves.reduce import reduce, reduce_large
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from random import Random
 
-    from reportgen.core.model import Measurements, ReducedMetric
+    from reportgen.core.model import ReducedMetric
 
 _FEW = settings(max_examples=tries(20, 80))
 
@@ -46,12 +46,6 @@ _rows = st.lists(
     min_size=1,
     max_size=60,
 )
-
-
-def _large(
-    table: Measurements, *, max_points: int | None = 400, smooth: float = 0.0
-) -> dict[str, ReducedMetric]:
-    return reduce_module.reduce_large(table, max_points=max_points, smooth=smooth)
 
 
 def _assert_same(one: dict[str, ReducedMetric], other: dict[str, ReducedMetric]) -> None:
@@ -97,25 +91,20 @@ def test_the_last_written_of_a_repeated_step_is_kept() -> None:
 
 
 def test_values_that_are_no_numbers_are_dropped_and_counted() -> None:
-    """NaN, infinite and empty values and steps vanish into the count, never into a 0."""
+    """NaN, infinite and empty values and steps vanish into the count, never into a 0; a run stays named.
+
+    A later row of the same step without a value leaves the earlier value: logs with two rows a step.
+    """
     bad = [(1, math.nan), (2, math.inf), (3, None), (math.nan, 1), (None, 1), (-math.inf, 1)]
     rows = [{"step": step, "value": value} for step, value in bad]
     metric = reduce(measurements([{"step": 0, "value": 7.0}, *rows]))["score"]
     assert metric.runs[0].values.tolist() == [7.0]
     assert (metric.replaced, metric.dropped, metric.empty) == (0, 6, 1)
-
-
-def test_a_hole_does_not_replace_a_value() -> None:
-    """A later row of the same step without a value leaves the earlier value: logs with two rows a step."""
     metric = reduce(measurements([{"step": 1, "value": 0.5}, {"step": 1, "value": None}]))["score"]
     assert metric.runs[0].values.tolist() == [0.5]
     assert (metric.replaced, metric.dropped, metric.empty) == (0, 1, 1)
-
-
-def test_a_run_without_any_value_stays_named() -> None:
-    """A run that is all NaN keeps its name and has empty arrays."""
-    rows = [{"run": "1", "step": 0, "value": 1}, {"run": "2", "seed": "7", "step": 0, "value": math.nan}]
-    metric = reduce(measurements(rows), smooth=0.5)["score"]
+    named = [{"run": "1", "step": 0, "value": 1}, {"run": "2", "seed": "7", "step": 0, "value": math.nan}]
+    metric = reduce(measurements(named), smooth=0.5)["score"]
     assert [(run.run, run.seed, run.steps.size) for run in metric.runs] == [("1", None, 1), ("2", "7", 0)]
 
 
@@ -139,12 +128,6 @@ def test_what_files_have_wrong_is_told_by_the_reader(monkeypatch: pytest.MonkeyP
             reduce(table)
 
 
-def test_a_table_without_rows_has_no_metrics() -> None:
-    """No rows, no metrics, no error: the reader tells about empty files."""
-    assert reduce(measurements([])) == {}
-    assert _large(measurements([])) == {}
-
-
 def test_runs_come_in_the_order_of_the_series_then_of_writing() -> None:
     """The order of series is the one given; runs and metrics follow their first row."""
     rows = [
@@ -158,6 +141,8 @@ def test_runs_come_in_the_order_of_the_series_then_of_writing() -> None:
     assert [run.run for run in found["m2"].runs] == ["w", "z", "x"]
     unknown = reduce(measurements(rows, order=[]))["m2"]
     assert [run.run for run in unknown.runs] == ["z", "x", "w"]
+    assert reduce(measurements([])) == {}
+    assert reduce_large(measurements([]), max_points=400, smooth=0.0) == {}
 
 
 def test_bins_are_worked_out_by_hand() -> None:
@@ -175,28 +160,23 @@ def test_bins_are_worked_out_by_hand() -> None:
 
 
 def test_as_many_steps_as_allowed_are_not_binned() -> None:
-    """Binning starts with one distinct step more than max_points, counted over the runs of a metric."""
+    """Binning starts with one distinct step more than max_points, counted over the runs of a metric.
+
+    A run that covers part of the steps has the same bin centres as the others, only fewer; one outlier among
+    thousands is the bin's largest value, not lost in its mean.
+    """
     rows = _line(10, run="1")
     assert reduce(measurements(rows), max_points=10)["score"].bins is None
     other = [*rows, {"run": "2", "step": 0.5, "value": 1}]
     assert reduce(measurements(other), max_points=10)["score"].bins == 10
     assert reduce(measurements(other), max_points=None)["score"].bins is None
-
-
-def test_bins_are_shared_by_all_runs() -> None:
-    """A run that covers part of the steps has the same bin centres as the others, only fewer."""
     rows = [*_line(100, run="1"), *_line(35, run="2")]
     one, two = reduce(measurements(rows), max_points=10)["score"].runs
     assert two.steps.tolist() == one.steps[:4].tolist()
-
-
-def test_a_spike_stays_visible_in_a_bin() -> None:
-    """One outlier among thousands is the bin's largest value, not lost in its mean."""
     rows = [{"step": step, "value": 1.6e24 if step == 777 else 0.5} for step in range(2000)]
     (run,) = reduce(measurements(rows), max_points=20)["score"].runs
     assert run.high is not None
-    assert run.high.max() == 1.6e24
-    assert run.values[0] == 0.5
+    assert (run.high.max(), run.values[0]) == (1.6e24, 0.5)
 
 
 def test_given_intervals_are_averaged_in_bins() -> None:
@@ -235,25 +215,12 @@ def test_the_order_of_rows_is_irrelevant(rows: list[dict[str, Any]], random: Ran
 
 
 @_FEW
-@given(_rows)
-def test_every_row_is_kept_replaced_or_dropped(rows: list[dict[str, Any]]) -> None:
-    """The counts add up to the rows of the metric."""
-    for name, metric in reduce(measurements(rows), max_points=None).items():
-        kept = sum(run.steps.size for run in metric.runs)
-        written = sum(row["metric"] == name for row in rows)
-        assert kept + metric.replaced + metric.dropped == written
-        for run in metric.runs:
-            assert np.all(np.diff(run.steps) > 0)
-            assert np.all(np.isfinite(run.values))
-
-
-@_FEW
 @given(_rows, st.sampled_from([1, 3, 7, 400, None]), st.sampled_from([0.0, 0.6]))
 def test_memory_and_database_agree(rows: list[dict[str, Any]], max_points: int | None, smooth: float) -> None:
     """Large tables, reduced where the rows are, give what small ones give."""
     usual = [row if row["value"] != 1.6e24 else {**row, "value": 1.6} for row in rows]
     wanted: dict[str, Any] = {"max_points": max_points, "smooth": smooth}
-    _assert_same(reduce(measurements(usual), **wanted), _large(measurements(usual), **wanted))
+    _assert_same(reduce(measurements(usual), **wanted), reduce_large(measurements(usual), **wanted))
 
 
 @pytest.mark.parametrize("smooth", [0.0, 0.9])
@@ -267,16 +234,21 @@ def test_memory_and_database_agree_on_given_intervals(smooth: float) -> None:
     rows[7] |= {"stderr": None, "n": None}
     table = measurements(rows, given_interval="std and n")
     wanted: dict[str, Any] = {"max_points": 20, "smooth": smooth}
-    _assert_same(reduce(table, **wanted), _large(table, **wanted))
+    _assert_same(reduce(table, **wanted), reduce_large(table, **wanted))
 
 
 @_FEW
 @given(_rows, st.integers(1, 5))
-def test_binning_keeps_the_extremes(rows: list[dict[str, Any]], max_points: int) -> None:
-    """The smallest and the largest value of a run are those of its bins, and means lie between."""
+def test_nothing_is_lost_without_being_counted(rows: list[dict[str, Any]], max_points: int) -> None:
+    """Rows are kept, replaced or dropped; bins have a run's extremes, and their means lie between."""
     full = reduce(measurements(rows), max_points=None)
     for name, metric in reduce(measurements(rows), max_points=max_points).items():
+        kept = sum(run.steps.size for run in full[name].runs)
+        written = sum(row["metric"] == name for row in rows)
+        assert kept + full[name].replaced + full[name].dropped == written
         for run, whole in zip(metric.runs, full[name].runs, strict=True):
+            assert np.all(np.diff(whole.steps) > 0)
+            assert np.all(np.isfinite(whole.values))
             if metric.bins and run.steps.size:
                 assert run.low is not None
                 assert run.high is not None
@@ -297,8 +269,8 @@ def test_a_table_too_large_to_fetch_goes_to_the_database(monkeypatch: pytest.Mon
 def test_large_sums_do_not_depend_on_the_order_of_rows() -> None:
     """Two builds of one table give the same bytes, however DuckDB spreads the rows."""
     rows = [{"step": step, "value": math.exp(step % 91) * 1.1, "row": step} for step in range(5000)]
-    first = _large(measurements(rows), max_points=3)["score"].runs[0]
-    second = _large(measurements(reversed(rows)), max_points=3)["score"].runs[0]
+    first = reduce_large(measurements(rows), max_points=3, smooth=0.0)["score"].runs[0]
+    second = reduce_large(measurements(reversed(rows)), max_points=3, smooth=0.0)["score"].runs[0]
     assert first.values.tolist() == second.values.tolist()
     exact = [math.fsum(row["value"] for row in rows[:1667]) / 1667]
     assert first.values[0] == pytest.approx(exact[0], rel=1e-15)

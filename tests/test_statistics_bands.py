@@ -1,0 +1,436 @@
+"""Common steps of runs, smoothing, centre and band across them: by hand, by others, and their laws."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import stats
+
+from reportgen.core.model import GivenInterval
+from reportgen.statistics.curves.bands import (
+    Noise,
+    compute_band,
+    estimate_run_noise,
+    find_peak_ends,
+    find_pointwise_level,
+    get_given_band,
+)
+from reportgen.statistics.curves.mean_curves import align, find_common_steps, interpolate
+from reportgen.statistics.curves.points import smooth
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from reportgen.core.model import FloatArray
+
+_KINDS = ("ci", "se", "sd", "range", "iqr")
+_shape = st.tuples(st.integers(1, 6), st.integers(1, 4))
+_number = st.floats(-1e6, 1e6, allow_subnormal=False)
+_full = _shape.flatmap(lambda shape: arrays(np.float64, shape, elements=_number))
+_holey = _shape.flatmap(
+    lambda shape: arrays(np.float64, shape, elements=st.one_of(_number, st.just(math.nan)))
+)
+_run = st.dictionaries(st.integers(-100, 100), st.floats(-1e300, 1e300), min_size=1, max_size=20).map(
+    lambda points: (
+        np.array(sorted(points), dtype=np.float64),
+        np.array([points[step] for step in sorted(points)]),
+    )
+)
+
+# ---- common steps: runs meet inside their own range only ------------------------------------------------
+
+
+def test_common_steps_are_worked_out_by_hand() -> None:
+    """Equal steps are kept; of 0, 4 and 1, 2 each run is read between its own points and nowhere else."""
+    steps = [np.array([1.0, 2, 5])] * 2
+    grid, exact = find_common_steps(steps)
+    assert (grid.tolist(), exact) == ([1, 2, 5], True)
+    assert align(grid, steps, [np.zeros(3), np.ones(3)], exact=exact).tolist() == [[0, 0, 0], [1, 1, 1]]
+    steps = [np.array([0.0, 4.0]), np.array([1.0, 2.0])]
+    grid, exact = find_common_steps(steps)
+    assert (grid.tolist(), exact) == ([0, 1, 2, 4], False)
+    got = align(grid, steps, [np.array([0.0, 8.0]), np.array([5.0, 7.0])], exact=exact)
+    np.testing.assert_equal(got, [[0, 2, 4, 8], [np.nan, 5, 7, np.nan]])
+    alone = interpolate(np.array([1.0, 2, 3]), np.array([2.0]), np.array([9.0]))
+    np.testing.assert_equal(alone, [np.nan, 9, np.nan])
+
+
+@given(_run, st.lists(st.floats(-120, 120), min_size=1, max_size=20))
+def test_nothing_is_extrapolated_and_nothing_leaves_the_hull(
+    run: tuple[FloatArray, FloatArray],
+    wanted: list[float],
+) -> None:
+    """NaN outside the run's range; inside, between the two neighbouring values."""
+    steps, values = run
+    grid = np.unique(wanted)
+    got = interpolate(grid, steps, values)
+    inside = (grid >= steps[0]) & (grid <= steps[-1])
+    assert np.array_equal(np.isfinite(got), inside)
+    for step, value in zip(grid[inside], got[inside], strict=True):
+        left = int(np.searchsorted(steps, step, side="right")) - 1
+        right = int(np.searchsorted(steps, step, side="left"))
+        assert min(values[left], values[right]) <= value <= max(values[left], values[right])
+
+
+@given(st.lists(_run, min_size=1, max_size=4), st.randoms(use_true_random=False))
+def test_own_points_are_hit_exactly(runs: list[tuple[FloatArray, FloatArray]], random: Random) -> None:
+    """On the union of all steps, in whatever order runs come, each still has its own values."""
+    steps, values = [run[0] for run in runs], [run[1] for run in runs]
+    grid, exact = find_common_steps(steps)
+    aligned = align(grid, steps, values, exact=exact)
+    assert np.all(np.diff(grid) > 0)
+    for row, own, expected in zip(aligned, steps, values, strict=True):
+        assert row[np.searchsorted(grid, own)].tolist() == expected.tolist()
+    random.shuffle(steps)
+    other, other_exact = find_common_steps(steps)
+    assert (grid.tolist(), exact) == (other.tolist(), other_exact)
+
+
+# ---- smoothing: a weighted mean of what came before, in units of the run's own spacing -------------------
+
+_SMOOTHED = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40)
+_GAPS = st.lists(st.floats(0.001, 1e4), min_size=1, max_size=5)
+_WEIGHTS = st.floats(0, 0.999)
+
+
+def _by_definition(steps: list[float], values: list[float], weight: float) -> list[float]:
+    """The docstring's formula, written down with no cleverness."""
+    if len(steps) == 1:
+        return list(values)
+    unit = float(np.median(np.diff(steps)))
+    averages = []
+    for k, now in enumerate(steps):
+        weights = [weight ** ((now - then) / unit) for then in steps[: k + 1]]
+        averages.append(math.fsum(w * v for w, v in zip(weights, values, strict=False)) / math.fsum(weights))
+    return averages
+
+
+def test_smoothed_values_are_those_of_others() -> None:
+    """By hand (weight 0.5 at 0, 1, 3: a gap of two units halves twice), of TensorBoard, and of pandas."""
+    got = smooth(np.array([0.0, 1.0, 3.0, 4.0]), np.array([8.0, 2.0, 0.0, 4.0]), 0.5)
+    third = (8 / 8 + 2 / 4 + 0) / (1 / 8 + 1 / 4 + 1)
+    fourth = (8 / 16 + 2 / 8 + 0 + 4) / (1 / 16 + 1 / 8 + 1 / 2 + 1)
+    assert got.tolist() == pytest.approx([8, (4 + 2) / 1.5, third, fourth])
+    # The recurrence of TensorBoard's line chart with its debiasing, on equally spaced steps.
+    values = np.sin(np.arange(50.0)) * np.arange(50.0)
+    last, expected = 0.0, []
+    for count, value in enumerate(values.tolist(), start=1):
+        last = last * 0.8 + (1 - 0.8) * value
+        expected.append(last / (1 - 0.8**count))
+    np.testing.assert_allclose(smooth(np.arange(50.0) * 25, values, 0.8), expected, rtol=1e-12)
+    # ``ewm`` of pandas with times and the half-life that belongs to the weight.
+    days = np.cumsum([1, 1, 5, 1, 2, 1, 1, 1, 30, 1, 1])
+    values = np.cos(days * 1.7)
+    halflife = pd.Timedelta(days=math.log(0.5) / math.log(0.7))
+    times = pd.Timestamp("2026-01-01") + pd.to_timedelta(days, unit="D")
+    # The stubs of pandas do not know times yet.
+    averaged = pd.Series(values).ewm(halflife=halflife, times=times, adjust=True).mean()  # type: ignore[arg-type]
+    np.testing.assert_allclose(smooth(days.astype(float), values, 0.7), averaged, rtol=1e-9)
+
+
+@given(_SMOOTHED, _GAPS, _WEIGHTS)
+def test_it_is_the_weighted_mean_of_its_docstring(
+    values: list[float], gaps: list[float], weight: float
+) -> None:
+    """Whatever the gaps and the weight, among the values so far; without weight nothing changes."""
+    steps = np.cumsum(np.resize(np.array(gaps), len(values)))
+    got = smooth(steps, np.array(values), weight)
+    expected = _by_definition(steps.tolist(), values, weight)
+    np.testing.assert_allclose(got, expected, rtol=1e-8, atol=1e-8 * max(map(abs, values)))
+    assert np.all(got >= np.minimum.accumulate(values))
+    assert np.all(got <= np.maximum.accumulate(values))
+    assert smooth(steps, np.array(values), 0.0).tolist() == values
+
+
+@given(st.floats(-1e300, 1e300), st.integers(1, 3000), _WEIGHTS)
+def test_a_constant_stays_constant(value: float, count: int, weight: float) -> None:
+    """A constant run is drawn as exactly that constant, however long and however large."""
+    assert set(smooth(np.arange(float(count)), np.full(count, value), weight).tolist()) == {value}
+
+
+@given(_SMOOTHED, _WEIGHTS, st.floats(0.01, 1000), st.floats(-1e6, 1e6))
+def test_units_and_origin_do_not_matter(
+    values: list[float], weight: float, unit: float, origin: float
+) -> None:
+    """Iterations, tokens or seconds: the same curve; of other values, the same in their units."""
+    steps = np.cumsum(np.resize(np.array([1.0, 2.0, 1.0]), len(values)))
+    one, size = smooth(steps, np.array(values), weight), max(map(abs, values))
+    other = smooth(steps * unit + origin, np.array(values), weight)
+    np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4 * size)
+    shifted, tolerance = smooth(steps, np.array(values) * unit + origin, weight), size * unit + abs(origin)
+    np.testing.assert_allclose(one * unit + origin, shifted, rtol=1e-9, atol=1e-9 * tolerance)
+
+
+def test_many_and_long_runs_are_smoothed_as_each_is_alone() -> None:
+    """A 2-d array gives each row what it gets alone, and long runs are cut into blocks without a seam."""
+    steps = np.array([0.0, 1, 2, 9, 10])
+    values = np.array([[1.0, 2, 3, 4, 5], [5e9, 4, 3, 2, 1]])
+    for row, alone in zip(smooth(steps, values, 0.6), values, strict=True):
+        assert row.tolist() == smooth(steps, alone, 0.6).tolist()
+    values = np.sin(np.arange(5000.0))
+    total = norm = 0.0
+    expected = []
+    for value in values.tolist():
+        total, norm = total * 0.2 + value, norm * 0.2 + 1
+        expected.append(total / norm)
+    np.testing.assert_allclose(smooth(np.arange(5000.0), values, 0.2), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_more_weight_is_smoother() -> None:
+    """The way travelled by the line shrinks as the weight grows, up to 1, which would never forget."""
+    steps = np.arange(200.0)
+    weights = (0, 0.3, 0.6, 0.9, 0.99)
+    ways = [np.abs(np.diff(smooth(steps, np.sin(steps * 1.3), weight))).sum() for weight in weights]
+    assert all(rough > calm for rough, calm in pairwise(ways))
+    for weight in (-0.1, 1.0, 2.0, math.nan):
+        with pytest.raises(ValueError, match="at least 0 and below 1"):
+            smooth(steps, steps, weight)
+
+
+# ---- centre and band -------------------------------------------------------------------------------------
+
+
+def test_four_runs_are_worked_out_by_hand() -> None:
+    """2, 4, 4, 6: mean 4, s = √(8/3), t for 3 degrees of freedom 3.182446."""
+    values = np.array([[2.0], [4.0], [6.0], [4.0]])
+    s = math.sqrt(8 / 3)
+    expected = {
+        "ci": (4, 4 - 3.182446305284263 * s / 2, 4 + 3.182446305284263 * s / 2),
+        "se": (4, 4 - s / 2, 4 + s / 2),
+        "sd": (4, 4 - s, 4 + s),
+        "range": (4, 2, 6),
+        "iqr": (4, 3.5, 4.5),
+        "none": (4, math.nan, math.nan),
+    }
+    for kind, ends in expected.items():
+        got = compute_band(values, kind)
+        assert [got.centre[0], got.low[0], got.high[0]] == pytest.approx(ends, nan_ok=True), kind
+        assert got.n.tolist() == [4]
+
+
+@given(_full, st.floats(0.01, 0.999))
+def test_ci_is_scipys_t_interval(values: FloatArray, level: float) -> None:
+    """The interval of the mean by scipy.stats, run by run and step by step."""
+    got = compute_band(values, "ci", level)
+    for step, column in enumerate(values.T):
+        if column.size < 2 or np.ptp(column) < 1e-100:
+            continue
+        sem = stats.sem(column)
+        low, high = stats.t.interval(level, column.size - 1, loc=column.mean(), scale=sem)
+        assert got.low[step] == pytest.approx(low, rel=1e-9, abs=1e-6)
+        assert got.high[step] == pytest.approx(high, rel=1e-9, abs=1e-6)
+
+
+@given(_holey)
+def test_quartiles_are_numpys(values: FloatArray) -> None:
+    """Median and quartiles of the runs that support a step, with numpy's default interpolation."""
+    got = compute_band(values, "iqr")
+    for step, column in enumerate(values.T):
+        known = column[~np.isnan(column)]
+        if known.size > 1:
+            expected = np.quantile(known, [0.25, 0.5, 0.75])
+            if expected[0] == expected[2]:
+                expected[[0, 2]] = np.nan
+            ours = [got.low[step], got.centre[step], got.high[step]]
+            np.testing.assert_allclose(ours, expected, rtol=1e-12, atol=1e-9)
+
+
+def test_a_step_counts_only_the_runs_that_reach_it() -> None:
+    """Where runs end, the band is drawn from what is left, and n says so; one run has none."""
+    values = np.array([[1.0, 1.0, 1.0], [3.0, 3.0, math.nan], [5.0, math.nan, math.nan]])
+    got = compute_band(values, "sd")
+    assert got.centre.tolist() == [3, 2, 1]
+    assert got.n.tolist() == [3, 2, 1]
+    np.testing.assert_allclose(got.high - got.centre, [2, math.sqrt(2), math.nan])
+
+
+@given(_holey, st.sampled_from([*_KINDS, "none"]), st.randoms(use_true_random=False))
+def test_the_band_contains_its_centre(values: FloatArray, kind: str, random: Random) -> None:
+    """To the bit: the mean of equal values is not past them by rounding; the order of runs is irrelevant."""
+    got = compute_band(values, kind)
+    known = ~np.isnan(got.low)
+    assert not known[got.n < 2].any()
+    assert not (known.any() and kind == "none")
+    assert np.all(got.low[known] < got.high[known])
+    assert np.all(got.low[known] <= got.centre[known])
+    assert np.all(got.centre[known] <= got.high[known])
+    assert np.array_equal(np.isnan(got.high), ~known)
+    assert np.array_equal(np.isnan(got.centre), got.n == 0)
+    assert np.all(got.n <= values.shape[0])
+    order = list(range(values.shape[0]))
+    random.shuffle(order)
+    for one, other in zip(got, compute_band(values[order], kind), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@given(_full, st.sampled_from(_KINDS), st.floats(0.001, 1000), st.floats(-1e6, 1e6))
+def test_shift_and_scale_carry_through(values: FloatArray, kind: str, scale: float, shift: float) -> None:
+    """Other units give the same picture."""
+    one, other = compute_band(values, kind), compute_band(values * scale + shift, kind)
+    size = np.abs(values).max() * scale + abs(shift)
+    for ours, theirs in zip(one[:3], other[:3], strict=True):
+        # Differences that the shift rounds away leave equal runs, which have no band.
+        known = ~np.isnan(ours) & ~np.isnan(theirs)
+        np.testing.assert_allclose(ours[known] * scale + shift, theirs[known], rtol=1e-6, atol=1e-6 * size)
+
+
+@given(_full, st.floats(0.02, 0.98), st.floats(0.001, 0.999))
+def test_ci_narrows_as_the_level_falls(values: FloatArray, level: float, part: float) -> None:
+    """Less confidence, smaller interval, inside the larger one."""
+    wide, narrow = compute_band(values, "ci", level), compute_band(values, "ci", level * part)
+    known = ~np.isnan(narrow.low)
+    assert np.all(wide.low[known] <= narrow.low[known])
+    assert np.all(narrow.high[known] <= wide.high[known])
+
+
+@given(st.floats(-1e300, 1e300), st.integers(2, 7), st.sampled_from(_KINDS))
+def test_runs_that_agree_have_no_band(value: float, runs: int, kind: str) -> None:
+    """Equal runs, as three times 0.1, have exactly their own value as mean, and no certainty around it."""
+    got = compute_band(np.full((runs, 1), value), kind)
+    assert got.centre[0] == value
+    assert math.isnan(got.low[0])
+    assert math.isnan(got.high[0])
+
+
+def test_numbers_of_any_size_have_a_band_or_none() -> None:
+    """Squares that would be infinite or 0 are no exception; an overflow is unknown, never infinite."""
+    for size in (1e200, 1e-200):
+        assert compute_band(np.array([[size], [-size]]), "sd").high[0] == pytest.approx(math.sqrt(2) * size)
+    got = compute_band(np.array([[1.7e308], [-1.7e308]]), "sd")
+    assert math.isnan(got.low[0])
+    assert got.centre.tolist() == [0]
+
+
+def test_coverage_of_ci_with_three_runs() -> None:
+    """The nominal 95 % hold for three normal runs, where a bootstrap covers 74 %."""
+    values = np.random.default_rng(1).normal(size=(3, 20_000))
+    got = compute_band(values, "ci")
+    covered = np.mean((got.low <= 0) & (got.high >= 0))
+    assert covered == pytest.approx(0.95, abs=0.005)
+
+
+@pytest.mark.parametrize(("kind", "level"), [("bootstrap", 0.95), ("ci", 0), ("ci", 1), ("ci", 95)])
+def test_what_is_no_band_is_refused(kind: str, level: float) -> None:
+    """An unknown band or a level in percent is a fault of the caller."""
+    with pytest.raises(ValueError, match=r"band|level"):
+        compute_band(np.ones((2, 1)), kind, level)
+
+
+# ---- intervals that the input gives ----------------------------------------------------------------------
+
+
+def test_a_given_interval_is_used_as_it_is() -> None:
+    """Low and high pass through; half an interval is none."""
+    interval = GivenInterval(low=np.array([0.0, 1, np.nan]), high=np.array([2.0, np.nan, 3]))
+    low, high = get_given_band(np.array([1.0, 1, 1]), interval, 0.95)
+    np.testing.assert_equal(low, [0, np.nan, np.nan])
+    np.testing.assert_equal(high, [2, np.nan, np.nan])
+
+
+def test_a_given_standard_error_becomes_an_interval() -> None:
+    """With n by Student's t, without n by the normal distribution, at the level asked for."""
+    stderr, value = np.array([0.1, 0.1]), np.array([0.5, 0.5])
+    low, high = get_given_band(value, GivenInterval(stderr=stderr), 0.9)
+    assert high[0] == pytest.approx(0.5 + 1.6448536269514722 * 0.1)
+    assert low[0] == pytest.approx(0.5 - 1.6448536269514722 * 0.1)
+    low, high = get_given_band(value, GivenInterval(stderr=stderr, n=np.array([5.0, 1.0])), 0.95)
+    assert high[0] == pytest.approx(0.5 + 2.7764451051977987 * 0.1)
+    assert math.isnan(high[1])
+    low, high = get_given_band(value, GivenInterval(stderr=stderr, n=np.array([math.nan, 5.0])), 0.95)
+    assert (high - value) / stderr == pytest.approx([1.959963984540054, 2.7764451051977987])
+
+
+@given(st.floats(0.001, 0.998), st.floats(1.0, 2000))
+def test_quantiles_of_student_are_scipys(level: float, df: float) -> None:
+    """To nine digits, for whole and for broken degrees of freedom, and symmetric."""
+    low, high = get_given_band(np.zeros(1), GivenInterval(stderr=np.ones(1), n=np.array([df + 1])), level)
+    assert high[0] == pytest.approx(float(stats.t.ppf((1 + level) / 2, df)), rel=1e-9, abs=1e-10)
+    assert low[0] == -high[0]
+
+
+# ---- intervals that hold at many steps at once; how often they do is simulated elsewhere -----------------
+
+
+def make_readings(runs: int, steps: int, *, near: float = 0.0, far: float = 0.0, seed: int = 1) -> FloatArray:
+    """Normal readings, of which neighbours are alike, and those of a run."""
+    rng = np.random.default_rng(seed)
+    noise: FloatArray = rng.normal(size=(runs, steps))
+    for step in range(1, steps):
+        noise[:, step] = near * noise[:, step - 1] + math.sqrt(1 - near**2) * noise[:, step]
+    return math.sqrt(far) * rng.normal(size=(runs, 1)) + math.sqrt(1 - far) * noise
+
+
+def test_a_simultaneous_band_is_a_wider_interval_of_the_mean() -> None:
+    """The same centre, at every step as many times as wide as the interval of the step by itself."""
+    values = np.random.default_rng(1).normal(size=(5, 40))
+    plain, whole = compute_band(values, "ci"), compute_band(values, "simultaneous")
+    np.testing.assert_array_equal(plain.centre, whole.centre)
+    ratio = (whole.high - whole.low) / (plain.high - plain.low)
+    assert ratio == pytest.approx(np.full(40, ratio[0]))
+    assert 2 < ratio[0] < 4
+    np.testing.assert_array_equal(whole.low, compute_band(values[::-1], "simultaneous").low)
+    assert np.isnan(compute_band(values[:1], "simultaneous").low).all()
+
+
+def test_independent_steps_need_almost_sidaks_level_and_alike_ones_less() -> None:
+    """Of m independent steps each has to hold with the m-th root; fifty that hardly move are a few."""
+    for steps in (5, 40):
+        level = find_pointwise_level(make_readings(6, steps), 0.95)
+        assert (1 - level) * steps == pytest.approx(0.05, rel=0.25)
+    wide = find_pointwise_level(make_readings(5, 50), 0.95)
+    assert 0.95 < find_pointwise_level(make_readings(5, 50, near=0.97), 0.95) < wide < 1
+
+
+def test_one_step_is_by_itself() -> None:
+    """One step, or one run, has nothing to be simultaneous with; for a peak of it, t."""
+    assert find_pointwise_level(make_readings(5, 1), 0.9) == 0.9
+    assert find_pointwise_level(make_readings(1, 50), 0.9) == 0.9
+    ends = find_peak_ends(make_readings(5, 1), 5, 0.95)
+    assert ends is not None
+    assert ends == pytest.approx((stats.t.ppf(0.975, 4),) * 2, rel=0.12)
+    assert find_peak_ends(make_readings(1, 50), 1, 0.95) is None
+    assert find_peak_ends(make_readings(5, 50), 1, 0.95) is None
+
+
+def test_a_peak_reaches_further_behind_than_beyond() -> None:
+    """The choice of the step only ever lifts it; more steps, more of that; fewer runs there, wider ends."""
+    few, many = (find_peak_ends(make_readings(5, steps), 5, 0.95) for steps in (5, 100))
+    assert few is not None
+    assert many is not None
+    assert many.behind > few.behind > few.beyond > many.beyond > stats.t.ppf(0.94, 4)
+    values = make_readings(6, 30)
+    all_runs, half = (find_peak_ends(values, n, 0.95) for n in (6, 3))
+    assert all_runs is not None
+    assert half is not None
+    assert half.behind > all_runs.behind
+    assert half.beyond > all_runs.beyond
+
+
+def test_the_noise_of_runs_is_found() -> None:
+    """An offset of the whole run, neighbours that are alike, and skewed readings, each rounded down."""
+    found = estimate_run_noise(make_readings(200, 60, near=0.85, far=0.35))
+    assert found == Noise(far=0.3, near=0.8, skew=0.0)
+    exponential = -np.log(np.random.default_rng(2).random(size=(10, 300)))
+    assert estimate_run_noise(exponential).skew == pytest.approx(1.9, abs=0.4)
+    assert estimate_run_noise(-exponential).skew == -estimate_run_noise(exponential).skew
+
+
+def test_units_gaps_and_the_order_of_runs_change_no_level() -> None:
+    """A missing reading is no reading of 0; steps at which runs are equal tell nothing."""
+    values = make_readings(6, 40, far=0.4)
+    level = find_pointwise_level(values, 0.95)
+    assert find_pointwise_level(values * 1000 + 5, 0.95) == level
+    assert find_pointwise_level(values[::-1], 0.95) == level
+    equal = np.concatenate([values, np.ones((6, 5))], axis=1)
+    assert find_pointwise_level(equal, 0.95) == level
+    holes = values.copy()
+    holes[0, 20:] = np.nan
+    assert find_pointwise_level(holes, 0.95) == pytest.approx(level, abs=0.004)
