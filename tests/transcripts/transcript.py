@@ -38,7 +38,7 @@ _PROMPT = "$ "
 _DURATION = re.compile(r"\b\d+(\.\d+)? (s|ms)\b(?=[.,;)]|$| \()", re.MULTILINE)
 _DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
 _SIZE = re.compile(
-    r"(?<= files, )[\d.]+ [kMG]?B\b|(?<= frozen into )[\d.]+ [kMG]?B\b|(?<=\()[\d.]+ \w+(?=\),? frozen)"
+    r"(?:(?<= files, )|(?<=\.html: )|(?<= frozen into ))[\d.]+ [kMG]?B\b|(?<=\()[\d.]+ \w+(?=\),? frozen)"
 )
 _ENGINE = re.compile(r"(?<=DuckDB )\d[\d.]*\d")
 _VARIABLE = re.compile(r"(?P<name>[A-Z][A-Z0-9_]*)=(?P<value>.*)", re.DOTALL)
