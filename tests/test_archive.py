@@ -328,10 +328,13 @@ def test_verify_writes_nothing_beside_an_archive(packed: Path, tmp_path: Path) -
 
 def test_what_no_system_can_unpack_is_refused(root: Path, tmp_path: Path) -> None:
     """Names of files, a version, which becomes a part of one, and 50 GB of data, before they are read."""
-    for name, said in (("a\nb.txt", "not every system"), ("é" * 150, "more than 255 bytes")):
+    names = {
+        "a\nb.txt": "not every system can unpack this name",
+        "é" * 150: "its name has more than 255 bytes",
+    }
+    for name, said in names.items():
         (found,) = check_members([Member(name, b"x")], tmp_path)
-        assert said in found.message
-        assert found.severity is Severity.ERROR
+        assert (said in found.message, found.severity) == (True, Severity.ERROR)
     for word in ("a\nb", "\x1b[31m1.0"):
         code, text, target = archive_here(root, f"--version={word}")
         assert (code, "a version is a short word" in text, target.exists()) == (2, True, False)
@@ -339,11 +342,7 @@ def test_what_no_system_can_unpack_is_refused(root: Path, tmp_path: Path) -> Non
     path.touch()
     assert not list(check_size([Member("data/runs.csv", path)]))
     os.truncate(path, 50_000_000_000)
-    (said,) = check_size([Member("data/runs.csv", path)])
-    assert said.startswith("the data have 50 GB")
-
-
-# ---- reports that are built again from their archive
+    assert "the data have 50 GB" in "".join(check_size([Member("data/runs.csv", path)]))
 
 
 def test_code_in_a_report_is_listed_and_never_run_by_verify(copy: Path) -> None:
