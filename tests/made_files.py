@@ -17,8 +17,7 @@ import duckdb
 import numpy as np
 import openpyxl
 import pandas as pd
-from made_evaluations import packed_zstandard
-from made_logs import ARCHIVES, MLFLOW, TRACKIO, read_events, read_wandb, write_database
+from made_logs import ARCHIVES, MLFLOW, TRACKIO, packed_zstandard, read_events, read_wandb, write_database
 from made_notebooks import write_notebook
 
 if TYPE_CHECKING:

@@ -8,23 +8,53 @@ import json
 import re
 import sqlite3
 import struct
+import sys
 import tarfile
 import tempfile
+import zlib
 from contextlib import closing
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import made_wandb_log as wandb
 import numpy as np
-from made_evaluations import DEFLATED, STORED, ZSTANDARD, packed_zstandard, zipped
-from made_wandb_log import field
+
+if sys.version_info >= (3, 14):
+    from compression.zstd import compress as packed_zstandard
+else:
+    import zstandard
+
+    def packed_zstandard(data: bytes) -> bytes:
+        """A Zstandard frame."""
+        return zstandard.ZstdCompressor().compress(data)
+
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+STORED, DEFLATED, ZSTANDARD = 0, 8, 93
 EVENTS: Final = "events.out.tfevents.1700000000.host.1.0"
 WALL: Final = 1.7e9
+
+# Protocol Buffers
+
+
+def varint(value: int) -> bytes:
+    """An unsigned number, seven bits a byte."""
+    found = bytearray()
+    while value > 0x7F:
+        found.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*found, value])
+
+
+def field(number: int, content: bytes | str | int) -> bytes:
+    """A field of a message: a text, a message within, or a number."""
+    if isinstance(content, int):
+        return varint(number << 3) + varint(content & (1 << 64) - 1)
+    data = content.encode() if isinstance(content, str) else content
+    return varint(number << 3 | 2) + varint(len(data)) + data
+
 
 # Event files of TensorBoard, plainly and without what is under test.
 
@@ -146,13 +176,105 @@ def _make_event(line: dict[str, Any]) -> bytes:
     return event(step, *values, wall=wall) + session
 
 
+# Logs of W&B, as wandb writes them: records of Protocol Buffers in a LevelDB log
+
+HEADER: Final = b":W&B\xe1\xbe\x00"
+BLOCK: Final = 32 << 10
+_HEAD: Final = 7
+_HISTORY, _CONFIG, _METRIC, _RUN, _EXIT = 2, 5, 12, 17, 18
+
+
+def item(keys: str | Iterable[str], value: object, *, nested: bool = False) -> bytes:
+    """An item of a history, a summary or a configuration."""
+    named = [field(1, keys)] if isinstance(keys, str) and not nested else []
+    parts = [] if named else [keys] if isinstance(keys, str) else list(keys)
+    text = value.decode() if isinstance(value, bytes) else json.dumps(value, separators=(",", ":"))
+    return b"".join([*named, *(field(2, part) for part in parts), field(16, text)])
+
+
+def history(row: Mapping[str, object], step: int | None = None) -> bytes:
+    """A row of the history as wandb wrote it up to 0.17: nested values as JSON objects."""
+    return row_of((item(key, value) for key, value in row.items()), step)
+
+
+def nested_history(row: Mapping[str, Any], step: int | None = None) -> bytes:
+    """A row as wandb writes it since 0.18: every key in parts."""
+    return row_of((item(keys, value, nested=True) for keys, value in _leaves(row)), step)
+
+
+def row_of(items: Iterable[bytes], step: int | None = None) -> bytes:
+    """A row of items; ``step`` is the row's own field, whose number is left out where it is 0."""
+    told = b"" if step is None else field(2, field(1, step) if step else b"")
+    return field(_HISTORY, b"".join(field(1, one) for one in items) + told)
+
+
+def config(update: Mapping[str, object], remove: Iterable[str] = ()) -> bytes:
+    """A change of the configuration."""
+    return field(_CONFIG, _settings(update) + b"".join(field(2, field(1, key)) for key in remove))
+
+
+def run(
+    settings: Mapping[str, object], *, id_: str = "abc", project: str = "p", group: str = "", name: str = ""
+) -> bytes:
+    """The record that a run begins with."""
+    told = field(1, id_) + field(3, project) + field(4, _settings(settings))
+    return field(_RUN, told + (field(6, group) if group else b"") + (field(8, name) if name else b""))
+
+
+def metric(name: str = "", *, glob: str = "", step_metric: str = "") -> bytes:
+    """What ``define_metric`` writes."""
+    named = field(1, name) if name else field(2, glob)
+    return field(_METRIC, named + (field(4, step_metric) if step_metric else b""))
+
+
+def ended(code: int = 0) -> bytes:
+    """The record that a run ends with."""
+    return field(_EXIT, field(1, code) if code else b"")
+
+
+def numbered(records: Iterable[bytes]) -> list[bytes]:
+    """Records with their numbers, as wandb writes them since 0.13."""
+    return [field(1, number) + record for number, record in enumerate(records, 1)]
+
+
+def log(records: Iterable[bytes]) -> bytes:
+    """A whole file."""
+    data = bytearray(HEADER)
+    for record in records:
+        rest, begun = memoryview(record), False
+        while True:
+            left = BLOCK - len(data) % BLOCK
+            if left < _HEAD:
+                data += bytes(left)
+                left = BLOCK
+            chunk, rest = rest[: left - _HEAD], rest[left - _HEAD :]
+            kind = (3 if rest else 4) if begun else (2 if rest else 1)
+            data += struct.pack("<IHB", zlib.crc32(bytes([kind]) + chunk), len(chunk), kind) + chunk
+            begun = True
+            if not rest:
+                break
+    return bytes(data)
+
+
+def _settings(values: Mapping[str, object]) -> bytes:
+    return b"".join(field(1, item(key, value)) for key, value in values.items())
+
+
+def _leaves(row: Mapping[str, Any]) -> Iterable[tuple[list[str], object]]:
+    for key, value in row.items():
+        if isinstance(value, dict) and value:
+            yield from (([key, *keys], leaf) for keys, leaf in _leaves(value))
+        else:
+            yield [key], value
+
+
 def read_wandb(text: str, *, nested: bool = False) -> bytes:
     """A log of W&B: a line of JSON for the run, one for each record, and a number where it ends.
 
     A record is a row of the history, ``{"define": …}`` of an axis, or ``{"update": …, "remove": …}`` of the
     settings; ``row`` in a row is its own step. A negative number at the end leaves out that many bytes.
     """
-    write_row = wandb.nested_history if nested else wandb.history
+    write_row = nested_history if nested else history
     lines, records, cut = [*map(json.loads, text.splitlines())], list[bytes](), None
     for number, row in enumerate(lines, -1):
         if row is None:
@@ -160,18 +282,18 @@ def read_wandb(text: str, *, nested: bool = False) -> bytes:
         if isinstance(row, int) and row < 0:
             cut = row
         elif isinstance(row, int):
-            records.append(wandb.ended(row))
+            records.append(ended(row))
         elif number == -1 or "config" in row:
             named = {"id_" if key == "id" else key: value for key, value in row.items() if key != "config"}
-            records.append(wandb.run(row.get("config", {}), **named))
+            records.append(run(row.get("config", {}), **named))
         elif "define" in row:
-            records.append(wandb.metric(**row["define"]))
+            records.append(metric(**row["define"]))
         elif "update" in row:
-            records.append(wandb.config(row["update"], row.get("remove", ())))
+            records.append(config(row["update"], row.get("remove", ())))
         else:
             step = row.pop("row", row.get("_step", number))
             records.append(write_row(row, step if isinstance(step, int) else None))
-    return wandb.log(wandb.numbered(records))[:cut]
+    return log(numbered(records))[:cut]
 
 
 # Databases
@@ -214,6 +336,39 @@ def write_database(text: str) -> bytes:
 
 
 # Archives: a line ``%% name`` before the text of each member
+
+
+def zipped(members: Mapping[str, bytes], method: int = DEFLATED, flags: int = 0) -> bytes:
+    """A zip archive, byte by byte, since zipfile writes no Zstandard before Python 3.14.
+
+    Args:
+        members: content by name.
+        method: how each is packed.
+        flags: general purpose bits; 1 says that it is encrypted.
+    """
+    body, directory = b"", b""
+    for name, content in members.items():
+        packed = _pack(content, method)
+        sizes = (zlib.crc32(content), len(packed), len(content))
+        own = name.encode()
+        central = (b"PK\x01\x02", 20, 20, flags, method, 0, 33, *sizes, len(own), 0, 0, 0, 0, 0, len(body))
+        directory += struct.pack("<4s6H3L5H2L", *central) + own
+        body += struct.pack("<4s5H3L2H", b"PK\x03\x04", 20, flags, method, 0, 33, *sizes, len(own), 0)
+        body += own + packed
+    count = len(members)
+    return (
+        body
+        + directory
+        + struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, count, count, len(directory), len(body), 0)
+    )
+
+
+def _pack(content: bytes, method: int) -> bytes:
+    """The content of a member as a method packs it."""
+    if method == DEFLATED:
+        compressor = zlib.compressobj(9, zlib.DEFLATED, -15)
+        return compressor.compress(content) + compressor.flush()
+    return packed_zstandard(content) if method == ZSTANDARD else content
 
 
 def _split_members(text: str) -> tuple[dict[str, bytes], int | None]:

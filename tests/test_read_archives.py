@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
 import stat
@@ -12,13 +11,10 @@ import zipfile
 from typing import TYPE_CHECKING
 
 import pytest
-from made_evaluations import DEFLATED, STORED, ZSTANDARD, packed_zstandard, zipped
+from made_logs import DEFLATED, STORED, ZSTANDARD, packed_zstandard, zipped
 from made_sources import LONG, Data
-from mutated_bytes import VARIANTS, mutations
-from tries import tries
 
 from reportgen.core.cache import Cache
-from reportgen.core.errors import ReportError
 from reportgen.formats import archive
 from reportgen.formats.archive import open_archive
 from reportgen.formats.runs import UnreadableError
@@ -295,22 +291,3 @@ def test_sparse_and_large_members(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     claimed[:512] = info.tobuf(tarfile.GNU_FORMAT)
     write(tmp_path, "c.tar", bytes(claimed))
     assert "data/c.tar: the archive unpacks to more than 128 MiB for a.csv" in data.problems("c")[0]
-
-
-@pytest.mark.random
-@pytest.mark.parametrize("ending", ["zip", "tar", "tar.gz", "tar.zst"])
-def test_damaged_archives(tmp_path: Path, ending: str) -> None:
-    """A damaged archive is a problem of that file or of a member; it never ends in another exception."""
-    data, whole = Data(tmp_path), pack(ending, RUNS)
-    if ending == "tar.gz":
-        whole = gzip.compress(pack("tar", RUNS), mtime=0)
-    refused, count = 0, tries(*VARIANTS)
-    for damaged in mutations(whole, count):
-        write(tmp_path, f"s.{ending}", damaged)
-        try:
-            data.open("s")
-        except ReportError as error:
-            refused += 1
-            names = [problem.location.file for problem in error.problems]
-            assert all(name.startswith(f"data/s.{ending}") for name in names)
-    assert refused / count > 0.05

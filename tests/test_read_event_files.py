@@ -17,15 +17,16 @@ from made_logs import (
     WALL,
     calculate_crc,
     event,
+    field,
     frame,
     hparams,
     mask_crc,
     plugin,
     simple,
     tensor,
+    varint,
     write_events,
 )
-from made_wandb_log import field, varint
 from read_units import list_messages, list_points, list_units, read_run, read_unit
 
 from reportgen.core.cache import Cache

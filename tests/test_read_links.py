@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from command_line import call
-from made_folders import made
+from made_files import copy_kept
 from made_projects import SETTINGS, write_report
 from made_sources import LONG, Data
 
@@ -193,13 +193,13 @@ def test_files_that_may_not_be_read_are_left_out(tmp_path: Path, bar: Callable[[
     assert all(problem.severity == "error" for problem in caught.value.problems)
 
 
-@pytest.mark.parametrize(("kind", "ending"), [("lm_eval", "json"), ("trainer_state", "csv")])
+@pytest.mark.parametrize(("kind", "ending"), [("lm-eval", "json"), ("trainer", "csv")])
 def test_runs_beside_a_file_that_may_not_be_read(
     tmp_path: Path, kind: str, ending: str, bar: Callable[[Path], None]
 ) -> None:
     """A file of none of the runs that are found is told, and no table beside them."""
-    made(tmp_path / "data", kind)
     data = Data(tmp_path)
+    copy_kept(f"data/{kind}-example", tmp_path / "data" / kind)
     bar(data.write(f"{kind}/closed.{ending}", "x"))
     told = [one for one in data.warnings(kind) if "closed" in one]
     assert len(told) == 1

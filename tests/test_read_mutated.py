@@ -1,27 +1,34 @@
-"""Every reader on files by the real writers, as they are and with accidents in them: see ``tests/data``.
+"""Accidents in files of every format, and files made to do harm: each is read, or refused with its name.
 
 Memory is measured with ``--slow`` only: it needs processes of their own.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
+import openpyxl
 import pytest
-from kept_files import KEPT, unpacked
-from mutated_bytes import tell
+from made_files import KINDS, copy_kept
+from made_logs import zipped
+from made_sources import Data
+from mutated_bytes import VARIANTS, mutations, tell
 from tries import is_slow, tries
 
+from reportgen.core.errors import Diagnostics, ReportError
 from reportgen.formats.registry import list_formats
-from reportgen.read import make_frame, open_path, read_measurements, read_outcomes
-from reportgen.settings.loading import load_source_settings
+from reportgen.formats.tables import excel, queries
 
 ROOT = Path(__file__).parents[1]
+KEPT = ROOT / "tests/data"
 # Of each format the files that its writer left, or such as it leaves.
 FOLDERS = {
     **{path.name: path for path in KEPT.iterdir()},
@@ -55,7 +62,10 @@ def files_of(form: str, room: Path) -> Path:
         folder.mkdir()
         (folder / "model.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
         return folder
-    return unpacked(form, room) if (KEPT / form).is_dir() else FOLDERS[form]
+    if FOLDERS[form].parent != KEPT:
+        return FOLDERS[form]
+    copy_kept(f"tests/data/{form}", room / "data")
+    return room / "data"
 
 
 def read_mutated(form: str, folder: Path, count: int, scratch: Path) -> dict[str, Any]:
@@ -77,52 +87,6 @@ def test_accidents(form: str, tmp_path: Path) -> None:
     assert told["read"] + told["refused"] >= COUNT
     assert told["values"] > tries(COUNT // 2, COUNT)
     assert told["peak"] <= MOST_MB
-
-
-# Where each format's runs have their series and seeds; what is guessed is reported.
-LOGGERS = {
-    "dvclive": ("folders", "the configuration"),
-    "mlflow_files": ("names", "the configuration"),
-    "mlflow_sqlite": ("names", "the configuration"),
-    "tensorboard": ("folders", "the names"),
-    "trackio": ("names", "the configuration"),
-    "wandb": ("names", "the configuration"),
-}
-
-
-@pytest.mark.parametrize("form", LOGGERS)
-def test_what_a_logger_wrote_is_read(form: str, tmp_path: Path) -> None:
-    """Two series of two seeds with two metrics on five steps; only the guessed names are reported."""
-    root, source = open_path(unpacked(form, tmp_path), load_settings=load_source_settings)
-    assert {*source.metrics, "_runtime"} == {"eval/accuracy", "loss", "_runtime"}
-    table = make_frame(read_measurements(root, source, ("loss", "eval/accuracy")))
-    curves = {key: rows["value"].tolist() for key, rows in table.groupby(["series", "seed", "metric"])}
-    assert len(curves) == 8
-    assert table.groupby(["series", "seed", "metric"])["step"].agg(list).tolist() == [[0, 1, 2, 3, 4]] * 8
-    assert curves["base", "1", "loss"][0] == 1.625
-    assert curves["wide", "2", "loss"][3] == 0.375
-    assert curves["wide", "1", "eval/accuracy"][4] == 0.5625
-    series_by, seeds_by = LOGGERS[form]
-    assert [problem.message for problem in source.warnings] == [
-        f"series were distinguished by their {series_by}, and seeds by {seeds_by}: base and wide"
-    ]
-
-
-def test_what_inspect_wrote_is_read(tmp_path: Path) -> None:
-    """Two models on four problems, two answers to each."""
-    root, source = open_path(unpacked("inspect", tmp_path), load_settings=load_source_settings)
-    assert (source.kind, source.benchmarks, source.warnings) == ("outcomes", ("sums",), ())
-    assert source.slices == ("subject", "level")
-    found = read_outcomes(root, source)
-    with found.reading():
-        table = found.frame.collect().to_pandas()
-    assert set(table["seed"]) == {"7"}
-    assert table.groupby(["series", "problem"])["score"].agg(list).tolist() == [
-        *([0, 0], [1, 1], [0, 0], [1, 1]),
-        *([0, 0], [1, 1], [1, 1], [0, 0]),
-    ]
-    answers = table[(table["series"] == "mockllm/wide") & (table["problem"] == "p2")]
-    assert answers[["answer", "gold", "subject"]].to_numpy().tolist() == [["4", "4", "physics"]] * 2
 
 
 TABLES = {
@@ -154,3 +118,115 @@ def test_accidents_on_the_command_line(name: str, tmp_path: Path) -> None:
     assert told["broken"] == []
     assert told["read"] + told["refused"] >= FEW
     assert min(told["read"], told["values"]) > 0
+
+
+# ---- Excel, arrays, archives and queries -------------------------------------------------------------------
+
+SHEET = KINDS["xlsx"]('[S]\n["model", "seed", "step", "loss"]\n["A", 1, 0, 1.0]\n["A", 1, 10, 0.5]\n')
+PART = "xl/worksheets/sheet1.xml"
+ARRAYS = KINDS["npz"]('step int64 [0, 1, 2]\nloss float32 [1, 1, 1]\nword str ["a", "b", "c"]\n')
+RUNS = "".join(f"%% runs/base_seed{seed}.csv\nstep,loss\n1,{seed}.5\n2,{seed}.25\n" for seed in (1, 2, 3))
+
+
+def unpack(content: bytes) -> dict[str, bytes]:
+    """The members of an archive."""
+    with zipfile.ZipFile(io.BytesIO(content)) as packed:
+        return {info.filename: packed.read(info) for info in packed.infolist()}
+
+
+def edit(content: bytes, member: str, old: bytes, new: bytes) -> bytes:
+    """An archive with other bytes in a member, and the right checksums."""
+    members = unpack(content)
+    assert old in members[member]
+    return zipped(members | {member: members[member].replace(old, new, 1)})
+
+
+def find_problem(root: Path, name: str, content: bytes) -> str:
+    """The one problem, or warning, of a source."""
+    data = Data(root)
+    data.write(name, content)
+    found = Diagnostics()
+    with found.collecting():
+        found.add(data.open(name.partition(".")[0]).warnings)
+    (problem,) = found.found
+    return str(problem)
+
+
+def test_hostile_sheets_and_arrays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Entities, rows without end, bombs, wide empty rows, and claims that do not fit are refused in words."""
+    monkeypatch.setattr(excel, "MOST_ROWS", 1000)
+    monkeypatch.setattr(excel, "MOST_CELLS", 50_000)
+    workbook, wide = openpyxl.Workbook(), io.BytesIO()
+    for row in range(1, 6):
+        workbook.worksheets[0].cell(row, 16_384, 1)
+    workbook.save(wide)
+    words = io.BytesIO()
+    np.savez(words, loss=np.ones(2), model=np.array([65, 0x110000], np.uint32).view("<U1"))
+    damaged = (
+        (b"<worksheet", b'<!DOCTYPE a [<!ENTITY b "c">]><worksheet', "declares entities"),
+        (b'<row r="2"', b'<row r="999999999999"', "more than 1,000 rows"),
+        (b"</sheetData>", b"<row></sheetData>", "no Excel workbook, or damaged"),
+        (b"<sheetData>", b"<sheetData>" + b" " * (20 << 20), "unpacks to more than 200 times"),
+    )
+    cases = [("s.xlsx", edit(SHEET, PART, old, new), said) for old, new, said in damaged]
+    claimed = edit(KINDS["npz"]("loss float64 [1, 1, 1]\n"), "loss.npy", b"(3,), }      ", b"(3000000000,)")
+    cases += [
+        ("s.xlsx", wide.getvalue(), "more than 1,000 rows or 50,000 cells"),
+        ("s.npz", words.getvalue(), "the array model is left out: it holds numbers that are no characters"),
+        ("s.npz", claimed, "no array can be read (loss: "),
+    ]
+    for place, (name, content, said) in enumerate(cases):
+        assert said in find_problem(tmp_path / str(place), name, content), said
+
+
+@pytest.mark.random
+@pytest.mark.parametrize("name", ["s.xlsx", "z.npz"])
+def test_accidents_in_members(tmp_path: Path, name: str) -> None:
+    """Packed with the right checksum, they are a problem of that file or change nothing."""
+    members, refused, data = unpack(SHEET if name == "s.xlsx" else ARRAYS), 0, Data(tmp_path)
+    for member, content in members.items():
+        for damaged in mutations(content, tries(8, 100)):
+            data.write(name, zipped({**members, member: damaged}))
+            found = Diagnostics()
+            with found.collecting():
+                found.add(data.open(name[0]).warnings)
+            refused += bool(found.found)
+            assert {problem.location.file for problem in found.found} <= {f"data/{name}"}
+    assert refused
+
+
+@pytest.mark.random
+@pytest.mark.parametrize("ending", ["zip", "tar", "tar.gz", "tar.zst"])
+def test_accidents_in_archives(tmp_path: Path, ending: str) -> None:
+    """They are a problem of that file or of a member, and never end in another exception."""
+    path, refused, count = tmp_path / f"data/s.{ending}", 0, tries(*VARIANTS)
+    path.parent.mkdir()
+    for damaged in mutations(KINDS[ending.replace(".", "_")](RUNS), count):
+        path.write_bytes(damaged)
+        try:
+            Data(tmp_path).open("s")
+        except ReportError as error:
+            refused += 1
+            names = [problem.location.file for problem in error.problems]
+            assert all(name.startswith(f"data/s.{ending}") for name in names)
+    assert refused / count > 0.05
+
+
+def test_statements_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps of SQLite and rows are counted; the database stays as it is, and nothing is written beside it."""
+    monkeypatch.setattr(queries, "MOST_INSTRUCTIONS", 3_000_000)
+    monkeypatch.setattr(queries, "MOST_ROWS", 1000)
+    database = KINDS["sqlite"](
+        "CREATE TABLE logs (step INTEGER, loss REAL);\nINSERT INTO logs VALUES (1, 0.5);\n"
+    )
+    endless = "WITH RECURSIVE a(step) AS (SELECT 1 UNION ALL SELECT step + 1 FROM a) SELECT"
+    messages = {"count(*)": "needs more than 3,000,000 steps of SQLite", "step": "gives more than 1,000 rows"}
+    for name, message in messages.items():
+        data = Data(tmp_path / name[0])
+        data.write("s.source.yml", f"query: {endless} {name} FROM a\n")
+        assert message in find_problem(data.root, "s.db", database)
+    data.write("s.source.yml", "query: SELECT step, loss FROM logs\n")
+    assert list(data.frame("s")["value"]) == [0.5]
+    files = {path.name: path.read_bytes() for path in (data.root / "data").iterdir()}
+    assert files.keys() == {"s.db", "s.source.yml"}
+    assert files["s.db"] == database

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import gzip
 import re
+import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from kept_files import KEPT, keep, unpacked
+from made_files import copy_kept
 
 from reportgen.formats.archive import open_archive
 from writers.writing import assert_evaluated, assert_read, read_evaluations, read_runs, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
+KEPT = Path(__file__).parents[1] / "data"
+PACKED = ".gz"
+# Databases begin as hundreds of kilobytes of empty pages.
+TO_PACK = {".db"}
+README = """# Files by {writers}
+
+Written by `tests/writers/write_{form}.py` with {versions}.
+Read by `tests/test_read_mutated.py`. `make test-writers ACCEPT=1` writes them anew.
+Databases are packed with gzip.
+"""
 LOGGERS = ["dvclive", "mlflow_files", "mlflow_sqlite", "tensorboard", "trackio", "wandb"]
 LARGEST = 100_000
 MACHINE = re.compile(rb"/(?:tmp|work|home|root|Users)/|pytest")
@@ -59,3 +71,27 @@ def contents(path: Path) -> Iterator[bytes]:
             yield from (archive.read(name) for name in archive.names)
     elif path.is_file():
         yield path.read_bytes()
+
+
+def unpacked(form: str, room: Path) -> Path:
+    """The files of a format as their writer left them, in a folder called ``data``."""
+    room.mkdir(parents=True, exist_ok=True)
+    copy_kept(f"tests/data/{form}", room / "data")
+    return room / "data"
+
+
+def keep(form: str, folder: Path, writers: dict[str, str]) -> None:
+    """Put files in place of those that are kept, and say what wrote them."""
+    target = KEPT / form
+    shutil.rmtree(target, ignore_errors=True)
+    for path in sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()):
+        place = target / path.relative_to(folder)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix in TO_PACK:
+            packed = gzip.compress(path.read_bytes(), mtime=0)
+            place.with_name(place.name + PACKED).write_bytes(packed)
+        elif path.stat().st_size:
+            shutil.copyfile(path, place)
+    versions = " and ".join(f"{name} {version}" for name, version in writers.items())
+    text = README.format(form=form, writers=" and ".join(writers), versions=versions)
+    (target / "README.md").write_text(text, encoding="utf-8")

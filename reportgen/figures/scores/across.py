@@ -110,9 +110,9 @@ def _make_scales(
     ends = [(own.lowest, own.highest) for own in owns]
     if len(set(ends)) == 1:
         return [context] * (1 + len(columns))
-    alike = [[column for column, at in zip(columns, ends, strict=True) if at == end] for end in ends]
+    equal = [[column for column, at in zip(columns, ends, strict=True) if at == end] for end in ends]
     scaled = [replace(context, lowest=low, highest=high) for low, high in ends]
-    return [context, *map(_share_digits, scaled, alike)]
+    return [context, *map(_share_digits, scaled, equal)]
 
 
 def _list_composites(across: AcrossBenchmarks) -> Iterator[str]:
