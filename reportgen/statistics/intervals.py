@@ -228,7 +228,7 @@ def _extend_interval(
     if np.allclose((low, high), intervals[0], rtol=0, atol=1e-12 * (ends[1] - ends[0])):  # rounding
         return low, high, ""
     reason = (
-        f"at least half of {values.size} problems stand at one end of the range: the interval allows for the "
+        f"at least half of {values.size:,} problems stand at one end of the range: the interval allows for the "
         f"share of other problems, at most {100 * share:.2g}%, that they do not rule out"
     )
     return low, high, reason
@@ -258,7 +258,7 @@ def estimate_over_differences(
     if FEW_OF * (count - equal) <= count and (pulled[0] < low or pulled[1] > high):
         low, high = min(low, pulled[0]), max(high, pulled[1])
         reason = (
-            f"{equal} of {count} problems have the same difference: the interval allows for the share of "
+            f"{equal:,} of {count:,} problems have the same difference: the interval allows for the share of "
             f"other problems, at most {100 * share:.2g}%, that they do not rule out"
         )
     method = f"t over {_describe_units(units, variance)}"
@@ -280,7 +280,7 @@ def make_unseen_interval(
     """
     share = _compute_unseen_share(count, level)
     reason = (
-        f"all {count} problems have the same {what}: the interval allows for the share of other problems, "
+        f"all {count:,} problems have the same {what}: the interval allows for the share of other problems, "
         f"at most {100 * share:.2g}%, that this does not rule out"
     )
     return Interval(*_move_mean(value, share, ends), "bound on unseen problems", reason)
@@ -330,7 +330,7 @@ def estimate_within_problems(
     """
     unknown = int(np.count_nonzero(~np.isfinite(variances)))
     if unknown:
-        reason = f"{unknown} of {variances.size} problems have too few samples for sampling noise"
+        reason = f"{unknown:,} of {variances.size:,} problems have too few samples for sampling noise"
         return Interval(reason=reason)
     total = math.fsum(variances)
     if total <= (_SAME * (ends[1] - ends[0])) ** 2:

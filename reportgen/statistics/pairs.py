@@ -146,8 +146,8 @@ class PairedBenchmark:
         differing = int(np.count_nonzero(np.abs(differences) > near))
         if not differing or differing * FEW_OF > differences.size:
             return ""
-        carry = "1 problem carries" if differing == 1 else f"{differing} problems carry"
-        equal = f"on {differences.size - differing} of {differences.size} problems the two are equal"
+        carry = "1 problem carries" if differing == 1 else f"{differing:,} problems carry"
+        equal = f"on {differences.size - differing:,} of {differences.size:,} problems the two are equal"
         return f"{equal}: {carry} the difference"
 
     def _count_units(self, pair: Pair) -> int:
