@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from command_line import call
-from made_hubs import make_report, write_hub
 from made_projects import SETTINGS, files_below, share_cache, write_file, write_report
-from made_sites import make_site, write_site
+from made_sites import make_report, make_site, write_hub, write_site
 from mkdocs.commands.build import build as build_with_mkdocs
 from mkdocs.config import load_config
 from mkdocs.exceptions import Abort

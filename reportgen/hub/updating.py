@@ -204,8 +204,8 @@ class _Updating(Struct):
             with problems.collecting():
                 entry = self._stage(listed, entry, stamp)
             if problems.found:
-                text = " ".join(f"{one.location}: {one.text}" for one in problems.found[:1])
-                entry = replace(entry, problem=text[:_LONGEST_PROBLEM])
+                first = problems.found[0]
+                entry = replace(entry, problem=f"{first.location}: {first.text}"[:_LONGEST_PROBLEM])
         self.entries[name] = entry
         self.update.places[name] = listed.location
         self.stamps[name] = f"{listed.path}\0{stamp}" if stamp else ""

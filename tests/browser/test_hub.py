@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from made_archives import CITED, REPORT, commit, invoke
-from made_hubs import list_hub, make_page, make_report, make_score, update
 from made_projects import write_report
-from made_sites import write_site
+from made_sites import list_hub, make_page, make_report, make_score, update, write_site
 from playwright.sync_api import expect
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ anything is drawn; ``words FILE [ID | TAG]`` the words of a built page, those of
 named, and of a ``review.json`` those of its page. ``python FILE`` runs statements as cells of a notebook;
 ``sources`` prints what is read below ``data/``. After ``reportgen describe``: ``described PATH KEY …`` prints
 parts of its JSON, and ``paste PATH [PURPOSE]`` writes what it suggests. ``drawn_report`` has commands about
-drafted blocks. A command may have settings of the environment before it,
-and ``| grep PATTERN``, ``| head N`` or ``| tail N`` behind it.
+drafted blocks. ``feeds FOLDER [KEY …]`` prints what its feeds say, or some of each entry. A command may
+have settings of the environment before it, and ``| grep PATTERN``, ``| head N`` or ``| tail N`` behind it.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from described_sources import describe_sources
 from drawn_report import COMMANDS, run_drawing_command
 from file_commands import run_file_command
 from notebook_cells import run_cells
+from published_feeds import show_feeds
 from shown_report import list_pages, show_built_page, show_report
 from shown_statements import show_statements
 from suggestions import list_parts, paste_suggestions
@@ -89,6 +90,8 @@ def _run(root: Path, command: str) -> Iterator[str]:
             yield from _print_output(call_mkdocs(root, *rest, **variables))
         case "statements":
             yield show_statements(root)
+        case "feeds":
+            yield show_feeds(root / rest[0], *rest[1:])
         case "described":
             yield from list_parts(root, rest[0], rest[1:])
         case "paste":
