@@ -228,8 +228,8 @@ def _extend_interval(
     if np.allclose((low, high), intervals[0], rtol=0, atol=1e-12 * (ends[1] - ends[0])):  # rounding
         return low, high, ""
     reason = (
-        f"at least half of {values.size:,} problems stand at one end of the range: the interval allows for the "
-        f"share of other problems, at most {100 * share:.2g}%, that they do not rule out"
+        f"at least half of {values.size:,} problems stand at one end of the range: the interval allows for "
+        f"the share of other problems, at most {100 * share:.2g}%, that they do not rule out"
     )
     return low, high, reason
 
