@@ -1,43 +1,55 @@
-"""A site is built beside the old one and swapped in whole; whatever fails leaves the old one as it was."""
+"""A build puts a whole site in place of the old one, whatever fails, also where it is shared with a process.
+
+What a build writes and says of problems stands in ``transcripts/building.md``.
+"""
 
 from __future__ import annotations
 
 import errno
 import json
 import os
+import pickle
 import shutil
-import struct
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from command_line import call
+from limited_disk import NO_SPACE, limited_disk
 from made_projects import PAGE, RUNS, SETTINGS, files_below, share_cache, write_file, write_report
 
-from reportgen.core.cache import cache_folder
+from reportgen.core.cache import Cache, FileHashes, cache_folder
 from reportgen.core.errors import ReportError
+from reportgen.draft.drawing import split_plan
+from reportgen.draft.report import draft
+from reportgen.figures.plot import USUAL_SHAPE
+from reportgen.settings.report import Project, ProjectSettings
 from reportgen.site.publishing import publish
 from reportgen.site.replacing.records import record_folder
-from reportgen.site.reuse import manifest
+from reportgen.site.worker import WorkerProcess, _prepare
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reportgen.site.reuse.manifest import Summary
+    from reportgen.core.model import Shown
+    from reportgen.draft.blocks.plan import Plan
+    from reportgen.draft.report import Report
 
 
-def build(root: Path, *, strict: bool = False, config: str = "mkdocs.yml") -> tuple[Summary, list[str]]:
-    """Build a report; what came of it, and every warning."""
-    told: list[str] = []
-    summary = publish(root / config, strict=strict, progress=lambda _done, _all: None, warn=told.append)
-    return summary, told
+def build(root: Path) -> None:
+    """Build a report."""
+    publish(root / "mkdocs.yml", strict=False, progress=lambda _done, _all: None, warn=lambda _: None)
 
 
-def refused(root: Path, *, strict: bool = False) -> list[str]:
-    """Every problem that stops a build."""
+def refuse(root: Path) -> str:
+    """The problems that stop a build."""
     with pytest.raises(ReportError) as error:
-        build(root, strict=strict)
-    return [str(problem) for problem in error.value.problems]
+        build(root)
+    return "\n".join(map(str, error.value.problems))
 
 
 @pytest.fixture(scope="module")
@@ -56,129 +68,6 @@ def report(built: Path, tmp_path: Path) -> Path:
     return root
 
 
-@pytest.fixture
-def fresh(built: Path, tmp_path: Path) -> Path:
-    """A small report that was never built."""
-    root = write_report(tmp_path / "fresh")
-    share_cache(built, root)
-    return root
-
-
-def test_a_build_makes_a_site(fresh: Path) -> None:
-    """Pages, figures and ``report.json``, and a summary of what was made."""
-    summary, told = build(fresh)
-    assert (summary.pages, summary.figures, summary.warnings) == (1, 1, 0)
-    assert told == []
-    found = files_below(fresh / "site")
-    assert {"index.html", "404.html", "report.json", ".nojekyll", "sitemap.xml"} <= set(found)
-    assert {f"figures/index/accuracy.{end}" for end in ("svg", "csv", "vl.json")} <= set(found)
-
-
-def test_a_pdf_is_written_where_it_is_asked_for(fresh: Path) -> None:
-    """For the report or a block; it is linked, listed in ``report.json``, and the same in another build."""
-    build(fresh)
-    assert not [name for name in files_below(fresh / "site") if name.endswith(".pdf")]
-    write_file(fresh / "mkdocs.yml", SETTINGS.replace("[reportgen]", "[reportgen: {pdf: true}]"))
-    write_file(fresh / "content/index.md", PAGE + PAGE.replace("title:", "pdf: false\ntitle: Not"))
-    build(fresh)
-    pdf = fresh / "site/figures/index/accuracy.pdf"
-    written = pdf.read_bytes()
-    assert written.startswith(b"%PDF")
-    assert [path.name for path in pdf.parent.glob("*.pdf")] == ["accuracy.pdf"]
-    assert 'href="figures/index/accuracy.pdf" download>PDF</a>' in (fresh / "site/index.html").read_text()
-    (page,) = json.loads((fresh / "site/report.json").read_text())["pages"]
-    assert [path for one in page["figures"] for path in one["files"] if path.endswith("pdf")] == [
-        "figures/index/accuracy.pdf"
-    ]
-    shutil.rmtree(cache_folder(fresh))
-    shutil.rmtree(fresh / "site")
-    write_file(fresh / "mkdocs.yml", SETTINGS)
-    write_file(fresh / "content/index.md", PAGE.replace("title:", "pdf: true\ntitle:"))
-    build(fresh)
-    assert pdf.read_bytes() == written
-
-
-def test_a_block_without_figures_takes_no_pdf(fresh: Path) -> None:
-    """Instead of ignoring it."""
-    write_file(fresh / "content/index.md", PAGE.replace("```curve", "```table\npdf: true"))
-    assert "pdf: true is for blocks that draw figures" in refused(fresh)[0]
-
-
-def test_a_site_with_an_address_has_cards(fresh: Path) -> None:
-    """A link preview shows the first figure as a PNG of the usual size, by its whole address."""
-    card = fresh / "site" / "figures" / "index" / "card.png"
-    build(fresh)
-    assert not card.exists()
-    assert "og:image" not in (fresh / "site" / "index.html").read_text("utf-8")
-    write_file(fresh / "mkdocs.yml", f"{SETTINGS}site_url: https://example.org/r/\n")
-    build(fresh)
-    raw = card.read_bytes()
-    assert raw[:8] == b"\x89PNG\r\n\x1a\n"
-    assert struct.unpack(">II", raw[16:24]) == (1200, 630)
-    address = '<meta property="og:image" content="https://example.org/r/figures/index/card.png">'
-    assert address in (fresh / "site" / "index.html").read_text("utf-8")
-
-
-def test_progress_is_told_after_each_block(fresh: Path) -> None:
-    """How many of how many."""
-    write_file(fresh / "content" / "index.md", PAGE + PAGE.replace("# Small", ""))
-    seen: list[tuple[int, int]] = []
-    publish(
-        fresh / "mkdocs.yml", strict=False, progress=lambda *counts: seen.append(counts), warn=lambda _: None
-    )
-    assert seen == [(1, 2), (2, 2)]
-
-
-def test_nothing_but_the_site_is_written(fresh: Path) -> None:
-    """The report's own files stay as they are, and no unfinished folder is left."""
-    before = files_below(fresh)
-    build(fresh)
-    after = files_below(fresh)
-    assert {name.split("/")[0] for name in after.keys() - before.keys()} == {"site"}
-    assert {name: after[name] for name in before} == before
-    assert sorted(path.name for path in fresh.iterdir()) == ["content", "data", "mkdocs.yml", "site"]
-
-
-def test_the_second_build_is_spared(report: Path) -> None:
-    """The manifest stands for it until something changes."""
-    assert manifest.check_unchanged(report / "mkdocs.yml", strict=True) is None, "a copy is another report"
-    build(report)
-    assert manifest.check_unchanged(report / "mkdocs.yml", strict=True) is not None
-    write_file(report / "data" / "runs.csv", RUNS.replace("0.84", "0.85"))
-    assert manifest.check_unchanged(report / "mkdocs.yml", strict=True) is None
-
-
-BREAKS: dict[str, Callable[[Path], Any]] = {
-    "a key": lambda r: write_file(r / "content" / "index.md", PAGE.replace("title", "titel")),
-    "a source": lambda r: (r / "data" / "runs.csv").unlink(),
-    "a number": lambda r: write_file(r / "data" / "runs.csv", RUNS.replace("0.84", "O.84")),
-    "the settings": lambda r: write_file(
-        r / "mkdocs.yml", SETTINGS.replace("[reportgen]", "[{reportgen: {dat: x}}]")
-    ),
-    "the theme": lambda r: write_file(r / "mkdocs.yml", SETTINGS.replace("name: reportgen", "name: none")),
-    "the YAML": lambda r: write_file(r / "mkdocs.yml", "site_name: [\n"),
-    "the plugin": lambda r: write_file(r / "mkdocs.yml", SETTINGS.replace("[reportgen]", "[search]")),
-    "the content folder": lambda r: shutil.rmtree(r / "content"),
-}
-
-
-@pytest.mark.parametrize("break_it", BREAKS.values(), ids=BREAKS)
-def test_a_failed_build_leaves_the_old_site(report: Path, break_it: Callable[[Path], Any]) -> None:
-    """Byte for byte, and without a trace of the attempt."""
-    before = files_below(report / "site")
-    break_it(report)
-    assert refused(report)
-    assert files_below(report / "site") == before
-    assert not list(report.glob(".*"))
-
-
-def test_a_failed_first_build_leaves_no_site(fresh: Path) -> None:
-    """Half a site would look like one."""
-    write_file(fresh / "data" / "runs.csv", "")
-    assert refused(fresh)
-    assert not (fresh / "site").exists()
-
-
 def test_an_error_in_a_template_leaves_the_old_site(report: Path) -> None:
     """Even one that MkDocs meets after most pages were written."""
     before = files_below(report / "site")
@@ -187,73 +76,6 @@ def test_an_error_in_a_template_leaves_the_old_site(report: Path) -> None:
     with pytest.raises(Exception, match="nobody"):
         build(report)
     assert files_below(report / "site") == before
-
-
-def test_after_a_repair_the_next_build_works(report: Path) -> None:
-    """A failure leaves nothing behind that stands in the way."""
-    write_file(report / "data" / "runs.csv", "series\n")
-    assert refused(report)
-    write_file(report / "data" / "runs.csv", RUNS.replace("0.84", "0.90"))
-    build(report)
-    assert "0.9" in (report / "site" / "figures" / "index" / "accuracy.csv").read_text("utf-8")
-
-
-def test_strict_tells_a_warning_at_its_own_place(report: Path) -> None:
-    """A torn last line is handled and told; under strict it stops the build, with file and line."""
-    write_file(report / "data" / "runs.csv", RUNS + "GRPO,2,20")
-    summary, told = build(report)
-    assert summary.warnings == 1
-    assert told == [
-        "data/runs.csv:10: the last line is torn off and was left out. [last-line-torn-off-left-out]"
-    ]
-    before = files_below(report / "site")
-    assert refused(report, strict=True) == told
-    assert files_below(report / "site") == before
-
-
-def test_strict_tells_what_mkdocs_found_at_its_page(report: Path) -> None:
-    """A link to a page that is not there."""
-    write_file(report / "content" / "index.md", f"{PAGE}\n[gone](gone.md)\n")
-    (said,) = refused(report, strict=True)
-    assert said.startswith("content/index.md: ")
-    assert "'gone.md'" in said
-
-
-def test_a_settings_problem_is_told_with_its_line(report: Path) -> None:
-    """With the nearest known name, as everywhere."""
-    write_file(report / "mkdocs.yml", SETTINGS.replace("[reportgen]", "\n  - reportgen:\n      dat_dir: x"))
-    (said,) = refused(report)
-    assert "mkdocs.yml:7" in said
-    assert 'Did you mean "data_dir"?' in said
-
-
-def test_without_the_plugin_there_is_a_next_step(report: Path) -> None:
-    """A person who forgot to switch it on learns how."""
-    write_file(report / "mkdocs.yml", SETTINGS.replace("[reportgen]", "[search]"))
-    assert refused(report) == [
-        "mkdocs.yml: the reportgen plugin is not switched on. Add a line with - reportgen under plugins:."
-    ]
-
-
-def test_old_pages_do_not_stay_in_the_site(report: Path) -> None:
-    """What the report no longer has, its site no longer has."""
-    write_file(report / "content" / "second.md", "# Second\n")
-    build(report)
-    assert (report / "site" / "second" / "index.html").is_file()
-    (report / "content" / "second.md").unlink()
-    build(report)
-    assert not (report / "site" / "second").exists()
-
-
-def test_a_site_elsewhere_is_put_there(report: Path, tmp_path: Path) -> None:
-    """``site_dir`` may lie outside the report, also below a link there."""
-    (tmp_path / "www").mkdir()
-    (tmp_path / "link").symlink_to(tmp_path / "www")
-    write_file(report / "mkdocs.yml", SETTINGS + f"site_dir: {tmp_path / 'link/site'}\n")
-    for _ in range(2):
-        build(report)
-        assert (tmp_path / "www/site/report.json").is_file()
-    assert not list(tmp_path.glob(".*"))
 
 
 def record_build(report: Path, process: int) -> tuple[Path, Path]:
@@ -271,7 +93,7 @@ def test_a_build_that_was_killed_between_its_renames_is_restored(report: Path) -
     _, old = record_build(report, 999999999)
     (report / "site").rename(old)
     write_file(report / "data" / "runs.csv", "")
-    assert refused(report)
+    assert refuse(report)
     assert files_below(report / "site") == before
 
 
@@ -284,15 +106,6 @@ def test_what_a_killed_build_left_is_removed(report: Path) -> None:
     build(report)
     assert not gone.exists()
     assert runs.is_dir()
-
-
-def test_folders_that_came_with_a_checkout_are_no_earlier_build(fresh: Path) -> None:
-    """A site put aside, a manifest, a cache: whoever commits them has nothing published or believed."""
-    write_file(fresh / ".site.old-1" / "index.html", "foreign")
-    write_file(fresh / ".reportgen" / "manifest.json", "{}")
-    write_file(fresh / "data" / "runs.csv", "")
-    assert refused(fresh)
-    assert not (fresh / "site").exists()
 
 
 def test_names_that_are_taken_are_left_alone(report: Path) -> None:
@@ -339,55 +152,9 @@ def test_a_disk_that_takes_no_more_leaves_the_old_site(
     write_file(report / "content" / "index.md", f"{PAGE}\nOther words.\n")
     before = files_below(report / "site")
     monkeypatch.setattr(call, full)
-    (said,) = refused(report)
-    assert '"site" cannot be written: No space left on device. Free some space.' in said
+    assert '"site" cannot be written: No space left on device. Free some space.' in refuse(report)
     assert files_below(report / "site") == before
     assert not list(report.glob(".site.*"))
-
-
-@pytest.mark.parametrize(
-    "lines",
-    [
-        "extra: {x: !ENV [HOME, none]}\n",
-        'site_url: !ENV [SITE_URL, OTHER, ""]\n',
-        "INHERIT: base.yml\n",
-        "markdown_extensions: [pymdownx.snippets]\n",
-        "markdown_extensions: [pymdownx.b64]\n",
-        "hooks: [hook.py]\n",
-    ],
-)
-def test_where_not_all_inputs_are_known_every_build_is_real(report: Path, lines: str) -> None:
-    """A variable, another file, an extension or a hook that may read files: they may change unseen."""
-    write_file(report / "base.yml", "site_author: me\n")
-    write_file(report / "hook.py", "")
-    write_file(report / "mkdocs.yml", SETTINGS + lines)
-    build(report)
-    assert manifest.check_unchanged(report / "mkdocs.yml", strict=False) is None
-
-
-@pytest.mark.parametrize("value", ["SITE_URL", '[SITE_URL, ""]', '[SITE_URL, "https://lab.example/"]'])
-def test_the_address_from_the_environment_is_known(
-    report: Path, value: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A site is up to date for as long as the variable has the same value."""
-    monkeypatch.setenv("SITE_URL", "https://example.org/")
-    write_file(report / "mkdocs.yml", f"{SETTINGS}site_url: !ENV {value}\n")
-    build(report)
-    assert manifest.check_unchanged(report / "mkdocs.yml", strict=False) is not None
-    monkeypatch.setenv("SITE_URL", "https://example.com/")
-    assert manifest.check_unchanged(report / "mkdocs.yml", strict=False) is None
-
-
-def test_what_is_written_into_a_site_does_not_come_back(report: Path) -> None:
-    """Figure files share their bytes with the cache, which sees that these are no longer its own."""
-    (csv,) = (report / "site" / "figures").rglob("*.csv")
-    before = csv.read_bytes()
-    with csv.open("a") as file:
-        file.write("mine\n")
-    assert csv.name in refused(report)[0]
-    shutil.rmtree(report / "site")
-    build(report)
-    assert csv.read_bytes() == before
 
 
 def test_figure_files_are_copied_where_they_cannot_be_linked(
@@ -406,20 +173,190 @@ def test_figure_files_are_copied_where_they_cannot_be_linked(
     assert files_below(report / "site") == before
 
 
-def test_templates_are_inputs(report: Path) -> None:
-    """A change of an own template is a change of the site."""
-    settings = SETTINGS.replace("name: reportgen", "name: reportgen, custom_dir: own")
-    write_file(report / "mkdocs.yml", settings)
-    write_file(report / "own" / "extra.txt", "x")
-    build(report)
-    assert manifest.check_unchanged(report / "mkdocs.yml", strict=False) is not None
-    write_file(report / "own" / "extra.txt", "y")
-    assert manifest.check_unchanged(report / "mkdocs.yml", strict=False) is None
+# ---- a disk that takes no more: in words, and no result lacks a run
 
 
-def test_the_numbers_in_report_json_are_those_of_the_data(report: Path) -> None:
-    """Means over runs at the first, best and last step."""
-    said = json.loads((report / "site" / "report.json").read_text("utf-8"))
-    (made,) = said["pages"][0]["figures"]
-    last = {row["name"]: row["last"]["value"] for row in made["numbers"]["series"]}
-    assert last == {"MEL": pytest.approx(0.82), "GRPO": pytest.approx(0.72)}
+FIRST = f"cache-{1 << 30}-build"
+LOG = {
+    f"data/logged/{run}/trainer_state.json": (
+        '{"log_history": ['
+        + ", ".join(f'{{"step": {step}, "loss": {1 / (step + run)}}}' for step in range(1, 400))
+        + "]}"
+    )
+    for run in (1, 2)
+}
+FILES = {**LOG, "content/index.md": PAGE + "\n```curve\nsource: logged\nmetric: loss\n```\n"}
+
+
+def run_limited(root: Path, size: int, *words: str) -> subprocess.CompletedProcess[str]:
+    """The command line on a disk where no file may become larger than ``size`` bytes, with an empty cache."""
+    cache = root.parent / f"cache-{size}-{words[0]}"
+    if not cache.exists() and (root.parent / FIRST).is_dir():  # empty, but for what the first build wrote
+        shutil.copytree(root.parent / FIRST, cache, ignore=shutil.ignore_patterns("??", "*.json"))
+    with limited_disk(size):
+        return call(root, *words, REPORTGEN_CACHE_DIR=str(cache))
+
+
+@pytest.fixture(scope="module")
+def limited(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report with a site, and a page that was changed since."""
+    root = write_report(tmp_path_factory.mktemp("full") / "report", FILES)
+    built = run_limited(root, 1 << 30, "build")
+    assert built.returncode == 0, built.stderr
+    write_file(root / "content" / "index.md", FILES["content/index.md"] + "\nOther words.\n")
+    return root
+
+
+@pytest.mark.parametrize("size", [0, 200, 3_000, 20_000, 60_000])
+def test_a_build_on_a_full_disk_leaves_the_old_site(limited: Path, size: int) -> None:
+    """And says where there is no space."""
+    before = files_below(limited)
+    built = run_limited(limited, size, "build")
+    assert "Traceback" not in built.stderr
+    assert built.returncode == 1
+    assert NO_SPACE.search(built.stderr)
+    assert "the site was left as it was" in built.stderr
+    assert files_below(limited) == before
+    assert not list(limited.glob(".*"))
+
+
+@pytest.mark.parametrize("command", [["check"], ["facts", "logged"], ["describe", "data/logged"]])
+def test_a_command_on_a_full_disk_is_right_or_refused(limited: Path, command: list[str]) -> None:
+    """What cannot be kept is computed again; a run that cannot be kept is not passed over."""
+    whole = run_limited(limited, 1 << 30, *command)
+    for size in (0, 200, 3_000, 20_000):
+        done = run_limited(limited, size, *command)
+        assert "Traceback" not in done.stderr, size
+        if done.returncode == 0:
+            assert done.stdout == whole.stdout, size
+        else:
+            assert NO_SPACE.search(done.stderr + done.stdout), size
+
+
+@pytest.mark.parametrize("size", [0, 200, 3_000])
+def test_freezing_on_a_full_disk_leaves_nothing(limited: Path, size: int) -> None:
+    """No half of a frozen source stands where it would be taken for the whole."""
+    done = run_limited(limited, size, "freeze", "data/logged", "--to", "data/frozen")
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 1
+    assert NO_SPACE.search(done.stderr)
+    assert not (limited / "data" / "frozen").exists()
+
+
+# ---- a large report is shared with a second process
+
+
+PAGES = 10
+
+
+class Travelling:
+    """Does the work here, on what would arrive in another process, and sends the result back."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def __call__(self, work: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:  # noqa: ANN401
+        """As ``Elsewhere``."""
+        self.asked.append(work.__name__)
+        result = pickle.dumps(work(*pickle.loads(pickle.dumps(arguments))))  # noqa: S301 - made one line before
+        return lambda: pickle.loads(result)  # noqa: S301 - as above
+
+
+def page(name: str, source: str) -> str:
+    """A benchmark's page with a figure, panels and a table."""
+    return (
+        f"---\nbenchmark: {{name: {name}, source: {source}}}\n---\n\n# {source}\n\n"
+        "```curve\n```\n\n```panels\nmetrics: [accuracy]\n```\n\n```table\n```\n"
+    )
+
+
+def write_pages(root: Path, pages: int = PAGES, *, sources: int = PAGES) -> Project:
+    """A report of so many pages and sources."""
+    files = {"content/index.md": "# All\n\n```overview\n```\n"}
+    files |= {
+        f"content/p{number:02}.md": page(f"B{number}", f"runs{number % sources:02}")
+        for number in range(pages)
+    }
+    files |= {f"data/runs{number:02}.csv": RUNS for number in range(sources)}
+    write_report(root, files)
+    paths = ("index.md", *(f"p{number:02}.md" for number in range(pages)))
+    return Project(root, "content", paths, ProjectSettings())
+
+
+def drafted(project: Project, elsewhere: Travelling | None = None, **more: Any) -> Report:  # noqa: ANN401
+    """The report, from what earlier drafts kept."""
+    folder = cache_folder(project.root)
+    return draft(project, Cache(folder), FileHashes(folder), start_worker=elsewhere, **more)
+
+
+def test_a_shared_report_is_the_same(tmp_path: Path) -> None:
+    """Every block, result and problem in the same order; what comes back counts as what was drawn here."""
+    alone, shared = (write_pages(tmp_path / name) for name in ("alone", "shared"))
+    for project in (alone, shared):
+        for path in (project.root / "data").iterdir():
+            path.write_text(RUNS + "MEL,2,20")
+    counts: list[tuple[int, int]] = []
+    told: list[tuple[str, Shown]] = []
+    elsewhere, progress = Travelling(), lambda *counted: counts.append(counted)
+    found = drafted(shared, elsewhere, progress=progress, drawn=lambda *what: told.append(what))
+    expected = drafted(alone)
+    assert elsewhere.asked == ["_read", "_draw"]
+    assert list(found.shown.items()) == list(expected.shown.items())
+    assert list(found.benchmarks.items()) == list(expected.benchmarks.items())
+    assert found.problems == expected.problems
+    assert len(found.problems) == PAGES
+    blocks = 1 + 3 * PAGES
+    assert counts == [(number, blocks) for number in range(1, blocks + 1)]
+    assert len(told) == blocks
+
+
+def test_a_small_or_known_report_stays_here(tmp_path: Path) -> None:
+    """Starting a process would cost more than it saves."""
+    elsewhere, known = Travelling(), write_pages(tmp_path / "known")
+    drafted(write_pages(tmp_path / "small", pages=3), elsewhere)
+    drafted(known)
+    drafted(known, elsewhere)
+    assert elsewhere.asked == []
+
+
+def test_pages_with_a_source_in_common_stay_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or their data would be read in both processes."""
+    seen: list[tuple[Plan, Plan]] = []
+
+    def spied(*arguments: Any) -> tuple[Plan, Plan]:  # noqa: ANN401 - passed on
+        seen.append(split_plan(*arguments))
+        return seen[-1]
+
+    monkeypatch.setattr("reportgen.draft.report.split_plan", spied)
+    drafted(write_pages(tmp_path, sources=4), Travelling())
+    ((here, away),) = seen
+    used = [{name for block in plan.blocks for name in block.sources} for plan in (here, away)]
+    assert used[0].isdisjoint(used[1])
+    assert {block.page.path for block in here.blocks}.isdisjoint(block.page.path for block in away.blocks)
+    assert len(here.blocks) + len(away.blocks) == 1 + 3 * PAGES
+
+
+def test_the_second_process_leaves_ctrl_c_to_the_build(tmp_path: Path) -> None:
+    """From its first moment on, before it could say so itself; the build still hears it."""
+    with WorkerProcess(Cache(tmp_path)) as beside:
+        held_back = beside.call(signal.pthread_sigmask, signal.SIG_BLOCK, ())()
+    assert signal.SIGINT in held_back
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+def test_the_worker_process_can_prepare_itself(tmp_path: Path) -> None:
+    """It does so while it is idle, where nobody would see an error."""
+    cache = Cache(tmp_path)
+    _prepare(cache)
+    assert "reportgen.figures.altair_chart" in sys.modules
+    assert cache.has_entry(cache.make_key("spec", repr(USUAL_SHAPE)))
+
+
+@pytest.mark.slow
+def test_a_first_build_that_fails_ends_with_its_worker_process(tmp_path: Path) -> None:
+    """So many pages start it before the error is found."""
+    files = {f"content/p{number:02}.md": f"# P{number}\n" for number in range(30)}
+    root = write_report(tmp_path, files | {"content/p00.md": "# P0\n\n```curv\n```\n"})
+    words = [sys.executable, "-m", "reportgen", "build", "--cache-dir", str(tmp_path / "cache")]
+    done = subprocess.run(words, cwd=root, capture_output=True, text=True, check=False)
+    assert (done.returncode, "1 problem; the site was left as it was." in done.stderr) == (1, True)
