@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import re
 import runpy
@@ -10,12 +11,15 @@ import shutil
 from collections import defaultdict
 from fractions import Fraction
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from command_line import call
 from made_projects import files_below, write_report
+from scipy import stats
+from scipy.special import expit, logit
 
 from reportgen.figures.render import render_vega_lite
 
@@ -31,7 +35,7 @@ Row = dict[str, str]
 
 def read_rows(path: Path) -> list[Row]:
     """The rows of a CSV file."""
-    with path.open(encoding="utf-8", newline="") as file:
+    with path.open(encoding="utf-8-sig", newline="") as file:
         return list(csv.DictReader(file))
 
 
@@ -183,6 +187,174 @@ def test_a_table_of_a_paper_has_the_scores_of_its_file() -> None:
         (s, name): cell["score"]["estimate"] for s, cells in series.items() for name, cell in cells.items()
     }
     assert found == pytest.approx(expected)
+
+
+def test_the_accepted_bands_are_student_s() -> None:
+    """Mean and 95 % interval of five runs at every step, by scipy, from the data of the case."""
+    values = defaultdict(list)
+    for row in read_rows(CASES / "five-runs-with-bands/data/runs.csv"):
+        values[row["model"], float(row["step"])].append(float(row["accuracy"]))
+    drawn = read_rows(CASES / "five-runs-with-bands/expected/figures/index/accuracy-during-training.csv")
+    assert len(drawn) == len(values) == 12
+    for row in drawn:
+        runs = np.array(values[row["series"], float(row["step"])])
+        interval = stats.t.interval(0.95, runs.size - 1, runs.mean(), stats.sem(runs))
+        assert float(row["value"]) == pytest.approx(runs.mean())
+        assert (float(row["low"]), float(row["high"])) == pytest.approx(interval)
+        assert row["n"] == "5"
+
+
+def test_the_accepted_irregular_data_are_what_is_left_of_them() -> None:
+    """The last of two rows of a step, no value that is not finite, no run beyond its end, by hand."""
+    drawn = read_rows(CASES / "irregular-data/expected/figures/index/figure.csv")
+    mel = [(row["step"], row["n"]) for row in drawn if row["series"] == "MEL"]
+    assert mel == [("0", "2"), ("10", "2"), ("20", "2"), ("40", "1")]
+    # Run 1: 0.1, 0.3, 0.5, 0.6 at 0, 10, 20, 40; run 2: 0.14, 0.45 at 0, 20, so 0.295 at 10.
+    values = [float(row["value"]) for row in drawn if row["series"] == "MEL"]
+    assert values == pytest.approx([0.12, (0.3 + 0.295) / 2, 0.475, 0.6])
+    assert {row["series"] for row in drawn} == {"MEL", "GRPO, tuned"}
+
+
+def by_problem(case: str, file: str, benchmark: str) -> dict[str, dict[str, float]]:
+    """Mean score of each series on each problem, the last of repeated rows counts."""
+    samples: dict[tuple[str, str, str], float] = {}
+    for row in read_rows(CASES / case / file):
+        if row["benchmark"] == benchmark and row["score"]:
+            samples[row["model"], row["problem"], row["sample"]] = float(row["score"])
+    found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for (series, problem, _), score in samples.items():
+        found[series][problem].append(score)
+    return {
+        series: {problem: float(np.mean(scores)) for problem, scores in of_series.items()}
+        for series, of_series in found.items()
+    }
+
+
+def test_the_accepted_scores_are_student_s_over_problems() -> None:
+    """Mean and interval of every series, by scipy, on the logit scale.
+
+    Where half of the problems are at one end of the range, and the bound on unseen problems reaches at least
+    half as far as t, the limit on that side leaves out 5 % by itself.
+    """
+    case = "scores-two-benchmarks"
+    means = by_problem(case, "data/suite/outcomes.csv", "contest")
+    scores = read_report(case, "stacks", "scores-on-the-contest")["scores"]
+    assert {one["series"] for one in scores} == set(means) == {"base", "tuned", "large, greedy"}
+    for one in scores:
+        values = np.array(list(means[one["series"]].values()))
+        mean, bound = values.mean(), 1 - 0.025 ** (1 / values.size)
+        scale = stats.sem(values) / (mean * (1 - mean))
+        tails = [0.025, 0.025]
+        law = stats.t(values.size - 1, logit(mean), scale)
+        low, high = (float(expit(law.ppf(tail))) for tail in (0.025, 0.975))
+        wrong, right = np.count_nonzero(values == 0), np.count_nonzero(values == 1)
+        if 2 * wrong >= values.size and wrong > right and high - mean <= 2 * bound * (1 - mean):
+            tails[0] = 0.05
+        elif 2 * right >= values.size and right > wrong and mean - low <= 2 * bound * mean:
+            tails[1] = 0.05
+        ends = tuple(float(expit(law.ppf(tail))) for tail in (tails[0], 1 - tails[1]))
+        assert one["problems"] == values.size
+        assert one["estimate"] == pytest.approx(mean)
+        assert (one["low"], one["high"]) == pytest.approx(ends)
+
+
+def test_the_accepted_comparison_is_the_exact_permutation_test() -> None:
+    """Each pair on the problems that both answered: every flip of signs, by enumeration."""
+    case = "scores-two-benchmarks"
+    means = by_problem(case, "data/suite/outcomes.csv", "contest")
+    pairs = read_report(case, "stacks", "against-base")["comparisons"]
+    expected = []
+    for one in pairs:
+        a, b = means[one["a"]], means[one["b"]]
+        differences = np.array([a[problem] - b[problem] for problem in sorted(a.keys() & b.keys())])
+        flips = np.array(list(itertools.product((-1, 1), repeat=differences.size)))
+        sums = np.abs(flips @ differences)
+        expected.append(float(np.mean(sums >= abs(differences.sum()) - 1e-9)))
+        assert (one["shared"], one["difference"]) == (differences.size, pytest.approx(differences.mean()))
+    assert [one["p"] for one in pairs] == pytest.approx(expected)
+    assert all(one["p"] <= one["adjusted_p"] <= 1 for one in pairs)
+
+
+def test_the_accepted_report_says_what_is_missing_and_what_is_mixed() -> None:
+    """A repeated row, a problem that one lacks, a series without a benchmark, protocols that differ."""
+    case = "scores-two-benchmarks"
+    contest = read_report(case, "stacks", "scores-on-the-contest")
+    assert (contest["found"]["replaced"], contest["found"]["lacking"]) == (1, [["large, greedy", ["c2"]]])
+    assert set(contest["mixed_protocol"]) == {"temperature", "problem set"}
+    assert contest["mixed_protocol"]["temperature"] == {"0.7": ["base", "tuned"], "0": ["large, greedy"]}
+    both = read_report(case, "stacks", "both")
+    assert both["benchmarks"]["textbook"]["found"]["missing"] == 1
+    assert both["series"]["unranked"]["contest"]["score"]["estimate"] is None
+    assert both["macro"]["unranked"]["score"]["estimate"] is None
+    assert both["macro"]["unranked"]["reason"] or both["macro"]["unranked"]["score"]["reason"]
+    assert "unranked" not in json.dumps(both["benchmarks"]["contest"])
+
+
+def test_the_accepted_errors_are_better_where_they_are_fewer() -> None:
+    """Groups and verdicts turn with the direction; runs have Student's interval, one run has none."""
+    case = "scores-lower-is-better"
+    groups = read_report(case, "stacks", "comparison")
+    estimates = {one["series"]: one["estimate"] for one in groups["scores"]}
+    assert sorted(estimates, key=lambda name: estimates[name]) == ["reader-2", "reader-3", "reader-1"]
+    assert groups["groups"] == [["reader-2"], ["reader-3"], ["reader-1"]]
+    for one in groups["comparisons"]:
+        assert one["verdict"] == ("better" if one["difference"] < 0 else "worse")
+    lines = (CASES / case / "data/errors/outcomes.jsonl").read_text("utf-8").splitlines()
+    runs: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for answer in map(json.loads, lines):
+        runs[answer["series"], answer["run"]].append(answer["score"])
+    for one in read_report(case, "stacks", "three-runs-of-each-reader")["spreads"]:
+        means = [float(np.mean(scores)) for (series, _), scores in runs.items() if series == one["series"]]
+        assert one["mean"] == pytest.approx(np.mean(means))
+        if len(means) == 1:
+            assert (one["sd"], one["low"], one["high"]) == (None, None, None)
+            continue
+        interval = stats.t.interval(0.95, len(means) - 1, np.mean(means), stats.sem(means))
+        assert (one["low"], one["high"]) == pytest.approx(interval)
+
+
+def test_a_table_in_percent_is_that_of_the_raw_file() -> None:
+    """Means and spreads of the last values; the CSV files have shares."""
+    finals = defaultdict(list)
+    for row in read_rows(CASES / "percent/data/runs.csv"):
+        if row["step"] == "20":
+            finals[row["series"]].append(float(row["accuracy"]))
+    table = {row["series"]: row for row in read_rows(CASES / "percent/expected/figures/index/results.csv")}
+    drawn = read_drawn("percent", "accuracy")
+    for series, values in finals.items():
+        assert float(table[series]["final"]) == pytest.approx(fmean(values))
+        assert float(table[series]["sd"]) == pytest.approx(stdev(values))
+        assert drawn[series, "20"] == pytest.approx(fmean(values))
+
+
+def test_points_of_two_measures_are_means_with_student_s_intervals() -> None:
+    """Of last values over runs, and of what answers cost over problems, whose front paired t decides."""
+    last = defaultdict(list)
+    for row in read_rows(CASES / "explore/data/runs.csv"):
+        if row["step"] == "100":
+            last[row["method"]].append((float(row["tokens"]), float(row["accuracy"])))
+    points = {one["name"]: one for one in read_report("explore", "figures", "trade-off")["points"]}
+    assert points.keys() == last.keys()
+    for name, pairs in last.items():
+        ys = [y for _, y in pairs]
+        interval = stats.t.interval(0.95, 2, fmean(ys), stats.sem(ys))
+        assert points[name]["y"] == pytest.approx([fmean(ys), *interval])
+        assert points[name]["x"] == [pairs[0][0], None, None]
+    costs = average(
+        ((row["model"], row["problem"]), row["tokens"])
+        for row in read_rows(CASES / "explore/data/answers.csv")
+    )
+    found = read_report("explore", "figures", "score-and-tokens")
+    own = {
+        one["name"]: [cost for (name, _), cost in costs.items() if name == one["name"]]
+        for one in found["points"]
+    }
+    for one in found["points"]:
+        values = own[one["name"]]
+        interval = stats.t.interval(0.95, len(values) - 1, fmean(values), stats.sem(values))
+        assert one["x"] == pytest.approx([fmean(values), *interval])
+    assert stats.ttest_rel(own["short"], own["wordy"]).pvalue < 0.025
+    assert found["front"] == ["short", "long"]
 
 
 # ---- data of the example report ---------------------------------------------------------------------------

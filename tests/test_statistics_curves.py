@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from scipy import stats
 from tries import tries
 
-from reportgen.core.comparisons import Verdict
+from reportgen.core.comparisons import Comparison, Verdict
 from reportgen.core.model import GivenInterval, Lead, ReducedMetric, Run
 from reportgen.statistics.curves.mean_curves import (
     compare_at_end,
@@ -24,13 +24,12 @@ from reportgen.statistics.curves.mean_curves import (
     summarise_curves,
 )
 from reportgen.statistics.curves.reduce import reduce
-from reportgen.statistics.verdicts import find_leader, swap_sides
+from reportgen.statistics.verdicts import find_front, find_leader, swap_sides
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from random import Random
 
-    from reportgen.core.comparisons import Comparison
     from reportgen.core.model import Ending
 
 
@@ -330,6 +329,13 @@ def test_a_family_asks_for_more_than_a_pair(count: int) -> None:
     assert find_leads_at_end((first, *others), 0.95)[0] == NOBODY
     far = curve("far", [0.0, 9.0], half=0.05, runs=5)
     assert find_leads_at_end((far, *others), 0.95)[0].series == "far"
+
+
+def test_a_verdict_that_is_not_strict_enough_shows_no_front() -> None:
+    """Each of the two measures has half of the 5%."""
+    pair = Comparison("a", "b", "score", 0.95, verdict=Verdict.BETTER, adjusted_p=0.03)
+    assert find_front(["a", "b"], [pair]) == ()
+    assert find_front(["a", "b"], [Comparison("a", "b", "score", 0.95)]) is None
 
 
 def test_numbers_of_any_size_are_no_trouble() -> None:
