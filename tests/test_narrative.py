@@ -381,6 +381,17 @@ def test_pages_with_a_problem_are_read_again(tmp_path: Path) -> None:
     assert [problem.location.file for problem in found[0].found] == ["a.md", "c.md"]
 
 
+def test_another_plugin_may_replace_what_we_do_not_know(tmp_path: Path) -> None:
+    """Marks that are no variables of ours are left to it, and are a problem where there is none."""
+    text = "# Of {{ tean }}\n\n{{ team|upper }} {{ team() }}\n"
+    (tmp_path / "a.md").write_text(text, "utf-8")
+    for macros in (True, False):
+        problems = Diagnostics()
+        pages = read_pages(Project(tmp_path, "", ("a.md",), ProjectSettings(), macros=macros), problems)
+        assert [page.text for page in pages] == [text] * macros
+        assert len(problems.found) == (0 if macros else 3)
+
+
 NAMES = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=40).filter(str.strip)
 
 

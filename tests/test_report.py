@@ -12,6 +12,7 @@ from made_projects import PAGE, RUNS, files_below, write_file, write_report
 from reportgen.core.cache import Cache, FileHashes, cache_folder
 from reportgen.core.errors import ReportError, Severity
 from reportgen.core.model import Figure, Overview, Panels, ResultTable
+from reportgen.draft.accepting import make_warning_id
 from reportgen.draft.report import draft
 from reportgen.settings.report import Project, ProjectSettings
 
@@ -286,6 +287,22 @@ def test_adding_a_benchmark_moves_nothing_else(tmp_path: Path) -> None:
     assert after.benchmarks["aime.md"] == before.benchmarks["aime.md"]
     colours = dict(figure(after.shown["new.md", "curve"]).legend)
     assert colours["GRPO"] == dict(figure(before.shown["index.md", "accuracy"]).legend)["GRPO"]
+
+
+@pytest.mark.parametrize(
+    ("message", "name"),
+    [
+        ("the last line is torn off and was left out", "last-line-torn-off-left-out"),
+        ('3 rows of "loss" have no number', "row-no-number"),
+        ('1 row of "acc" has no number', "row-no-number"),
+        ("each file is a series of its own", "each-file-series-own"),
+        ("steps in data/x.csv:12 repeat 1,200 times", "step-repeat-time"),
+        ('"x"', "warning"),
+    ],
+)
+def test_ids_of_warnings_do_not_depend_on_names_and_numbers(message: str, name: str) -> None:
+    """One more row, or another name, is the same warning, which an author accepts by its id."""
+    assert make_warning_id(message) == name
 
 
 def test_a_series_has_one_colour_on_every_page(tmp_path: Path) -> None:

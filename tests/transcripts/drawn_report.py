@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
@@ -18,17 +19,18 @@ if TYPE_CHECKING:
     from reportgen.core.model import BenchmarkResult, Cell, Shown
     from reportgen.draft.report import Report
 
-COMMANDS = ("picture", "csv", "cells", "numbers", "payload", "results")
+COMMANDS = ("picture", "legend", "csv", "cells", "numbers", "payload", "results")
 _MOST_LINES = 16
 
 
 def run_drawing_command(root: Path, name: str, words: list[str]) -> str:
     """Run one of the commands about drafted blocks, and return what it prints.
 
-    ``picture PAGE#BLOCK`` prints the name, the words and the tooltips of its pictures; ``csv PAGE#BLOCK`` its
-    files; ``cells PAGE#BLOCK`` its tables with their order and what sorts each cell; ``numbers PAGE#BLOCK
-    KEY.KEY …`` parts of its numbers, where ``*`` takes all; ``payload`` the same of what the browser gets;
-    ``results`` the key results of each benchmark.
+    ``picture PAGE#BLOCK`` prints the name, the words and the tooltips of its pictures; ``legend PAGE#BLOCK``
+    the colours of their series, and those that are drawn; ``csv PAGE#BLOCK`` its files; ``cells PAGE#BLOCK``
+    its tables with their order and what sorts each cell; ``numbers PAGE#BLOCK KEY.KEY …`` parts of its
+    numbers, where ``*`` takes all; ``payload`` the same of what the browser gets; ``results`` the key results
+    of each benchmark.
     """
     try:
         report, _ = draft_report(root / "mkdocs.yml", progress=lambda _done, _all: None)
@@ -61,6 +63,11 @@ def _list_lines(report: Report, name: str, words: list[str]) -> Iterator[str]:
         elif name == "cells" and isinstance(part, ResultTable):
             yield f"sorted by: {' '.join(part.sorted_by).strip() or 'nothing'}"
             yield from (" | ".join(map(_write_cell, row)) for row in part.rows)
+        elif name == "legend" and isinstance(part, Figure):
+            yield ", ".join(
+                f"{series} {'grey' if slot is None else slot + 1}" for series, slot in part.legend
+            )
+            yield f"drawn: {', '.join(sorted(set(re.findall('--rg-series-([0-9]+)', str(part.inline_svg)))))}"
         elif name == "csv" and not isinstance(part, str):
             yield from (f"[{part.id}]", *_limit(str(part.csv).splitlines()))
 
