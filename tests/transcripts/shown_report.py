@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from typing import TYPE_CHECKING
+from urllib.parse import unquote, urldefrag
 
 from html_tree import read_html, table_rows, words
 
@@ -93,9 +94,27 @@ def _list_page(page: Page) -> Iterator[str]:
 
 
 def show_built_page(html: str, part: str = "article") -> str:
-    """Return the words of a built page as blocks have them: those of the first element of an id or tag."""
-    tree = next((one for one in read_html(html).iter() if part in {one.get("id"), one.tag}), None)
+    """Return the words of a built page as blocks have them: of the first element of an id, tag or class."""
+    tree = next((one for one in read_html(html).iter() if part in _list_names(one)), None)
     return "".join(f"{line}\n" for line in _list_lines(tree)) if tree is not None else ""
+
+
+def list_dead_links(site: Path, classes: Sequence[str]) -> str:
+    """Return the links of a site, in elements of some classes, to a file or an anchor that is not there."""
+    dead = []
+    for path in sorted(site.rglob("index.html")):
+        parts = (one for one in read_html(path.read_text("utf-8")).iter() if _list_names(one) & {*classes})
+        for address in (link.get("href", "") for part in parts for link in part.iter("a")):
+            name, anchor = urldefrag(address)
+            target = path.parent / unquote(name) if name else path
+            target = target / "index.html" if target.is_dir() else target
+            if not target.is_file() or (anchor and f'id="{anchor}"' not in target.read_text("utf-8")):
+                dead.append(f"{path.relative_to(site)}: {address}\n")
+    return "".join(dead)
+
+
+def _list_names(element: ET.Element) -> set[str | None]:
+    return {element.get("id"), element.tag, *element.get("class", "").split()}
 
 
 def _show_block(shown: Shown, name: str, page: str) -> str:

@@ -3,12 +3,13 @@
 Beside ``reportgen`` and ``mkdocs`` there are commands of our own. For files: see ``file_commands``. For a
 report: ``show [PAGE | PAGE#BLOCK]`` prints the blocks of the drafted pages in words, without MkDocs;
 ``statements`` how its statements are explained to readers; ``page [PAGE]`` what is read from its pages before
-anything is drawn; ``words FILE [ID | TAG]`` the words of a built page, those of its article if nothing is
-named, and of a ``review.json`` those of its page. ``python FILE`` runs statements as cells of a notebook;
-``sources`` prints what is read below ``data/``. After ``reportgen describe``: ``described PATH KEY …`` prints
-parts of its JSON, and ``paste PATH [PURPOSE]`` writes what it suggests. ``drawn_report`` has commands about
-drafted blocks. ``feeds FOLDER [KEY …]`` prints what its feeds say, or some of each entry. A command may
-have settings of the environment before it, and ``| grep PATTERN``, ``| head N`` or ``| tail N`` behind it.
+anything is drawn; ``words FILE [ID | TAG | CLASS]`` the words of a built page (its article),
+and of a ``review.json`` those of its page; ``links SITE CLASS …`` dead links in elements of these classes.
+``python FILE`` runs statements as cells of a notebook; ``sources`` prints what is read below ``data/``. After
+``reportgen describe``: ``described PATH KEY …`` prints parts of its JSON, and ``paste PATH [PURPOSE]`` writes
+what it suggests. ``drawn_report`` has commands about drafted blocks. ``feeds FOLDER [KEY …]`` prints what its
+feeds say, or some of each entry. A command may have settings of the environment before it, and ``| grep
+PATTERN``, ``| head N`` or ``| tail N`` behind it.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from drawn_report import COMMANDS, run_drawing_command
 from file_commands import run_file_command
 from notebook_cells import run_cells
 from published_feeds import show_feeds
-from shown_report import list_pages, show_built_page, show_report
+from shown_report import list_dead_links, list_pages, show_built_page, show_report
 from shown_statements import show_statements
 from suggestions import list_parts, paste_suggestions
 
@@ -113,6 +114,8 @@ def _print_report(root: Path, name: str, words: list[str]) -> Iterator[str]:
         case "words", [file, *part]:
             text = (root / file).read_text("utf-8")
             yield show_built_page(write_page(read_review(text)) if file.endswith(".json") else text, *part)
+        case "links", [site, *classes]:
+            yield list_dead_links(root / site, classes)
         case "python", [file]:
             yield run_cells(root, file)
         case _:
