@@ -1,4 +1,7 @@
-"""Words for numbers: exact, readable, and never more or less than is known."""
+"""Words for numbers, names and moments: exact, readable, and never more or less than is known.
+
+What facts and scores make of them is in ``transcripts/digits.md``.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +20,16 @@ from reportgen.core.words import (
     find_nearest,
     format_count,
     format_estimate,
+    format_moment,
+    format_nonzero,
     format_number,
+    format_p,
     format_percent,
     format_step,
     join_names,
     keep_together,
+    lower_axis_title,
+    parse_moment,
     quote_names,
     suggest_name,
 )
@@ -219,6 +227,30 @@ def _bounded(share: float, decimals: int) -> str:
     return format_number(share, decimals=decimals, within=(0, 1))
 
 
+@given(st.floats(-1e9, 1e9), st.one_of(st.none(), st.integers(0, 6)))
+def test_no_difference_seems_to_be_none(value: float, decimals: int | None) -> None:
+    """Unless it is, and its sign is its own, so that an interval without 0 does not look like one with it."""
+    text = format_nonzero(value, decimals=decimals, signed=True)
+    assert (_read(text.replace("+", "")) == 0) is (value == 0)
+    assert text.startswith("+" if value > 0 else "\N{MINUS SIGN}" if value < 0 else "0")
+
+
+@given(st.floats(0.001, 1))
+def test_rounding_never_carries_p_over_the_line(p: float) -> None:
+    """What is below 0.05 reads as below it, what is above as above, also of the doubles next to it."""
+    for value in (p, math.nextafter(0.05, 0), math.nextafter(0.05, 1)):
+        shown = float(format_p(value).split()[-1])
+        assert (shown < 0.05) == (value < 0.05)
+        assert abs(shown - value) <= 0.001 + 1e-12
+
+
+def test_p_has_three_decimals() -> None:
+    """And none seems to be 0 or 1."""
+    shown = {0.012: "0.012", 0.0009: "< 0.001", 1.0: "> 0.999", 0.05: "0.050", 0.0499: "0.049"}
+    shown |= {1e-9: "< 0.001", math.nextafter(0.05, 1): "0.051"}
+    assert {p: format_p(p) for p in shown} == shown
+
+
 @given(_usual, st.floats(1e-6, 1e9), st.integers(1, 3))
 def test_an_estimate_says_what_it_knows(value: float, half: float, significant: int) -> None:
     """Value and half-width are near what they are by the half-width's last digit, which is not zero.
@@ -315,7 +347,52 @@ def test_a_question_ends_as_one() -> None:
     assert suggest_name("xyz", ("label",)) == ""
 
 
+def test_an_axis_title_inside_a_sentence() -> None:
+    """A sentence has no capital in its middle, but an abbreviation keeps its own."""
+    titles = {"Training step": "training step", "GPU hours": "GPU hours", "x": "x", "": ""}
+    assert {title: lower_axis_title(title) for title in titles} == titles
+
+
 def test_names_are_listed_up_to_a_dozen() -> None:
     """In quotes; the others are counted."""
     assert quote_names(("A", "B")) == '"A", "B"'
     assert quote_names(tuple("ABCDE"), most=2) == '"A", "B" and 3 more'
+
+
+# ---- moments ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("1970-01-02", 86_400_000.0),
+        ("1970-01-01T00:00:01.5", 1500.0),
+        ("1970-01-01 01:00+01:00", 0.0),
+        ("1970-01-01T00:00Z", 0.0),
+        ("1969-12-31", -86_400_000.0),
+        ("2024-02-30", None),
+        ("20240501", None),
+        ("2024-W18", None),
+        ("0001-01-01T00:00+23:59", -62_135_683_140_000.0),
+        ("", None),
+    ],
+)
+def test_moments_are_read_in_utc(text: str, moment: float | None) -> None:
+    """ISO dates and times, UTC without an offset, and no other spelling."""
+    assert parse_moment(text) == moment
+
+
+@given(st.floats(-62_135_596_800_000, 253_402_300_799_000))
+def test_moments_are_read_back(milliseconds: float) -> None:
+    """A date that is written for a step is that step, to the microsecond that calendars count."""
+    text = format_moment(milliseconds)
+    assert text is not None
+    read = parse_moment(text)
+    assert read is not None
+    assert math.isclose(read, milliseconds, abs_tol=1e-3, rel_tol=1e-15)
+
+
+def test_there_are_no_dates_before_the_first_year_or_behind_the_last() -> None:
+    """Steps so far away are told as numbers."""
+    assert format_moment(-62_135_596_800_001) is None
+    assert format_moment(253_402_300_800_000) is None
