@@ -7,6 +7,7 @@ import io
 import json
 import math
 import re
+import sys
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -295,3 +296,46 @@ def test_a_chart_may_have_another_x(tmp_path: Path) -> None:
     data.write("steps.csv", write_chart({"a - _step": {0.5: 10.0}, "a - loss": {0.5: 3.0}}, x="epoch"))
     assert data.open("steps").metrics == ("loss", "_step")
     assert data.frame("steps", "loss", x="_step")["step"].tolist() == [10]
+
+
+# ---- rows of one step, in tables that are too large to be looked at row by row -----------------------
+
+
+def write_steps(data: Data, name: str, steps: list[int]) -> None:
+    """A table with these steps, and values in the order of writing."""
+    data.write(name, "step,loss\n" + "".join(f"{step},{place}\n" for place, step in enumerate(steps)))
+
+
+def test_tables_that_are_reduced_in_the_database_are_checked_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As smaller ones, and Parquet with rows instead of lines."""
+    monkeypatch.setattr("reportgen.statistics.curves.reduce.FULL_ROWS", 10)
+    data = Data(tmp_path)
+    write_steps(data, "a.csv", [*range(20), *range(20)])
+    data.parquet("p.parquet", "SELECT i // 2 AS step, i AS loss FROM range(10) AS t(i)")
+    for name, said in (
+        ("a", "a second row for step 0 of series a"),
+        ("p", "loss is 0 in row 1 and 1 in row 2"),
+    ):
+        with pytest.raises(ReportError, match=said):
+            reduce(read_measurements(tmp_path, data.open(name), ("loss",)))
+
+
+@pytest.mark.parametrize("size", [10_000, 4_000_000])
+def test_a_large_file_is_looked_at_as_a_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    """The names that stand behind the sample count like those in it; some steps are enough to find them."""
+    monkeypatch.setattr(sys.modules["reportgen.read.tables.distinguish"], "SAMPLED_BYTES", size)
+    data = Data(tmp_path)
+    rows = "".join(f"agent {place},{step},{step * place}\n" for place in range(5) for step in range(4_000))
+    data.write("a.csv", f"Agent,step,reward\n{rows}")
+    found = reduce(read_measurements(tmp_path, data.open("a"), ("reward",)), max_points=None)["reward"]
+    assert [(one.series, one.values.size) for one in found.runs] == [(f"agent {n}", 4_000) for n in range(5)]
+    assert found.replaced == 0
+    write_steps(data, "b.csv", [*range(4_000)] * 5)
+    with pytest.raises(ReportError, match="; 16,000 of 20,000 values repeat a step"):
+        reduce(read_measurements(tmp_path, data.open("b"), ("loss",)))
+    write_steps(data, "c.csv", [*range(3_000), *range(2_000, 5_000)])
+    assert reduce(read_measurements(tmp_path, data.open("c"), ("loss",)))["loss"].replaced == 1_000

@@ -212,6 +212,21 @@ def test_a_raw_frame_tells_what_is_wrong(tmp_path: Path) -> None:
         read_raw_frame(tmp_path, data.open("a"))
 
 
+def test_a_file_that_vanishes_or_breaks_is_told(tmp_path: Path) -> None:
+    """Between opening and reading; a failure that no row accounts for has the database's words."""
+    data = Data(tmp_path)
+    path = data.write("a.csv", LONG)
+    source = data.open("a")
+    path.unlink()
+    with pytest.raises(ReportError, match=r"data/a\.csv: the file cannot be read"):
+        read_measurements(tmp_path, source, ("loss",))
+    path = data.parquet("b.parquet", "SELECT i AS step, i AS loss FROM range(5000) AS t(i)")
+    table = read_measurements(tmp_path, data.open("b"), ("loss",))
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises(ReportError, match=r"data/b\.parquet: the data cannot be read: "), table.reading():
+        reduce(table)
+
+
 # ---- what is kept for the next opening --------------------------------------------------------------------
 
 WIDE = "model,step,reward,loss\nMEL,0,0.1,2.0\nMEL,1,,1.0\n"

@@ -120,6 +120,28 @@ def test_accidents_on_the_command_line(name: str, tmp_path: Path) -> None:
     assert min(told["read"], told["values"]) > 0
 
 
+def test_parquet_with_damaged_statistics_or_names(tmp_path: Path) -> None:
+    """What the file says of its columns is looked at before it is used, and the file is named."""
+    data = Data(tmp_path)
+    path = data.parquet("a.parquet", "SELECT 'A' AS model, i AS step, i / 7 AS loss FROM range(9) t(i)")
+    whole = path.read_bytes()
+    smallest = b"\x18\x08" + bytes(8) + b"\x11"
+    # The size of a smallest value, the name of a column beside its values, and that of one in the schema.
+    damaged = (
+        (whole.rindex(smallest) + 1, 0x01),
+        (whole.rindex(b"\x05model"), 0x02),
+        (whole.rindex(b"\x05model") + 1, 0x80),
+        (whole.index(b"loss"), 0x80),
+    )
+    for place, bit in damaged:
+        changed = bytearray(whole)
+        changed[place] ^= bit
+        path.write_bytes(changed)
+        assert data.problems("a") == [
+            "data/a.parquet: the file is not Parquet, or damaged. Write or copy it again."
+        ], place
+
+
 # ---- Excel, arrays, archives and queries -------------------------------------------------------------------
 
 SHEET = KINDS["xlsx"]('[S]\n["model", "seed", "step", "loss"]\n["A", 1, 0, 1.0]\n["A", 1, 10, 0.5]\n')

@@ -30,7 +30,7 @@ def run_drawing_command(root: Path, name: str, words: list[str]) -> str:
     the colours of their series, and those that are drawn; ``csv PAGE#BLOCK`` its files; ``cells PAGE#BLOCK``
     its tables with their order and what sorts each cell; ``numbers PAGE#BLOCK KEY.KEY …`` parts of its
     numbers, where ``*`` takes all; ``payload`` the same of what the browser gets; ``results`` the key results
-    of each benchmark.
+    of each benchmark. A page without a block stands for all of its blocks.
     """
     try:
         report, _ = draft_report(root / "mkdocs.yml", progress=lambda _done, _all: None)
@@ -45,19 +45,26 @@ def _list_lines(report: Report, name: str, words: list[str]) -> Iterator[str]:
             yield from _describe_result(page, result)
         return
     page, _, block = words[0].partition("#")
-    shown = report.shown[page, block]
+    for place in report.shown if not block else ():
+        if place[0] == page:
+            yield from _list_block(report.shown[place], name, words[1:])
+    if block:
+        yield from _list_block(report.shown[page, block], name, words[1:])
+
+
+def _list_block(shown: Shown, name: str, keys: list[str]) -> Iterator[str]:
     if name == "numbers":
         numbers = (
             [part.numbers for part in shown.figures]
             if isinstance(shown, Panels)
             else getattr(shown, "numbers", {})
         )
-        yield from (f"{key}: {json.dumps(_pick(numbers, key.split('.')))}" for key in words[1:])
+        yield from (f"{key}: {json.dumps(_pick(numbers, key.split('.')))}" for key in keys)
         return
     for part in list_parts(shown):
         if name == "payload" and isinstance(part, Figure):
             sent = json.loads(str(part.payload))
-            yield from (f"{key}: {json.dumps(_pick(sent, key.split('.')))}" for key in words[1:])
+            yield from (f"{key}: {json.dumps(_pick(sent, key.split('.')))}" for key in keys)
         if name == "picture" and isinstance(part, Figure):
             yield from describe_picture(str(part.inline_svg))
         elif name == "cells" and isinstance(part, ResultTable):

@@ -218,7 +218,9 @@ class ResultsStore:
         from reportgen.read import list_values  # noqa: PLC0415 - imports the database
 
         said = f'no row of source "{request.source}" has {missing}'
-        chosen = [f"{column} is {' or '.join(map(str, allowed))}" for column, allowed in request.where]
+        chosen = [
+            f"{column} is {' or '.join(map(str, allowed)) or 'nothing'}" for column, allowed in request.where
+        ]
         said += f" where {' and '.join(chosen)}" if chosen else ""
         found = list_values(self._root, self._sources[request.source], [name for name, _ in request.where])
         step = ". ".join(f"There {name} is {values}" for name, values in found.items())
