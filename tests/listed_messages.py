@@ -33,13 +33,14 @@ def list_messages() -> dict[str, list[str]]:
     folder = Path(reportgen.__file__).parent
     trees = [ast.parse(path.read_text("utf-8")) for path in sorted(folder.rglob("*.py"))]
     constants = _collect(pair for tree in trees for pair in _list_assigned(tree.body))
-    public = [one for tree in trees for one in _list_functions(tree) if not one[0].strip(".").startswith("_")]
+    nodes = [list(ast.walk(tree)) for tree in trees]
+    takers = [[one for one in _list_functions(each) if _MESSAGE in one[1]] for each in nodes]
+    public = [one for each in takers for one in each if not one[0].strip(".").startswith("_")]
     found: dict[str, set[str]] = defaultdict(set)
-    for tree in trees:
-        private = [one for one in _list_functions(tree) if one[0].strip(".").startswith("_")]
-        takers = _collect(one for one in (*public, *private) if _MESSAGE in one[1])
-        for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
-            _add_function(function, takers, constants, found)
+    for each, own in zip(nodes, takers, strict=True):
+        known = _collect((*public, *(one for one in own if one[0].strip(".").startswith("_"))))
+        for function in (node for node in each if isinstance(node, ast.FunctionDef)):
+            _add_function(function, known, constants, found)
     return {message: sorted(steps - {""}) for message, steps in sorted(found.items())}
 
 
@@ -80,9 +81,9 @@ def _bind(call: ast.Call, parameters: Sequence[str], names: Names) -> dict[str, 
     return given
 
 
-def _list_functions(tree: ast.Module) -> Iterator[tuple[str, list[str]]]:
+def _list_functions(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, list[str]]]:
     """Yield functions, methods and classes as they are called, with their parameters."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.ClassDef):
             fields = [part for part in node.body if isinstance(part, ast.AnnAssign)]
             yield node.name, [field.target.id for field in fields if isinstance(field.target, ast.Name)]

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from made_claims import MadeSubject, compare, find_truth, judge_claim, judge_value
 from tries import tries
 
-from reportgen.claims.language import ExpressionError
+from reportgen.claims.language import ExpressionError, parse
 from reportgen.core.facts import FACTS, ParameterKind
 from reportgen.core.statements import Fact, Judgement, Quantity, Scale, Truth
 
@@ -220,6 +220,13 @@ def test_no_text_takes_the_stack_or_more_than_linear_time(piece: str) -> None:
             judge_claim(text, MadeSubject({}))
     finally:
         sys.setrecursionlimit(limit)
+
+
+def test_an_expression_of_nothing_is_refused() -> None:
+    """Words in a page are refused before."""
+    with pytest.raises(ExpressionError) as error:
+        parse("  ")
+    assert [fault.message for fault in error.value.faults] == ["The expression is empty"]
 
 
 def test_no_character_is_passed_over() -> None:

@@ -6,42 +6,57 @@ import json
 import re
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from listed_messages import list_messages, split_template
-from listed_settings import list_keys
 
 from reportgen.cli.main import cli
 from reportgen.core.facts import FACTS
 from reportgen.draft.accepting import make_warning_id
+from reportgen.settings.base import Settings
 from reportgen.settings.block_parts import Band, Peak, Rule, Statistic
 from reportgen.settings.blocks import BLOCKS
+from reportgen.settings.hub import HubSettings
+from reportgen.settings.report import FrontMatter, ProjectSettings
+from reportgen.settings.source import SourceSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     import pytest
 
 HERE = Path(__file__).parent
 LIST = HERE / "messages.json"
 LONGEST = 4  # words that tell a sentence from others; a test may quote no more of it
-NOT_YET = {"--no-live", "--open", "--picture-base"}  # options that no test writes
-KINDS = {".md", ".py", ".json", ".html", ".csv", ".yml", ".svg", ".txt"}
+NOT_YET = {"--no-live", "--open"}  # options that no test writes
+SETTINGS = (*BLOCKS.values(), FrontMatter, HubSettings, ProjectSettings, SourceSettings)
 
 
 @cache
 def read_tests() -> str:
-    """All text of the tests as one line, without the marks by which Python continues a text."""
-    files = [path for path in HERE.rglob("*") if path.suffix in KINDS and path not in {LIST, Path(__file__)}]
+    """All pages and modules of the tests as one line, without the marks by which Python continues a text."""
+    files = [path for path in HERE.rglob("*") if path.suffix in {".md", ".py"} and path != Path(__file__)]
     text = "\n".join(path.read_text("utf-8", "replace") for path in sorted(files))
-    return " ".join(re.sub(r"""(["'])\s*\n\s*[fr]{0,2}\1""", "", text).split())
+    lines = re.sub(r"""(["'])\s*\n\s*[fr]{0,2}\1""", "", text).splitlines()
+    return " ".join(" ".join(dict.fromkeys(lines)).split())
 
 
-def is_shown(message: str) -> bool:
-    """Whether a test has the words of a message, or some that follow each other where it has more."""
-    words = max((" ".join(part.split()) for part in split_template(message)), key=len).split()
-    spans = (words[first : first + LONGEST] for first in range(max(1, len(words) - LONGEST + 1)))
-    return any(" ".join(span) in read_tests() for span in spans)
+def list_spans(message: str) -> list[tuple[str, ...]]:
+    """The words of a message between its expressions, or some that follow each other where it has more."""
+    words = re.findall(r"\w+", max(split_template(message), key=len))
+    return [tuple(words[at : at + LONGEST]) for at in range(max(1, len(words) - LONGEST + 1))]
+
+
+def find_shown(messages: Iterable[str]) -> set[str]:
+    """Return the messages of whose words a test has some, whatever the signs between them."""
+    spans = {message: list_spans(message) for message in messages}
+    wanted, words = {span for each in spans.values() for span in each}, re.findall(r"\w+", read_tests())
+    found = {
+        span
+        for length in {len(span) for span in wanted}
+        for span in wanted.intersection(zip(*(words[at:] for at in range(length)), strict=False))
+    }
+    return {message for message, each in spans.items() if not found.isdisjoint(each)}
 
 
 def test_the_messages_are_as_accepted(request: pytest.FixtureRequest) -> None:
@@ -50,7 +65,8 @@ def test_the_messages_are_as_accepted(request: pytest.FixtureRequest) -> None:
     by_id: dict[str, dict[str, list[str]]] = {}
     for message, steps in messages.items():
         by_id.setdefault(make_warning_id(" ".join(split_template(message))), {})[message] = steps
-    not_shown = [message for message in messages if not is_shown(message)]
+    shown = find_shown(messages)
+    not_shown = [message for message in messages if message not in shown]
     found = {"messages": dict(sorted(by_id.items())), "shown by no test": not_shown}
     if request.config.getoption("--accept"):
         LIST.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", "utf-8")
@@ -60,22 +76,28 @@ def test_the_messages_are_as_accepted(request: pytest.FixtureRequest) -> None:
     assert {*not_shown} <= {*accepted["shown by no test"]}, "Write a case that shows it"
 
 
-def find_unnamed(names: Iterable[str], pattern: str) -> list[str]:
-    """Return those of some names that no test writes as a user does; ``pattern`` has {} for the name."""
-    text = read_tests()
-    return [name for name in names if not re.search(pattern.format(re.escape(name)), text)]
+def list_models(annotation: object) -> Iterator[type[Settings]]:
+    """Yield a settings model and every model that its fields mention."""
+    if isinstance(annotation, type) and issubclass(annotation, Settings):
+        yield annotation
+        for field in annotation.model_fields.values():
+            yield from list_models(field.annotation)
+    for argument in get_args(annotation):
+        yield from list_models(argument)
 
 
 def test_every_name_that_users_write_is_in_a_test() -> None:
     """Blocks as fences, keys before a colon, commands, options, facts as calls, and words of statistics."""
+    keys = {key for root in SETTINGS for model in list_models(root) for key in model.model_fields}
     options = {word for command in cli.commands.values() for one in command.params for word in one.opts}
     words = {one.value for kind in (Band, Peak, Rule, Statistic) for one in kind}
-    unnamed = {
-        "blocks": find_unnamed(BLOCKS, r"```{} "),
-        "keys": find_unnamed(list_keys(), r"\b{}\b[\"']?[:=]"),
-        "commands": find_unnamed(cli.commands, r"(reportgen |call\([^)]*\"|run\([^)]*\"){}\b"),
-        "options": find_unnamed((one for one in options - NOT_YET if one.startswith("--")), r"{}\b"),
-        "facts": find_unnamed(FACTS, r"\b{}\("),
-        "words": find_unnamed(words, r"\b{}\b"),
+    named = {
+        "blocks": ({*BLOCKS}, r"```([\w-]+) "),
+        "keys": (keys, r"\b(\w+)[\"']?[:=]"),
+        "commands": ({*cli.commands}, r"(?:\breportgen |\bcall\([^)\"]*\"|\brun\([^)\"]*\")([\w-]+)\b"),
+        "options": ({one for one in options if one.startswith("--")} - NOT_YET, r"(?<![\w-])(--[\w-]+)"),
+        "facts": ({*FACTS}, r"\b(\w+)\("),
+        "words": (words, r"\b(" + "|".join(sorted(words, key=len, reverse=True)) + r")\b"),
     }
+    unnamed = {kind: names - {*re.findall(form, read_tests())} for kind, (names, form) in named.items()}
     assert not any(unnamed.values()), unnamed

@@ -13,18 +13,21 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_outcomes import outcomes
 
+from reportgen.core.comparisons import ScoresError
 from reportgen.formats import sql
 from reportgen.formats.cells import MISSING, is_missing, is_number, parse_reported
 from reportgen.formats.json_files import parse_object, read_json_items
 from reportgen.formats.registry import find_format, find_units, list_formats, load_reader
-from reportgen.formats.runs import LoggedRun, UnreadableError
+from reportgen.formats.runs import LoggedRun, Unit, UnreadableError
 from reportgen.formats.sql import get_engine
 from reportgen.formats.text_files import read_lines
 from reportgen.read import hash_problem_set
 from reportgen.read.runs.file_names import detect_numbered_runs
 from reportgen.read.runs.labels import shorten_paths, split_seed
 from reportgen.read.tables.rows import RIGHT, WRONG, check_range, check_score, parse_score
+from reportgen.statistics.problem_scores import group_problem_scores
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,6 +74,35 @@ def test_many_rows_are_what_each_is_alone(tmp_path: Path) -> None:
         assert points.times is not None
         timed = sum(part.times is not None and len(part.times) for part in found)
         assert (~np.isnan(points.times)).sum() == timed + (len(points.steps) - kept.sum())
+
+
+def read_unit(unit: Unit) -> None:
+    """Read what a unit holds now."""
+    form = find_format(unit.format)
+    assert form is not None
+    list(load_reader(form).read(unit))
+
+
+def test_a_file_that_changed_after_it_was_found_is_refused(tmp_path: Path) -> None:
+    """What it holds now is named."""
+    answers = tmp_path / "base.json"
+    answers.write_text(json.dumps([{"id": 1, "question": "?", "responses": ["a"]}]), "utf-8")
+    (unit,) = find_units([answers]).units
+    answers.write_text('"answers"', "utf-8")
+    with pytest.raises(UnreadableError, match="there are no records in the file"):
+        read_unit(unit)
+    results = tmp_path / "m" / "results_2026-01-01T10-00-00.000000.json"
+    results.parent.mkdir()
+    results.write_text('["results"]', "utf-8")
+    with pytest.raises(UnreadableError, match="an object is expected, and it holds a list"):
+        read_unit(Unit("lm_eval", results.parent, (results,)))
+
+
+def test_a_problem_in_two_clusters_without_files_is_named() -> None:
+    """A source names the line instead."""
+    made = outcomes([{"cluster": name, "series": name, "score": 1.0} for name in "xy"])
+    with pytest.raises(ScoresError, match="problem p is in more than one cluster: x, y"):
+        group_problem_scores(made)
 
 
 @given(st.floats(-1e6, 1e6), st.booleans())
