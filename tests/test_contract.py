@@ -1,4 +1,4 @@
-"""The output contract: what other programs may rely on in a built site, held on the example report."""
+"""What other programs may rely on in a built site, on the example report; and its answers and runs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import csv
 import gzip
 import hashlib
 import json
+import runpy
+from collections import Counter
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from xml.etree import ElementTree as ET
@@ -19,6 +22,7 @@ from reportgen import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+DATA = Path(__file__).parents[1] / "data"
 HEADER = ["series", "metric", "step", "value", "low", "high", "n"]
 # The first columns of the files of figures that have no steps, by kind.
 SCORE_HEADERS = {
@@ -35,7 +39,7 @@ FIVE = "five-models-accuracy"
 # What a reader of the reference figures sees: page, figure, series, step, value.
 REFERENCES = [
     ("math500", "scores", "MEL", 120, 0.84),
-    ("math500", "scores", "GRPO", 140, 0.82),
+    ("math500", "scores", "GRPO", 140, 0.82),  # its last step
     ("aime", "pass-at-1", "v10-l1-length-4096", 900, 0.321),
     ("aime", "pass-at-1", "v1-l1-length-4096", 900, 0.280),
     ("training-accuracy", FIVE, "Llama3.2", 60, 0.50),
@@ -237,15 +241,6 @@ def test_reference_points_in_csv_and_table(
     assert read == pytest.approx(value, abs=0.0006)
 
 
-def test_the_peak_of_mel_is_its_highest_point(example_site: Path) -> None:
-    """MEL peaks at step 120, and GRPO's last step is 140."""
-    lines = (example_site / "figures/math500/scores.csv").read_text("utf-8").splitlines()
-    rows = list(csv.DictReader(lines))
-    mel = {float(row["step"]): float(row["value"]) for row in rows if row["series"] == "MEL"}
-    assert max(mel, key=lambda step: mel[step]) == 120
-    assert max(float(row["step"]) for row in rows if row["series"] == "GRPO") == 140
-
-
 def test_specifications_are_vega_lite_with_their_data(example_site: Path) -> None:
     """Each names its schema, holds its data, and asks for nothing."""
     for path in sorted((example_site / "figures").rglob("*.vl.json")):
@@ -407,3 +402,46 @@ def test_a_page_of_figures_is_light(example_site: Path) -> None:
         assert len(gzip.compress(path.read_bytes(), 9)) <= 90_000, path
     scripts = b"".join(path.read_bytes() for path in sorted((example_site / "assets").rglob("*.js")))
     assert len(gzip.compress(scripts, 9)) <= 310_000
+
+
+# ---- the answers and runs of the example ------------------------------------------------------------
+
+
+def read_rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a CSV file."""
+    return list(csv.DictReader(path.read_text("utf-8").splitlines()))
+
+
+def test_the_answers_are_those_of_the_script(example_site: Path) -> None:
+    """The chances to solve a problem have the stated means; an answer is right if it is the gold one."""
+    script = runpy.run_path(str(DATA / "model-comparison/make_outcomes.py"))
+    for benchmark, count in script["BENCHMARKS"].items():
+        drawn = {model: script["chances"](benchmark, model) for model in script["MODELS"]}
+        for model, (true, _) in script["MODELS"].items():
+            assert drawn[model].shape == (count,)
+            assert drawn[model].mean() == pytest.approx(true[benchmark], abs=1e-12)
+        assert drawn["Birch"].mean() == pytest.approx(drawn["Cedar"].mean(), abs=1e-12)
+        assert abs(drawn["Birch"] - drawn["Cedar"]).max() > 0.2
+    answers = read_rows(DATA / "model-comparison/outcomes.csv")
+    assert all((row["answer"] == row["gold"]) is (float(row["score"]) == 1) for row in answers)
+    cells = Counter((row["benchmark"], row["model"], row["problem"]) for row in answers)
+    assert (len(cells), set(cells.values())) == (4 * (30 + 40), {16})
+    folder = example_site / "figures/model-comparison"
+    alone = [(row["problem"], row["series"]) for row in read_rows(folder / "contest-problems-alone.csv")]
+    assert alone == [("contest-15", "Aspen"), ("contest-27", "Aspen")]
+    across = read_rows(folder / "both-benchmarks-table.csv")
+    open_ = dict.fromkeys(("Cedar", "Damson"), "cannot tell")
+    assert {row["series"]: row["verdict"] for row in across} == {"Aspen": "better", "Birch": "", **open_}
+    assert len({(row["series"], row["verdict"]) for row in across}) == 4
+
+
+def test_the_aime_answers_are_those_of_the_runs() -> None:
+    """Each run has its pass@1 at iteration 900 to within a sample."""
+    answers: dict[tuple[str, str], list[float]] = {}
+    for row in read_rows(DATA / "aime-outcomes/outcomes.csv"):
+        answers.setdefault((row["series"], row["seed"]), []).append(float(row["score"]))
+    runs = [row for row in read_rows(DATA / "aime/runs.csv") if row["iteration"] == "900"]
+    assert {(row["series"], row["seed"]) for row in runs} == answers.keys()
+    for row in runs:
+        mean = fmean(answers[row["series"], row["seed"]])
+        assert mean == pytest.approx(float(row["pass@1"]), abs=1 / 480)

@@ -43,7 +43,8 @@ def t_quantile(probability: float, df: float) -> float:
         excess = t_tail(value, df) - tail
         low, high = (value, high) if excess > 0 else (low, value)
         density = math.exp(scale - (df + 1) / 2 * math.log1p(value * value / df))
-        following = value + excess / density
+        # Far out, with few degrees of freedom, the density may vanish: then the bracket is halved.
+        following = value + excess / density if density else math.inf
         if not low < following < high:
             following = (low + high) / 2
         if abs(following - value) <= 4 * math.ulp(value):

@@ -35,8 +35,9 @@ class RunVariance(NamedTuple):
 
     @property
     def excess(self) -> float:
-        """τ², the variance between runs that answers do not explain; never below 0."""
-        return max(0.0, self.between - self.residual)
+        """τ², the variance between runs that answers do not explain; 0 if none or only rounding is left."""
+        equal = math.isclose(self.between, self.residual)
+        return 0.0 if equal else max(0.0, self.between - self.residual)
 
     @property
     def of_mean(self) -> float:

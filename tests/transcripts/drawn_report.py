@@ -28,9 +28,9 @@ def run_drawing_command(root: Path, name: str, words: list[str]) -> str:
 
     ``picture PAGE#BLOCK`` prints the name, the words and the tooltips of its pictures; ``legend PAGE#BLOCK``
     the colours of their series, and those that are drawn; ``csv PAGE#BLOCK`` its files; ``cells PAGE#BLOCK``
-    its tables with their order and what sorts each cell; ``numbers PAGE#BLOCK KEY.KEY …`` parts of its
-    numbers, where ``*`` takes all; ``payload`` the same of what the browser gets; ``results`` the key results
-    of each benchmark. A page without a block stands for all of its blocks.
+    its tables with their order, what sorts each cell and where it leads; ``numbers PAGE#BLOCK KEY.KEY …``
+    parts of its numbers, where ``*`` takes all; ``payload`` the same of what the browser gets; ``results``
+    the key results of each benchmark. A page without a block stands for all of its blocks.
     """
     try:
         report, _ = draft_report(root / "mkdocs.yml", progress=lambda _done, _all: None)
@@ -71,9 +71,9 @@ def _list_block(shown: Shown, name: str, keys: list[str]) -> Iterator[str]:
             yield f"sorted by: {' '.join(part.sorted_by).strip() or 'nothing'}"
             yield from (" | ".join(map(_write_cell, row)) for row in part.rows)
         elif name == "legend" and isinstance(part, Figure):
-            yield ", ".join(
-                f"{series} {'grey' if slot is None else slot + 1}" for series, slot in part.legend
-            )
+            slots = [(series, "grey" if slot is None else slot + 1) for series, slot in part.legend]
+            marks = re.findall(r'data-rg-series="([^"]+)".*?--rg-series-(\d+)', str(part.inline_svg))
+            yield ", ".join(f"{series} {slot}" for series, slot in slots or dict(marks).items())
             yield f"drawn: {', '.join(sorted(set(re.findall('--rg-series-([0-9]+)', str(part.inline_svg)))))}"
         elif name == "csv" and not isinstance(part, str):
             yield from (f"[{part.id}]", *_limit(str(part.csv).splitlines()))
@@ -109,7 +109,8 @@ def _describe_result(page: str, result: BenchmarkResult) -> Iterator[str]:
 def _write_cell(cell: Cell) -> str:
     sort = "" if cell.sort is None else f" = {cell.sort:.10g}"
     mark = f" ({cell.mark})" if cell.mark else ""
-    return f"{cell.text}{sort}{mark}".replace("\n", " ")
+    link = f" -> {cell.link}" if cell.link else ""
+    return f"{cell.text}{sort}{mark}{link}".replace("\n", " ")
 
 
 def _pick(value: Any, keys: list[str]) -> Any:  # noqa: ANN401 - JSON

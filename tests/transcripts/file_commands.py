@@ -4,8 +4,9 @@
 FOLDER``, ``ln TARGET LINK``, ``mkfifo FILE``, ``echo TEXT > FILE`` (or ``>> FILE``), and ``replace OLD NEW
 FILE``. ``grep WORDS FILE`` prints the lines that have them. ``json FILE KEY.KEY`` prints a value, with the
 key ``*`` one of each element; ``set FILE KEY.KEY VALUE`` changes it. ``diff FOLDER FOLDER`` names what
-differs, and ``cmp FILE FILE`` whether they do. For archives: ``zip``, ``unzip``, ``names``, and ``seal``,
-which writes the manifest anew.
+differs, and ``cmp FILE FILE`` whether they do. ``samples FIGURE PROBLEM …`` prints the texts of samples of
+these problems, a line each, as the scripts beside a figure have them. For archives: ``zip``, ``unzip``,
+``names``, and ``seal``, which writes the manifest anew.
 """
 
 from __future__ import annotations
@@ -98,6 +99,29 @@ def _set_value(root: Path, file: str, path: str, text: str) -> None:
     (root / file).write_text(json.dumps(document), "utf-8")
 
 
+SAMPLE_FIELDS = ("series", "label", "score", "prompt", "expected", "response", "answer", "explanation")
+
+
+def read_samples(figure: Path) -> dict[str, list[dict[str, Any]]]:
+    """The texts of samples of each problem, as the scripts beside a figure have them."""
+    found = {}
+    for path in sorted(figure.parent.glob(f"{figure.name}.samples-*.js")):
+        part = json.loads(path.read_text("utf-8").partition("]=")[2].removesuffix(";\n"))
+        for problem, rows in part["problems"]:
+            texts = [
+                (*row[:3], *(None if at is None else part["texts"][at] for at in row[3:])) for row in rows
+            ]
+            found[problem] = [dict(zip(SAMPLE_FIELDS, row, strict=True)) for row in texts]
+    return found
+
+
+def _print_samples(root: Path, figure: str, *problems: str) -> str:
+    found = read_samples(root / figure)
+    rows = [row for problem in problems for row in found[problem]]
+    lines = [{name: text for name, text in row.items() if text is not None} for row in rows]
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+
+
 def _compare(one: Path, other: Path) -> str:
     first, second = files_below(one), files_below(other)
     lines = [f"only in {one.name}: {name}" for name in sorted(first.keys() - second.keys())]
@@ -140,6 +164,7 @@ _WORDS: dict[str, Callable[..., object]] = {
     "echo": _write,
     "grep": _search,
     "json": _print_value,
+    "samples": _print_samples,
     "set": _set_value,
     "git": made_archives.git,
     "sed": _edit,
