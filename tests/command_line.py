@@ -31,6 +31,8 @@ _OUTSIDE = {
     *("GITHUB_BASE_REF", "GITHUB_REF", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"),
 }
 _CLEAN: dict[str, str | None] = {**dict.fromkeys(_OUTSIDE), "COLUMNS": "120"}
+REPORTGEN = (sys.executable, "-m", "reportgen")
+MKDOCS = (sys.executable, "-m", "mkdocs")
 
 
 def call(folder: Path, *words: str, **variables: str | None) -> subprocess.CompletedProcess[str]:
@@ -117,3 +119,22 @@ def _words(*words: str) -> list[str]:
 def _environment(variables: dict[str, str]) -> dict[str, str]:
     clean = {name: value for name, value in os.environ.items() if name not in _OUTSIDE}
     return clean | {"COLUMNS": "120"} | variables
+
+
+@contextmanager
+def serving(folder: Path, port: int, *command: str) -> Iterator[int]:
+    """Serve a report until the end of the block; gives the port."""
+    words = [*(command or REPORTGEN), "serve", "--dev-addr", f"127.0.0.1:{port}"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    with subprocess.Popen(words, cwd=folder, **pipes) as process:  # type: ignore[call-overload]
+        said = []
+        for line in process.stdout:
+            said.append(line)
+            if "Serving on" in line:
+                break
+        else:
+            raise AssertionError("".join(said))
+        try:
+            yield port
+        finally:
+            process.terminate()

@@ -10,9 +10,8 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from command_line import run
+from command_line import MKDOCS, REPORTGEN, run, serving
 from made_projects import SETTINGS, write_report
-from served_report import MKDOCS, REPORTGEN, serving
 from tries import slow_after
 
 if TYPE_CHECKING:

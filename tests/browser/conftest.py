@@ -7,21 +7,22 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import pytest
-from example_site import made_once
+from axe_playwright_python.base import AXE_SCRIPT
+from example_site import build_example_once, made_once
 from find_chromium import find_chromium, what_is_missing
 from playwright.sync_api import expect, sync_playwright
 
-from browser.axe import find_violations
-from browser.figure_pages import write_site as write_figures
-from browser.score_pages import write_site as write_scores
+from browser.built_sites import MADE
+from browser.gestures import PATIENCE, resize
+from browser.session import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Iterator, Sequence
 
     from playwright.sync_api import Browser, BrowserContext, CDPSession, Page, Request
 
@@ -43,17 +44,13 @@ FLAGS = (
     "--font-render-hinting=none",  # widths of letters are not rounded, as on a screen of a reader's
     _WITHOUT,
 )
-_PATIENCE = 30_000  # milliseconds after which a state is waited for in vain, on a busy machine, too
-NO_IDLE = "window.requestIdleCallback = () => 0;"
-# What is copied; an empty page has no clipboard.
-SAVED = """if (navigator.clipboard)
-  navigator.clipboard.writeText = (text) => { window.copied = text; return Promise.resolve(); };"""
 # Scripts arrange a page of another width some frames later.
 _SCROLLS = """async (width) => {
   const scrolls = () => document.scrollingElement.scrollWidth > width;
   for (let n = 0; n < 50 && scrolls(); n++) await new Promise((next) => setTimeout(next, 100));
   return scrolls();
 }"""
+_AXE = (Path(__file__).parent / "axe.js").read_text("utf-8")
 _NOTE_VIOLATIONS = """document.addEventListener("securitypolicyviolation", (event) =>
     noteViolation(`${event.violatedDirective} ${event.blockedURI} at line ${event.lineNumber}`));"""
 
@@ -61,7 +58,7 @@ _NOTE_VIOLATIONS = """document.addEventListener("securitypolicyviolation", (even
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """A Chromium; without one the tests fail and say what is missing."""
-    expect.set_options(timeout=_PATIENCE)
+    expect.set_options(timeout=PATIENCE)
     path = find_chromium()
     if path is None:
         pytest.fail(what_is_missing("nothing was installed"))
@@ -105,14 +102,25 @@ def served(root: Path) -> Iterator[str]:
 class Sites:
     """Sites that test processes share, served below the folder that they lie in."""
 
-    def __init__(self, factory: pytest.TempPathFactory, root: Path, servers: ExitStack) -> None:
-        self._factory, self._root, self._servers = factory, root, servers
-        self._address = servers.enter_context(served(root))
+    def __init__(self, factory: pytest.TempPathFactory, servers: ExitStack) -> None:
+        self._factory, self._servers = factory, servers
+        own = factory.getbasetemp()
+        self._root = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+        self._address = servers.enter_context(served(self._root))
+        self._made: dict[str, Site] = {}
 
-    def make(self, name: str, make: Callable[[Path], Path], *, at_root: bool = False) -> Site:
-        """A site that the first process makes, in a folder of this name; nobody may change it."""
-        folder = made_once(self._factory, name, make)
-        return self.find(folder, folder if at_root else None)
+    def get(self, name: str) -> Site:
+        """The site of this name, which the first process that wants it makes; nobody may change it."""
+        if name not in self._made:
+            if name == "example":
+                folder = build_example_once(self._root)
+            else:
+                made = MADE[name]
+                needed = [self.get(other).folder for other in made.needs]
+                folder = made_once(self._factory, name, lambda path: made.make(path, *needed))
+            root = {"theme": folder.parent, "untrusted": folder, "bare": folder}.get(name)
+            self._made[name] = self.find(folder, root)
+        return self._made[name]
 
     def find(self, folder: Path, root: Path | None = None) -> Site:
         """A site that lies in a folder of the tests; with another root than theirs by a server of its own."""
@@ -124,28 +132,8 @@ class Sites:
 @pytest.fixture(scope="session")
 def sites(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
     """All sites, on disk and served."""
-    own = tmp_path_factory.getbasetemp()
-    root = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
     with ExitStack() as servers:
-        yield Sites(tmp_path_factory, root, servers)
-
-
-@pytest.fixture(scope="session")
-def figures_site(sites: Sites) -> Site:
-    """The pages of ``figure_pages``."""
-    return sites.make("figures", write_figures)
-
-
-@pytest.fixture(scope="session")
-def scores_site(sites: Sites) -> Site:
-    """The pages of ``score_pages``."""
-    return sites.make("scores", write_scores)
-
-
-@pytest.fixture(scope="session")
-def site(figures_site: Site) -> Site:
-    """The site whose pages the tests of a file open, unless the file says otherwise."""
-    return figures_site
+        yield Sites(tmp_path_factory, servers)
 
 
 # ---- tabs -----------------------------------------------------------------------------------------
@@ -191,7 +179,7 @@ class Pool:
             if not fresh:
                 self._contexts[kind] = context
         page = context.new_page()
-        page.set_default_timeout(_PATIENCE)
+        page.set_default_timeout(PATIENCE)
         client = context.new_cdp_session(page)
         client.send("Page.enable")  # otherwise it runs no scripts before those of a page
         tab = _Tab(page, client, kind)
@@ -239,19 +227,25 @@ def pool(browser: Browser) -> Pool:
 
 
 class Tabs:
-    """Opens pages of a site, and notes messages, errors, violations and requests to other places."""
+    """Opens pages of sites, and notes messages, errors, violations and requests to other places."""
 
-    def __init__(self, pool: Pool, site: Site) -> None:
-        self._pool = pool
+    def __init__(self, pool: Pool, sites: Sites, **others: Site) -> None:
+        self._pool, self._sites = pool, sites
         self._taken: list[_Tab] = []
         self._kinds: set[str] = set()  # of texts whose contrast suffices
-        self.site = site
+        self.opened = others
         self.complaints: list[str] = []
         self.requests: list[str] = []
 
+    def site(self, name: str) -> Site:
+        """A site of ``MADE``, or one that was given by name."""
+        if name not in self.opened:
+            self.opened[name] = self._sites.get(name)
+        return self.opened[name]
+
     def open(
         self,
-        name: str,
+        address: str,
         *,
         fragment: str = "",
         width: int = 1280,
@@ -262,7 +256,8 @@ class Tabs:
         touch: bool = False,
         fresh: bool = False,
     ) -> Page:
-        """Open a page in a tab of its own, from disk or served; ``script`` runs before the page's own."""
+        """Open a page, as ``site/page``, from disk or served; ``script`` runs before the page's own."""
+        place = self.place(address, fragment, served=served)
         tab = self._pool.take(self, javascript=javascript, touch=touch, fresh=fresh)
         self._taken.append(tab)
         if tab.page.viewport_size != {"width": width, "height": 900}:
@@ -272,34 +267,41 @@ class Tabs:
         if script:
             added = tab.client.send("Page.addScriptToEvaluateOnNewDocument", {"source": script})
             tab.scripts.append(added["identifier"])
-        tab.page.goto(self.place(name, fragment, served=served))
+        tab.page.goto(place)
         return tab.page
 
-    def go(self, page: Page, name: str, fragment: str = "") -> None:
-        """Show another page in a tab, from where the tab's page came."""
-        place = self.place(name, fragment, served=page.url.startswith("http"))
+    def go(self, page: Page, address: str, fragment: str = "") -> None:
+        """Show another page in a tab, from disk or served as the tab's page was."""
+        place = self.place(address, fragment, served=page.url.startswith("http"))
         if page.url.partition("#")[0] == place.partition("#")[0]:
             page.goto("about:blank")  # otherwise only the fragment would change
         page.goto(place)
 
-    def place(self, name: str, fragment: str = "", *, served: bool) -> str:
+    def place(self, address: str, fragment: str = "", *, served: bool = False) -> str:
         """The address of a page."""
-        return f"{self.site.address if served else self.site.folder.as_uri()}/{name}.html{fragment}"
+        name, _, page = address.partition("/")
+        site = self.site(name)
+        return f"{site.address if served else site.folder.as_uri()}/{page}.html{fragment}"
 
     def note_request(self, url: str) -> None:
-        """Note a request, and complain if it leaves the site."""
+        """Note a request, and complain if it leaves the sites."""
         if url == "about:blank" or url.startswith("data:"):
             return
         self.requests.append(url)
-        if not url.startswith((self.site.folder.as_uri(), self.site.address, "blob:")):
+        places = [start for site in self.opened.values() for start in (site.folder.as_uri(), site.address)]
+        if not url.startswith(("blob:", *places)):
             self.complaints.append(f"request to another place: {url}")
 
     def find_violations(self, page: Page, *context: str, only_colours: bool = False) -> list[str]:
-        """What axe-core objects to in a page, or in parts of it."""
+        """What axe-core objects to in a page, or in parts of it, with the first element of each objection."""
         complaints = list(self.complaints)
-        found = find_violations(page, *context, only_colours=only_colours, known=self._kinds)
+        if not page.evaluate("'axe' in window"):
+            page.evaluate(AXE_SCRIPT)
+        parts = [part for part in context if page.locator(part).count()] or None
+        found, kinds = page.evaluate(_AXE, [parts, only_colours, sorted(self._kinds)])
+        self._kinds.update(kinds)
         self.complaints[:] = complaints  # axe-core itself asks for more than the policy allows
-        return found
+        return list(found)
 
     def find_faults(self, page: Page, widths: Sequence[int] = (1280, 390), *context: str) -> list[str]:
         """What axe-core objects to at each width, in light and dark, and what scrolls sideways."""
@@ -321,32 +323,10 @@ class Tabs:
             self._pool.release(self._taken.pop())
 
 
-def resize(page: Page, width: int, height: int = 900) -> None:
-    """Give the window another size, and wait until the page has it, which may take some frames."""
-    page.set_viewport_size({"width": width, "height": height})
-    wait_until(page, f"innerWidth === {width}")
-
-
-def wait_until(page: Page, condition: str) -> None:
-    """Wait for a state of a page, also of one that draws no frames for a while.
-
-    What Playwright has for it needs a policy that allows ``eval``.
-    """
-    page.evaluate(
-        f"""async () => {{
-          const end = performance.now() + {_PATIENCE};
-          while (!({condition})) {{
-            if (performance.now() > end) throw new Error("waited in vain");
-            await new Promise((next) => {{ requestAnimationFrame(next); setTimeout(next, 100); }});
-          }}
-        }}"""
-    )
-
-
 @contextmanager
-def opened(pool: Pool, site: Site) -> Iterator[Tabs]:
-    """A way to open pages of a site whatever they complain of."""
-    tabs = Tabs(pool, site)
+def opened(pool: Pool, sites: Sites, **others: Site) -> Iterator[Tabs]:
+    """A way to open pages of all sites, and of others by name, whatever they complain of."""
+    tabs = Tabs(pool, sites, **others)
     try:
         yield tabs
     finally:
@@ -354,8 +334,14 @@ def opened(pool: Pool, site: Site) -> Iterator[Tabs]:
 
 
 @pytest.fixture
-def tabs(pool: Pool, site: Site) -> Iterator[Tabs]:
+def tabs(pool: Pool, sites: Sites) -> Iterator[Tabs]:
     """A way to open pages; afterwards each of them must have been clean."""
-    with opened(pool, site) as tabs:
+    with opened(pool, sites) as tabs:
         yield tabs
     assert tabs.complaints == []
+
+
+@pytest.fixture
+def reader(tabs: Tabs, tmp_path: Path) -> Session:
+    """A reader who does in a browser what is said in the words of a session."""
+    return Session(tabs, tmp_path)

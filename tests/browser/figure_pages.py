@@ -190,7 +190,7 @@ def _compiled(made: Figure) -> str:
     return compile_view(made.view)
 
 
-def write_site(folder: Path) -> Path:
+def write_figures(folder: Path) -> Path:
     """Write every page of the live tests, with the assets of a site; returns the folder."""
     write_assets(folder)
     write_page(folder, "points", points())

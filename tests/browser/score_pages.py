@@ -28,7 +28,7 @@ NAMES = ("Large", "Medium-long-name/with-parts and more words", "Small", "Tiny")
 PROBLEMS = 40
 
 
-def write_site(folder: Path) -> Path:
+def write_scores(folder: Path) -> Path:
     """Write every page of the tests about scores, with the assets of a site; returns the folder."""
     write_assets(folder)
     write_page(folder, "rows", rows_stack(NAMES))

@@ -1,17 +1,8 @@
-"""What axe-core objects to on a page."""
+/* What axe-core objects to in a page or these parts of it, and the kinds of texts whose contrast was tested.
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from axe_playwright_python.base import AXE_SCRIPT
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
-# Contrast takes axe-core longer than everything else together, and is the same for all texts of one colour
-# and size on one ground: it gets one text of each new kind. Only colours differ between light and dark.
-_RUN = """async ([context, onlyColours, known]) => {
+   Contrast takes axe-core longer than everything else together, and is the same for all texts of one colour and
+   size on one ground: it gets one text of each new kind. Only colours differ between light and dark. */
+async ([context, onlyColours, known]) => {
   // Waiting for their end would take for ever where the browser draws no frames.
   document.getAnimations().forEach((fading) => fading.finish());
   const grounds = new Map([[null, ""]]);
@@ -49,24 +40,4 @@ _RUN = """async ([context, onlyColours, known]) => {
     found.push(...violations);
   }
   return [found.map(({ id, nodes }) => `${id}: ${nodes[0].html}`), [...kinds.keys()]];
-}"""
-
-
-def find_violations(
-    page: Page, *context: str, only_colours: bool = False, known: set[str] | None = None
-) -> list[str]:
-    """What axe-core objects to in a page or these parts of it, with the first element of each objection.
-
-    Args:
-        page: what is tested.
-        context: selectors of the parts; all of the page without any.
-        only_colours: tell nothing but what differs between light and dark.
-        known: the kinds of texts whose contrast was tested before; new ones are added.
-    """
-    if not page.evaluate("'axe' in window"):
-        page.evaluate(AXE_SCRIPT)
-    parts = [part for part in context if page.locator(part).count()] or None
-    found, kinds = page.evaluate(_RUN, [parts, only_colours, sorted(known or ())])
-    if known is not None:
-        known.update(kinds)
-    return list(found)
+}

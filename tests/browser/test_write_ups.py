@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from playwright.sync_api import Page, expect
 
-from browser.conftest import resize
-from browser.live import box_of
+from browser.gestures import box_of, resize, wait_until
+from reportgen.figures.text import Weight, measure_text
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from playwright.sync_api import Locator, Page
 
-    from playwright.sync_api import Locator
-
-    from browser.conftest import Site, Sites, Tabs
+    from browser.conftest import Tabs
 
 pytestmark = pytest.mark.browser
 
+_SCRIPTS = (Path(__file__).parent / "write_ups.js").read_text("utf-8")
 # Height in pixels at 1280, Tab stops, sheets of paper.
 LIMITS = {
     "math500": (3_000, 60, 3),
@@ -28,87 +27,13 @@ LIMITS = {
     "model-comparison": (8_000, 120, 6),
     "training-accuracy": (4_200, 60, 4),
 }
+_SHOWN = "(one) => one.checkVisibility({ visibilityProperty: true })"
 _TITLES = "titles => titles.map(title => title.textContent)"
-_SHOWN = "{ checkVisibilityCSS: true, contentVisibilityAuto: true }"
-# What the first screen holds; visible words of two letters or more outside of pictures, and how many of them
-# are not typed.
-_SEEN = (
-    r"""() => {
-    const all = (parts) => [...document.querySelectorAll(parts)];
-    const box = (node) => node.getBoundingClientRect();
-    const size = (node) => getComputedStyle(node).fontSize;
-    const shown = (node) => node.checkVisibility(SHOWN);
-    const stops = all("a[href], button, input, summary, [tabindex]")
-        .filter((node) => node.tabIndex >= 0 && !node.disabled && shown(node)).length;
-    const made = ".rg-figure, .rg-stack, .rg-panels, .rg-result, .rg-observations, .rg-key-results, "
-        + ".rg-evidence, .rg-checked, .rg-verdict";
-    const texts = document.createTreeWalker(document.querySelector("main article"), NodeFilter.SHOW_TEXT);
-    let [words, machine] = [0, 0];
-    while (texts.nextNode()) {
-        const { parentElement: parent, textContent } = texts.currentNode;
-        if (!shown(parent) || parent.closest(".rg-unseen, script, style, svg")) continue;
-        const found = textContent.match(/\p{L}{2,}/gu)?.length ?? 0;
-        words += found;
-        if (parent.closest(made)) machine += found;
-    }
-    const notes = all(":is(.rg-figure, .rg-stack, .rg-result) .rg-notes").filter(shown);
-    const table = document.querySelector(".rg-figure .rg-data tbody").textContent;
-    return {
-        stops, words, machine, table,
-        verdict: size(document.querySelector(".rg-key-results strong")),
-        values: all(".rg-quantity").map((node) => [size(node), box(node).height < 30]),
-        results: all(".rg-key-results .rg-quantity").map((node) => node.textContent),
-        notes: notes.map((node) => [box(node).height, node.innerText]),
-        plot: box(document.querySelector(".rg-plot")).bottom,
-        crumbs: all(".rg-breadcrumbs").length,
-        height: document.documentElement.scrollHeight,
-        prose: document.querySelector("main article").innerText,
-        quantities: all(".rg-prose > p").map((one) => one.innerText).join(" "),
-    };
-}"""
-).replace("SHOWN", _SHOWN)
-# Counts of the badge that are on two lines, however much room there is.
-_FIND_BROKEN_COUNTS = """() => {
-    const badge = document.querySelector(".rg-badge"), found = [];
-    for (let room = badge.clientWidth; room > 200; room -= 10) {
-        badge.style.width = `${room}px`;
-        for (const count of badge.querySelectorAll(":scope > a > :is(span, strong)"))
-            if (count.getClientRects().length !== 1) found.push(`${count.textContent} in ${room} px`);
-    }
-    badge.style.width = "";
-    return found;
-}"""
-# Quantities whose parts are on two lines.
-_FIND_BREAKS = r"""() => {
-    const number = String.raw`[−+]?\d[\d,.]*%?(?:\s(?:points|runs|problems|samples))?(?:\s\[[^\]\n]+\])?`;
-    const quantity = new RegExp(`${number}|p\\s[=<>]\\s[\\d.]+`, "g");
-    const texts = document.createTreeWalker(document.querySelector("main article"), NodeFilter.SHOW_TEXT);
-    const found = [];
-    while (texts.nextNode()) {
-        const { parentElement: parent, textContent } = texts.currentNode;
-        const made = ".rg-figure, .rg-stack, .rg-panels, .rg-result, .rg-evidence, .rg-bound";
-        if (!parent.closest(made) || parent.closest("svg, td, script, .rg-unseen")) continue;
-        for (const match of textContent.matchAll(quantity)) {
-            const range = document.createRange();
-            range.setStart(texts.currentNode, match.index);
-            range.setEnd(texts.currentNode, match.index + match[0].length);
-            const lines = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
-            if (lines.size > 1) found.push(match[0]);
-        }
-    }
-    return found;
-}"""
-
-
-@pytest.fixture(scope="module")
-def site(sites: Sites, example_site: Path) -> Site:
-    """The example site."""
-    return sites.find(example_site)
 
 
 def open_page(tabs: Tabs, name: str) -> Page:
     """A page on a laptop's screen, from disk."""
-    tab = tabs.open(name)
+    tab = tabs.open(f"example/{name}")
     tab.emulate_media(reduced_motion="reduce")
     resize(tab, 1280, 800)
     return tab
@@ -146,8 +71,8 @@ def test_first_screens_of_write_ups(tabs: Tabs) -> None:
     """Verdict and whole figure, values in the same digits everywhere, short, and more typed than made."""
     tab, faults, whole = open_page(tabs, "index"), [], 0
     for name in LIMITS:
-        tabs.go(tab, f"{name}/index")
-        seen = tab.evaluate(_SEEN)
+        tabs.go(tab, f"example/{name}/index")
+        seen = tab.evaluate(_SCRIPTS, "see")
         faults += find_faults(name, seen)
         whole += len(re.findall("[0-9]\u00a0(points|runs|problems)\\b", seen["quantities"]))
     assert faults == []
@@ -158,7 +83,7 @@ def test_contents_and_folds_of_write_ups(tabs: Tabs) -> None:
     """Statements take one line until they are asked for; navigation and contents stay in view."""
     tab = open_page(tabs, "index")
     for name in LIMITS:
-        tabs.go(tab, f"{name}/index")
+        tabs.go(tab, f"example/{name}/index")
         assert tab.locator("#checked-1").is_hidden(), name
         bound, button = (
             tab.locator("a.rg-bound").first,
@@ -174,7 +99,7 @@ def test_contents_and_folds_of_write_ups(tabs: Tabs) -> None:
         assert indent_of(button) == 0, name
         tab.evaluate("window.scrollTo(0, document.documentElement.scrollHeight)")
         for part, current in ((".rg-toc-aside", "[aria-current]"), (".rg-nav", "[aria-current='page']")):
-            expect(tab.locator(f"{part} a{current}")).to_have_count(1)
+            wait_until(tab, f'document.querySelectorAll("{part} a{current}").length === 1')
             assert 0 <= box_of(tab.locator(part).first)["y"] < 200, name
         tab.goto(f"{tab.url}#checked-1")
         assert tab.locator("#checked-1").is_visible(), name
@@ -196,37 +121,24 @@ def test_no_quantity_breaks_across_lines(tabs: Tabs) -> None:
     """Number, unit and interval stay together, in folds too, and so does each count at any width."""
     tab, broken = open_page(tabs, "index"), []
     for name in LIMITS:
-        tabs.go(tab, f"{name}/index")
+        tabs.go(tab, f"example/{name}/index")
         tab.evaluate("document.querySelectorAll('main details').forEach((fold) => { fold.open = true; })")
         for width in (1280, 700, 390):
             resize(tab, width, 800)
             found = [
-                *tab.evaluate(_FIND_BROKEN_COUNTS),
-                *(tab.evaluate(_FIND_BREAKS) if width != 700 else []),
+                *tab.evaluate(_SCRIPTS, "findBrokenCounts"),
+                *(tab.evaluate(_SCRIPTS, "findBreaks") if width != 700 else []),
             ]
             broken += [f"{name}, {width} px: {one}" for one in found]
     assert broken == []
 
 
-def test_numbers_and_references_need_no_script(tabs: Tabs) -> None:
-    """Figures are numbered in their order, and a reference has the number of the figure it leads to."""
-    tab = tabs.open("model-comparison/index", javascript=False)
-    for media in ("screen", "print"):
-        tab.emulate_media(media="print" if media == "print" else "screen", reduced_motion="reduce")
-        numbers = tab.locator(".rg-number", has_text="Figure").all_inner_texts()
-        assert [number.split()[1] for number in numbers] == ["1.", "2.", "3.", "4.", "5.", "6."], media
-        reference = tab.locator("main p a[href$='#contest-pairs']", has_text="Figure").first
-        number = tab.locator("#contest-pairs .rg-number").first.inner_text()
-        assert reference.inner_text().split() == number.strip().rstrip(".").split(), media
-        assert tab.locator(".rg-show-checked").is_hidden()
-
-
 def test_paper_has_no_folds_that_nobody_can_open(tabs: Tabs) -> None:
     """Closed tables and notes are left out; the number of statements and the provenance are printed."""
-    tab, faults = tabs.open("index"), []
+    tab, faults = tabs.open("example/index"), []
     for name, (_, _, most) in LIMITS.items():
         resize(tab, 700, 1000)
-        tabs.go(tab, f"{name}/index")
+        tabs.go(tab, f"example/{name}/index")
         tab.emulate_media(media="print")
         lines = tab.locator("main details:not([open]) > summary:visible").all_inner_texts()
         if [line.partition(":")[0] for line in lines] != ["Checked statements"]:
@@ -264,36 +176,40 @@ def test_the_overview_begins_with_a_row_for_each_benchmark(tabs: Tabs) -> None:
     for row in rows.all():
         while not row.locator("a").evaluate("link => link === document.activeElement"):
             tab.keyboard.press("Tab")
-        expect(listed.locator("li")).to_have_text(row.locator("svg title").evaluate_all(_TITLES))
+        listed.locator("li").first.wait_for()
+        dots = [one.strip() for one in listed.locator("li").all_text_contents()]
+        assert dots == row.locator("svg title").evaluate_all(_TITLES)
         assert box_of(listed)["right"] <= 1280
     tab.keyboard.press("Escape")
-    expect(listed).to_have_count(0)
+    wait_until(tab, f"![...document.querySelectorAll('.rg-strip-names')].some({_SHOWN})")
     tab.keyboard.press("Shift+Tab")
-    expect(listed).to_have_count(1)
+    wait_until(tab, f"[...document.querySelectorAll('.rg-strip-names')].some({_SHOWN})")
 
 
-def test_arrow_keys_read_the_dots_of_the_overview(tabs: Tabs) -> None:
-    """From the first to the last and back, announced with their place; a row stays one stop of Tab."""
-    tab = open_page(tabs, "index")
-    row = tab.locator(".rg-strip > li").nth(2)
-    dots = row.locator("svg title").evaluate_all(_TITLES)
-    assert len(dots) == 4
-    said, marked = tab.locator(".rg-overview [role=status]"), row.locator(".rg-strip-names .rg-spoken")
-    row.locator("a").focus()
-    tab.keyboard.press("Shift+Tab")
-    tab.keyboard.press("Tab")
-    keys = [*["ArrowRight"] * 5, *["ArrowLeft"] * 4, "End", "Home"]
-    for key, place in zip(keys, [0, 1, 2, 3, 3, 2, 1, 0, 0, 3, 0], strict=True):
-        tab.keyboard.press(key)
-        expect(said).to_have_text(f"{dots[place]}, {place + 1} of 4")
-        expect(marked).to_have_text(dots[place])
-        drawn = row.locator("svg path[stroke-width='7']")
-        shown = drawn.evaluate_all("dots => dots.map(dot => getComputedStyle(dot).strokeWidth)")
-        assert [width == "12px" for width in shown] == [at == place for at in range(4)]
-    assert row.locator("a").evaluate("link => link === document.activeElement")
-    tab.keyboard.press("Escape")
-    expect(row.locator(".rg-strip-names")).to_be_hidden()
-    tab.keyboard.press("ArrowRight")
-    expect(row.locator(".rg-strip-names")).to_be_visible()
-    tab.keyboard.press("Tab")
-    expect(tab.locator(".rg-spoken")).to_have_count(0)
+# ---- letters ------------------------------------------------------------------------------------
+
+_TEXT = "GRPO 0.82 ± 0.01, Validation score, αβγ → ≈ 10⁻⁴, VAWA Tokyo"
+_WIDTHS = """async ([text, weight]) => {
+    await document.fonts.load(weight + ' 100px "Reportgen Sans"')
+    const span = document.createElement('span'), widths = []
+    span.style.font = weight + ' 100px "Reportgen Sans"'
+    span.style.whiteSpace = 'nowrap'
+    span.style.position = 'fixed'
+    span.textContent = text
+    document.body.append(span)
+    for (const kerning of ['none', 'normal']) {
+        span.style.fontKerning = kerning
+        widths.push(span.getBoundingClientRect().width)
+    }
+    return widths
+}"""
+
+
+def test_measured_and_drawn_text_agree(tabs: Tabs) -> None:
+    """The browser sets a text as wide as the build measured it; kerning makes the rest."""
+    tab = tabs.open("theme/index", served=True)
+    weights: tuple[Weight, ...] = (400, 600)
+    for weight in weights:
+        plain, kerned = tab.evaluate(_WIDTHS, [_TEXT, weight])
+        assert plain == pytest.approx(measure_text(_TEXT, 100, weight), abs=0.5)
+        assert kerned == pytest.approx(measure_text(_TEXT, 100, weight), rel=0.03)
