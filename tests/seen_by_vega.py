@@ -1,9 +1,15 @@
-"""What Vega itself makes of numbers and specifications: the reference for what we write ourselves."""
+"""What others make of figures: Vega of numbers and specifications, and the live view of a payload.
+
+Both are references: Vega for what we write ourselves, and the reading of a payload, as ``payload.py``
+documents it, for ``live-data.js``.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+import struct
+from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, Literal
 from xml.etree import ElementTree as ET
 
@@ -14,7 +20,10 @@ from reportgen.figures.render import render_vega_lite
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    Numbers = list[float | None]
+
 _SVG = "{http://www.w3.org/2000/svg}"
+_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 _PLACE = re.compile(r"-?[\d.]+(?:e-?\d+)?")
 
 
@@ -69,3 +78,46 @@ def stretches(path: str) -> list[list[tuple[float, float]]]:
         [(float(x), float(y)) for x, y in re.findall(r"(-?[\d.e-]+),(-?[\d.e-]+)", part)]
         for part in path.split("M")[1:]
     ]
+
+
+def unpack_payload(text: str) -> dict[str, Any]:
+    """The payload with values in ``y``, ``low``, ``high``, ``raw`` and in ``values`` of runs."""
+    payload: dict[str, Any] = json.loads(text)
+    for line in payload["series"]:
+        line.update({name: _unpack(line[name]) for name in ("y", "low", "high", "raw") if name in line})
+        for run in line.get("runs", ()):
+            run["values"] = _unpack(run["y"])
+        if "spread" in line:
+            line.update(_summarise([run["values"] for run in line["runs"]], line["spread"]))
+    return payload
+
+
+def _summarise(runs: list[list[float]], spread: float) -> dict[str, Numbers]:
+    rows = list(zip(*runs, strict=True))
+    middle = [fmean(row) for row in rows]
+    sides = [spread * stdev(row) if len({*row}) > 1 else None for row in rows]
+    pairs = list(zip(middle, sides, strict=True))
+    low: Numbers = [None if side is None else mean - side for mean, side in pairs]
+    high: Numbers = [None if side is None else mean + side for mean, side in pairs]
+    return {"y": [*middle], "low": low, "high": high}
+
+
+def _unpack(column: list[Any]) -> Numbers:
+    """Values of a column, None at gaps."""
+    if not (len(column) == 3 and isinstance(column[2], str)):
+        return column
+    decimals, whole, text = column
+    values: Numbers = []
+    for digits in zip(*text.split(" "), strict=True):
+        number = sum(_DIGITS.index(digit) << (6 * place) for place, digit in enumerate(digits))
+        if number == 0:
+            values.append(None)
+            continue
+        whole += (number - 1) // 2 * (-1 if (number - 1) % 2 else 1)
+        values.append(_restore(whole) if decimals is None else whole / 10**decimals)
+    return values
+
+
+def _restore(whole: int) -> float:
+    size = struct.unpack(">d", struct.pack(">Q", abs(whole) << 32))[0]
+    return float(-size if whole < 0 else size)

@@ -6,22 +6,30 @@ import math
 import re
 from datetime import UTC, datetime
 
+import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from seen_by_vega import vega_words
+from made_figures import context, curve, curve_set, wanted
+from msgspec.structs import replace
+from seen_by_vega import VegaPicture, vega_words
 from tries import tries
 
 from reportgen.figures.axis import (
     Axis,
     format_value,
     make_linear_axis,
+    make_log2_axis,
     make_log_axis,
     make_time_axis,
     position,
     tick_step,
+    use_percent,
 )
-from reportgen.figures.number_format import format_d3, format_time
+from reportgen.figures.curves.plotting import make_plot
+from reportgen.figures.live import build_spec, write_curves_csv
+from reportgen.figures.paths import PIXELS_WIDE, UNITS_A_PIXEL, make_line_paths
+from reportgen.figures.plot import get_shape
 
 SIZES = st.floats(1e-12, 1e24) | st.floats(-1e24, -1e-12) | st.integers(-1000, 1000).map(float)
 COUNTS = st.sampled_from([4, 5, 7])
@@ -86,13 +94,6 @@ def sample_time_axes() -> list[Axis]:
     return [make_time_axis("", start, start + span, count=6) for span in spans]
 
 
-def test_labels_are_those_that_vega_writes() -> None:
-    """A tick's label is what d3-format makes of its value with the axis' format."""
-    axes = sample_axes()
-    ours = [label for axis in axes for label in axis.labels]
-    assert ours == vega_words((tick, axis.format) for axis in axes for tick in axis.ticks)
-
-
 def test_times_are_those_that_vega_writes() -> None:
     """Labels of a time axis, and times read out along it, are what d3-time-format makes of them."""
     axes = sample_time_axes()
@@ -103,16 +104,23 @@ def test_times_are_those_that_vega_writes() -> None:
     assert ours == vega_words(pairs, "utcFormat")
 
 
-def test_values_read_out_are_those_that_vega_writes() -> None:
-    """What the static words say of a value is what the live tooltip says of it."""
-    axes = sample_axes()
+def test_numbers_are_those_that_vega_writes() -> None:
+    """Labels of ticks, and what the static words and the live tooltip say of a value, are d3-format's."""
+    axes = [*sample_axes(), make_log2_axis("k", 1, 2048)]
     places = [
         (axis, axis.domain[0] + (axis.domain[1] - axis.domain[0]) * share)
         for axis in axes
         for share in (0.0, 0.123456, 0.5, 0.98765, 1.0)
     ]
-    ours = [format_value(axis, value) for axis, value in places]
-    assert ours == vega_words((value, axis.read_format) for axis, value in places)
+    ours = [label for axis in axes for label in axis.labels]
+    ours += [format_value(axis, value) for axis, value in places]
+    pairs = [(tick, axis.format) for axis in axes for tick in axis.ticks]
+    assert ours == vega_words([*pairs, *((value, axis.read_format) for axis, value in places)])
+
+
+def write(value: float, spec: str) -> str:
+    """A number as an axis with this format says it."""
+    return format_value(replace(make_linear_axis("", 0, 1, count=5), read_format=spec), value)
 
 
 @settings(max_examples=tries(20, 100))
@@ -124,7 +132,7 @@ def test_values_read_out_are_those_that_vega_writes() -> None:
 )
 def test_numbers_are_those_that_d3_writes(pairs: list[tuple[float, str]]) -> None:
     """Whatever the number, each kind of format gives d3's words."""
-    assert [format_d3(value, spec) for value, spec in pairs] == vega_words(pairs)
+    assert [write(*pair) for pair in pairs] == vega_words(pairs)
 
 
 @settings(max_examples=tries(20, 100))
@@ -132,44 +140,42 @@ def test_numbers_are_those_that_d3_writes(pairs: list[tuple[float, str]]) -> Non
 def test_ties_are_rounded_as_a_browser_does(eighths: int, digits: int) -> None:
     """Eighths stand exactly between two decimals; Python would round them to even, a browser does not."""
     pair = (eighths / 8, f",.{digits}f")
-    assert [format_d3(*pair)] == vega_words([pair])
+    assert write(*pair) == vega_words([pair])[0]
 
 
-def test_a_tie_is_rounded_up() -> None:
-    """An accuracy of 1/8 in two digits is 0.13, in the caption as in the tooltip; zero has no sign."""
-    assert format_d3(0.125, ",.2f") == "0.13"
-    assert format_d3(-0.001, ",.2f") == "0.00"
-    assert format_d3(-1234.5, ",.1f") == "\N{MINUS SIGN}1,234.5"
-
-
-def test_a_format_that_no_axis_uses_is_refused() -> None:
-    """A specifier or a directive outside the few that are translated is an error, not a wrong word."""
+def test_formats_of_axes() -> None:
+    """An accuracy of 1/8 in two digits is 0.13 everywhere, zero has no sign, and other formats are errors."""
+    assert write(0.125, ",.2f") == "0.13"
+    assert write(-0.001, ",.2f") == "0.00"
+    assert write(-1234.5, ",.1f") == "\N{MINUS SIGN}1,234.5"
     with pytest.raises(ValueError, match="no such number format"):
-        format_d3(1.0, "+.2%")
+        write(1.0, "+.2%")
     with pytest.raises(KeyError):
-        format_time(0.0, "%A")
+        format_value(replace(make_time_axis("", 0, DAY, count=6), read_format="%A"), 0.0)
+
+
+@given(st.lists(st.floats(1e-6, 1e6), min_size=2, max_size=2, unique=True))
+def test_an_axis_in_percent_keeps_its_ticks_and_digits(ends: list[float]) -> None:
+    """Labels are those of the hundredfold; single values have the digits that they have without."""
+    axis = make_linear_axis("acc", min(ends), max(ends), count=5)
+    percent = use_percent(axis)
+    assert (percent.domain, percent.ticks) == (axis.domain, axis.ticks)
+    assert all(label.endswith("%") for label in percent.labels)
+    assert len(set(percent.labels)) == len(percent.labels)
 
 
 @given(AXES)
 def test_ticks_rise_inside_the_domain(axis: Axis) -> None:
-    """No tick stands outside the plot, none twice, and each has a label."""
+    """No tick stands outside the plot, none twice, and each has a label that tells it from the others.
+
+    Of numbers there are two to a dozen: a reader can measure, and it is not a ruler.
+    """
     low, high = axis.domain
     room = 1e-9 * (high - low)
     assert all(low - room <= tick <= high + room for tick in axis.ticks)
     assert list(axis.ticks) == sorted(set(axis.ticks))
-    assert len(axis.labels) == len(axis.ticks)
-
-
-@given(linear_axes() | log_axes())
-def test_every_axis_of_numbers_has_two_to_a_dozen_ticks(axis: Axis) -> None:
-    """A reader can measure: there is a scale, and it is not a ruler's."""
-    assert 2 <= len(axis.ticks) <= 12
-
-
-@given(AXES)
-def test_no_two_ticks_have_the_same_label(axis: Axis) -> None:
-    """Labels have the digits that tell their ticks apart."""
-    assert len(set(axis.labels)) == len(axis.labels)
+    assert len(set(axis.labels)) == len(axis.labels) == len(axis.ticks)
+    assert axis.scale == "time" or 2 <= len(axis.ticks) <= 12
 
 
 @given(linear_axes())
@@ -201,19 +207,14 @@ def test_position_maps_the_domain_to_zero_to_one(axis: Axis, share: float) -> No
     assert position(axis, inside) == pytest.approx(share, abs=1e-3)
 
 
-@given(SIZES)
-def test_a_constant_is_drawn_in_the_middle(value: float) -> None:
-    """Constant data have a range to stand in, and so does the noise of adding them up."""
+@given(SIZES, st.floats(1e-300, 1e300))
+def test_a_constant_is_drawn_in_the_middle(value: float, positive: float) -> None:
+    """Constant data have a range to stand in, as has the noise of adding them up; a log axis has factors."""
+    assert position(make_log_axis("", positive, positive), positive) == pytest.approx(0.5, abs=1e-6)
     for high in (value, math.nextafter(value, math.inf)):
         axis = make_linear_axis("", value, high, count=5, pad=0.04)
         assert position(axis, value) == pytest.approx(0.5)
         assert len(axis.ticks) >= 2
-
-
-@given(st.floats(1e-300, 1e300))
-def test_a_constant_on_a_log_axis_is_drawn_in_the_middle(value: float) -> None:
-    """A log axis has a factor of two on both sides of a constant."""
-    assert position(make_log_axis("", value, value), value) == pytest.approx(0.5, abs=1e-6)
 
 
 @pytest.mark.parametrize("value", [0.0, 5e-324, 1e-308, -1e-308, 1e299, -1e299])
@@ -224,34 +225,61 @@ def test_numbers_at_the_ends_of_what_a_double_holds(value: float) -> None:
     assert all(math.isfinite(tick) for tick in axis.ticks)
 
 
-def test_a_range_that_no_double_can_hold_is_cut() -> None:
-    """A diverged run that reaches the largest double is drawn from edge to edge, and stops no build."""
+def test_ranges_beyond_numbers_and_calendars() -> None:
+    """A run that reaches the largest double is drawn from edge to edge; a time of no calendar is refused.
+
+    A single moment stands in the middle of its day.
+    """
     axis = make_linear_axis("", -1.7e308, 1.7e308, count=5)
     assert axis.domain == (-1e300, 1e300)
     assert len(axis.ticks) >= 2
-
-
-def test_a_single_moment_is_drawn_in_the_middle_of_its_day() -> None:
-    """Half a day on both sides."""
     axis = make_time_axis("", 1.7e12, 1.7e12, count=6)
     assert position(axis, 1.7e12) == pytest.approx(0.5)
     assert axis.domain[1] - axis.domain[0] == DAY
+    with pytest.raises(OverflowError):
+        make_time_axis("", 0.0, 1e18, count=6)
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "labels"),
-    [
-        (0.0, 1.0, ("0.0", "0.2", "0.4", "0.6", "0.8", "1.0")),
-        (0.0, 120.0, ("0", "20", "40", "60", "80", "100", "120")),
-        (0.0, 3.1e6, ("0", "500k", "1M", "1.5M", "2M", "2.5M", "3M")),
-        (0.0, 2e-6, ("0e+0", "5e-7", "1e-6", "1.5e-6", "2e-6")),
-        (-3.0, 1.0, ("−3", "−2", "−1", "0", "1")),
-        (1_000_000.0, 1_000_004.0, ("1,000,000", "1,000,001", "1,000,002", "1,000,003", "1,000,004")),
-    ],
-)
-def test_labels_of_usual_ranges(low: float, high: float, labels: tuple[str, ...]) -> None:
+USUAL = [
+    (make_linear_axis("", 0.0, 1.0, count=5), "0.0 0.2 0.4 0.6 0.8 1.0"),
+    (make_linear_axis("", 0.0, 120.0, count=5), "0 20 40 60 80 100 120"),
+    (make_linear_axis("", 0.0, 3.1e6, count=5), "0 500k 1M 1.5M 2M 2.5M 3M"),
+    (make_linear_axis("", 0.0, 2e-6, count=5), "0e+0 5e-7 1e-6 1.5e-6 2e-6"),
+    (make_linear_axis("", -3.0, 1.0, count=5), "\N{MINUS SIGN}3 \N{MINUS SIGN}2 \N{MINUS SIGN}1 0 1"),
+    (make_linear_axis("", 1e6, 1e6 + 4, count=5), "1,000,000 1,000,001 1,000,002 1,000,003 1,000,004"),
+    (use_percent(make_linear_axis("", 0, 1, count=5)), "0% 20% 40% 60% 80% 100%"),
+    (use_percent(make_linear_axis("", 0.84, 0.85, count=5)), "84.0% 84.2% 84.4% 84.6% 84.8% 85.0%"),
+    # Powers of ten; 2 and 5 on a short range; round values within less than a decade.
+    (use_percent(make_log_axis("", 0.01, 1)), "1% 10% 100%"),
+    (make_log_axis("", 0.001, 1.0), "0.001 0.01 0.1 1"),
+    (make_log_axis("", 0.3, 20.0), "0.5 1 2 5 10 20"),
+    (make_log_axis("", 3.1, 4.4), "3.2 3.4 3.6 3.8 4.0 4.2 4.4"),
+    (make_log_axis("", 1e-9, 1e9), "1e-9 1e-6 1e-3 1e+0 1e+3 1e+6 1e+9"),
+    (make_log_axis("", 1.0, 1e5), "1 10 100 1,000 10,000 100,000"),
+    # Powers of two as long as there are at most a dozen; whole numbers where there are hardly any.
+    (make_log2_axis("k", 1, 64), "1 2 4 8 16 32 64"),
+    (make_log2_axis("k", 1, 30), "1 2 4 8 16"),
+    (make_log2_axis("k", 1, 2048), "1 2 4 8 16 32 64 128 256 512 1,024 2,048"),
+    (make_log2_axis("k", 1, 4096), "1 4 16 64 256 1,024 4,096"),
+    (make_log2_axis("k", 1, 3), "1 2 3"),
+    (make_log2_axis("k", 1, 2), "1 2"),
+    (make_log2_axis("k", 1, 1), "1 2"),
+    (make_log2_axis("k", 5, 6), "5 6"),
+    (make_log2_axis("k", 3, 3), "2 3 4 5 6"),
+]
+
+
+@pytest.mark.parametrize(("axis", "labels"), USUAL)
+def test_labels_of_usual_ranges(axis: Axis, labels: str) -> None:
     """Ticks as a person would choose them."""
-    assert make_linear_axis("", low, high, count=5).labels == labels
+    assert " ".join(axis.labels) == labels
+
+
+def test_values_in_percent_have_the_digits_that_they_have_without() -> None:
+    """Of a wide range, of a narrow one, and on a log axis."""
+    linear = (make_linear_axis("", 0, 1, count=5), make_linear_axis("", 0.84, 0.85, count=5))
+    axes = (*linear, make_log_axis("", 0.01, 1))
+    assert [format_value(use_percent(axis), 0.84321) for axis in axes] == ["84%", "84.32%", "84.32%"]
 
 
 @given(st.integers(-1000, 10**9), st.integers(1, 10**6), COUNTS)
@@ -260,21 +288,6 @@ def test_whole_steps_have_whole_ticks(low: int, span: int, count: int) -> None:
     axis = make_linear_axis("", low, low + span, count=count, whole=True)
     assert all(tick == round(tick) for tick in axis.ticks)
     assert axis.ticks
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "labels"),
-    [
-        (0.001, 1.0, ("0.001", "0.01", "0.1", "1")),
-        (0.3, 20.0, ("0.5", "1", "2", "5", "10", "20")),
-        (3.1, 4.4, ("3.2", "3.4", "3.6", "3.8", "4.0", "4.2", "4.4")),
-        (1e-9, 1e9, ("1e-9", "1e-6", "1e-3", "1e+0", "1e+3", "1e+6", "1e+9")),
-        (1.0, 1e5, ("1", "10", "100", "1,000", "10,000", "100,000")),
-    ],
-)
-def test_labels_of_usual_log_ranges(low: float, high: float, labels: tuple[str, ...]) -> None:
-    """Powers of ten; 2 and 5 on a short range; round values within less than a decade."""
-    assert make_log_axis("", low, high).labels == labels
 
 
 @pytest.mark.parametrize(
@@ -295,7 +308,50 @@ def test_labels_of_time_axes(span: float, words: str, read: str) -> None:
     assert format_value(axis, start) == read
 
 
-def test_times_that_no_calendar_holds_are_refused() -> None:
-    """The caller can tell the author; see ``plotting``."""
-    with pytest.raises(OverflowError):
-        make_time_axis("", 0.0, 1e18, count=6)
+# ---- counts: powers of two, drawn where Vega draws them ---------------------------------------------------
+
+KS = [1, 2, 4, 8, 16, 30]
+CURVES = curve_set(
+    curve("A", [20, 31, 44, 58, 70, 80], steps=KS, half=6), curve("B", [25, 33, 41, 50, 57, 61], steps=KS)
+)
+
+
+@given(st.integers(1, 10**6), st.integers(0, 10**6))
+def test_ticks_of_counts_are_whole(low: int, more: int) -> None:
+    """There is no half of a sample, and no tick outside the plot."""
+    axis = make_log2_axis("k", low, low + more)
+    assert 2 <= len(axis.ticks) <= 12
+    assert list(axis.ticks) == sorted(set(axis.ticks))
+    assert all(tick == round(tick) and tick >= 1 for tick in axis.ticks)
+    assert all(-1e-9 <= position(axis, tick) <= 1 + 1e-9 for tick in axis.ticks)
+    assert len(set(axis.labels)) == len(axis.ticks)
+
+
+def test_doublings_are_equally_far_apart() -> None:
+    """1 to 2 takes as much room as 8 to 16, and a single count stands in the middle."""
+    axis = make_log2_axis("k", 1, 16)
+    assert [position(axis, k) for k in (1, 2, 4, 8, 16)] == pytest.approx([0, 0.25, 0.5, 0.75, 1])
+    assert position(make_log2_axis("k", 1, 1), 1) == pytest.approx(0.5)
+
+
+def test_a_picture_over_counts_is_the_one_that_vega_draws() -> None:
+    """Ticks, lines, band and symbols are where its specification, which says base two, puts them."""
+    around = context(CURVES)
+    ours = make_plot(CURVES, replace(wanted(CURVES, around), x_scale="log2", x_title="k"), around)
+    skeleton = around.get_chart_spec(get_shape(ours))
+    written = build_spec(ours, CURVES, write_curves_csv(CURVES), skeleton, title="", subtitle="")
+    (lines,) = (layer for layer in written["layer"] if layer.get("name") == "lines")
+    scale = {"type": "log", "base": 2, "domain": [1.0, 30.0], "nice": False, "zero": False}
+    assert lines["encoding"]["x"]["scale"] == scale
+    vega = VegaPicture(written, width=PIXELS_WIDE)
+    assert vega.words("role-axis-label") == [*ours.x.labels, *ours.y.labels]
+    assert ours.x.labels == ("1", "2", "4", "8", "16")
+    paths = make_line_paths(ours)
+    (band,) = vega.paths("bands")[:1]
+    drawn = [path.line for path in paths] + [paths[0].band.removesuffix("z")]
+    expected = [*(theirs[0] for theirs in vega.paths("lines")), band[0][::-1]]
+    for mine, theirs in zip(drawn, expected, strict=True):
+        steps = np.array([int(number) for number in re.findall(r"-?\d+", mine)]).reshape(-1, 2)
+        assert np.abs(np.cumsum(steps, axis=0) / UNITS_A_PIXEL - np.array(theirs)).max() <= 0.5
+    places = [(position(ours.x, k) * PIXELS_WIDE) for line in ours.lines for k in line.steps.tolist()]
+    assert [x for x, _ in vega.places("points")] == pytest.approx(places, abs=0.5)

@@ -80,14 +80,10 @@ def test_no_name_breaks_a_picture(name: str) -> None:
         assert not any(key.startswith("on") for element in parsed(svg).iter() for key in element.keys())  # noqa: SIM118 - an element, not a dict
 
 
-def test_a_name_is_shown_as_it_is() -> None:
-    """Markup in a name is text of the picture, not markup."""
+def test_names_are_shown_as_they_are() -> None:
+    """Markup is text; a control character, which would make the file unreadable, keeps a visible place."""
     name = '"><img src=x onerror=alert(1)>'
     assert name in words_of(str(hostile_figure(name).inline_svg))
-
-
-def test_characters_that_xml_forbids_are_replaced() -> None:
-    """A control character would make the whole SVG file unreadable; its place stays visible."""
     made = hostile_figure("bell\x07 end")
     assert "bell\ufffd end" in words_of(str(made.inline_svg))
     assert "\x07" not in str(made.inline_svg) + str(made.file_svg)
@@ -103,32 +99,32 @@ def test_any_text_at_all_may_be_a_name(name: str) -> None:
     assert parsed(str(made.file_svg).encode("utf-8").decode())[0].tag == f"{SVG}svg"
 
 
-def test_the_picture_is_one_image() -> None:
-    """Exactly one element has the role of an image, and it says what labels it."""
-    images = [e for e in parsed(str(figure(BANDED).inline_svg)).iter() if e.get("role") == "img"]
+def test_the_picture_is_one_image_with_ids_of_its_own() -> None:
+    """It says what labels it, each of its ids starts with the figure's, and drawn again it is the same."""
+    few = curve_set(curve("a", wave(5)), curve("b", wave(5, shift=1)))
+    made = figure(few)
+    assert made == figure(few)
+    elements = list(parsed(str(made.inline_svg)).iter())
+    images = [one for one in elements if one.get("role") == "img"]
     assert [image.get("aria-labelledby") for image in images] == ["one-title one-summary"]
+    ids = [one.get("id", "") for one in elements if one.get("id")]
+    assert ids
+    assert len(set(ids)) == len(ids)
+    assert all(name.startswith("one-") for name in ids)
 
 
 def test_a_strict_policy_finds_nothing_to_refuse() -> None:
-    """No style attribute, no style or script element, no address outside the picture itself."""
-    made = str(hostile_figure("plain").inline_svg)
+    """No style attribute, no style or script element, no address outside the picture itself.
+
+    A file outside a page resolves every colour, since it knows no variables.
+    """
+    figure_made = hostile_figure("plain")
+    made = str(figure_made.inline_svg)
     assert "style" not in {key for element in parsed(made).iter() for key in element.keys()}  # noqa: SIM118
     assert not re.search(r"<(style|script|image|foreignObject|a)\b", made)
     assert all(use.get("href", "").startswith("#one") for use in parsed(made).iter(f"{SVG}use"))
-
-
-def test_two_figures_of_a_page_share_no_id() -> None:
-    """Every id starts with the figure's own, so one does not draw with another's symbols."""
-    few = curve_set(curve("a", wave(5)), curve("b", wave(5, shift=1)))
-    ids = [element.get("id") for element in parsed(str(figure(few).inline_svg)).iter() if element.get("id")]
-    assert ids
-    assert len(set(ids)) == len(ids)
-    assert all(name is not None and name.startswith("one-") for name in ids)
-
-
-def test_the_same_curves_give_the_same_picture() -> None:
-    """Nothing in a figure depends on when or where it is drawn."""
-    assert figure(BANDED) == figure(BANDED)
+    assert "var(--rg-series-1)" in made
+    assert "var(" not in str(figure_made.file_svg)
 
 
 @pytest.mark.parametrize(
@@ -184,24 +180,24 @@ def test_symbols_stand_where_vega_draws_them() -> None:
     assert np.abs(np.array(ours) - np.array(vega)).max() <= 0.5
 
 
-@pytest.mark.parametrize("block", [{}, {"x_scale": "log", "y_scale": "log"}])
-def test_words_are_those_that_vega_writes(block: dict[str, Any]) -> None:
-    """Tick labels, axis titles and the names at line ends are the same words at the same heights."""
-    made, vega = plot(BANDED, **block), VegaPicture(spec(BANDED, **block), width=PIXELS_WIDE)
+DAYS = curve_set(curve("a", wave(40), steps=[1.7e12 + day * 86400e3 for day in range(40)]))
+
+
+@pytest.mark.parametrize(
+    ("curves", "block"), [(BANDED, {}), (BANDED, {"x_scale": "log", "y_scale": "log"}), (DAYS, {})]
+)
+def test_words_are_those_that_vega_writes(curves: CurveSet, block: dict[str, Any]) -> None:
+    """Tick labels, axis titles and the names at line ends are the same words at the same heights.
+
+    Times are in UTC, whatever the machine's zone.
+    """
+    around = context(curves, step_is_time=curves is DAYS)
+    made, vega = plot(curves, around, **block), VegaPicture(spec(curves, around, **block), width=PIXELS_WIDE)
     assert vega.words("role-axis-label") == [*made.x.labels, *made.y.labels]
     assert vega.words("role-axis-title") == [made.x.title, made.y.title]
     assert vega.words("ends_marks") == [end.text for end in made.ends]
     ends = [(PIXELS_WIDE + 10, end.y + 0.32 * LABEL_SIZE) for end in made.ends]
     assert np.abs(np.array(vega.places("ends")) - np.array(ends)).max() <= 0.5
-
-
-def test_times_are_the_words_that_vega_writes() -> None:
-    """A time axis has the same labels in UTC, whatever the machine's zone."""
-    curves = curve_set(curve("a", wave(40), steps=[1.7e12 + day * 86400e3 for day in range(40)]))
-    around = context(curves, step_is_time=True)
-    labels = VegaPicture(spec(curves, around), width=PIXELS_WIDE).words("role-axis-label")
-    made = plot(curves, around)
-    assert labels == [*made.x.labels, *made.y.labels]
 
 
 def test_each_picture_names_every_series() -> None:
@@ -212,12 +208,6 @@ def test_each_picture_names_every_series() -> None:
     many = curve_set(*(curve(f"series {n}", wave(shift=n)) for n in range(12)))
     assert {f"series {n}" for n in range(12)} <= set(words_of(str(figure(many).file_svg)))
     assert "series 0" not in words_of(str(figure(many).inline_svg))
-
-
-def test_a_file_resolves_every_colour() -> None:
-    """A picture outside a page knows no variables."""
-    assert "var(" not in str(figure(BANDED).file_svg)
-    assert "var(--rg-series-1)" in str(figure(BANDED).inline_svg)
 
 
 def test_reference_lines_and_annotations_stand_at_their_values() -> None:
@@ -258,17 +248,6 @@ def test_only_series_of_one_group_are_shaded_together() -> None:
     assert 'fill="var(--rg-muted)"' not in draw_dots("scores", dots[:2])
 
 
-def test_the_card_holds_the_whole_picture() -> None:
-    """A link preview has the usual size, and the figure is scaled to fit."""
-    made = str(figure(BANDED).file_svg)
-    card = parsed(draw_card(made))[0]
-    assert (card.get("width"), card.get("height")) == ("1200", "630")
-    scale = float(re.search(r"scale\(([\d.]+)\)", draw_card(made))[1])  # type: ignore[index]
-    inner = parsed(made)[0]
-    assert float(inner.get("width", "0")) * scale <= 1200
-    assert float(inner.get("height", "0")) * scale <= 630
-
-
 @given(st.text(max_size=200), st.integers(60, 400))
 def test_words_are_wrapped_to_their_room(text: str, width: int) -> None:
     """No line of a title is wider than its room, and no word is lost but the end of one too long."""
@@ -278,14 +257,14 @@ def test_words_are_wrapped_to_their_room(text: str, width: int) -> None:
         assert " ".join(lines).split() == text.split()
 
 
-@pytest.mark.parametrize("title", ["A title " * 30, "x" * 500])
-def test_a_long_title_makes_the_picture_higher_not_wider(title: str) -> None:
+def test_a_long_title_makes_the_picture_higher_not_wider() -> None:
     """Titles of any length stay inside the file's picture."""
     made = plot(BANDED)
     short = draw_file(made, make_line_paths(made), title="short", subtitle="", source="")
-    long = draw_file(made, make_line_paths(made), title=title, subtitle="", source="")
-    assert parsed(long)[0].get("width") == parsed(short)[0].get("width")
-    assert all(measure_text(word, 17, 600) < 800 for word in words_of(long))
+    for title in ("A title " * 30, "x" * 500):
+        long = draw_file(made, make_line_paths(made), title=title, subtitle="", source="")
+        assert parsed(long)[0].get("width") == parsed(short)[0].get("width")
+        assert all(measure_text(word, 17, 600) < 800 for word in words_of(long))
 
 
 def test_the_fluid_picture_and_the_file_have_the_same_paths() -> None:
@@ -308,11 +287,21 @@ def test_a_file_keeps_the_caution_about_its_numbers() -> None:
     assert measure_text(origin, 11) < 800
 
 
-def test_a_card_cuts_words_that_it_has_no_room_for() -> None:
-    """Setting a text takes the rasteriser the square of its length; entities stay whole."""
+def test_a_card_holds_the_whole_picture() -> None:
+    """A link preview has the usual size, and the figure is scaled to fit.
+
+    Setting a text takes the rasteriser the square of its length, so long ones are cut; entities stay whole.
+    """
+    made = str(figure(BANDED).file_svg)
+    card = parsed(draw_card(made))[0]
+    assert (card.get("width"), card.get("height")) == ("1200", "630")
+    scale = float(re.search(r"scale\(([\d.]+)\)", draw_card(made))[1])  # type: ignore[index]
+    inner = parsed(made)[0]
+    assert float(inner.get("width", "0")) * scale <= 1200
+    assert float(inner.get("height", "0")) * scale <= 630
     picture = '<svg xmlns="http://www.w3.org/2000/svg" width="60" height="30"><text>{}</text></svg>'
     for text in ("x" * 100_000, "a&amp;b&lt;" * 20_000):
-        card = draw_card(picture.format(text))
-        parsed(card)
-        assert len(card) < 5_000
+        cut = draw_card(picture.format(text))
+        parsed(cut)
+        assert len(cut) < 5_000
     assert "x" * 400 + "</text>" in draw_card(picture.format("x" * 400))

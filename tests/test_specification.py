@@ -1,4 +1,4 @@
-"""The Vega-Lite file of a figure: valid, complete, of numbers only, and asking no other site."""
+"""What figures are beside pictures: a Vega-Lite file, a view and a payload, of their own numbers only."""
 
 from __future__ import annotations
 
@@ -9,9 +9,13 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from made_figures import HOSTILE, context, curve, curve_set, figure, spec, wave
-from unpacked_payload import unpack_payload
+from seen_by_vega import unpack_payload
+from tries import tries
 
 from reportgen.figures.live import compile_view
 from reportgen.figures.render import compile_to_vega, render_vega_lite
@@ -54,61 +58,31 @@ def parts_of(value: object) -> Iterator[tuple[str, object]]:
             yield from parts_of(inner)
 
 
+def refuse(word: str) -> None:
+    """NaN and Infinity are no JSON; what is missing is empty or null."""
+    raise AssertionError(word)
+
+
 @pytest.mark.parametrize(("curves", "block"), CASES, ids=NAMES)
-def test_it_is_valid_vega_lite(curves: CurveSet, block: dict[str, Any]) -> None:
-    """The schema of Vega-Lite accepts it, and Vega draws it."""
-    written = json.loads(str(figure(curves, **block).spec))
+def test_a_file_is_valid_complete_and_of_numbers(curves: CurveSet, block: dict[str, Any]) -> None:
+    """Vega-Lite's schema accepts it, and Vega draws it; the interval in the picture is the one in the table.
+
+    Its one address is the name of its schema; its data are those of the CSV file, to the letter, whose names
+    are the keys of the colours, so that no line is drawn without its own.
+    """
+    made = figure(curves, **block)
+    written = json.loads(str(made.spec), parse_constant=refuse)
     alt.LayerChart.from_dict(written, validate=True)
     assert render_vega_lite(written).startswith("<svg")
-
-
-@pytest.mark.parametrize(("curves", "block"), CASES, ids=NAMES)
-def test_it_draws_numbers_and_computes_none(curves: CurveSet, block: dict[str, Any]) -> None:
-    """No aggregate, no error band, no bin: the interval in the picture is the one in the table."""
-    keys = {key for key, _ in parts_of(spec(curves, **block))}
-    assert keys.isdisjoint(
-        {"aggregate", "bin", "timeUnit", "impute", "loess", "regression", "window", "stack"}
-    )
-    marks = {mark["type"] for key, mark in parts_of(spec(curves, **block)) if key == "mark"}  # type: ignore[index]
+    parts = list(parts_of(written))
+    computed = {"aggregate", "bin", "timeUnit", "impute", "loess", "regression", "window", "stack"}
+    assert computed.isdisjoint(key for key, _ in parts)
+    marks = {mark["type"] for key, mark in parts if key == "mark"}  # type: ignore[index]
     assert marks <= {"area", "line", "point", "rule", "text"}
-
-
-@pytest.mark.parametrize(("curves", "block"), CASES, ids=NAMES)
-def test_it_names_no_other_site(curves: CurveSet, block: dict[str, Any]) -> None:
-    """The one address in it is the name of its schema, and its data are inside."""
-    written = spec(curves, **block)
-    outside = [
-        (key, value) for key, value in parts_of(written) if re.search("//", str(value)) and key != "datasets"
-    ]
-    assert {key for key, _ in outside} <= {"$schema"}
-    named = {layer["data"]["name"] for layer in written["layer"]}
-    assert named <= set(written["datasets"])
-    assert not any(key in {"url", "href"} for key, _ in parts_of(written))
-
-
-@pytest.mark.parametrize(("curves", "block"), CASES, ids=NAMES)
-def test_it_holds_the_numbers_of_the_csv(curves: CurveSet, block: dict[str, Any]) -> None:
-    """The data of the means are the figure's CSV file, to the letter."""
-    made = figure(curves, **block)
-    assert json.loads(str(made.spec))["datasets"]["means"] == made.csv
-
-
-@pytest.mark.parametrize(("curves", "block"), CASES, ids=NAMES)
-def test_it_is_strict_json(curves: CurveSet, block: dict[str, Any]) -> None:
-    """NaN and Infinity are no JSON; what is missing is empty or null."""
-
-    def refuse(word: str) -> None:
-        raise AssertionError(word)
-
-    made = figure(curves, **block)
-    for text in (made.spec, made.view, made.payload):
-        json.loads(str(text), parse_constant=refuse)
-
-
-@pytest.mark.parametrize(("curves", "block"), CASES, ids=NAMES)
-def test_every_series_keeps_its_colour(curves: CurveSet, block: dict[str, Any]) -> None:
-    """The keys of the colours are the names in the data, so that no line is drawn without its own."""
-    written = spec(curves, **block)
+    assert {key for key, value in parts if re.search("//", str(value)) and key != "datasets"} <= {"$schema"}
+    assert not any(key in {"url", "href"} for key, _ in parts)
+    assert {layer["data"]["name"] for layer in written["layer"]} <= set(written["datasets"])
+    assert written["datasets"]["means"] == made.csv
     rows = csv.DictReader(io.StringIO(written["datasets"]["means"]))
     (lines,) = [layer for layer in written["layer"] if layer.get("name") == "lines"]
     scale = lines["encoding"]["color"]["scale"]
@@ -117,18 +91,36 @@ def test_every_series_keeps_its_colour(curves: CurveSet, block: dict[str, Any]) 
     assert all(re.fullmatch("#[0-9a-f]{6}", colour) for colour in scale["range"])
 
 
-def test_tooltips_name_every_number() -> None:
-    """In an editor, a point tells its series, step, value, interval and number of runs."""
-    (lines,) = [layer for layer in spec(PLAIN)["layer"] if layer.get("name") == "lines"]
-    shown = [channel["field"] for channel in lines["encoding"]["tooltip"]]
-    assert shown == ["series", "step", "value", "low", "high", "n"]
+@pytest.mark.parametrize(("curves", "block"), CASES, ids=NAMES)
+def test_a_view_holds_no_data_of_its_own(curves: CurveSet, block: dict[str, Any]) -> None:
+    """One compiled view serves all figures of its shape: names, titles and numbers come by signals.
+
+    Lines and bands are paths, whose rows have no step or value that a filter of points could use.
+    """
+    made = figure(curves, **block)
+    json.loads(str(made.payload), parse_constant=refuse)
+    json.loads(str(made.view), parse_constant=refuse)
+    view = json.loads(compile_view(made.view))
+    assert all("values" not in data and "url" not in data for data in view["data"])
+    signals = {"x_domain", "y_domain", "colours", "keys", "margins"}
+    assert {signal["name"] for signal in view["signals"]} >= signals
+    assert all(set(signal) == {"name"} for signal in view["signals"])
+    sets = {data["name"]: data for data in view["data"]}
+    paths = [mark for mark in view["marks"] if mark["type"] == "path"]
+    assert any(mark["name"] == "lines_marks" for mark in paths)
+    assert all(sets[mark["from"]["data"]] == {"name": mark["from"]["data"]} for mark in paths)
+    assert not {mark["type"] for mark in view["marks"]} & {"group", "line", "area"}
+    assert {data["source"] for data in view["data"] if "source" in data} <= sets.keys()
 
 
-def test_a_legend_stands_where_names_do_not_fit() -> None:
-    """Either names at the line ends or a legend, never neither."""
+def test_tooltips_and_legends_name_everything() -> None:
+    """A point tells its series, step, value, interval and runs; names stand at lines or in a legend."""
     many = curve_set(*(curve(f"series {n}", wave(8, shift=n)) for n in range(12)))
     for curves, legend in ((PLAIN, None), (many, "right")):
         (lines,) = [layer for layer in spec(curves)["layer"] if layer.get("name") == "lines"]
+        shown = [channel["field"] for channel in lines["encoding"]["tooltip"]]
+        assert shown[:3] == ["series", "step", "value"]
+        assert curves is many or shown[3:] == ["low", "high", "n"]
         found = lines["encoding"]["color"].get("legend")
         assert (found and found["orient"]) == legend
 
@@ -141,39 +133,22 @@ def test_a_time_axis_is_in_utc() -> None:
     assert {scale["type"] for scale in scales if scale} == {"utc"}
 
 
-@pytest.mark.parametrize(("curves", "block"), CASES, ids=NAMES)
-def test_the_live_view_holds_no_data_of_its_own(curves: CurveSet, block: dict[str, Any]) -> None:
-    """One compiled view serves all figures of its shape: names, titles and numbers come by signals."""
-    view = json.loads(compile_view(figure(curves, **block).view))
-    assert all("values" not in data and "url" not in data for data in view["data"])
-    assert {signal["name"] for signal in view["signals"]} >= {
-        "x_domain",
-        "y_domain",
-        "colours",
-        "keys",
-        "margins",
-    }
-    assert all(set(signal) == {"name"} for signal in view["signals"])
-
-
-@pytest.mark.parametrize(("curves", "block"), CASES, ids=NAMES)
-def test_lines_and_bands_of_the_live_view_are_paths(curves: CurveSet, block: dict[str, Any]) -> None:
-    """Rows of a path have no step or value that a filter of points, such as that of a log axis, could use."""
-    view = json.loads(compile_view(figure(curves, **block).view))
-    sets = {data["name"]: data for data in view["data"]}
-    paths = [mark for mark in view["marks"] if mark["type"] == "path"]
-    assert any(mark["name"] == "lines_marks" for mark in paths)
-    assert all(sets[mark["from"]["data"]] == {"name": mark["from"]["data"]} for mark in paths)
-    assert not {mark["type"] for mark in view["marks"]} & {"group", "line", "area"}
-    assert {data["source"] for data in view["data"] if "source" in data} <= sets.keys()
-
-
 def test_figures_of_one_shape_share_a_view() -> None:
     """Two figures of three curves differ in payload only."""
     one = figure(PLAIN)
     other = figure(curve_set(curve("x", wave(90), half=9.0, runs=5), metric="loss"), title="Other")
     assert one.view == other.view
     assert one.payload != other.payload
+
+
+def test_a_compiled_view_runs_without_evaluating_code() -> None:
+    """The compiled view has no expression that a strict policy's interpreter cannot read."""
+    text = json.dumps(compile_to_vega(spec(PLAIN, **BLOCK))) + compile_view(figure(PLAIN, **BLOCK).view)
+    assert "Function(" not in text
+    assert "eval(" not in text
+
+
+# ---- the payload gives the numbers back -------------------------------------------------------------------
 
 
 def test_the_payload_gives_the_numbers_back() -> None:
@@ -202,8 +177,43 @@ def test_the_payload_keeps_gaps() -> None:
         assert [value is None for value in column[:3]] == [False, True, False]
 
 
-def test_a_compiled_view_runs_without_evaluating_code() -> None:
-    """The compiled view has no expression that a strict policy's interpreter cannot read."""
-    text = json.dumps(compile_to_vega(spec(PLAIN, **BLOCK))) + compile_view(figure(PLAIN, **BLOCK).view)
-    assert "Function(" not in text
-    assert "eval(" not in text
+_SHORT = st.integers(-999, 999).map(lambda n: n / 100)
+_VALUES = st.floats(1e-12, 1e12) | st.floats(-1e12, -1e-12) | _SHORT
+
+
+def read_line(values: list[float], half: float) -> dict[str, Any]:
+    """What the browser gets of a curve with these values."""
+    payload = unpack_payload(str(figure(curve_set(curve("a", values, half=half))).payload))
+    line: dict[str, Any] = payload["series"][0]
+    return line
+
+
+@given(st.lists(_VALUES, min_size=2, max_size=20))
+def test_a_small_figure_gets_the_values_themselves(values: list[float]) -> None:
+    """Up to 2,000 of them, with the ends of their intervals."""
+    line = read_line(values, 3.0)
+    assert line["y"] == values
+    assert line["low"] == [value - 3 for value in values]
+
+
+@pytest.mark.parametrize("half", [0.0, 0.01])
+@settings(max_examples=tries(20, 80))
+@given(st.integers(0, 2**32), st.sampled_from([1e-9, 1, 1e9]), st.sampled_from([(1,), (-1, 1)]))
+def test_a_large_figure_gets_six_digits_of_each_value(
+    half: float, seed: int, size: float, signs: tuple[int, ...]
+) -> None:
+    """Whatever the other values are."""
+    random = np.random.default_rng(seed)
+    values = np.exp(random.normal(0, 5, 2_001)) * size * random.choice(signs, 2_001)
+    line = read_line(values.tolist(), half)
+    np.testing.assert_allclose(line["y"], values, rtol=1e-6, atol=0)
+    if half:
+        np.testing.assert_allclose(line["low"], values - half, rtol=1e-6, atol=0)
+        np.testing.assert_allclose(line["high"], values + half, rtol=1e-6, atol=0)
+
+
+@given(st.integers(0, 2**32), st.integers(0, 5))
+def test_short_decimals_stay_themselves(seed: int, decimals: int) -> None:
+    """However many they are."""
+    values = np.random.default_rng(seed).normal(0, 1, 2_001).round(decimals).tolist()
+    assert read_line(values, 0.0)["y"] == values

@@ -1,9 +1,10 @@
-"""Words at marks never lie on each other, however wide the picture is."""
+"""Words at marks, names at line ends and labels of axes never lie on each other, wide or narrow."""
 
 from __future__ import annotations
 
+import json
 import re
-from itertools import combinations
+from itertools import combinations, pairwise, product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,9 +16,9 @@ from seen_by_vega import VegaPicture
 from tries import tries
 
 from reportgen.core.errors import ReportError
-from reportgen.figures.axis import position
+from reportgen.figures.axis import Axis, format_value, make_linear_axis, make_log_axis, position
 from reportgen.figures.curves.figure import draw_curve
-from reportgen.figures.curves.plotting import make_plot
+from reportgen.figures.curves.plotting import compute_margins, make_plot, place_end_labels, spread_apart
 from reportgen.figures.labels import (
     Box,
     Obstacles,
@@ -27,9 +28,8 @@ from reportgen.figures.labels import (
     list_places_at_point,
 )
 from reportgen.figures.paths import PIXELS_WIDE, make_line_paths
-from reportgen.figures.payload import build_payload
 from reportgen.figures.picture import draw_body, draw_picture
-from reportgen.figures.plot import make_curve_spec
+from reportgen.figures.plot import EndLabel, SeriesLine, make_curve_spec
 from reportgen.figures.style import LABEL_SIZE, TICK_SIZE
 from reportgen.figures.text import measure_text
 from reportgen.settings.block_parts import Annotation
@@ -147,7 +147,7 @@ def test_words_stay_inside_a_narrow_picture(notes: list[Annotation]) -> None:
 
 
 def test_a_few_marks_all_get_their_words() -> None:
-    """Five or six sentences about a curve are told in it, with the ring and the words together."""
+    """Five or six sentences about a curve are told in it, ring and words together, always alike."""
     notes = [
         Annotation(x=120, text="best 0.84", series="MEL"),
         Annotation(x=30, text="dip 0.76", series="MEL"),
@@ -157,6 +157,8 @@ def test_a_few_marks_all_get_their_words() -> None:
         Annotation(x=50, text="crossing", series="GRPO"),
     ]
     assert all(mark.label for mark in marked_plot(notes).annotations)
+    assert marked_plot(notes) == marked_plot(notes)
+    assert marked_plot([]).annotations == ()
 
 
 def test_words_without_room_are_told_below_and_keep_their_ring() -> None:
@@ -222,14 +224,10 @@ def test_symbols_are_left_clear_where_that_costs_little() -> None:
     assert moved.cost < usual.cost + 40
 
 
-def test_a_name_at_the_end_pushes_words_away() -> None:
-    """A mark at the last step has its words inside the plot."""
+def test_words_at_the_right_edge_stand_inside_the_plot() -> None:
+    """A name at the line's end pushes them away, and a line down turns them to the left."""
     made = marked_plot([Annotation(x=140, text="ends level", series="MEL")])
     assert label_of(made.annotations[0]).anchor == "end"
-
-
-def test_a_line_down_turns_its_words_to_the_left_at_the_right_edge() -> None:
-    """They do not run out of the picture."""
     first, last = marked_plot([Annotation(x=20, text="new data"), Annotation(x=140, text="end")]).references
     assert (label_of(first).anchor, label_of(last).anchor) == ("start", "end")
 
@@ -284,7 +282,7 @@ def test_words_stand_where_vega_writes_them() -> None:
     made = plot(CURVES, **block)
     drawn = draw_body(made, make_line_paths(made), fluid=False)
     vega = VegaPicture(spec(CURVES, **block), width=PIXELS_WIDE)
-    rows = build_payload(made, band_name="")
+    rows = json.loads(str(figure(CURVES, **block).payload))
     for mark, row in zip(
         (*made.references, *made.annotations), (*rows["references"], *rows["annotations"]), strict=True
     ):
@@ -296,12 +294,6 @@ def test_words_stand_where_vega_writes_them() -> None:
         x = position(made.x, mark.x or 0.0) * PIXELS_WIDE + label_of(mark).dx
         ours.append((x, covered(made, mark, PIXELS_WIDE).bottom - DESCENT))
     assert np.abs(np.array(vega.places("notes")) - np.array(ours)).max() <= 0.5
-
-
-def test_the_same_marks_get_the_same_places() -> None:
-    """Nothing is left to chance."""
-    notes = [Annotation(x=60, text=words, series="GRPO") for words in WORDS]
-    assert marked_plot(notes) == marked_plot(notes)
 
 
 def test_the_more_important_label_keeps_its_place_when_only_one_fits() -> None:
@@ -324,8 +316,118 @@ def test_words_that_found_no_room_take_the_first_turn() -> None:
     assert narrow == one[0]
 
 
-def test_an_unmarked_figure_is_as_it_was() -> None:
-    """Without marks nothing is placed."""
-    curves = curve_set(curve("a", wave()))
-    assert plot(curves).annotations == ()
-    assert "Marked" not in figure(curves).caption
+# ---- names at line ends, and labels of steps ---------------------------------------------------------------
+
+HEIGHT, DISTANCE = 320, 16
+PLACES = st.lists(st.floats(0, HEIGHT), min_size=1, max_size=HEIGHT // DISTANCE)
+Y = make_linear_axis("y", 0, 1, count=5)
+
+
+def line(name: str, *values: float) -> SeriesLine:
+    """A series that ends at the last of these values."""
+    y = np.array(values)
+    unknown = np.full(y.size, np.nan)
+    return SeriesLine(name, 0, np.arange(float(y.size)), y, unknown, unknown, np.ones(y.size, dtype=np.int64))
+
+
+@given(PLACES, st.data())
+def test_names_are_apart_inside_and_in_order(wanted: list[float], data: st.DataObject) -> None:
+    """A name above another stays above it; who does not touch is not moved, and nobody further than needed.
+
+    Any other allowed places in the same order are farther from the wanted ones, in squares.
+    """
+    placed = spread_apart(wanted, DISTANCE, 0, HEIGHT)
+    ordered = sorted(placed)
+    assert all(b - a >= DISTANCE - 1e-6 for a, b in pairwise(ordered))
+    assert ordered[0] >= -1e-6
+    assert ordered[-1] <= HEIGHT + 1e-6
+    order = sorted(range(len(wanted)), key=lambda i: (wanted[i], i))
+    assert sorted(range(len(placed)), key=placed.__getitem__) == order
+    if all(b - a >= DISTANCE for a, b in pairwise(sorted(wanted))):
+        assert placed == pytest.approx(wanted)
+    assert spread_apart(placed, DISTANCE, 0, HEIGHT) == pytest.approx(placed)
+    rest = HEIGHT - DISTANCE * (len(wanted) - 1)
+    slack = sorted(data.draw(st.lists(st.floats(0, rest), min_size=len(wanted), max_size=len(wanted))))
+    other = [0.0] * len(wanted)
+    for rank, (index, room) in enumerate(zip(order, slack, strict=True)):
+        other[index] = room + rank * DISTANCE
+    moved, others = (
+        sum((place - wish) ** 2 for place, wish in zip(places, wanted, strict=True))
+        for places in (placed, other)
+    )
+    assert moved <= others + 1e-6
+
+
+def test_names_stand_at_the_last_known_value() -> None:
+    """Of a line that ends early at its own end, of one cut off at the edge; without values there is none.
+
+    Two names at one place go half the way each; a loss of 0 on a log axis is at its foot.
+    """
+    assert spread_apart([100.0, 100.0], 16, 0, 320) == [92.0, 108.0]
+    nan = float("nan")
+    found = place_end_labels([line("early", 0.25, nan), line("late", 0.1, 0.75)], Y, HEIGHT)
+    assert found == (EndLabel("early", 0, 240.0), EndLabel("late", 0, 80.0))
+    assert place_end_labels([line("none", nan)], Y, HEIGHT) == ()
+    found = place_end_labels([line("over", 7.0), line("under", -7.0)], Y, HEIGHT)
+    assert [end.y for end in found] == [0.0, 320.0]
+    axis: Axis = make_log_axis("y", 0.01, 1.0)
+    assert [end.y for end in place_end_labels([line("zero", 0.5, 0.0)], axis, HEIGHT)] == [320.0]
+
+
+def test_a_name_away_from_its_line_has_a_leader() -> None:
+    """It starts where the line ends, or at its last step; all names then stand farther from the plot."""
+    found = place_end_labels([line("a", 0.5), line("b", 0.5), line("c", 0.1)], Y, HEIGHT)
+    assert [(end.y, end.at) for end in found] == [(152.0, 160.0), (168.0, 160.0), (288.0, None)]
+    assert len({end.dx for end in found}) == 1
+    assert found[0].dx > EndLabel("", None, 0.0).dx
+    axis = make_linear_axis("x", 0, 2, count=3)
+    found = place_end_labels([line("early", 0.5, 0.9), line("late", 0.1, 0.2, 0.25)], Y, HEIGHT, axis)
+    assert [(end.at, end.step) for end in found] == [(32.0, 1.0), (None, None)]
+
+
+def test_names_that_do_not_fit_give_way_to_a_legend() -> None:
+    """Nine are too many, one too long would squeeze the plot, and eight need 128 pixels."""
+    for names in (
+        [f"series {n}" for n in range(9)],
+        ["a name that is much too long to stand at a line's end"],
+    ):
+        assert place_end_labels([line(name, 0.5) for name in names], Y, HEIGHT) == ()
+    eight = [line(str(n), 0.5) for n in range(8)]
+    assert len(place_end_labels(eight, Y, 128)) == 8
+    assert place_end_labels(eight, Y, 127) == ()
+
+
+@given(st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=8))
+def test_names_fit_into_the_margin_made_for_them(names: list[str]) -> None:
+    """Tick labels fit at the left and names at the right; both margins have a class in the style sheet."""
+    ends = tuple(EndLabel(name, 0, 0.0) for name in names)
+    room = compute_margins(Y, ends)
+    assert room.right >= 10 + max(measure_text(name, LABEL_SIZE, 600) for name in names)
+    assert room.left >= 8 + max(measure_text(label, 12) for label in Y.labels)
+    assert (room.left % 8, room.right % 8) == (0, 0)
+    # Only the half of a last tick label reaches out at the right.
+    assert compute_margins(Y, ()).right == 16
+
+
+def test_labels_of_steps_and_times_stand_beside_each_other() -> None:
+    """However long they are, there are as many as fit; from milliseconds to a century, over midnight too."""
+    for low, high in product((0, 12_345_000), (4, 1000, 90_000, 12_345_678)):
+        steps = [round(low + high * share / 40) for share in range(41)]
+        assert fits(plot(curve_set(curve("a", wave(41), steps=steps))))
+    for span in (0.2, 90, 4e3, 9e4, 3e5, 4e6, 5e7, 3e9):
+        start = 1_709_243_000_000.0
+        times = [start + 1000 * span * share / 8 for share in range(9)]
+        curves = curve_set(curve("a", wave(9), steps=times))
+        assert fits(plot(curves, context(curves, step_is_time=True)))
+    # A measurement of a day has no time of day.
+    days = [86_400_000.0 * (19_000 + day) for day in range(4)]
+    curves = curve_set(curve("a", wave(4), steps=days))
+    assert format_value(plot(curves, context(curves, step_is_time=True)).x, days[1]) == "2022-01-09"
+
+
+def fits(made: Plot) -> bool:
+    """Whether no two labels of the x axis touch in a picture of usual width."""
+    places = [position(made.x, tick) * PIXELS_WIDE for tick in made.x.ticks]
+    halves = [measure_text(label, TICK_SIZE) / 2 for label in made.x.labels]
+    ends = list(zip(places, halves, strict=True))
+    return all(b - a > half + other for (a, half), (b, other) in pairwise(ends)) and len(ends) > 1
