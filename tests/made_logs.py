@@ -374,8 +374,11 @@ def _pack(content: bytes, method: int) -> bytes:
 def _split_members(text: str) -> tuple[dict[str, bytes], int | None]:
     """Return members by name, and how many bytes a line ``-- N bytes`` at the end leaves of the archive."""
     text, _, cut = text.partition("\n-- ")
-    members = re.findall(r"^%% ([^\n]+)\n(.*?)(?=^%% |\Z)", text + "\n" * bool(cut), re.MULTILINE | re.DOTALL)
-    contents = {json.loads(f'"{name}"'): content.encode() for name, content in members}
+    _, *parts = re.split(r"^%% ([^\n]+)\n", text + "\n" * bool(cut), flags=re.MULTILINE)
+    contents = {
+        json.loads(f'"{name}"'): content.encode()
+        for name, content in zip(parts[::2], parts[1::2], strict=True)
+    }
     return contents, int(cut.split()[0]) if cut else None
 
 

@@ -9,11 +9,12 @@ import sys
 from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
+from made_files import KINDS
 from made_sources import LONG, Data
 
 from reportgen.core.cache import Cache
 from reportgen.core.errors import ReportError
-from reportgen.formats import registry
+from reportgen.formats import archive, registry
 from reportgen.read import (
     make_frame,
     open_path,
@@ -301,6 +302,34 @@ def test_a_changed_file_or_setting_is_looked_at(tmp_path: Path) -> None:
         cache = Cache(tmp_path / "mapped/cache")
         source = open_source(data.root, "data", "s", load_settings=load_source_settings, cache=cache)
         assert (source.slices, cache.hits) == (slices, hits)
+
+
+RUNS = "".join(f"%% runs/base_seed{seed}.csv\nstep,loss\n1,{seed}.5\n2,{seed}.25\n" for seed in (1, 2, 3))
+
+
+def test_members_are_unpacked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the cache they come as long as the archive is the same and all of them are there."""
+    cache = Cache(tmp_path / "cache")
+    Data(tmp_path).write("s.zip", KINDS["zip"](RUNS))
+    reads: list[str] = []
+    real = archive.Archive.read
+
+    def read(self: archive.Archive, name: str) -> bytes:
+        reads.append(name)
+        return real(self, name)
+
+    monkeypatch.setattr(archive.Archive, "read", read)
+
+    def count() -> int:
+        source = open_source(tmp_path, "data", "s", load_settings=load_source_settings, cache=cache)
+        assert len(make_frame(read_measurements(tmp_path, source, source.metrics))) == 6
+        return len(reads)
+
+    assert (count(), count()) == (3, 3)
+    next((tmp_path / "cache").rglob("base_seed1.csv")).unlink()
+    assert count() == 6
+    cache.prune(-1)
+    assert not list((tmp_path / "cache").rglob("*.csv"))
 
 
 # ---- logs of runs -----------------------------------------------------------------------------------------
