@@ -11,6 +11,7 @@ import duckdb
 import pytest
 from command_line import call
 from made_projects import RUNS, write_file, write_report
+from made_sources import LONG, Data
 from msgspec.structs import replace
 
 from reportgen.core.cache import Cache, FileHashes
@@ -19,8 +20,9 @@ from reportgen.core.repository import find_data_boundary
 from reportgen.draft.opening import open_project_source
 from reportgen.formats.evaluations import lm_eval
 from reportgen.formats.sql import Engine, get_engine
-from reportgen.read import TotalsTable, find_sources, sources
+from reportgen.read import TotalsTable, find_sources, open_source, sources
 from reportgen.read.tables.layout import get_layout
+from reportgen.settings.loading import load_source_settings
 from reportgen.settings.report import Project, ProjectSettings
 
 if TYPE_CHECKING:
@@ -83,32 +85,24 @@ def test_a_restored_source_is_the_opened_one(
     assert second.settings.model_fields_set == first.settings.model_fields_set
 
 
-def test_warnings_are_restored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are those of the same files."""
-    files = {"data/runs.source.yml": "rename: {nobody: somebody}\n"}
-    opener = Opener(write_report(tmp_path / "small", files), tmp_path / "cache", monkeypatch)
+def test_warnings_are_restored_and_faults_found_each_time(
+    small: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A source that cannot be opened is not stored, nor is a name that no source has."""
+    for name in ("", ".", "..", "../data", "/etc", "runs/\ud800", "runs\0", "runs/../runs"):
+        for _ in range(2):
+            with pytest.raises(ReportError, match="there is no source"):
+                small.open(name)
+    root = write_report(tmp_path / "warned", {"data/runs.source.yml": "rename: {nobody: somebody}\n"})
+    opener = Opener(root, tmp_path / "other", monkeypatch)
     first = opener.open("runs")
     assert first.warnings
-    assert opener.open("runs").warnings == first.warnings
-    assert opener.opened == 1
-
-
-def test_faults_are_found_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A source that cannot be opened is not stored."""
-    files = {"data/runs.source.yml": "metric: accuracy\n"}
-    opener = Opener(write_report(tmp_path / "small", files), tmp_path / "cache", monkeypatch)
+    assert (opener.open("runs").warnings, opener.opened) == (first.warnings, 1)
+    write_file(root / "data/runs.source.yml", "metric: accuracy\n")
     for _ in range(2):
         with pytest.raises(ReportError, match="metric"):
             opener.open("runs")
-    assert opener.opened == 2
-
-
-@pytest.mark.parametrize("name", ["", ".", "..", "../data", "/etc", "runs/\ud800", "runs\0", "runs/../runs"])
-def test_a_name_that_no_source_has_is_refused_each_time(small: Opener, name: str) -> None:
-    """As one that names nothing, whatever it holds."""
-    for _ in range(2):
-        with pytest.raises(ReportError, match="there is no source"):
-            small.open(name)
+    assert opener.opened == 3
 
 
 def change_number(root: Path) -> None:
@@ -180,13 +174,12 @@ def test_a_damaged_entry_is_no_source(small: Opener) -> None:
 
 
 def test_a_restored_source_is_read_as_an_opened_one(tmp_path: Path) -> None:
-    """What a figure of another page is drawn from, after a build that restored the source."""
+    """What another page says is held against it, after a check that stored the source."""
     root = write_report(tmp_path / "small")
-    assert call(root, "build").returncode == 0
-    table = "# Small\n\n```table\nsource: runs\n```\n"
-    write_file(root / "content" / "other.md", table)
-    assert call(root, "build").returncode == 0
-    assert "MEL" in (root / "site" / "other" / "index.html").read_text()
+    assert call(root, "check").returncode == 0
+    words = 'MEL ends at [0.9]{value="final(MEL)" of="runs"}.'
+    write_file(root / "content" / "other.md", f"# Small\n\n```table\nsource: runs\n```\n\n{words}\n")
+    assert "final(MEL) = 0.8" in call(root, "check").stdout
 
 
 # ---- scores of whole benchmarks -------------------------------------------------------------------------
@@ -258,22 +251,80 @@ def test_many_benchmarks_take_no_more_statements_than_few(
     assert count_statements(monkeypatch, tmp_path / "many", 30) == few
 
 
+# ---- the look at files ----------------------------------------------------------------------------------
+
+MAPPING = """format: mapped
+rows: $.results[*]
+columns: {problem: $.id, score: $.correct, series: ^.model}
+"""
+# Files of sources, and the settings of each.
+KEPT = {
+    "text": ({"a.csv": LONG, "b.tsv": LONG.replace(",", "\t")}, ""),
+    "gzip": ({"a.csv.gz": LONG}, ""),
+    "jsonl": ({"a.jsonl": '{"model": "MEL", "step": 1, "loss": 0.5}\n'}, ""),
+    "chart": ({"a.csv": '"Step","a - loss","a - loss__MIN","a - loss__MAX"\n"0","1","1","1"\n'}, ""),
+    "settings": (
+        {"a.csv": "model,step,reward,loss\nMEL,0,0.1,2.0\n"},
+        "title: Runs\nrename: {MEL: ours}\nmetrics: [loss]\n",
+    ),
+    "outcomes": (
+        {"a.csv": "model,benchmark,problem,score,level\nMEL,AIME,p,1,easy\nMEL,MATH,p,0.5,hard\n"},
+        "score_range: [0, 2]\nprotocol: {samples: 2}\n",
+    ),
+}
+
+
+def look(data: Data) -> tuple[Source, Cache]:
+    """The source ``s``, and the cache that has what earlier looks kept."""
+    cache = Cache(data.root / "cache")
+    return open_source(data.root, "data", "s", load_settings=load_source_settings, cache=cache), cache
+
+
+@pytest.mark.parametrize("form", KEPT)
+def test_the_second_look_is_the_first(tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In whatever form the files are, and with the same way to read them."""
+    (files, said), data = KEPT[form], Data(tmp_path)
+    for name, text in files.items():
+        data.write(f"s/{name}", text)
+    data.write("s/source.yml", said)
+    first, _ = look(data)
+    monkeypatch.setattr(sources, "survey", None)
+    second, _ = look(data)
+    assert (second, second.layout, second.warnings) == (first, first.layout, ())
+
+
+def test_a_changed_file_or_setting_is_looked_at(tmp_path: Path) -> None:
+    """By its content, not by its name; and what was handled is reported every time."""
+    data, wide = Data(tmp_path), "model,step,reward,loss\nMEL,0,0.1,2.0\nMEL,1,,1.0\n"
+    looks = ((wide, ""), (wide, "metrics: [loss]\n"), (wide.replace("reward", "return"), ""))
+    for (text, said), metrics in zip(looks, ("reward, loss", "loss", "return, loss"), strict=True):
+        data.write("s/a.csv", text)
+        data.write("s/source.yml", said or "title: Runs\n")
+        assert ", ".join(look(data)[0].metrics) == metrics
+    data.write("s/a.csv", f"{wide}MEL,2,0.")
+    assert len(look(data)[0].warnings) == len(look(data)[0].warnings) == 1
+    data = Data(tmp_path / "mapped")
+    data.write("s/a.json", '{"model": "A", "results": [{"id": "p", "correct": true}]}')
+    for fields, hits, slices in (("", 0, ()), ("", 1, ()), ("fields: {name: $.id}\n", 0, ("name",))):
+        data.write("s/source.yml", MAPPING + fields)
+        source, cache = look(data)
+        assert (source.slices, cache.hits) == (slices, hits)
+
+
 # ---- the database ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        *("SET threads = 1", "SET GLOBAL TimeZone = 'Europe/Berlin'", "SET autoload_known_extensions = true"),
-        *("SET allow_community_extensions = true", "SET lock_configuration = false", "RESET memory_limit"),
-        *("PRAGMA enable_progress_bar", "INSTALL h3 FROM community", "LOAD sqlite"),
-    ],
-)
-def test_settings_are_locked_and_nothing_is_loaded(statement: str) -> None:
+def test_settings_are_locked_and_nothing_is_loaded() -> None:
     """Neither on the database's own connection nor on a cursor; times are in UTC."""
     database = get_engine()
-    for run in (database.fetch_rows, database._connection.execute):
-        with pytest.raises(duckdb.Error):
-            run(statement)
-    asked = "SELECT current_setting('TimeZone'), current_setting('allow_community_extensions')"
-    assert database.fetch_rows(asked) == [("UTC", False)]
+    for statement in (
+        *("SET threads = 1", "SET GLOBAL TimeZone = 'Europe/Berlin'", "SET autoload_known_extensions = true"),
+        *("SET allow_community_extensions = true", "SET lock_configuration = false", "RESET memory_limit"),
+        *("PRAGMA enable_progress_bar", "LOAD sqlite"),
+    ):
+        for run in (database.fetch_rows, database._connection.execute):
+            with pytest.raises(duckdb.Error):
+                run(statement)
+    names = ("TimeZone", "allow_community_extensions", "autoinstall_known_extensions", "lock_configuration")
+    asked = ", ".join(f"current_setting('{name}')" for name in names)
+    assert database.fetch_rows(f"SELECT {asked}") == [("UTC", False, False, True)]

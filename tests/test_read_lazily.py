@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from made_files import KINDS
@@ -24,7 +24,6 @@ from reportgen.read import (
 )
 from reportgen.read.plan import MeasurementQuery, build_statement, plan_measurements
 from reportgen.settings.loading import load_source_settings
-from reportgen.settings.source import Format
 from reportgen.statistics.curves.reduce import reduce
 
 if TYPE_CHECKING:
@@ -76,8 +75,6 @@ def test_only_the_wanted_columns_are_read(tmp_path: Path) -> None:
         assert (statement.count("read_csv("), statement.count(" AS k")) == (1, count)
     assert data.frame("chart", "loss", series=("b",))["value"].tolist() == [2.0, 2.0]
     assert 'data/chart.csv:3: "oops" in column "a - loss"' in data.problems("chart", "loss")[0]
-    data.write("whole.csv", f'"Step",{header}\n"0",{cells}\n')
-    assert list(read_raw_frame(tmp_path, data.open("whole"))["b - loss__MIN"]) == [2.0]
     for name, text in (("wide", "step,a,b,c\n0,1,2,3\n"), ("long", LONG)):
         data.write(f"{name}.csv", text)
         assert write_statement(data, name, *data.open(name).metrics).count("read_csv(") == 1
@@ -158,61 +155,6 @@ def test_a_process_ends_quietly(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 
-def test_a_raw_frame_has_every_column_and_those_recognised(tmp_path: Path) -> None:
-    """Columns as written, then what reportgen recognised under its own names, in the order of writing."""
-    data = Data(tmp_path)
-    data.write("s/a.csv", "Model,Iter,note,done,loss\nm1,1,x,true,2\nm2,0,,false,NA\n")
-    data.write("s/b.csv", "Model,Iter,loss\nm1,5,3\n")
-    data.write("s/source.yml", "rename: {m1: Model 1}\nfilter: {model: [m1, m2]}")
-    table = read_raw_frame(tmp_path, data.open("s"))
-    assert list(table.columns) == ["Model", "Iter", "note", "done", "loss", "series", "run", "step"]
-    assert list(table["series"]) == ["Model 1", "m2", "Model 1"]
-    assert list(table["run"]) == ["a", "a", "b"]
-    assert list(table["step"]) == [1, 0, 5]
-    assert list(table["done"])[:2] == ["true", "false"]
-    assert list(table["loss"].isna()) == [False, True, False]
-
-
-def test_a_raw_frame_of_a_long_table(tmp_path: Path) -> None:
-    """Parts under their own names are there once; a stranger's column of such a name keeps its cells."""
-    data = Data(tmp_path)
-    data.write("a.csv", LONG)
-    assert list(read_raw_frame(tmp_path, data.open("a")).columns) == [
-        "model",
-        "seed",
-        "step",
-        "metric",
-        "value",
-        "series",
-        "run",
-    ]
-    data.write("s/b.csv", "series,algo,step,loss\nSeries 7,GRPO,0,1\n")
-    data.write("s/source.yml", "columns: {series: algo}")
-    table = read_raw_frame(tmp_path, data.open("s"))
-    assert list(table.columns) == ["series", "algo", "step", "loss", "run"]
-    assert list(table["series"]) == ["Series 7"]
-
-
-def test_a_raw_frame_keeps_types_of_parquet(tmp_path: Path) -> None:
-    """Times and truth values of a Parquet file stay what they are."""
-    data = Data(tmp_path)
-    data.parquet(
-        "a.parquet", "SELECT DATE '2024-05-31' AS day, true AS done, 1 AS step, 'x' AS model, 2.5 AS loss"
-    )
-    table = read_raw_frame(tmp_path, data.open("a"))
-    assert str(table["day"][0]) == "2024-05-31 00:00:00"
-    assert table["done"][0]
-    assert table["loss"][0] == 2.5
-
-
-def test_a_raw_frame_tells_what_is_wrong(tmp_path: Path) -> None:
-    """A word deep in a column of numbers is told with its line, not by the database."""
-    data = Data(tmp_path)
-    data.write("a.csv", "step,loss\n" + "1,0.5\n" * 5_000 + "2,oops\n" + "1,0.5\n" * 5_000)
-    with pytest.raises(ReportError, match=r'data/a\.csv:5002: "oops" in column "loss"'):
-        read_raw_frame(tmp_path, data.open("a"))
-
-
 def test_a_file_that_vanishes_or_breaks_is_told(tmp_path: Path) -> None:
     """Between opening and reading; a failure that no row accounts for has the database's words."""
     data = Data(tmp_path)
@@ -228,80 +170,13 @@ def test_a_file_that_vanishes_or_breaks_is_told(tmp_path: Path) -> None:
         reduce(table)
 
 
-# ---- what is kept for the next opening --------------------------------------------------------------------
-
-WIDE = "model,step,reward,loss\nMEL,0,0.1,2.0\nMEL,1,,1.0\n"
-MAPPING = """format: mapped
-rows: $.results[*]
-columns: {problem: $.id, score: $.correct, series: ^.model}
-"""
-# Files of sources, and the settings of each.
-KEPT = {
-    "text": ({"a.csv": LONG, "b.tsv": LONG.replace(",", "\t")}, ""),
-    "gzip": ({"a.csv.gz": LONG}, ""),
-    "parquet": ({"a.parquet": "SELECT 'MEL' AS model, 1 AS step, 0.5 AS loss"}, ""),
-    "jsonl": ({"a.jsonl": '{"model": "MEL", "step": 1, "loss": 0.5}\n'}, ""),
-    "chart": ({"a.csv": '"Step","a - loss","a - loss__MIN","a - loss__MAX"\n"0","1","1","1"\n'}, ""),
-    "settings": ({"a.csv": WIDE}, "title: Runs\nrename: {MEL: ours}\nmetrics: [loss]\n"),
-    "outcomes": (
-        {"a.csv": "model,benchmark,problem,score,level\nMEL,AIME,p,1,easy\nMEL,MATH,p,0.5,hard\n"},
-        "score_range: [0, 2]\nprotocol: {samples: 2}\n",
-    ),
-}
-
-
-def write_kept(root: Path, form: str) -> Data:
-    """A source ``s`` in one of several forms."""
-    files, settings = KEPT[form]
-    data = Data(root)
-    for name, text in files.items():
-        write = data.parquet if name.endswith(".parquet") else data.write
-        write(f"s/{name}", text)
-    if settings:
-        data.write("s/source.yml", settings)
-    return data
+# ---- archives and logs of runs ----------------------------------------------------------------------------
 
 
 def reopen(data: Data) -> Source:
     """The source ``s``, with what earlier openings kept."""
     cache = Cache(data.root / "cache")
     return open_source(data.root, "data", "s", load_settings=load_source_settings, cache=cache)
-
-
-@pytest.mark.parametrize("form", KEPT)
-def test_the_second_opening_looks_at_nothing(
-    tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And gives the same source, with the same way to read it."""
-    data = write_kept(tmp_path, form)
-    first = reopen(data)
-    monkeypatch.setattr(sys.modules["reportgen.read.sources"], "survey", None)
-    second = reopen(data)
-    assert second == first
-    assert second.layout == first.layout
-    assert first.warnings == ()
-    if form == "outcomes":
-        assert (second.kind, second.benchmarks, second.slices) == ("outcomes", ("AIME", "MATH"), ("level",))
-        assert second.score_range == (0.0, 2.0)
-
-
-def test_a_changed_file_or_setting_is_looked_at(tmp_path: Path) -> None:
-    """By its content, not by its name; and what was handled is reported every time."""
-    data = write_kept(tmp_path, "settings")
-    assert reopen(data).metrics == ("loss",)
-    (tmp_path / "data/s/source.yml").unlink()
-    assert reopen(data).metrics == ("reward", "loss")
-    data.write("s/a.csv", WIDE.replace("reward", "return"))
-    assert reopen(data).metrics == ("return", "loss")
-    data.write("s/a.csv", f"{WIDE}MEL,2,0.")
-    assert len(reopen(data).warnings) == len(reopen(data).warnings) == 1
-    data = Data(tmp_path / "mapped")
-    data.write("s/a.json", '{"model": "A", "results": [{"id": "p", "correct": true}]}')
-    for fields, hits, slices in (("", 0, ()), ("", 1, ()), ("fields: {name: $.id}\n", 0, ("name",))):
-        data.write("s/source.yml", MAPPING + fields)
-        cache = Cache(tmp_path / "mapped/cache")
-        source = open_source(data.root, "data", "s", load_settings=load_source_settings, cache=cache)
-        assert (source.slices, cache.hits) == (slices, hits)
 
 
 RUNS = "".join(f"%% runs/base_seed{seed}.csv\nstep,loss\n1,{seed}.5\n2,{seed}.25\n" for seed in (1, 2, 3))
@@ -330,9 +205,6 @@ def test_members_are_unpacked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert count() == 6
     cache.prune(-1)
     assert not list((tmp_path / "cache").rglob("*.csv"))
-
-
-# ---- logs of runs -----------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -455,18 +327,6 @@ def test_many_points_are_written_in_parts(tmp_path: Path, monkeypatch: pytest.Mo
     assert len(parted.layout.files) > 20  # type: ignore[attr-defined]
     assert make_frame(read_measurements(tmp_path, parted, parted.metrics)).equals(whole)
     assert len(whole) == 180
-
-
-def test_every_format_has_a_reader() -> None:
-    """What ``format:`` may say is what there is, and each reader has the names that it should."""
-    forms = registry.list_formats()
-    for form in forms:
-        reader = registry.load_reader(form)
-        assert (reader.NAME, bool(reader.TITLE)) == (form.name, True)
-        assert reader.find_units([]) == ()
-    tables = {"csv", "tsv", "json", "jsonl", "parquet", "npz", "wandb-csv", "xlsx", "yaml", "mapped"}
-    assert {*tables, *(form.name for form in forms)} == {*get_args(Format)}
-    assert len({form.name for form in forms}) == len(forms)
 
 
 @pytest.mark.slow

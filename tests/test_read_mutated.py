@@ -11,7 +11,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import duckdb
 import numpy as np
@@ -24,8 +24,9 @@ from mutated_bytes import VARIANTS, mutations, tell
 from tries import is_slow, tries
 
 from reportgen.core.errors import Diagnostics, ReportError
-from reportgen.formats.registry import list_formats
+from reportgen.formats.registry import list_formats, load_reader
 from reportgen.formats.tables import excel, queries
+from reportgen.settings.source import Format
 
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "tests/data"
@@ -47,8 +48,16 @@ MOST_MB = 500
 
 
 def test_every_format_is_among_them() -> None:
-    """No reader is left out."""
-    assert {*FOLDERS, *LISTS} == {form.name for form in list_formats()}
+    """``format:`` may say what there is, and each reader has the names that it should."""
+    forms = list_formats()
+    for form in forms:
+        reader = load_reader(form)
+        assert (reader.NAME, bool(reader.TITLE), reader.find_units([])) == (form.name, True, ())
+    names = [form.name for form in forms]
+    tables = {"csv", "tsv", "json", "jsonl", "parquet", "npz", "wandb-csv", "xlsx", "yaml", "mapped"}
+    assert {*tables, *names} == {*get_args(Format)}
+    assert {*FOLDERS, *LISTS} == {*names}
+    assert len({*names}) == len(names)
 
 
 def files_of(form: str, room: Path) -> Path:
