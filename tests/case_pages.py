@@ -88,12 +88,15 @@ def read_pages(folder: Path) -> list[Case]:
     Raises:
         AssertionError: two cases of a page have one name.
     """
-    cases = [
-        case for path in sorted(folder.glob("*.md")) for case in _split(path.read_text("utf-8"), path)[1]
-    ]
+    cases = [case for path in sorted(folder.glob("*.md")) for case in read_page(path)]
     names = [name_case(case) for case in cases]
     assert len(set(names)) == len(names), sorted({name for name in names if names.count(name) > 1})
     return cases
+
+
+def read_page(path: Path) -> list[Case]:
+    """Return the cases of a page."""
+    return _split(path.read_text("utf-8"), path)[1]
 
 
 def name_case(case: Case) -> str:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from case_pages import read_pages as read_case_pages
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from made_notebooks import find_place, make_notebook, write_notebook
 from markdown import Markdown
-from pygments.lexers import get_all_lexers
+from msgspec.structs import replace
+from test_fences import EXTENSIONS, list_texts, only_problems
 from tries import tries
 
 from reportgen.core.cache import Cache
@@ -27,8 +29,8 @@ from reportgen.narrative.markdown_extensions import (
     put_placeholders,
     walk,
 )
+from reportgen.narrative.notebooks import match_cells, read_cells, replace_cells
 from reportgen.narrative.pages import generate_pages, generate_text, read_page, read_pages
-from reportgen.settings.blocks import BLOCKS
 from reportgen.settings.report import Benchmark, Project, ProjectSettings
 
 if TYPE_CHECKING:
@@ -36,132 +38,12 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 CONTENT = sorted((HERE.parent / "content").rglob("*.md"))
-PARTS = [*("abbr", "admonition", "attr_list", "def_list", "footnotes", "md_in_html", "tables")]
-EXTENSIONS = [*PARTS, *("pymdownx.details", "pymdownx.tabbed", "pymdownx.superfences")]
 MORE = [
     "toc",
     "smarty",
     *(f"pymdownx.{name}" for name in ("highlight", "inlinehilite", "magiclink", "betterem")),
 ]
 PEAK = '{value="peak(MEL)"}'
-
-
-def only_problems(error: ReportError) -> bool:
-    """Whether a refusal has problems, few and with words."""
-    texts = [str(problem) for problem in error.problems if problem.message]
-    return 0 < len(texts) <= 200 and all(len(text) < 2000 for text in texts)
-
-
-def list_texts(page: str) -> list[str]:
-    """The Markdown files of a page of transcripts, without front matter, and their sections one by one."""
-    files = [
-        file
-        for case in read_case_pages(HERE / "transcripts")
-        if case.page.stem == page
-        for file in case.files
-    ]
-    texts = [re.sub(r"\A---\n.*?\n---\n", "", one.text, flags=re.DOTALL) for one in files if not one.kind]
-    return [*texts, *(part for text in texts for part in re.split(r"^## .*\n", text, flags=re.MULTILINE)[1:])]
-
-
-# ---- fences -------------------------------------------------------------------------------------
-
-
-def render_fences(text: str) -> tuple[list[tuple[str, str]], set[int]]:
-    """What the site's formatters are handed, in order, and which of it stands on the page."""
-    calls: list[tuple[str, str]] = []
-
-    def draw(source: str, language: str, *_: Any, **__: Any) -> str:  # noqa: ANN401
-        calls.append((language, source))
-        return f'<figure data-n="{len(calls) - 1}"></figure>'
-
-    fences = [{"name": kind, "class": kind, "format": draw} for kind in BLOCKS]
-    converter = Markdown(
-        extensions=EXTENSIONS, extension_configs={"pymdownx.superfences": {"custom_fences": fences}}
-    )
-    page = re.sub(r"<!--.*?-->", "", converter.convert(text), flags=re.DOTALL)
-    return calls, {int(n) for n in re.findall(r'<figure data-n="(\d+)">', page)}
-
-
-def check_fences(text: str) -> bool:
-    """Hold the fences of a text against what the page becomes; False if the text is refused."""
-    try:
-        found = markup.find_fences(text, "a.md")
-    except ReportError as error:
-        return not only_problems(error)
-    calls, shown = render_fences(text)
-    assert [(fence.kind, fence.body) for fence in found] == calls
-    assert {n for n, fence in enumerate(found) if fence.shown} == shown
-    for fence in found:
-        opening = text.split("\n")[fence.line - 1]
-        assert fence.kind in opening
-        assert opening.expandtabs(4)[fence.column - 1] in "`~"
-    return True
-
-
-def test_fences_of_the_pages_of_cases_are_those_of_superfences() -> None:
-    """Same fences, same text, same lines."""
-    assert sum(map(check_fences, list_texts("fences"))) >= 5
-
-
-PIECES = st.sampled_from(
-    [
-        *(
-            "```curve",
-            "``` {.table}",
-            "~~~panels",
-            "````vega-lite",
-            "```",
-            "~~~",
-            "````",
-            "```python",
-            "`````",
-        ),
-        *(
-            "a: 1",
-            "  b: [x]",
-            "",
-            "",
-            "text",
-            "- item",
-            "1. item",
-            "!!! note",
-            "??? note",
-            '=== "Tab"',
-            "-->",
-        ),
-        *("<div>", "</div>", '<div markdown="1">', "<pre>", "# Title", "[^1]: note", "word", ":   meaning"),
-        *("| a | b |", "|---|---|", "[x]: y", "---", "`a", "\\"),
-    ]
-)
-PREFIXES = st.sampled_from(
-    ["", "", "", "  ", "    ", "    ", "\t", "        ", "> ", "> > ", ">     ", "   > "]
-)
-LINES = st.tuples(PREFIXES, PIECES).map("".join)
-BLOCK = st.tuples(
-    PREFIXES,
-    st.sampled_from(["curve", "panels", "table", "vega-lite"]),
-    st.lists(st.sampled_from(["a: 1", "", "  b: 2", "```x", "\tc"]), max_size=3),
-).map(lambda b: "\n".join(f"{b[0]}{line}" for line in (f"~~~~{b[1]}", *b[2], "~~~~")))
-COMMENT = st.lists(st.one_of(LINES, BLOCK), max_size=4).map(lambda lines: "\n".join(["<!--", *lines, "-->"]))
-DOCUMENTS = st.lists(st.one_of(LINES, BLOCK, COMMENT), max_size=14).map("\n".join)
-
-
-@settings(suppress_health_check=[HealthCheck.too_slow])
-@given(DOCUMENTS)
-def test_any_document_is_read_as_superfences_reads_it(text: str) -> None:
-    """Either the finder and the page agree, or the finder tells a problem."""
-    check_fences(text)
-
-
-def test_no_language_is_taken_for_a_block() -> None:
-    """Of the hundreds of names that Pygments knows, and those that other plugins draw."""
-    names = sorted({alias for _, aliases, *_ in get_all_lexers() for alias in aliases})
-    others = ["mermaid", "math", "vegalite", "vega", "plotly", "text", "plain", "echarts", "markmap", "kroki"]
-    assert len(names) > 500
-    chosen = [name for name in [*names, *others] if name not in BLOCKS]
-    text = "\n".join(f"```{name}\na: 1\n```\n\n~~~ {name}\n~~~\n" for name in chosen)
-    assert markup.find_fences(text, "a.md") == ()
 
 
 # ---- statements ---------------------------------------------------------------------------------
@@ -323,6 +205,53 @@ def test_typed_text_keeps_lines_and_everything_else() -> None:
     typed = markup.strip_bindings(text)
     assert typed == f"a b\nc\n d `[e]{PEAK}` [f]{{.g}} \\[h]{PEAK}\n\n\t[i]{PEAK}\n"
     assert typed.count("\n") == text.count("\n")
+
+
+# ---- notebooks ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+@pytest.mark.parametrize("layout", [{"indent": 1}, {"indent": 2}, {"indent": "\t", "ensure_ascii": False}])
+def test_cells_are_read_with_their_places_in_the_file(
+    layout: dict[str, Any], ends: str, tmp_path: Path
+) -> None:
+    """Blocks and bound values of Markdown cells alone, as Jupyter, Colab and others indent them."""
+    title = '# Results\n\nSaid "twice": [0.72]{value="final(GRPO)" of="runs"}.\n'
+    figure = "Text.\n\n```curve\nsource: runs\ntitle: In a notebook\n```"
+    said = "é 🙂 [72%]{value=\"final(GRPO)\" of='runs'} and\n[so it is]{claim='final(GRPO) > 0' of='runs'}"
+    code = ("# source:\nprint('```curve')",)
+    text = json.dumps(make_notebook(title, code, figure, said), **layout)
+    (tmp_path / "a.ipynb").write_bytes(text.replace("\n", ends).encode())
+    problems = Diagnostics()
+    (page,) = read_pages(Project(tmp_path, "", ("a.ipynb",), ProjectSettings()), problems)
+    assert problems.found == []
+    assert (page.title, page.text) == ("Results", f"{title}\n\n{figure}\n\n{said}")
+    assert [(one.kind, one.location.line) for one in page.blocks] == [
+        ("curve", find_place(text, ["Text.", "```curve"])[0])
+    ]
+    words = ("[0.72]", "[72%]", "[so it is]")
+    for one, word in zip(page.bindings, words, strict=True):
+        places = [(place.line, place.column) for place in (one.location, one.expression_location)]
+        assert places == [find_place(text, [word]), find_place(text, [word, "final("])]
+        assert page.text[one.start : one.end] == word[1:-1]
+
+
+def test_a_cell_is_replaced_where_it_stands_and_matched_by_its_id() -> None:
+    """With what is nested in it, and nothing behind it; without ids, or with one twice, all must be there."""
+    cell = '<div class="jp-Cell"><div class="jp-RenderedMarkdown jp-MarkdownOutput">{}</div></div>\n'
+    nested = "<div><div>old</div>&lt;/div&gt;</div>"
+    page = cell.format("first") + "<pre>code</pre>" + cell.format(nested) + cell.format("last")
+    replaced = replace_cells(page, (0, 1, 2), {1: "<p>new</p>"})
+    assert replaced == page.replace(nested, "\n<p>new</p>\n")
+    assert replace_cells(page, (0, 4, 5), {1: "no", 4: "<p>new</p>"}) == replaced
+    cells = read_cells(write_notebook("One", ("1",), "Two", "Three"), "a.ipynb")
+    output = '<div id="cell-id={}"><div class="jp-MarkdownOutput"></div></div>'
+    page = output.format("cell-1") + output.format("cell-4")
+    assert match_cells(page, cells) == (0, 2)
+    assert match_cells(page + page, cells) == ()
+    older = [replace(cell, id="") for cell in cells]
+    assert match_cells(page, older) == ()
+    assert match_cells('<div class="jp-MarkdownOutput"></div>' * 3, older) == (0, 1, 2)
 
 
 # ---- pages --------------------------------------------------------------------------------------

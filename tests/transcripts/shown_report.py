@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urldefrag
 
 from html_tree import read_html, table_rows, words
+from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostics, ReportError
 from reportgen.draft.gathering import gather_pages
@@ -68,9 +69,12 @@ def show_report(root: Path, places: Sequence[str] = ()) -> str:
 def list_pages(root: Path, paths: Sequence[str] = ()) -> str:
     """Return what is read from the pages of a report: titles, blocks, statements and headings by place.
 
-    A problem does not keep the rest from being listed; those of data are no concern of this.
+    A problem does not keep the rest from being listed; those of data are no concern of this. Notebooks
+    that are named are pages, as mkdocs-jupyter makes them.
     """
     project, problems = open_report(root / "mkdocs.yml").project, Diagnostics()
+    notebooks = [path for path in paths if path.endswith(".ipynb")]
+    project = replace(project, page_paths=(*project.page_paths, *notebooks))
     pages = gather_pages(project, problems)
     lines = [line for page in pages if page.path in paths or not paths for line in _list_page(page)]
     return "".join(f"{line}\n" for line in (*lines, *map(str, problems.in_order())))
