@@ -1,367 +1,71 @@
-"""``reportgen init``: the small report it writes."""
+"""What others install and run is one fixed content: workflows that init writes, actions, and packages.
+
+What init writes and says, and which faults of workflows it names, stands in ``transcripts/starting.md``.
+"""
 
 from __future__ import annotations
 
-import csv
 import json
+import os
 import re
-from typing import TYPE_CHECKING, Any
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import pytest
 import yaml
 from command_line import call
+from hypothesis import given
+from hypothesis import strategies as st
+from packaging.requirements import Requirement
+from tries import slow_after
 
-from reportgen.core.errors import ReportError
-from reportgen.settings.report import FrontMatter
-from reportgen.settings.source import SourceSettings
-from reportgen.site.starter import (
-    PUBLISHING,
-    REVIEWING,
-    can_use_actions,
-    check_workflows,
-    write_starter,
-    write_workflows,
-)
+from reportgen.site import starter
+from reportgen.site.starter import PUBLISHING, REVIEWING, write_starter, write_workflows
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-FILES = (
-    ".github/PUBLISHING.md",
-    ".github/workflows/pages.yml",
-    ".gitignore",
-    "README.md",
-    "content/first-benchmark.md",
-    "content/index.md",
-    "data/first-benchmark/runs.csv",
-    "data/first-benchmark/source.yml",
-    "mkdocs.yml",
-    "requirements.txt",
-)
+ROOT = Path(__file__).parents[1]
+STARTER = "reportgen/site/starter"
+WORKFLOWS = [
+    *sorted((ROOT / ".github" / "workflows").glob("*.yml")),
+    ROOT / STARTER / "github" / "workflows" / "pages.yml",
+    *sorted((ROOT / f"{STARTER}_workflows" / "github" / "workflows").glob("*.yml")),
+    *sorted((ROOT / "action").glob("*/action.yml")),
+]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+NEEDED = [*PROJECT["project"]["dependencies"], *PROJECT["build-system"]["requires"]]
+# Which client of Spark fits is up to a user's cluster, so it is in no lock.
+LOCKED = [name for name in PROJECT["project"]["optional-dependencies"] if name != "spark"]
+EXTRAS = [one for extra in LOCKED for one in PROJECT["project"]["optional-dependencies"][extra]]
+LOCKS = {f"{STARTER}/requirements.txt": NEEDED, "requirements.lock": [*NEEDED, *EXTRAS]}
+PYTHONS = ("3.11.9", "3.12.0", "3.13.0", "3.14.0")
+ADDRESS = "https://code.example.org/someone/reportgen.git"
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+KNOWN = f"mkdocs-reportgen @ git+https://github.com/lab/reportgen.git@{COMMIT}"
 
 
-def test_writes_every_file_under_its_own_name(tmp_path: Path) -> None:
-    """A new folder holds the whole report, dotfiles with their dots, and the paths are returned."""
-    target = tmp_path / "deep" / "my-report"
-    assert write_starter(target) == FILES
-    assert sorted(p.relative_to(target).as_posix() for p in target.rglob("*") if p.is_file()) == sorted(FILES)
-
-
-def test_takes_an_empty_folder(tmp_path: Path) -> None:
-    """A folder that exists and is empty is filled."""
-    assert write_starter(tmp_path) == FILES
-
-
-def test_refuses_a_folder_with_something_in_it(tmp_path: Path) -> None:
-    """Nothing of the user's is ever overwritten, not even beside our files."""
-    (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
-    with pytest.raises(ReportError, match=r"the folder is not empty\. Name a folder that does not exist yet"):
-        write_starter(tmp_path)
-    assert [p.name for p in tmp_path.iterdir()] == ["notes.txt"]
-
-
-def test_refuses_a_file(tmp_path: Path) -> None:
-    """A file in the place of the folder is a problem of the user's, with its place."""
-    target = tmp_path / "report"
-    target.write_text("mine", encoding="utf-8")
-    with pytest.raises(ReportError, match="report: there is already a file"):
-        write_starter(target)
-
-
-def test_its_settings_are_valid(tmp_path: Path) -> None:
-    """The front matter and source.yml of the starter follow our own settings."""
+def test_its_prose_is_bound_to_its_data(tmp_path: Path) -> None:
+    """No other number stands in the text of the small report."""
     write_starter(tmp_path)
-    source = yaml.safe_load((tmp_path / "data/first-benchmark/source.yml").read_text(encoding="utf-8"))
-    assert "synthetic" in (SourceSettings.model_validate(source).approximate or "")
-    page = (tmp_path / "content/first-benchmark.md").read_text(encoding="utf-8")
-    benchmark = FrontMatter.model_validate(yaml.safe_load(page.split("---\n")[1])).benchmark
-    assert benchmark is not None
-    assert (benchmark.source, benchmark.metric) == ("first-benchmark", "accuracy")
-
-
-def test_its_data_are_two_methods_with_three_seeds(tmp_path: Path) -> None:
-    """The runs are what the page says they are."""
-    write_starter(tmp_path)
-    with (tmp_path / "data/first-benchmark/runs.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert {(row["method"], row["seed"]) for row in rows} == {
-        (method, seed) for method in ("baseline", "new method") for seed in "123"
-    }
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "wrong"),
-    [
-        ("baseline,1,0,0.2465", "baseline,1,0,0.9465", "start(baseline)"),
-        ("new method,1,0,0.2395", "new method,1,0,0.9395", "start('new method')"),
-        ("new method,3,1000,0.7526", "new method,3,1000,0.0526", "better('new method', baseline)"),
-        ("baseline,3,", "", "n(baseline)"),
-        ("new method,3,", "", "n('new method')"),
-    ],
-)
-def test_its_prose_is_bound_to_its_data(old: str, new: str, wrong: str, tmp_path: Path) -> None:
-    """Whatever number of the data changes, the sentence about it is a warning."""
-    write_starter(tmp_path)
-    data = tmp_path / "data/first-benchmark/runs.csv"
-    text = data.read_text(encoding="utf-8")
-    lines = [line for line in text.splitlines() if not old.endswith(",") or not line.startswith(old)]
-    data.write_text("\n".join(lines).replace(old, new) + "\n", encoding="utf-8")
-    done = call(tmp_path, "check", "--format", "json")
-    found = json.loads(done.stdout)["statements"]
-    assert wrong in {one["expression"] for one in found if one["truth"] != "holds"}
     prose = (tmp_path / "content/first-benchmark.md").read_text(encoding="utf-8").partition("# First")[2]
     unbound = re.sub(r"\[[^\]]*\]\{[^}]*\}|```.*?```", "", prose, flags=re.DOTALL)
     assert re.findall(r"\d[\d.]*%?|\b(?:half|two|three|both)\b", unbound.lower()) == ["500", "95%"]
 
 
-def test_it_builds_without_a_warning(tmp_path: Path) -> None:
-    """What a newcomer sees first has a figure, a table and a card, and no complaint."""
-    write_starter(tmp_path)
-    built = call(tmp_path, "build", "--strict")
-    assert built.returncode == 0, built.stderr
-    assert "2 pages, 1 figure" in built.stdout
-    page = (tmp_path / "site/first-benchmark/index.html").read_text(encoding="utf-8")
-    assert "synthetic" in page
-    overview = (tmp_path / "site/index.html").read_text(encoding="utf-8")
-    assert 'class="rg-card' in overview
-    assert "<dt><a href=" in overview
-
-
-def test_a_site_knows_the_address_that_the_workflow_says(tmp_path: Path) -> None:
-    """Its page for addresses that do not exist works below one, and links to it have pictures."""
-    write_starter(tmp_path)
-    done = call(tmp_path, "build", "--strict", SITE_URL="https://lab.github.io/report/")
-    assert done.returncode == 0, done.stderr
-    assert '"/report/' in (tmp_path / "site/404.html").read_text(encoding="utf-8")
-    page = (tmp_path / "site/first-benchmark/index.html").read_text(encoding="utf-8")
-    assert '<link rel="canonical" href="https://lab.github.io/report/first-benchmark/">' in page
-
-
-@pytest.mark.parametrize("below", ["mine/report", "mine/deep/report"])
-def test_a_folder_that_cannot_be_made_is_a_problem(tmp_path: Path, below: str) -> None:
-    """With the system's reason, and with nothing left behind."""
-    (tmp_path / "mine").write_text("a file", encoding="utf-8")
-    with pytest.raises(ReportError, match=r"Not a directory.*Name "):
-        write_starter(tmp_path / below)
-    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
-
-
-ALL = (*REVIEWING, *PUBLISHING)
-WORKFLOWS = {
-    "report.yml": "review",
-    "report-comment.yml": "comment",
-    "pages.yml": "publish",
-    "release.yml": "archive",
-}
-COMMIT = "1" * 40
-KNOWN = f"mkdocs-reportgen @ git+https://github.com/lab/reportgen.git@{COMMIT}"
-
-
-def read_steps(workflow: Path) -> list[dict[str, Any]]:
-    """The steps of all jobs of a workflow that use actions."""
-    jobs = yaml.safe_load(workflow.read_text(encoding="utf-8"))["jobs"].values()
-    return [step for job in jobs for step in job["steps"] if "uses" in step]
-
-
-@pytest.mark.parametrize("below", ["", "reports/of our lab"])
-def test_workflows_stand_at_the_top_of_the_repository(below: str, tmp_path: Path) -> None:
-    """They name the report, and the actions of the commit that init belonged to."""
-    (tmp_path / ".git").mkdir()
-    write_starter(tmp_path / below / "new", with_workflow=False)
-    assert can_use_actions(KNOWN)
-    written = write_workflows(tmp_path / below / "new", ALL, KNOWN)
-    assert written == tuple(sorted(tmp_path / name for name in ALL))
-    for name, action in WORKFLOWS.items():
-        steps = read_steps(tmp_path / ".github/workflows" / name)
-        (step,) = [one for one in steps if "reportgen" in one["uses"]]
-        assert step["uses"] == f"lab/reportgen/action/{action}@{COMMIT}"
-        assert step["with"]["config-file"] == f"{below}/new/mkdocs.yml".lstrip("/")
-
-
-@pytest.mark.parametrize(
-    "requirement",
-    [
-        "",
-        f"mkdocs-reportgen @ git+https://example.org/lab/reportgen@{COMMIT}",
-        f"mkdocs-reportgen @ https://github.com/lab/reportgen/x.zip#sha256={64 * '1'}",
-    ],
-)
-def test_an_unknown_commit_is_zeros(requirement: str, tmp_path: Path) -> None:
-    """No repository has that commit, so that the workflow fails instead of running something else."""
-    write_starter(tmp_path)
-    assert not can_use_actions(requirement)
-    for path in write_workflows(tmp_path, REVIEWING, requirement):
-        assert any("@" + 40 * "0" in step["uses"] for step in read_steps(path))
-
-
-@pytest.mark.parametrize("name", REVIEWING)
-def test_a_workflow_is_never_overwritten(name: str, tmp_path: Path) -> None:
-    """Neither is the other one written then."""
-    write_starter(tmp_path)
-    path = tmp_path / name
-    path.write_text("mine", encoding="utf-8")
-    with pytest.raises(ReportError, match=f"{name}: there is such a file"):
-        write_workflows(tmp_path, REVIEWING)
-    assert path.read_text(encoding="utf-8") == "mine"
-    assert {one.name for one in path.parent.iterdir()} == {"pages.yml", path.name}
-
-
-def test_workflows_need_a_report(tmp_path: Path) -> None:
-    """A typing error in the folder's name makes no files."""
-    with pytest.raises(ReportError, match=r"there is no mkdocs\.yml"):
-        write_workflows(tmp_path, ALL)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_both_ways_to_publish_say_which_clicks_switch_it_on(tmp_path: Path) -> None:
-    """Whether the workflow uses our actions or pip, in the words of GitHub's menus."""
-    write_starter(tmp_path / "pip")
-    write_starter(tmp_path / "actions", with_workflow=False)
-    write_workflows(tmp_path / "actions", PUBLISHING, KNOWN)
-    for kind in ("pip", "actions"):
-        page = (tmp_path / kind / ".github/PUBLISHING.md").read_text(encoding="utf-8")
-        for word in ("Settings", "Pages", "Build and deployment", "Source", "GitHub Actions"):
-            assert f"**{word}**" in page
-        assert "PUBLISHING.md" in (tmp_path / kind / "README.md").read_text(encoding="utf-8")
-
-
 @pytest.fixture
-def complete(tmp_path: Path) -> Path:
-    """A report with all four workflows, as init writes them."""
+def complete(tmp_path: Path) -> dict[str, str]:
+    """The four workflows as init writes them, by their names."""
     write_starter(tmp_path, with_workflow=False)
-    write_workflows(tmp_path, ALL, KNOWN)
-    return tmp_path
+    written = write_workflows(tmp_path, (*REVIEWING, *PUBLISHING), KNOWN)
+    return {path.name: path.read_text("utf-8") for path in written if path.suffix == ".yml"}
 
 
-def test_workflows_as_written_are_complete(complete: Path) -> None:
-    """Nothing is missing in what init writes, and names that are waited for are there."""
-    check_workflows(complete)
-
-
-@pytest.mark.parametrize(
-    ("name", "old", "new"),
-    [
-        ("report-comment.yml", "      actions: read #", "      contents: write\n      actions: read #"),
-        ("pages.yml", "branches: [main]", "branches: [trunk]"),
-        ("pages.yml", "config-file: mkdocs.yml", "config-file: other.yml\n          strict: false"),
-        ("report.yml", "fail-on: flips", "fail-on: never"),
-        ("report.yml", "    steps:\n", "    steps:\n      - uses: ./.github/actions/mine\n"),
-    ],
-)
-def test_what_users_may_change_is_fine(name: str, old: str, new: str, complete: Path) -> None:
-    """Pictures in comments, another default branch, inputs of actions, and steps of their own."""
-    change_workflow(complete, name, old, new)
-    check_workflows(complete)
-
-
-FAULTS = [
-    ("report.yml", "name: Report", "name: Review", 'waits for the name of this one. Write "name: Report"'),
-    ("report.yml", "name: Report\n", "", "waits for the name of this one"),
-    ("report.yml", "closed]", "edited]", 'types of "pull_request" lack closed'),
-    (
-        "report.yml",
-        "  pull_request:\n",
-        "  pull_request_target:\n",
-        "gives rights to what a pull request brings",
-    ),
-    ("report.yml", "  pull_request:\n", "  push:\n", 'does not run on "pull_request"'),
-    ("report.yml", "contents: read", "contents: write", 'does not need the permission "contents: write"'),
-    (
-        "report.yml",
-        "permissions:\n  contents: read\n",
-        "",
-        'permission "the default of the repository: write"',
-    ),
-    ("report.yml", "permissions:\n  contents: read\n", "permissions: write-all\n", '"write-all: write"'),
-    (
-        "report-comment.yml",
-        "      pull-requests: write",
-        "      pull-requests: read",
-        '"pull-requests: write". Add',
-    ),
-    (
-        "report-comment.yml",
-        "workflows: [Report]",
-        "workflows: [CI]",
-        'workflows of "workflow_run" lack Report',
-    ),
-    ("pages.yml", "[Report, Release]", "Report", "lack Release"),
-    ("pages.yml", "  workflow_dispatch:\n", "", 'does not run on "workflow_dispatch"'),
-    ("pages.yml", "      id-token: write", "      id-token: none", '"id-token: write". Add'),
-    ("pages.yml", "  deploy:\n    name", "  send:\n    name", 'there is no job "deploy"'),
-    ("pages.yml", f"publish@{COMMIT}", f"publish@{'2' * 40}", "different commits of reportgen"),
-    (
-        "pages.yml",
-        f"lab/reportgen/action/publish@{COMMIT}",
-        f"lab/other@{COMMIT}",
-        "no step uses action/publish",
-    ),
-    (
-        "pages.yml",
-        "deploy-pages@cd2ce8fcbc39b97be8ca5fce6e763baed58fa128",
-        "deploy-pages@v5",
-        "is not pinned",
-    ),
-    ("release.yml", f"archive@{COMMIT}", f"archive@{'0' * 40}", "nothing says which reportgen this is"),
-    ("release.yml", "lab/reportgen/action", "OWNER/reportgen/action", "nothing says which reportgen this is"),
-    ("release.yml", "jobs:\n", "jobs: [\n", "release.yml:"),
-]
-
-
-def change_workflow(report: Path, name: str, old: str, new: str) -> None:
-    """Replace a part of a workflow that is there."""
-    path = report / ".github/workflows" / name
-    text = path.read_text(encoding="utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new), encoding="utf-8")
-
-
-@pytest.mark.parametrize(("name", "old", "new", "words"), FAULTS)
-def test_a_workflow_that_does_not_fit_is_reported(
-    name: str, old: str, new: str, words: str, complete: Path
-) -> None:
-    """What keeps the four from working together, with its place and what to do."""
-    change_workflow(complete, name, old, new)
-    with pytest.raises(ReportError) as caught:
-        check_workflows(complete)
-    assert any(words in str(problem) for problem in caught.value.problems), str(caught.value)
-    assert {problem.location.file.rpartition("/")[2] for problem in caught.value.problems} <= set(WORKFLOWS)
-
-
-@pytest.mark.parametrize("content", ["", "# later", "release", "[1]", "jobs: {}"])
-def test_a_workflow_without_content_is_reported(content: str, complete: Path) -> None:
-    """With what it lacks."""
-    (complete / ".github/workflows/release.yml").write_text(content, encoding="utf-8")
-    with pytest.raises(ReportError, match='does not run on "release"'):
-        check_workflows(complete)
-
-
-@pytest.mark.parametrize("name", WORKFLOWS)
-def test_a_workflow_that_is_missing_is_reported(name: str, complete: Path) -> None:
-    """With the command that writes it."""
-    (complete / ".github/workflows" / name).unlink()
-    with pytest.raises(
-        ReportError, match=rf"{name}: there is no such workflow\. \"reportgen init --"
-    ) as caught:
-        check_workflows(complete)
-    assert len(caught.value.problems) == 1
-
-
-def test_the_command_leaves_with_1_if_something_is_missing(tmp_path: Path, complete: Path) -> None:
-    """All at once, and with 0 and one line if nothing is."""
-    done = call(complete, "init", "--check-actions")
-    assert (done.returncode, done.stdout) == (0, "The four workflows are complete and fit together.\n")
-    for name in WORKFLOWS:
-        (tmp_path / ".github/workflows" / name).unlink()
-    done = call(complete, "init", "--check-actions")
-    assert done.returncode == 1
-    assert done.stderr.endswith("4 problems; the workflows do not work together yet.\n")
-
-
-def test_no_workflow_gives_rights_to_a_pull_request(complete: Path) -> None:
+def test_no_workflow_gives_rights_to_a_pull_request(complete: dict[str, str]) -> None:
     """What runs the code of a pull request may only read, and what may do more checks none of it out."""
-    for name in WORKFLOWS:
-        text = (complete / ".github/workflows" / name).read_text(encoding="utf-8")
+    assert len(complete) == 4
+    for text in complete.values():
         workflow = yaml.safe_load(text)
         events = workflow[True]  # "on" is a truth value to YAML 1.1
         assert "pull_request_target" not in events
@@ -372,28 +76,245 @@ def test_no_workflow_gives_rights_to_a_pull_request(complete: Path) -> None:
         else:
             assert workflow["permissions"] == {}
         if "workflow_run" in events:
-            checkouts = [
-                one for one in read_steps(complete / ".github/workflows" / name) if "checkout" in one["uses"]
-            ]
+            steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+            checkouts = [one for one in steps if "checkout" in one.get("uses", "")]
             assert all("ref" not in one["with"] for one in checkouts)
             assert "download-artifact" not in text
 
 
-def test_what_publishes_runs_on_the_default_branch_and_one_after_the_other(complete: Path) -> None:
+def test_what_publishes_runs_on_the_default_branch_and_one_after_the_other(complete: dict[str, str]) -> None:
     """GitHub lets no tag and no pull request deploy; and what was collected last is deployed last."""
-    text = (complete / ".github/workflows/pages.yml").read_text(encoding="utf-8")
-    workflow = yaml.safe_load(text)
+    workflow = yaml.safe_load(complete["pages.yml"])
     assert set(workflow[True]) == {"push", "workflow_run", "workflow_dispatch"}
     assert workflow["concurrency"] == {"group": "pages", "cancel-in-progress": False}
-    assert {name for name, job in workflow["jobs"].items() if "write" in job["permissions"].values()} == {
-        "deploy"
-    }
+    writing = {name for name, job in workflow["jobs"].items() if "write" in job["permissions"].values()}
+    assert writing == {"deploy"}
 
 
-@pytest.mark.parametrize("action", ["labeled", "unlabeled", "closed"])
-def test_what_changes_only_what_is_published_builds_nothing(action: str, complete: Path) -> None:
+def test_what_changes_only_what_is_published_builds_nothing(complete: dict[str, str]) -> None:
     """The run is only there for pages.yml to follow; that of a label does not cancel a build, either."""
-    workflow = yaml.safe_load((complete / ".github/workflows/report.yml").read_text(encoding="utf-8"))
-    assert action in workflow[True]["pull_request"]["types"]
-    assert f'"{action}"' not in workflow["jobs"]["report"]["if"]
+    workflow = yaml.safe_load(complete["report.yml"])
+    assert {"labeled", "unlabeled", "closed"} <= {*workflow[True]["pull_request"]["types"]}
+    assert not re.search('"(labeled|unlabeled|closed)"', workflow["jobs"]["report"]["if"])
     assert workflow["concurrency"]["group"].endswith("-${{ endsWith(github.event.action, 'labeled') }}")
+
+
+@pytest.mark.parametrize(
+    "requirement",
+    slow_after(1, ["", f"mkdocs-reportgen @ git+https://github.com/lab/reportgen.git@{'1' * 40}"]),
+)
+def test_workflows_have_no_known_weakness(requirement: str, tmp_path: Path) -> None:
+    """An auditor of workflows, at its strictest, finds nothing in ours and in those that init writes."""
+    write_starter(tmp_path / "pip", requirement)
+    write_starter(tmp_path / "actions", requirement, with_workflow=False)
+    write_workflows(tmp_path / "actions", (*REVIEWING, *PUBLISHING), requirement)
+    auditor = Path(sys.executable).with_name("zizmor")
+    options = ["--offline", "--no-config", "--persona=auditor", "--strict-collection", "--no-progress"]
+    folders = [str(folder / ".github" / "workflows") for folder in (ROOT, *tmp_path.iterdir())]
+    actions = [str(path) for path in WORKFLOWS if path.name == "action.yml"]
+    done = subprocess.run(
+        [auditor, *options, *folders, *actions], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr.count("completed") == len(WORKFLOWS)
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_actions_are_pinned_to_a_commit_with_its_version(workflow: Path) -> None:
+    """A tag can be moved; the comment says which release the commit is, the same in every workflow."""
+    everywhere = set(re.findall(r"uses: *(.*)", "".join(path.read_text("utf-8") for path in WORKFLOWS)))
+    used = re.findall(r"uses: *(.*)", workflow.read_text("utf-8"))
+    assert used
+    for one in used:
+        if one.startswith("OWNER/"):  # filled in by init, with a commit of ours
+            assert re.fullmatch(r"OWNER/reportgen/action/(archive|comment|publish|review)@0{40}", one)
+            continue
+        assert re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", one)
+        assert {other for other in everywhere if other.split("@")[0] == one.split("@")[0]} == {one}
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+@pytest.mark.parametrize("python", PYTHONS)
+def test_every_dependency_is_locked_within_its_bounds(lock: str, python: str) -> None:
+    """One version for each Python that we support, with hashes; make lock writes it again."""
+    text = (ROOT / lock).read_text(encoding="utf-8").replace("\\\n", " ")
+    environment = {"python_full_version": python, "python_version": python[:4]}
+    pinned: dict[str, str] = {}
+    for line in text.splitlines():
+        words, *hashes = line.split(" --hash=")
+        requirement = Requirement(words)
+        assert hashes, words
+        assert all(re.fullmatch(r"sha256:[0-9a-f]{64} *", one) for one in hashes)
+        if requirement.marker is None or requirement.marker.evaluate(environment):
+            assert requirement.name not in pinned
+            pinned[requirement.name] = str(requirement.specifier).removeprefix("==")
+    for one in map(Requirement, LOCKS[lock]):
+        if one.marker is None or one.marker.evaluate(environment):
+            assert one.specifier.contains(pinned[one.name.lower()]), f"{one}: run make lock"
+
+
+def test_every_dependency_has_an_upper_bound() -> None:
+    """A next major version may break what we use: it is let in after a look."""
+    for dependency in (*PROJECT["project"]["dependencies"], *EXTRAS):
+        assert {"<", "=="} & {one.operator for one in Requirement(dependency).specifier}, dependency
+
+
+def test_nothing_installs_the_other_project_of_our_name() -> None:
+    """On the package index "reportgen" is somebody else's; ours comes from a folder or an address."""
+    assert PROJECT["project"]["name"] == "mkdocs-reportgen"
+    files = [*WORKFLOWS, ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "Makefile"]
+    for folder in ("content", "reportgen"):
+        files += [path for path in (ROOT / folder).rglob("*") if path.suffix in {".md", ".py", ".yml"}]
+    # In a sentence, as the name of a danger, it stands in code marks.
+    installed = re.compile(r"(?<!`)\bpip3? install (?:-\S+ )*[\"']?reportgen\b")
+    for path in files:
+        assert not installed.search(path.read_text(encoding="utf-8")), path
+
+
+# ---- installed from a checkout on this machine
+
+
+def init_installed_from(folder: Path, record: object) -> str:
+    """Run ``reportgen init report`` as if an installer had noted this record; return what it warns of."""
+    noted = folder / "packages" / "mkdocs_reportgen-0.1.0.dist-info"
+    noted.mkdir(parents=True)
+    (noted / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: mkdocs-reportgen\nVersion: 0.1.0\n", "utf-8"
+    )
+    (noted / "direct_url.json").write_text(json.dumps(record), "utf-8")
+    with patch.object(sys, "path", [str(folder / "packages"), *sys.path]):
+        done = call(folder, "init", "report")
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+def install_step(folder: Path) -> dict[str, Any]:
+    """The step of the workflow that installs reportgen, as GitHub reads it."""
+    workflow = yaml.safe_load((folder / "report/.github/workflows/pages.yml").read_text("utf-8"))
+    (step,) = (one for one in workflow["jobs"]["build"]["steps"] if one.get("name") == "Install reportgen")
+    return dict(step)
+
+
+@pytest.mark.parametrize("requirement", ["", f"mkdocs-reportgen @ git+{ADDRESS}@{COMMIT}"])
+def test_the_step_that_installs_runs_in_a_shell(requirement: str, tmp_path: Path) -> None:
+    """Run as GitHub runs it, with a pip that prints what it is given: locked versions first, or nothing."""
+    init_installed_from(tmp_path, {})
+    pip = tmp_path / "pip"
+    pip.write_text('#!/bin/sh\nfor word in "$@"; do echo "<$word>"; done\n', "utf-8")
+    pip.chmod(0o755)
+    environment = {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "REPORTGEN": requirement}
+    command = ["bash", "-e", "-c", install_step(tmp_path)["run"]]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if requirement:
+        assert done.returncode == 0
+        first = ["install", "--require-hashes", "--only-binary", ":all:", "-r", "requirements.txt"]
+        then = ["install", "--no-deps", "--no-build-isolation", requirement]
+        assert done.stdout.split("\n")[:-1] == [f"<{word}>" for word in (*first, *then)]
+    else:
+        assert done.returncode == 1
+        assert done.stdout.startswith("::error::Nothing says which reportgen to install.")
+
+
+def git(folder: Path, *words: str) -> str:
+    """Run git as nobody in particular."""
+    names = [f"GIT_{role}_{what}" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")]
+    who = dict.fromkeys(names, "a@example.org")
+    alone = os.environ | who | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+    command = ["git", "-C", str(folder), *words]
+    return subprocess.run(command, env=alone, capture_output=True, text=True, check=True).stdout.strip()
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A clone whose commit and tag are published, of which git believes that it came from ``ADDRESS``."""
+    first, clone = tmp_path / "first", tmp_path / "clone"
+    first.mkdir()
+    git(first, "init", "--quiet", "--initial-branch", "main")
+    git(first, "commit", "--quiet", "--allow-empty", "--message", "One")
+    git(first, "tag", "--annotate", "--message", "The first", "v1")
+    git(first, "commit", "--quiet", "--allow-empty", "--message", "Two")
+    git(tmp_path, "clone", "--quiet", str(first), "clone")
+    git(clone, "remote", "set-url", "origin", ADDRESS)
+    return clone
+
+
+def told_from(folder: Path, tmp_path: Path) -> str:
+    """What ``init`` writes into the workflow if reportgen was installed from a folder, or why nothing."""
+    warned = init_installed_from(tmp_path, {"url": folder.as_uri(), "dir_info": {"editable": True}})
+    return str(install_step(tmp_path)["env"]["REPORTGEN"]) or warned
+
+
+@pytest.mark.parametrize("place", ["branch", "worktree", "tag", "packed tag"])
+def test_a_clone_names_a_commit_that_others_can_have(checkout: Path, tmp_path: Path, place: str) -> None:
+    """The last one of a branch of origin, or one with a tag, whether or not it has a message of its own."""
+    folder = checkout
+    if place == "worktree":  # its .git is a file, and its branches are those of the repository
+        folder = tmp_path / "other"
+        git(checkout, "worktree", "add", "--quiet", "-b", "other", str(folder))
+    elif "tag" in place:
+        git(checkout, "checkout", "--quiet", "--detach", "v1")
+        git(checkout, "pack-refs", "--all")
+        if place == "tag":
+            git(checkout, "tag", "lightweight")
+    commit = git(checkout, "rev-parse", "HEAD")
+    assert told_from(folder, tmp_path) == f"mkdocs-reportgen @ git+{ADDRESS}@{commit}"
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (
+            "commit --quiet --allow-empty --message Mine",
+            "is not the last one of a branch of its origin; push it",
+        ),
+        ("remote set-url origin git@example.org:someone/reportgen", "it did not come from a plain https://"),
+        (
+            "remote set-url origin https://me:secret@example.org/reportgen",
+            "it did not come from a plain https://",
+        ),
+        ("remote remove origin", "the repository there has no remote called origin"),
+        ("", "which is no checkout of a git repository"),
+    ],
+)
+def test_what_nobody_else_has_is_not_named(checkout: Path, tmp_path: Path, words: str, reason: str) -> None:
+    """A commit of one's own, an origin that is not public, and a folder that was unpacked or is gone."""
+    if words:
+        git(checkout, *words.split())
+    told = told_from(checkout if words else tmp_path / "gone", tmp_path)
+    assert (reason in told, "secret" in told) == (True, False), told
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8) | st.just(ADDRESS) | st.just(COMMIT),
+    lambda part: st.lists(part, max_size=2) | st.dictionaries(st.text(max_size=8), part, max_size=3),
+    max_leaves=4,
+)
+BEGUN = st.builds("{}{}".format, st.sampled_from([ADDRESS, COMMIT]), st.text(max_size=3))
+TEXTS = st.text(max_size=8) | BEGUN | JSON
+RECORDS = JSON | st.fixed_dictionaries(
+    {"url": TEXTS},
+    optional={
+        "vcs_info": JSON | st.fixed_dictionaries({"vcs": st.just("git"), "commit_id": TEXTS}),
+        "archive_info": JSON | st.fixed_dictionaries({"hash": TEXTS, "hashes": JSON}),
+        "dir_info": JSON,
+    },
+)
+
+
+@given(RECORDS)
+def test_whatever_is_noted_gives_a_safe_requirement_or_a_reason(record: object) -> None:
+    """No record gets a character that a shell, YAML or pip obeys into a workflow; none gives a traceback."""
+
+    class Noted:
+        """An installed distribution, as far as it is asked."""
+
+        def read_text(self, _name: str) -> str:
+            return json.dumps(record)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(starter, "distributions", lambda **_: [Noted()])
+        try:
+            requirement = starter.find_requirement()
+        except starter.UnknownSourceError:
+            return
+    assert re.fullmatch(r"mkdocs-reportgen @ (git\+)?https://[\w.:/~+@#=-]+", requirement, re.ASCII)

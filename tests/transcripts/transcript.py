@@ -8,15 +8,17 @@ and of a ``review.json`` those of its page; ``links SITE CLASS …`` dead links 
 ``python FILE`` runs statements as cells of a notebook; ``sources`` prints what is read below ``data/``. After
 ``reportgen describe``: ``described PATH KEY …`` prints parts of its JSON, and ``paste PATH [PURPOSE]`` writes
 what it suggests. ``drawn_report`` has commands about drafted blocks. ``feeds FOLDER [KEY …]`` prints what its
-feeds say, or some of each entry. A command may have settings of the environment before it, and ``| grep
-PATTERN``, ``| head N`` or ``| tail N`` behind it.
+feeds say, or some of each entry. What stands in ``packages/`` is installed for ``reportgen``. A command may
+have settings of the environment before it, and ``| grep PATTERN``, ``| head N`` or ``| tail N`` behind it.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
+import sys
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 from command_line import call, call_mkdocs
 from described_sources import describe_sources
@@ -86,7 +88,8 @@ def _run(root: Path, command: str) -> Iterator[str]:
     name, *rest = words
     match name:
         case "reportgen":
-            yield from _print_output(call(root, *rest, **variables))
+            with patch.object(sys, "path", [str(root / "packages"), *sys.path]):
+                yield from _print_output(call(root, *rest, **variables))
         case "mkdocs":
             yield from _print_output(call_mkdocs(root, *rest, **variables))
         case "statements":
