@@ -1,7 +1,9 @@
-"""The colours of ``tokens.css`` can be read, and told apart by colour-blind readers too."""
+"""Colours that can be read and told apart, whose they are in a figure, and its fonts, style and scripts."""
 
 from __future__ import annotations
 
+import gzip
+import json
 import re
 from itertools import combinations
 from pathlib import Path
@@ -9,10 +11,26 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
+from fontTools.ttLib import TTFont
+from hypothesis import given
+from hypothesis import strategies as st
+from make_vega_bundle import BUNDLE, make_bundle
 
-from reportgen.figures.style import DARK, LIGHT
+from reportgen.figures.style import (
+    DARK,
+    DASHES,
+    LIGHT,
+    SLOTS,
+    SYMBOL_PATHS,
+    SYMBOLS,
+    assign_slots,
+    pick_slots,
+)
+from reportgen.figures.text import FONTS, UNITS_PER_EM, Weight, measure_text
 
-TOKENS = Path(__file__).parent.parent / "reportgen" / "site" / "assets" / "tokens.css"
+ROOT = Path(__file__).parent.parent
+ASSETS = ROOT / "reportgen" / "site" / "assets"
+TOKENS = ASSETS / "tokens.css"
 FloatArray = npt.NDArray[np.float64]
 
 # Backgrounds a figure may stand on: ours, and those of the themes mkdocs, readthedocs and material.
@@ -126,50 +144,175 @@ def test_the_difference_agrees_with_published_pairs(
     assert ciede2000(np.array(one), np.array(other)) == pytest.approx(expected, abs=1e-4)
 
 
-def test_both_dark_blocks_are_equal() -> None:
-    """A reader whose system is dark sees what a reader sees who chose dark."""
+def test_themes_and_files_have_the_same_colours() -> None:
+    """A reader whose system is dark sees what one sees who chose dark; what stands outside a page, too."""
     chosen, automatic = blocks()[1:]
     assert chosen[1] == automatic[1]
     assert automatic[0] == '[data-theme="auto"]'
-
-
-@pytest.mark.parametrize(("name", "known"), [("light", LIGHT), ("dark", DARK)])
-def test_files_have_the_colours_of_pages(name: str, known: dict[str, str]) -> None:
-    """What stands outside of a page has its colours, and no style sheet."""
-    assert known.keys() <= theme(name).keys() | {"font"}
-    shared = theme(name).keys() & known.keys() - {"font"}
-    assert {one: known[one] for one in shared} == {one: theme(name)[one] for one in shared}
-
-
-def test_both_themes_define_the_same_colours() -> None:
-    """No colour is left to the light theme by accident."""
     assert set(theme("light")) - set(theme("dark")) == {"font", "mono"}
+    for name, known in (("light", LIGHT), ("dark", DARK)):
+        assert known.keys() <= theme(name).keys() | {"font"}
+        shared = theme(name).keys() & known.keys() - {"font"}
+        assert {one: known[one] for one in shared} == {one: theme(name)[one] for one in shared}
 
 
 @pytest.mark.parametrize("name", ["light", "dark"])
-@pytest.mark.parametrize("token", ["text", "muted", "faint", "accent", "good", "bad"])
-def test_text_can_be_read(name: str, token: str) -> None:
-    """Every colour used for text has the contrast of WCAG AA on every background."""
-    assert min(contrast(theme(name)[token], ground) for ground in backgrounds(name)) >= 4.5
-
-
-@pytest.mark.parametrize("name", ["light", "dark"])
-def test_lines_can_be_seen(name: str) -> None:
-    """Every series, the muted grey and the focus ring stand out 3 : 1 on every background."""
+def test_colours_can_be_read(name: str) -> None:
+    """Each for text has the contrast of WCAG AA on every background, each for lines 3 : 1."""
+    for token in ("text", "muted", "faint", "accent", "good", "bad"):
+        assert min(contrast(theme(name)[token], ground) for ground in backgrounds(name)) >= 4.5, token
     for colour in (*series(name), theme(name)["series-muted"], theme(name)["focus"]):
         assert min(contrast(colour, ground) for ground in backgrounds(name)) >= 3, colour
 
 
 @pytest.mark.parametrize("name", ["light", "dark"])
 @pytest.mark.parametrize("vision", VISION)
-@pytest.mark.parametrize(("first", "least"), [(3, 17), (5, 11.5), (8, 9)])
-def test_series_can_be_told_apart(name: str, vision: str, first: int, least: float) -> None:
+def test_colours_can_be_told_apart(name: str, vision: str) -> None:
     """Few series are far apart, and even eight keep a distance for colour-blind readers."""
-    assert smallest_distance(series(name)[:first], vision) >= least
-
-
-@pytest.mark.parametrize("name", ["light", "dark"])
-@pytest.mark.parametrize("vision", VISION)
-def test_better_and_worse_can_be_told_apart(name: str, vision: str) -> None:
-    """Good and bad differ for colour-blind readers; words say it as well."""
+    for first, least in ((3, 17), (5, 11.5), (8, 9)):
+        assert smallest_distance(series(name)[:first], vision) >= least
     assert smallest_distance([theme(name)["good"], theme(name)["bad"]], vision) >= 17
+
+
+# ---- whose colours they are: a series has one on every page, and series drawn together differ -------------
+
+NAMES = st.sampled_from([f"series {letter}" for letter in "abcdefghijkl"])
+FIGURES = st.lists(st.lists(NAMES, min_size=1, max_size=6, unique=True).map(tuple), max_size=6)
+
+
+@given(FIGURES, st.lists(NAMES, min_size=1, max_size=6, unique=True).map(tuple))
+def test_series_drawn_together_differ_while_colours_last(
+    figures: list[tuple[str, ...]], added: tuple[str, ...]
+) -> None:
+    """Two neighbours share one of eight places only where one of them has eight or more other neighbours.
+
+    Series that are not in a figure added at the end keep their colour, whatever it holds.
+    """
+    slots = assign_slots(figures)
+    assert set(slots) == {name for names in figures for name in names}
+    assert all(0 <= slot < SLOTS for slot in slots.values())
+    neighbours = {
+        name: {other for names in figures if name in names for other in names} - {name} for name in slots
+    }
+    for names in figures:
+        for one, other in combinations(names, 2):
+            if slots[one] == slots[other]:
+                assert max(len(neighbours[one]), len(neighbours[other])) >= SLOTS
+    after = assign_slots([*figures, tuple(f"new {name}" for name in added)])
+    assert all(after[name] == slot for name, slot in slots.items())
+
+
+@given(FIGURES, st.dictionaries(NAMES, st.integers(0, SLOTS - 1), max_size=3))
+def test_a_pinned_series_keeps_its_place(figures: list[tuple[str, ...]], pinned: dict[str, int]) -> None:
+    """What the author fixed stays, and others make room, also where its owner comes later."""
+    slots = assign_slots(figures, pinned)
+    assert pinned.items() <= slots.items()
+    assert assign_slots([("a", "b")], {"b": 0}) == {"b": 0, "a": 1}
+
+
+@given(FIGURES, st.lists(NAMES, max_size=2))
+def test_no_two_lines_of_a_figure_share_a_colour(
+    figures: list[tuple[str, ...]], highlight: list[str]
+) -> None:
+    """Whatever is highlighted."""
+    slots = assign_slots(figures)
+    for names in figures:
+        colours = [slot for slot in pick_slots(names, slots, tuple(highlight)).values() if slot is not None]
+        assert len(set(colours)) == len(colours)
+
+
+def test_a_figure_has_the_colours_of_the_report_or_grey() -> None:
+    """Eight in the order of its series, later ones grey (None); with ``highlight`` all others are."""
+    assert pick_slots(("a", "b"), {"a": 3, "b": 0, "c": 1}) == {"a": 3, "b": 0}
+    assert pick_slots(("a", "b", "c"), {"a": 0, "b": 1, "c": 2}, ("b",)) == {"a": None, "b": 1, "c": None}
+    names = tuple(f"series {n}" for n in range(12))
+    assert assign_slots([names[:8]]) == {name: slot for slot, name in enumerate(names[:8])}
+    drawn = pick_slots(names, assign_slots([names]))
+    assert [drawn[name] for name in names] == [0, 1, 2, 3, 4, 5, 6, 7, None, None, None, None]
+
+
+def test_each_colour_has_a_dash_and_a_symbol_of_its_own() -> None:
+    """A second code for readers who see no colours; SVG would double an odd dash, the live view would not."""
+    assert len(set(DASHES)) == len(set(SYMBOLS)) == SLOTS
+    assert {*SYMBOLS, "none"} == set(SYMBOL_PATHS)
+    assert all(len(pattern) % 2 == 0 for pattern in DASHES)
+
+
+# ---- the width of a text agrees with the font that is shipped ---------------------------------------------
+
+TEXT = "GRPO 0.82 ± 0.01, αβγ → ≈ −3 × 10⁻⁴, naïve Łódź"
+
+
+@pytest.mark.parametrize("weight", [400, 600])
+def test_widths_are_those_of_the_font_files(weight: Weight) -> None:
+    """Of the TTF that draws the static picture, of which no letter is estimated, and of the browser's WOFF2.
+
+    Numbers stand under each other: every digit is equally wide, and so are the signs.
+    """
+    font = TTFont(FONTS / f"reportgen-sans-{weight}.ttf")
+    cmap, metrics = font.getBestCmap(), font["hmtx"]
+    units = sum(metrics[cmap[ord(char)]][0] for char in TEXT)
+    assert measure_text(TEXT, 13, weight) == pytest.approx(units * 13 / font["head"].unitsPerEm)
+    advances = json.loads((FONTS / "advances.json").read_bytes())[str(weight)]
+    assert {int(first) + i for first, run in advances.items() for i in range(len(run))} == set(cmap)
+    web = TTFont(ROOT / "site_templates" / "fonts" / f"reportgen-sans-{weight}.woff2")
+    ours, theirs = ({c: f["hmtx"][g][0] for c, g in f.getBestCmap().items()} for f in (font, web))
+    assert ours == theirs
+    assert font["head"].unitsPerEm == web["head"].unitsPerEm == UNITS_PER_EM
+    assert len({measure_text(digit, 10, weight) for digit in "0123456789"}) == 1
+    assert len({measure_text(sign, 10, weight) for sign in "+−±"}) == 1
+
+
+@given(st.text(), st.text(), st.floats(0.1, 100))
+def test_width_adds_up_and_is_never_negative(left: str, right: str, size: float) -> None:
+    """Whatever the characters, two texts are as wide as their parts."""
+    whole = measure_text(left + right, size)
+    assert whole >= 0
+    assert whole == pytest.approx(measure_text(left, size) + measure_text(right, size))
+
+
+def test_characters_outside_the_font_are_estimated() -> None:
+    """A wide character takes an em, a combining or invisible one nothing, another an average letter."""
+    assert measure_text("漢", 10) == 10
+    assert measure_text("e\u0301\u200b", 10) == measure_text("e", 10)
+    assert measure_text("\u0434", 10) == measure_text("x", 10)
+
+
+# ---- the style and scripts of figures ---------------------------------------------------------------------
+
+CSS = (ASSETS / "figure.css").read_text(encoding="utf-8")
+
+
+def dash_of(slot: int, kind: str = "slot") -> tuple[float, ...]:
+    """The lengths of the dash that a legend's swatch draws."""
+    found = re.search(rf"\.rg-{kind}-{slot} {{\s*--rg-dash: ([^;]+);", CSS)
+    ends = [float(end) for end in re.findall(r"0 ([\d.]+)px", found[1])] if found else []
+    return tuple(end - start for start, end in zip([0.0, *ends], ends, strict=False))
+
+
+def test_styles_are_in_step_with_what_is_drawn() -> None:
+    """A swatch has the dash of its line; margins are classes, because a strict policy allows no style."""
+    for slot in range(SLOTS):
+        assert dash_of(slot) == pytest.approx(DASHES[slot])
+        # In a plot of several metrics the dash does not follow the colour.
+        assert dash_of(slot, "line") == pytest.approx(DASHES[slot] or (24.0,))
+    for side, widest in (("left", 200), ("right", 208)):
+        found = re.findall(rf"\.rg-{side}-(\d+) {{ --rg-{side}: (\d+)px; }}", CSS)
+        assert found == [(str(pixels), str(pixels)) for pixels in range(16, widest + 8, 8)]
+
+
+def test_the_committed_vega_is_what_vl_convert_carries() -> None:
+    """Figures are compiled for it; ``python tests/make_vega_bundle.py`` writes it again."""
+    assert BUNDLE.read_text(encoding="utf-8") == make_bundle()
+
+
+def test_scripts_are_small_and_never_read_data_as_markup() -> None:
+    """Compressed, all that a site's figures load stays under 310 kB with the theme and the search."""
+    scripts = {path.name: path.read_text(encoding="utf-8") for path in sorted(ASSETS.glob("live*.js"))}
+    sizes = [
+        len(gzip.compress(text.encode(), 9))
+        for text in (BUNDLE.read_text(encoding="utf-8"), *scripts.values())
+    ]
+    assert sum(sizes) + 20_000 <= 310_000
+    forbidden = ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function")
+    assert not [name for name, script in scripts.items() if any(word in script for word in forbidden)]
