@@ -1,4 +1,4 @@
-"""Outcomes made in a test: as lazy as those that are read from files, or as the matrix they become."""
+"""Outcomes made in a test: as lazy as those of files, as the matrix they become, or with all that is said."""
 
 from __future__ import annotations
 
@@ -9,7 +9,13 @@ import narwhals as nw
 import numpy as np
 
 from reportgen.core.comparisons import OutcomeNotes, Outcomes, ProblemScores, RunOfSeries
+from reportgen.core.errors import SourceLocation
+from reportgen.figures.plot import BenchmarkScores, ScoreContext
+from reportgen.figures.style import assign_slots
 from reportgen.statistics.compare import compare_all
+from reportgen.statistics.power import estimate_power, find_half_step
+from reportgen.statistics.scores import score_series
+from reportgen.statistics.verdicts import find_leader, rank_groups, rank_ranges
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -124,3 +130,38 @@ def compare(
         seed=seed,
     )
     return comparison
+
+
+def scored(
+    problems: ProblemScores,
+    metric: str = "mean",
+    k: int | None = None,
+    *,
+    estimand: str = "problems like these",
+    higher_is_better: bool = True,
+) -> BenchmarkScores:
+    """One benchmark with its scores, all pairs, groups and power."""
+    found = score_series(problems, metric, k, estimand=estimand)
+    pairs = compare_all(problems, metric, k, higher_is_better=higher_is_better)
+    ranked = rank_groups(found, pairs, higher_is_better=higher_is_better)
+    ranks = rank_ranges(found, pairs)
+    known = {one.series: one.estimate for one in found if one.estimate is not None}
+    first = (max if higher_is_better else min)(known, key=known.__getitem__, default="")
+    lead = find_leader(pairs, first, [name for name in known if name != first])
+    power = estimate_power(pairs, find_half_step(problems, metric)) if pairs else None
+    return BenchmarkScores(problems, found, pairs, ranked, power, ranks, lead)
+
+
+def score_context(*names: str, **fields: Any) -> ScoreContext:  # noqa: ANN401 - fields of a ScoreContext
+    """The context of series with these names: scores from 0 to 1, higher is better, no protocol."""
+    plain: dict[str, Any] = {
+        "place": SourceLocation("content/page.md", 7),
+        "slots": assign_slots([names]),
+        "source": "a source",
+        "benchmark": "Contest",
+        "approximate": None,
+        "higher_is_better": True,
+        "lowest": 0.0,
+        "highest": 1.0,
+    }
+    return ScoreContext(**{**plain, **fields})

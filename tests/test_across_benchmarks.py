@@ -1,20 +1,23 @@
-"""Series across benchmarks, slices, and the grid of problems."""
+"""Series on several benchmarks: cells, averages, and pairs, adjusted together."""
 
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from made_outcomes import compare, matrix, outcomes
+from made_outcomes import compare, matrix
 from scipy import stats
 from scipy.special import expit, logit
 
-from reportgen.core.comparisons import ScoresError, Verdict
-from reportgen.statistics.compare import compare_benchmarks
-from reportgen.statistics.problem_scores import group_problem_scores_by
-from reportgen.statistics.scores import build_problem_grid, score_series, score_slices, score_total
+from reportgen.core.comparisons import Verdict
+from reportgen.statistics.compare import compare_all, compare_benchmarks, compare_pairs_across
+from reportgen.statistics.scores import score_series, score_total
 from reportgen.statistics.verdicts import swap_sides
+
+if TYPE_CHECKING:
+    from reportgen.core.comparisons import ProblemScores
 
 
 def _real(
@@ -96,20 +99,6 @@ def test_turning_the_baseline_turns_the_macro_difference() -> None:
     assert first.method == "20 000 seeded flips"
 
 
-def test_missing_cells_stay_missing_with_a_reason() -> None:
-    """No answers to a benchmark, no average; a baseline without problems there compares nothing."""
-    parts = {"x": matrix(_real(1, 2, 8)), "y": matrix(_real(2, 1, 8), series=["B"])}
-    table = compare_benchmarks(parts, baseline="A")
-    missing = table.cells[0][1]
-    assert (missing.score.estimate, missing.against, missing.reason) == (None, None, "A has no answers to y")
-    alone = table.cells[1][1]
-    assert (alone.against, alone.reason) == (None, "A has no problems in y")
-    assert table.macro[0].score.estimate is None
-    assert table.macro[0].reason == "no score on y: an average over the others could not be compared"
-    assert table.macro[1].score.estimate is not None
-    assert (table.macro[1].against, table.macro[1].reason) == (None, "not paired with A on every benchmark")
-
-
 def test_totals_of_a_harness_are_shown_and_never_paired() -> None:
     """They enter the average with their normal interval; without a standard error it has none."""
     parts = {"x": matrix(_real(1, 2, 8))}
@@ -140,54 +129,62 @@ def test_problems_come_before_a_total_of_the_same_series() -> None:
     ]
 
 
-def test_too_few_problems_are_not_decided_across_benchmarks() -> None:
-    """Five shared problems in two benchmarks: too few, and no p."""
-    parts = {"x": matrix(_real(1, 2, 3, lift=0.2)), "y": matrix(_real(2, 2, 2, lift=0.2))}
-    macro = compare_benchmarks(parts, baseline="B").macro[0].against
-    assert macro is not None
-    assert (macro.verdict, macro.p) == (Verdict.TOO_FEW, None)
-    assert macro.reason == "5 shared problems: fewer than 6 cannot decide"
+# ---- pairs --------------------------------------------------------------------------------------
 
 
-def test_ranges_that_differ_have_no_average_and_a_baseline_has_to_be_there() -> None:
-    """Scores of 0 to 1 and of 0 to 100 are only compared on each benchmark."""
-    percent = matrix(100 * _real(1, 2, 8), highest=100)
-    found = compare_benchmarks({"x": matrix(_real(1, 2, 8)), "y": percent}, baseline="B")
-    assert [(one.score.estimate, one.against) for one in found.macro] == [(None, None)] * 2
-    assert "different ranges, 0 to 1 on x, 0 to 100 on y" in found.macro[0].reason
-    assert found.cells[0][0].against is not None
-    with pytest.raises(ScoresError, match="no series Z to compare with"):
-        compare_benchmarks({"x": matrix(_real(1, 2, 8))}, baseline="Z")
+def _parts() -> dict[str, ProblemScores]:
+    """Three series on 30 problems, two of them also on 12 others."""
+    rng = np.random.default_rng(7)
+    first = rng.random((3, 30, 4)) < np.array([0.8, 0.5, 0.4])[:, np.newaxis, np.newaxis]
+    second = rng.random((2, 12, 4)) < np.array([0.7, 0.3])[:, np.newaxis, np.newaxis]
+    return {
+        "long": matrix(first.astype(np.float64), series=["A", "B", "C"]),
+        "short": matrix(second.astype(np.float64), series=["A", "B"]),
+    }
 
 
-def test_slices_are_the_scores_of_their_rows() -> None:
-    """By subject; a series without answers in a slice has a reason."""
-    rows = [
-        {"series": series, "problem": f"{subject}{p}", "score": float(p % 3 == 0), "subject": subject}
-        for series, subjects in (("A", ("algebra", "geometry")), ("B", ("geometry",)))
-        for subject in subjects
-        for p in range(9)
-    ]
-    parts = group_problem_scores_by(outcomes(rows, slices=["subject"]), "subject")
-    found = score_slices(parts)
-    assert list(found) == ["algebra", "geometry"]
-    assert [one.series for one in found["algebra"]] == ["A", "B"]
-    assert found["algebra"][1].reason == "no answers in algebra"
-    assert found["geometry"] == score_series(parts["geometry"])
-    assert found["geometry"][0].low is not None
+@pytest.mark.parametrize("higher", [True, False])
+def test_one_benchmark_is_all_its_pairs(*, higher: bool) -> None:
+    """Nothing is averaged, and nothing else is adjusted with them."""
+    part = _parts()["long"]
+    found = compare_pairs_across({"long": part}, higher_is_better=higher)
+    assert [one.benchmark for one in found] == ["long"] * 3
+    assert tuple(one.comparison for one in found) == compare_all(part, higher_is_better=higher)
 
 
-def test_problems_stand_by_difficulty() -> None:
-    """Means over series 1/2, 1/4 and 1: the last first; what one series alone ever solved is named."""
-    nan = math.nan
-    first = [[1.0, 1.0], [0.0, 0.0], [1.0, 1.0], [1.0, 0.0]]
-    second = [[0.0, 0.0], [0.0, 1.0], [1.0, 1.0], [nan, nan]]
-    grid = build_problem_grid(matrix([first, second], problems=list("abcd")))
-    assert grid.problems == ("c", "a", "d", "b")
-    assert grid.difficulty.tolist() == [1, 0.5, 0.5, 0.25]
-    np.testing.assert_array_equal(grid.score, [[1, 1, 0.5, 0], [1, 0, nan, 0.5]])
-    assert grid.samples.tolist() == [[2, 2, 2, 2], [2, 2, 0, 2]]
-    assert grid.solved_by_one == (("a", "A"), ("b", "B"))
-    turned = build_problem_grid(matrix([first, second], problems=list("abcd")), higher_is_better=False)
-    assert turned.problems == ("b", "a", "d", "c")
-    assert build_problem_grid(matrix([[[0.5]], [[0.0]]])).solved_by_one == ()
+def test_against_one_series_it_is_the_table_with_that_baseline() -> None:
+    """Cells and averages are the same values, adjusted together: three cells and one average."""
+    parts = _parts()
+    found = {
+        (one.benchmark, one.comparison.a): one.comparison
+        for one in compare_pairs_across(parts, pairs=[("B", "A"), ("C", "A")])
+    }
+    table = compare_benchmarks(parts, baseline="A")
+    for place, series in enumerate(table.series[1:], start=1):
+        for benchmark, cell in zip(table.benchmarks, table.cells[place], strict=True):
+            if cell.against is not None:
+                assert found[benchmark, series] == cell.against
+    assert found[None, "B"] == table.macro[1].against
+    assert found[None, "B"].tested_together == 4
+    assert found["long", "B"].verdict is Verdict.WORSE
+
+
+def test_everything_shown_is_adjusted_together() -> None:
+    """Three pairs and one on the benchmarks, and the one average that there is: five in one family."""
+    tested = [one.comparison for one in compare_pairs_across(_parts()) if one.comparison.p is not None]
+    assert len(tested) == 5
+    assert {one.tested_together for one in tested} == {5}
+    assert all((one.adjusted_p or 0.0) >= (one.p or 1.0) for one in tested)
+
+
+def test_what_is_missing_has_a_reason() -> None:
+    """A series that a benchmark lacks is compared neither there nor on average."""
+    found = {
+        (one.benchmark, one.comparison.a, one.comparison.b): one.comparison
+        for one in compare_pairs_across(_parts())
+    }
+    assert len(found) == 9
+    assert found["short", "A", "C"].reason == "no answers to short from C"
+    average = found[None, "B", "C"]
+    assert (average.difference, average.p, average.verdict) == (None, None, Verdict.TOO_FEW)
+    assert average.reason == "the two do not share problems on every benchmark"

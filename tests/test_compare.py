@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from scipy import stats
 from tries import tries
 
-from reportgen.core.comparisons import RankGroup, ScoresError, Verdict
+from reportgen.core.comparisons import RankGroup, Verdict
 from reportgen.statistics.compare import compare_all
 from reportgen.statistics.permutation_tests import FLIPS, Flips, run_flip_test
 from reportgen.statistics.power import estimate_power, find_half_step
@@ -234,19 +234,6 @@ def test_series_with_different_problems_are_drawn_as_if_alone() -> None:
     assert pairs["A", "B"] == compare(alone, "A", "B").p
 
 
-def test_no_shared_problem_and_too_few_have_reasons() -> None:
-    """Nothing to subtract, one problem, five problems."""
-    nan = math.nan
-    none = compare(_values([1, nan], [nan, 1]), "A", "B")
-    assert (none.difference, none.low, none.p, none.spread) == (None, None, None, None)
-    assert none.reason == "0 shared problems: fewer than 6 cannot decide"
-    one = compare(_values([1], [0]), "A", "B")
-    assert (one.difference, one.low, one.verdict) == (1.0, None, Verdict.TOO_FEW)
-    assert one.reason == "1 shared problem: fewer than 6 cannot decide"
-    five = compare(_values([1] * 5, [0] * 5), "A", "B")
-    assert (five.verdict, five.adjusted_p, five.tested_together) == (Verdict.TOO_FEW, None, 0)
-
-
 def test_all_right_against_all_wrong_is_better() -> None:
     """No spread: the interval is the exact bound, 1 - 2 · 11.57% to 1, and p is the smallest there is."""
     one = compare(_values([1.0] * 30, [0.0] * 30), "A", "B")
@@ -255,12 +242,6 @@ def test_all_right_against_all_wrong_is_better() -> None:
     assert one.verdict is Verdict.BETTER
     assert "all 30 problems have the same difference" in one.reason
     assert estimate_power([one]).difference is None
-
-
-def test_an_unknown_series_is_named() -> None:
-    """With those that there are."""
-    with pytest.raises(ScoresError, match=r"there is no series Z. There are A, B"):
-        compare(_values([1], [0]), "A", "Z")
 
 
 def test_holm_is_worked_out_by_hand() -> None:

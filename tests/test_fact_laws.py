@@ -15,8 +15,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from made_figures import curve_set
-from made_outcomes import matrix
-from made_scored import scored
+from made_outcomes import matrix, scored
 from msgspec.structs import replace
 from scipy import stats
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_figures import HOSTILE
-from made_scored import score_context
+from made_outcomes import score_context
 from seen_by_vega import VegaPicture, vega_words
 from tries import tries
 

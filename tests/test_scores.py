@@ -289,43 +289,6 @@ def test_adding_a_series_changes_no_other(array: FloatArray, estimand: str) -> N
     )
 
 
-def test_one_problem_has_a_score_and_a_reason() -> None:
-    """One problem says nothing about problems like it, right or half right."""
-    for answers in ([[[1.0]]], [[[1.0, 0.0]]]):
-        (score,) = score_series(matrix(answers))
-        assert score.estimate is not None
-        assert (score.low, score.high, score.reason) == (None, None, "1 problem: no interval")
-
-
-def test_sampling_noise_that_cannot_be_known_has_a_reason() -> None:
-    """One sample a problem, all samples equal, and a majority vote."""
-    one, equal = matrix(np.eye(4)[np.newaxis, :, :1]), matrix(np.ones((1, 4, 3)))
-    reasons = [score_series(made, estimand="these problems")[0].reason for made in (one, equal)]
-    assert reasons == [
-        "4 of 4 problems have too few samples for sampling noise",
-        "no two samples of a problem differ: sampling noise cannot be known",
-    ]
-    rows = [{"problem": p, "sample": k, "score": float(k == "1"), "answer": k} for p in "ab" for k in "123"]
-    votes = group_problem_scores(outcomes(rows), answers=True)
-    (score,) = score_series(votes, "maj@k", 2, estimand="these problems")
-    assert score.reason == "the sampling noise of maj@2 is not known"
-
-
-def test_what_cannot_be_asked_for_is_refused() -> None:
-    """An unknown metric or estimand, a level that is none, a k that is missing or 0."""
-    made = matrix(np.ones((1, 2, 2)))
-    with pytest.raises(ValueError, match="no metric 'median'"):
-        score_series(made, "median")
-    with pytest.raises(ValueError, match="no estimand"):
-        score_series(made, estimand="all problems")
-    with pytest.raises(ValueError, match="level must lie between"):
-        score_series(made, level=1.0)
-    with pytest.raises(ValueError, match="needs k"):
-        score_series(made, "pass@k")
-    with pytest.raises(ValueError, match="at least 1"):
-        score_series(made, "pass@k", 0)
-
-
 def _runs(totals: list[list[float]]) -> list[dict[str, object]]:
     """One row a run and problem."""
     return [
@@ -359,25 +322,6 @@ def test_runs_that_agree_are_no_single_draw() -> None:
     assert score.method == _LOGIT
     (single,) = score_series(group_problem_scores(outcomes(_runs([[1, 0, 1, 0]]))))
     assert single.method == "Wilson"
-
-
-def test_runs_are_scored_on_the_problems_that_all_answered() -> None:
-    """The third problem is not in the second run: it counts for neither, and is told."""
-    nan = math.nan
-    (spread,) = measure_run_spreads(group_problem_scores(outcomes(_runs([[1, 0, 1], [1, 0, nan]]))))
-    assert [run.score for run in spread.runs] == [0.5, 0.5]
-    assert (spread.problems, spread.left_out) == (2, 1)
-    assert (spread.low, spread.high) == (None, None)
-    assert spread.reason == "all 2 runs have the same score: no interval"
-
-
-def test_one_run_and_no_shared_problem_have_a_reason() -> None:
-    """No interval under 2 runs, no number from different problems."""
-    (one,) = measure_run_spreads(group_problem_scores(outcomes(_runs([[1, 0]]))))
-    assert (one.mean, one.low, one.reason) == (0.5, None, "1 run: no spread between runs")
-    nan = math.nan
-    (none,) = measure_run_spreads(group_problem_scores(outcomes(_runs([[1, nan], [nan, 1]]))))
-    assert (none.mean, none.runs, none.reason) == (None, (), "no problem that every run answered")
 
 
 @settings(max_examples=tries(20, 100))

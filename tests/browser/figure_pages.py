@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from made_outcomes import matrix
-from made_scored import score_context
+from made_outcomes import matrix, score_context
 from make_vega_bundle import BUNDLE
 from msgspec.structs import replace
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from made_outcomes import matrix
-from made_scored import score_context, scored
+from made_outcomes import matrix, score_context, scored
 
 from browser.figure_pages import HOSTILE, points, write_assets, write_page
 from reportgen.core.comparisons import RunScore, RunSpread
