@@ -1,24 +1,34 @@
-"""Stores of MLflow and Trackio: what pages of cases cannot say of writers at work, and of memory."""
+"""Files that somebody writes to or that may not be read: stores at work, links, names that are no text."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
+import os
 import sqlite3
 import tracemalloc
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from command_line import call
+from made_files import copy_kept
 from made_logs import MLFLOW, TRACKIO
+from made_projects import write_report
+from made_sources import LONG, Data
 from read_units import list_messages, list_points, list_units, read_unit
 
+from reportgen.core.errors import ReportError
 from reportgen.formats.runs import LoggedRun, UnreadableError
+from reportgen.read import find, open_source
+from reportgen.settings.loading import load_source_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Sequence
 
-RUN, OTHER = "a" * 32, "b" * 32
+RUN = "a" * 32
 LOSS = b"1700000000000 0.5 0\n1700000000100 nan 1\n1700000000200 -inf 1\n1700000000300 1e-320 7\n"
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:1234\nsize 12\n"
 RUNS = """
@@ -78,15 +88,6 @@ def test_only_chosen_metrics_are_opened(tmp_path: Path) -> None:
     assert [type(value) for value in run.config.values()] == [int, float, bool, *[str] * 7]
 
 
-def test_runs_in_the_trash_are_counted(tmp_path: Path) -> None:
-    """Those of an experiment that was deleted."""
-    write_run(tmp_path, loss=LOSS)
-    write_run(tmp_path / ".trash", OTHER, loss=LOSS)
-    (run,) = read(tmp_path)
-    assert (run.id, len(run.findings)) == (RUN, 1)
-    assert list_messages(run)[0].startswith("1 run of 2 is deleted in MLflow")
-
-
 def test_a_metric_file_may_be_torn_anywhere(tmp_path: Path) -> None:
     """Cut at every byte: the whole lines before the tear, and the tear is reported; half a number is none."""
     folder = write_run(tmp_path, whole=LOSS)
@@ -101,16 +102,16 @@ def test_a_metric_file_may_be_torn_anywhere(tmp_path: Path) -> None:
 
 def test_a_metric_file_is_read_in_little_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three doubles for each value, about twice while they are put together; and there is a limit."""
-    lines = "".join(f"{1700000000000 + step} {step / 7} {step}\n" for step in range(200_000))
+    lines = "".join(f"{1700000000000 + step} {step / 7} {step}\n" for step in range(60_000))
     write_run(tmp_path, loss=lines.encode())
     tracemalloc.start()
     (run,) = read(tmp_path)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert run.metrics["loss"].values.tolist() == [step / 7 for step in range(200_000)]
-    assert peak < 4 * 3 * 8 * 200_000
-    monkeypatch.setattr("reportgen.formats.trackers.mlflow_files.MOST_POINTS", 100_000)
-    with pytest.raises(UnreadableError, match="more than 100,000 values"):
+    assert run.metrics["loss"].values.tolist() == [step / 7 for step in range(60_000)]
+    assert peak < 4 * 3 * 8 * 60_000
+    monkeypatch.setattr("reportgen.formats.trackers.mlflow_files.MOST_POINTS", 30_000)
+    with pytest.raises(UnreadableError, match="more than 30,000 values"):
         read(tmp_path)
 
 
@@ -269,3 +270,179 @@ def test_a_killed_run_of_trackio_loses_nothing(tmp_path: Path) -> None:
     # Half a record at the end of what was written ahead is none.
     (left / "p.db-wal").write_bytes(before["p.db-wal"][0][:-100])
     assert [len(run.metrics["loss"].values) for run in read(left)] == [3]
+
+
+# Files that may not be read, links, and names that are no text
+
+UNREAD = "the file cannot be read: Permission denied; it is left out"
+
+
+@pytest.fixture
+def bar(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
+    """Makes a file or folder one that may not be read, for root too."""
+    barred: set[str] = set()
+    access, scandir = os.access, os.scandir
+
+    def _scandir(path: os.PathLike[str]) -> os.ScandirIterator[str]:  # type: ignore[name-defined]
+        if os.fspath(path) in barred:
+            raise PermissionError(13, "Permission denied", os.fspath(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "access", lambda path, mode: os.fspath(path) not in barred and access(path, mode))
+    monkeypatch.setattr(os, "scandir", _scandir)
+    return lambda path: barred.add(os.fspath(path))
+
+
+def test_files_carry_size_and_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Size and SHA-256, by the given function if there is one; links have none, and many are refused."""
+    data = Data(tmp_path)
+    (tmp_path / "data/s").mkdir(parents=True)
+    (tmp_path / "data/s/latest.csv").symlink_to(data.write("s/run3.csv", LONG))
+    assert [file.path for file in data.open("s").files] == ["data/s/run3.csv"]
+    data.write("a.csv", "step,loss\n0,1\n")
+    (file,) = data.open("a").files
+    assert (file.size, file.sha256) == (14, hashlib.sha256(b"step,loss\n0,1\n").hexdigest())
+    source = open_source(tmp_path, "data", "a", load_settings=load_source_settings, hashes=lambda _: "kept")
+    assert source.files[0].sha256 == "kept"
+    monkeypatch.setattr(find, "MOST_FILES", 3)
+    for number in range(5):
+        data.write(f"t/r{number}.csv", LONG)
+    (problem,) = data.problems("t")
+    assert problem.startswith("data/t: the folder holds more than 3 files. Name those to read with files:")
+
+
+def test_a_link_that_may_not_be_asked_where_it_leads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those of another user's process below ``/proc``; it is taken for a file of its own."""
+    data = Data(tmp_path)
+    target = data.write("t/a.csv", LONG)
+    link = tmp_path / "data/s/b.csv"
+    link.parent.mkdir()
+    link.symlink_to(target)
+    plain = os.path.realpath
+
+    def realpath(path: str | Path, **options: bool) -> str:
+        if str(path) == str(link):
+            raise PermissionError(13, "Permission denied", str(path))
+        return plain(path, **options)
+
+    monkeypatch.setattr(os.path, "realpath", realpath)
+    assert list(find.FolderWalk(tmp_path).list_files(tmp_path / "data/s")) == [link]
+
+
+def test_a_folder_that_may_not_be_entered_is_told(tmp_path: Path, bar: Callable[[Path], None]) -> None:
+    """The others are read; where there is nothing else it is an error."""
+    data = Data(tmp_path)
+    data.write("s/a.csv", LONG)
+    bar(data.write("s/closed/b.csv", LONG).parent)
+    assert [file.path for file in data.open("s").files] == ["data/s/a.csv"]
+    (told,) = [one for one in data.warnings("s") if "closed" in one]
+    assert told.startswith("data/s/closed: the folder cannot be opened: Permission denied; it is left out.")
+    bar(tmp_path / "data/s")
+    assert data.problems("s")[0].startswith("data/s: the folder cannot be opened: Permission denied")
+
+
+def test_files_that_may_not_be_read_are_left_out(tmp_path: Path, bar: Callable[[Path], None]) -> None:
+    """Many of them in one sentence; files that hold no data are no matter."""
+    data = Data(tmp_path)
+    for place in range(6):
+        data.write(f"s/r{place}.csv", LONG)
+    bar(data.write("s/model.bin", "x"))
+    bar(tmp_path / "data/s/r0.csv")
+    assert [one for one in data.warnings("s") if "cannot" in one] == [
+        f"data/s/r0.csv: {UNREAD}. Check who may read it, and where links lead."
+    ]
+    assert len(data.open("s").files) == 5
+    for place in range(5):
+        bar(tmp_path / f"data/s/r{place}.csv")
+    (told,) = [one for one in data.warnings("s") if "cannot" in one]
+    assert "; the same in 4 more: data/s/r" in told
+    bar(tmp_path / "data/s/r5.csv")
+    with pytest.raises(ReportError, match="Permission denied") as caught:
+        data.open("s")
+    assert all(problem.severity == "error" for problem in caught.value.problems)
+
+
+@pytest.mark.parametrize(("kind", "ending"), [("lm-eval", "json"), ("trainer", "csv")])
+def test_runs_beside_a_file_that_may_not_be_read(
+    tmp_path: Path, kind: str, ending: str, bar: Callable[[Path], None]
+) -> None:
+    """A file of none of the runs that are found is told, and no table beside them."""
+    data = Data(tmp_path)
+    copy_kept(f"data/{kind}-example", tmp_path / "data" / kind)
+    bar(data.write(f"{kind}/closed.{ending}", "x"))
+    told = [one for one in data.warnings(kind) if "closed" in one]
+    assert len(told) == 1
+    assert UNREAD in told[0]
+
+
+def test_a_metric_of_a_store_that_may_not_be_read(tmp_path: Path, bar: Callable[[Path], None]) -> None:
+    """The runs of the store are read without it."""
+    data = Data(tmp_path)
+    data.write("s/mlruns/1/meta.yaml", "experiment_id: '1'\nname: tuning\n")
+    for run in ("a" * 32, "b" * 32):
+        data.write(f"s/mlruns/1/{run}/meta.yaml", f"run_id: {run}\nrun_name: {run[0]}\nstatus: 3\n")
+        for metric in ("loss", "acc"):
+            data.write(f"s/mlruns/1/{run}/metrics/{metric}", "1700000000000 0.5 0\n1700000001000 0.25 1\n")
+    assert len(data.frame("s")) == 8
+    bar(tmp_path / f"data/s/mlruns/1/{'a' * 32}/metrics/acc")
+    assert len(data.frame("s")) == 6
+    assert f"data/s/mlruns/1/{'a' * 32}/metrics/acc: {UNREAD}" in data.warnings("s")[0]
+    bar(tmp_path / f"data/s/mlruns/1/{'a' * 32}/meta.yaml")
+    told = [one for one in data.warnings("s") if "meta.yaml" in one]
+    assert len(data.frame("s")) == 6
+    assert not any("it is left out" in one for one in told)
+
+
+def test_a_folder_that_many_links_lead_to_is_walked_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two links to each of ten folders would make a thousand ways."""
+    for level in range(11):
+        (tmp_path / f"d{level}").mkdir()
+        for name in ("a", "b"):
+            (tmp_path / f"d{level}" / name).symlink_to(tmp_path / f"d{level + 1}")
+    (tmp_path / "d11").mkdir()
+    (tmp_path / "d11/x.csv").touch()
+    scandir, seen = os.scandir, []
+
+    def counted(path: Path) -> object:
+        seen.append(path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", counted)
+    assert [path.name for path in find.FolderWalk(tmp_path).list_files(tmp_path / "d0")] == ["x.csv"]
+    assert len(seen) == 12
+
+
+def test_a_run_in_a_file_whose_name_is_not_utf8(tmp_path: Path) -> None:
+    """A log is read, with a mark for each byte of its name that is no text."""
+    write_named(tmp_path / "runs", '{"step": 0, "data": {"loss": 1}}\n', b".jsonl")
+    described = json.loads(call(tmp_path, "describe", "runs", "--format", "json").stdout)
+    assert [run["series"] for run in described["runs"]] == ["a", "b?"]
+
+
+def test_a_table_in_a_file_whose_name_is_not_utf8(tmp_path: Path) -> None:
+    """The database cannot open it, so the file is named."""
+    write_named(tmp_path / "runs", "step,loss\n0,1\n1,2\n", b".csv")
+    done = call(tmp_path, "describe", "runs")
+    assert "runs/b?.csv: error: the name of the file has bytes that are not UTF-8. Rename it." in done.stdout
+    assert done.returncode == 1
+
+
+def write_named(folder: Path, text: str, ending: bytes) -> None:
+    """Write a text into two files, one of which has a Latin-1 name."""
+    folder.mkdir()
+    for name in (b"a", b"b\xe9"):
+        Path(os.fsdecode(os.fsencode(folder) + b"/" + name + ending)).write_text(text, encoding="utf-8")
+
+
+def test_a_page_whose_name_is_not_utf8(tmp_path: Path) -> None:
+    """Its name would be an address."""
+    write_report(tmp_path)
+    page = tmp_path / "content/index.md"
+    page.rename(os.fsdecode(os.fsencode(page.parent) + b"/b\xe9.md"))
+    done = call(tmp_path, "check")
+    assert (
+        "content/b?.md: error: the name of this file has bytes that are not UTF-8. Rename it." in done.stdout
+    )
+    assert done.returncode == 1
