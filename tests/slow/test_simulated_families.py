@@ -1,4 +1,4 @@
-"""Verdicts of methods and of families, by simulation: equal is rarely called different, power is kept.
+"""Verdicts of methods and of families, by simulation: equal is rarely called different, power is as stated.
 
 A share found in n simulations has a standard error of √(p (1 - p)/n); the limits below leave two of them.
 """
@@ -15,6 +15,7 @@ import pytest
 from made_outcomes import matrix
 from msgspec.structs import replace
 from simulated.answers import Field, count_called
+from simulated.power import ALONE, FAMILIES, measure_power
 
 from reportgen.core.comparisons import Verdict
 from reportgen.statistics.compare import compare_all, compare_pairs_across
@@ -133,3 +134,21 @@ def test_clusters_widen_and_do_not_move() -> None:
         assert score_series(made)[0].estimate == score_series(by_cluster)[0].estimate
     assert plain / 250 >= 0.2
     assert clustered / 250 <= 0.07 + 2 * (0.06 * 0.94 / 250) ** 0.5
+
+
+# The power that a page states is that simulated: so far apart at most.
+_APART = 0.05
+
+
+@pytest.mark.parametrize("field", [*ALONE[:2], ALONE[5]], ids=repr)
+def test_the_power_of_a_pair_is_as_stated(field: Field) -> None:
+    """Two models, right or wrong answers of several laws: within 5 points and the error of 400 draws."""
+    found = measure_power(field, 400, np.random.default_rng(2026))
+    assert abs(found.furthest) <= _APART + 2 * (0.2 / 400) ** 0.5, found
+
+
+@pytest.mark.parametrize("field", FAMILIES[:1], ids=repr)
+def test_the_power_in_a_family_is_as_stated(field: Field) -> None:
+    """One pair apart among six models of one ability."""
+    found = measure_power(field, 250, np.random.default_rng(2026))
+    assert abs(found.furthest) <= _APART + 2 * (0.2 / 250) ** 0.5, found

@@ -2,18 +2,50 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
-from typing import TYPE_CHECKING
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
 
 import pytest
-from made_archives import commit, git
+from made_archives import REPORT, commit, git
 from made_notebooks import find_place, write_notebook
 from made_projects import PAGE, write_report
 
-from writers.neighbours import run_python
+from writers.test_validators import VALIDATORS
+from writers.writing import OFFLINE, TESTS
 
-if TYPE_CHECKING:
-    from pathlib import Path
+WHO = {
+    "AUTHOR_NAME": "A",
+    "AUTHOR_EMAIL": "a@example.org",
+    "COMMITTER_NAME": "A",
+    "COMMITTER_EMAIL": "a@b.org",
+}
+
+
+def run_python(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run Python in a report, with the packages of both environments."""
+    packages = next((VALIDATORS.parent / "lib").glob("python*/site-packages"))
+    # reportgen first: the other environment has older versions of what both need.
+    places = (TESTS.parent, sysconfig.get_path("purelib"), packages)
+    environment = {
+        **os.environ,
+        **OFFLINE,
+        **{f"GIT_{name}": value for name, value in WHO.items()},
+        "HOME": str(root.parent),
+        # Where mkdocs-jupyter finds the templates that it derives its own from.
+        "JUPYTER_PATH": str(VALIDATORS.parent / "share" / "jupyter"),
+        # Material for MkDocs prints its plans otherwise.
+        "NO_MKDOCS_2_WARNING": "1",
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": os.pathsep.join(map(str, places)),
+    }
+    command = [sys.executable, *words]
+    return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
+
 
 SETTINGS = "site_name: Small\ndocs_dir: content\ntheme: {theme}\nplugins:\n  - search\n"
 OURS = "  - reportgen:\n      benchmarks: [{name: Generated, source: runs}]\n"
@@ -212,3 +244,84 @@ def test_tags_may_remove_cells(tmp_path: Path) -> None:
     page = (root / "site/notes/index.html").read_text("utf-8")
     assert "Gone." in page
     assert '<figure class="rg-figure' not in page
+
+
+def run_mike(root: Path, *words: str) -> None:
+    """A command of mike, which has to succeed."""
+    done = run_python(root, "-c", "from mike.driver import main; main()", *words)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("plugins", ["[mike, reportgen]", "[reportgen, mike]"])
+def test_mike_keeps_versions_as_they_were_built(plugins: str, tmp_path: Path) -> None:
+    """Each in a folder of its own, with figures; an older one stays as it is when a newer one comes."""
+    settings = f"site_name: Small\ndocs_dir: content\ntheme: reportgen\nplugins: {plugins}\n"
+    root = commit(write_report(tmp_path / "report", {**REPORT, "mkdocs.yml": settings}))
+    run_mike(root, "deploy", "1.0")
+    first = git(root, "rev-parse", "gh-pages:1.0")
+    page = root / "content" / "index.md"
+    page.write_text(page.read_text("utf-8") + "\nA newer sentence.\n", "utf-8")
+    run_mike(root, "deploy", "2.0", "latest")
+    run_mike(root, "set-default", "latest")
+    assert git(root, "rev-parse", "gh-pages:1.0") == first
+    assert "A newer sentence." in git(root, "show", "gh-pages:2.0/index.html")
+    assert "A newer sentence." not in git(root, "show", "gh-pages:1.0/index.html")
+    assert "<svg" in git(root, "show", "gh-pages:1.0/other/index.html")
+    # "reportgen publish assemble" writes versions.json in the same form.
+    assert json.loads(git(root, "show", "gh-pages:versions.json")) == [
+        {"version": "2.0", "title": "2.0", "aliases": ["latest"]},
+        {"version": "1.0", "title": "1.0", "aliases": []},
+    ]
+
+
+RUNS = "series,step,loss\n" + "".join(f"{name},{n},{1 / (n + 1)}\n" for name in "AB" for n in range(5))
+PAGE_OF_MACROS = """---
+level: 0.2
+---
+# Team {{ team }}, {{ shout("macros") }}
+
+{% if team %}Shown by macros.{% endif %}
+
+```curve
+id: loss
+source: {{ source }}
+metric: loss
+```
+
+[0.2]{value="final(A)" of="loss"} is {{ level }}.
+"""
+LOOP = """---
+for: {name: [One, Two]}
+---
+# Page {{ name }} of {{ team }}, {{ shout("here") }}
+"""
+MACROS = "def define_env(env):\n    env.macro(lambda text: text.upper(), 'shout')\n"
+
+
+@pytest.mark.parametrize("order", [("reportgen", "macros"), ("macros", "reportgen")], ids="-".join)
+def test_both_replace_what_is_theirs(tmp_path: Path, order: tuple[str, str]) -> None:
+    """Variables are in blocks and in prose, macros are called, and a page is made for each value."""
+    options = {
+        "reportgen": "reportgen: {variables: {source: runs}}",
+        "macros": "macros: {on_undefined: strict}",
+    }
+    settings = "site_name: m\ndocs_dir: content\nextra: {team: Lab}\nplugins:\n"
+    settings += "".join(f"  - {options[name]}\n" for name in order)
+    files = {
+        "mkdocs.yml": settings,
+        "main.py": MACROS,
+        "data/runs.csv": RUNS,
+        "content/index.md": PAGE_OF_MACROS,
+        "content/all.md": LOOP,
+    }
+    root = write_report(tmp_path / "report", files)
+    done = run_python(root, "-m", "reportgen", "build", "--strict")
+    assert done.returncode == 0, done.stdout + done.stderr
+    html = (root / "site" / "index.html").read_text("utf-8")
+    assert "Team Lab, MACROS" in html
+    assert "Shown by macros." in html
+    assert 'id="loss"' in html
+    assert re.search(r"</span> is 0\.2\.|is 0\.2\.", html)
+    for name in ("One", "Two"):
+        page = (root / "site" / f"all-{name.lower()}" / "index.html").read_text("utf-8")
+        assert f"Page {name} of Lab, HERE" in page

@@ -56,13 +56,14 @@ def written(form: str, room: Path, *, small: bool = False) -> Written:
     """Run the script of a format in an empty folder that is its home, too.
 
     Args:
-        form: the format's name, which the script's ends with.
+        form: the format's name; that of its script ends with its first word.
         room: an empty folder of the test's own.
         small: whether to write what is kept in ``tests/data``.
     """
     if not PYTHON.exists():
         pytest.fail("The writers are not installed. Run: make test-writers")
     home, folder, file = room / "home", room / "data", room / "told.json"
+    script = f"write_{form.partition('_')[0]}"
     home.mkdir(parents=True)
     environment = {
         "PATH": os.defpath,
@@ -77,14 +78,15 @@ def written(form: str, room: Path, *, small: bool = False) -> Written:
     command = [
         str(PYTHON),
         "-m",
-        f"writers.write_{form}",
+        f"writers.{script}",
         str(folder),
         str(file),
         *(["--small"] if small else []),
+        *([form] if script != f"write_{form}" else []),
     ]
     done = subprocess.run(command, cwd=room, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
-        pytest.fail(f"The script write_{form} failed:\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}")
+        pytest.fail(f"The script {script} failed:\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}")
     return Written(form, folder, heard(file))
 
 

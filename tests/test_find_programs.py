@@ -1,15 +1,57 @@
-"""Which Java the tests with Spark take, and what is said where there is none."""
+"""Finding a browser and a Java for the tests: what is taken, and what is said when there is none."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import find_chromium as chromium
 import find_java
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pytest
+
+
+def program(folder: Path, name: str) -> Path:
+    """Make an empty program."""
+    path = folder / name
+    path.write_text("#!/bin/sh\n", encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+def test_takes_the_first_name_on_path(tmp_path: Path) -> None:
+    """Chromium comes before Chrome, and both before what has no windows."""
+    for name in ("chromium-headless-shell", "google-chrome", "chromium"):
+        expected = program(tmp_path, name)
+        assert chromium.find_chromium({"PATH": str(tmp_path)}) == str(expected)
+
+
+def test_the_environment_names_a_browser(tmp_path: Path) -> None:
+    """A browser that the environment names is taken, and a wrong name is not replaced by another."""
+    expected = program(tmp_path, "my-browser")
+    assert chromium.find_chromium({"REPORTGEN_CHROMIUM": str(expected)}) == str(expected)
+    assert chromium.find_chromium({"REPORTGEN_CHROMIUM": str(tmp_path / "none")}) is None
+
+
+def test_nothing_found(tmp_path: Path) -> None:
+    """An empty PATH has no browser."""
+    assert chromium.find_chromium({"PATH": str(tmp_path)}) is None
+
+
+def test_says_why_it_cannot_be_installed(tmp_path: Path) -> None:
+    """On another system nothing is tried, and the reason is named."""
+    assert "not Debian" in chromium.install(debian=tmp_path / "none")
+
+
+def test_fails_with_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without a browser the command fails and says what to install."""
+    monkeypatch.setattr(chromium, "find_chromium", lambda: None)
+    assert chromium.main([]) == 1
+    assert "apt-get install chromium" in capsys.readouterr().err
 
 
 def make_java(folder: Path, version: str) -> Path:
@@ -33,7 +75,7 @@ def test_the_java_that_spark_runs_on_is_found(tmp_path: Path) -> None:
     assert find_java.find_java(environ, tmp_path / "jvm") == str(fitting)
 
 
-def test_the_environment_names_another(tmp_path: Path) -> None:
+def test_the_environment_names_a_java(tmp_path: Path) -> None:
     """JAVA_HOME counts alone: one that is gone is missing."""
     mine = make_java(tmp_path / "mine", "17.0.15")
     assert find_java.find_java({"JAVA_HOME": str(mine)}, tmp_path) == str(mine)

@@ -1,4 +1,4 @@
-"""Runs logged with MLflow, to whatever store."""
+"""Runs logged with MLflow, to its file store or its SQLite store."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ import sys
 from typing import TYPE_CHECKING
 
 from mlflow.entities import Metric
+from mlflow.store.tracking.file_store import FileStore
+from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore
+from mlflow.tracking import MlflowClient
 
-from writers.telling import ToldRun, odd_values, small_runs, small_values
+from writers.telling import ToldRun, odd_values, small_runs, small_values, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from mlflow.tracking import MlflowClient
+    from pathlib import Path
 
 # Otherwise each experiment has a folder of the machine written down.
 ARTIFACTS = "mlflow-artifacts:/"
@@ -89,3 +91,20 @@ def log_large(client: MlflowClient, number: str, run: ToldRun, rng: random.Rando
         else:
             metrics = [Metric(metric, value, time, step) for time, step, value in rows]
             client.log_batch(number, metrics=metrics)
+
+
+def write(folder: Path, kind: str, *, is_small: bool) -> list[ToldRun]:
+    """Runs of several experiments, in a store of one kind."""
+    log = small if is_small else large
+    if kind == "mlflow_files":
+        store = folder / "mlruns"
+        FileStore(str(store), ARTIFACTS)
+        return log(MlflowClient(f"file:{store}"), lambda experiment, run: f"mlruns/{experiment}/{run}")
+    address = f"sqlite:///{folder / 'mlflow.db'}"
+    SqlAlchemyStore(address, ARTIFACTS)
+    return log(MlflowClient(address), lambda _, __: "mlflow.db")
+
+
+if __name__ == "__main__":
+    kind = sys.argv.pop()
+    tell(lambda folder, is_small: write(folder, kind, is_small=is_small), "mlflow-skinny")
