@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
+import duckdb
 import pytest
 from made_files import KINDS
+from made_measurements import measurements
 from made_sources import LONG, Data
 
+import reportgen as rg
+from reportgen.core import engines
 from reportgen.core.cache import Cache
 from reportgen.core.errors import ReportError
 from reportgen.formats import archive, registry
+from reportgen.notebook import freezing
 from reportgen.read import (
     make_frame,
     open_path,
@@ -24,6 +30,7 @@ from reportgen.read import (
 )
 from reportgen.read.plan import MeasurementQuery, build_statement, plan_measurements
 from reportgen.settings.loading import load_source_settings
+from reportgen.statistics.curves import reduce as reduce_module
 from reportgen.statistics.curves.reduce import reduce
 
 if TYPE_CHECKING:
@@ -51,16 +58,16 @@ def test_nothing_is_read_before_the_frame_is_collected(tmp_path: Path) -> None:
 def test_only_the_wanted_columns_are_read(tmp_path: Path) -> None:
     """A wide table, or a chart of W&B, may be broken in columns that nobody selects; text is read once."""
     data = Data(tmp_path)
-    names = [f"m{number}" for number in range(500)]
+    names = [f"m{number}" for number in range(120)]
     rows = [
-        ",".join(["A", str(step), *(["1.5"] * 499), "oops" if step == 150 else "2"]) for step in range(200)
+        ",".join(["A", str(step), *(["1.5"] * 119), "oops" if step == 150 else "2"]) for step in range(200)
     ]
     data.write("a.csv", "\n".join([",".join(["model", "step", *names]), *rows]))
-    assert len(data.open("a").metrics) == 500
-    assert set(data.frame("a", "m0", "m498")["value"]) == {1.5}
+    assert len(data.open("a").metrics) == 120
+    assert set(data.frame("a", "m0", "m118")["value"]) == {1.5}
     assert write_statement(data, "a", "m7").count(" AS k") == 3
-    assert data.problems("a", "m499") == [
-        'data/a.csv:152: "oops" in column "m499" is not a number. Mend it, or leave the cell empty.'
+    assert data.problems("a", "m119") == [
+        'data/a.csv:152: "oops" in column "m119" is not a number. Mend it, or leave the cell empty.'
     ]
     columns = [f"{run} - {metric}" for run in "abcd" for metric in ("loss", "acc")]
     header = ",".join(f'"{name}{end}"' for name in columns for end in ("", "__MIN", "__MAX"))
@@ -343,3 +350,65 @@ def test_a_report_of_parquet_imports_no_reader(tmp_path: Path) -> None:
         [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True
     )
     assert done.stdout == "[]\n"
+
+
+# ---- tables that are frozen where they lie, here on DuckDB: tests/spark has the same on Spark and Polars ---
+
+
+def refuse(folder: Path, table: duckdb.DuckDBPyRelation, metric: str = "loss") -> str:
+    """The problem with a table that cannot be frozen, of which nothing is written."""
+    with pytest.raises(ReportError) as error:
+        rg.freeze(table, folder, metrics=[metric])
+    assert not folder.exists() or not list(folder.iterdir())
+    (problem,) = error.value.problems
+    return problem.text
+
+
+def test_points_are_those_of_the_large_reduction(tmp_path: Path) -> None:
+    """What is frozen is what a build computes of the whole table, bit by bit."""
+    values = [math.sin(place) * 10.0 ** (place % 9) for place in range(2000)]
+    rows = [{"step": float(place), "value": value} for place, value in enumerate(values)]
+    expected = reduce_module.reduce_large(measurements(rows), max_points=50, smooth=0)["score"].runs[0]
+    table = duckdb.connect()
+    table.execute(
+        "CREATE TABLE t AS SELECT unnest($steps) AS step, unnest($values) AS score",
+        {"steps": [row["step"] for row in rows], "values": values},
+    )
+    rg.freeze(table.table("t"), tmp_path / "t", value="score", reduce=50)
+    found = duckdb.read_parquet(str(tmp_path / "t/points.parquet")).fetchnumpy()
+    assert found["value"].tolist() == expected.values.tolist()
+    assert found["step"].tolist() == expected.steps.tolist()
+    assert expected.counts is not None
+    assert found["steps_in_bin"].tolist() == expected.counts.tolist()
+
+
+def test_what_cannot_be_frozen_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An old engine, more runs or points than a client can hold, and a table that is written to."""
+    connection, fetch = duckdb.connect(), engines.fetch
+
+    def raise_version(*_: object, **__: object) -> None:
+        raise ValueError("Minimum version of duckdb supported by Narwhals is (1, 1), found: (0, 9)")
+
+    runs = connection.sql("SELECT i AS run, 1 AS step, 1.5::DOUBLE AS loss FROM range(101) r(i)")
+    points = connection.sql(
+        "SELECT 'm' || i % 6 AS model, i // 6 AS step, sin(i) AS loss FROM range(6000) r(i)"
+    )
+    with monkeypatch.context() as patch:
+        patch.setattr("narwhals.from_native", raise_version)
+        assert "found: (0, 9). Install a newer version of it" in refuse(tmp_path / "x", runs)
+    with monkeypatch.context() as patch:
+        patch.setattr(freezing, "MOST_POINTS", 1000)
+        words = "more than 100 runs of metrics are left of the table. Lower reduce=, or freeze a part"
+        assert words in refuse(tmp_path / "x", runs)
+        assert "more than 1,000 points of one metric are left" in refuse(tmp_path / "x", points)
+        rg.freeze(points, tmp_path / "fewer", metrics=["loss"], reduce=100)
+    connection.execute("CREATE TABLE rows AS SELECT i AS step, i::DOUBLE AS loss FROM range(9) r(i)")
+
+    def write(*arguments: Any) -> Any:  # noqa: ANN401 - what is passed on
+        connection.execute("INSERT INTO rows VALUES (9, 9)")
+        return fetch(*arguments)
+
+    monkeypatch.setattr(reduce_module, "fetch", write)
+    said = refuse(tmp_path / "x", connection.table("rows"))
+    assert "the table changed while it was read: it had 9 rows, and has 1" in said
+    assert "Freeze one version of it, such as a snapshot of Iceberg" in said
