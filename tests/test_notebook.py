@@ -1,8 +1,11 @@
-"""The package in a notebook: data frames in, a list of what there is, and a real kernel."""
+"""The package in a notebook: the numbers and words of reading and of the statistics, and a real kernel."""
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import json
+import math
 import pydoc
 import traceback
 from pathlib import Path
@@ -11,17 +14,27 @@ from typing import TYPE_CHECKING, Any
 import nbformat
 import pandas as pd
 import pytest
+from made_outcomes import outcomes
 from nbclient import NotebookClient
 from pyarrow.csv import read_csv  # type: ignore[import-untyped]  # no types here
 from tries import slow_after
 
 import reportgen as rg
+from reportgen.core.comparisons import Comparison, Score
+from reportgen.read import read_outcomes as outcomes_of
+from reportgen.statistics.compare import compare_all, compare_benchmarks
+from reportgen.statistics.problem_scores import group_problem_scores
+from reportgen.statistics.scores import score_series
+from reportgen.statistics.verdicts import rank_groups
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from reportgen.core.comparisons import Outcomes
+
 ROOT = Path(__file__).parents[1]
 RUNS, ANSWERS = ROOT / "data/aime/runs.csv", ROOT / "data/model-comparison/outcomes.csv"
+MADE = {"best": "11111111", "good": "11111110", "poor": "00000001"}
 
 
 def test_a_frame_gives_what_its_file_gives() -> None:
@@ -32,6 +45,8 @@ def test_a_frame_gives_what_its_file_gives() -> None:
     answers = pd.read_csv(ANSWERS)
     pd.testing.assert_frame_equal(rg.scores(answers, "pass@4"), rg.scores(rg.read(ANSWERS), "pass@4"))
     pd.testing.assert_frame_equal(rg.compare(answers, b="Birch"), rg.compare(rg.read(ANSWERS), b="Birch"))
+    # Frames that narwhals knows, such as Arrow's and Polars'.
+    pd.testing.assert_frame_equal(rg.curves(read_csv(RUNS)), rg.curves(rg.read(RUNS)))
 
 
 @pytest.mark.parametrize(
@@ -56,23 +71,6 @@ def test_a_frame_may_have_the_shape_that_pandas_gives_it(
     pd.testing.assert_frame_equal(found, expected)
 
 
-def test_settings_of_a_frame_are_arguments() -> None:
-    """A frame has no source.yml, so messages name the argument that takes its place."""
-    frame = pd.DataFrame({"model": ["Elm", "Fir"], "AIME": ["75.5 ± 0.4", "70.1 ± 0.5"]})
-    with pytest.raises(rg.ReportError, match=r"rg\.read\(frame, interval=…\)") as caught:
-        rg.scores(frame)
-    assert "source.yml" not in str(caught.value)
-    found = rg.scores(rg.read(frame, interval="se"))
-    assert found["stderr"].tolist() == [0.4, 0.5]
-    algorithms = pd.DataFrame({"algo": ["a", "b"], "step": [0, 0], "loss": [1.0, 2.0]})
-    table = rg.read(algorithms, columns={"series": "algo"}, rename={"a": "Ours"})
-    assert rg.curves(table)["series"].tolist() == ["Ours", "b"]
-    with pytest.raises(rg.ReportError, match='"intervall" is no argument of rg'):
-        rg.read(frame, intervall="se")
-    with pytest.raises(rg.ReportError, match="Write them into its source"):
-        rg.read(RUNS, interval="se")
-
-
 def test_tracebacks_end_at_the_function() -> None:
     """In a notebook they are shown in whole, and what is wrong are the data."""
     for call in (lambda: rg.read("nowhere"), lambda: rg.curves(rg.read(RUNS), metric="nothing")):
@@ -81,142 +79,12 @@ def test_tracebacks_end_at_the_function() -> None:
         assert len(traceback.extract_tb(caught.tb)) == 3
 
 
-def make_sweep() -> pd.DataFrame:
-    """Two series of two seeds, with two losses, an accuracy and a setting."""
-    rows = [
-        (f"{name}-{lr}", name, lr, seed, step, 2.0 - 0.1 * step - lr, 2.5 - 0.1 * step, 0.1 * step)
-        for name in ("adam", "lion")
-        for lr in (0.1, 0.2)
-        for seed in (1, 2)
-        for step in range(4)
-    ]
-    return pd.DataFrame(
-        rows, columns=["series", "optimizer", "lr", "seed", "step", "train/loss", "eval/loss", "acc"]
-    )
-
-
-def test_what_is_drawn_is_chosen_as_in_a_block() -> None:
-    """Lists, patterns, formulas and conditions, and settings as series."""
-    frame, metrics = make_sweep(), ["train/loss", "eval/loss"]
-    two = rg.curves(frame, metric=metrics)
-    assert list(two["metric"].unique()) == metrics
-    pd.testing.assert_frame_equal(rg.curves(frame, metric="*/loss"), two)
-    error = rg.curves(frame, metric={"error": "1 - acc"}, where={"lr": "<= 0.1"}, series=["*", "!lion*"])
-    assert error["metric"].unique() == ["error"]
-    assert error["series"].unique() == ["adam-0.1"]
-    assert error["value"].tolist() == pytest.approx([1.0, 0.9, 0.8, 0.7])
-    tokens = rg.curves(frame, "acc", x={"step * 4096": "tokens"}, by="lr")
-    assert sorted(tokens["series"].unique()) == ["lr=0.1", "lr=0.2"]
-    assert sorted(tokens["step"].unique()) == [0, 4096, 8192, 12288]
-    assert set(tokens["n"]) == {4}
-
-
-def test_a_chart_has_the_look_that_its_options_say() -> None:
-    """As a block with these keys: several metrics, colours, a setting as colour, percent, references."""
-    frame = make_sweep()
-    line = {"y": 0.25, "label": "Human"}
-    options: dict[str, Any] = {"title": "T", "format": "percent", "reference": [line], "y_title": "Right"}
-    text = rg.draw(frame, "acc", colours={"adam-0.1": "pink"}, **options).to_json()
-    assert all(words in text for words in ('"Human"', '"Right"', '"T"', "%"))
-    assert text != rg.draw(frame, "acc", **options).to_json()
-    two = rg.draw(frame, ["train/loss", "eval/loss"], order="name").to_dict()
-    assert two["title"]["text"] == "train/loss and eval/loss by step"
-    assert {str(row["series"]) for row in next(iter(two["datasets"].values()))} > {"adam-0.1 · train/loss"}
-    assert "lr" in str(rg.draw(frame, "acc", colour="lr").to_dict()["title"])
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"colour": "lr"}, '"colour" is no option of rg.curves. It is one of rg.draw. There are "metric"'),
-        ({"metrc": "acc"}, '"metrc" is no option of rg.curves. Did you mean "metric"? There are "metric"'),
-        ({"band": "ic"}, '"band: ic" is not one of ci, simultaneous'),
-        ({"metric": "*/error"}, '"*/error" matches no metric of source "frame"'),
-        ({"series": ["none*"]}, '"none*" matches no series of source "frame"'),
-    ],
-)
-def test_options_that_do_not_exist_are_named(options: dict[str, Any], said: str) -> None:
-    """With those that there are."""
-    with pytest.raises(rg.ReportError) as error:
-        rg.curves(make_sweep(), **{"metric": "acc", **options})
-    assert said in str(error.value)
-    with pytest.raises(rg.ReportError, match=r'"facet" is no option of rg\.draw\. There are "where"'):
-        rg.draw(make_sweep(), "acc", facet="series")
-
-
-def test_frames_of_other_libraries_are_read() -> None:
-    """Those that narwhals knows, such as Arrow's and Polars'."""
-    pd.testing.assert_frame_equal(rg.curves(read_csv(RUNS)), rg.curves(rg.read(RUNS)))
-
-
-@pytest.mark.parametrize(
-    ("data", "said"),
-    [
-        (3, "notebook: int is neither a path, the result of rg.read, nor a data frame. Give one of them."),
-        (pd.DataFrame({"step": []}), "notebook: the frame has no rows."),
-        (
-            pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("A", 1), ("A", 2)])),
-            (
-                "notebook: the columns of the frame have several levels without names. Name them, as in "
-                'frame.columns.names = ["series", "seed"].'
-            ),
-        ),
-        (
-            pd.DataFrame([[1, 2]], columns=["a", "a"]),
-            'notebook: more than one column of the frame is called "a". Give each column a name of its own.',
-        ),
-        (
-            pd.DataFrame({"model": ["A", "B"], "step": [1, 2], "note": ["x", "y"]}),
-            (
-                "the frame: the frame has no metric: no column of numbers other than the step. "
-                "Give it a column of numbers for each metric."
-            ),
-        ),
-        (
-            pd.DataFrame({"step": [0, 1, 2], "loss": ["1", "x", "2"]}),
-            'row 2 of the frame: "x" in column "loss" is not a number. Mend it, or leave the cell empty.',
-        ),
-        (
-            pd.DataFrame({"step": [0, 1, 0, 1], "loss": [1, 2, 3, 4]}),
-            (
-                "row 3 of the frame: a second row for step 0 of series frame: loss is 1 in row 1 and 3 here; "
-                "2 of 4 values repeat a step of their run. Set as an argument of rg.read repeat: runs (each "
-                "row is of a run of its own), repeat: mean (they are averaged) or repeat: last (the last one "
-                "counts)."
-            ),
-        ),
-        (
-            pd.DataFrame({"model": ["A", "A"], "loss": [1, 2]}),
-            (
-                "the frame: no column of the frame is known as the step; it has model and loss. Name it as "
-                "an argument of rg.read, as in columns: {step: NAME}, or as x; a table of scores without "
-                "steps is form: totals, or form: wide with a column for each benchmark or model."
-            ),
-        ),
-    ],
-    ids=["number", "empty", "levels", "twice", "no numbers", "a word", "repeated", "no step"],
-)
-def test_what_is_no_table_is_refused(data: Any, said: str) -> None:  # noqa: ANN401 - anything
-    """With what to do."""
-    with pytest.raises(rg.ReportError) as error:
-        rg.curves(data)
-    assert str(error.value) == said
-
-
 def test_the_package_lists_what_it_has() -> None:
     """``dir``, which completes names, and ``help``."""
     assert {"read", "curves", "scores", "compare", "draw", "Table", "ReportError"} <= {*dir(rg)}
     text = pydoc.plain(pydoc.render_doc(rg))
     for name in ("curves(", "scores(", "compare(", "draw(", "read("):
         assert f"\n    {name}" in text
-
-
-def test_a_table_names_itself_in_a_line() -> None:
-    """Not with every setting of its source."""
-    assert repr(rg.read(ROOT / "data/aime")) == '<reportgen.Table "aime": measurements, metrics "pass@1">'
-    assert repr(rg.read(ANSWERS)) == (
-        '<reportgen.Table "outcomes": outcomes, benchmarks "Contest", "Textbook">'
-    )
 
 
 CELLS = (
@@ -251,3 +119,136 @@ def test_a_notebook_runs(has_widgets: bool, tmp_path: Path) -> None:  # noqa: FB
     assert "vega-lite" in chart[0]["text/html"]
     assert "Aspen" in scores[0]["text/html"]
     assert widgets[0]["text/plain"] == str(has_widgets)
+
+
+@pytest.mark.parametrize("module", ["", ".score_frames"])
+def test_the_examples_of_the_docstrings_run(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each as it stands, in a checkout, and with the results it shows."""
+    monkeypatch.chdir(ROOT)
+    found = doctest.testmod(importlib.import_module(f"reportgen.notebook{module}"))
+    assert found.attempted >= 3
+    assert found.failed == 0
+
+
+# ---- scores and comparisons ---------------------------------------------------------------------
+
+
+def _made() -> Outcomes:
+    """Three series, eight problems of two samples; ``poor`` has one more problem."""
+    rows = [
+        {"series": name, "problem": f"p{place}", "sample": sample, "score": float(right), "answer": right}
+        for name, row in MADE.items()
+        for place, right in enumerate(row)
+        for sample in "12"
+    ]
+    extra = {"series": "poor", "problem": "extra", "sample": "1", "score": 0.0, "answer": "0"}
+    return outcomes([*rows, extra])
+
+
+def test_one_more_series_does_not_change_the_numbers_of_a_pair() -> None:
+    """Five models, ``a`` better by 20 of 100 problems; a sixth answered 12, and three others 7 of them.
+
+    Averaged standard errors made p of these pairs 0.3 and more. Interval and p stay; so does the verdict.
+    """
+    rows = [
+        {"series": name, "problem": f"p{place}", "score": float((place * step + 13 * shift) % 100 < right)}
+        for shift, (name, step, right) in enumerate(
+            [("a", 1, 70), ("b", 3, 50), ("c", 7, 50), ("d", 9, 50), ("e", 11, 50)]
+        )
+        for place in range(100)
+    ]
+    few = [
+        {"series": name, "problem": f"p{8 * place}", "score": float(place % 3 == 0)}
+        for name, count in (("few", 12), ("x", 7), ("y", 7), ("z", 7))
+        for place in range(count)
+    ]
+    same = ["difference", "low", "high", "p", "verdict"]
+    alone = rg.compare(outcomes(rows)).set_index(["a", "b"])
+    among = rg.compare(outcomes([*rows, *few])).set_index(["a", "b"])
+    assert alone.loc["a"]["verdict"].tolist() == ["better"] * 4
+    assert among.loc[alone.index, same].equals(alone[same])
+    assert (among.loc[alone.index, "adjusted_p"] < 0.05).sum() == 4
+
+
+def test_scores_are_those_of_the_statistics_with_their_groups_best_first() -> None:
+    """Every number and word of each score, in the order of a page."""
+    made = group_problem_scores(_made())
+    frame = rg.scores(_made())
+    ranks = {
+        name: group.rank
+        for group in rank_groups(score_series(made), compare_all(made))
+        for name in group.series
+    }
+    assert frame["series"].tolist() == ["best", "good", "poor"]
+    assert ranks == {"best": 1, "good": 1, "poor": 1}
+    for score, row in zip(score_series(made), frame.to_dict("records"), strict=True):
+        for name in ("series", "metric", "estimate", "low", "high", "level", "estimand", "method", "reason"):
+            assert row[name] == getattr(score, name), name
+        assert (row["fewest_samples"], row["most_samples"]) == score.samples
+        assert (row["problems"], row["runs"], row["group"]) == (score.problems, 1, ranks[score.series])
+        assert math.isnan(row["tokens"])
+        assert math.isnan(row["between_runs"])
+    assert frame.loc[0, "reason"] == score_series(made)[0].reason != ""
+    assert {str(kind) for kind in frame[["group", "problems", "runs"]].dtypes} == {"Int64"}
+    with pytest.raises(ValueError, match="narrowed where they are read"):
+        rg.scores(_made(), series=("best",))
+
+
+def test_nothing_that_a_page_knows_is_left_out() -> None:
+    """Each field of a score and of a comparison is a column; the samples of a problem are two."""
+    known = set(Score.__struct_fields__) - {"samples"} | {"fewest_samples", "most_samples"}
+    assert set(rg.scores(_made()).columns) == known | {"benchmark", "group"}
+    compared = set(Comparison.__struct_fields__) - {"runs"} | {"runs_a", "runs_b", "benchmark"}
+    assert set(rg.compare(_made()).columns) == compared
+
+
+@pytest.mark.parametrize("metric", ["pass@k", "pass^k", "maj@k", "avg@n"])
+def test_metrics_are_named_as_in_a_block(metric: str) -> None:
+    """``pass@1`` is pass@k with 1; a majority needs the answers, which are asked for."""
+    frame = rg.scores(_made(), f"{metric[:-1]}1", level=0.8)
+    wanted = score_series(group_problem_scores(_made(), answers=True), metric, 1, level=0.8)
+    assert set(frame["metric"]) == {f"{metric[:-1]}1"}
+    assert frame["low"].tolist() == sorted((score.low or 0 for score in wanted), reverse=True)
+
+
+def test_comparisons_are_those_of_the_statistics() -> None:
+    """Every number and word of each pair, with the problems that only one side answered."""
+    together = compare_all(group_problem_scores(_made()))
+    frame = rg.compare(_made())
+    assert len(frame) == 3
+    for one, row in zip(together, frame.to_dict("records"), strict=True):
+        assert (row["runs_a"], row["runs_b"]) == one.runs
+        for name in set(row) - {"benchmark", "runs_a", "runs_b"}:
+            assert row[name] == getattr(one, str(name)), name
+        assert type(row["verdict"]) is str
+    assert frame["only_b"].tolist() == [(), ("extra",), ("extra",)]
+    assert frame["verdict"].tolist() == ["unclear", "better", "unclear"]
+
+
+def test_several_benchmarks_are_those_of_the_page_with_their_average() -> None:
+    """Scores of each and of the average; against a baseline every number of the table across benchmarks."""
+    table = rg.read(ROOT / "data/model-comparison")
+    parts = {
+        name: group_problem_scores(outcomes_of(table.root, table.source, benchmark=name))
+        for name in table.source.benchmarks
+    }
+    page = compare_benchmarks(parts, "pass@k", 4, baseline="Birch")
+    rows = {(row["benchmark"], row["series"]): row for row in rg.scores(table, "pass@4").to_dict("records")}
+    pairs = {
+        (row["benchmark"], row["a"]): row
+        for row in rg.compare(table, b="Birch", metric="pass@4").to_dict("records")
+    }
+    assert len(rows) == 4 * 3
+    assert len(pairs) == 3 * 3
+    for series, cells, macro in zip(page.series, page.cells, page.macro, strict=True):
+        for name, cell in zip((*page.benchmarks, "macro average"), (*cells, macro), strict=True):
+            for word in ("estimate", "low", "high", "estimand", "method", "reason"):
+                assert rows[name, series][word] == getattr(cell.score, word)
+            if cell.against is not None:
+                for word in ("difference", "low", "high", "p", "adjusted_p", "verdict", "reason"):
+                    assert pairs[name, series][word] == getattr(cell.against, word)
+    wide, narrow = (rg.scores(table, estimand=f"{of}") for of in ("problems like these", "these problems"))
+    assert wide["group"].isna().tolist() == [False] * 8 + [True] * 4
+    # Noise of samples, not of problems, so each interval is narrower, and that of the average, too.
+    assert (narrow["high"] - narrow["low"] < wide["high"] - wide["low"]).all()
+    assert narrow["estimate"].equals(wide["estimate"])
