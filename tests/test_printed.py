@@ -1,21 +1,26 @@
-"""What commands print of names from the report: no order to a terminal, none to the log of a workflow."""
+"""What commands print: no order to a terminal or a workflow, what fits a terminal, all of long tables."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 import subprocess
 import sys
 import unicodedata
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
+import duckdb
 import pytest
 from click.testing import CliRunner
 from command_line import call, run_on_terminal
-from made_projects import RUNS, write_report
+from made_files import KINDS
+from made_projects import RUNS, files_below, write_file, write_report
+from tries import slow_after
 
 from reportgen.cli.main import cli
+from reportgen.core.cache import cache_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,8 +42,11 @@ HOSTILE: Final = (
     "\x7f\x85",
 )
 OWN_CODES: Final = re.compile(r"\x1b\[[\d;?]*[A-Za-z]|\r(?=[\x1b\n]|\Z)")
-# A folder on a path takes at most 255 bytes, and no slash.
-FILE_NAMES: Final = tuple(name.replace("/", "_") for name in HOSTILE)
+# A folder on a path takes at most 255 bytes, and no slash; what a line begins with comes first in one.
+FILE_NAMES: Final = tuple(
+    "".join(names).replace("/", "_")
+    for names in (HOSTILE[:2], HOSTILE[2:3], HOSTILE[3:4], HOSTILE[4:9], HOSTILE[9:])
+)
 
 
 def assert_harmless(output: str, *, commands: bool = False) -> None:
@@ -95,7 +103,6 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 CALLS: Final = (
-    ("build",),
     ("build", "--force", "--strict"),
     ("check",),
     ("check", "--format", "github"),
@@ -124,7 +131,7 @@ def test_names_of_a_report(report: Path, words: tuple[str, ...]) -> None:
     assert len(done.stdout + done.stderr) > 60
 
 
-@pytest.mark.parametrize("words", [CALLS[1], CALLS[2], CALLS[8], CALLS[11], ("fix",)], ids=" ".join)
+@pytest.mark.parametrize("words", [CALLS[0], CALLS[7], CALLS[10], ("fix",)], ids=" ".join)
 def test_names_on_a_terminal(report: Path, words: tuple[str, ...]) -> None:
     """Where colours and progress are shown, nothing but these gives the terminal orders."""
     shown = run_on_terminal(report, *words)
@@ -188,3 +195,109 @@ def test_a_patch_names_its_page_as_git_does(tmp_path: Path) -> None:
     assert_harmless(done.stdout)
     subprocess.run(["git", "apply"], cwd=root, input=done.stdout, text=True, check=True)  # noqa: S607 - any git
     assert "[0.8]" in (root / "content" / name).read_text(encoding="utf-8")
+
+
+# ---- what describe shows, keeps and counts -----------------------------------------------------------------
+
+TABLE = "model,seed,step,loss,acc\nA,1,0,2.5,\nA,1,10,1.25,0.2\nB,1,0,2,0.1\nB,1,10,1,0.2\n"
+SHAPES = {
+    "long": ("model,step,metric,value", ("A,0,loss,1", "A,1,loss,2")),
+    "wide": ("model,step,loss", ("A,0,1", "A,1,2")),
+    "outcomes": ("model,problem,correct", ("A,p,1", "A,q,0")),
+    "totals": ("model,benchmark,score", ("A,x,1", "B,x,0")),
+    "chart": ("Step,A - acc,A - acc__MIN,A - acc__MAX", ("0,1,1,1", "1,2,2,2")),
+}
+
+
+def describe(folder: Path, path: str) -> dict[str, Any]:
+    """What is said of a path, as JSON."""
+    described: dict[str, Any] = json.loads(call(folder, "describe", path, "--format", "json").stdout)
+    return described
+
+
+def test_a_narrow_terminal_keeps_what_matters(tmp_path: Path) -> None:
+    """What is read is shown; columns that have no room are named, and those that stay are not squeezed."""
+    for name in ("a-name-that-goes-on-and-on", "another-name-that-goes-on"):
+        rows = [{"acc": row, "_timestamp": 1_767_225_600 + 60 * row} for row in (0, 1)]
+        lines = [json.dumps(line) for line in ({"id": name, "name": name, "config": {"seed": 1}}, *rows, 0)]
+        log = tmp_path / "deep/folder" / name / f"run-{name}/run-{name}.wandb"
+        write_file(log, KINDS["wandb"]("\n".join(lines)))
+    said = run_on_terminal(tmp_path, "describe", "deep", COLUMNS="200")
+    assert "Reading file 2: run-another" in said
+    assert "wider" not in said
+    said = run_on_terminal(tmp_path, "describe", "deep", NO_COLOR="1", TERM="dumb", COLUMNS="64")
+    (line,) = (line for line in said.split("\n") if line.startswith("a-name-that"))
+    assert line.split()[-3:] == ["0", "to", "1"]
+    assert "A wider terminal has room for: metrics, logged (UTC) and where." in said
+    assert "Reading" not in call(tmp_path, "describe", "deep").stdout
+
+
+@pytest.mark.parametrize("place", ["mine", "report/data/deep/mine"])
+def test_what_was_counted_is_not_counted_again(tmp_path: Path, place: str) -> None:
+    """In the cache of the report or folder; no file is written there, and a changed one is read again."""
+    root = write_report(tmp_path / "report")
+    table = tmp_path / place / "a.csv"
+    write_file(table, TABLE)
+    cache = cache_folder(root if "report" in place else table.parent)
+    before = files_below(tmp_path)
+    first = describe(tmp_path, f"{place}/a.csv")
+    stored = sorted(cache.glob("??/*"))
+    assert stored
+    assert describe(tmp_path, f"{place}/a.csv") == first
+    assert sorted(cache.glob("??/*")) == stored
+    assert files_below(tmp_path) == before
+    table.write_text(table.read_text("utf-8").replace("loss", "mass"), "utf-8")
+    assert describe(tmp_path, f"{place}/a.csv")["metrics"] != first["metrics"]
+
+
+def test_every_series_of_a_long_file_is_counted(tmp_path: Path) -> None:
+    """Also those that a sample of the rows does not meet, and metrics that few rows have."""
+    names = [f"series {place:04}" for place in range(400)]
+    rows = [f"{name},{step},loss,1\n" for name in names for step in range(60)]
+    rows.insert(len(rows) * 2 // 3 + 7, "series 0007,0,once,1\n")
+    write_file(tmp_path / "long.csv", "model,step,metric,value\n" + "".join(rows))
+    cells = (f"{name},{step},1\n" for name in names for step in range(60))
+    write_file(tmp_path / "wide.csv", "model,step,loss\n" + "".join(cells))
+    for name, metrics in (("long.csv", {"loss": 24_000, "once": 1}), ("wide.csv", {"loss": 24_000})):
+        described = describe(tmp_path, name)
+        assert described["series"] == names
+        assert len(described["runs"]) == 400
+        assert {one["name"]: one["values"] for one in described["metrics"]} == metrics
+    far = "".join(
+        json.dumps({"model": "A", "step": step, "metric": "loss", "value": 1}) + "\n"
+        for step in range(60_000)
+    )
+    write_file(
+        tmp_path / "far.jsonl",
+        far.replace('"step": 30000, "metric": "loss"', '"step": 30000, "metric": "lo\\u0000ss"'),
+    )
+    assert "NUL" in call(tmp_path, "describe", "far.jsonl").stdout
+
+
+@pytest.mark.parametrize("ending", slow_after(1, ["csv", "parquet", "jsonl", "json"]))
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_column_without_values(tmp_path: Path, shape: str, ending: str) -> None:
+    """In all rows or in the last one; whatever column it is, it is read and frozen, or refused in words."""
+    header, full = SHAPES[shape]
+    options = {"jsonl": "FORMAT json", "json": "FORMAT json, ARRAY true", "parquet": "FORMAT parquet"}
+    for place in range(header.count(",") + 1):
+        for first, word in ((0, ""), (1, ""), (0, "nan"), (1, "nan")):
+            rows = [row.split(",") for row in full]
+            for row in rows[first:]:
+                row[place] = word
+            path = tmp_path / f"{place}{first}{word}" / f"a.{ending}"
+            table = path.with_suffix(".csv")
+            write_file(table, "\n".join([header, *map(",".join, rows), ""]))
+            write_file(path.with_name("a.source.yml"), "form: totals\n" if shape == "totals" else "")
+            if ending != "csv":
+                duckdb.sql(f"COPY (FROM read_csv('{table}', header=true)) TO '{path}' ({options[ending]})")
+                table.unlink()
+            described = describe(path.parent, path.name)
+            assert described["kind"] in {"", "measurements", "outcomes", "totals"}
+            errors = [
+                one
+                for one in described["problems"]
+                if one["severity"] == "error" and ("repeat:" not in one["next_step"] or shape == "totals")
+            ]
+            done = call(path.parent, "freeze", path.name, "--to", "cold")
+            assert (done.returncode != 0) == bool(errors), done.stderr
