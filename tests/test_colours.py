@@ -25,6 +25,9 @@ from reportgen.figures.style import (
     SYMBOLS,
     assign_slots,
     pick_slots,
+    resolve,
+    resolve_specification,
+    resolve_svg,
 )
 from reportgen.figures.text import FONTS, UNITS_PER_EM, Weight, measure_text
 
@@ -276,6 +279,47 @@ def test_characters_outside_the_font_are_estimated() -> None:
     assert measure_text("漢", 10) == 10
     assert measure_text("e\u0301\u200b", 10) == measure_text("e", 10)
     assert measure_text("\u0434", 10) == measure_text("x", 10)
+
+
+# ---- variables of figures outside a page ------------------------------------------------------------------
+
+
+def test_every_variable_of_a_figure_has_a_value() -> None:
+    """No picture names a colour that its file would not know, and a misspelt one is an error of ours."""
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "reportgen/figures").rglob("*.py")]
+    named = {name for text in texts for name in re.findall(r"var\(--rg-([a-z0-9-]+)\)", text)}
+    assert {"text", "muted", "bg"} <= named <= set(LIGHT)
+    assert resolve('fill="var(--rg-bg)" stroke="var(--rg-series-2)" x') == 'fill="#ffffff" stroke="#d47104" x'
+    with pytest.raises(KeyError):
+        resolve("var(--rg-none)")
+    fonts = [one["font"].split(",")[0].strip('"') for one in (LIGHT, theme("light"))]
+    assert fonts == ["Reportgen Sans"] * 2  # whose widths are known
+
+
+def test_colours_become_values_and_words_stay() -> None:
+    """A series may be called like a variable, one of ours or not: in SVG and in texts of Vega."""
+    ink, name = "var(--rg-series-1)", "var(--rg-bg)"
+    words = 'var(--rg-bg) fill="var(--rg-bg)" var(--rg-none)'
+    svg = '<text fill="{}" font-family="{}" aria-label="var(--rg-bg)">' + words + "</text>"
+    shown = svg.format(LIGHT["text"], LIGHT["font"])
+    assert resolve_svg(svg.format("var(--rg-text)", "var(--rg-font)")) == shown
+
+    def written(colour: str) -> dict[str, object]:
+        return {
+            "title": {"text": name, "subtitle": name, "color": colour},
+            "datasets": {"rows": [{"series": name}]},
+            "data": {"values": [{"fill": name}]},
+            "config": {"text": {"color": colour}},
+            "layer": [{"mark": {"type": "text", "text": name, "color": colour, "stroke": "var(--rg-none)"}}],
+            "encoding": {
+                "color": {"scale": {"domain": [name], "range": [colour]}, "value": colour},
+                "x": {"field": name, "axis": {"title": name, "labelColor": colour}},
+                "y": {"datum": name},
+                "text": {"value": name},
+            },
+        }
+
+    assert resolve_specification(written(ink)) == written(LIGHT["series-1"])
 
 
 # ---- the style and scripts of figures ---------------------------------------------------------------------
