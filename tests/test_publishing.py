@@ -30,6 +30,8 @@ from reportgen.figures.plot import USUAL_SHAPE
 from reportgen.settings.report import Project, ProjectSettings
 from reportgen.site.publishing import publish
 from reportgen.site.replacing.records import record_folder
+from reportgen.site.reuse import manifest
+from reportgen.site.reuse.manifest import LastBuild
 from reportgen.site.worker import WorkerProcess, _prepare
 
 if TYPE_CHECKING:
@@ -360,3 +362,66 @@ def test_a_first_build_that_fails_ends_with_its_worker_process(tmp_path: Path) -
     words = [sys.executable, "-m", "reportgen", "build", "--cache-dir", str(tmp_path / "cache")]
     done = subprocess.run(words, cwd=root, capture_output=True, text=True, check=False)
     assert (done.returncode, "1 problem; the site was left as it was." in done.stderr) == (1, True)
+
+
+# ---- what is taken over from the last site --------------------------------------------------------
+
+LINKED = {
+    "mkdocs.yml": f"{SETTINGS}site_url: https://example.org/\n",
+    "content/other.md": PAGE.replace("runs", "other"),
+    "content/plain.md": "# Plain\n\nNothing to draw.\n",
+    "data/other.csv": RUNS,
+}
+
+
+def find_written(root: Path) -> set[str]:
+    """Build once more; the pages and cards whose files are others than before."""
+    names = ("index.html", "other/index.html", "plain/index.html", "figures/index/card.png")
+    before = {name: (root / "site" / name).stat().st_ino for name in names}
+    build(root)
+    return {name for name in names if (root / "site" / name).stat().st_ino != before[name]}
+
+
+def test_only_what_changed_is_written(tmp_path: Path) -> None:
+    """The page of data, and one whose footer names all; the page of words; all where a menu has the title."""
+    root = write_report(tmp_path, LINKED)
+    build(root)
+    write_file(root / "data/other.csv", RUNS.replace("0.84", "0.86"))
+    assert find_written(root) == {"other/index.html", "plain/index.html"}
+    write_file(root / "content/index.md", PAGE + "\nMore.\n")
+    assert find_written(root) == {"index.html"}
+    assert "More." in (root / "site/index.html").read_text("utf-8")
+    write_file(root / "content/plain.md", "# Simple\n\nNothing to draw.\n")
+    assert find_written(root) == {"index.html", "other/index.html", "plain/index.html"}
+    assert "Simple" in (root / "site/other/index.html").read_text("utf-8")
+    warm = files_below(root / "site")
+    for folder in (cache_folder(root), root / "site"):
+        shutil.rmtree(folder)
+    build(root)
+    assert files_below(root / "site") == warm
+
+
+def test_nothing_is_taken_over_after_an_update_or_damage(report: Path) -> None:
+    """Another version of any package may make another page of the same words."""
+    write_file(report / "mkdocs.yml", LINKED["mkdocs.yml"])
+    build(report)
+    file = cache_folder(report) / "manifest.json"
+    known = json.loads(file.read_text())
+    assert set(manifest.read_outputs(report)) >= {"figures/index/card.png"}
+    updated = json.dumps(known | {"environment": known["environment"] | {"packages": "others"}})
+    for text in (updated, "", "{", "[]", '{"format": 3}'):
+        file.write_text(text)
+        assert manifest.read_outputs(report) == {}
+
+
+def test_keys_are_told_for_the_next_build(tmp_path: Path) -> None:
+    """Those of files taken over, and those of files to be made."""
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.mkdir()
+    (old / "a").write_text("a")
+    found = (old / "a").stat()
+    earlier = LastBuild(old, {"a": ("key", found.st_size, found.st_mtime_ns)})
+    assert earlier.link("a", "key", new)
+    assert not earlier.link("b", "other", new)
+    assert earlier.keys == {"a": "key", "b": "other"}
+    assert (new / "a").samefile(old / "a")
