@@ -1,222 +1,201 @@
-"""A report of curves and scores with statements about both, and changes planted into it one by one."""
+"""Reviews made in a test: of everything, hostile and long ones, and any that follow the schema."""
 
 from __future__ import annotations
 
-import hashlib
-from typing import TYPE_CHECKING, Final
+import itertools
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from case_pages import read_page
+from hypothesis import strategies as st
 from made_projects import write_file
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-SETTINGS: Final = """
-site_name: Reviewed
-docs_dir: content
-theme: {name: reportgen}
-plugins: [reportgen]
-"""
-TRAINING: Final = """# Training
-
-[MEL ends above GRPO]{claim="final(MEL) > final(GRPO)"}, at [0.798]{value="final(MEL)"}.
-[GRPO never reaches 0.7]{claim="peak(GRPO) < 0.7"}.
-
-```curve
-source: training
-title: Accuracy
-```
-"""
-ACCURACY: Final = "```curve\nsource: training\ntitle: Accuracy\n```\n"
-FIRST_SEEDS: Final = "```curve\nsource: training\ntitle: Accuracy\nfilter: {seed: [1, 2]}\n```\n"
-OBSERVED: Final = "```observations\nof: accuracy\ntitle: What stands out\n```\n"
-EXAM: Final = """---
-benchmark: {name: Exam, source: exam, metric: pass@1}
----
-# Exam
-
-[The tuned model scores higher]{claim="score(tuned) > score(base)"}.
-
-```scores
-metric: pass@1
-title: Scores
-```
-"""
-PAIRS: Final = f"{EXAM}\n```comparison\nmetric: pass@1\ntitle: Pairs\nbaseline: base\n```\n"
-GENERATED: Final = SETTINGS.replace(
-    "[reportgen]",
-    "[{reportgen: {benchmarks: [{name: Exam, source: exam, metric: pass@1}]}}]",
+from reportgen.review.model import (
+    Axis,
+    Counts,
+    Delta,
+    Estimate,
+    FigureChange,
+    NumberChange,
+    Origin,
+    Place,
+    Review,
+    SeriesChange,
+    StatementChange,
+    read_review,
 )
-PROTOCOL: Final = "protocol: {temperature: 0.7, harness: quiz}\n"
-RUNS, STEPS, ITEMS, SAMPLES = 4, (0, 10, 20, 30), 30, 2
-ENDS: Final = {"MEL": 0.8, "GRPO": 0.72}
-SKILLS: Final = {"base": 0.35, "tuned": 0.65}
 
-Rows = list[tuple[str, ...]]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
 
-
-def draw(*names: object) -> float:
-    """A number from 0 to 1 that belongs to these names."""
-    digest = hashlib.sha256("\0".join(map(str, names)).encode()).digest()
-    return int.from_bytes(digest[:4]) / 2**32
-
-
-def make_curve(series: str, run: int, end: float) -> Rows:
-    """One run of a curve that rises to about ``end``."""
-    rows: Rows = []
-    for step in STEPS:
-        value = end * step / STEPS[-1] + 0.02 * (draw(series, run, step) - 0.5)
-        rows.append((series, str(run), str(step), f"{value:.4f}"))
-    return rows
-
-
-def make_answers(series: str, skill: float, run: str = "1") -> Rows:
-    """One run's answers to every item, of which some are harder."""
-    rows: Rows = []
-    for item in range(ITEMS):
-        for sample in range(SAMPLES):
-            chance = skill + 0.5 * (draw("item", item) - 0.5)
-            right = int(draw(series, run, item, sample) < chance)
-            rows.append((series, run, f"q{item:02}", str(sample), str(right)))
-    return rows
-
-
-def make_training() -> Rows:
-    """Four runs of two series."""
-    return [
-        row
-        for series, end in ENDS.items()
-        for run in range(1, RUNS + 1)
-        for row in make_curve(series, run, end)
-    ]
+PAGES = Path(__file__).parent / "transcripts"
+EVERYTHING = read_review(read_page(PAGES / "review_comments.md")[0].files[0].text)
+NOTHING = Review(
+    generator=EVERYTHING.generator, base=EVERYTHING.base, head=EVERYTHING.head, counts=Counts(same=24)
+)
+MOST_COUNTED = 2**53 - 1
+MARKUP = "</script><img src=x onerror=alert(1)>"
+TURNING = "\N{RIGHT-TO-LEFT OVERRIDE}gnp.exe"
+WORDS = (
+    "</details>@everyone",
+    "![](http://evil.example/x.png)",
+    "[click](http://evil.example)",
+    "```\n# heading\n```",
+    "`` ` ``",
+    "\N{RIGHT-TO-LEFT OVERRIDE}gnp.exe",
+    "#12 and GH-3 and a/b#4",
+    "a|b\\|c\\",
+    "<script>alert(1)</script>",
+    "<!-- reportgen:review:00000000 -->",
+    "\n/approve\n@bot merge\n",
+    "\r\n::error::x\n##[add-mask]x",
+    "$` and `$",
+    "http://evil.example/?a=b www.evil.example me@evil.example",
+    "| --- | --- |",
+    "&#64;everyone &lt;b&gt;",
+    "\N{HEBREW LETTER ALEF}\N{HEBREW LETTER BET}",
+    "\x00\x1b[31m\x07",
+    "",
+    " ",
+    "`" * 60,
+    "名前" * 40,
+)
 
 
-def make_exam() -> Rows:
-    """One run of two series."""
-    return [row for series, skill in SKILLS.items() for row in make_answers(series, skill)]
+# Of a review, texts that are not free.
+_KEPT = frozenset(
+    {"kind", "change", "verdict", "method", "truth", "causes", "scale", "severity", "correction", "commit"}
+    | {"merge", "report_sha256"}
+)
 
 
-def write_rows(header: str, rows: Rows) -> str:
-    """Rows as CSV."""
-    return "".join(f"{line}\n" for line in (header, *map(",".join, rows)))
-
-
-def write_training(rows: Rows) -> str:
-    """The data of the curves."""
-    return write_rows("series,seed,step,accuracy", rows)
-
-
-def write_exam(rows: Rows) -> str:
-    """The data of the scores."""
-    return write_rows("series,run,problem,sample,score", rows)
-
-
-BASE: Final[Mapping[str, str]] = {
-    "mkdocs.yml": SETTINGS,
-    "content/index.md": "# Reviewed\n\nTwo models.\n",
-    "content/training.md": TRAINING,
-    "content/exam.md": EXAM,
-    "data/training.csv": write_training(make_training()),
-    "data/exam/outcomes.csv": write_exam(make_exam()),
-    "data/exam/source.yml": PROTOCOL,
-}
-
-
-def write_state(root: Path, changes: Mapping[str, str | None] | None = None) -> Path:
-    """Write the report with some of its files changed, or (None) left out."""
-    for name, text in {**BASE, **(changes or {})}.items():
-        if text is not None:
-            write_file(root / name, text)
+def write_state(root: Path, changes: Mapping[str, tuple[str, str]]) -> Path:
+    """Write the report of ``since.md`` with a text replaced by another in some of its files."""
+    read_page(PAGES / "since.md")[0]._replace(files=()).write_files(root)
+    for name, (old, new) in changes.items():
+        text = (root / name).read_text("utf-8")
+        assert old in text, name
+        write_file(root / name, text.replace(old, new))
     return root
 
 
-def change_training(change: Callable[[Rows], Rows]) -> dict[str, str]:
-    """The curves with some rows changed."""
-    return {"data/training.csv": write_training(change(make_training()))}
+def rewrite(review: Review, write: Callable[[str], str]) -> Review:
+    """A review whose every free text is another."""
+
+    def change(value: object, key: str = "") -> object:
+        if isinstance(value, str):
+            return value if key in _KEPT else write(value)
+        if isinstance(value, tuple):
+            return tuple(change(part, key) for part in value)
+        return {name: change(one, name) for name, one in value.items()} if isinstance(value, dict) else value
+
+    return Review.model_validate(change(review.model_dump()))
 
 
-def change_exam(change: Callable[[Rows], Rows]) -> dict[str, str]:
-    """The scores with some rows changed."""
-    return {"data/exam/outcomes.csv": write_exam(change(make_exam()))}
+def make_hostile() -> Review:
+    """A review of everything with a hostile name or sentence in every place that takes one."""
+    return rewrite(EVERYTHING, lambda text: f"{MARKUP} {TURNING} {text}")
 
 
-def shift(rows: Rows, by: float, series: str, run: str | None = None, step: str | None = None) -> Rows:
-    """The rows with some values of a curve moved."""
-    return [
-        (*row[:3], f"{float(row[3]) + by:.4f}")
-        if row[0] == series and run in {None, row[1]} and step in {None, row[2]}
-        else row
-        for row in rows
-    ]
+def make_long() -> Review:
+    """A review of everything with long names."""
+    return rewrite(EVERYTHING, lambda text: f"{'x' * 200}{text}")
 
 
-CHANGES: Final[Mapping[str, Mapping[str, str | None]]] = {
-    "nothing": {},
-    "one-value": change_training(lambda rows: shift(rows, -0.02, "MEL", run="2", step="30")),
-    "claim-becomes-false": change_training(lambda rows: shift(rows, 0.2, "GRPO")),
-    "claim-becomes-true": change_training(lambda rows: shift(rows, -0.1, "GRPO")),
-    "two-seeds-added": change_training(
-        lambda rows: [*rows, *make_curve("GRPO", 5, 0.72), *make_curve("GRPO", 6, 0.72)]
-    ),
-    "run-replaced": change_training(
-        lambda rows: [row for row in rows if row[:2] != ("MEL", "3")] + make_curve("MEL", 33, 0.8)
-    ),
-    "scores-fall": change_exam(
-        lambda rows: [row for row in rows if row[0] != "tuned"] + make_answers("tuned", 0.3, "2")
-    ),
-    "k-changed": {"content/exam.md": EXAM.replace("```scores\nmetric: pass@1", "```scores\nmetric: pass@2")},
-    "protocol-changed": {
-        **change_exam(
-            lambda rows: [row for row in rows if row[0] != "tuned"] + make_answers("tuned", 0.6, "2")
-        ),
-        "data/exam/source.yml": PROTOCOL.replace("0.7", "0.2"),
-    },
-    "series-renamed": {
-        "data/exam/source.yml": f"{PROTOCOL}rename: {{tuned: large}}\n",
-        "content/exam.md": EXAM.replace("score(tuned)", "score(large)"),
-    },
-    "page-renamed": {"content/exam.md": None, "content/contest.md": EXAM},
-    "series-gone": {
-        **change_exam(lambda rows: [row for row in rows if row[0] != "base"]),
-        "content/exam.md": EXAM.replace(
-            '[The tuned model scores higher]{claim="score(tuned) > score(base)"}', "The tuned model"
-        ),
-    },
-    "text-only": {"content/index.md": "# Reviewed\n\nTwo models, compared.\n"},
-    "page-renamed-and-changed": {
-        "content/exam.md": None,
-        "content/contest.md": EXAM.replace("scores higher", "wins"),
-        **change_exam(
-            lambda rows: [row for row in rows if row[0] != "tuned"] + make_answers("tuned", 0.3, "2")
-        ),
-    },
-    "figure-id-changed": {
-        "content/training.md": TRAINING.replace("title: Accuracy", "title: Accuracy\nid: by-step"),
-        **change_training(lambda rows: shift(rows, -0.02, "MEL", run="2", step="30")),
-    },
-    "runs-renamed": change_training(lambda rows: [(row[0], f"1{row[1]}", *row[2:]) for row in rows]),
-    "three-runs-replaced-and-two-added": change_training(
-        lambda rows: [
-            *(row for row in rows if row[:2] not in {("MEL", run) for run in "123"}),
-            *(row for run in "123" for row in shift(make_curve("MEL", int(run), 0.8), 0.01, "MEL")),
-            *make_curve("MEL", 5, 0.8),
-            *make_curve("MEL", 6, 0.8),
-        ]
-    ),
-    "one-of-equal-titles-removed": {"content/index.md": f"# Reviewed\n\n{FIRST_SEEDS}"},
-    "filter-added": {"content/training.md": TRAINING.replace(ACCURACY, FIRST_SEEDS)},
-    "metric-of-the-report-changed": {"mkdocs.yml": GENERATED.replace("pass@1", "pass@2")},
-    "baseline-changed": {"content/exam.md": PAIRS.replace("baseline: base", "baseline: tuned")},
-    "observations-change": change_training(lambda rows: shift(rows, 0.2, "GRPO")),
-}
-"""What is planted, by the name of the case."""
-BEFORE: Final[Mapping[str, Mapping[str, str | None]]] = {
-    "one-of-equal-titles-removed": {"content/index.md": f"# Reviewed\n\n{ACCURACY}\n{FIRST_SEEDS}"},
-    "metric-of-the-report-changed": {"mkdocs.yml": GENERATED, "content/exam.md": None},
-    "baseline-changed": {
-        "content/exam.md": PAIRS,
-        **change_exam(lambda rows: [*rows, *make_answers("middle", 0.5)]),
-    },
-    "observations-change": {"content/training.md": f"{TRAINING}\n{OBSERVED}"},
-}
-"""What of the report is another before the change already, where a case needs that."""
+def make_many_figures(count: int = 40) -> Review:
+    """Many figures that changed."""
+    one = EVERYTHING.figures[0]
+    figures = (one.model_copy(update={"id": f"accuracy-{n}", "title": f"Accuracy {n}"}) for n in range(count))
+    return make_review(counts=Counts(figures=count), figures=tuple(figures))
+
+
+def make_review(**changes: Any) -> Review:  # noqa: ANN401 - fields of a review
+    """A review without changes but these."""
+    return NOTHING.model_copy(update=changes)
+
+
+def make_number(series: str = "GRPO", **changes: Any) -> NumberChange:  # noqa: ANN401 - fields of a number
+    """A share that is higher by 2 points, which is unclear, with these fields."""
+    return EVERYTHING.numbers[0].model_copy(update={"series": series, **changes})
+
+
+def make_broken(kind: str = "claim") -> StatementChange:
+    """A statement that held and fails now."""
+    return EVERYTHING.statements[0].model_copy(update={"kind": kind})
+
+
+def make_figure(page: str = "a.md", name: str = "a", title: str = "Accuracy", **changes: Any) -> FigureChange:  # noqa: ANN401 - fields of a figure
+    """A figure of which two series changed."""
+    return EVERYTHING.figures[0].model_copy(update={"page": page, "id": name, "title": title, **changes})
+
+
+def make_curve(end: float, steps: int = 60) -> tuple[tuple[float, float, float, float], ...]:
+    """The points of a line that leads to a value, with its band."""
+    values = ((20.0 * n, end * n / steps) for n in range(steps))
+    return tuple((step, value, value - 0.03, value + 0.03) for step, value in values)
+
+
+def fill_review(words: Sequence[str] = WORDS, most: int = 3) -> Review:
+    """A review of everything in which texts are these words, and lists are so many times as long."""
+    endless = itertools.cycle(words)
+    lists = ("statements", "numbers", "figures", "tables", "pages", "sources")
+    longer = EVERYTHING.model_copy(update={name: getattr(EVERYTHING, name) * most for name in lists})
+    written = rewrite(longer, lambda _text: next(endless)[:300])
+    state = Origin(kind="folder", name=next(endless)[:300], tool=next(endless)[:300])
+    head = state.model_copy(update={"built": False, "why": next(endless)[:300]})
+    counts = Counts(flipped=most, worse=2, differences=5, stale_values=MOST_COUNTED)
+    return written.model_copy(update={"base": state, "head": head, "counts": counts})
+
+
+_TEXTS = st.one_of(st.sampled_from(WORDS), st.text(max_size=300))
+_NUMBERS = st.floats(allow_nan=False, allow_infinity=False) | st.floats(-1, 1)
+_PARTS = st.none() | _NUMBERS
+_ESTIMATES = st.none() | st.builds(Estimate, value=_NUMBERS, low=_PARTS, high=_PARTS)
+_CHANGES = st.builds(
+    make_number,
+    series=_TEXTS,
+    metric=_TEXTS,
+    page=_TEXTS,
+    why=_TEXTS,
+    percent=st.booleans(),
+    before=_ESTIMATES,
+    after=_ESTIMATES,
+    delta=st.none()
+    | st.builds(Delta, value=_NUMBERS, low=_PARTS, high=_PARTS, p_adjusted=st.none() | st.floats(0, 1)),
+    verdict=st.sampled_from(["higher", "unclear", "re-estimated", "too few", "same"]),
+    good=st.none() | st.booleans(),
+)
+_POINTS = st.lists(st.tuples(_PARTS, _NUMBERS, _PARTS, _PARTS), max_size=3).map(tuple)
+_FIGURES = st.builds(
+    FigureChange,
+    page=st.just("a.md"),
+    id=st.just("a"),
+    kind=st.sampled_from(["curve", "comparison", "runs"]),
+    title=_TEXTS,
+    change=st.sampled_from(["data", "definition"]),
+    x=st.builds(Axis, scale=st.sampled_from(["linear", "log", "time", "series"])),
+    y=st.builds(Axis, percent=st.booleans(), difference=st.booleans()),
+    series=st.builds(
+        SeriesChange,
+        name=st.just("b"),
+        change=st.sampled_from(["data", "definition"]),
+        slot=st.none() | st.integers(0, 7),
+        at=st.none() | st.builds(Place, step=_PARTS, delta=_NUMBERS, beyond_band=st.booleans()),
+        before=_POINTS,
+        after=_POINTS,
+    ).map(lambda one: (one,)),
+)
+
+
+def _add_figures(
+    review: Review, numbers: tuple[NumberChange, ...], figures: Sequence[FigureChange]
+) -> Review:
+    return review.model_copy(update={"numbers": numbers, "figures": (*review.figures, *figures)})
+
+
+ANY_REVIEW = st.builds(
+    _add_figures,
+    st.builds(fill_review, st.lists(_TEXTS, min_size=1, max_size=8).map(tuple), st.sampled_from([0, 1, 3])),
+    st.lists(_CHANGES, max_size=12).map(tuple),
+    st.lists(_FIGURES, max_size=3).map(tuple),
+)

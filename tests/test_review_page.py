@@ -1,213 +1,138 @@
-"""``review.html`` and the pictures of a review, read as text and as trees."""
+"""Pages and pictures of reviews, read as text and as trees; what they say is in ``review_comments.md``."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import re
+import struct
+import time
+import zlib
 from html import unescape
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 from xml.etree import ElementTree as ET
 
 import pytest
+from command_line import run
 from html_tree import read_html
 from hypothesis import given, settings
-from made_comments import ANY_REVIEW
-from shown_reviews import (
-    HOSTILE,
+from made_reviews import (
+    ANY_REVIEW,
+    EVERYTHING,
+    MARKUP,
+    NOTHING,
     make_curve,
-    make_curve_figure,
-    make_everything,
+    make_figure,
     make_hostile,
+    make_long,
     make_many_figures,
-    make_nothing,
     make_number,
-    make_score_figure,
-    make_statement,
+    make_review,
 )
 from tries import tries
 
-from reportgen.review.comment import write_comment
-from reportgen.review.images import draw_svgs
-from reportgen.review.model import (
-    Axis,
-    Counts,
-    Delta,
-    Estimate,
-    Origin,
-    Place,
-    Review,
-    SeriesChange,
-)
+from reportgen.figures.style import DARK, LIGHT
+from reportgen.review.comment import PICTURE_WIDTH, CommentContext, name_pictures, write_comment
+from reportgen.review.images import draw_pictures, draw_svgs
+from reportgen.review.model import Axis, Delta, Estimate, Place, SeriesChange, read_review, write_review
 from reportgen.review.page.document import MOST_FIGURES, write_page
 from reportgen.review.page.judged import MOST_ROWS
-from reportgen.review.page.pictures import assign_review_slots, draw_view, list_states
+from reportgen.review.page.pictures import assign_review_slots, draw_view
 from reportgen.review.text import list_lines as list_text
-from reportgen.review.words import describe_findings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from pathlib import Path
 
-    from reportgen.review.model import FigureChange
+    from reportgen.review.model import FigureChange, Review
 
+CURVES, SCORES = EVERYTHING.figures[:2]
 MADE = {
-    "nothing": make_nothing,
-    "everything": make_everything,
-    "hostile": make_hostile,
-    "many": lambda: make_many_figures(12),
+    "nothing": NOTHING,
+    "everything": EVERYTHING,
+    "hostile": make_hostile(),
+    "long": make_long(),
+    "many": make_many_figures(12),
 }
+BASE = CommentContext(picture_base="https://example.org/p")
+FARTHEST = 1e300
 
 
 def read_words(html: str) -> str:
-    """What a page says, without its style sheet and its pictures."""
-    body = re.sub(r"<(style|svg)\b.*?</\1>", " ", html, flags=re.DOTALL)
-    return " ".join(unescape(re.sub(r"<[^>]+>", " ", body)).split())
+    """The words that a reader sees, with single spaces."""
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", html.partition("<body>")[2])).split())
 
 
-def say(**given: object) -> Review:
-    """A review of which something is other than nothing."""
-    return make_nothing().model_copy(update=given)
+@pytest.mark.parametrize("review", MADE.values(), ids=MADE)
+def test_the_page_loads_and_runs_nothing_and_its_links_lead_somewhere(review: Review) -> None:
+    """No script, no handler, no address but data; the policy allows the one style sheet by its hash.
 
-
-@pytest.mark.parametrize("make", MADE.values(), ids=MADE)
-def test_equal_reviews_give_equal_bytes(make: Callable[[], Review]) -> None:
-    """Nothing depends on when or where the page is written."""
-    assert write_page(make()) == write_page(make())
-
-
-@pytest.mark.parametrize("make", MADE.values(), ids=MADE)
-def test_the_page_loads_and_runs_nothing(make: Callable[[], Review]) -> None:
-    """No script, no handler, no address but data; the policy allows the one style sheet by its hash."""
-    html = write_page(make())
+    Each id is there once, none has the name of a stranger, and every label has its button.
+    """
+    html = write_page(review)
+    assert html == write_page(review)
     style = re.search(r"<style>(.*?)</style>", html, re.DOTALL)
-    assert style
-    digest = base64.b64encode(hashlib.sha256(style[1].encode()).digest()).decode()
     policy = re.search(r'Content-Security-Policy" content="([^"]+)"', html)
+    assert style
     assert policy
+    digest = base64.b64encode(hashlib.sha256(style[1].encode()).digest()).decode()
     assert unescape(policy[1]) == (
         f"default-src 'none'; style-src 'sha256-{digest}'; font-src data:; img-src data:"
         "; base-uri 'none'; form-action 'none'"
     )
-    root = read_html(html)
-    for element in root.iter():
+    assert set(re.findall(r"url\(\"?([a-z]+:)", style[1])) == {"data:"}
+    elements = list(read_html(html).iter())
+    ids = [one.attrib["id"] for one in elements if "id" in one.attrib]
+    assert len(ids) == len(set(ids))
+    assert all(re.fullmatch(r"[a-z0-9-]+", name) for name in ids)
+    for element in elements:
         assert element.tag not in {"script", "iframe", "object", "embed", "img", "form", "base"}
         for name, value in element.attrib.items():
             assert not name.startswith("on")
             assert name != "style"
-            if name in {"href", "src"}:
-                assert value.startswith("#") or value == "data:,"
-    assert set(re.findall(r"url\(\"?([a-z]+:)", style[1])) == {"data:"}
-
-
-@pytest.mark.parametrize("make", MADE.values(), ids=MADE)
-def test_ids_are_there_once_and_links_lead_to_them(make: Callable[[], Review]) -> None:
-    """Names of strangers are in no id, and every label has its button."""
-    root = read_html(write_page(make()))
-    ids = [element.attrib["id"] for element in root.iter() if "id" in element.attrib]
-    assert len(ids) == len(set(ids))
-    assert all(re.fullmatch(r"[a-z0-9-]+", name) for name in ids)
-    for element in root.iter():
+            assert name not in {"href", "src"} or value.startswith("#") or value == "data:,"
         targets = [element.attrib.get("for"), element.attrib.get("href", "")[1:] or None]
         targets += element.attrib.get("aria-labelledby", "").split()
         assert {target for target in targets if target and target != "ata:,"} <= set(ids)
 
 
 def test_hostile_words_stay_words() -> None:
-    """They are escaped, each has a direction of its own, and what turns or hides words is made visible."""
-    html = write_page(make_hostile())
-    assert HOSTILE not in html
+    """They are escaped, each has a direction of its own, and what turns or hides words is made visible.
+
+    A picture is shown where no style sheet isolates its words, and holds nothing but drawing elements.
+    """
+    html = write_page(MADE["hostile"])
+    assert MARKUP not in html
     assert "<img" not in html
     assert "\u202e" not in html
-    assert read_words(html).count(HOSTILE) > 40
+    assert read_words(html).count(MARKUP) > 40
     body = html.partition("<body>")[2]
     outside = re.sub(r"<bdi>.*?</bdi>|<div class=\"rg-plot.*?</div>|<[^>]+>", " ", body, flags=re.DOTALL)
     legends = re.findall(r'<span class="rg-name" dir="auto">([^<]*)</span>', body)
     assert outside.count("onerror") == sum("onerror" in name for name in legends)
-
-
-def test_a_page_of_nothing_says_so() -> None:
-    """It is a normal page with both states, and without a list of contents."""
-    words = read_words(write_page(make_nothing()))
-    assert "longer-training against main Nothing changed." in words
-    assert "main 3bb89e4a reportgen 0.3.0" in words
-    assert "longer-training c0ffee12 built as merge deadbeef · reportgen 0.3.0" in words
-    assert "Both states have the same statements" in words
-    assert "<nav" not in write_page(make_nothing())
-
-
-@pytest.mark.parametrize(
-    ("counts", "verdict"),
-    [
-        (
-            Counts(flipped=2, differences=3, unclear=5),
-            "2 claims became false, 3 numbers moved by more than noise, 5 changes may be noise.",
-        ),
-        (Counts(unclear=1), "1 change may be noise."),
-        (Counts(stale_values=1), "1 number in the text no longer matches the data."),
-        (Counts(new=2), "No statement became false, and no number moved by more than noise."),
-    ],
-)
-def test_the_verdict_is_a_sentence(counts: Counts, verdict: str) -> None:
-    """What matters most comes first, in words."""
-    changed = say(counts=counts, pages=make_everything().pages)
-    assert describe_findings(changed) == verdict
-    assert verdict in read_words(write_page(changed))
-
-
-def test_a_flipped_claim_has_its_sentence_its_reasons_and_its_cause() -> None:
-    """A sentence that stayed is there once; one that was reworded is there twice."""
-    claim = make_statement()
-    words = read_words(write_page(say(statements=(claim,))))
-    assert "became false benchmarks/aime.md:44 because the data changed GRPO ends above MEL. Before" in words
-    assert "After fails. GRPO ends at 29.0% [26.5, 31.5], MEL at 30.2% [28.3, 32.1]." in words
-    assert "Checked as final(GRPO) > final(MEL)" in words
-    assert words.count("GRPO ends above MEL.") == 1
-    assert claim.after
-    other = claim.after.model_copy(update={"words": "GRPO leads."})
-    words = read_words(write_page(say(statements=(claim.model_copy(update={"after": other}),))))
-    assert "GRPO ends above MEL." in words
-    assert "GRPO leads." in words
-
-
-def test_numbers_are_sorted_by_how_clear_they_are() -> None:
-    """By the difference in half widths; what has no interval comes last."""
-    numbers = (
-        make_number("far", (0.2, 0.02), (0.9, 0.02), 0.5, "higher"),
-        make_number("sharp", (0.2, 0.02), (0.3, 0.02), 0.01, "lower"),
-        make_number("bare", (0.2, 0.02), (0.9, 0.02), 0.0, "higher", delta=Delta(value=0.7)),
-        make_number("noise", (0.2, 0.02), (0.9, 0.02), 0.001, "unclear"),
-    )
-    html = write_page(say(numbers=numbers))
-    places = [html.index(f"<bdi>{name}</bdi>") for name in ("sharp", "far", "bare", "noise")]
-    assert places == sorted(places)
+    for _name, svg in draw_svgs(MADE["hostile"], 60):
+        assert "var(--rg" not in svg
+        assert "\u202e" not in svg
+        assert MARKUP not in svg
+        assert {element.tag.partition("}")[2] for element in ET.fromstring(svg).iter()} <= {  # noqa: S314
+            *("svg", "title", "rect", "g", "line", "text", "path", "circle", "defs", "use")
+        }
+        assert not re.search(r'(?:href|src)="[^#]|url\(|@import', svg)
 
 
 def test_only_a_known_direction_is_coloured_and_it_is_said_too() -> None:
     """Colour is never alone."""
-    html = write_page(make_everything())
-    rows = re.findall(r'<tr role="row"( class="rv-is-(better|worse)")?>(.*?)</tr>', html, re.DOTALL)
+    rows = re.findall(
+        r'<tr role="row"( class="rv-is-(better|worse)")?>(.*?)</tr>', write_page(EVERYTHING), re.DOTALL
+    )
     for _, good, row in rows:
-        said = re.findall(r'<span class="rv-line">(better|worse)</span>', row)
-        assert said == ([good] if good else [])
+        assert re.findall(r'<span class="rv-line">(better|worse)</span>', row) == ([good] if good else [])
     assert [good for _, good, _ in rows if good] == ["better", "worse"]
-    words = read_words(html)
-    assert "▲ higher better p < 0.001 adjusted" in words
-    assert "−3.4 points [−5.5, −1.3] ▼ lower worse" in words
-
-
-def test_a_state_that_could_not_be_built_is_said_at_the_top() -> None:
-    """With the reason."""
-    base = Origin(kind="revision", name="main", built=False, why="content/a.md has an error.")
-    words = read_words(write_page(say(base=base)))
-    assert "Before could not be built. content/a.md has an error." in words
 
 
 def test_long_lists_are_cut_and_say_so() -> None:
     """The page stays small whatever the review holds."""
-    numbers = tuple(
-        make_number(f"s{index}", (0.2, 0.02), (0.3, 0.02), 0.05, "higher") for index in range(MOST_ROWS + 30)
-    )
+    numbers = tuple(make_number(f"s{index}", verdict="higher") for index in range(MOST_ROWS + 30))
     words = read_words(
         write_page(make_many_figures(MOST_FIGURES + 5).model_copy(update={"numbers": numbers}))
     )
@@ -215,15 +140,13 @@ def test_long_lists_are_cut_and_say_so() -> None:
     assert "5 more are in review.json." in words
 
 
-# ---- pictures
+# ---- pictures on the page
 
 
-def draw(figure: FigureChange, state: str = "both") -> ET.Element:
+def draw(figure: FigureChange, state: Literal["both", "before", "after"] = "both") -> ET.Element:
     """One picture as a tree."""
-    review = say(figures=(figure,))
-    (name,) = (one for one in list_states(figure) if one == state)
-    view = draw_view(figure, name, assign_review_slots(review), name="one", labelled_by="a b")
-    return ET.fromstring(view.svg)  # noqa: S314 - our own
+    slots = assign_review_slots(make_review(figures=(figure,)))
+    return ET.fromstring(draw_view(figure, state, slots, name="one", labelled_by="a b").svg)  # noqa: S314
 
 
 def list_lines(root: ET.Element) -> list[ET.Element]:
@@ -232,9 +155,15 @@ def list_lines(root: ET.Element) -> list[ET.Element]:
 
 
 def test_what_was_is_grey_dashed_and_behind() -> None:
-    """What did not change is faint behind it, and what is stands in front, solid and in colour."""
-    lines = list_lines(draw(make_curve_figure()))
-    looks = [(line.get("stroke"), line.get("stroke-dasharray"), line.get("stroke-opacity")) for line in lines]
+    """What did not change is faint behind it, and what is stands in front, solid and in colour.
+
+    All bands are drawn before the first line, so that none tints one.
+    """
+    drawn = [path for path in draw(CURVES).iter("path") if path.get("class") in {"rg-band", "rg-line"}]
+    assert [path.get("class") for path in drawn] == ["rg-band"] * 4 + ["rg-line"] * 6
+    looks = [
+        (line.get("stroke"), line.get("stroke-dasharray"), line.get("stroke-opacity")) for line in drawn[4:]
+    ]
     assert looks == [
         ("var(--rg-series-3)", None, ".4"),
         ("var(--rg-series-4)", None, ".4"),
@@ -246,80 +175,219 @@ def test_what_was_is_grey_dashed_and_behind() -> None:
 
 
 def test_lines_have_the_colours_of_the_report() -> None:
-    """Where the review says them; a series without one is grey, as on the report's page."""
-    figure = make_curve_figure()
-    slots = (6, None, 2, 3)
+    """Where the review says them; one without is grey. Of more than eight series, changed ones come first."""
     series = tuple(
-        one.model_copy(update={"slot": slot}) for one, slot in zip(figure.series, slots, strict=True)
+        one.model_copy(update={"slot": slot})
+        for one, slot in zip(CURVES.series, (6, None, 2, 3), strict=True)
     )
-    drawn = list_lines(draw(figure.model_copy(update={"series": series}), "after"))
+    drawn = list_lines(draw(make_figure(series=series), "after"))
     names = sorted(line.get("stroke", "").removeprefix("var(--rg-series-") for line in drawn)
     assert names == ["3)", "4)", "7)", "muted)"]
+    same = tuple(SeriesChange(name=f"s{n}", change="same", after=make_curve(0.2)) for n in range(12))
+    changed = SeriesChange(name="last", change="data", before=make_curve(0.3), after=make_curve(0.4))
+    assert list_lines(draw(make_figure(series=(*same, changed))))[-1].get("stroke") == "var(--rg-series-1)"
 
 
 def test_differences_are_in_points() -> None:
     """Of shares; 0 is on their axis, with a line, and no word says percent."""
-    figure = make_score_figure()
-    root = draw(figure.model_copy(update={"y": figure.y.model_copy(update={"difference": True})}))
+    root = draw(SCORES.model_copy(update={"y": SCORES.y.model_copy(update={"difference": True})}))
     words = [text.text or "" for text in root.iter("text")]
-    assert "pass@8 (points)" in words
-    assert "0" in words
-    assert "+40.2 points → +45.5 points" in words
+    assert {"pass@8 (points)", "0", "+40.2 points → +45.5 points"} <= {*words}
     assert not [word for word in words if "%" in word]
 
 
-def test_no_band_tints_a_line() -> None:
-    """All bands are drawn before the first line."""
-    drawn = [path.get("class") for path in draw(make_curve_figure()).iter("path")]
-    kinds = [kind for kind in drawn if kind in {"rg-band", "rg-line"}]
-    assert kinds == ["rg-band"] * 4 + ["rg-line"] * 6
-
-
 def test_an_arrow_leads_from_before_to_after() -> None:
-    """Where a series differs most, and nowhere else than in the picture of both."""
-    figure = make_curve_figure()
-    (arrow,) = [group for group in draw(figure).iter("g") if group.get("class") == "rv-move"]
-    line = arrow.find("line")
+    """Where a series differs most, and nowhere else than in the picture of both, which share their axes."""
+    roots = [draw(CURVES), draw(CURVES, "before"), draw(CURVES, "after")]
+    line, other = (group.find("line") for group in roots[0].iter("g") if group.get("class") == "rv-move")
     assert line is not None
-    assert line.get("x1") == "67.7966%"
+    assert other is not None
+    assert float(other.get("y2", "")) < float(other.get("y1", ""))
+    assert line.get("x1") == "66.6667%"  # step 800 of 1,200
     assert float(line.get("y2", "")) > float(line.get("y1", ""))
-    assert "rv-move" not in ET.tostring(draw(figure, "after"), "unicode")
-
-
-def test_all_pictures_of_a_figure_have_one_pair_of_axes() -> None:
-    """Side by side, equal heights are equal values."""
+    assert "rv-move" not in ET.tostring(roots[2], "unicode")
     labels = [
-        [text.text for group in draw(make_curve_figure(), state).iter("g")
+        [text.text for group in root.iter("g")
          if group.get("class") in {"rg-x-labels", "rg-y-labels"} for text in group.iter("text")]
-        for state in ("both", "before", "after")
+        for root in roots
     ]  # fmt: skip
     assert labels[0]
     assert all(one == other for one, other in pairwise(labels))
 
 
 def test_scores_are_dots_with_what_was_above() -> None:
-    """Hollow and grey above the new one; what did not change is one grey dot."""
+    """Hollow and grey above the new one; what did not change is one grey dot, also without an interval."""
     circles = [
         (circle.get("fill", ""), circle.get("stroke"), float(circle.get("cy", "")))
-        for circle in draw(make_score_figure()).iter("circle")
+        for circle in draw(SCORES).iter("circle")
     ]
     hollow = ("var(--rg-bg)", "var(--rg-series-muted)")
-    assert circles[0][:2] == hollow
+    assert circles[0][:2] == circles[-1][:2] == hollow
     assert circles[1][0] == "var(--rg-series-1)"
     assert circles[1][2] > circles[0][2]
     assert [circle[0] for circle in circles].count("var(--rg-series-muted)") == 1
-    assert circles[-1][:2] == hollow
-
-
-def test_only_what_was_is_hollow() -> None:
-    """Also where no interval is known, as of single runs."""
     changed = SeriesChange(
         name="a", change="data", before=((None, 0.2, None, None),), after=((None, 0.3, None, None),)
     )
     same = SeriesChange(name="b", change="same", after=((None, 0.4, None, None),))
-    root = draw(make_score_figure().model_copy(update={"series": (changed, same)}))
+    root = draw(SCORES.model_copy(update={"series": (changed, same)}))
     fills = [circle.get("fill") for circle in root.iter("circle")]
     assert fills == ["var(--rg-bg)", "var(--rg-series-1)", "var(--rg-series-muted)"]
+
+
+# ---- pictures for a comment
+
+
+def read_png(content: bytes) -> tuple[int, int, list[bytes], bytes]:
+    """Width, height, palette and pixels of a PNG with a palette; fails if its parts are not whole."""
+    assert content.startswith(b"\x89PNG\r\n\x1a\n")
+    parts, place = {}, 8
+    while place < len(content):
+        (length,) = struct.unpack(">I", content[place : place + 4])
+        kind, data = content[place + 4 : place + 8], content[place + 8 : place + 8 + length]
+        assert struct.unpack(">I", content[place + 8 + length :][:4]) == (zlib.crc32(kind + data),)
+        parts[kind] = data
+        place += length + 12
+    assert list(parts) == [b"IHDR", b"PLTE", b"IDAT", b"IEND"]
+    width, height, *kinds = struct.unpack(">IIBBBBB", parts[b"IHDR"])
+    assert kinds == [8, 3, 0, 0, 0]
+    rows = zlib.decompress(parts[b"IDAT"])
+    assert len(rows) == height * (width + 1)
+    colours = parts[b"PLTE"]
+    pixels = b"".join(rows[row * (width + 1) + 1 : (row + 1) * (width + 1)] for row in range(height))
+    return width, height, [colours[n : n + 3] for n in range(0, len(colours), 3)], pixels
+
+
+def test_each_figure_has_a_light_and_a_dark_picture() -> None:
+    """Twice as wide as it is shown, on the ground of GitHub's page, in the colours of the report."""
+    files = dict(draw_pictures(EVERYTHING, 4))
+    names = ("aime-accuracy", "aime-entropy", "math-scores", "new-reward")
+    assert {*files} == {f"benchmarks-{name}-{ground}.png" for name in names for ground in ("light", "dark")}
+    for name, content in files.items():
+        width, height, palette, pixels = read_png(content)
+        assert width == 2 * PICTURE_WIDTH
+        assert height < 1000
+        tokens = LIGHT if name.endswith("-light.png") else DARK | {"bg": "#0d1117"}
+        assert palette[pixels[0]] == palette[pixels[-1]] == bytes.fromhex(tokens["bg"][1:])
+        assert bytes.fromhex(tokens["text"][1:]) in palette
+        assert any(bytes.fromhex(tokens[f"series-{slot}"][1:]) in palette for slot in range(1, 9))
+        assert len(content) < 50_000
+
+
+def test_pictures_have_names_titles_and_units() -> None:
+    """In the order in which they lie; what was is dashed and grey behind what is."""
+    drawn = dict(draw_svgs(EVERYTHING, 4))
+    root = ET.fromstring(drawn["benchmarks-aime-accuracy-light"])  # noqa: S314 - our own
+    lines = [one for one in root.iter() if one.get("class") == "rg-line"]
+    dashed = [one.get("stroke") for one in lines if one.get("stroke-dasharray")]
+    assert dashed == [LIGHT["series-muted"]] * 2
+    assert [one.get("stroke") for one in lines][-2:] == [LIGHT["series-1"], LIGHT["series-2"]]
+    words = {"".join(one.itertext()) for one in root.iter() if one.tag.endswith("}text")}
+    assert {"Accuracy by step", "pass@1 (%)", "Step", "GRPO", "MEL", "PPO", "SFT"} <= words
+    assert "Before grey and dashed, after in colour, unchanged series faint" in words
+    assert "benchmarks/aime.md, 3bb89e4a → c0ffee12" in words
+    scores = re.findall(r">([^<]+)</text>", drawn["benchmarks-math-scores-light"])
+    assert {"40.2% → 45.5%", "40%", "pass@8", "gone: 39.0%"} <= {*scores}
+
+
+@pytest.mark.slow
+def test_equal_reviews_give_equal_pictures(tmp_path: Path) -> None:
+    """In another process, too, whose names have other hashes; no other file is written."""
+    (tmp_path / "review.json").write_text(write_review(EVERYTHING), encoding="utf-8")
+    found = []
+    for seed in ("1", "2"):
+        done = run(tmp_path, "pictures", "review.json", "--to", f"to/{seed}", PYTHONHASHSEED=seed)
+        assert (done.returncode, done.stderr) == (0, "")
+        files = {path.name: path.read_bytes() for path in (tmp_path / "to" / seed).iterdir()}
+        assert sorted(done.stdout.split()) == sorted(f"to/{seed}/{name}" for name in files)
+        found.append(files)
+    assert found[0] == found[1]
+    assert len(found[0]) == 8
+    assert {path.name for path in tmp_path.iterdir()} == {"review.json", "to"}
+
+
+def name_figures(*pairs: tuple[str, str]) -> Review:
+    """A review of figures on these pages with these ids, which are their titles, too."""
+    return make_review(figures=tuple(make_figure(page, name, name) for page, name in pairs))
+
+
+@pytest.mark.parametrize(
+    "review",
+    [
+        *(MADE[name] for name in ("everything", "hostile", "long")),
+        name_figures(("../../x", "y"), ("../../x", "y"), ("", "\u202e"), ("/etc/passwd", "</svg>")),
+        name_figures(("a.md", "\u200b"), ("a.md", "\u2060"), ("a.md", "🎉"), ("a.md", "評測"), ("b", "")),
+    ],
+    ids=["everything", "hostile", "long", "paths", "invisible"],
+)
+def test_a_comment_shows_no_picture_that_is_not_drawn(review: Review) -> None:
+    """Both choose and name pictures by one rule, before anything is made visible."""
+    drawn = [name for name, _svg in draw_svgs(review, 4)]
+    assert len(drawn) == len({*drawn}) == 2 * min(4, len(review.figures))
+    shown = re.findall(
+        r'(?:src|srcset)="https://example\.org/p/([^"]*)"', write_comment(review, surroundings=BASE)
+    )
+    assert sorted(shown) == sorted(f"{name}.png" for name in drawn)
+    assert all(re.fullmatch(r"[a-z0-9-]{1,90}", name) for name in drawn)
+    assert [name for name, _svg in draw_svgs(review, 60)][: len(drawn)] == drawn
+
+
+def test_many_series_and_rows_are_cut() -> None:
+    """To the series that moved most, as many as colours can distinguish; the words say how many there are."""
+    series = tuple(
+        SeriesChange(
+            name=f"s{n}",
+            change="data",
+            at=Place(step=20.0, delta=(-1) ** n * n / 100, beyond_band=False),
+            before=make_curve(0.3, 3),
+            after=make_curve(0.3 + n / 100, 3),
+        )
+        for n in range(40)
+    )
+    svg = dict(draw_svgs(make_review(figures=(make_figure(series=series),)), 4))["a-a-light"]
+    assert "8 of 40 series" in svg
+    assert set(re.findall(r">(s\d+)</text>", svg)) == {f"s{n}" for n in range(32, 40)}
+    assert all(LIGHT[f"series-{slot}"] in svg for slot in range(1, 9))
+    points = tuple((None, n / 100, None, None) for n in range(90))
+    one = SeriesChange(name="runs", change="data", before=points, after=points[::-1])
+    figure = SCORES.model_copy(update={"series": (one,)})
+    svg = dict(draw_svgs(make_review(figures=(figure,)), 4))["benchmarks-math-scores-dark"]
+    assert "the first 16 rows" in svg
+    assert svg.count("→ ") == 16 + 1
+    assert int(re.findall(r'height="(\d+)"', svg)[0]) < 1000
+
+
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_the_worst_review_takes_seconds(scale: str) -> None:
+    """As many series as may be, of huge numbers and with long names, make files of an ordinary size."""
+    points = tuple((float(n), (-1) ** n * FARTHEST, -FARTHEST, FARTHEST) for n in range(60))
+    series = tuple(
+        SeriesChange(name=f"{n} 🎉" * 50, change="data", before=points, after=points[::-1])
+        for n in range(200)
+    )
+    y = Axis.model_validate({"title": "y" * 300, "scale": scale})
+    worst = make_figure(title="评" * 2000, series=series, x=Axis(title="x" * 300), y=y)
+    review = read_review(write_review(make_review(figures=(worst,))))
+    start = time.perf_counter()
+    files = dict(draw_pictures(review, 4))
+    assert time.perf_counter() - start < 20
+    for content in files.values():
+        width, height, _palette, _pixels = read_png(content)
+        assert (width, height < 1500, len(content) < 300_000) == (880, True, True)
+
+
+def test_a_figure_without_points_has_no_picture() -> None:
+    """As after a large review was thinned; neither is there anything to write."""
+    empty = SeriesChange(name="a", change="data")
+    new = SeriesChange(name="a", change="new", before=make_curve(0.1))
+    assert name_pictures(make_review(figures=(make_figure(series=(empty,)),))) == {}
+    # Of a new figure, only what is now is drawn, though a stranger says more.
+    for x in (Axis(), Axis(scale="series")):
+        strange = make_figure(series=(empty, new), change="new", x=x)
+        assert len(list(draw_pictures(make_review(figures=(strange,)), 4))) == 2
+
+
+# ---- numbers of strangers
 
 
 @settings(max_examples=tries(20, 200))
@@ -347,15 +415,14 @@ def test_no_number_breaks_an_output(review: Review) -> None:
 )
 def test_any_number_can_be_drawn(points: tuple[tuple[float | None, ...], ...], scale: str) -> None:
     """A review may come from a stranger: its numbers are finite, and no more is known of them."""
+    at = Place(step=points[0][0], delta=1e308, beyond_band=True)
     one = SeriesChange.model_validate(
-        {"name": "a", "change": "data", "before": points, "after": points[:1],
-         "at": Place(step=points[0][0], delta=1e308, beyond_band=True)}
-    )  # fmt: skip
+        {"name": "a", "change": "data", "before": points, "after": points[:1], "at": at}
+    )
     axes = [Axis.model_validate({"scale": scale, "percent": percent}) for percent in (False, True)]
     for y in axes:
         for x in (axes[0], Axis(scale="series")):
-            figure = make_curve_figure().model_copy(update={"series": (one,), "x": x, "y": y})
-            review = say(figures=(figure,))
+            review = make_review(figures=(make_figure(series=(one,), x=x, y=y),))
             assert "nan" not in read_words(write_page(review)).lower()
             for _name, svg in draw_svgs(review, 4):
                 assert not re.search(r'"(nan|inf)', svg)
@@ -366,23 +433,15 @@ def test_any_number_can_be_drawn(points: tuple[tuple[float | None, ...], ...], s
 @pytest.mark.parametrize("percent", [False, True])
 def test_any_number_can_be_said(size: float, *, percent: bool) -> None:
     """In a few words: on the page, in the terminal, and in the comment with its strips."""
-    number = make_number("a", (0.1, 0.1), (0.2, 0.1), 0.1, "higher").model_copy(
-        update={
-            "percent": percent,
-            "before": Estimate(value=size, low=-size, high=size),
-            "after": Estimate(value=-size),
-            "delta": Delta(value=-2 * size if size < 1e308 else -size, low=-size, high=size, p=0.0),
-        }
+    number = make_number(
+        "a",
+        percent=percent,
+        verdict="higher",
+        before=Estimate(value=size, low=-size, high=size),
+        after=Estimate(value=-size),
+        delta=Delta(value=-2 * size if size < 1e308 else -size, low=-size, high=size, p=0.0),
     )
-    review = say(numbers=(number,))
+    review = make_review(numbers=(number,))
     assert max(map(len, re.findall(r">([^<]+)</span>", write_page(review).partition("<tbody")[2]))) < 120
     assert max(map(len, list_text(review))) < 120
     assert max(map(len, write_comment(review).splitlines())) < 220
-
-
-def test_many_series_keep_colour_where_they_changed() -> None:
-    """Of more than eight, those that changed come first."""
-    same = tuple(SeriesChange(name=f"s{n}", change="same", after=make_curve(0.2)) for n in range(12))
-    changed = SeriesChange(name="last", change="data", before=make_curve(0.3), after=make_curve(0.4))
-    figure = make_curve_figure().model_copy(update={"series": (*same, changed)})
-    assert list_lines(draw(figure))[-1].get("stroke") == "var(--rg-series-1)"

@@ -11,10 +11,8 @@ from example_site import ROOT, build, write_small_report
 from hostile_report import write_hostile_report
 from made_archives import CITED, REPORT, archive, commit, invoke
 from made_projects import PAGE, RUNS, SETTINGS, files_below, share_cache, write_report
-from made_reviews import BASE, CHANGES, write_state
-from made_reviews import SETTINGS as REVIEWED
+from made_reviews import EVERYTHING, NOTHING, make_hostile, make_long, make_many_figures, write_state
 from made_sites import list_hub, make_page, make_report, make_score, pack_site, update, write_site
-from shown_reviews import make_everything, make_hostile, make_long, make_many_figures, make_nothing
 from theme_site import PAGES, build_site
 
 from browser.figure_pages import HOSTILE, chart, results, write_assets, write_figures, write_page
@@ -159,8 +157,8 @@ def make_reviews(folder: Path) -> Path:
     """A file for each kind of review."""
     folder.mkdir()
     reviews = {
-        "nothing": make_nothing(),
-        "everything": make_everything(),
+        "nothing": NOTHING,
+        "everything": EVERYTHING,
         "hostile": make_hostile(),
         "long": make_long(),
         "many": make_many_figures(8),
@@ -173,11 +171,11 @@ def make_reviews(folder: Path) -> Path:
 
 def make_changed(folder: Path, theme: str) -> Path:
     """A site that says what changed since another state, in a theme."""
-    text = f"{BASE['content/training.md']}\n## Setup\n\n[Changed](#accuracy) with {'a-long-name-' * 9}.\n"
-    settings = {"mkdocs.yml": REVIEWED.replace(OWN, theme)}
-    base = write_state(folder / "base", settings)
-    changes = settings | dict(CHANGES["claim-becomes-false"]) | {"content/training.md": text}
-    root = write_state(folder / "report", changes)
+    own, end = {"mkdocs.yml": (OWN, theme)}, "title: Accuracy\n```\n"
+    base = write_state(folder / "base", own)
+    text = f"{end}\n## Setup\n\n[Changed](#accuracy) with {'a-long-name-' * 9}.\n"
+    changes = {"content/training.md": (end, text), "data/training.csv": ("20,0.7", "20,0.9")}
+    root = write_state(folder / "report", own | changes)
     code, said = invoke("build", "-f", root / "mkdocs.yml", "--since", base)
     assert code == 0, said
     return root / "site"
