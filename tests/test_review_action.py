@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import stat
-import subprocess
-import sys
-import zipfile
-from pathlib import Path
+import re
 from typing import TYPE_CHECKING, Any
 
 import github_api
@@ -24,25 +20,44 @@ from fake_github import (
     make_zip,
     serve,
 )
-from made_comments import make_everything, make_number, make_review
+from made_reviews import EVERYTHING, make_hostile, make_review, rewrite
 
-from reportgen.review.comment import CommentContext, make_marker, write_comment
-from reportgen.review.model import MOST_BYTES, Origin, write_review
+from reportgen.review.comment import CommentContext, make_marker, name_pictures, write_comment
+from reportgen.review.model import Origin, Review, read_review, write_review
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
-REVIEW = make_review(numbers=(make_number(),))
-GOOD = write_review(REVIEW)
+HEAD = Origin(kind="revision", name="HEAD", commit=HEAD_SHA)
+REVIEW = EVERYTHING.model_copy(update={"head": HEAD})
 MARKER = make_marker("mkdocs.yml")
+RUN = "https://github.example/lab/report/actions/runs/5"
+SAME = "The comment already says so of pull request 7.\n"
+POSTED = "Posted a comment of pull request 7.\n"
+
+
+def pack(review: Review) -> bytes:
+    """The artifact of a review."""
+    return make_zip(("review.json", write_review(review)))
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw in no time; the drawing is tried in ``test_action_steps``."""
+
+    def draw(content: bytes) -> dict[str, bytes]:
+        names = name_pictures(read_review(content.decode()))
+        return {f"{name}-{ground}.png": b"\x89PNG" for name in names for ground in ("light", "dark")}
+
+    monkeypatch.setattr(post_comment, "draw_pictures", draw)
 
 
 @pytest.fixture
 def github() -> Iterator[GitHub]:
     """A stand-in with one pull request of a fork, whose run left a good review."""
     with serve(GitHub()) as one:
-        one.add_artifact(make_zip(("review.json", GOOD)))
+        one.add_artifact(pack(REVIEW))
         yield one
 
 
@@ -64,21 +79,26 @@ Post = Any
 
 
 def test_a_fork_gets_a_comment(github: GitHub, post: Post) -> None:
-    """It is written here, from numbers, and says whose they are."""
+    """It is written here, from numbers, and says whose they are; where artifacts lie gets no token."""
     github.add_artifact(b"<html>", "report-review.html")
-    assert post() == (0, "Posted a comment of pull request 7.\n")
-    link = "https://github.example/lab/report/actions/runs/5/artifacts/2"
+    assert post() == (0, POSTED)
     (comment,) = github.comments
-    assert comment["body"] == write_comment(REVIEW, surroundings=CommentContext(link=link, from_fork=True))
+    around = CommentContext(link=f"{RUN}/artifacts/2", from_fork=True)
+    assert comment["body"] == write_comment(REVIEW, surroundings=around)
     assert "computed in the fork's own run" in comment["body"]
+    tokens = {line.split("?")[0].split("/")[1]: token for line, token in github.requests}
+    assert tokens == {"repos": f"Bearer {TOKEN}", "storage": None}
 
 
 def test_a_branch_of_the_repository_gets_one_too(github: GitHub, post: Post) -> None:
-    """Then nothing is said of a fork; without a page the link leads to the run."""
+    """Then nothing is said of a fork; without a page the link leads to the run. Each report has a comment."""
     github.pulls = [make_pull(repository=1)]
     assert post(head_repository={"id": 1, "owner": {"login": "stranger"}})[0] == 0
     assert "fork" not in github.comments[0]["body"]
-    assert "(https://github.example/lab/report/actions/runs/5)" in github.comments[0]["body"]
+    assert f"({RUN})" in github.comments[0]["body"]
+    github.pulls = [make_pull()]
+    post({"REPORTGEN_CONFIG_FILE": "other/mkdocs.yml"})
+    assert len(github.comments) == 2
 
 
 PREVIEW = "[preview](https://lab.example/report/pr/7/) in a few minutes"
@@ -125,20 +145,13 @@ def test_a_second_run_changes_nothing(github: GitHub, post: Post) -> None:
     """A rerun finds its own words, though GitHub ends lines in its own way."""
     post()
     github.comments[0]["body"] = github.comments[0]["body"].strip().replace("\n", "\r\n")
-    assert post() == (0, "The comment already says so of pull request 7.\n")
+    assert post() == (0, SAME)
     assert len(github.comments) == 1
-
-
-def test_each_report_has_a_comment(github: GitHub, post: Post) -> None:
-    """Two reports of a repository do not overwrite each other's."""
-    post()
-    post({"REPORTGEN_CONFIG_FILE": "other/mkdocs.yml"})
-    assert len(github.comments) == 2
 
 
 def test_nothing_changed_is_said_only_where_more_was_said(github: GitHub, post: Post) -> None:
     """No comment is posted for it, but an older one is updated."""
-    github.add_artifact(make_zip(("review.json", write_review(make_review()))))
+    github.add_artifact(pack(make_review(head=HEAD)))
     assert post()[1].startswith("Nothing to post. Nothing changed")
     github.comments = [make_comment(1, f"2 numbers moved\n{MARKER}")]
     assert post()[0] == 0
@@ -146,13 +159,20 @@ def test_nothing_changed_is_said_only_where_more_was_said(github: GitHub, post: 
 
 
 def test_the_newest_artifact_of_a_rerun_counts(github: GitHub, post: Post) -> None:
-    """Artifacts of other names, and a hundred before them, do not hide it."""
+    """Artifacts of other names, and a hundred before them, do not hide it.
+
+    What is posted is what ``write_comment`` makes of a review that follows the schema, whatever it says.
+    """
     for number in range(120):
         github.add_artifact(b"", f"other {number}")
-    newer = make_review(numbers=(make_number("newer"),))
-    github.add_artifact(make_zip(("review.json", write_review(newer))))
+    newer = rewrite(EVERYTHING, lambda text: f"newer</details>\n@all {text}").model_copy(
+        update={"head": HEAD}
+    )
+    github.add_artifact(pack(newer))
     assert post()[0] == 0
-    assert "`newer`" in github.comments[0]["body"]
+    around = CommentContext(link=RUN, from_fork=True)
+    assert github.comments[0]["body"] == write_comment(newer, surroundings=around)
+    assert github.comments[0]["body"].endswith(f"\n\n{MARKER}\n")
 
 
 @pytest.mark.parametrize(
@@ -172,20 +192,22 @@ def test_without_one_open_pull_request_it_stops_quietly(
     """A newer push has a run of its own; a guess would comment on the wrong pull request."""
     github.pulls = pulls
     code, told = post()
-    assert code == 0
-    assert told.startswith("Nothing to post.")
-    assert words in told
-    assert not github.comments
+    assert (code, told.startswith("Nothing to post."), words in told, github.comments) == (0, True, True, [])
 
 
+@pytest.mark.parametrize("pictures", ["none", "branch"])
 @pytest.mark.parametrize(
     "change", [{"state": "closed"}, {"head": {"sha": "c" * 40, "repo": {"id": FORK_ID}}}]
 )
-def test_what_happens_meanwhile_counts(change: dict[str, Any], github: GitHub, post: Post) -> None:
-    """Closed or pushed to while the artifact is read, it gets no comment."""
+def test_what_happens_meanwhile_counts(
+    change: dict[str, Any], pictures: str, github: GitHub, post: Post
+) -> None:
+    """Closed or pushed to while the artifact is read, it gets no comment, and no picture is stored."""
     github.before = lambda line: github.pulls[0].update(change) if line.endswith("/zip") else None
-    assert post() == (0, "Nothing to post. The pull request was closed or has newer commits.\n")
+    told = "Nothing to post. The pull request was closed or has newer commits.\n"
+    assert post({"REPORTGEN_PICTURES": pictures}) == (0, told)
     assert not github.comments
+    assert github.git.objects == {}
 
 
 @pytest.mark.parametrize(
@@ -210,90 +232,12 @@ def test_a_missing_or_expired_artifact_is_no_fault(github: GitHub, post: Post) -
     assert post() == (0, "Nothing to post. The artifact has expired.\n")
 
 
-def make_member(name: str = "review.json", kind: int = stat.S_IFREG) -> zipfile.ZipInfo:
-    """A member of a zip with the mode of a kind of file."""
-    member = zipfile.ZipInfo(name)
-    member.external_attr = (kind | 0o644) << 16
-    return member
-
-
-def make_bomb(size: int) -> bytes:
-    """A zip whose only member is of this size, and says that it is small."""
-    content = make_zip(("review.json", b" " * size))
-    return content.replace(size.to_bytes(4, "little"), (100).to_bytes(4, "little"))
-
-
-OTHER = write_review(make_review(head=Origin(kind="revision", name="HEAD", commit="d" * 40)))
-NO_ZIP, ONE, KIND = "is no zip", "hold review.json and nothing else", "is no regular file"
-SIZE, SCHEMA = "has more than 5,000,000 bytes", "does not follow the schema"
-HOSTILE: dict[str, tuple[bytes | Callable[[], bytes], str]] = {
-    "no zip": (b"review", NO_ZIP),
-    "empty": (b"", NO_ZIP),
-    "no member": (make_zip(), ONE),
-    "other name": (make_zip(("other.json", GOOD)), ONE),
-    "path": (make_zip(("../review.json", GOOD)), ONE),
-    "absolute path": (make_zip(("/review.json", GOOD)), ONE),
-    "two members": (make_zip(("review.json", GOOD), ("x", "")), ONE),
-    "link": (make_zip((make_member(kind=stat.S_IFLNK), "/etc/passwd")), KIND),
-    "device": (make_zip((make_member(kind=stat.S_IFCHR), "")), KIND),
-    "folder": (make_zip((make_member("review.json/"), "")), ONE),
-    # Packed when they are needed: it takes seconds.
-    "bomb": (lambda: make_zip(("review.json", b" " * 200_000_000)), SIZE),
-    "lying bomb": (lambda: make_bomb(50_000_000), NO_ZIP),
-    "torn": (make_zip(("review.json", GOOD))[:-30], NO_ZIP),
-    "bytes changed": (make_zip(("review.json", GOOD), packed=False).replace(b"GRPO", b"XXXX"), NO_ZIP),
-    "large": (make_zip(("review.json", b"x" * (MOST_BYTES + 1)), packed=False), SIZE),
-    "no JSON": (make_zip(("review.json", "::set-output name=x::y")), SCHEMA),
-    "other schema": (make_zip(("review.json", "{}")), SCHEMA),
-    "Markdown": (make_zip(("review.json", GOOD.replace('"base"', '"markdown": "x", "base"', 1))), SCHEMA),
-    "another number": (make_zip(("review.json", GOOD.replace('"base"', '"pr": 8, "base"', 1))), SCHEMA),
-    "NaN": (make_zip(("review.json", GOOD.replace("0.28", "NaN"))), SCHEMA),
-    "infinite": (make_zip(("review.json", GOOD.replace("0.28", "1e999"))), SCHEMA),
-    "huge string": (make_zip(("review.json", GOOD.replace("GRPO", "G" * 3_000_000))), SCHEMA),
-    "deep": (make_zip(("review.json", "[" * 1_000_000)), SCHEMA),
-    "another commit": (make_zip(("review.json", OTHER)), "is not about the commit"),
-}
-
-
-@pytest.mark.parametrize("kind", HOSTILE)
-def test_a_hostile_artifact_is_refused(kind: str, github: GitHub, post: Post) -> None:
-    """With one line, in which nothing of it is repeated, and without a comment."""
-    content, words = HOSTILE[kind]
-    # Its size is a lie of the list.
-    github.add_artifact(content() if callable(content) else content, size_in_bytes=100)
-    code, told = post()
-    assert code == 1
-    assert words in told
-    assert told.startswith("::error title=No comment was posted::")
-    assert told.count("\n") == 1
-    assert len(told) < 200
-    assert not github.comments
-
-
 def test_a_digest_has_to_fit(github: GitHub, post: Post) -> None:
     """What was uploaded is what is read."""
-    good = github.content[1]
-    github.artifacts[0]["digest"] = f"sha256:{hashlib.sha256(good).hexdigest()}"
+    github.artifacts[0]["digest"] = f"sha256:{hashlib.sha256(github.content[1]).hexdigest()}"
     assert post()[0] == 0
-    github.content[1] = make_zip(("review.json", write_review(make_review())))
+    github.content[1] = pack(make_review(head=HEAD))
     assert post()[0] == 1
-
-
-def test_hostile_words_reach_the_comment_only_as_words(github: GitHub, post: Post) -> None:
-    """A review that follows the schema may say anything; what is posted is what write_comment makes of it."""
-    head = Origin(kind="revision", name="HEAD", commit=HEAD_SHA)
-    github.add_artifact(
-        make_zip(("review.json", write_review(make_everything().model_copy(update={"head": head}))))
-    )
-    assert post()[0] == 0
-    assert github.comments[0]["body"].endswith(f"\n\n{MARKER}\n")
-
-
-def test_the_token_is_not_sent_to_where_artifacts_lie(github: GitHub, post: Post) -> None:
-    """That is another host, which needs none."""
-    post()
-    tokens = {line.split("?")[0].split("/")[1]: token for line, token in github.requests}
-    assert tokens == {"repos": f"Bearer {TOKEN}", "storage": None}
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503])
@@ -305,80 +249,193 @@ def test_passing_failures_pass(line: str, status: int, github: GitHub, post: Pos
     assert len(github.comments) == 1
 
 
-def test_a_comment_that_was_posted_though_the_answer_got_lost_is_not_posted_twice(
-    github: GitHub, post: Post
-) -> None:
-    """After a failed POST it looks for its comment again."""
-    text = write_comment(
-        REVIEW,
-        surroundings=CommentContext(link="https://github.example/lab/report/actions/runs/5", from_fork=True),
-    )
+def test_a_comment_is_neither_lost_nor_posted_twice(github: GitHub, post: Post) -> None:
+    """After a failed POST it looks for its comment again; whoever deletes it gets another one."""
+    text = write_comment(REVIEW, surroundings=CommentContext(link=RUN, from_fork=True))
     github.failures = [("POST .*", 502, {})]
     github.before = lambda line: (
         github.comments.append(make_comment(9, text)) if line.startswith("POST") else None
     )
-    assert post() == (0, "The comment already says so of pull request 7.\n")
+    assert post() == (0, SAME)
     assert len(github.comments) == 1
-
-
-def test_a_comment_deleted_meanwhile_is_posted_anew(github: GitHub, post: Post) -> None:
-    """Whoever deletes it gets another with the next change."""
     github.comments = [make_comment(1, f"old\n{MARKER}")]
     github.before = lambda line: github.comments.clear() if line.startswith("PATCH") else None
-    assert post() == (0, "Posted a comment of pull request 7.\n")
+    assert post() == (0, POSTED)
 
 
 def test_it_gives_up_after_some_tries(github: GitHub, post: Post) -> None:
-    """With a status, and not a traceback."""
+    """With a status, and not a traceback; a host that is not there is a message, too."""
     github.failures = [("GET .*/pulls", 502, {})] * 99
-    assert post() == (
-        1,
-        "::error title=No comment was posted::GitHub answered 502 to each of several requests\n",
-    )
+    told = "::error title=No comment was posted::GitHub answered 502 to each of several requests\n"
+    assert post() == (1, told)
     assert len(github.requests) == github_api.TRIES
+    # Nothing listens at the first port.
+    code, told = post({"GITHUB_API_URL": "http://127.0.0.1:1"})
+    assert (code, "cannot be reached" in told) == (1, True)
 
 
 @pytest.mark.parametrize("line", ["POST .*", "GET .*/comments", "GET .*/pulls", "GET .*/zip"])
 def test_a_read_only_token_is_told_what_it_needs(line: str, github: GitHub, post: Post) -> None:
-    """The message names the permissions."""
+    """The message names the permissions. A rate limit, for which GitHub says 403, too, is waited for."""
     github.failures = [(line, 403, {})]
     code, told = post()
     assert code == 1
     assert "permissions: {actions: read, pull-requests: write}" in told
     assert len(github.requests) < 10
-
-
-def test_a_rate_limit_is_waited_for(github: GitHub, post: Post) -> None:
-    """GitHub says 403 for it, too."""
-    github.failures = [
-        ("GET .*/pulls", 403, {"X-RateLimit-Remaining": "0"}),
-        ("POST .*", 403, {"Retry-After": "60"}),
-    ]
+    limits = {"X-RateLimit-Remaining": "0"}, {"Retry-After": "60"}
+    github.failures = [(line, 403, limit) for limit in limits]
     assert post()[0] == 0
 
 
-def test_a_host_that_is_not_there_is_a_message(post: Post) -> None:
-    """Nothing listens at the first port."""
-    code, told = post({"GITHUB_API_URL": "http://127.0.0.1:1"})
-    assert code == 1
-    assert "cannot be reached" in told
+# ---- pictures
+
+PICTURES = {"REPORTGEN_PICTURES": "branch"}
+REF = "refs/heads/reportgen-pictures"
+LINK = re.compile(r'(?:src|srcset)="https://github\.example/lab/report/blob/(\w{40})/([^"?]+)\?raw=true"')
+README = "README.md"
 
 
-@pytest.mark.slow
-def test_reading_a_review_needs_little(tmp_path: Path) -> None:
-    """The job that may write installs what reads a review as the lock has it, and no more than that."""
-    lines = (ROOT / "action/comment/requirements.txt").read_text("utf-8").splitlines()
-    lock = (ROOT / "reportgen/site/starter/requirements.txt").read_text("utf-8").splitlines()
-    assert set(lines) <= set(lock)
-    allowed = {line.split("==")[0].replace("-", "_") for line in lines if "==" in line}
-    code = (
-        "import sys; before = {*sys.modules}; import post_comment; "
-        "print(*{name.partition('.')[0] for name in {*sys.modules} - before} - sys.stdlib_module_names)"
-    )
-    path = {"PYTHONPATH": f"{ROOT}:{ROOT / 'action/comment'}"}
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", code], env=path, cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    imported = {name for name in done.stdout.split() if not name.startswith("_")}
-    scripts = {path.stem for path in (ROOT / "action/comment").glob("*.py")}
-    assert imported - scripts - {"reportgen"} <= allowed
+def list_linked(github: GitHub, comment: int = 0) -> list[tuple[str, str]]:
+    """Commit and path of each picture that a comment shows; each has to be there."""
+    links = LINK.findall(github.comments[comment]["body"])
+    assert all(path in github.git.list_files(made) for made, path in links)
+    return links
+
+
+def push(github: GitHub, *paths: str, parent: str = "") -> str:
+    """A commit with these files in place of the branch's; returns its hash."""
+    git = github.git
+    blob = git.answer("POST", ["blobs"], {"content": ""})[2]["sha"]
+    entries = [{"path": path, "mode": "100644", "type": "blob", "sha": blob} for path in paths]
+    base = {"base_tree": git.objects[parent]["commit"]["tree"]} if parent else {}
+    tree = git.answer("POST", ["trees"], {"tree": entries} | base)[2]["sha"]
+    body = {"message": "x", "tree": tree, "parents": [parent] if parent else []}
+    sha: str = git.answer("POST", ["commits"], body)[2]["sha"]
+    git.refs[REF] = sha
+    return sha
+
+
+@pytest.mark.parametrize("times", [1, 4])
+@pytest.mark.parametrize("first", [True, False])
+def test_who_comes_second_tries_again(times: int, first: bool, github: GitHub, post: Post) -> None:  # noqa: FBT001
+    """Another run moves the branch, or makes it, between our look at it and our change."""
+    if not first:
+        push(github, "pr/8/c/d/x.png")
+    github.pulls = [make_pull(7), make_pull(8, sha="c" * 40), make_pull(9, sha="d" * 40)]
+    moves = iter(range(times))
+
+    def move(line: str) -> None:
+        if re.match(r"(PATCH|POST) .*/git/refs", line) and (number := next(moves, None)) is not None:
+            push(github, f"pr/9/c/d/{number}.png", parent=github.git.refs.get(REF, ""))
+
+    github.before = move
+    assert post(PICTURES) == (0, POSTED)
+    assert len(list_linked(github)) == 8
+    paths = github.git.list_files(github.git.refs[REF]).keys()
+    assert {f"pr/9/c/d/{number}.png" for number in range(times)} <= paths
+    assert first or "pr/8/c/d/x.png" in paths
+
+
+def test_pictures_of_closed_pull_requests_go(github: GitHub, post: Post) -> None:
+    """Those of open ones stay, on whichever page of the list they are, and so does all else."""
+    old = push(github, "pr/3/c/d/x.png", "pr/250/c/d/x.png", "pr/7/c/d/x.png", "pr/note.txt", "LICENSE")
+    github.pulls = [make_pull(number, sha="c" * 40) for number in range(100, 300)] + [make_pull(7)]
+    assert post(PICTURES)[0] == 0
+    tip = github.git.refs[REF]
+    paths = github.git.list_files(tip).keys()
+    assert {"pr/250/c/d/x.png", "pr/7/c/d/x.png", "LICENSE", README} <= paths
+    assert not [path for path in paths if path.startswith(("pr/3/", "pr/note"))]
+    # An older comment still finds its own.
+    assert github.git.is_after(tip, old)
+    assert "pr/3/c/d/x.png" in github.git.list_files(old)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("POST .*/git/blobs", "GET .*/git/ref/.*", "GET .*/git/commits/.*", "GET .*/git/trees/.*"),
+        *("POST .*/git/trees", "POST .*/git/commits", "PATCH .*/git/refs/.*", "GET .*/pulls"),
+    ],
+)
+def test_passing_failures_of_git_pass(line: str, github: GitHub, post: Post) -> None:
+    """Every request may be made again, since equal content has equal hashes."""
+    push(github, "pr/8/c/d/x.png")
+    github.failures = [(line, 502, {}), (line, 429, {"Retry-After": "1"}), (line, 403, {"Retry-After": "1"})]
+    assert post(PICTURES) == (0, POSTED)
+    assert len(list_linked(github)) == 8
+    assert github.failures == []
+
+
+def test_a_branch_made_though_the_answer_got_lost_is_found(github: GitHub, post: Post) -> None:
+    """The second try finds our own commit there."""
+
+    def lose(line: str) -> None:
+        if line.endswith("/git/refs") and REF not in github.git.refs:
+            github.failures = [("POST .*/git/refs", 502, {})]
+            github.git.refs[REF] = [
+                sha for sha, one in github.git.objects.items() if isinstance(one, dict) and "commit" in one
+            ][-1]
+
+    github.before = lose
+    assert post(PICTURES) == (0, POSTED)
+    assert len(list_linked(github)) == 8
+
+
+def test_hostile_names_lead_nowhere_else(github: GitHub, post: Post) -> None:
+    """Every file is a picture in the folder of this report."""
+    figures = tuple(one.model_copy(update={"page": "../../x", "id": ".."}) for one in make_hostile().figures)
+    review = make_hostile().model_copy(update={"figures": figures, "head": HEAD})
+    github.add_artifact(pack(review))
+    assert post(PICTURES)[0] == 0
+    assert len(list_linked(github)) == 8
+    paths = github.git.list_files(github.git.refs[REF]).keys() - {README}
+    assert all(re.fullmatch(r"pr/7/bbbbbbbb/[0-9a-f]{8}/x(-\d)?-(light|dark)\.png", path) for path in paths)
+
+
+def test_without_pictures_no_content_is_touched(github: GitHub, post: Post) -> None:
+    """Also if there is nothing to draw: the job of the default workflow may not even read contents."""
+    code, words = post({"REPORTGEN_PICTURES": "yes"})
+    assert (code, "has to be one of none, branch" in words, github.comments) == (1, True, [])
+    assert post() == (0, POSTED)
+    review = REVIEW.model_copy(update={"figures": ()})
+    github.add_artifact(pack(review))
+    post(PICTURES)
+    assert "<picture>" not in github.comments[0]["body"]
+    assert not [line for line, _ in github.requests if "/git/" in line]
+
+
+def test_two_reports_keep_each_others_pictures(github: GitHub, post: Post) -> None:
+    """Though their figures have one name; the newest commit holds both, and a second run makes none."""
+    post(PICTURES)
+    before = dict(github.git.refs)
+    assert post(PICTURES) == (0, SAME)
+    assert github.git.refs == before
+    post({**PICTURES, "REPORTGEN_CONFIG_FILE": "other/mkdocs.yml"})
+    (first, path), (second, other) = list_linked(github)[0], list_linked(github, 1)[0]
+    assert (first != second, path != other) == (True, True)
+    assert {path, other} <= github.git.list_files(second).keys()
+    assert github.git.is_after(second, first)
+
+
+@pytest.mark.parametrize("status", [409, 422])
+@pytest.mark.parametrize("failures", [4, 5])
+def test_it_gives_up_after_five_tries(status: int, failures: int, github: GitHub, post: Post) -> None:
+    """Then the comment has no pictures, and the log says why."""
+    github.failures = [("POST .*/git/refs", status, {})] * failures
+    code, words = post(PICTURES)
+    assert (code, len(github.comments), len(list_linked(github))) == (0, 1, 8 if failures < 5 else 0)
+    why = "::warning title=The comment has no pictures::The branch reportgen-pictures moved"
+    assert words.startswith(why) == (failures == 5)
+
+
+@pytest.mark.parametrize("status", [403, 404])
+@pytest.mark.parametrize("line", ["POST .*/git/blobs", "POST .*/git/refs", ""])
+def test_without_the_right_the_log_names_it(line: str, status: int, github: GitHub, post: Post) -> None:
+    """The comment is posted all the same; a token that may only read learns so from its first request."""
+    github.failures = [(line, status, {})] if line else []
+    github.git.writable = bool(line)
+    code, words = post(PICTURES)
+    assert (code, words.splitlines()[-1]) == (0, POSTED.strip())
+    assert '"contents: write" among the permissions of the job' in words
+    assert "<picture>" not in github.comments[0]["body"]
+    assert line or (github.git.objects, sum("/git/" in one for one, _ in github.requests)) == ({}, 1)
