@@ -1,4 +1,4 @@
-"""What the program says of each source below ``data/``: its kind, names, diagnostics and rows."""
+"""What the program says of each source below ``data/``, and what readers of formats give of files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from reportgen.core.errors import ReportError
 from reportgen.formats.registry import find_format, find_units, load_reader
-from reportgen.formats.runs import Evaluation
+from reportgen.formats.runs import Evaluation, LoggedRun
 from reportgen.formats.sql import fetch_frame
 from reportgen.read import (
     find_sources,
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    import pandas as pd
-
+    from reportgen.formats.runs import Unit
     from reportgen.settings.inputs import Source
 
 _MOST_ROWS = 16
@@ -135,7 +134,7 @@ def _read_rows(root: Path, source: Source) -> list[str]:
     if source.kind == "outcomes":
         outcomes = read_outcomes(root, source)
         with outcomes.reading():
-            frame: pd.DataFrame = fetch_frame(outcomes.frame.sort("row").drop("row"))
+            frame = fetch_frame(outcomes.frame.sort("row").drop("row"))
         outcomes.check_repeats()
         outcomes.check_runs()
         if "cluster" in outcomes.has:
@@ -170,7 +169,7 @@ def _read_totals(root: Path, source: Source) -> list[str]:
     return lines
 
 
-def _write_rows(frame: pd.DataFrame) -> list[str]:
+def _write_rows(frame: Any) -> list[str]:  # noqa: ANN401 - of pandas
     """Return the rows of a frame without columns that are empty, or a digest of many."""
     frame = frame.dropna(axis="columns", how="all")
     rows = [", ".join(map(_write_cell, row)) for row in frame.itertuples(index=False, name=None)]
@@ -184,3 +183,40 @@ def _write_cell(value: Any) -> str:  # noqa: ANN401 - a cell of a frame
         return "-" if value is None else "nan"
     text = repr(float(value)).removesuffix(".0") if isinstance(value, float) else str(value)
     return repr(text) if re.search(r"[,\n\r]|^\s|\s$|^$|^-$", text) else text
+
+
+# ---- runs and evaluations in files, by the reader of whatever format they have ----------------------------
+
+
+def list_units(*files: Path, form: str | None = None) -> tuple[Unit, ...]:
+    """Return the units of files, or of all files below a folder, in the format that they have."""
+    found = [sorted(one.rglob("*")) if one.is_dir() else [one] for one in files]
+    return find_units([path for paths in found for path in paths if path.is_file()], form).units
+
+
+def read_unit(unit: Unit, selected: Sequence[str] | None = None) -> Iterator[LoggedRun | Evaluation]:
+    """Yield what a unit holds."""
+    form = find_format(unit.format)
+    assert form is not None
+    yield from load_reader(form).read(unit, selected)
+
+
+def read_run(*files: Path, selected: Sequence[str] | None = None) -> LoggedRun:
+    """Return the one run of files or of a folder."""
+    (unit,) = list_units(*files)
+    (run,) = read_unit(unit, selected)
+    assert isinstance(run, LoggedRun)
+    return run
+
+
+def list_points(run: LoggedRun) -> dict[str, list[tuple[float, float]]]:
+    """Return steps and values of each metric."""
+    return {
+        name: list(zip(points.steps.tolist(), points.values.tolist(), strict=True))
+        for name, points in run.metrics.items()
+    }
+
+
+def list_messages(one: LoggedRun | Evaluation) -> list[str]:
+    """Return what was found irregular."""
+    return [finding.message for finding in one.findings]

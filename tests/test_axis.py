@@ -12,8 +12,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from made_figures import context, curve, curve_set, wanted
 from msgspec.structs import replace
-from seen_by_vega import VegaPicture, vega_words
 from tries import tries
+from vega import VegaPicture, vega_words
 
 from reportgen.figures.axis import (
     Axis,

@@ -14,7 +14,7 @@ import pytest
 from fontTools.ttLib import TTFont
 from hypothesis import given
 from hypothesis import strategies as st
-from make_vega_bundle import BUNDLE, make_bundle
+from vega import BUNDLE, make_bundle
 
 from reportgen.figures.style import (
     DARK,
@@ -346,7 +346,7 @@ def test_styles_are_in_step_with_what_is_drawn() -> None:
 
 
 def test_the_committed_vega_is_what_vl_convert_carries() -> None:
-    """Figures are compiled for it; ``python tests/make_vega_bundle.py`` writes it again."""
+    """Figures are compiled for it; ``python tests/vega.py`` writes it again."""
     assert BUNDLE.read_text(encoding="utf-8") == make_bundle()
 
 

@@ -13,7 +13,7 @@ from typing import Literal
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from made_claims import MadeSubject, compare, find_truth, judge_claim, judge_value
+from made_figures import MadeSubject, compare, find_truth, judge_claim, judge_value
 from tries import tries
 
 from reportgen.claims.language import ExpressionError, parse

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_figures import context, curve, curve_set, figure, plot, spec, wave
-from seen_by_vega import VegaPicture
 from tries import tries
+from vega import VegaPicture
 
 from reportgen.core.errors import ReportError
 from reportgen.figures.axis import Axis, format_value, make_linear_axis, make_log_axis, position

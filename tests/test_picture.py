@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_figures import HOSTILE, context, curve, curve_set, figure, plot, spec, wave
-from seen_by_vega import VegaPicture
 from tries import tries
+from vega import VegaPicture
 
 from reportgen.figures.paths import PIXELS_WIDE, UNITS_A_PIXEL, make_line_paths
 from reportgen.figures.picture import Dot, draw_body, draw_card, draw_dots, draw_file, draw_picture

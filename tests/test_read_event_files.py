@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from described_sources import list_messages, list_points, list_units, read_run, read_unit
 from hypothesis import given
 from hypothesis import strategies as st
 from made_logs import (
@@ -27,7 +28,6 @@ from made_logs import (
     varint,
     write_events,
 )
-from read_units import list_messages, list_points, list_units, read_run, read_unit
 
 from reportgen.core.cache import Cache
 from reportgen.formats.runs import LoggedRun, UnreadableError

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 from command_line import call
+from described_sources import list_messages, list_points, list_units, read_unit
 from made_files import copy_kept
 from made_logs import MLFLOW, TRACKIO
 from made_projects import write_report
 from made_sources import LONG, Data
-from read_units import list_messages, list_points, list_units, read_unit
 
 from reportgen.core.errors import ReportError
 from reportgen.formats.runs import LoggedRun, UnreadableError

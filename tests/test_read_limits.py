@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Final
 import pytest
 import zstandard
 from command_line import call
+from described_sources import list_points, read_run
 from made_files import KINDS
 from made_logs import DEFLATED, EVENTS, STORED, ZSTANDARD, zipped
 from made_projects import write_report
 from made_sources import Data
-from read_units import list_points, read_run
 from tries import is_slow, slow_after
 
 from reportgen.formats import archive

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_figures import HOSTILE
 from made_outcomes import score_context
-from seen_by_vega import VegaPicture, vega_words
 from tries import tries
+from vega import VegaPicture, vega_words
 
 import reportgen
 from reportgen.figures.axis import format_value, position

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_figures import HOSTILE, context, curve, curve_set, figure, spec, wave
-from seen_by_vega import unpack_payload
 from tries import tries
+from vega import unpack_payload
 
 from reportgen.figures.live import compile_view
 from reportgen.figures.render import compile_to_vega, render_vega_lite

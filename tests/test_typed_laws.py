@@ -8,7 +8,7 @@ from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
-from made_claims import ACCURACY, MadeSubject, judge_claim, judge_value
+from made_figures import ACCURACY, MadeSubject, judge_claim, judge_value
 from msgspec.structs import replace
 
 from reportgen.claims.language import ExpressionError

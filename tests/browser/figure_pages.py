@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from made_outcomes import matrix, score_context
-from make_vega_bundle import BUNDLE
 from msgspec.structs import replace
+from vega import BUNDLE
 
 from reportgen.core.errors import SourceLocation
 from reportgen.core.model import Cell, Curve, CurveSet, ResultTable, Run
