@@ -247,7 +247,7 @@ def test_several_benchmarks_are_those_of_the_page_with_their_average() -> None:
             if cell.against is not None:
                 for word in ("difference", "low", "high", "p", "adjusted_p", "verdict", "reason"):
                     assert pairs[name, series][word] == getattr(cell.against, word)
-    wide, narrow = (rg.scores(table, estimand=f"{of}") for of in ("problems like these", "these problems"))
+    wide, narrow = rg.scores(table), rg.scores(table, estimand="these problems")
     assert wide["group"].isna().tolist() == [False] * 8 + [True] * 4
     # Noise of samples, not of problems, so each interval is narrower, and that of the average, too.
     assert (narrow["high"] - narrow["low"] < wide["high"] - wide["low"]).all()
