@@ -103,46 +103,10 @@ def test_tensors_of_every_type(count: int, tmp_path: Path) -> None:
     }
 
 
-def test_what_is_no_scalar_is_passed(tmp_path: Path) -> None:
-    """Images, histograms, texts, vectors and other plugins' numbers are no metrics; nor is what is broken."""
-    shape = field(2, field(2, field(1, 3)))
-    vector = field(1, field(1, b"v") + field(8, field(1, 1) + shape + field(4, bytes(12))))
-    image, histogram = (field(1, field(1, b"i") + field(number, b"\x08\x01")) for number in (4, 5))
-    text = tensor(b"t", 7, field(8, b"words"), plugin(b"text"))
-    first = tensor(b"p", 1, field(4, bytes(4)), plugin(b"pr_curves"))
-    later = tensor(b"p", 1, field(4, bytes(4)))
-    messages = [event(step, one) for one in (vector, image, histogram, text, first) for step in range(30)]
-    path = write_events(tmp_path / EVENTS, [*messages, *(event(step, later) for step in range(30))])
-    run = read_run(path)
-    assert not run.metrics
-    assert list_messages(run) == ["no scalars are in its event files"]
-    broken = tensor(b"s", 1, field(4, bytes(3)), SCALAR)
-    # No end, a length beyond the end, groups, unknown wire types, no number, a number of eleven bytes.
-    bad = [
-        b"\x80",
-        b"\xff" * 11,
-        b"\x0a\x05abcd",
-        b"\x09abc",
-        b"\x03",
-        b"\x04",
-        b"\x06",
-        b"\x00\x01",
-        b"\x08",
-    ]
-    bad += [b"\x08" + b"\x80" * 10 + b"\x01", b"\x0a\xff"]
-    write_events(path, [event(1, broken), event(2, simple(b"s", 4)), *bad])
-    run = read_run(path)
-    assert list_points(run) == {"s": [(2.0, 4.0)]}
-    assert list_messages(run) == [
-        f"{len(bad)} records that cannot be parsed: left out",
-        "1 scalar without exactly one number: left out",
-    ]
-
-
 def test_many_tags_and_values_of_an_event(tmp_path: Path) -> None:
-    """Ten thousand metrics, and a tag twice in one event, in the order of writing; chosen ones alone."""
+    """A thousand metrics, and a tag twice in one event, in the order of writing; chosen ones alone."""
     logged = [
-        (f"l{tag % 7}/{'x' * (tag % 13)}/{tag}", step, tag / 4) for step in (0, 1) for tag in range(10_000)
+        (f"l{tag % 7}/{'x' * (tag % 13)}/{tag}", step, tag / 4) for step in (0, 1) for tag in range(1000)
     ]
     messages = [event(step, simple(tag.encode(), value)) for tag, step, value in logged]
     for step in range(100):
@@ -260,22 +224,6 @@ def test_a_file_with_any_byte_changed(tmp_path: Path, count: int) -> None:
         else:
             assert list_points(run).get("loss", []) == values[: record - 1]
             assert f"{len(whole) - begin:,} bytes are not read" in said
-
-
-def test_damaged_records_are_counted(tmp_path: Path) -> None:
-    """Also where all records of a length are damaged, and where the file ends in a tear, too."""
-    messages = [event(step, simple(tag, 1)) for tag in (b"loss", b"accuracy") for step in range(1, 41)]
-    path = write_events(tmp_path / EVENTS, messages)
-    data, size = bytearray(path.read_bytes()), len(frame(messages[0]))
-    for number in range(40):
-        data[len(frame(VERSION)) + (number + 1) * size - 6] ^= 1
-    path.write_bytes(data[:-1])
-    run = read_run(path)
-    assert list_points(run) == {"accuracy": [(step, 1) for step in range(1, 40)]}
-    damaged, torn = list_messages(run)
-    assert damaged.startswith("40 records are damaged")
-    assert damaged.endswith("the first of them record 2")
-    assert torn.startswith("record 81, the last one, is torn")
 
 
 def test_a_file_that_went_away_says_so(tmp_path: Path) -> None:
