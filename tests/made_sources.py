@@ -1,19 +1,23 @@
-"""A report's data folder, made in a test."""
+"""A report's data folder, accidents in its files, and measurements without files, made in a test."""
 
 from __future__ import annotations
 
 import gzip
+import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import duckdb
+import narwhals as nw
 import pytest
 
 from reportgen.core.errors import ReportError
+from reportgen.core.model import Measurements
 from reportgen.read import make_frame, open_source, read_measurements
 from reportgen.settings.loading import load_source_settings
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     import pandas as pd
@@ -80,3 +84,83 @@ def zstd(path: Path, data: bytes) -> Path:
     options = "FORMAT csv, COMPRESSION zstd, HEADER false, QUOTE '', ESCAPE '', DELIMITER '\x01'"
     duckdb.sql(f"COPY (SELECT unnest([{lines}])) TO '{path}' ({options})")
     return path
+
+
+# Files as accidents leave them
+
+_SPITEFUL = (b"\0", b"\n", b"\r", b'"', b"{", b"}", b"[", b"\t", b",", b":", b"\xff\xfe", b"9" * 400, b"-")
+# How many variants of a file a test reads, without and with --slow.
+VARIANTS = 30, 400
+# Where Parquet files have what they say of their columns.
+_FOOT, _ANYWHERE = 2000, 0.3
+
+
+def mutations(data: bytes, count: int, seed: int = 1) -> Iterator[bytes]:
+    """Variants of a file, each with one to four accidents."""
+    chance = random.Random(seed)  # noqa: S311 - accidents, not secrets
+    for _ in range(count):
+        changed = bytearray(data)
+        for _ in range(chance.randint(1, 4)):
+            begin = chance.randrange(len(changed) + 1)
+            end = min(len(changed), begin + chance.choice((0, 1, 1, 8, 200)))
+            piece = changed[begin:end]
+            put = chance.choice((b"", piece * 2, bytes(reversed(piece)), chance.choice(_SPITEFUL)))
+            changed[begin:end] = put
+        yield bytes(changed)
+
+
+def flips(data: bytes, count: int, seed: int = 1) -> Iterator[bytes]:
+    """Variants of a file of the same length, each with one to four flipped bits, mostly near its end.
+
+    Databases and Parquet files find their parts by place: whatever moves these is refused at once.
+    """
+    chance = random.Random(seed)  # noqa: S311 - accidents, not secrets
+    for _ in range(count):
+        changed = bytearray(data)
+        for _ in range(chance.randint(1, 4)):
+            end = len(changed) if chance.random() < _ANYWHERE else min(len(changed), _FOOT)
+            changed[len(changed) - 1 - chance.randrange(end)] ^= 1 << chance.randrange(8)
+        yield bytes(changed)
+
+
+# Measurements that are in no file, as lazy as those that are
+
+_COLUMNS = {
+    "series": "VARCHAR",
+    "run": "VARCHAR",
+    "seed": "VARCHAR",
+    "metric": "VARCHAR",
+    "step": "DOUBLE",
+    "value": "DOUBLE",
+    "low": "DOUBLE",
+    "high": "DOUBLE",
+    "stderr": "DOUBLE",
+    "n": "DOUBLE",
+}
+
+
+def measurements(
+    rows: Iterable[dict[str, Any]],
+    *,
+    order: Sequence[str] | None = None,
+    given_interval: str | None = None,
+) -> Measurements:
+    """Rows of names and numbers as ``Measurements``; ``row`` counts them unless they say it themselves."""
+    listed = list(rows)
+    given = [name for name in ("low", "high", "stderr", "n") if any(name in row for row in listed)]
+    columns = ["series", "run", "seed", "metric", "step", "value", *given]
+    defaults: dict[str, Any] = {"series": "A", "run": "1", "metric": "score"}
+    lists = {name: [row.get(name, defaults.get(name)) for row in listed] for name in columns}
+    picked = ", ".join(f"unnest(${name}::{_COLUMNS[name]}[]) AS {name}" for name in columns)
+    connection = duckdb.connect()
+    connection.execute(
+        f'CREATE TABLE made AS SELECT {picked}, unnest($at::BIGINT[]) AS "row"',
+        {**lists, "at": [row.get("row", place) for place, row in enumerate(listed)]},
+    )
+    return Measurements(
+        frame=nw.from_native(connection.sql("FROM made")),
+        step_name="step",
+        step_is_time=False,
+        given_interval=given_interval,
+        order=tuple(order if order is not None else dict.fromkeys(row.get("series", "A") for row in listed)),
+    )

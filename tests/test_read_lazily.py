@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 from made_files import KINDS
-from made_measurements import measurements
-from made_sources import LONG, Data
+from made_sources import LONG, Data, measurements
 
 import reportgen as rg
 from reportgen.core import engines

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import made_logs as made
 import pytest
 from described_sources import list_messages, list_points, list_units, read_run, read_unit
-from mutated_bytes import VARIANTS, mutations
+from made_sources import VARIANTS, mutations
 from tries import tries
 
 from reportgen.formats.runs import LoggedRun, UnreadableError

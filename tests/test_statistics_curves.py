@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_figures import curve
-from made_measurements import measurements
+from made_sources import measurements
 from msgspec.structs import replace
 from scipy import stats
 from tries import tries

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_measurements import measurements
+from made_sources import measurements
 from msgspec.structs import replace
 from tries import tries
 
