@@ -10,11 +10,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 from made_figures import HOSTILE, context, curve, curve_set, figure, plot, spec, wave
 from tries import tries
 from vega import VegaPicture
 
-from reportgen.figures.paths import PIXELS_WIDE, UNITS_A_PIXEL, make_line_paths
+from reportgen.figures.paths import (
+    PIXELS_WIDE,
+    UNITS_A_PIXEL,
+    make_line_paths,
+    thin,
+    write_band_path,
+    write_line_path,
+)
 from reportgen.figures.picture import Dot, draw_body, draw_card, draw_dots, draw_file, draw_picture
 from reportgen.figures.style import LABEL_SIZE
 from reportgen.figures.text import measure_text, wrap_words
@@ -305,3 +313,101 @@ def test_a_card_holds_the_whole_picture() -> None:
         parsed(cut)
         assert len(cut) < 5_000
     assert "x" * 400 + "</text>" in draw_card(picture.format("x" * 400))
+
+
+# ---- path data: what is left out cannot be seen, and what is written can be read back --------------------
+
+UNITS = st.floats(-5000, 5000)
+MOST = 20
+Line = tuple[np.ndarray, np.ndarray]
+
+
+@st.composite
+def lines(draw: st.DrawFn, gaps: st.SearchStrategy[float] = UNITS) -> Line:
+    """Points with rising x, crowded or spread out."""
+    steps = draw(hnp.arrays(np.float64, st.integers(1, 120), elements=st.floats(1e-3, 100)))
+    x = np.cumsum(steps)
+    return x, draw(hnp.arrays(np.float64, x.size, elements=gaps))
+
+
+def absolute(path: str) -> list[list[tuple[int, int]]]:
+    """The points of each stretch of a path of relative whole steps."""
+    stretches = []
+    for start, kind, rest in re.findall(r"M(-?\d+ -?\d+)([lh])([-\d ]*)z?", path):
+        x, y = map(int, start.split())
+        points = [(x, y)]
+        steps = [int(number) for number in re.findall(r"-?\d+", rest)] if kind == "l" else []
+        for dx, dy in zip(steps[::2], steps[1::2], strict=True):
+            points.append((points[-1][0] + dx, points[-1][1] + dy))
+        stretches.append(points)
+    return stretches
+
+
+@given(lines(), lines(UNITS | st.just(NAN)))
+def test_a_path_read_back_is_within_half_a_unit(whole: Line, broken: Line) -> None:
+    """Rounding does not add up along the line; nothing is drawn between two stretches of known values."""
+    (points,) = absolute(write_line_path(*whole))
+    assert np.abs(np.array(points) - np.column_stack(whole)).max() <= 0.5
+    stretches = absolute(write_line_path(*broken))
+    known = np.isfinite(broken[1])
+    assert sum(len(points) for points in stretches) == known.sum()
+    assert len(stretches) == (np.diff(known.astype(int), prepend=0) == 1).sum()
+
+
+def test_lines_without_length_and_beyond_all_measure() -> None:
+    """No value is no path, one point has a round end, and a diverged run is a number that browsers read."""
+    assert write_line_path(np.array([1.0, 2.0]), np.array([NAN, NAN])) == ""
+    assert write_line_path(np.array([]), np.array([])) == ""
+    assert write_line_path(np.array([3.4]), np.array([5.6])) == "M3 6h0"
+    far = write_line_path(np.array([0.0, 1.0, 2.0]), np.array([0.0, 1e30, -1e30]))
+    assert absolute(far) == [[(0, 0), (1, 10_000_000), (2, -10_000_000)]]
+
+
+@given(lines(), st.floats(0, 100))
+def test_a_band_goes_there_and_back(line: Line, half: float) -> None:
+    """The upper edge, then the lower one backwards, closed, to half a pixel; broken at what is unknown."""
+    x, y = line
+    path = write_band_path(x, y - half, y + half)
+    (points,) = absolute(path)
+    wanted = np.concatenate([np.column_stack([x, y + half]), np.column_stack([x, y - half])[::-1]])
+    assert path.endswith("z")
+    assert (np.abs(np.array(points) - wanted) <= (0.5, 1)).all()
+    assert all(down % 2 == 0 for _, down in points)
+    x, edge = np.arange(5.0), np.array([1.0, NAN, 1.0, 1.0, 1.0])
+    assert [len(points) for points in absolute(write_band_path(x, edge, edge[::-1]))] == [2, 2, 2]
+
+
+@given(lines())
+def test_thinning_keeps_ends_and_extremes(line: Line) -> None:
+    """First, last, highest and lowest point stay, also of each bucket of x; what is left is of the line."""
+    x, y = line
+    few_x, few_y = thin(x, y, MOST)
+    assert (few_x[0], few_x[-1]) == (x[0], x[-1])
+    assert (few_y.min(), few_y.max()) == (y.min(), y.max())
+    assert set(zip(few_x, few_y, strict=True)) <= set(zip(x, y, strict=True))
+    assert (np.diff(few_x) > 0).all()
+    edges = np.linspace(x[0], x[-1], MOST // 2 + 1)[1:-1]
+    before, after = np.digitize(x, edges), np.digitize(few_x, edges)
+    for bucket in set(before) - {0}:
+        # A point on an edge may be counted to either side, so neighbours may help out.
+        near = np.abs(after - bucket) <= 1
+        assert few_y[near].max() >= y[before == bucket].max() or x.size <= MOST
+        assert few_y[near].min() <= y[before == bucket].min() or x.size <= MOST
+
+
+@given(lines(UNITS | st.just(NAN)))
+def test_thinning_keeps_gaps_and_leaves_few_points(line: Line) -> None:
+    """Two a bucket, one more for a gap in it, and the two ends; a line that is broken stays so."""
+    few_x, few_y = thin(*line, MOST)
+    assert np.isnan(few_y).any() == np.isnan(line[1]).any()
+    assert few_x.size <= max(MOST, MOST * 3 // 2 + 2)
+
+
+def test_thinning_looks_at_where_points_stand_not_at_how_many_there_are() -> None:
+    """A crowd of early steps does not cost the few late ones their place; a short line is drawn as it is."""
+    x = np.concatenate([np.linspace(0, 1, 1000), np.arange(2.0, 100.0, 10.0)])
+    kept = thin(x, np.sin(x), 100)[0]
+    assert set(np.arange(2.0, 100.0, 10.0)) <= set(kept)
+    for count in (1, MOST):
+        x = np.arange(float(count))
+        assert [part.tolist() for part in thin(x, x, MOST)] == [x.tolist(), x.tolist()]
