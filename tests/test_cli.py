@@ -1,28 +1,32 @@
-"""The command line: what it prints, where, and how it leaves."""
+"""The command line: its help, what it writes to a terminal, what it imports, and what README says of it."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import subprocess
 import sys
+import unicodedata
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from click.testing import CliRunner
 from command_line import call
-from made_projects import PAGE, RUNS, files_below, share_cache, write_file, write_report
+from hypothesis import given
+from hypothesis import strategies as st
+from made_projects import PAGE, write_file, write_report
+from take_screenshots import MOST_BYTES, ROOT, SCHEMES, SHOWN, readme_picture
 from tries import slow_after
 
 from reportgen import __version__
 from reportgen.cli.main import cli
-
-if TYPE_CHECKING:
-    from click.testing import Result
+from reportgen.core.errors import SourceLocation
+from reportgen.core.terminal import clean_json, clean_lines, clean_text, format_excerpt
+from reportgen.site.checking import read_source_line
 
 MODULE = (sys.executable, "-m", "reportgen")
 SCRIPT = (str(Path(sys.executable).with_name("reportgen")),)
+README = (ROOT / "README.md").read_text("utf-8")
 
 
 def start(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
@@ -30,95 +34,35 @@ def start(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
-def say(*words: str) -> Result:
-    """The same without a process of its own, for words that build nothing."""
-    return CliRunner().invoke(cli, words, prog_name="reportgen")
-
-
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small report that was built by the command."""
+    """A small report that was built by the command, without control characters in what it printed."""
     root = write_report(tmp_path_factory.mktemp("cli") / "report")
     done = call(root, "build")
-    assert done.returncode == 0, done.stderr
+    assert (done.returncode, done.stderr) == (0, "")
+    assert not re.search(r"[\x00-\x09\x0b-\x1f]", done.stdout)
     return root
 
 
-# ---- what builds nothing ------------------------------------------------------------------------
-
-
-def test_help_has_an_example_for_every_command() -> None:
-    """A newcomer reads these before anything else."""
-    whole = say("--help")
-    assert whole.exit_code == 0
-    assert "reportgen init my-report" in whole.output
+def test_help_has_an_example_for_every_command(tmp_path: Path) -> None:
+    """A newcomer reads these before anything else; short options are as everywhere."""
+    whole = call(tmp_path, "--help").stdout
+    assert "reportgen init my-report" in whole
     for command in cli.commands:
-        page = say(command, "--help")
-        assert page.exit_code == 0
-        assert re.search(rf"Examples?:\n +reportgen {command}", page.output), page.output
-        assert command in whole.output
+        page = call(tmp_path, command, "--help")
+        assert page.returncode == 0
+        assert re.search(rf"Examples?:\n +reportgen {command}", page.stdout), page.stdout
+        assert command in whole
+    assert call(tmp_path, "-h").stdout == whole
+    version = f"reportgen, version {__version__}\n"
+    assert {call(tmp_path, option).stdout for option in ("-V", "--version")} == {version}
 
 
-def test_short_options() -> None:
-    """As everywhere."""
-    assert say("-h").output == say("--help").output
-    assert say("-V").output == say("--version").output == f"reportgen, version {__version__}\n"
-
-
-WRONG = [
-    ("frobnicate",),
-    ("build", "--frobnicate"),
-    ("build", "-f", "none.yml"),
-    ("build", "x"),
-    ("init",),
-    ("schema", "none"),
-]
-
-
-@pytest.mark.parametrize("words", WRONG)
-def test_wrong_usage_leaves_with_2(words: tuple[str, ...], tmp_path: Path) -> None:
-    """Told on the error channel, with the way to help."""
-    done = call(tmp_path, *words)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert "Try 'reportgen" in done.stderr
-
-
-def test_a_folder_without_settings_is_wrong_usage(tmp_path: Path) -> None:
-    """The missing file is named."""
-    done = call(tmp_path, "build")
-    assert done.returncode == 2
-    assert "mkdocs.yml" in done.stderr
-
-
-def test_schemas_are_json() -> None:
+def test_schemas_are_json(tmp_path: Path) -> None:
     """All of them, or one by its name."""
-    everything = json.loads(say("schema").output)
+    everything = json.loads(call(tmp_path, "schema").stdout)
     assert {"curve", "panels", "table", "overview", "vega-lite", "altair", "source"} <= set(everything)
-    assert json.loads(say("schema", "curve").output) == everything["curve"]
-    assert "There are: curve," in say("schema", "none").output
-
-
-def test_init_writes_a_report_and_says_what_next(tmp_path: Path) -> None:
-    """Every file is named, and the next command."""
-    done = call(tmp_path, "init", "my-report")
-    assert done.returncode == 0
-    assert "  my-report/mkdocs.yml\n" in done.stdout
-    assert done.stdout.endswith("Next: cd my-report && reportgen serve\n")
-    again = call(tmp_path, "init", "my-report")
-    assert again.returncode == 1
-    assert again.stderr.startswith("my-report: error: the folder is not empty. ")
-
-
-# ---- build --------------------------------------------------------------------------------------
-
-
-def test_the_closing_line_of_a_build(built: Path) -> None:
-    """Pages, figures, seconds and cache hits; nothing on the error channel."""
-    done = call(built, "build", "--force")
-    assert done.returncode == 0
-    assert re.fullmatch(r"Built 1 page, 1 figure in \d+\.\d s, \d+ cache hits?\n", done.stdout)
-    assert done.stderr == ""
+    assert json.loads(call(tmp_path, "schema", "curve").stdout) == everything["curve"]
 
 
 @pytest.mark.parametrize("command", slow_after(1, [SCRIPT, MODULE]))
@@ -131,60 +75,22 @@ def test_nothing_changed_is_said(built: Path, command: tuple[str, ...]) -> None:
     assert {path: path.stat().st_mtime_ns for path in (built / "site").rglob("*")} == before
 
 
-def test_a_report_is_built_from_anywhere(built: Path, tmp_path: Path) -> None:
-    """The settings file says where it stands."""
-    done = call(tmp_path, "build", "--force", "-f", str(built / "mkdocs.yml"))
-    assert done.returncode == 0
-    assert files_below(tmp_path) == {}
+def test_a_path_that_may_not_be_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told; a folder above it that cannot be looked into is that of no report."""
+    plain, closed = Path.stat, tmp_path / "closed"
+    write_file(closed / "a.csv", "step,loss\n0,1\n")
 
+    def stat(path: Path, **more: bool) -> object:
+        if path in barred:
+            raise PermissionError(13, "Permission denied", str(path))
+        return plain(path, **more)
 
-def test_problems_are_told_as_file_and_line(tmp_path: Path) -> None:
-    """All at once, in the order of files and lines, with a count, on the error channel; it leaves with 1."""
-    wrong = PAGE.replace("title", "titel") + "\n```table\nsource: rans\n```\n"
-    data = RUNS.replace("0.84", "O.84")
-    second = "# Two\n\n```curve\nsource: other\n```\n"
-    files = {"content/index.md": wrong, "content/two.md": second, "data/other.csv": data}
-    root = write_report(tmp_path, files)
-    done = call(root, "build")
-    assert done.returncode == 1
-    assert done.stdout == ""
-    lines = done.stderr.splitlines()
-    assert lines[0].startswith('content/index.md:5:1: error: "titel" is not a key of a curve block. ')
-    assert lines[1].startswith('content/index.md:8: error: there is no source "rans" in data/. ')
-    assert lines[2].startswith('data/other.csv:3: error: "O.84" in column "accuracy" is not a number. ')
-    assert lines[3:] == ["3 problems; the site was left as it was."]
-
-
-def test_warnings_are_told_and_strict_fails_on_them(built: Path, tmp_path: Path) -> None:
-    """A plain build is fine with them, and so is a spared one; a strict one leaves with 1."""
-    root = write_report(tmp_path, {"data/runs.csv": RUNS + "GRPO,2,20"})
-    share_cache(built, root)
-    said = "data/runs.csv:10: the last line is torn off and was left out. [last-line-torn-off-left-out]"
-    first = call(root, "build")
-    assert (first.returncode, first.stderr) == (0, f"warning: {said}\n")
-    second = call(root, "build")
-    assert second.stdout.startswith("Nothing changed: 1 page, 1 figure, 1 warning; checked in ")
-    strict = call(root, "build", "--strict")
-    assert strict.returncode == 1
-    assert strict.stderr.splitlines() == [
-        said.replace(": the", ": warning: the"),
-        "1 warning, and --strict allows none; the site was left as it was.",
-    ]
-
-
-def test_a_repaired_report_builds(built: Path, tmp_path: Path) -> None:
-    """After 1 comes 0."""
-    root = write_report(tmp_path, {"data/runs.csv": None})
-    share_cache(built, root)
-    assert call(root, "build").returncode == 1
-    write_file(root / "data" / "runs.csv", RUNS)
-    assert call(root, "build", "--strict").returncode == 0
-
-
-def test_plain_output_has_no_control_characters(built: Path) -> None:
-    """No bar and no colours where nobody looks: in a file, a pipe, a log of CI."""
-    done = call(built, "build", "--force")
-    assert not re.search(r"[\x00-\x09\x0b-\x1f]", done.stdout + done.stderr)
+    monkeypatch.setattr(Path, "stat", stat)
+    barred = {closed / "mkdocs.yml"}
+    assert call(tmp_path, "describe", str(closed)).returncode == 0
+    barred.add(closed / "a.csv")
+    done = call(tmp_path, "describe", str(closed / "a.csv"))
+    assert "it may not be looked at: Permission denied" in done.stdout + done.stderr
 
 
 # ---- what is imported ---------------------------------------------------------------------------
@@ -200,33 +106,15 @@ finally:
     print(" ".join(sorted({{name.partition(".")[0] for name in sys.modules}})), file=sys.stderr)
     print(" ".join(name for name in sys.modules if name.startswith("reportgen.")), file=sys.stderr)
 """
-HEAVY = {
-    "altair",
-    "duckdb",
-    "jinja2",
-    "markdown",
-    "mkdocs",
-    "narwhals",
-    "numpy",
-    "pandas",
-    "pydantic",
-    "scipy",
-}
-HEAVY |= {"vl_convert", "yaml", "rich", "pymdownx", "multiprocessing", "asyncio"}
 
 
-@pytest.mark.parametrize(
-    "words",
-    slow_after(
-        1,
-        [
-            ("build",),
-            ("--help",),
-            ("--version",),
-            *((name, "--help") for name in ("build", "check", "facts")),
-        ],
-    ),
-)
+HEAVY = {*("altair", "duckdb", "jinja2", "markdown", "mkdocs", "narwhals", "numpy", "pandas", "pydantic")}
+HEAVY |= {*("scipy", "vl_convert", "yaml")}
+HEAVY |= {"rich", "pymdownx", "multiprocessing", "asyncio"}
+QUICK = [("build",), ("--help",), ("--version",), *((name, "--help") for name in ("build", "check", "facts"))]
+
+
+@pytest.mark.parametrize("words", slow_after(1, QUICK))
 def test_quick_commands_import_nothing_heavy(built: Path, words: tuple[str, ...]) -> None:
     """Help, and telling that nothing changed, take milliseconds because almost nothing is loaded."""
     done = start(built, sys.executable, "-c", IMPORTED.format(words=words))
@@ -258,3 +146,142 @@ def test_importing_the_package_imports_nothing_heavy(tmp_path: Path) -> None:
     code = "import reportgen, sys; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
     done = start(tmp_path, sys.executable, "-c", code)
     assert set(done.stdout.split()).isdisjoint(HEAVY | {"click"})
+
+
+# ---- lines with carets ---------------------------------------------------------------------------
+
+
+def at(column: int | None, line: int = 12) -> SourceLocation:
+    """A place in some page."""
+    return SourceLocation("content/index.md", line, column)
+
+
+LINE = 'MEL peaks at [0.84]{value="peak(MEL)"}.'
+
+
+def test_carets_stand_under_the_part_that_is_meant() -> None:
+    """Below the line with its number, never beyond its end, and nowhere if the column is not known."""
+    line = f"   12 | {LINE}"
+    assert format_excerpt(LINE, at(14)) == (line, "      |              ^")
+    assert format_excerpt(LINE, at(14), 6)[1] == "      |              ^^^^^^"
+    assert format_excerpt("[0.8", at(1), 60)[1] == "      | ^^^^"
+    assert format_excerpt(LINE, at(None)) == (line,)
+    # A column behind the line is its end, as where a quote is not closed.
+    assert format_excerpt("[a]{", at(5)) == ("   12 | [a]{", "      |     ^")
+    assert format_excerpt("", at(1)) == ("   12 |", "      | ^")
+
+
+@pytest.mark.parametrize(
+    ("before", "cells"),
+    [("\t", 4), ("ab\t", 4), ("数据", 4), ("é", 1), ("e\u0301", 1), ("\u200b", 0), ("🙂", 2), ("\x1b", 1)],
+)
+def test_carets_count_cells_of_the_terminal(before: str, cells: int) -> None:
+    """Tabs, wide characters and those that take no room."""
+    line, carets = format_excerpt(f"{before}[x]", at(len(before) + 1), 3)
+    assert carets == "      | " + " " * cells + "^^^"
+    assert line.endswith("[x]")
+
+
+def test_a_line_that_gives_orders_to_the_terminal_gives_none() -> None:
+    """Escape sequences and marks that turn text around are not passed on."""
+    (line,) = format_excerpt("a\x1b[31mb\u202ec\x07", at(None))
+    assert line == "   12 | a\N{REPLACEMENT CHARACTER}[31mbc\N{REPLACEMENT CHARACTER}"
+    assert clean_text("a\x9bb\u2028c") == "a\N{REPLACEMENT CHARACTER}b\N{REPLACEMENT CHARACTER}c"
+
+
+@pytest.mark.parametrize("column", [1, 40, 150, 299, 300])
+def test_a_long_line_is_cut_around_its_caret(column: int) -> None:
+    """An ellipsis stands for what is left out, and the caret under the right character."""
+    whole = "".join(chr(ord("a") + n % 26) for n in range(300))
+    line, carets = format_excerpt(whole, at(column), width=60)
+    assert len(line) <= 60
+    assert line[carets.index("^")] == whole[column - 1]
+    assert ("…" in line[:10]) == (column > 20)
+    assert line.endswith("…") == (column < 280)
+
+
+@given(st.text(max_size=200), st.integers(1, 210), st.integers(1, 30), st.integers(20, 90))
+def test_no_line_breaks_an_excerpt(line: str, column: int, length: int, width: int) -> None:
+    """Two lines of printable text, carets in the second, whatever was written."""
+    shown, carets = format_excerpt(line, at(column), length, width=width)
+    assert re.fullmatch(r"      \|  *\^+", carets)
+    assert not any(unicodedata.category(character) in {"Cc", "Cf"} for character in shown)
+    assert shown.startswith("   12 |")
+
+
+def test_lines_are_those_of_the_text(tmp_path: Path) -> None:
+    """A byte order mark is no character, and any line end ends a line."""
+    (tmp_path / "a.md").write_bytes("\ufeffone\r\ntwo\rthree\n".encode())
+    assert [read_source_line(tmp_path, SourceLocation("a.md", n)) for n in (1, 2, 3, 4)] == [
+        "one",
+        "two",
+        "three",
+        None,
+    ]
+
+
+def test_what_is_no_text_has_no_line(tmp_path: Path) -> None:
+    """Packed data, other encodings, endless lines, missing files, and places without a line."""
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"step,value\n"))
+    (tmp_path / "latin.csv").write_bytes("caf\xe9\n".encode("latin-1"))
+    (tmp_path / "one.json").write_text("x" * 2_000_000, encoding="utf-8")
+    (tmp_path / "a.md").write_text("one\n", encoding="utf-8")
+    for place in (
+        SourceLocation("a.csv.gz", 1),
+        SourceLocation("latin.csv", 1),
+        SourceLocation("one.json", 1),
+        SourceLocation("none.md", 1),
+    ):
+        assert read_source_line(tmp_path, place) is None
+    assert read_source_line(tmp_path, SourceLocation("a.md")) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("::error::a", ": :error::a"),
+        ("\u3000\u202e::error::a", "\u3000: :error::a"),
+        ("a ::error::", "a ::error::"),
+        ("a ##[error]b", "a ## [error]b"),
+        ("##vso[x]", "##vso [x]"),
+        ("a\n::error::b", "a\N{REPLACEMENT CHARACTER}::error::b"),
+    ],
+)
+def test_the_log_of_a_workflow_obeys_nothing(text: str, shown: str) -> None:
+    """Where a line begins as a command of GitHub does, or holds one of Azure, a space is put in."""
+    assert clean_text(text) == shown
+    assert clean_lines(f"a\n{text}").split("\n")[1] == shown.split("\N{REPLACEMENT CHARACTER}", maxsplit=1)[0]
+    assert not re.search(r"##\w*\[", format_excerpt(text, at(1))[0])
+
+
+@given(st.text() | st.text('#[]vso:\\"\n\x1b\u202e\ud800'))
+def test_printable_json_says_the_same(text: str) -> None:
+    """Escapes change no text, and leave nothing that a terminal or a log obeys."""
+    shown = clean_json(json.dumps({"text": text}, ensure_ascii=False, indent=2))
+    assert json.loads(shown) == {"text": text}
+    assert all(character.isprintable() or character == "\n" for character in shown)
+    assert not re.search(r"##\w*\[", shown)
+
+
+# ---- README --------------------------------------------------------------------------------------
+
+
+def test_pictures_of_readme_are_there_and_small() -> None:
+    """Two pages in both schemes, described for who does not see them; ``make screenshots`` takes them."""
+    files = [readme_picture(name, scheme) for name in SHOWN for scheme in SCHEMES]
+    shown = re.findall(r'(?:srcset|src)="([^"]+)"', README)
+    assert sorted(shown) == sorted(file.relative_to(ROOT).as_posix() for file in files)
+    assert sum(file.stat().st_size for file in files) <= MOST_BYTES
+    assert all(file.read_bytes()[8:12] == b"WEBP" for file in files)
+    assert len(re.findall(r'<img alt="[^"]{40,}"', README)) == len(SHOWN)
+
+
+def test_links_of_readme_and_make_targets_exist() -> None:
+    """Nothing in it leads nowhere."""
+    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", README)
+    assert links
+    assert [link for link in links if not Path(ROOT, link).exists()] == []
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    targets = set(re.findall(r"make (\w+)", README))
+    assert {"site", "test"} <= targets
+    assert [target for target in targets if not re.search(rf"^{target}:", makefile, re.MULTILINE)] == []
