@@ -76,26 +76,29 @@ def test_many_rows_are_what_each_is_alone(tmp_path: Path) -> None:
         assert (~np.isnan(points.times)).sum() == timed + (len(points.steps) - kept.sum())
 
 
-def read_unit(unit: Unit) -> None:
-    """Read what a unit holds now."""
-    form = find_format(unit.format)
-    assert form is not None
-    list(load_reader(form).read(unit))
+CHANGED = [
+    ("answer_lists", "a.json", '"answers"', "there are no records in the file"),
+    ("lm_eval", "m/results_2026-01-01T10-00-00.000000.json", "[]", "object is expected, and it holds a list"),
+    ("helm", "a/notes.json", "{}", "a run of HELM has a .*, and none of them is there"),
+    ("metrics_csv", "metrics.csv", "a,b\n1,2\n", "its first line names no step"),
+    ("step_json", "log.jsonl", "words\n", "no line of it is a JSON object with a step"),
+    ("optuna", "trials.csv", "a,b\n1,2\n", "no column of it is a step"),
+    ("matharena", "a.json", "{}", "no problem in it has an attempt"),
+]
 
 
-def test_a_file_that_changed_after_it_was_found_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("form", "name", "text", "message"), CHANGED)
+def test_a_file_that_changed_after_it_was_found_is_refused(
+    tmp_path: Path, form: str, name: str, text: str, message: str
+) -> None:
     """What it holds now is named."""
-    answers = tmp_path / "base.json"
-    answers.write_text(json.dumps([{"id": 1, "question": "?", "responses": ["a"]}]), "utf-8")
-    (unit,) = find_units([answers]).units
-    answers.write_text('"answers"', "utf-8")
-    with pytest.raises(UnreadableError, match="there are no records in the file"):
-        read_unit(unit)
-    results = tmp_path / "m" / "results_2026-01-01T10-00-00.000000.json"
-    results.parent.mkdir()
-    results.write_text('["results"]', "utf-8")
-    with pytest.raises(UnreadableError, match="an object is expected, and it holds a list"):
-        read_unit(Unit("lm_eval", results.parent, (results,)))
+    file = tmp_path / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text, "utf-8")
+    known = find_format(form)
+    assert known is not None
+    with pytest.raises(UnreadableError, match=message):
+        list(load_reader(known).read(Unit(form, file, (file,))))
 
 
 def test_a_problem_in_two_clusters_without_files_is_named() -> None:
@@ -103,6 +106,8 @@ def test_a_problem_in_two_clusters_without_files_is_named() -> None:
     made = outcomes([{"cluster": name, "series": name, "score": 1.0} for name in "xy"])
     with pytest.raises(ScoresError, match="problem p is in more than one cluster: x, y"):
         group_problem_scores(made)
+    with pytest.raises(ScoresError, match="the outcomes have no column topic to slice by"):
+        group_problem_scores(made, where={"topic": "algebra"})
 
 
 @given(st.floats(-1e6, 1e6), st.booleans())
