@@ -111,24 +111,28 @@ def test_no_name_breaks_a_picture(name: str) -> None:
     )
 
 
-def test_the_picture_is_one_image() -> None:
-    """It says what labels it."""
-    images = [element for element in drawn(MIXED).iter() if element.get("role") == "img"]
-    assert [image.get("aria-labelledby") for image in images] == ["one-title one-summary"]
-
-
 def test_every_row_and_every_run_is_a_mark_with_its_words() -> None:
-    """A line of the tip is a line of the attribute; a click knows the series."""
-    marks = of_class(drawn(MIXED), "rg-mark")
+    """The picture is one image that says what labels it; a line of a tip is a line of the attribute."""
+    root = drawn(MIXED)
+    images = [element for element in root.iter() if element.get("role") == "img"]
+    assert [image.get("aria-labelledby") for image in images] == ["one-title one-summary"]
+    marks = of_class(root, "rg-mark")
     assert [mark.get("data-rg-series") for mark in marks] == ["Aspen", *["Cedar"] * 3, "Birch", "Damson"]
     assert marks[2].get("data-rg-tip") == "Cedar\nrun 1"
     assert all(mark.get("data-rg-tip") for mark in marks)
-
-
-def test_a_difference_knows_the_series_it_isolates() -> None:
-    """The words of a row need not be the series' name."""
+    # The words of a row need not be the series' name.
     (mark,) = of_class(drawn([row("Aspen − Cedar", series="Aspen")]), "rg-mark")
     assert mark.get("data-rg-series") == "Aspen"
+    # No interval is a hollow dot, and not an interval without width; no score is said, without a dot at zero.
+    birch, damson = marks[4:]
+    assert list(birch.iter(f"{SVG}line")) == []
+    (dot,) = birch.iter(f"{SVG}circle")
+    assert (dot.get("fill"), dot.get("stroke")) == ("var(--rg-bg)", "var(--rg-series-3)")
+    assert (words(damson), list(damson.iter(f"{SVG}circle"))) == (["no score"], [])
+    # Runs at one value stay apart.
+    rows = [row(dots=tuple(RowDot(value, ("",)) for value in (0.5, 0.5, 0.5, 0.6)))]
+    dots = [next(one.iter(f"{SVG}circle")) for one in of_class(drawn(rows), "rg-mark")[1:]]
+    assert len({(dot.get("cx"), dot.get("cy")) for dot in dots}) == 4
 
 
 @given(st.lists(st.tuples(SCORES, SCORES), min_size=1, max_size=8))
@@ -146,30 +150,14 @@ def test_dots_and_intervals_stand_at_their_values(pairs: list[tuple[float, float
         assert places[1] == pytest.approx(position(axis, one.value) * 100, abs=1e-3)
 
 
-def test_a_dot_without_an_interval_is_hollow() -> None:
-    """No interval is not an interval without width."""
-    birch = of_class(drawn(MIXED), "rg-mark")[4]
-    assert list(birch.iter(f"{SVG}line")) == []
-    (dot,) = birch.iter(f"{SVG}circle")
-    assert (dot.get("fill"), dot.get("stroke")) == ("var(--rg-bg)", "var(--rg-series-3)")
-
-
-def test_a_missing_score_is_said_where_it_would_stand() -> None:
-    """No dot, no zero."""
-    damson = of_class(drawn(MIXED), "rg-mark")[5]
-    assert words(damson) == ["no score"]
-    assert list(damson.iter(f"{SVG}circle")) == []
-
-
-def test_names_and_words_stand_twice_for_wide_and_narrow_pictures() -> None:
-    """The style sheet shows one of each; the narrow ones are hidden where there is none."""
-    root = drawn(MIXED)
-    assert [words(one) for one in of_class(root, "rg-wide")][:2] == [["Aspen", "50.0%"], ["Cedar", "50.0%"]]
-    assert [words(one) for one in of_class(root, "rg-narrow")][:2] == [
-        ["Aspen", "50.0%"],
-        ["Cedar", "50.0%"],
-    ]
+def test_words_of_wide_and_narrow_pictures_stand_twice() -> None:
+    """The style sheet shows one of each, and may hide every second tick and its label in a narrow one."""
+    root, labels = drawn(MIXED), axis_of(MIXED).labels[1::2]
+    for name in ("rg-wide", "rg-narrow"):
+        assert [words(one) for one in of_class(root, name)][:2] == [["Aspen", "50.0%"], ["Cedar", "50.0%"]]
     assert {one.get("display") for one in of_class(root, "rg-narrow")} == {"none"}
+    assert [one.text for one in of_class(root, "rg-odd") if one.text] == list(labels)
+    assert len(of_class(root, "rg-odd")) == 2 * len(labels)
 
 
 def test_the_style_sheet_moves_dots_as_far_as_rows_have_room_for() -> None:
@@ -183,7 +171,7 @@ def test_the_style_sheet_moves_dots_as_far_as_rows_have_room_for() -> None:
 
 
 def test_groups_are_bands_with_their_word() -> None:
-    """Every second group is shaded, a band a stretch; what is in no group has none."""
+    """Every second is shaded, a band a stretch, by name where groups mix; a rule stands at its value."""
     root = drawn(MIXED)
     assert words(of_class(root, "rg-tier-words")[0]) == ["Group 1", "Group 2"]
     (shade,) = of_class(root, "rg-tiers")[0].iter(f"{SVG}rect")
@@ -191,33 +179,9 @@ def test_groups_are_bands_with_their_word() -> None:
     top, bottom = float(shade.get("y") or 0), float(shade.get("y") or 0) + float(shade.get("height") or 0)
     inside = [top < float(next(m.iter(f"{SVG}circle")).get("cy") or 0) < bottom for m in (first, second)]
     assert inside == [True, False]
-
-
-def test_a_group_in_two_stretches_keeps_its_shade() -> None:
-    """By name, groups mix: the word comes again, and the shade tells which."""
     root = drawn([row("A", group="Group 2"), row("B", group="Group 1"), row("C", group="Group 2")])
     assert words(of_class(root, "rg-tier-words")[0]) == ["Group 2", "Group 1", "Group 2"]
     assert len(list(of_class(root, "rg-tiers")[0])) == 2
-
-
-def test_runs_at_nearly_one_value_stay_apart() -> None:
-    """Three equal runs are three dots."""
-    rows = [row(dots=tuple(RowDot(value, ("",)) for value in (0.5, 0.5, 0.5, 0.6)))]
-    dots = [next(one.iter(f"{SVG}circle")) for one in of_class(drawn(rows), "rg-mark")[1:]]
-    assert len({(dot.get("cx"), dot.get("cy")) for dot in dots}) == 4
-
-
-def test_every_second_tick_may_go() -> None:
-    """In a narrow picture, with its label; the first one stays."""
-    root, axis = drawn(MIXED), axis_of(MIXED)
-    assert [words_of.text for words_of in of_class(root, "rg-odd") if words_of.text] == list(
-        axis.labels[1::2]
-    )
-    assert len(of_class(root, "rg-odd")) == 2 * len(axis.labels[1::2])
-
-
-def test_a_rule_stands_where_it_is_asked_for() -> None:
-    """At no difference."""
     axis = make_difference_axis([-0.1, 0.1], SHARE, title="difference in points")
     (rule,) = of_class(drawn([row(value=0.05, half=0.02)], axis, rule=0.0), "rg-zero")
     assert rule.get("x1") == rule.get("x2") == "50%"
@@ -235,17 +199,11 @@ def test_a_name_fits_beside_its_row(name: str) -> None:
 
 
 def test_long_names_break_at_their_joints() -> None:
-    """As a reader would."""
-    assert break_name("meta-llama/Meta-Llama-3.1-70B-Instruct") == (
-        "meta-llama/Meta-Llama-3.1-",
-        "70B-Instruct",
-    )
+    """As a reader would; margins have a class, in eights up to 200, as the style sheet has them."""
+    long = "meta-llama/Meta-Llama-3.1-70B-Instruct"
+    assert break_name(long) == ("meta-llama/Meta-Llama-3.1-", "70B-Instruct")
     assert break_name("GRPO") == ("GRPO",)
     assert break_name("m" * 200)[0].endswith("…")
-
-
-def test_margins_have_a_class() -> None:
-    """In eights up to 200, as the style sheet has them."""
     for rows in ([row("A")], [row("m" * 300, text="m" * 99)]):
         room = compute_rows_margins(rows)
         assert name_rows_class(rows) == f"rg-rows rg-left-{room.left} rg-right-{room.right}"
@@ -253,18 +211,14 @@ def test_margins_have_a_class() -> None:
         assert max(room.left, room.right) <= 200
 
 
-def test_a_file_needs_no_page() -> None:
-    """Colours are resolved, nothing of a page's script is left, words stand around it."""
+def test_a_file_and_a_specification_need_no_page() -> None:
+    """Colours are resolved, nothing of a page's script is left, and Altair's schema accepts the whole."""
     made = draw_rows_file(MIXED, axis_of(MIXED), title="Scores", subtitle="mean score", source="a table")
     assert "var(" not in made
     assert "data-rg" not in made
     assert {"Scores", "mean score", "Source: a table", "Aspen", "Group 1", "no score"} <= set(
         words(ET.fromstring(made))  # noqa: S314 - our own
     )
-
-
-def test_the_specification_is_valid_and_complete() -> None:
-    """Altair's own schema accepts it; it holds its data and no token."""
     spec = json.loads(write_rows_spec(MIXED, axis_of(MIXED), title="Scores", subtitle="how", rule=0.5))
     alt.LayerChart.from_dict(spec, validate=True)
     assert "var(" not in json.dumps({**spec, "datasets": {}})
@@ -304,11 +258,6 @@ def test_an_axis_of_scores_shows_them_all_and_nothing_beyond_their_range(values:
     )
 
 
-def test_a_harness_interval_beyond_the_range_is_shown() -> None:
-    """What was reported is not cut."""
-    assert make_score_axis([0.9, 0.98, 1.05], SHARE, title="acc").domain[1] == 1.05
-
-
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=5))
 def test_an_axis_of_differences_has_no_difference_on_it(values: list[float]) -> None:
     """And says the sign of both sides."""
@@ -318,10 +267,11 @@ def test_an_axis_of_differences_has_no_difference_on_it(values: list[float]) -> 
 
 
 def test_labels_of_differences_are_signed_points() -> None:
-    """0 has no sign; other ranges are plain numbers."""
+    """0 has no sign; other ranges are plain numbers. What a harness reported beyond a range is not cut."""
     assert make_difference_axis([-0.1, 0.1], SHARE, title="d").labels == ("−10", "−5", "0", "+5", "+10")
     plain = make_difference_axis([-1, 1], score_context(lowest=0.0, highest=10.0), title="d")
     assert plain.labels == ("−1.0", "−0.5", "0.0", "+0.5", "+1.0")
+    assert make_score_axis([0.9, 0.98, 1.05], SHARE, title="acc").domain[1] == 1.05
 
 
 @pytest.mark.parametrize("values", [[0.2, 0.9], [0.91234, 0.91239], [0.0, 1.0], [-0.3, 1e-7]])
