@@ -1,24 +1,30 @@
-"""The spine: pages and data go in, a whole report comes out as values, and nothing is written."""
+"""The draft of a report: it writes nothing, its cache hides no change, and it refuses what is wrong."""
 
 from __future__ import annotations
 
-import re
+import json
+import random
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
+import yaml
 from made_projects import PAGE, RUNS, files_below, write_file, write_report
+from tries import tries
 
 from reportgen.core.cache import Cache, FileHashes, cache_folder
-from reportgen.core.errors import ReportError, Severity
+from reportgen.core.errors import ReportError, SourceLocation
 from reportgen.core.model import Figure, Overview, Panels, ResultTable
 from reportgen.draft.accepting import make_warning_id
 from reportgen.draft.report import draft
+from reportgen.settings.blocks import BLOCKS
+from reportgen.settings.loading import load_project, make_schemas
 from reportgen.settings.report import Project, ProjectSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from reportgen.core.errors import Diagnostic
     from reportgen.core.model import Shown
     from reportgen.draft.report import Report
 
@@ -57,13 +63,6 @@ def drafted(root: Path, *pages: str, cache: Cache | None = None, **settings: Any
     return draft(project, cache or Cache(folder), FileHashes(folder))
 
 
-def problems(root: Path, *pages: str, **settings: Any) -> list[str]:  # noqa: ANN401
-    """What stops a draft."""
-    with pytest.raises(ReportError) as error:
-        drafted(root, *pages, **settings)
-    return [str(problem) for problem in error.value.problems]
-
-
 def figure(shown: Shown) -> Figure:
     """A shown block that is a figure."""
     assert isinstance(shown, Figure)
@@ -86,113 +85,12 @@ def test_every_block_is_shown(tmp_path: Path) -> None:
     assert list(report.benchmarks) == ["aime.md"]
 
 
-def test_a_card_calls_its_metric_what_the_figures_of_its_page_call_it(tmp_path: Path) -> None:
-    """By the title of its panel or of the y axis, and by its name if no figure has a title for it."""
-    front = "---\nbenchmark: {name: Two, source: two, metric: reward}\n---\n# Two\n"
-    panels = "```panels\nmetrics: [loss, {metric: reward, title: Return}]\n```\n"
-    curve = "```curve\ny_title: Mean return\n```\n"
-    pages = {"panels.md": panels, "axis.md": curve, "plain.md": "```curve\n```\n"}
-    files = {f"content/{name}": front.replace("Two", name) + text for name, text in pages.items()}
-    report = drafted(write_report(tmp_path, {**files, "data/two.csv": TWO}), *pages)
-    sparks = [report.benchmarks[name].spark for name in pages]
-    labels = [re.findall('aria-label="([^"]*)"', spark)[0] for spark in sparks]
-    assert labels == [
-        "panels.md: return by step, from 0.1 to 0.3",
-        "axis.md: mean return by step, from 0.1 to 0.3",
-        "plain.md: reward by step, from 0.1 to 0.3",
-    ]
-
-
 def test_a_draft_writes_nothing_but_its_cache(tmp_path: Path) -> None:
     """No site, and no file of the author's is touched."""
     root = write_report(tmp_path)
     before = files_below(root)
     drafted(root)
     assert files_below(root) == before
-
-
-def test_all_problems_come_together(tmp_path: Path) -> None:
-    """Of pages, settings, data and figures, each once, by file and line: forty faults take one round."""
-    wrong = """# Wrong
-
-```curve
-source: runs
-smoth: 0.5
-```
-
-```curve
-source: nosuch
-```
-
-```table
-source: runs
-metric: accuracies
-```
-
-```curve
-source: runs
-series: [MEL, GPRO]
-```
-
-```curve
-source: runs
-highlight: [MELL]
-y_scale: log
-reference: [{y: 0, label: zero}]
-```
-
-```overview
-benchmarks: [AIMEE]
-```
-
-```vega-lite
-data: {source: runs}
-mark: barr
-```
-
-```altair
-source: runs
-function: charts.py:bars
-```
-"""
-    broken = "---\nbenchmark: {name: Broken, source: broken}\n---\n\n# Broken\n\n```curve\n```\n"
-    files = {
-        "content/index.md": wrong,
-        "content/broken.md": broken,
-        "data/broken.csv": RUNS.replace("0.84", "O.84"),
-        "data/torn.csv": RUNS + "MEL,2,20",
-        "content/torn.md": PAGE.replace("runs", "torn"),
-    }
-    root = write_report(tmp_path, files)
-    found = problems(root, "index.md", "broken.md", "torn.md", series={"MEL": 9})
-    expected = [
-        'content/index.md:5:1: "smoth" is not a key of a curve block. Did you mean "smooth"?',
-        'content/index.md:8: there is no source "nosuch" in data/.',
-        'content/index.md:12: "accuracies" is not a metric of source "runs". Did you mean "accuracy"?',
-        'content/index.md:17: the source "runs" has no series "GPRO".',
-        'content/index.md:22: "MELL" is not a series of this figure.',
-        'content/index.md:29: "AIMEE" is not a benchmark of this report.',
-        "content/index.md:33: Vega-Lite refuses this specification: mark: 'barr' is not known.",
-        'content/index.md:38: "charts.py:bars" is not run: this report does not allow code.',
-        'data/broken.csv:3: "O.84" in column "accuracy" is not a number.',
-        "data/torn.csv:10: the last line is torn off and was left out.",
-        'mkdocs.yml: the palette has places 1 to 8, and "MEL" asks for 9.',
-    ]
-    assert len(found) == len(expected), "\n".join(found)
-    for said, start in zip(found, expected, strict=True):
-        assert said.startswith(start)
-
-
-def test_a_warning_stops_nothing(tmp_path: Path) -> None:
-    """What was handled is told, on the page too."""
-    root = write_report(tmp_path, {"data/runs.csv": RUNS + "MEL,2,20"})
-    report = drafted(root)
-    assert [(p.location.file, p.location.line, p.severity) for p in report.problems] == [
-        ("data/runs.csv", 10, Severity.WARNING)
-    ]
-    assert (
-        "the last line is torn off and was left out." in figure(report.shown["index.md", "accuracy"]).caption
-    )
 
 
 def test_the_same_draft_twice_is_the_same(tmp_path: Path) -> None:
@@ -305,97 +203,6 @@ def test_ids_of_warnings_do_not_depend_on_names_and_numbers(message: str, name: 
     assert make_warning_id(message) == name
 
 
-def test_a_series_has_one_colour_on_every_page(tmp_path: Path) -> None:
-    """Whatever it is drawn with, and in whatever order its files have it."""
-    swapped = "\n".join([RUNS.splitlines()[0], *reversed(RUNS.splitlines()[1:])]) + "\n"
-    files = {"data/swapped.csv": swapped, "content/swapped.md": PAGE.replace("runs", "swapped")}
-    report = drafted(write_report(tmp_path, files), "index.md", "swapped.md")
-    one, other = (dict(figure(report.shown[page, "accuracy"]).legend) for page in ("index.md", "swapped.md"))
-    assert one == other
-    assert list(one) != list(other)
-
-
-def test_a_pinned_colour_is_used(tmp_path: Path) -> None:
-    """Places count from 1 for people."""
-    report = drafted(write_report(tmp_path), series={"GRPO": 1})
-    assert dict(figure(report.shown["index.md", "accuracy"]).legend) == {"MEL": 1, "GRPO": 0}
-
-
-def test_short_names_hold_in_the_whole_report(tmp_path: Path) -> None:
-    """Figures and claims of other pages use them; a name that no source has is a warning with its page."""
-    label = "---\nlabels: {GRPO: g, PPO: p}\n---\n"
-    claim = '\n[MEL leads]{claim="final(MEL) > final(g)"}\n'
-    files = {"content/index.md": label + PAGE, "content/other.md": PAGE + claim}
-    report = drafted(write_report(tmp_path, files), "index.md", "other.md")
-    for page in ("index.md", "other.md"):
-        assert {name for name, _ in figure(report.shown[page, "accuracy"]).legend} == {"MEL", "g"}
-    assert report.sources["runs"].settings.labels == {"GRPO": "g"}
-    assert [str(problem.location.file) for problem in report.problems] == ["content/index.md"]
-    assert 'no source of this page has a series "PPO"' in report.problems[0].message
-
-
-def test_two_short_names_for_one_series_are_an_error(tmp_path: Path) -> None:
-    """A series has one name in a report, and a name is that of one series."""
-    files = {
-        "content/index.md": "---\nlabels: {GRPO: g}\n---\n" + PAGE,
-        "content/other.md": "---\nlabels: {GRPO: h}\n---\n" + PAGE,
-        "content/third.md": "---\nlabels: {GRPO: g, MEL: g}\n---\n" + PAGE,
-    }
-    found = problems(write_report(tmp_path, files), "index.md", "other.md", "third.md")
-    assert any(
-        said.startswith('content/other.md: "GRPO" of "runs" is "g" on another page, and "h" here')
-        for said in found
-    ), found
-    assert any('labels gives two series the name "g"' in said for said in found), found
-
-
-def test_a_benchmark_without_a_page_gets_one(tmp_path: Path) -> None:
-    """With a figure, a table and its key results."""
-    settings = {"name": "AIME", "source": "runs", "description": "Thirty problems."}
-    report = drafted(write_report(tmp_path), benchmarks=[settings])
-    page = report.pages[1]
-    assert (page.path, page.title, page.generated) == ("aime.md", "AIME", True)
-    assert [block.kind for block in page.blocks] == ["curve", "table"]
-    assert report.benchmarks["aime.md"].score == (
-        "No clear winner; highest mean 0.82 [0.57, 1.07] accuracy at the end (MEL)"
-    )
-
-
-def test_lower_is_better_reaches_every_word(tmp_path: Path) -> None:
-    """Said once for the benchmark, it holds for its figures, tables and results."""
-    page = AIME.replace("metric: accuracy", "metric: accuracy, higher_is_better: false") + "\n```table\n```\n"
-    report = drafted(write_report(tmp_path, {"content/index.md": page}))
-    first, second = (report.shown["index.md", block.id] for block in report.pages[0].blocks)
-    assert "lower is better" in figure(first).subtitle
-    assert isinstance(second, ResultTable)
-    assert "Lower is better." in second.caption
-    assert report.benchmarks["index.md"].score == (
-        "No clear winner; lowest mean 0.72 [0.47, 0.97] accuracy at the end (GRPO)"
-    )
-
-
-def test_an_author_s_function_is_run_where_that_is_allowed(tmp_path: Path) -> None:
-    """And never otherwise, whatever the page says."""
-    code = "import altair as alt\n\ndef bars(frame):\n    return alt.Chart(frame).mark_bar()\n"
-    page = "# Own\n\n```altair\nsource: runs\nfunction: charts.py:bars\n```\n"
-    root = write_report(tmp_path, {"content/index.md": page, "charts.py": code})
-    (shown,) = drafted(root, allow_code=True).shown.values()
-    assert figure(shown).kind == "altair"
-    (said,) = problems(root)
-    assert said == (
-        'content/index.md:3: "charts.py:bars" is not run: this report does not allow code. '
-        "Set allow_code: true for the reportgen plugin in mkdocs.yml if you trust every author."
-    )
-
-
-def test_a_chart_from_elsewhere_is_refused(tmp_path: Path) -> None:
-    """An author's function may not bring an outside address any more than a block may."""
-    code = "import altair as alt\n\ndef far(frame):\n    return alt.Chart('https://example.org/a.csv').mark_bar()\n"
-    page = "# Own\n\n```altair\nsource: runs\nfunction: charts.py:far\n```\n"
-    root = write_report(tmp_path, {"content/index.md": page, "charts.py": code})
-    assert any("outside" in said for said in problems(root, allow_code=True))
-
-
 def test_progress_counts_every_block(tmp_path: Path) -> None:
     """After each, how many of how many."""
     root = write_report(tmp_path, {"content/index.md": MANY, "data/two.csv": TWO, "content/aime.md": AIME})
@@ -405,8 +212,133 @@ def test_progress_counts_every_block(tmp_path: Path) -> None:
     assert seen == [(n, 6) for n in range(1, 7)]
 
 
-def test_an_empty_report_is_a_report(tmp_path: Path) -> None:
-    """Words alone are fine."""
-    report = drafted(write_report(tmp_path, {"content/index.md": "# Words\n"}))
-    assert report.shown == {}
-    assert report.problems == ()
+# ---- anything that may be written ---------------------------------------------------------------
+
+ANSWERS: Final = "series,problem,score,benchmark\n" + "".join(
+    f"{name},{problem},{(len(name) + problem) % 2},{part}\n"
+    for name in ("MEL", "base")
+    for part in ("contest", "textbook")
+    for problem in range(6)
+)
+# Names that are there, that are nearly there, and that are not; and values of every kind.
+NAMES: Final = (
+    *("runs", "answers", "rans", "accuracy", "MEL", "GRPO", "c", "p", "p-1", "o", "contest", "evals", ""),
+)
+VALUES: Final[tuple[object, ...]] = (
+    *(*NAMES, None, True, 0, 1, -1, 0.5, 1e9, [], ["accuracy"], ["runs", "answers"], {}, {"a": "b"}),
+)
+STATEMENTS: Final = (
+    '[0.84]{value="peak(MEL)"}',
+    '[x]{value="final(A)"}',
+    '[0.8]{value="final(MEL)" of="OF"}',
+    '[MEL leads]{claim="final(MEL) > final(GRPO)" of="OF" name="lead"}',
+    '[it]{claim="score(MEL) > score(base)" of="OF"}',
+    '[x]{value="1/0"}',
+    '[never]{claim="peak(MEL) < 0" fails="so it is"}',
+)
+PAGES: Final = tries(20, 400)
+DRAFTS_AT_ONCE: Final = 10
+
+
+def block(chance: random.Random) -> str:
+    """A fence of one of our kinds, or nearly, with keys that it has and values that fit or do not."""
+    kind = chance.choice(sorted(BLOCKS))
+    keys = sorted(make_schemas()[kind].get("properties", {"data": {}}))
+    settings = {
+        key: chance.choice(VALUES) for key in chance.sample(keys, min(len(keys), chance.randint(0, 3)))
+    }
+    if chance.random() < 0.7:
+        settings["source"] = chance.choice(("runs", "answers"))
+    if kind == "panels" and chance.random() < 0.8:
+        settings["metrics"] = ["accuracy"]
+    if chance.random() < 0.5:
+        settings["id"] = chance.choice(("c", "p", "o"))
+    fence = chance.choice(["```"] * 8 + ["~~~", "``"])
+    name = chance.choice([kind] * 8 + [kind.title(), f"{kind}s"])
+    return f"{fence}{name}\n{yaml.safe_dump(settings, allow_unicode=True) if settings else ''}{fence}\n"
+
+
+def page(chance: random.Random) -> str:
+    """Front matter, blocks and statements, with a few characters gone or put in."""
+    front = ""
+    if chance.random() < 0.5:
+        benchmark: dict[str, object] = {
+            "name": chance.choice(NAMES),
+            "source": chance.choice(("runs", "answers", "rans")),
+        }
+        benchmark |= {chance.choice(("metric", "benchmark", "baseline", "page")): chance.choice(VALUES)}
+        key = chance.choice(("benchmark", "benchmarks", "title"))
+        front = yaml.safe_dump({key: [benchmark] if key == "benchmarks" else benchmark})
+        front = f"---\n{front}{chance.choice(['---'] * 9 + [''])}\n\n"
+    parts = [block(chance) for _ in range(chance.randint(0, 3))]
+    parts += [
+        chance.choice(STATEMENTS).replace("OF", chance.choice(NAMES)) for _ in range(chance.randint(0, 3))
+    ]
+    chance.shuffle(parts)
+    text = f"{front}# A\n\n" + "\n\n".join(parts)
+    for _ in range(chance.choice((0, 0, 0, 1, 3))):
+        place = chance.randrange(len(text))
+        instead = chance.choice(("", "\n", "`", "---\n", "<<<<<<< a\n", '"', "{", "\u2028", "\x1b", "é"))
+        text = text[:place] + instead + text[place + chance.randint(0, 5) :]
+    return text
+
+
+def problems_of(error: ReportError) -> tuple[Diagnostic, ...]:
+    """What a refusal tells; it never comes without a word."""
+    assert error.problems
+    return error.problems
+
+
+def check_draft(root: Path, settings: ProjectSettings) -> None:
+    """Draft a report and hold its problems, if it has any, to what problems are."""
+    project = Project(root, "content", ("index.md",), settings)
+    try:
+        told = draft(project, Cache(root / "cache"), FileHashes(root / "cache")).problems
+    except ReportError as error:
+        told = problems_of(error)
+    for problem in told:
+        assert problem.location.file
+        assert problem.message
+        assert len(str(problem)) < 3000
+
+
+@pytest.mark.random
+@pytest.mark.parametrize("seed", range(DRAFTS_AT_ONCE))
+def test_mutated_pages_are_drafted_or_refused(tmp_path: Path, seed: int) -> None:
+    """Blocks, statements and front matter that name what is there, what is not, and nothing."""
+    chance = random.Random(seed)  # noqa: S311 - the same pages every time
+    write_report(tmp_path, {"data/answers.csv": ANSWERS, "data/runs.csv": RUNS})
+    for _ in range(PAGES // DRAFTS_AT_ONCE):
+        text = page(chance)
+        (tmp_path / "content/index.md").write_text(text, encoding="utf-8")
+        try:
+            check_draft(tmp_path, ProjectSettings())
+        except Exception as error:
+            raise AssertionError(text) from error
+
+
+OPTIONS: Final = sorted(make_schemas()["plugin"]["properties"])
+NAMED: Final = {"name": "A", "source": "runs"}
+WRONG: Final[tuple[object, ...]] = (
+    *(*VALUES, "../data", "/no/such", "no\nsuch", "x" * 1001, {"MEL": 9}, {"MEL": 1, "GRPO": 1}, {"": 1}),
+    *([NAMED], [NAMED | {"source": "rans", "page": "../a.md"}], [NAMED, NAMED | {"source": "answers"}]),
+    [{"name": " ", "source": "answers", "benchmark": "x"}],
+    *([NAMED | {"source": "answers", "metric": "pass@0"}], [None], [[]]),
+)
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_every_option_takes_any_value_or_refuses_it(tmp_path: Path, option: str) -> None:
+    """A value of ``mkdocs.yml`` that fits is drafted with; any other is a problem with its line."""
+    write_report(tmp_path, {"data/answers.csv": ANSWERS})
+    for value in WRONG:
+        options = {option: value}
+        text = f"site_name: A\nplugins:\n  - reportgen: {json.dumps(options)}\n"
+        try:
+            settings = load_project(options, SourceLocation("mkdocs.yml"), text)
+        except ReportError as error:
+            refused = problems_of(error)
+        else:
+            check_draft(tmp_path, settings)
+            continue
+        assert {problem.location.line for problem in refused} == {3}, value
