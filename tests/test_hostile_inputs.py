@@ -21,6 +21,7 @@ from click.testing import CliRunner
 from made_archives import CITED, REPORT, archive, commit, git, pack, unpack
 from made_projects import PAGE, RUNS, SETTINGS, files_below, write_file, write_report
 from made_sites import pack_site
+from tries import is_slow
 
 from reportgen.cli.main import cli
 from reportgen.core import CACHE_DIR
@@ -296,7 +297,10 @@ def test_hostile_input_does_what_the_table_says(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     monkeypatch.setenv(CACHE_DIR, str(tmp_path / "cache"))
     cache_folder.cache_clear()
-    for given in MAKERS[kind](place):
+    for number, given in enumerate(MAKERS[kind](place)):
+        # What these build they read as "review" and "verify" do, which try all.
+        if number % 3 and command in {"build --since", "verify --level rebuild"} and not is_slow():
+            continue
         entry = f"title: Hub\nreports:\n  - {{name: one, from: {given!r}}}\n"
         write_file(place.work / "hub.yml", entry)
         before, inputs = take_stock(tmp_path), take_stock(place.inputs)

@@ -278,26 +278,6 @@ def test_what_a_chart_exports_is_what_is_read(
     }
 
 
-def test_a_chart_may_have_another_x(tmp_path: Path) -> None:
-    """The first column is x, whatever its name; a metric of the runs can be x instead, also the step."""
-    data = Data(tmp_path)
-    columns = {
-        "a - loss": {10.0: 1.0, 20.0: 2.0},
-        "a - epoch": {10.0: 0.5, 20.0: 1.0},
-        "b - loss": {10.0: 3.0, 20.0: 4.0},
-        "b - epoch": {10.0: 5.0},
-    }
-    data.write("chart.csv", write_chart(columns, x="trainer/global_step"))
-    rows = data.frame("chart", "loss", x="epoch")
-    assert [*zip(rows["run"], rows["step"], rows["value"], strict=True)] == [
-        *(("a", 0.5, 1.0), ("b", 5.0, 3.0), ("a", 1.0, 2.0)),
-    ]
-    assert len(data.frame("chart", "loss", x="epoch", series=("b",))) == 1
-    data.write("steps.csv", write_chart({"a - _step": {0.5: 10.0}, "a - loss": {0.5: 3.0}}, x="epoch"))
-    assert data.open("steps").metrics == ("loss", "_step")
-    assert data.frame("steps", "loss", x="_step")["step"].tolist() == [10]
-
-
 # ---- rows of one step, in tables that are too large to be looked at row by row -----------------------
 
 

@@ -172,14 +172,6 @@ def test_a_file_beyond_a_limit_is_refused(tmp_path: Path, name: str) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_a_long_first_row_is_read(tmp_path: Path) -> None:
-    """A row that does not fit into the first look at a file is a row like others."""
-    rows = "series,note,step,accuracy\n" + "".join(f"A,{'x' * 100_000},{step},0.5\n" for step in range(3))
-    root = write_report(tmp_path, {"data/runs.csv": rows})
-    done = call(root, "check")
-    assert done.returncode == 0, done.stdout
-
-
 def write_log(folder: Path, kind: str, metrics: int, steps: int) -> Path:
     """A log of a run with so many metrics on so many steps."""
     rows = [{f"m{place}": step / 2 for place in range(metrics)} for step in range(steps)]

@@ -181,44 +181,6 @@ def test_long_logs_are_read_in_little_memory(tmp_path: Path) -> None:
         assert peak < 500 * count * 2.5
 
 
-def test_a_first_line_longer_than_what_is_looked_at(tmp_path: Path) -> None:
-    """A line of verl with hundreds of metrics is recognised by its beginning."""
-    row = {"step": 1, "data": {f"actor/metric_{place}": place / 2 for place in range(500)}}
-    path = tmp_path / "a.jsonl"
-    path.write_text(json.dumps(row) + "\n")
-    assert path.stat().st_size > 8192
-    assert len(read_run(path).metrics) == 500
-
-
-def test_histories_of_many_shapes(tmp_path: Path) -> None:
-    """Values are in the order of writing, whatever keys rows have; pieces may seem to end inside a row."""
-    path = tmp_path / "trainer_state.json"
-    rows = [{"step": place, "loss": place / 2, f"only_{place}": 1} for place in range(400)]
-    path.write_text(write_state(rows))
-    run = read_run(path)
-    assert list_points(run)["loss"] == [(place, place / 2) for place in range(400)]
-    assert len(run.metrics) == 401
-    within = [{"a": 1}, {"b": '}, {"step": 9}, {'}] * 40
-    nested: list[dict[str, Any]] = [
-        {"step": place, "loss": place / 2, "within": within} for place in range(600)
-    ]
-    path.write_text(write_state(nested))
-    assert path.stat().st_size > 1 << 20
-    run = read_run(path)
-    assert list_points(run)["loss"] == [(place, place / 2) for place in range(600)]
-    assert run.findings == ()
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
-def test_steps_in_the_middle_of_a_long_log(tmp_path: Path, encoding: str) -> None:
-    """Pages of warnings stand before the first step, and a traceback after the last."""
-    noise = "INFO nothing ünusual to see here\n" * 40_000
-    steps = "".join(f"{RAY}step:{step} - loss:0.5\n{noise[:2000]}" for step in range(400))
-    path = tmp_path / "a.log"
-    path.write_bytes((noise + steps + noise).encode(encoding))
-    assert len(read_run(path).metrics["loss"].values) == 400
-
-
 _MANY = 1_000_000
 
 
