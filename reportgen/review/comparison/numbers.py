@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from reportgen.review.comparison.effects import ItemSides
     from reportgen.review.comparison.figures import ChangeContext
     from reportgen.review.model import NumberChange
-    from reportgen.review.snapshot import Drafted, Snapshot
+    from reportgen.review.snapshot import Drafted, RequestedNumbers, Snapshot
     from reportgen.statistics.permutation_tests import Hypothesis
 
 _UNPAIRED: Final = "cannot be paired from report.json"
@@ -43,7 +43,7 @@ def compare_numbers(base: Drafted, head: Drafted, renamed: Mapping[str, str]) ->
     changes = _Changes()
     uses = Counter((side, one.request.source) for pair in matched.pairs for side, one in enumerate(pair))
     for pair in matched.pairs:
-        fresh = tuple(name for name in pair[1].series if changes.take(pair[1].request, name))
+        fresh = tuple(name for name in pair[1].series if changes.take(*pair, name))
         changes.add_pair(PairOfReadings(Reading(base, pair[0]), Reading(head, pair[1]), fresh))
         for side, one in enumerate(pair):
             uses[side, one.request.source] -= 1
@@ -76,9 +76,9 @@ class _Changes:
         self._seen: set[Hashable] = set()
         self._same = 0
 
-    def take(self, request: Request, series: str) -> bool:
-        """Whether a number comes for the first time."""
-        key = _identify(request, series)
+    def take(self, before: RequestedNumbers, after: RequestedNumbers, series: str) -> bool:
+        """Whether a number, or one that takes the place of another, comes for the first time."""
+        key = tuple(_identify(one.request, series) for one in (before, after))
         fresh = key not in self._seen
         self._seen.add(key)
         return fresh
@@ -103,7 +103,7 @@ class _Changes:
         """Series that one state alone has."""
         for name in names:
             own = reading.estimates.get(name)
-            if own and (is_new or self.take(reading.requested.request, f"gone\0{name}")):
+            if own and (is_new or self.take(*[reading.requested] * 2, f"gone\0{name}")):
                 sides = (None, own) if is_new else (own, None)
                 moved = replace(reading.describe(name), causes=("data",), before=sides[0], after=sides[1])
                 self._moved.append(moved)
