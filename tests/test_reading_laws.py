@@ -6,13 +6,16 @@ import json
 import math
 import re
 import tracemalloc
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 import numpy as np
 import pytest
+from command_line import call
 from hypothesis import given
 from hypothesis import strategies as st
+from made_files import KINDS
 from made_outcomes import outcomes
 
 from reportgen.core.comparisons import ScoresError
@@ -82,7 +85,7 @@ CHANGED = [
     ("helm", "a/notes.json", "{}", "a run of HELM has a .*, and none of them is there"),
     ("metrics_csv", "metrics.csv", "a,b\n1,2\n", "its first line names no step"),
     ("step_json", "log.jsonl", "words\n", "no line of it is a JSON object with a step"),
-    ("optuna", "trials.csv", "a,b\n1,2\n", "no column of it is a step"),
+    ("ray", "progress.csv", "a,b\n1,2\n", "no column of it is a step"),
     ("matharena", "a.json", "{}", "no problem in it has an attempt"),
 ]
 
@@ -161,6 +164,41 @@ def test_names_of_problem_sets() -> None:
     assert known == hash_problem_set(["q", "p"], [None, "1"])
     others = {hash_problem_set(["p"]), hash_problem_set(["p", "q"], ["2", None]), hash_problem_set(["pq"])}
     assert len({plain, known, *others}) == 5
+
+
+LIMITS = [
+    ("formats.tables.queries.MOST_ROWS", "a.db", "query: gives more than 2 rows"),
+    ("formats.tables.queries.MOST_INSTRUCTIONS", "a.db", "query: needs more than 2 steps"),
+    ("formats.tables.delimited.LARGEST_DOCUMENT", "a.db", "the table is more than 0 MiB as text"),
+    ("formats.tables.excel.MOST_ROWS", "a.xlsx", "the sheet has more than 2 rows or"),
+    ("read.tables.converted.MAX_CHARACTERS", "a.yaml", "the file has more than 2 characters"),
+    ("settings.yaml_tree.MAX_CHARACTERS", "a.csv", "this is longer than 2 characters"),
+    ("read.unpacked.MOST_FILES", "a.zip", "the archive holds more than 2 files"),
+]
+TEXTS = {
+    ".db": ("sqlite", "CREATE TABLE t (series, step, loss);\n" + "INSERT INTO t VALUES ('A', 1, 2);\n" * 9),
+    ".xlsx": ("xlsx", '[Sheet]\n["series", "step", "loss"]\n["A", 0, 1]\n["A", 1, 2]\n'),
+    ".zip": ("zip", "".join(f"%% {name}.csv\nseries,step,loss\nA,0,1\n" for name in "abc")),
+    ".yaml": ("", "[{series: A, step: 0, loss: 1}]\n"),
+    ".csv": ("", "series,step,loss\nA,0,1\n"),
+}
+
+
+@pytest.mark.parametrize(("limit", "name", "message"), LIMITS)
+def test_what_is_larger_than_a_limit_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, name: str, message: str
+) -> None:
+    """With 2 in place of a limit that no test should have to reach."""
+    module, _, constant = limit.rpartition(".")
+    monkeypatch.setattr(import_module(f"reportgen.{module}"), constant, 2)
+    kind, text = TEXTS[name[1:]]
+    (tmp_path / name).write_bytes(KINDS[kind](text))
+    query = "query: SELECT t.* FROM t, t a, t b, t c, t d, t e ORDER BY t.loss\n"
+    settings = query if kind == "sqlite" else "title: A series\n"
+    (tmp_path / "a.source.yml").write_text(settings, "utf-8")
+    done = call(tmp_path, "describe", name)
+    assert message in done.stdout
+    assert done.returncode == 1
 
 
 # ---- JSON -----------------------------------------------------------------------------------------------
