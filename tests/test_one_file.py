@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import re
 import shutil
+from html import unescape
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -14,17 +16,84 @@ from example_site import build, write_small_report
 from html_tree import classed, read_html, words
 from hypothesis import given
 from hypothesis import strategies as st
-from made_one_file import LAST, find_dead_ends, find_loaded, section, write_site
+from made_projects import write_file
 
 from reportgen.archive.one_file import write_one_file
 from reportgen.core.errors import ReportError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
+    from xml.etree.ElementTree import Element
 
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
 )
+_PAGE = """<!doctype html>
+<html lang="en" data-theme="auto"><head><title>{title}</title>
+<link rel="stylesheet" href="{root}css/theme.css"></head><body>
+<nav class="rg-nav" id="navigation"><ul><li><a href="{root}index.html">First</a></li></ul></nav>
+<main id="content" class="rg-main" tabindex="-1">
+<div class="rg-above"><a href="gone.html">above</a></div>
+<article class="rg-prose">
+{content}
+</article>
+</main>
+<footer class="rg-footer"><p>Built</p></footer></body></html>"""
+LAST = '<h1 id="last">The last page</h1>'
+_NAMING = ("aria-controls", "aria-describedby", "aria-labelledby", "for", "headers", "data-checked")
+
+
+def write_site(folder: Path, pages: Mapping[str, str], files: Mapping[str, bytes] | None = None) -> Path:
+    """Write pages, by their paths in the site with their content, and return the site's folder."""
+    for path, content in pages.items():
+        page = _PAGE.format(title=path, root="../" * path.count("/"), content=content)
+        write_file(folder / path, page)
+    for path, data in ({"css/theme.css": b""} | dict(files or {})).items():
+        write_file(folder / path, data)
+    return folder
+
+
+def section(html: str, name: str) -> Element:
+    """The section of a page in a packed file."""
+    (found,) = [one for one in read_html(html).iter("section") if one.get("id") == name]
+    return found
+
+
+def find_dead_ends(html: str) -> list[str]:
+    """Everything in a packed file that names an id which is not there, and each id that is there twice."""
+    root = read_html(html)
+    ids = [one.attrib["id"] for one in root.iter() if "id" in one.attrib]
+    twice = [f"twice: {name}" for name in sorted({name for name in ids if ids.count(name) > 1})]
+    named: list[str] = []
+    for one in root.iter():
+        for name in _NAMING:
+            named += one.get(name, "").split()
+        for name in ("href", "xlink:href"):
+            if one.get(name, "").startswith("#"):
+                named.append(one.attrib[name][1:])
+        for value in one.attrib.values():
+            named += re.findall(r"url\([\"']?#([^)\"']*)", value)
+    known = set(ids)
+    return twice + sorted({name for name in named if not {name, unquote(name)} & known})
+
+
+def find_loaded(html: str) -> list[str]:
+    """Everything in a packed file that would be loaded from elsewhere, or runs without the policy's leave."""
+    root = read_html(html)
+    policy = next(one.attrib["content"] for one in root.iter("meta") if one.get("http-equiv"))
+    found = []
+    for one in root.iter():
+        if one.tag in {"style", "script"} and "type" not in one.attrib:
+            digest = base64.b64encode(hashlib.sha256((one.text or "").encode()).digest()).decode()
+            found += [f"{one.tag} without a hash"] * (f"'sha256-{digest}'" not in unescape(policy))
+        for name, value in one.attrib.items():
+            loads = name in {"src", "srcset", "poster", "data"} or (one.tag, name) == ("link", "href")
+            if name.startswith("on") or name == "style" or (loads and not value.startswith("data:")):
+                found.append(f'<{one.tag} {name}="{value}">')
+        found += [f"<{one.tag}>"] * (one.tag in {"iframe", "object", "embed", "base"})
+    style = "".join(one.text or "" for one in root.iter("style"))
+    return found + re.findall(r"@import \"|url\([\"']?+(?!data:)[^)]*", style)
 
 
 @pytest.fixture(scope="module")
@@ -36,14 +105,22 @@ def example(example_site: Path) -> str:
 # ---- the example report
 
 
-def test_every_link_leads_to_an_id(example: str) -> None:
-    """Links between pages, to anchors and to states of figures stay in the file; ids are there once."""
+def test_it_is_complete_and_closed(example: str) -> None:
+    """Links between pages, to anchors and to states of figures stay in the file; ids are there once.
+
+    No address of a picture, font or script leads out, and the policy names each script by its hash. Links to
+    states keep them, with the name of the page before it; each source is listed once.
+    """
     assert find_dead_ends(example) == []
-
-
-def test_nothing_is_loaded_and_only_known_scripts_run(example: str) -> None:
-    """No address of a picture, font or script leads out, and the policy names each script by its hash."""
     assert find_loaded(example) == []
+    links = [link.get("href", "") for link in section(example, "math500").iter("a")]
+    assert "#math500--scores~series=MEL~mark=120@MEL" in links
+    assert "#math500--checked-1" in links
+    assert "#guide.reading-figures" in links
+    (provenance,) = classed(read_html(example), "rg-provenance")
+    sources = [words(one) for one in provenance.iter("h2")]
+    assert "MATH500 validation scores math500" in sources
+    assert len(sources) == len(set(sources))
 
 
 def test_each_page_is_there_word_for_word(example: str, example_site: Path) -> None:
@@ -60,36 +137,28 @@ def test_each_page_is_there_word_for_word(example: str, example_site: Path) -> N
     assert len(names) == sum(path.name not in others for path in example_site.rglob("*.html"))
 
 
-def test_links_to_states_keep_the_state(example: str) -> None:
-    """A statement leads to its figure as the site's page does, with the page's name before it."""
-    links = [link.get("href", "") for link in section(example, "math500").iter("a")]
-    assert "#math500--scores~series=MEL~mark=120@MEL" in links
-    assert "#math500--checked-1" in links
-    assert "#guide.reading-figures" in links
-
-
-def test_it_stays_within_its_size(example: str, example_site: Path) -> None:
-    """At most 0.95 MB and the pages with a twentieth more; 6.2 MB with the files of all figures."""
-    pages = sum(path.stat().st_size for path in example_site.rglob("*.html") if path.name != "404.html")
-    assert len(example.encode()) <= 950_000 + 1.05 * pages
-    assert len(write_one_file(example_site, links="embedded").encode()) <= 6_200_000
-
-
 def test_files_of_figures_are_linked_or_embedded(example: str, example_site: Path) -> None:
-    """Links are relative where figures/ stands next to the file; otherwise they hold the file itself."""
+    """Links are relative where figures/ stands next to the file; otherwise they hold the file itself.
+
+    At most 0.95 MB and the pages with a twentieth more; 6.2 MB with the files of all figures.
+    """
+    whole = write_one_file(example_site, links="embedded")
     linked, embedded = (
         {
             link.get("download", ""): link.get("href", "")
             for link in section(html, "math500").iter("a")
             if "data-file" in link.attrib
         }
-        for html in (example, write_one_file(example_site, links="embedded"))
+        for html in (example, whole)
     )
     assert linked[""].startswith("figures/math500/")
     assert set(embedded) == {"scores.csv", "scores.svg", "scores.vl.json"}
     start, _, data = embedded["scores.csv"].partition(",")
     assert start == "data:text/csv;base64"
     assert base64.b64decode(data) == (example_site / "figures/math500/scores.csv").read_bytes()
+    pages = sum(path.stat().st_size for path in example_site.rglob("*.html") if path.name != "404.html")
+    assert len(example.encode()) <= 950_000 + 1.05 * pages
+    assert len(whole.encode()) <= 6_200_000
 
 
 def test_equal_sites_give_equal_bytes(example: str, example_site: Path, tmp_path: Path) -> None:
@@ -108,14 +177,6 @@ def test_without_live_figures_the_pictures_stay(example: str, example_site: Path
     assert [one.attrib for one in root.iter("script")] == [{}, {}]  # the theme's
     assert len(classed(root, "rg-plot")) == len(classed(before, "rg-plot"))
     assert len(list(root.iter("td"))) == len(list(before.iter("td")))
-
-
-def test_the_data_stand_at_the_end_once(example: str) -> None:
-    """The files behind all pages are listed with their hashes, each source once."""
-    (provenance,) = classed(read_html(example), "rg-provenance")
-    sources = [words(one) for one in provenance.iter("h2")]
-    assert "MATH500 validation scores math500" in sources
-    assert len(sources) == len(set(sources))
 
 
 # ---- a small report with what authors write
@@ -317,50 +378,15 @@ def test_what_is_broken_on_a_page_stays_there(tmp_path: Path, broken: str) -> No
     assert not re.search("script:|<[^>]* onclick=alert", html, re.IGNORECASE)
 
 
-_PIECES = st.sampled_from(
-    (
-        *(
-            "<div>",
-            "</div>",
-            "<p>",
-            "</p>",
-            "<b ",
-            "<svg/>",
-            "<svg>",
-            "</svg>",
-            "<path/>",
-            "<!--",
-            "-->",
-            ">",
-        ),
-        *("<", "</", "'", '"', "=", " ", "/", "&", "<script>", "</script>", "<a href='#a'>", "</a>", "<br>"),
-        *(
-            "<table>",
-            "<td>",
-            "</section>",
-            "</main>",
-            "<title>",
-            "</title>",
-            "<id id=a>",
-            "style='x'",
-            "x",
-            "é",
-        ),
-        *(
-            "<iframe src=x>",
-            "</iframe>",
-            "onclick=x",
-            "<?",
-            "<!",
-            "]]>",
-            "<li>",
-            "</ul>",
-            "src=x",
-            "\x00",
-            "\n",
-        ),
-    )
-)
+# fmt: off
+_PIECES = st.sampled_from((
+    "<div>", "</div>", "<p>", "</p>", "<b ", "<svg/>", "<svg>", "</svg>", "<path/>", "<!--", "-->",
+    ">", "<", "</", "'", '"', "=", " ", "/", "&", "<script>", "</script>", "<a href='#a'>", "</a>",
+    "<br>", "<table>", "<td>", "</section>", "</main>", "<title>", "</title>", "<id id=a>",
+    "style='x'", "x", "é", "<iframe src=x>", "</iframe>", "onclick=x", "<?", "<!", "]]>", "<li>",
+    "</ul>", "src=x", "\x00", "\n",
+))
+# fmt: on
 
 
 @given(st.lists(_PIECES, max_size=30).map("".join))

@@ -1,17 +1,30 @@
-"""The theme's pages: safe, complete, valid without scripts, and nothing from elsewhere."""
+"""The theme's pages: safe, complete, valid without scripts, and nothing from elsewhere.
+
+Of made pages, of the example report, and of a report whose every name is hostile: its pages, pictures and
+numbers are whole and harmless.
+"""
 
 from __future__ import annotations
 
+import csv
+import json
 import re
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 from xml.etree import ElementTree as ET
 
 import pytest
+from example_site import build, made_once
+from hostile_report import LAST, NAMES, WRITABLE, write_hostile_report
+from html_tree import classed, read_html, table_rows, words
+from hypothesis import given
+from hypothesis import strategies as st
 from theme_site import HASH, PAGE, PAGES, SITE, TOKENS, build_site
 
+from reportgen.site.fragments import render_data_rows
 from reportgen.site.security import POLICY
 
 if TYPE_CHECKING:
@@ -19,6 +32,7 @@ if TYPE_CHECKING:
 
 THEME = Path(__file__).parent.parent / "site_templates"
 TEXT_FILES = sorted(path for path in THEME.rglob("*") if path.suffix in {".html", ".css", ".js", ".xml"})
+CELLS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 EVIL = "</script><img src=x onerror=alert(1)>"
 
 
@@ -65,15 +79,8 @@ def page(site: Path, path: str) -> str:
 def test_every_page_is_built(site: Path) -> None:
     """Each Markdown file and the page for missing ones come out."""
     built = {path.relative_to(site).as_posix() for path, _ in pages(site)}
-    assert built == {
-        "404.html",
-        "problems.html",
-        "pages.html",
-        "index.html",
-        "math500/index.html",
-        "guide/index.html",
-        "guide/elements/index.html",
-    }
+    names = ("index", "math500/index", "guide/index", "guide/elements/index", "404", "problems", "pages")
+    assert built == {f"{name}.html" for name in names}
 
 
 def test_nothing_inline_is_needed(site: Path) -> None:
@@ -92,12 +99,6 @@ def test_the_policy_comes_before_everything_it_governs(site: Path) -> None:
         names = [name for name, attributes in tags.found if name != "meta" or "http-equiv" in attributes]
         assert names.index("meta") < min(names.index("script"), names.index("link")), path
         assert tags.all("meta", **{"http-equiv": "Content-Security-Policy", "content": POLICY}), path
-
-
-def test_no_policy_is_written_where_none_is_given(tmp_path: Path) -> None:
-    """Live reload needs an inline script, so serving has no policy."""
-    site = build_site(tmp_path, site=SITE | {"csp": ""})
-    assert "Content-Security-Policy" not in page(site, "index.html")
 
 
 def test_every_address_leads_to_a_file_of_the_site(site: Path) -> None:
@@ -120,11 +121,13 @@ def test_the_page_for_missing_pages_knows_the_sites_path(site: Path) -> None:
     assert all(found["href"].startswith("/reports/") for found in tags.all("link"))
 
 
-def test_the_page_for_missing_pages_needs_nothing_of_a_page(tmp_path: Path) -> None:
-    """A template without a page is told only the version and the policy."""
-    html = page(build_site(tmp_path, site={"version": "1", "csp": ""}), "404.html")
+def test_a_template_needs_no_page_and_no_policy(tmp_path: Path) -> None:
+    """A page for missing ones is told only the version; live reload needs an inline script."""
+    site = build_site(tmp_path, site={"version": "1", "csp": ""})
+    html = page(site, "404.html")
     assert "<h1>Page not found</h1>" in html
     assert "Data and provenance" not in html
+    assert "Content-Security-Policy" not in page(site, "index.html")
 
 
 def test_head_says_what_the_page_is(site: Path) -> None:
@@ -140,10 +143,12 @@ def test_head_says_what_the_page_is(site: Path) -> None:
 
 
 def test_a_page_says_its_own_description(tmp_path: Path) -> None:
-    """What happened on the page goes before what the site is about."""
-    tags = Tags(page(build_site(tmp_path, page=PAGE | {"description": "MEL leads"}), "index.html"))
-    assert tags.all("meta", name="description", content="MEL leads")
-    assert tags.all("meta", property="og:description", content="MEL leads")
+    """What happened on the page goes before what the site is about; provenance is on every page."""
+    site = build_site(tmp_path, page=PAGE | {"description": "MEL leads", "sources": []})
+    html = page(site, "index.html")
+    assert Tags(html).all("meta", name="description", content="MEL leads")
+    assert Tags(html).all("meta", property="og:description", content="MEL leads")
+    assert "All data of this report" in html
 
 
 def test_headings_are_escaped_once_wherever_they_are_shown(tmp_path: Path) -> None:
@@ -189,11 +194,6 @@ def test_neighbours_and_the_source_of_a_page_are_linked(site: Path) -> None:
     assert not Tags(page(site, "index.html")).all("a", rel="prev")
 
 
-def test_without_a_repository_nothing_can_be_edited(tmp_path: Path) -> None:
-    """No link is made up."""
-    assert "Edit this page" not in page(build_site(tmp_path, repo_url=None, edit_uri=None), "index.html")
-
-
 def test_the_footer_says_where_the_numbers_come_from(site: Path) -> None:
     """Sources with their hashes, the tool's version, the commit and the date."""
     html = page(site, "math500/index.html")
@@ -208,15 +208,13 @@ def test_the_footer_says_where_the_numbers_come_from(site: Path) -> None:
     assert re.search(built, footer)
 
 
-def test_a_page_without_figures_lists_the_data_of_the_report(tmp_path: Path) -> None:
-    """Provenance is on every page."""
-    assert "All data of this report" in page(build_site(tmp_path, page=PAGE | {"sources": []}), "index.html")
-
-
-def test_without_search_there_is_no_field_for_it(tmp_path: Path) -> None:
-    """A site that leaves the search plugin out has no button that does nothing."""
-    html = page(build_site(tmp_path, plugins=[]), "404.html")
-    assert "earch" not in html
+def test_what_is_not_given_is_not_made_up(tmp_path: Path) -> None:
+    """No link to edit, no canonical address, no field for a search that there is not; pages may be files."""
+    none: dict[str, Any] = {"repo_url": None, "edit_uri": None, "site_url": None, "plugins": []}
+    site = build_site(tmp_path, use_directory_urls=False, **none)
+    assert not [word for word in ("Edit this page", "canonical") if word in page(site, "index.html")]
+    assert "earch" not in page(site, "404.html")
+    assert Tags(page(site, "math500.html")).all("a", rel="next", href="guide/index.html")
 
 
 def test_contents_are_left_out_where_there_is_nothing_to_choose(site: Path) -> None:
@@ -235,18 +233,6 @@ def test_the_site_map_lists_every_page_without_a_date(site: Path) -> None:
     assert "lastmod" not in (site / "sitemap.xml").read_text("utf-8")
 
 
-def test_a_report_without_an_address_can_be_built(tmp_path: Path) -> None:
-    """No canonical address is made up."""
-    site = build_site(tmp_path, site_url=None)
-    assert "canonical" not in page(site, "index.html")
-
-
-def test_pages_may_be_files_instead_of_folders(tmp_path: Path) -> None:
-    """Links are right without directory addresses, as a report read from a disk prefers."""
-    site = build_site(tmp_path, use_directory_urls=False)
-    assert Tags(page(site, "math500.html")).all("a", rel="next", href="guide/index.html")
-
-
 def test_a_report_can_change_the_template(tmp_path: Path) -> None:
     """A main.html of its own fills the blocks of the base."""
     (tmp_path / "mine").mkdir()
@@ -256,11 +242,11 @@ def test_a_report_can_change_the_template(tmp_path: Path) -> None:
     assert '<meta name="mine">' in page(build_site(tmp_path, PAGES, theme=theme), "index.html")
 
 
-@pytest.mark.parametrize("path", TEXT_FILES, ids=lambda path: path.relative_to(THEME).as_posix())
-def test_no_file_of_the_theme_names_an_outside_address(path: Path) -> None:
+def test_no_file_of_the_theme_names_an_outside_address() -> None:
     """Nothing is ever loaded from another site; names of XML formats are no addresses."""
-    found = re.findall(r"(?:https?:)?//[\w.-]+\.\w+[^\s\"')]*", path.read_text("utf-8"))
-    assert not [address for address in found if not address.startswith("http://www.sitemaps.org/schemas/")]
+    for path in TEXT_FILES:
+        found = re.findall(r"(?:https?:)?//[\w.-]+\.\w+[^\s\"')]*", path.read_text("utf-8"))
+        assert not [one for one in found if not one.startswith("http://www.sitemaps.org/schemas/")], path
 
 
 def test_every_token_that_the_styles_use_is_defined() -> None:
@@ -270,16 +256,159 @@ def test_every_token_that_the_styles_use_is_defined() -> None:
     assert set(re.findall(r"var\((--[\w-]+)", css)) <= set(re.findall(r"(--[\w-]+):", css))
 
 
-@pytest.mark.parametrize("path", sorted((THEME / "fonts").glob("*.woff2")), ids=lambda path: path.name)
-def test_fonts_are_small_and_used(path: Path) -> None:
-    """Each font is at most 35 kB, and the style sheet names it."""
-    assert path.stat().st_size <= 35_000
-    assert path.name in (THEME / "fonts" / "fonts.css").read_text("utf-8")
+def test_fonts_are_small_and_used(site: Path) -> None:
+    """Each font has 35 kB or less, the style sheet names it, and its licence travels onto every site."""
+    for path in (THEME / "fonts").glob("*.woff2"):
+        assert path.stat().st_size <= 35_000
+        assert path.name in (THEME / "fonts" / "fonts.css").read_text("utf-8")
+    found = {path.name for path in (site / "fonts").glob("OFL-*.txt")}
+    assert found == {"OFL-Inter.txt", "OFL-JetBrainsMono.txt"}
 
 
-def test_fonts_bring_their_licences(site: Path) -> None:
-    """The licence travels with the fonts onto every site."""
-    assert {path.name for path in (site / "fonts").glob("OFL-*.txt")} == {
-        "OFL-Inter.txt",
-        "OFL-JetBrainsMono.txt",
-    }
+@given(st.lists(st.lists(CELLS, min_size=1, max_size=4), max_size=4))
+def test_rows_of_data_tables_are_escaped_as_cell_by_cell(rows: list[list[str]]) -> None:
+    """Whatever stands in the cells, markup and separators included."""
+    cells = [[re.sub("[\x1e\x1f]", " ", cell) for cell in row] for row in rows]
+    expected = ""
+    for first, *others in cells:
+        data = "".join(f"<td>{escape(cell)}</td>" for cell in others)
+        expected += f'<tr><th scope="row">{escape(first)}</th>{data}</tr>'
+    assert render_data_rows(rows) == expected.replace("&quot;", "&#34;").replace("&#x27;", "&#39;")
+
+
+# ---- the example report
+
+
+BENCHMARKS = ("math500", "aime", "model-comparison", "training-accuracy", "training-diagnostics")
+
+
+def read_page(site: Path, name: str) -> ET.Element:
+    """A page by its folder; the front page has none."""
+    return read_html((site / name / "index.html").read_text("utf-8"))
+
+
+def list_words(element: ET.Element, name: str) -> list[str]:
+    """The words of each element inside that carries a class."""
+    return [words(found) for found in classed(element, name)]
+
+
+def test_a_card_says_what_its_page_says(example_site: Path) -> None:
+    """The page's name, its verdict in words, the same values, and the date."""
+    cards = classed(read_page(example_site, ""), "rg-card")
+    compared = cards[2]
+    assert "two benchmarks" in words(compared)
+    assert [words(one) for one in compared.iter() if one.tag in {"dt", "dd"}][:2] == ["Benchmark", "Contest"]
+    assert list_words(compared, "rg-card-verdict") == [
+        "Contest: Aspen is better than all others",
+        "Textbook: Aspen is better than all others",
+    ]
+    for name, card in zip(BENCHMARKS, cards, strict=True):
+        page, (link,) = read_page(example_site, name), classed(card, "rg-card-name")
+        assert link.get("href") == f"{name}/"
+        (heading,) = page.iter("h1")
+        assert words(heading).rstrip("¶") == words(link)
+        (results,) = classed(page, "rg-key-results")
+        verdict = list_words(card, "rg-card-verdict")[0]
+        assert words(next(results.iter("strong"))) == verdict.removeprefix("Contest: ")
+        assert list_words(next(results.iter("div")), "rg-quantity") == list_words(card, "rg-card-score")
+        (evidence,) = classed(page, "rg-evidence")
+        assert words(next(evidence.iter("time"))) in words(card)
+
+
+@pytest.mark.parametrize(
+    ("page", "figure", "step", "cells"),
+    [
+        ("math500", "scores", "120", {"MEL": "0.840", "GRPO": "0.820"}),
+        ("math500", "scores", "140", {"GRPO": "0.820"}),
+        ("aime", "pass-at-1", "900", {"v10": "32.1%", "v1": "28.0%"}),
+    ],
+)
+def test_facts_can_be_read_from_the_data_table(
+    example_site: Path, page: str, figure: str, step: str, cells: dict[str, str]
+) -> None:
+    """A reader without scripts opens the table under the figure and reads the number."""
+    (drawn,) = [one for one in read_page(example_site, page).iter("figure") if one.get("id") == figure]
+    (data,) = classed(drawn, "rg-data")
+    assert data.tag == "details"
+    head, *rows = table_rows(next(data.iter("table")))
+    (row,) = [row for row in rows if row[0] == step]
+    shown = dict(zip(head, row, strict=True))
+    for series, value in cells.items():
+        assert shown[series].startswith(value), shown
+
+
+# ---- a report whose every name is hostile
+
+HOSTILE_PAGES = ("index", "series/index", "metrics/index", "words/index", "scores/index")
+FIGURES = {f"{name}/index": 5 for name in ("series", "scores")}
+FIGURES |= {f"{name}/index": len(WRITABLE) for name in ("metrics", "words")}
+MARKS = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The hostile report's site, built strictly."""
+    return made_once(tmp_path_factory, "hostile", lambda folder: build(write_hostile_report(folder)))
+
+
+def test_pages_are_well_nested(hostile: Path) -> None:
+    """No name closes an element: the tree of each page is whole, with all its figures."""
+    for name in HOSTILE_PAGES:
+        tree = read_html((hostile / f"{name}.html").read_text("utf-8"))
+        assert len(classed(tree, "rg-figure")) == FIGURES.get(name, 0)
+        for figure in classed(tree, "rg-figure"):
+            assert len(classed(figure, "rg-data")) == 1
+        assert words(tree).count(LAST) >= 1
+
+
+def test_marks_that_an_author_wrote_stay_words(hostile: Path) -> None:
+    """Raw HTML that looks like our own marks is neither filled nor a fault."""
+    html = (hostile / "index.html").read_text("utf-8")
+    for words_of_it in ("of no block", "of another page", "with a salt", "bound to nothing"):
+        assert words_of_it in html
+    assert 'data-rg-block="nope"' in html
+    assert "<rg-bound n=" not in html
+
+
+def test_pictures_are_well_formed(hostile: Path) -> None:
+    """Every SVG file is XML without script, handler or outside address."""
+    found = sorted(hostile.glob("figures/**/*.svg"))
+    assert len(found) == sum(FIGURES.values())
+    for path in found:
+        for element in ET.fromstring(path.read_text("utf-8")).iter():  # noqa: S314 - our own output
+            assert not element.tag.lower().endswith(("script", "foreignobject", "}image")), path
+            assert not [name for name in element.attrib if name.lower().startswith("on")], path
+
+
+def test_no_cell_is_a_formula(hostile: Path) -> None:
+    """A spreadsheet runs nothing of a CSV file; names are there, whole."""
+    for path in sorted(hostile.glob("figures/**/*.csv")):
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.reader(file))
+        assert {len(row) for row in rows} == {len(rows[0])}, path
+        for cell in (cell for row in rows for cell in row):
+            assert _is_number(cell) or not cell.startswith(MARKS), (path, cell)
+    with (hostile / "figures/series/all.csv").open(encoding="utf-8", newline="") as file:
+        series = {row["series"].removeprefix("'") for row in csv.DictReader(file)}
+    assert {name.removeprefix("'") for name in NAMES} == series
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def test_report_json_names_everything_as_it_is(hostile: Path) -> None:
+    """Series, benchmarks and what was measured otherwise stand whole in the numbers."""
+    report = json.loads((hostile / "report.json").read_text("utf-8"))
+    by_path = {page["path"]: page for page in report["pages"]}
+    stacks = {stack["id"]: stack["numbers"] for stack in by_path["scores.md"]["stacks"]}
+    assert {score["series"] for score in stacks["dots"]["scores"]} == set(NAMES)
+    assert set(stacks["both"]["benchmarks"]) == {NAMES[5], NAMES[1]}
+    assert stacks["dots"]["mixed_protocol"]["prompt"][NAMES[3]] == [NAMES[1]]
+    [figure] = [figure for figure in by_path["series.md"]["figures"] if figure["id"] == "all"]
+    assert {series["name"] for series in figure["numbers"]["series"]} == set(NAMES)
+    assert figure["title"] == NAMES[0]
