@@ -18,7 +18,7 @@ from reportgen.core.cache import Cache, FileHashes
 from reportgen.core.errors import ReportError
 from reportgen.core.repository import find_data_boundary
 from reportgen.draft.opening import open_project_source
-from reportgen.formats.evaluations import lm_eval
+from reportgen.formats.registry import find_format, load_reader
 from reportgen.formats.sql import Engine, get_engine
 from reportgen.read import TotalsTable, find_sources, open_source, sources
 from reportgen.read.tables.layout import get_layout
@@ -197,13 +197,16 @@ def test_totals_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     """Files of a harness are not read again while they stand, and many are one file of the cache."""
     write_totals(tmp_path / "report", 16)
     opener, read = Opener(tmp_path / "report", tmp_path / "cache", monkeypatch), []
-    own = lm_eval.read
+    form = find_format("lm_eval")
+    assert form is not None
+    reader: Any = load_reader(form)
+    own = reader.read
 
     def count_reading(unit: Any, *given: Any) -> Any:  # noqa: ANN401 - passed on
         read.append(unit.path)
         return own(unit, *given)
 
-    monkeypatch.setattr(lm_eval, "read", count_reading)
+    monkeypatch.setattr(reader, "read", count_reading)
     for _ in range(2):
         scores = TotalsTable(tmp_path / "report", opener.open("s")).get_scores("b0")
         assert {one.series: one.value for one in scores} == {f"M{number}": 0.01 for number in range(16)}

@@ -7,7 +7,7 @@ import math
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import duckdb
 import pytest
@@ -15,11 +15,9 @@ from made_files import KINDS
 from made_sources import LONG, Data, measurements
 
 import reportgen as rg
-from reportgen.core import engines
 from reportgen.core.cache import Cache
 from reportgen.core.errors import ReportError
 from reportgen.formats import archive, registry
-from reportgen.notebook import freezing
 from reportgen.read import (
     make_frame,
     open_path,
@@ -383,7 +381,8 @@ def test_points_are_those_of_the_large_reduction(tmp_path: Path) -> None:
 
 def test_what_cannot_be_frozen_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An old engine, more runs or points than a client can hold, and a table that is written to."""
-    connection, fetch = duckdb.connect(), engines.fetch
+    connection, reduction = duckdb.connect(), cast("Any", reduce_module)
+    fetch = reduction.fetch
 
     def raise_version(*_: object, **__: object) -> None:
         raise ValueError("Minimum version of duckdb supported by Narwhals is (1, 1), found: (0, 9)")
@@ -396,7 +395,7 @@ def test_what_cannot_be_frozen_leaves_nothing(tmp_path: Path, monkeypatch: pytes
         patch.setattr("narwhals.from_native", raise_version)
         assert "found: (0, 9). Install a newer version of it" in refuse(tmp_path / "x", runs)
     with monkeypatch.context() as patch:
-        patch.setattr(freezing, "MOST_POINTS", 1000)
+        patch.setattr("reportgen.notebook.freezing.MOST_POINTS", 1000)
         words = "more than 100 runs of metrics are left of the table. Lower reduce=, or freeze a part"
         assert words in refuse(tmp_path / "x", runs)
         assert "more than 1,000 points of one metric are left" in refuse(tmp_path / "x", points)

@@ -27,8 +27,6 @@ from tries import is_slow, slow_after
 from reportgen.formats import archive
 from reportgen.formats.archive import open_archive
 from reportgen.formats.runs import UnreadableError
-from reportgen.formats.text_files import LARGEST_DOCUMENT, LARGEST_PART, MOST_COLUMNS
-from reportgen.settings.text import LARGEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,6 +34,7 @@ if TYPE_CHECKING:
 
 MOST_MB: Final = 700
 MIB: Final = 1 << 20
+LARGEST_DOCUMENT, LARGEST_PART, LARGEST, MOST_COLUMNS = 256 * MIB, 128 * MIB, 16 * MIB, 20_000
 COLUMNS: Final = [f"m{number}" for number in range(MOST_COLUMNS)]
 CHECK: Final = """
 from reportgen.cli.main import cli

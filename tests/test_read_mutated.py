@@ -40,7 +40,6 @@ from reportgen.draft.describing import freeze_source
 from reportgen.formats.files import hash_file
 from reportgen.formats.registry import find_format, list_formats, load_reader
 from reportgen.formats.runs import Evaluation, LoggedRun, UnreadableError
-from reportgen.formats.tables import excel, queries
 from reportgen.settings.source import Format
 
 if TYPE_CHECKING:
@@ -301,8 +300,8 @@ def find_problem(root: Path, name: str, content: bytes) -> str:
 
 def test_hostile_sheets_and_arrays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Entities, rows without end, bombs, wide empty rows, and claims that do not fit are refused in words."""
-    monkeypatch.setattr(excel, "MOST_ROWS", 1000)
-    monkeypatch.setattr(excel, "MOST_CELLS", 50_000)
+    monkeypatch.setattr("reportgen.formats.tables.excel.MOST_ROWS", 1000)
+    monkeypatch.setattr("reportgen.formats.tables.excel.MOST_CELLS", 50_000)
     workbook, wide = openpyxl.Workbook(), io.BytesIO()
     for row in range(1, 6):
         workbook.worksheets[0].cell(row, 16_384, 1)
@@ -361,8 +360,8 @@ def test_accidents_in_archives(tmp_path: Path, ending: str) -> None:
 
 def test_statements_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Steps of SQLite and rows are counted; the database stays as it is, and nothing is written beside it."""
-    monkeypatch.setattr(queries, "MOST_INSTRUCTIONS", 3_000_000)
-    monkeypatch.setattr(queries, "MOST_ROWS", 1000)
+    monkeypatch.setattr("reportgen.formats.tables.queries.MOST_INSTRUCTIONS", 3_000_000)
+    monkeypatch.setattr("reportgen.formats.tables.queries.MOST_ROWS", 1000)
     database = KINDS["sqlite"](
         "CREATE TABLE logs (step INTEGER, loss REAL);\nINSERT INTO logs VALUES (1, 0.5);\n"
     )
