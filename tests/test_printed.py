@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -170,19 +171,21 @@ def test_names_on_the_command_line(report: Path, tmp_path: Path, name: str) -> N
 
 
 def test_names_while_serving(report: Path) -> None:
-    """What MkDocs says while it serves is printed by us."""
-    command = [sys.executable, "-u", "-m", "reportgen", "serve", "-a", "127.0.0.1:0"]
+    """What MkDocs says while it serves is printed by us; then a browser is opened."""
+    command = [sys.executable, "-u", "-m", "reportgen", "serve", "--open", "-a", "127.0.0.1:0"]
+    surroundings = {**os.environ, "BROWSER": "sh -c 'echo a browser opened' %s"}
     said = ""
     with subprocess.Popen(
-        command, cwd=report, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        command, cwd=report, env=surroundings, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as serving:
         assert serving.stdout is not None
         for line in serving.stdout:
             said += line
-            if "Serving on" in line:
+            if "a browser opened" in line:
                 break
         serving.terminate()
     assert "contains a link" in said
+    assert "Serving on" in said
     assert_harmless(said)
 
 
