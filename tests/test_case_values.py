@@ -1,16 +1,19 @@
-"""Cases with other kinds of files: what is read is what the raw file has, read by other means."""
+"""Cases with other kinds of files, and columns of tables: what is read is what the raw file has."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import math
 import re
+import shutil
 import sqlite3
 import zipfile
 from collections import defaultdict
 from contextlib import closing
 from pathlib import Path
+from statistics import mean, stdev
 from typing import TypeAlias
 from xml.etree import ElementTree as ET
 
@@ -18,11 +21,14 @@ import duckdb
 import numpy as np
 import pytest
 import yaml
+from command_line import call
+from scipy import stats
 
 from reportgen.read import TotalsTable, make_frame, open_source, read_measurements, read_outcomes
 from reportgen.settings.loading import load_source_settings
 
 CASES = Path(__file__).parent / "cases"
+BEST = CASES / "best-checkpoint"
 _SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 # Values by series, seed, metric and step.
 Curves: TypeAlias = "dict[tuple[str, str | None, str, float], float]"
@@ -170,3 +176,88 @@ def test_lists_are_samples_of_a_problem(case: str, name: str) -> None:
         found[series][problem].append(score)
     assert {series: dict(problems) for series, problems in found.items()} == expected
     assert sum(len(samples) for problems in expected.values() for samples in problems.values()) > 20
+
+
+# ---- columns of tables: by the standard library and SciPy --------------------------------------------
+
+
+def read_runs() -> dict[str, list[list[tuple[int, float, float]]]]:
+    """The steps, losses and accuracies of each run, by series, from the file itself."""
+    runs: dict[tuple[str, str], list[tuple[int, float, float]]] = defaultdict(list)
+    with (BEST / "data" / "runs.csv").open() as file:
+        for row in csv.DictReader(file):
+            values = (int(row["step"]), float(row["eval/loss"]), float(row["test/accuracy"]))
+            runs[row["series"], row["seed"]].append(values)
+    found = defaultdict(list)
+    for (series, _), rows in runs.items():
+        found[series].append(rows)
+    return found
+
+
+def half(values: list[float]) -> float:
+    """Half of Student's 95% CI of a mean."""
+    return float(stats.t.ppf(0.975, len(values) - 1)) * stdev(values) / math.sqrt(len(values))
+
+
+def test_facts_are_those_of_the_file(tmp_path: Path) -> None:
+    """Last readings, means, spread, and picked checkpoints with how far they are behind the best."""
+    root = tmp_path / "report"
+    shutil.copytree(BEST, root, ignore=shutil.ignore_patterns("expected"))
+    page = root / "content" / "index.md"
+    expected: dict[str, list[float]] = {}
+    costs: dict[str, float] = {}
+    for series, runs in read_runs().items():
+        lowest = [min(run, key=lambda row: row[1])[2] for run in runs]
+        expected |= {
+            f"last({series}, 5)": [mean(row[2] for row in run[-5:]) for run in runs],
+            f"mean({series})": [mean(row[2] for row in run) for run in runs],
+            f"best_by({series}, 'eval/loss')": lowest,
+            f"best_by({series}, 'lowest eval/loss')": lowest,
+            f"best_by({series}, 'highest eval/loss')": [max(run, key=lambda row: row[1])[2] for run in runs],
+            f"sd({series})": [run[-1][2] for run in runs],
+        }
+        costs[f"best_by({series}, 'eval/loss')"] = mean(
+            max(row[2] for row in run) - picked for run, picked in zip(runs, lowest, strict=True)
+        )
+    lines = [f'[9999]{{value="{one}" of="checkpoints"}}' for one in expected]
+    page.write_text(page.read_text() + "\n" + "\n".join(lines) + "\n")
+    statements = json.loads(call(root, "check", "--format", "json").stdout)["statements"]
+    found = {
+        one["expression"]: one["found"].partition(" = ")[2] for one in statements if one["words"] == "9999"
+    }
+    assert found.keys() == expected.keys()
+    for text, values in expected.items():
+        numbers = [float(one) for one in re.findall(r"(?<![\w./])\d\.\d+(?:e-\d+)?", found[text])]
+        if text.startswith("sd"):
+            assert numbers[0] == pytest.approx(stdev(values), rel=1e-3)
+            continue
+        ends = (mean(values), mean(values) - half(values), mean(values) + half(values))
+        assert numbers[:3] == pytest.approx(ends, abs=6e-4), text
+    for text, cost in costs.items():
+        (number,) = re.findall(r"(\S+) behind the best of each run", found[text])
+        assert float(number) == pytest.approx(cost, rel=0.05)
+
+
+def test_the_file_of_a_table_has_every_number_in_full() -> None:
+    """Values, ends of intervals and steps are those of the raw rows, in columns of their own."""
+    (table,) = (BEST / "expected").rglob("checkpoints.csv")
+    with table.open(encoding="utf-8-sig") as file:
+        rows = {row["series"]: row for row in csv.DictReader(file)}
+    for series, runs in read_runs().items():
+        row = rows[series]
+        picked = [min(run, key=lambda one: one[1]) for run in runs]
+        chosen = {
+            "best by eval/loss": [one[2] for one in picked],
+            "final": [run[-1][2] for run in runs],
+            "at 60": [one[2] for run in runs for one in run if one[0] == 60],
+            "last 5": [mean(one[2] for one in run[-5:]) for run in runs],
+        }
+        for column, values in chosen.items():
+            assert float(row[column]) == pytest.approx(mean(values), rel=1e-9)
+            ends = float(row[f"{column} low"]), float(row[f"{column} high"])
+            assert ends == pytest.approx((mean(values) - half(values), mean(values) + half(values)), rel=1e-9)
+        assert float(row["final step"]) == max(one[0] for one in runs[0])
+        places = {row[f"best by eval/loss {name}"] for name in ("step", "first step", "last step")}
+        assert {str(one[0]) for one in picked} >= places - {""} != set()
+        assert float(row["sd"]) == pytest.approx(stdev(chosen["final"]), rel=1e-9)
+        assert row["n"] == "3"

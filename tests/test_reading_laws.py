@@ -1,4 +1,4 @@
-"""Laws of reading: rows are what each is alone, Python and the database agree, names keep what they hold."""
+"""Laws of reading: rows are what each is alone, in Python and the database; what names hold and say."""
 
 from __future__ import annotations
 
@@ -19,6 +19,15 @@ from made_files import KINDS
 from made_outcomes import outcomes
 
 from reportgen.core.comparisons import ScoresError
+from reportgen.core.directions import (
+    EITHER_WAY,
+    HIGHER,
+    LOWER,
+    NEITHER,
+    Direction,
+    find_direction,
+    guess_direction,
+)
 from reportgen.formats import sql
 from reportgen.formats.cells import MISSING, is_missing, is_number, parse_reported
 from reportgen.formats.json_files import parse_object, read_json_items
@@ -306,3 +315,46 @@ def test_a_pattern_fits_whatever_names_hold(parts: list[str], count: int) -> Non
     assert found is not None
     matches = [re.fullmatch(found.files, path) for path in paths]
     assert [match["run"] for match in matches if match] == [str(number) for number in range(count)]
+
+
+# ---- which way is better ------------------------------------------------------------------------
+
+# Not guessed even where a benchmark is ranked by it; of other names that say nothing, more is better there.
+OPEN = (
+    *("time_to_accuracy", "steps_to_accuracy", "timeToAccuracy", "time to 90% accuracy", "time_to_loss"),
+    *("steps_to_first_success", "crps_score", "anomaly_score", "risk_score", "cost_score", "cost_return"),
+    *("attack_success_rate", "jailbreak/success_rate/mean", "no_error_rate", "non_toxicity", "no_match"),
+    *("entropy", "epoch"),
+)
+SILENT = ("net generation (GWh)", "aime24", "value", "loss_scale", "num_turns/mean", "")
+
+
+def test_what_is_said_counts_before_the_name() -> None:
+    """The first who says something; a benchmark's rank is no word about a loss, nor about an entropy."""
+    assert find_direction("loss", None, True, False) is True
+    assert find_direction("accuracy", False) is False
+    assert find_direction("loss", ranks=True) is False
+    for name in (*OPEN, *SILENT):
+        assert find_direction(name) is None, name
+        assert find_direction(name, ranks=True) is (True if name in SILENT else None), name
+
+
+def test_no_name_stands_in_two_lists() -> None:
+    """And all are written as they are looked up."""
+    names = [*LOWER, *HIGHER, *NEITHER]
+    assert len(names) == len(set(names))
+    for listed, direction in (
+        (LOWER, Direction.LOWER),
+        (HIGHER, Direction.HIGHER),
+        (NEITHER, Direction.NEITHER),
+    ):
+        assert {guess_direction(name) for name in listed} == {direction}
+
+
+def test_a_word_that_leaves_it_open_counts_before_general_names_only() -> None:
+    """An accuracy is one, whatever it is of."""
+    for word in sorted(EITHER_WAY):
+        for name in ("score", "reward", "return", "success", "success_rate"):
+            assert guess_direction(f"{word}_{name}") is Direction.NEITHER, word
+        assert guess_direction(f"{word}_accuracy") is Direction.HIGHER, word
+        assert guess_direction(f"{word}_error") is Direction.LOWER, word
