@@ -20,15 +20,7 @@ from tries import tries
 from reportgen.core.cache import Cache
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError
 from reportgen.narrative import markup
-from reportgen.narrative.binding_syntax import find_candidates
-from reportgen.narrative.headings import find_headings
-from reportgen.narrative.markdown_extensions import (
-    BindingsExtension,
-    Walk,
-    find_marks,
-    put_placeholders,
-    walk,
-)
+from reportgen.narrative.markdown_extensions import BindingsExtension, find_marks
 from reportgen.narrative.notebooks import match_cells, read_cells, replace_cells
 from reportgen.narrative.pages import generate_pages, generate_text, read_page, read_pages
 from reportgen.settings.report import Benchmark, Project, ProjectSettings
@@ -44,6 +36,7 @@ MORE = [
     *(f"pymdownx.{name}" for name in ("highlight", "inlinehilite", "magiclink", "betterem")),
 ]
 PEAK = '{value="peak(MEL)"}'
+WALK = "reportgen.narrative.markdown_extensions.Walk"
 
 
 # ---- statements ---------------------------------------------------------------------------------
@@ -146,16 +139,13 @@ PLAIN = st.lists(st.one_of(BOUND, BOUND, PLAIN_MARKS, PLAIN_STARTS, WORDS), max_
 @example("- > \tx [a]{claim='x'}")
 @example("> - #x [a\n> b]{claim='x'}")
 def test_plain_prose_is_shown(text: str) -> None:
-    """What needs no conversion to be known to be shown is shown by one."""
-    walked = walk(text)
-    left = "\n".join(walked.left)
-    sure = markup.find_surely_shown(put_placeholders(left, find_candidates(left)).text)
-    assert sure <= {mark.number for mark in find_marks(walked.render(BindingsExtension(restoring=False)))}
+    """What needs no conversion to be known to be shown is marked by the site as any other."""
+    check_bindings(text)
 
 
 def test_plain_prose_is_known_to_be_shown_without_a_conversion(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two hundred claims in plain prose cost no second conversion; a page without claims costs nothing."""
-    monkeypatch.setattr(Walk, "render", lambda *_: pytest.fail("the page was converted"))
+    monkeypatch.setattr(f"{WALK}.render", lambda *_: pytest.fail("the page was converted"))
     text = "".join(
         f"## Part {n}\n\n- **[0.84]{PEAK}** as `code` and [a link](x.md) say,\n  and [so\n  on]{PEAK}."
         f"\n\n> [{n}]{PEAK}\n\n"
@@ -191,12 +181,14 @@ def test_a_heading_is_called_by_the_typed_words(text: str) -> None:
     html = markdown.convert(text)
     tokens = {(found[1], unescape(found[2])) for found in TOC.finditer(getattr(markdown, "toc", ""))}
     assert not any(re.search(r"[{}\[\]<]|value", words) for _, words in tokens)
-    found = [*find_headings(markup.strip_bindings(text))]
-    assert all(f'id="{one.id}"' in html for one in found)
-    if not text.startswith(">"):
-        assert {(one.id, one.words) for one in found} == tokens
-    title = read_page("file.md", text, "file.md").title
-    assert title == next((one.words for one in found if one.level == 1), "File")
+    titles = re.findall(r"<h1[^>]*>(.*?)</h1>", html) if not text.startswith(">") else []
+    page = read_page("file.md", text, "file.md")
+    assert page.title == next((unescape(re.sub("<[^>]+>", "", one)).strip() for one in titles), "File")
+    for name, words in tokens:
+        assert f'id="{name}"' in html
+        # No block takes the id of a heading.
+        (block,) = read_page("file.md", f"{text}\n\n```curve\ntitle: {words!r}\n```\n", "file.md").blocks
+        assert f'id="{block.id}"' not in html
 
 
 def test_typed_text_keeps_lines_and_everything_else() -> None:
