@@ -101,9 +101,10 @@ class _Changes:
 
     def add_alone(self, reading: Reading, names: Iterable[str], *, is_new: bool) -> None:
         """Series that one state alone has."""
+        requested = reading.requested
         for name in names:
             own = reading.estimates.get(name)
-            if own and (is_new or self.take(*[reading.requested] * 2, f"gone\0{name}")):
+            if own and (is_new or self.take(requested, requested, f"gone\0{name}")):
                 sides = (None, own) if is_new else (own, None)
                 moved = replace(reading.describe(name), causes=("data",), before=sides[0], after=sides[1])
                 self._moved.append(moved)
