@@ -1,11 +1,10 @@
-"""Logs of loggers and trainers, cut at every byte, damaged, long, and with chosen metrics only."""
+"""Logs of loggers and trainers, cut at every byte, damaged, or long."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
-import struct
 import tracemalloc
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -121,23 +120,6 @@ def test_every_tear_leaves_the_rows_before_it(tmp_path: Path, form: str) -> None
     assert re.search("torn|cut off", list_messages(run)[-1])
 
 
-@pytest.mark.parametrize("form", LOGS)
-def test_only_chosen_metrics_are_read(tmp_path: Path, form: str) -> None:
-    """Others are not handed over; tables of DVCLive that nobody selects are not even opened."""
-    path = LOGS[form].write(tmp_path)
-    (unit,), whole = list_units(tmp_path), list_points(read_run(tmp_path))
-    if form == "dvclive":
-        other = path.with_name("acc.tsv")
-        other.write_text("step\tacc\n0\t1.0\n")
-        (unit,) = list_units(tmp_path)
-        other.unlink()
-    chosen = list(whole)[-1]
-    (run,) = read_unit(unit, [chosen, "other"])
-    assert isinstance(run, LoggedRun)
-    assert repr(list_points(run)) == repr({chosen: whole[chosen]})
-    assert run.findings == ()
-
-
 def test_tags_of_yaml_run_nothing(tmp_path: Path) -> None:
     """Neither beside a log nor in the description of a run."""
     evil = f"x: !!python/object/apply:os.mkdir ['{tmp_path / 'mark'}']\n"
@@ -246,29 +228,6 @@ def flip(data: bytes, *places: int) -> bytes:
 def path(tmp_path: Path) -> Path:
     """The path of a log."""
     return tmp_path / "run-abc.wandb"
-
-
-@pytest.mark.parametrize("write", [made.history, made.nested_history])
-def test_chosen_metrics_and_typed_fields(path: Path, write: Any) -> None:  # noqa: ANN401 - ways of writing
-    """Only those metrics are read, also within an object; values may be in fields of the schema."""
-    write_log(path, [write(ROW | {"_step": 3})])
-    found = read_run(path, selected=["train.acc", "huge"])
-    assert list_points(found) == {"huge": [(3.0, 1e30)], "train.acc": [(3.0, 0.1)]}
-    name, number = made.field(1, "m"), made.varint(6 << 3 | 1) + struct.pack("<d", 0.1)
-    fields: list[tuple[int, int | str]] = [(5, 7), (4, 1), (7, "2.5"), (8, "3"), (3, 0)]
-    values = [number, *(made.field(kind, value) for kind, value in fields), made.field(16, "-0")]
-    records = [made.row_of([name + value], step) for step, value in enumerate(values)]
-    strange = made.field(1, b"bad\xff") + made.field(16, "1")
-    write_log(path, [*records, made.row_of([strange, made.item("_step", 9)]), made.ended()])
-    run = read_run(path)
-    # Seven in zigzag is -4.
-    assert repr(list_points(run)) == repr(
-        {
-            "m": [(0.0, 0.1), (1.0, -4.0), (2.0, 1.0), (3.0, 2.5), (4.0, 3.0), (6.0, -0.0)],
-            "bad\ufffd": [(9.0, 1.0)],
-        }
-    )
-    assert list_messages(run) == ["bytes that are not UTF-8 in 1 metric name are shown as U+FFFD"]
 
 
 def test_records_over_blocks(path: Path) -> None:
