@@ -1,6 +1,6 @@
 """The example report's own words, and the numbers that observations of its figures rest on.
 
-What is said when a number changes is in ``transcripts/example_changes.md``, and what rules find in the figures
+What a changed number does is in ``transcripts/example_changes.md``, and what rules find in the figures
 in ``transcripts/reference_figures.md``, beside what careful readers wrote.
 """
 
