@@ -275,6 +275,13 @@ def test_sarif_has_the_structure_of_the_standard(stated: Path) -> None:
     assert nothing["results"] == []
 
 
+def test_a_statement_that_is_not_as_expected_fails_a_check(stated: Path) -> None:
+    """Also where nothing was said of it; one that holds does not, nor one that fails with its reason."""
+    statements = drafted(stated).statements["index.md"]
+    found = [Check((), (one,), is_whole=True).fails for one in statements]
+    assert found == [False, True, True, False, True]
+
+
 def check_only(root: Path, *problems: Diagnostic) -> Check:
     """A check of a report with these problems and no statements."""
     return Check(make_findings(problems, (), root), (), is_whole=True)
