@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 from made_archives import invoke
 from made_projects import write_file
 
-from reportgen.core import intact
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+MANIFEST = "manifest-sha256.txt"
 PAGE = """<!doctype html>
 <html lang="en" data-theme="auto">
 <head>
@@ -94,7 +93,7 @@ def pack_archive(path: Path, site: Mapping[str, bytes], **others: bytes) -> Path
     """Pack a site as an archive with its manifest; ``others`` stand in place of files, by their names."""
     members = {f"site/{name}": content for name, content in sorted(site.items())} | {"README.txt": b"Read.\n"}
     lines = (f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in sorted(members.items()))
-    return pack_site(path, members | {intact.MANIFEST: "".join(lines).encode()} | others)
+    return pack_site(path, members | {MANIFEST: "".join(lines).encode()} | others)
 
 
 # ---- hubs

@@ -17,10 +17,9 @@ from command_line import call
 from limited_disk import NO_SPACE, limited_disk
 from made_archives import pack
 from made_projects import files_below, write_file
-from made_sites import list_hub, make_page, make_report, make_score, update, write_hub, write_site
+from made_sites import MANIFEST, list_hub, make_page, make_report, make_score, update, write_hub, write_site
 
 from reportgen.archive.publishing.feeds import FeedVersion, make_feeds
-from reportgen.core import intact
 from reportgen.core.cache import cache_folder
 from reportgen.hub.updating import update_hub
 from reportgen.site.replacing.records import record_folder
@@ -238,9 +237,9 @@ def test_versions_are_compared_once(tmp_path: Path) -> None:
     first = make_feeds(main, versions, "https://lab.example")
     path = versions[1].archive
     with zipfile.ZipFile(path) as file:
-        manifest = file.read(intact.MANIFEST)
+        manifest = file.read(MANIFEST)
     with zipfile.ZipFile(path, "w") as file:
-        file.writestr(intact.MANIFEST, manifest)
+        file.writestr(MANIFEST, manifest)
     assert first is not None
     assert first.atom
     assert make_feeds(main, versions, "https://lab.example") == first
