@@ -45,35 +45,34 @@ def get(port: int, path: str, host: str | None = None) -> tuple[int, dict[str, s
     return answer.status, dict(answer.getheaders()), text
 
 
-@pytest.mark.parametrize(
-    "host", ["127.0.0.1", "127.0.0.1:{port}", "localhost:{port}", "LocalHost", "[::1]:{port}", "192.168.1.7"]
-)
-def test_own_names_are_answered(port: int, host: str) -> None:
+def test_own_names_are_answered(port: int) -> None:
     """Loopback names, and addresses: no other site's page can make its own name one of them."""
-    status, _, text = get(port, "/", host.format(port=port))
-    assert status == 200
-    assert "<title>" in text
+    names = (
+        "127.0.0.1",
+        f"127.0.0.1:{port}",
+        f"localhost:{port}",
+        "LocalHost",
+        f"[::1]:{port}",
+        "192.168.1.7",
+    )
+    for host in names:
+        status, _, text = get(port, "/", host)
+        assert (status, "<title>" in text) == (200, True), host
 
 
-@pytest.mark.parametrize(
-    "host",
-    ["evil.example", "evil.example:{port}", "localhost.evil.example", "127.0.0.1.evil.example", "[x", "a@b"],
-)
-def test_other_names_are_refused(port: int, host: str) -> None:
+def test_other_names_are_refused(port: int) -> None:
     """A page of another site whose name was made to lead here reads nothing here."""
-    for path in ("/", "/report.json", "/livereload/0/0"):
-        status, _, text = get(port, path, host.format(port=port))
-        assert status == 403
-        assert "--dev-addr" in text
-        assert "<title>" not in text
+    names = ("evil.example", f"evil.example:{port}", "localhost.evil.example", "127.0.0.1.evil.example")
+    for host in (*names, "[x", "a@b"):
+        for path in ("/", "/report.json", "/livereload/0/0"):
+            status, _, text = get(port, path, host)
+            assert (status, "--dev-addr" in text, "<title>" in text) == (403, True, False), (host, path)
 
 
-@pytest.mark.parametrize(
-    "path", ["/%00", "/a%00.html", "/index.html%00.png", "/%00/", "/..%2f..%2fmkdocs.yml", "/" + "a" * 5000]
-)
-def test_paths_that_no_file_has_are_not_there(port: int, path: str) -> None:
+def test_paths_that_no_file_has_are_not_there(port: int) -> None:
     """An answer of 404, not a fault of the server."""
-    assert get(port, path)[0] == 404
+    paths = ("/%00", "/a%00.html", "/index.html%00.png", "/%00/", "/..%2f..%2fmkdocs.yml", "/" + "a" * 5000)
+    assert {get(port, path)[0] for path in paths} == {404}
 
 
 def test_pages_have_the_policy_with_the_live_reload(port: int) -> None:
