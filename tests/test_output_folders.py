@@ -328,39 +328,6 @@ def test_nothing_is_lost_in_a_random_layout(built: Path, tmp_path: Path, seed: i
         assert before.items() <= after.items(), (words, done.stdout, done.stderr)
 
 
-def test_a_stage_that_came_with_a_checkout_is_left_alone(report: Path) -> None:
-    """The name of what a killed update leaves is no proof that it is one."""
-    assert call(report, *COMMANDS["hub"]).returncode == 0
-    write_file(report / "site/.hub-999999999-0/old/r/mine.txt", "mine")
-    assert ".hub-999999999-0" in refuse(report, *COMMANDS["hub"])
-
-
-def test_a_hub_keeps_files_of_somebody_else(report: Path) -> None:
-    """In the folder of a report that is not listed any more, and next to the index."""
-    assert call(report, *COMMANDS["hub"]).returncode == 0
-    write_file(report / "site/r/one/notes.txt", "mine")
-    write_hub(report, {"two": make_report("First")})
-    assert "notes.txt" in refuse(report, *COMMANDS["hub"])
-    (report / "site/r/one/notes.txt").unlink()
-    write_file(report / "site/notes.txt", "mine")
-    assert "notes.txt" in refuse(report, *COMMANDS["hub"])
-    (report / "site/notes.txt").unlink()
-    assert call(report, *COMMANDS["hub"]).returncode == 0
-    assert not (report / "site/r/one").exists()
-
-
-@pytest.mark.parametrize("link", ["r", "r/one"])
-def test_a_hub_follows_no_link_of_a_report(report: Path, link: str) -> None:
-    """Nor does it take a file among the folders of reports for one of its own."""
-    assert call(report, *COMMANDS["hub"]).returncode == 0
-    shutil.rmtree(report / "site" / link)
-    (report / "site" / link).symlink_to(report / "notes")
-    assert "is a link" in refuse(report, *COMMANDS["hub"])
-    (report / "site" / link).unlink()
-    write_file(report / "site/r/notes.txt", "mine")
-    assert "notes.txt" in refuse(report, *COMMANDS["hub"])
-
-
 @pytest.mark.parametrize("calls", slow_after(1, [5, *range(1, 5), *range(6, 40)]))
 def test_a_hub_that_was_killed_is_updated(report: Path, calls: int) -> None:
     """Whenever an update is killed, while it moves files or removes old ones, the next one finishes."""
