@@ -20,7 +20,7 @@ def _written(folder: Path, *options: str) -> dict[str, bytes]:
 
 
 def test_the_same_arguments_write_the_same_bytes(tmp_path: Path) -> None:
-    """Five series, five seeds, three metrics, three figures a page; plain pages have the text without them."""
+    """Five series, five seeds, three metrics, three figures a page; plain pages have the text alone."""
     files, plain = _written(tmp_path / "one"), _written(tmp_path / "plain", "--plain")
     assert files == _written(tmp_path / "two")
     assert files["data/runs-001.csv"].count(b"\n") == 1 + 5 * 5 * 3 * 4
