@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import struct
 from typing import TYPE_CHECKING
 
@@ -28,6 +27,7 @@ from made_logs import (
     varint,
     write_events,
 )
+from made_sources import mutations
 
 from reportgen.core.cache import Cache
 from reportgen.formats.runs import LoggedRun, UnreadableError
@@ -264,13 +264,11 @@ def test_mutated_files_give_rows_findings_or_an_error(
     tmp_path_factory: pytest.TempPathFactory, seed: int, *, right: bool
 ) -> None:
     """Bytes changed, cut out and doubled, with checksums that are wrong or made right again."""
-    chance = random.Random(seed)  # noqa: S311 - the same bytes each time
-    messages = [bytearray(message) for message in [VERSION, *MIXED]]
-    for message in chance.choices(messages, k=chance.randrange(1, 12)) if right else ():
-        mutate(message, chance)
-    data = bytearray(b"".join(frame(bytes(message)) for message in messages))
-    for _ in range(0 if right else chance.randrange(1, 4)):
-        mutate(data, chance)
+    messages = [VERSION, *MIXED]
+    for place in range(seed % 11 + 1) if right else ():
+        messages[place * 7 % len(messages)] = next(mutations(messages[place], 1, seed + place))
+    data = b"".join(map(frame, messages))
+    data = data if right else next(mutations(data, 1, seed))
     path = tmp_path_factory.mktemp("run") / EVENTS
     path.write_bytes(data)
     try:
@@ -283,17 +281,3 @@ def test_mutated_files_give_rows_findings_or_an_error(
         for points in run.metrics.values():
             assert points.times is not None
             assert len(points.steps) == len(points.values) == len(points.times) > 0
-
-
-def mutate(data: bytearray, chance: random.Random) -> None:
-    """Change, cut out, double or insert a few bytes."""
-    at, width = chance.randrange(len(data)), chance.randrange(1, 9)
-    kind = chance.randrange(4)
-    if kind == 0:
-        data[at] = chance.randrange(256)
-    elif kind == 1 and len(data) > width:
-        del data[at : at + width]
-    elif kind == 2:
-        data[at:at] = data[at : at + width]
-    else:
-        data[at:at] = chance.randbytes(width)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import sqlite3
 import tracemalloc
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,7 +16,7 @@ from command_line import call
 from described_sources import list_messages, list_points, list_units, read_unit
 from made_files import copy_kept
 from made_logs import MLFLOW, TRACKIO
-from made_projects import write_report
+from made_projects import write_file, write_report
 from made_sources import LONG, Data
 
 from reportgen.core.errors import ReportError
@@ -26,6 +26,7 @@ from reportgen.settings.loading import load_source_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
 RUN = "a" * 32
 LOSS = b"1700000000000 0.5 0\n1700000000100 nan 1\n1700000000200 -inf 1\n1700000000300 1e-320 7\n"
@@ -385,35 +386,21 @@ def test_a_folder_that_many_links_lead_to_is_walked_once(
     assert len(seen) == 12
 
 
-def test_a_run_in_a_file_whose_name_is_not_utf8(tmp_path: Path) -> None:
-    """A log is read, with a mark for each byte of its name that is no text."""
-    write_named(tmp_path / "runs", '{"step": 0, "data": {"loss": 1}}\n', b".jsonl")
+def test_names_that_are_not_utf8(tmp_path: Path) -> None:
+    """A log is read, with a mark for each such byte; the database cannot open a table, and no page is one."""
+    odd, folder = os.fsdecode(b"b\xe9"), tmp_path / "runs"
+    folder.mkdir()
+    for name in ("a", odd):
+        (folder / f"{name}.jsonl").write_text('{"step": 0, "data": {"loss": 1}}\n')
     described = json.loads(call(tmp_path, "describe", "runs", "--format", "json").stdout)
     assert [run["series"] for run in described["runs"]] == ["a", "b?"]
-
-
-def test_a_table_in_a_file_whose_name_is_not_utf8(tmp_path: Path) -> None:
-    """The database cannot open it, so the file is named."""
-    write_named(tmp_path / "runs", "step,loss\n0,1\n1,2\n", b".csv")
-    done = call(tmp_path, "describe", "runs")
-    assert "runs/b?.csv: error: the name of the file has bytes that are not UTF-8. Rename it." in done.stdout
-    assert done.returncode == 1
-
-
-def write_named(folder: Path, text: str, ending: bytes) -> None:
-    """Write a text into two files, one of which has a Latin-1 name."""
-    folder.mkdir()
-    for name in (b"a", b"b\xe9"):
-        Path(os.fsdecode(os.fsencode(folder) + b"/" + name + ending)).write_text(text, encoding="utf-8")
-
-
-def test_a_page_whose_name_is_not_utf8(tmp_path: Path) -> None:
-    """Its name would be an address."""
-    write_report(tmp_path)
-    page = tmp_path / "content/index.md"
-    page.rename(os.fsdecode(os.fsencode(page.parent) + b"/b\xe9.md"))
-    done = call(tmp_path, "check")
-    assert (
-        "content/b?.md: error: the name of this file has bytes that are not UTF-8. Rename it." in done.stdout
-    )
-    assert done.returncode == 1
+    root = write_report(tmp_path / "report")
+    for name in ("a", odd):
+        write_file(root / f"data/t/{name}.csv", "step,loss\n0,1\n1,2\n")
+    (root / "content/index.md").rename(root / f"content/{odd}.md")
+    for words, name in ((("describe", "data/t"), "data/t/b?.csv"), (("check",), "content/b?.md")):
+        done = call(root, *words)
+        assert re.search(
+            rf"{re.escape(name)}: error: the name of .* has bytes that are not UTF-8", done.stdout
+        )
+        assert done.returncode == 1
