@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import random
 import struct
 import subprocess
 import zipfile
@@ -14,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 from command_line import call
 from made_projects import PAGE, RUNS, files_below
+from made_sources import mutations
 
 from reportgen.cli.main import cli
 from reportgen.core import intact
@@ -145,17 +145,11 @@ def list_hostile(folder: Path) -> Iterator[Path]:
     for number, manifest in enumerate(MANIFESTS):
         yield write_zip(folder / f"manifest{number}.zip", {"empty.txt": b""}, manifest)
     whole = good.read_bytes()
-    chance = random.Random(15)  # noqa: S311 - no secret
-    for number in range(40):
-        path = folder / f"cut{number}.zip"
-        path.write_bytes(whole[: chance.randrange(len(whole))])
-        yield path
-    for number in range(40):
-        path, torn = folder / f"torn{number}.zip", bytearray(whole)
-        for _ in range(3):
-            torn[chance.randrange(len(torn))] = chance.randrange(256)
-        path.write_bytes(torn)
-        yield path
+    damaged = {f"torn{number}": content for number, content in enumerate(mutations(whole, 40))}
+    damaged |= {f"cut{size}": whole[:-size] for size in range(1, len(whole), len(whole) // 40)}
+    for name, content in damaged.items():
+        (folder / f"{name}.zip").write_bytes(content)
+        yield folder / f"{name}.zip"
     yield from _list_special(folder, whole)
 
 
