@@ -370,27 +370,17 @@ def test_scripts_make_the_same_data_again(script: Path, tmp_path: Path) -> None:
     assert made == kept
 
 
-def read_aime() -> dict[tuple[str, int], list[Fraction]]:
-    """Runs of the example by series and step."""
+def test_the_aime_runs_are_those_of_the_figure() -> None:
+    """Five runs a step, whose mean is exactly the value read off; the first series spreads as described."""
     runs = defaultdict(list)
     for row in read_rows(DATA / "aime/runs.csv"):
         runs[row["series"], int(row["iteration"])].append(Fraction(row["pass@1"]))
-    return runs
-
-
-def test_the_mean_of_the_aime_runs_is_the_digitised_point() -> None:
-    """Five runs a step, whose mean is exactly the value read off the figure."""
-    runs = read_aime()
     assert {len(values) for values in runs.values()} == {5}
     mean = {key: sum(values) / 5 for key, values in runs.items()}
     assert mean["v10-l1-length-4096", 900] == Fraction("0.321")
     assert mean["v1-l1-length-4096", 900] == Fraction("0.280")
     assert all(value == round(value, 3) for value in mean.values())
-
-
-def test_the_spread_of_the_aime_runs_follows_the_description() -> None:
-    """Widest between 400 and 600 and between 800 and 1000; the second series is wide at 900."""
-    width = {key: max(values) - min(values) for key, values in read_aime().items()}
+    width = {key: max(values) - min(values) for key, values in runs.items()}
     first = {step: size for (series, step), size in width.items() if series.startswith("v10")}
     assert sorted(sorted(first, key=first.__getitem__)[-6:]) == [400, 500, 600, 800, 900, 1000]
     second = {step: size for (series, step), size in width.items() if series.startswith("v1-")}
