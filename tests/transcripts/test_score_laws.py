@@ -227,17 +227,25 @@ def test_the_paths_of_a_row_are_its_cells(tmp_path: Path, count: int) -> None:
 
 
 def test_bars_are_as_high_as_what_they_count(tmp_path: Path) -> None:
-    """In pixels; mean and interval are Student's t over the runs, each by its last value."""
+    """In pixels, and the tallest fills its row; mean and interval are Student's t over the last values."""
     values = np.random.default_rng(1).integers(0, 5, 40) / 4
-    lines = [f"a,{seed},{step},{step * value}" for seed, value in enumerate(values) for step in (0, 1)]
-    page = "# Page\n\n```distribution\nid: the-distribution\nsource: runs\nmetric: score\n```\n"
-    data = "\n".join(["series,seed,step,score", *lines])
-    root = write_report(tmp_path, {"content/index.md": page, "data/runs.csv": data})
-    made = figure(draft_report(root / "mkdocs.yml", progress=lambda _done, _all: None)[0], "distribution")
-    bars = re.findall(r': (\d+) of 40 runs"[^>]*><rect [^>]*height="([\d.]+)"', str(made.inline_svg))
-    counts, heights = np.array(bars, dtype=float).T
+    files = {}
+    for name, own in (("runs", values), ("equal", np.ones(40))):
+        lines = [f"a,{seed},{step},{step * value}" for seed, value in enumerate(own) for step in (0, 1)]
+        files[f"data/{name}.csv"] = "\n".join(["series,seed,step,score", *lines])
+        files[f"content/{name}.md"] = (
+            f"# Page\n\n```distribution\nid: bars\nsource: {name}\nmetric: score\n```\n"
+        )
+    root = write_report(tmp_path, {**files, "content/index.md": "# Empty\n"})
+    report = draft_report(root / "mkdocs.yml", progress=lambda _done, _all: None)[0]
+    made, equal = (report.shown[f"{name}.md", "bars"] for name in ("runs", "equal"))
+    assert isinstance(made, Figure)
+    assert isinstance(equal, Figure)
+    bar = r': (\d+) of 40 runs"[^>]*><rect [^>]*height="([\d.]+)"'
+    counts, heights = np.array(re.findall(bar, str(made.inline_svg)), dtype=float).T
     assert counts.tolist() == np.unique(values, return_counts=True)[1].tolist()
     assert heights / heights[0] == pytest.approx(counts / counts[0], rel=1e-3)
+    assert [("40", f"{heights.max():g}")] == re.findall(bar, str(equal.inline_svg))
     (row,) = made.numbers["series"]
     interval = stats.t.interval(0.95, 39, values.mean(), stats.sem(values))
     assert (row["mean"], row["low"], row["high"]) == pytest.approx((values.mean(), *interval))
