@@ -51,7 +51,7 @@ RAW = """<div class="rg-block" data-rg-block="nope">of no block</div>
 
 
 def write_hostile_report(folder: Path, *, untrusted: bool = False) -> Path:
-    """Write the report, one that trusts nobody if so wanted, and return its folder."""
+    """Write the report, or one of fewer pages that trusts nobody, and return its folder."""
     for number, source in enumerate((SOURCE, "__proto__", "constructor")):
         _write_source(folder / "data" / source, NAMES[number])
     _write_outcomes(folder / "data" / OUTCOMES)
@@ -86,6 +86,8 @@ def write_hostile_report(folder: Path, *, untrusted: bool = False) -> Path:
             said={"metric": "mean", "benchmark": PARTS[0], "baseline": NAMES[2]},
         ),
     }
+    if untrusted:
+        del pages["metrics.md"], pages["words.md"]
     (folder / "content").mkdir()
     for name, text in pages.items():
         (folder / "content" / name).write_text(text, "utf-8")

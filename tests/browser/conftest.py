@@ -41,6 +41,8 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--renderer-process-limit=1",  # what one page has compiled is there for the next
+    "--js-flags=--no-opt --no-maglev",  # no page lives long enough to gain by it
     "--font-render-hinting=none",  # widths of letters are not rounded, as on a screen of a reader's
     _WITHOUT,
 )
@@ -146,7 +148,8 @@ class _Tab:
     page: Page
     client: CDPSession
     kind: tuple[bool, bool]
-    owner: Tabs | None = None
+    owner: Tabs | None = None  # whoever opened the page that is shown
+    taker: Tabs | None = None
     scripts: list[str] = field(default_factory=list)
 
 
@@ -162,11 +165,11 @@ class Pool:
     def take(self, owner: Tabs, *, javascript: bool, touch: bool, fresh: bool) -> _Tab:
         """A tab that nobody has; a fresh one has a profile of its own, with nothing stored."""
         kind = (javascript, touch)
-        free = (one for one in self._tabs if one.kind == kind and one.owner is None and not fresh)
+        free = (one for one in self._tabs if one.kind == kind and one.taker is None and not fresh)
         tab = next(free, None) or self._open(kind, fresh=fresh)
         if tab is not self._front:
             tab.page.bring_to_front()  # one behind others draws once a second
-        self._front, tab.owner = tab, owner
+        self._front, tab.taker = tab, owner
         return tab
 
     def _open(self, kind: tuple[bool, bool], *, fresh: bool) -> _Tab:
@@ -193,6 +196,8 @@ class Pool:
                 tab.owner.complaints.append(words)
 
         def note_request(request: Request) -> None:
+            if request.is_navigation_request() and request.frame == tab.page.main_frame:
+                tab.owner = tab.taker  # what the page before it begins is nobody's
             if tab.owner is not None:
                 tab.owner.note_request(request.url)
 
@@ -213,8 +218,7 @@ class Pool:
             tab.page.context.close()
             return
         tab.page.mouse.move(0, 0)
-        tab.page.goto("about:blank")  # what the page begins later is nobody's
-        tab.owner = None
+        tab.owner = tab.taker = None
         for script in tab.scripts:
             tab.client.send("Page.removeScriptToEvaluateOnNewDocument", {"identifier": script})
         tab.scripts.clear()
@@ -233,6 +237,8 @@ class Tabs:
         self._pool, self._sites = pool, sites
         self._taken: list[_Tab] = []
         self._kinds: set[str] = set()  # of texts whose contrast suffices
+        self._looked = 0
+        self.thorough = True
         self.opened = others
         self.complaints: list[str] = []
         self.requests: list[str] = []
@@ -267,12 +273,14 @@ class Tabs:
         if script:
             added = tab.client.send("Page.addScriptToEvaluateOnNewDocument", {"source": script})
             tab.scripts.append(added["identifier"])
-        tab.page.goto(place)
+        self._show(tab.page, place)
         return tab.page
 
     def go(self, page: Page, address: str, fragment: str = "") -> None:
         """Show another page in a tab, from disk or served as the tab's page was."""
-        place = self.place(address, fragment, served=page.url.startswith("http"))
+        self._show(page, self.place(address, fragment, served=page.url.startswith("http")))
+
+    def _show(self, page: Page, place: str) -> None:
         if page.url.partition("#")[0] == place.partition("#")[0]:
             page.goto("about:blank")  # otherwise only the fragment would change
         page.goto(place)
@@ -304,16 +312,24 @@ class Tabs:
         return list(found)
 
     def find_faults(self, page: Page, widths: Sequence[int] = (1280, 390), *context: str) -> list[str]:
-        """What axe-core objects to at each width, in light and dark, and what scrolls sideways."""
+        """What axe-core objects to at each width, in light and dark, and what scrolls sideways.
+
+        One that is not thorough takes one width and scheme at a time, and another one for the next page.
+        """
+        looks = [(width, scheme) for width in widths for scheme in ("light", "dark")]
+        if not self.thorough:
+            looks = [looks[(3 * self._looked) % len(looks)]]
+            self._looked += 1
         faults = []
-        for width in widths:
-            resize(page, width)
-            if page.evaluate(_SCROLLS, width):
-                faults.append(f"{page.url}, {width} px: scrolls sideways")
-            for scheme in ("light", "dark"):
-                page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-                found = self.find_violations(page, *context, only_colours=scheme == "dark")
-                faults += [f"{page.url}, {width} px, {scheme}: {one}" for one in found]
+        for number, (width, scheme) in enumerate(looks):
+            if not number or width != looks[number - 1][0]:
+                resize(page, width)
+                if page.evaluate(_SCROLLS, width):
+                    faults.append(f"{page.url}, {width} px: scrolls sideways")
+            page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+            only_colours = self.thorough and scheme == "dark"
+            found = self.find_violations(page, *context, only_colours=only_colours)
+            faults += [f"{page.url}, {width} px, {scheme}: {one}" for one in found]
         page.emulate_media(color_scheme="light")
         return faults
 
@@ -339,6 +355,13 @@ def tabs(pool: Pool, sites: Sites) -> Iterator[Tabs]:
     with opened(pool, sites) as tabs:
         yield tabs
     assert tabs.complaints == []
+
+
+@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.slow)], ids=["a look", "every look"])
+def looking(request: pytest.FixtureRequest, tabs: Tabs) -> Tabs:
+    """A way to look at many pages: at each once, or (slow) at every width, in light and dark."""
+    tabs.thorough = request.param
+    return tabs
 
 
 @pytest.fixture

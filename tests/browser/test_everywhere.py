@@ -34,6 +34,8 @@ FEW = (
     "guide/observations/index",
     "guide/example-review",
 )
+# One of every kind of live figure.
+ALIVE = ("math500/index", "model-comparison/index", "training-diagnostics/index", "guide/vega-lite/index")
 _OVERFLOW = """async () => {
   await document.fonts.ready;
   await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))));
@@ -74,30 +76,31 @@ def find_overflow(tab: Page, state: str, widths: tuple[int, ...]) -> list[str]:
 def find_faults_of_pages(tabs: Tabs, pages: list[str], alive: tuple[str, ...]) -> tuple[list[str], int]:
     """What is wrong with pages of the example, and how many pieces of code have a mark behind them."""
     tab, faults, count = tabs.open("example/index", script=NO_IDLE), [], 0
-    for name in pages:
+    for number, name in enumerate(pages):
+        narrow = (360, 390) if tabs.thorough else (360, 390)[number % 2 :][:1]
         tabs.go(tab, f"example/{name}")
         faults += tabs.find_faults(tab, (1280,))
-        faults += find_overflow(tab, "still", (360, 390))
+        faults += find_overflow(tab, "still", narrow)
         marked, parted = tab.evaluate(_PARTED)
         count += marked
         faults += [f"{name}: {one} is parted from what follows" for one in parted]
         if tab.locator(".rg-figure").count():
             tab.evaluate(_WAKE)
             wait_until(tab, _AWAKE)
-            faults += find_overflow(tab, "alive", (390, 360))
+            faults += find_overflow(tab, "alive", narrow[::-1])
         if name in alive:
             faults += tabs.find_faults(tab, (1280,))
     return faults, count
 
 
 def test_pages_of_every_kind_fit_and_axe_finds_nothing(tabs: Tabs) -> None:
-    """None has a fault of accessibility in light or in dark, and no kind of live figure has one.
+    """None has a fault of accessibility, in light or in dark in turn, and no kind of live figure has one.
 
     On a phone every page fits, with its figures still and alive; whatever is wider scrolls in its own box. No
     line begins with the comma after a piece of code.
     """
-    alive = ("math500/index", "model-comparison/index", "training-diagnostics/index", "guide/vega-lite/index")
-    faults, count = find_faults_of_pages(tabs, list(FEW), alive)
+    tabs.thorough = False
+    faults, count = find_faults_of_pages(tabs, list(FEW), ALIVE)
     assert faults == []
     assert count > 40
 
@@ -109,7 +112,7 @@ def test_every_page_fits_and_axe_finds_nothing(tabs: Tabs, sites: Sites, part: i
     folder = sites.get("example").folder
     found = (path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.html"))
     pages = sorted(set(found) - {"404"})[part::2]
-    faults, count = find_faults_of_pages(tabs, pages, ("aime/index", "training-accuracy/index"))
+    faults, count = find_faults_of_pages(tabs, pages, (*ALIVE, "aime/index", "training-accuracy/index"))
     assert faults == []
     assert count > 100
 
@@ -179,47 +182,47 @@ def test_tooltips_of_the_example_name_all_series(tabs: Tabs) -> None:
 FIGURES = {"many": ("many", "points"), "panels": ("diag-1", "diag-2", "diag-3"), "results": ()}
 
 
-def test_live_figures_are_accessible(tabs: Tabs, reader: Session) -> None:
+def test_live_figures_are_accessible(looking: Tabs, reader: Session) -> None:
     """axe-core has nothing to object to on any page of ours, in light and dark."""
-    reader.tab, faults = tabs.open("figures/points", served=True), []
+    reader.tab, faults = looking.open("figures/points", served=True), []
     for name in ("points", "many", "panels", "hostile", "author", "results", "passk"):
-        tabs.go(reader.tab, f"figures/{name}")
+        looking.go(reader.tab, f"figures/{name}")
         if figures := FIGURES.get(name, (name,)):
             reader.do(f"wake {' '.join(figures)}")
-        faults += tabs.find_faults(reader.tab, (1280,))
+        faults += looking.find_faults(reader.tab, (1280,))
     for name in ("rows", "pairs", "heat", "hostile"):
-        tabs.go(reader.tab, f"scores/{name}")
+        looking.go(reader.tab, f"scores/{name}")
         reader.tab.locator(".rg-of-marks .rg-toolbar").first.wait_for(state="attached")
-        faults += tabs.find_faults(reader.tab, (1280,))
+        faults += looking.find_faults(reader.tab, (1280,))
     assert faults == []
 
 
-def test_pages_of_the_theme_and_of_hubs_are_accessible(tabs: Tabs) -> None:
+def test_pages_of_the_theme_and_of_hubs_are_accessible(looking: Tabs) -> None:
     """Landmarks, names, contrast and order are right; only a wide table or code scrolls, in its box."""
-    tab, faults = tabs.open("theme/index", served=True), []
+    tab, faults = looking.open("theme/index", served=True), []
     for name in ("index", "math500/index", "guide/index", "guide/elements/index", "endless/index", "404"):
-        tabs.go(tab, f"theme/{name}")
-        faults += tabs.find_faults(tab, (1280, 360))
+        looking.go(tab, f"theme/{name}")
+        faults += looking.find_faults(tab, (1280, 360))
         for width in (768, 390):
             resize(tab, width)
             if tab.evaluate("document.documentElement.scrollWidth") > width:
                 faults.append(f"{name}, {width} px: scrolls sideways")
     for name in HUB:
-        tabs.go(tab, f"hub/{name}")
-        faults += tabs.find_faults(tab)
-    tabs.go(tab, "published/pr/12/other/index")
-    faults += tabs.find_faults(tab, (1280, 390), ".rg-preview")
+        looking.go(tab, f"hub/{name}")
+        faults += looking.find_faults(tab)
+    looking.go(tab, "published/pr/12/other/index")
+    faults += looking.find_faults(tab, (1280, 390), ".rg-preview")
     assert faults == []
 
 
-def test_open_menus_and_one_file_are_accessible(tabs: Tabs, reader: Session) -> None:
+def test_open_menus_and_one_file_are_accessible(looking: Tabs, reader: Session) -> None:
     """They have names, landmarks and contrast, and fit the screen; so do some pages in one file."""
     reader.do("open versions/v/0.9/guide/elements/index served", "click '.rg-versions summary'")
     faults = []
     for width in (1280, 390):
         reader.do(f"resize {width}")
         faults += [
-            *tabs.find_faults(reader.tab, (width,)),
+            *looking.find_faults(reader.tab, (width,)),
             *find_outside(reader.tab, ".rg-versions ul", width),
         ]
     reader.do("go cited/first-benchmark/index", "wake accuracy")
@@ -228,11 +231,11 @@ def test_open_menus_and_one_file_are_accessible(tabs: Tabs, reader: Session) -> 
         for part, kind in (("accuracy", "figure"), ("accuracies", "table")):
             reader.do(f"watch {part}", f'click "button:Cite or copy this {kind}"')
             reader.tab.locator(".rg-menu").filter(visible=True).wait_for()
-            faults += tabs.find_faults(reader.tab, (width,))
+            faults += looking.find_faults(reader.tab, (width,))
             faults += find_outside(reader.tab, ".rg-menu >> visible=true", width)
             reader.do("press Escape")
     reader.do("open one-file/few", "wake math500--scores")
-    faults += tabs.find_faults(reader.tab)
+    faults += looking.find_faults(reader.tab)
     assert faults == []
 
 
@@ -250,34 +253,35 @@ _UNFOLD = "for (const fold of document.querySelectorAll('details')) fold.open = 
 _CHOOSE = "(buttons) => buttons.forEach((button) => button.click())"
 
 
-def test_reviews_are_accessible_and_fit(tabs: Tabs) -> None:
+def test_reviews_are_accessible_and_fit(looking: Tabs) -> None:
     """Folds open and shut, before and after in each arrangement; only wide tables scroll."""
-    tab, faults = tabs.open("reviews/nothing"), []
+    tab, faults = looking.open("reviews/nothing"), []
     for name in REVIEWS:
-        tabs.go(tab, f"reviews/{name}")
-        faults += tabs.find_faults(tab)
+        looking.go(tab, f"reviews/{name}")
+        faults += looking.find_faults(tab)
         tab.evaluate(_UNFOLD)
-        faults += tabs.find_faults(tab)
-        for view in ("both", "side", "after"):
+        faults += looking.find_faults(tab)
+        for number, view in enumerate(("both", "side", "after")):
             tab.locator(f".rv-choose-{view}").evaluate_all(_CHOOSE)
-            for width in (1280, 768, 390, 360):
+            widths = (1280, 768, 390, 360)
+            for width in widths if looking.thorough else widths[number % 2 :: 2]:
                 resize(tab, width)
                 if tab.evaluate("document.documentElement.scrollWidth") > width:
                     faults.append(f"{name}, {width} px, {view}: scrolls sideways")
     assert faults == []
     # None asks for anything but itself.
-    assert {url.partition("#")[0] for url in tabs.requests} <= {
-        tabs.place(f"reviews/{one}") for one in REVIEWS
+    assert {url.partition("#")[0] for url in looking.requests} <= {
+        looking.place(f"reviews/{one}") for one in REVIEWS
     }
 
 
 @pytest.mark.parametrize("site", ["changed", "changed-material"])
-def test_what_changed_fits_and_is_accessible(tabs: Tabs, site: str) -> None:
+def test_what_changed_fits_and_is_accessible(looking: Tabs, site: str) -> None:
     """On the front page and a changed one, on paper too, in our theme and a foreign one."""
-    tab, faults = tabs.open(f"{site}/index", served=True), []
+    tab, faults = looking.open(f"{site}/index", served=True), []
     for name in ("index", "training/index"):
-        tabs.go(tab, f"{site}/{name}")
-        faults += tabs.find_faults(tab, (1280, 390), ".rg-changed", ".rg-since")
+        looking.go(tab, f"{site}/{name}")
+        faults += looking.find_faults(tab, (1280, 390), ".rg-changed", ".rg-since")
         tab.emulate_media(media="print")
         resize(tab, PAPER)
         if not tab.locator(".rg-changed").evaluate("one => one.scrollWidth <= one.clientWidth"):
