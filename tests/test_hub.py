@@ -215,15 +215,15 @@ def write_pages(folder: Path, dates: dict[str, str]) -> Path:
     return folder
 
 
-def test_of_ten_thousand_entries_the_newest_fifty_are_in_the_feed(tmp_path: Path) -> None:
+def test_of_many_entries_the_newest_fifty_are_in_the_feed(tmp_path: Path) -> None:
     """By date and then by id; older ones are not even compared, as their archives are not there."""
-    days = [f"20{n // 336:02}-{n // 28 % 12 + 1:02}-{n % 28 + 1:02}" for n in range(10_000)]
-    main = write_pages(tmp_path, {f"{n:05}": days[n] for n in range(10_000)} | dict.fromkeys("ba", days[-1]))
-    versions = [FeedVersion(f"0.{n}", tmp_path / "none.zip", days[n], "") for n in range(5_000)]
+    days = [f"20{n // 336:02}-{n // 28 % 12 + 1:02}-{n % 28 + 1:02}" for n in range(1_000)]
+    main = write_pages(tmp_path, {f"{n:04}": days[n] for n in range(1_000)} | dict.fromkeys("ba", days[-1]))
+    versions = [FeedVersion(f"0.{n}", tmp_path / "none.zip", days[n], "") for n in range(500)]
     feeds = make_feeds(main, versions, "https://lab.example")
     assert feeds is not None
     titles = [one["title"] for one in json.loads(feeds.json)["items"]]
-    assert (len(titles), titles[:4], feeds.left_out) == (50, ["09999", "a", "b", "09998"], ())
+    assert (len(titles), titles[:4], feeds.left_out) == (50, ["0999", "a", "b", "0998"], ())
 
 
 def test_versions_are_compared_once(tmp_path: Path) -> None:
