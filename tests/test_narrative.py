@@ -256,7 +256,7 @@ CUTS = st.lists(
 )
 
 
-@settings(max_examples=tries(30, 400), suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tries(20, 400), suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(CONTENT), CUTS)
 def test_damaged_pages_give_pages_or_problems(path: Path, cuts: list[tuple[float, int, str]]) -> None:
     """Real pages with bindings, marks and other characters cut out and put in are read or refused."""
@@ -283,7 +283,7 @@ def test_pages_of_an_earlier_build_are_those_of_their_text(tmp_path: Path) -> No
     restored = read_pages(project, problems, again)
     assert (first.hits, again.misses) == (0, 0)
     assert again.hits >= len(paths)
-    assert restored == parsed == read_pages(project, problems)
+    assert restored == parsed
     assert repr(restored) == repr(parsed)
     assert problems.found == []
     assert all(page.title for page in parsed)

@@ -236,6 +236,7 @@ STATEMENTS: Final = (
     '[x]{value="1/0"}',
     '[never]{claim="peak(MEL) < 0" fails="so it is"}',
 )
+SCHEMAS: Final = make_schemas()
 PAGES: Final = tries(20, 400)
 DRAFTS_AT_ONCE: Final = 10
 
@@ -243,7 +244,7 @@ DRAFTS_AT_ONCE: Final = 10
 def block(chance: random.Random) -> str:
     """A fence of one of our kinds, or nearly, with keys that it has and values that fit or do not."""
     kind = chance.choice(sorted(BLOCKS))
-    keys = sorted(make_schemas()[kind].get("properties", {"data": {}}))
+    keys = sorted(SCHEMAS[kind].get("properties", {"data": {}}))
     settings = {
         key: chance.choice(VALUES) for key in chance.sample(keys, min(len(keys), chance.randint(0, 3)))
     }
@@ -317,7 +318,7 @@ def test_mutated_pages_are_drafted_or_refused(tmp_path: Path, seed: int) -> None
             raise AssertionError(text) from error
 
 
-OPTIONS: Final = sorted(make_schemas()["plugin"]["properties"])
+OPTIONS: Final = sorted(SCHEMAS["plugin"]["properties"])
 NAMED: Final = {"name": "A", "source": "runs"}
 WRONG: Final[tuple[object, ...]] = (
     *(*VALUES, "../data", "/no/such", "no\nsuch", "x" * 1001, {"MEL": 9}, {"MEL": 1, "GRPO": 1}, {"": 1}),

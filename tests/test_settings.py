@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from reportgen.core.errors import Diagnostic
 
 HERE = SourceLocation("a.md", 1)
+SCHEMAS = make_schemas()
 # Blocks of the pages of transcripts, by the name of their case.
 WRITTEN = {
     case.name: re.findall(r"^```([\w-]+)\n(.*?)^```$", case.files[0].text, re.MULTILINE | re.DOTALL)
@@ -92,7 +93,7 @@ BAD = [
 
 def validator(name: str) -> jsonschema.Draft202012Validator:
     """A validator for one of the schemas."""
-    return jsonschema.Draft202012Validator(make_schemas()[name])
+    return jsonschema.Draft202012Validator(SCHEMAS[name])
 
 
 def describe_keys(part: object, path: str = "") -> Iterator[tuple[str, bool]]:
@@ -109,12 +110,11 @@ def describe_keys(part: object, path: str = "") -> Iterator[tuple[str, bool]]:
 
 def test_there_is_a_schema_for_everything_written_in_yaml() -> None:
     """In the order of blocks, valid, the same each time, and with words for each key, which editors show."""
-    schemas = make_schemas()
-    assert list(schemas) == [*BLOCKS, "source", "front-matter", "hub", "plugin"]
-    assert json.dumps(schemas) == json.dumps(make_schemas())
-    for schema in schemas.values():
+    assert list(SCHEMAS) == [*BLOCKS, "source", "front-matter", "hub", "plugin"]
+    assert json.dumps(SCHEMAS) == json.dumps(make_schemas())
+    for schema in SCHEMAS.values():
         jsonschema.Draft202012Validator.check_schema(schema)
-    assert [path for path, has in describe_keys(schemas) if not has] == []
+    assert [path for path, has in describe_keys(SCHEMAS) if not has] == []
 
 
 def test_the_schema_of_a_block_accepts_what_the_loader_accepts() -> None:
@@ -273,7 +273,7 @@ def test_no_expression_slips_through(expression: str, selector: bool) -> None:  
         assert selector or not re.search(r"\]\s*\[\s*[a-z]", bare)
 
 
-KEYS = sorted({key for part in make_schemas().values() for key in part.get("properties", {})})
+KEYS = sorted({key for part in SCHEMAS.values() for key in part.get("properties", {})})
 SCALARS = (
     *(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=8)),
     st.sampled_from(["ci", "log", "1e3", "no", "a.py:f", "x" * 1200, "https://x", "*.csv"]),
