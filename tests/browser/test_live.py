@@ -71,7 +71,7 @@ def test_nothing_moves(looking: Tabs, reader: Session) -> None:
     for number, (name, figures) in enumerate(FIGURES.items()):
         looking.go(reader.tab, f"figures/{name}")
         still = {}
-        widths = (1280, 390) if number % 2 else (390, 1280)
+        widths: tuple[int, ...] = (1280, 390) if number % 2 else (390, 1280)
         if number % 4 and not looking.thorough:
             widths = widths[:1]
         for width in widths:
