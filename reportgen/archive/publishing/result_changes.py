@@ -52,7 +52,12 @@ def describe_result_changes(before: Path, after: Path, cache: Cache) -> ResultCh
         with open_archive(path) as archive:
             identities.append(hashlib.sha256(archive.read(intact.MANIFEST)).hexdigest())
     key = Cache.make_key("feed", *identities)
-    return cache.memo(key, ResultChanges, lambda: _describe(*map(_read_report, (before, after))))
+    try:
+        return cache.memo(key, ResultChanges, lambda: _describe(*map(_read_report, (before, after))))
+    except (KeyError, TypeError, AttributeError) as error:  # where another version left something out
+        step = "Was one of them written by another reportgen?"
+        names = f"{before.name} and {after.name}"
+        raise make_error(names, f"they cannot be compared ({error})", step) from error
 
 
 def _read_report(path: Path) -> Snapshot:
