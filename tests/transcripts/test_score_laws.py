@@ -405,6 +405,9 @@ def test_many_problems_have_several_scripts(tmp_path: Path) -> None:
     places = payload["texts"]["places"]
     assert len(places) == len(payload["problems"]) == 434
     assert sum(map(len, places)) == 1300
+    (written,) = json.loads((site / "report.json").read_text("utf-8"))["pages"][0]["figures"]
+    sizes = [path.stat().st_size for path in scripts]
+    assert written["numbers"]["texts"] == {"samples": 1300, "files": len(sizes), "bytes": sum(sizes)}
 
 
 def test_texts_are_never_in_memory_together(tmp_path: Path) -> None:
