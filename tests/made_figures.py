@@ -25,7 +25,6 @@ from reportgen.statistics.curves.mean_curves import find_leads_at_end
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reportgen.claims.vocabulary import Subject
     from reportgen.core.statements import Judgement
     from reportgen.figures.plot import Plot
 
@@ -181,17 +180,17 @@ def _write_argument(argument: str | float) -> str:
     return f"{argument:g}"
 
 
-def judge_value(words: str, expression: str, subject: Subject) -> Judgement:
+def judge_value(words: str, expression: str, subject: Any) -> Judgement:  # noqa: ANN401 - whatever knows facts
     """What the data say to a bound value."""
     return _judge("value", words, expression, subject)
 
 
-def judge_claim(expression: str, subject: Subject) -> Judgement:
+def judge_claim(expression: str, subject: Any) -> Judgement:  # noqa: ANN401 - whatever knows facts
     """What the data say to a claim."""
     return _judge("claim", "some words", expression, subject)
 
 
-def find_truth(expression: str, subject: Subject) -> bool | None:
+def find_truth(expression: str, subject: Any) -> bool | None:  # noqa: ANN401 - whatever knows facts
     """Whether a claim holds, if the data decide it."""
     return TRUTHS[judge_claim(expression, subject).truth]
 
@@ -201,6 +200,6 @@ def compare(expression: str, left: float, right: float) -> bool | None:
     return find_truth(expression, MadeSubject({"final(A)": left, "final(B)": right}))
 
 
-def _judge(kind: Literal["value", "claim"], words: str, expression: str, subject: Subject) -> Judgement:
+def _judge(kind: Literal["value", "claim"], words: str, expression: str, subject: Any) -> Judgement:  # noqa: ANN401 - whatever knows facts
     place = SourceLocation("content/page.md", 1, 1)
     return judge(Binding(kind, words, expression, None, "", "", place, place, 1, 1 + len(words)), subject)

@@ -16,7 +16,6 @@ from tries import slow_after
 from reportgen.core.cache import Cache, CachedText, FileHashes
 from reportgen.core.errors import ReportError, SourceLocation
 from reportgen.core.model import Figure, Panels, Stack
-from reportgen.draft.blocks import charts
 from reportgen.draft.report import draft
 from reportgen.figures import render
 from reportgen.figures.author_charts import draw_author_figure
@@ -186,7 +185,7 @@ def test_a_known_chart_starts_no_process(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_source_of_too_many_rows_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """For both kinds of charts, before anything is drawn."""
-    monkeypatch.setattr(charts, "MOST_ROWS", 3)
+    monkeypatch.setattr("reportgen.draft.blocks.charts.MOST_ROWS", 3)
     with pytest.raises(ReportError) as told:
         draft(report_of_charts(tmp_path), Cache(tmp_path / "cache"), FileHashes(tmp_path / "cache"))
     assert [str(problem).partition(" has ")[0] for problem in told.value.problems] == [

@@ -15,11 +15,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, get_args
 
+from pydantic import BaseModel
+
 import reportgen
 from reportgen.cli.main import cli
 from reportgen.core.facts import FACTS
 from reportgen.draft.accepting import make_warning_id
-from reportgen.settings.base import Settings
 from reportgen.settings.block_parts import Band, Peak, Rule, Statistic
 from reportgen.settings.blocks import BLOCKS
 from reportgen.settings.hub import HubSettings
@@ -90,9 +91,9 @@ def test_the_messages_are_as_accepted(request: pytest.FixtureRequest) -> None:
     assert {*not_shown} <= {*accepted["shown by no test"]}, "Write a case that shows it"
 
 
-def list_models(annotation: object) -> Iterator[type[Settings]]:
+def list_models(annotation: object) -> Iterator[type[BaseModel]]:
     """Yield a settings model and every model that its fields mention."""
-    if isinstance(annotation, type) and issubclass(annotation, Settings):
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
         for field in annotation.model_fields.values():
             yield from list_models(field.annotation)

@@ -28,13 +28,11 @@ from reportgen.core.directions import (
     find_direction,
     guess_direction,
 )
-from reportgen.formats import sql
 from reportgen.formats.cells import MISSING, is_missing, is_number, parse_reported
 from reportgen.formats.json_files import parse_object, read_json_items
 from reportgen.formats.registry import find_format, find_units, list_formats, load_reader
 from reportgen.formats.runs import LoggedRun, Unit, UnreadableError
-from reportgen.formats.sql import get_engine
-from reportgen.formats.text_files import read_lines
+from reportgen.formats.sql import TEXT, get_engine, quote
 from reportgen.read import hash_problem_set
 from reportgen.read.runs.file_names import detect_numbered_runs
 from reportgen.read.runs.labels import shorten_paths, split_seed
@@ -88,6 +86,13 @@ def test_many_rows_are_what_each_is_alone(tmp_path: Path) -> None:
         assert (~np.isnan(points.times)).sum() == timed + (len(points.steps) - kept.sum())
 
 
+def read_unit(form: str, file: Path) -> None:
+    """Read a file as one of a format that was found before."""
+    known = find_format(form)
+    assert known is not None
+    list(load_reader(known).read(Unit(form, file, (file,))))
+
+
 CHANGED = [
     ("answer_lists", "a.json", '"answers"', "there are no records in the file"),
     ("lm_eval", "m/results_2026-01-01T10-00-00.000000.json", "[]", "object is expected, and it holds a list"),
@@ -107,10 +112,8 @@ def test_a_file_that_changed_after_it_was_found_is_refused(
     file = tmp_path / name
     file.parent.mkdir(exist_ok=True)
     file.write_text(text, "utf-8")
-    known = find_format(form)
-    assert known is not None
     with pytest.raises(UnreadableError, match=message):
-        list(load_reader(known).read(Unit(form, file, (file,))))
+        read_unit(form, file)
 
 
 def test_a_problem_in_two_clusters_without_files_is_named() -> None:
@@ -132,8 +135,8 @@ def test_a_plain_number_keeps_its_value(value: float, bold: bool) -> None:  # no
 
 def read_score(cell: str, ends: tuple[float, float]) -> float | str | None:
     """What the database makes of a cell."""
-    score, checked = parse_score("cell", sql.TEXT, ends), check_range("score", ends)
-    select = f"SELECT {checked} FROM (SELECT {score} AS score FROM (SELECT {sql.quote(cell)} AS cell))"  # noqa: S608
+    score, checked = parse_score("cell", TEXT, ends), check_range("score", ends)
+    select = f"SELECT {checked} FROM (SELECT {score} AS score FROM (SELECT {quote(cell)} AS cell))"  # noqa: S608
     try:
         ((found,),) = get_engine().fetch_rows(select)
     except duckdb.Error:
@@ -274,7 +277,7 @@ def test_an_endless_line_fits_into_memory(tmp_path: Path) -> None:
         file.truncate(400 << 20)
     tracemalloc.start()
     with pytest.raises(UnreadableError, match="the line is longer than 128 MiB"):
-        list(read_lines(path))
+        read_unit("step_json", path)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 400e6

@@ -16,8 +16,7 @@ from msgspec.structs import replace
 from tries import tries
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation
-from reportgen.statistics.curves import reduce as reduce_module
-from reportgen.statistics.curves.reduce import reduce, reduce_large
+from reportgen.statistics.curves.reduce import FULL_ROWS, reduce, reduce_large
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,8 +121,8 @@ def test_what_files_have_wrong_is_told_by_the_reader(monkeypatch: pytest.MonkeyP
     good = measurements(_line(3))
     broken = nw.from_native(good.frame.to_native().project('* REPLACE (error(run)::DOUBLE AS "value")'))
     table = replace(good, frame=broken, reading=explained)
-    for rows in (reduce_module.FULL_ROWS, 1):
-        monkeypatch.setattr(reduce_module, "FULL_ROWS", rows)
+    for rows in (FULL_ROWS, 1):
+        monkeypatch.setattr("reportgen.statistics.curves.reduce.FULL_ROWS", rows)
         with pytest.raises(ReportError, match=r"data/a\.csv:3"):
             reduce(table)
 
@@ -260,9 +259,9 @@ def test_a_table_too_large_to_fetch_goes_to_the_database(monkeypatch: pytest.Mon
     """At the limit rows are fetched, above it they are not, and the answer is the same."""
     table = measurements([*_line(50, run="1"), *_line(30, run="2", series="B")])
     whole = reduce(table, max_points=9)
-    monkeypatch.setattr(reduce_module, "FULL_ROWS", 80)
+    monkeypatch.setattr("reportgen.statistics.curves.reduce.FULL_ROWS", 80)
     _assert_same(reduce(table, max_points=9), whole)
-    monkeypatch.setattr(reduce_module, "FULL_ROWS", 79)
+    monkeypatch.setattr("reportgen.statistics.curves.reduce.FULL_ROWS", 79)
     _assert_same(reduce(table, max_points=9), whole)
 
 
