@@ -60,11 +60,15 @@ def escape_field(text: str) -> str:
 
 
 def format_field(value: object) -> str:
-    """Format a CSV field: text as is, numbers with ten significant digits, None and NaN empty."""
+    """Format a CSV field: text as is, numbers with ten significant digits, None and NaN empty.
+
+    A whole number has all of its digits, for it may be a step.
+    """
     if value is None:
         return ""
     if isinstance(value, float):
-        return f"{value:.10g}" if math.isfinite(value) else ""
+        digits = 15 if value.is_integer() else 10
+        return f"{value:.{digits}g}" if math.isfinite(value) else ""
     return str(value) if isinstance(value, int) else escape_field(str(value))
 
 
