@@ -364,6 +364,8 @@ def test_names_stand_at_the_last_known_value() -> None:
     Two names at one place go half the way each; a loss of 0 on a log axis is at its foot.
     """
     assert spread_apart([100.0, 100.0], 16, 0, 320) == [92.0, 108.0]
+    assert spread_apart([100.0, 100.0, 118.0], 16, 0, 320) == [90.0, 106.0, 122.0]
+    assert spread_apart([310.0, 320.0, 320.0], 16, 0, 320) == [288.0, 304.0, 320.0]
     nan = float("nan")
     found = place_end_labels([line("early", 0.25, nan), line("late", 0.1, 0.75)], Y, HEIGHT)
     assert found == (EndLabel("early", 0, 240.0), EndLabel("late", 0, 80.0))
@@ -423,6 +425,9 @@ def test_labels_of_steps_and_times_stand_beside_each_other() -> None:
     days = [86_400_000.0 * (19_000 + day) for day in range(4)]
     curves = curve_set(curve("a", wave(4), steps=days))
     assert format_value(plot(curves, context(curves, step_is_time=True)).x, days[1]) == "2022-01-09"
+    times = [days[0], days[0] + 43_200_000, days[1]]
+    curves = curve_set(curve("a", wave(3), steps=times))
+    assert format_value(plot(curves, context(curves, step_is_time=True)).x, days[1]) == "2022-01-09 00:00"
 
 
 def fits(made: Plot) -> bool:
