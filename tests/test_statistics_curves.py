@@ -265,6 +265,16 @@ def test_a_peak_that_knows_of_its_choice_has_an_interval() -> None:
         ends = (one.value - one.low, one.high - one.value)
         behind, beyond = ends if is_behind_low else ends[::-1]
         assert behind > 1.5 * beyond > 0
+    skewed = np.random.default_rng(2).exponential(size=(8, 60))
+    up, down = (
+        _end(
+            *(_run((sign * one).tolist(), f"{place}") for place, one in enumerate(skewed)),
+            peak="simultaneous",
+            higher_is_better=sign == 1,
+        )[0].peak
+        for sign in (1, -1)
+    )
+    assert (up.low, up.high) == pytest.approx((-(down.high or 0), -(down.low or 0)))
 
 
 # ---- who leads: by the verdicts of a family, and at the end of curves -------------------------------------
