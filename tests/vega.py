@@ -1,7 +1,7 @@
 """What Vega makes of figures, what the live view reads of them, and the script of Vega that sites have.
 
-Vega is the reference for what we write ourselves; the reading of a payload, as ``payload.py`` documents it, for
-``live-data.js``. The script is built from vl-convert, without Node or network. It is committed, so
+Vega is the reference for what we write ourselves; the reading of a payload, as ``payload.py`` documents it,
+for ``live-data.js``. The script is built from vl-convert, without Node or network. It is committed, so
 that builds need not make it, and a report has the same script whatever is installed; run this by hand if
 vl-convert includes a new Vega::
 
