@@ -420,6 +420,12 @@ def test_the_noise_of_runs_is_found() -> None:
     assert found == Noise(far=0.3, near=0.8, skew=0.0)
     exponential = -np.log(np.random.default_rng(2).random(size=(10, 300)))
     assert estimate_run_noise(exponential).skew == pytest.approx(1.9, abs=0.4)
+    # 12 runs of 6 independent steps: SciPy's skewness less half its standard error, in quarters.
+    error = math.sqrt(6 * 12 * 11 / (10 * 13 * 15) / 6)
+    for seed in (0, 3, 4, 5, 6):
+        skewed = np.random.default_rng(seed).exponential(size=(12, 6))
+        least = stats.skew(skewed, axis=0, bias=False).mean() - error / 2
+        assert estimate_run_noise(skewed).skew == math.floor(4 * least) / 4
     assert estimate_run_noise(-exponential).skew == -estimate_run_noise(exponential).skew
 
 

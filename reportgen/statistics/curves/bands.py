@@ -108,7 +108,7 @@ def estimate_run_noise(values: FloatArray) -> Noise:
         skewness, most = float(np.mean(third / around**1.5)), int(n.max())
         independent = 1 + (steps - 1) * (1 - far) * (1 - near) / (1 + near)
         square = 6 * most * (most - 1) / ((most - 2) * (most + 1) * (most + 3)) / independent
-        skew = math.copysign(max(0.0, abs(skewness) - math.sqrt(square)), skewness)
+        skew = math.copysign(max(0.0, abs(skewness) - math.sqrt(square) / 2), skewness)
     return Noise(far, near, math.copysign(_round_down(abs(skew), _MOST_SKEWED, _SKEW_PARTS), skew))
 
 
