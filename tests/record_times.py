@@ -94,7 +94,7 @@ class _Budgeted:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        for line in self.list_excess():
+        for line in [] if terminalreporter.config.option.slow else self.list_excess():
             terminalreporter.write_line(line, red=True)
 
     def list_excess(self) -> list[str]:
