@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+import pickle
 import shutil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reportgen.core.cache import cache_folder
 from reportgen.site.replacing.records import record_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
 SETTINGS = """
@@ -70,3 +71,16 @@ def files_below(folder: Path) -> dict[str, bytes]:
     return {
         p.relative_to(folder).as_posix(): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()
     }
+
+
+class WorkerHere:
+    """Does the work here, on what would arrive in another process, and sends the result back."""
+
+    def __init__(self) -> None:
+        self.called: list[str] = []
+
+    def __call__(self, work: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:  # noqa: ANN401
+        """As a second process is called."""
+        self.called.append(work.__name__)
+        result = pickle.dumps(work(*pickle.loads(pickle.dumps(arguments))))  # noqa: S301 - made one line before
+        return lambda: pickle.loads(result)  # noqa: S301 - as above

@@ -8,7 +8,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import pickle
 import shutil
 import signal
 import subprocess
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from command_line import call
 from limited_disk import NO_SPACE, limited_disk
-from made_projects import PAGE, RUNS, SETTINGS, files_below, share_cache, write_file, write_report
+from made_projects import PAGE, RUNS, SETTINGS, WorkerHere, files_below, share_cache, write_file, write_report
 
 from reportgen.core.cache import Cache, FileHashes, cache_folder
 from reportgen.core.errors import ReportError
@@ -35,8 +34,6 @@ from reportgen.site.reuse.manifest import LastBuild
 from reportgen.site.worker import WorkerProcess, _prepare
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from reportgen.core.model import Shown
     from reportgen.draft.blocks.plan import Plan
     from reportgen.draft.report import Report
@@ -241,19 +238,6 @@ def test_a_command_on_a_full_disk_is_right_or_refused(limited: Path, command: st
 PAGES = 10
 
 
-class Travelling:
-    """Does the work here, on what would arrive in another process, and sends the result back."""
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-
-    def __call__(self, work: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:  # noqa: ANN401
-        """As ``Elsewhere``."""
-        self.asked.append(work.__name__)
-        result = pickle.dumps(work(*pickle.loads(pickle.dumps(arguments))))  # noqa: S301 - made one line before
-        return lambda: pickle.loads(result)  # noqa: S301 - as above
-
-
 def page(name: str, source: str) -> str:
     """A benchmark's page with a figure, panels and a table."""
     return (
@@ -275,7 +259,7 @@ def write_pages(root: Path, pages: int = PAGES, *, sources: int = PAGES) -> Proj
     return Project(root, "content", paths, ProjectSettings())
 
 
-def drafted(project: Project, elsewhere: Travelling | None = None, **more: Any) -> Report:  # noqa: ANN401
+def drafted(project: Project, elsewhere: WorkerHere | None = None, **more: Any) -> Report:  # noqa: ANN401
     """The report, from what earlier drafts kept."""
     folder = cache_folder(project.root)
     return draft(project, Cache(folder), FileHashes(folder), start_worker=elsewhere, **more)
@@ -289,10 +273,10 @@ def test_a_shared_report_is_the_same(tmp_path: Path) -> None:
             path.write_text(RUNS + "MEL,2,20")
     counts: list[tuple[int, int]] = []
     told: list[tuple[str, Shown]] = []
-    elsewhere, progress = Travelling(), lambda *counted: counts.append(counted)
+    elsewhere, progress = WorkerHere(), lambda *counted: counts.append(counted)
     found = drafted(shared, elsewhere, progress=progress, drawn=lambda *what: told.append(what))
     expected = drafted(alone)
-    assert elsewhere.asked == ["_read", "_draw"]
+    assert elsewhere.called == ["_read", "_draw"]
     assert list(found.shown.items()) == list(expected.shown.items())
     assert list(found.benchmarks.items()) == list(expected.benchmarks.items())
     assert found.problems == expected.problems
@@ -304,11 +288,11 @@ def test_a_shared_report_is_the_same(tmp_path: Path) -> None:
 
 def test_a_small_or_known_report_stays_here(tmp_path: Path) -> None:
     """Starting a process would cost more than it saves."""
-    elsewhere, known = Travelling(), write_pages(tmp_path / "known")
+    elsewhere, known = WorkerHere(), write_pages(tmp_path / "known")
     drafted(write_pages(tmp_path / "small", pages=3), elsewhere)
     drafted(known)
     drafted(known, elsewhere)
-    assert elsewhere.asked == []
+    assert elsewhere.called == []
 
 
 def test_pages_with_a_source_in_common_stay_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -320,7 +304,7 @@ def test_pages_with_a_source_in_common_stay_together(tmp_path: Path, monkeypatch
         return seen[-1]
 
     monkeypatch.setattr("reportgen.draft.report.split_plan", spied)
-    drafted(write_pages(tmp_path, sources=4), Travelling())
+    drafted(write_pages(tmp_path, sources=4), WorkerHere())
     ((here, away),) = seen
     used = [{name for block in plan.blocks for name in block.sources} for plan in (here, away)]
     assert used[0].isdisjoint(used[1])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import pickle
 import re
 import shutil
 import sys
@@ -21,7 +20,7 @@ import pytest
 from file_commands import read_samples
 from made_figures import HOSTILE
 from made_files import KINDS
-from made_projects import files_below, write_report
+from made_projects import WorkerHere, files_below, write_report
 from scipy import stats
 
 from reportgen.core.cache import Cache, FileHashes, cache_folder
@@ -33,7 +32,7 @@ from reportgen.site.checking import draft_report
 from reportgen.site.publishing import publish
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from reportgen.core.model import FloatArray
     from reportgen.draft.report import Report
@@ -310,26 +309,13 @@ def test_what_was_drawn_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert (second.benchmarks, second.keys) == (first.benchmarks, first.keys)
 
 
-class Travelling:
-    """Does the work here, on what would arrive in another process, and sends the result back."""
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-
-    def __call__(self, work: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:  # noqa: ANN401
-        """As ``Elsewhere``."""
-        self.asked.append(work.__name__)
-        result = pickle.dumps(work(*pickle.loads(pickle.dumps(arguments))))  # noqa: S301 - made one line before
-        return lambda: pickle.loads(result)  # noqa: S301 - as above
-
-
 def test_a_large_report_s_scores_are_shared_with_a_second_process(tmp_path: Path) -> None:
     """Pages about scores may go there as well as others, and come back the same."""
     pages = tuple(f"p{number}.md" for number in range(8))
     alone = draft_pages(write_pages(tmp_path / "alone", 8), *pages)
-    elsewhere = Travelling()
+    elsewhere = WorkerHere()
     together = draft_pages(write_pages(tmp_path / "two", 8), *pages, elsewhere=elsewhere)
-    assert elsewhere.asked == ["_read", "_draw"]
+    assert elsewhere.called == ["_read", "_draw"]
     assert list(together.shown.items()) == list(alone.shown.items())
     assert together.benchmarks == alone.benchmarks
 
