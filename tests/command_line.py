@@ -47,13 +47,15 @@ def call(folder: Path, *words: str, **variables: str | None) -> subprocess.Compl
 
 def call_mkdocs(folder: Path, *words: str, **variables: str | None) -> subprocess.CompletedProcess[str]:
     """The same with ``mkdocs`` itself."""
-    logger = logging.getLogger("mkdocs")
-    before = logger.level, logger.propagate
+    logger, builds = logging.getLogger("mkdocs"), logging.getLogger("mkdocs.commands.build")
+    before, filters = (logger.level, logger.propagate), [*builds.filters]
     try:
         with catch_warnings():
             return _invoke(mkdocs, "mkdocs", folder, words, variables)
     finally:
         logger.level, logger.propagate = before
+        # Each command adds one, which leaves out what any before it has said.
+        builds.filters = filters
 
 
 def run(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
