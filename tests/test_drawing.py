@@ -17,9 +17,9 @@ from reportgen.core.cache import Cache, CachedText, FileHashes
 from reportgen.core.errors import ReportError, SourceLocation
 from reportgen.core.model import Figure, Panels, Stack
 from reportgen.draft.report import draft
-from reportgen.figures import render
 from reportgen.figures.author_charts import draw_author_figure
 from reportgen.figures.render import (
+    _Worker,
     compile_chart,
     compile_to_vega,
     draw_chart,
@@ -56,10 +56,10 @@ NEVER_ENDING: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture
-def own_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[render._Worker]:
+def own_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[_Worker]:
     """A process that other tests do not use."""
-    drawer = render._Worker()
-    monkeypatch.setattr(render, "_worker", drawer)
+    drawer = _Worker()
+    monkeypatch.setattr("reportgen.figures.render._worker", drawer)
     yield drawer
     drawer.stop()
 
@@ -82,7 +82,7 @@ def draw_block(spec: dict[str, Any], **how: Any) -> None:  # noqa: ANN401 - anot
 @pytest.mark.parametrize("name", slow_after(1, NEVER_ENDING))
 def test_a_chart_that_never_ends_is_told(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the place of its block and what to do; the next chart is drawn."""
-    monkeypatch.setattr(render, "SECONDS", 1.0)
+    monkeypatch.setattr("reportgen.figures.render.SECONDS", 1.0)
     spec = {key: value for key, value in BARS.items() if "repeat" not in NEVER_ENDING[name] or key == "data"}
     with pytest.raises(
         ReportError, match=r"^content/page.md:7: the chart was not drawn within 1 seconds\. Let"
@@ -90,7 +90,7 @@ def test_a_chart_that_never_ends_is_told(name: str, monkeypatch: pytest.MonkeyPa
         draw_block(spec | NEVER_ENDING[name])
 
 
-def test_a_process_that_breaks_down_is_started_again(own_process: render._Worker) -> None:
+def test_a_process_that_breaks_down_is_started_again(own_process: _Worker) -> None:
     """The engine ends the process where it lacks memory."""
     assert draw_chart(BARS)
     assert own_process._process is not None
@@ -107,7 +107,7 @@ def test_a_process_that_breaks_down_is_started_again(own_process: render._Worker
 
 
 def test_what_is_refused_does_not_end_the_process(
-    own_process: render._Worker, monkeypatch: pytest.MonkeyPatch
+    own_process: _Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The words of Vega-Lite come over; a picture may be so long, since it stands on a page."""
     with pytest.raises(ValueError, match="Vega-Lite"):
@@ -115,7 +115,7 @@ def test_what_is_refused_does_not_end_the_process(
     process = own_process._process
     assert draw_chart(BARS)
     assert own_process._process is process
-    monkeypatch.setattr(render, "MOST_CHARACTERS", 100)
+    monkeypatch.setattr("reportgen.figures.render.MOST_CHARACTERS", 100)
     with pytest.raises(ValueError, match=r"the picture has [\d,]+ characters, and 100 are the most"):
         draw_chart(BARS)
 
@@ -172,8 +172,8 @@ def test_a_known_chart_starts_no_process(tmp_path: Path, monkeypatch: pytest.Mon
     """Neither one from a block nor one that a function returns again."""
     project, folder = report_of_charts(tmp_path), tmp_path / "cache"
     first = draft(project, Cache(folder), FileHashes(folder))
-    monkeypatch.setattr(render, "_start_process", None)
-    monkeypatch.setattr(render, "_worker", render._Worker())
+    monkeypatch.setattr("reportgen.figures.render._start_process", None)
+    monkeypatch.setattr("reportgen.figures.render._worker", _Worker())
     again = draft(project, Cache(folder), FileHashes(folder))
     pictures = [
         [str(one.file_svg) for one in report.shown.values() if isinstance(one, Figure)]

@@ -210,7 +210,7 @@ def test_the_footer_says_where_the_numbers_come_from(site: Path) -> None:
 
 def test_what_is_not_given_is_not_made_up(tmp_path: Path) -> None:
     """No link to edit, no canonical address, no field for a search that there is not; pages may be files."""
-    none: dict[str, Any] = {"repo_url": None, "edit_uri": None, "site_url": None, "plugins": []}
+    none: dict[str, Any] = {"repo_url": None, "edit_uri": None, "site_url": None, "plugins": ["reportgen"]}
     site = build_site(tmp_path, use_directory_urls=False, **none)
     assert not [word for word in ("Edit this page", "canonical") if word in page(site, "index.html")]
     assert "earch" not in page(site, "404.html")

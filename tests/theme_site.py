@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
-from jinja2 import Environment, StrictUndefined
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from mkdocs.plugins import BasePlugin
 
-from reportgen.site.assembly import find_lunr
-from reportgen.site.navigation import NavigationTree
-from reportgen.site.outputs import make_index_scripts
 from reportgen.site.security import POLICY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from jinja2 import Environment
     from mkdocs.config.defaults import MkDocsConfig
-    from mkdocs.structure.nav import Navigation
-    from mkdocs.structure.pages import Page
     from mkdocs.utils.templates import TemplateContext
 
 TOKENS = Path(__file__).parent.parent / "reportgen" / "site" / "assets" / "tokens.css"
@@ -90,7 +83,7 @@ SETTINGS: dict[str, Any] = {
     "repo_url": "https://example.org/lab/report",
     "edit_uri": "edit/main/docs/",
     "theme": {"name": "reportgen"},
-    "plugins": ["search"],
+    "plugins": ["search", "reportgen"],
     "nav": [
         {"Overview": "index.md"},
         {"MATH & 500": "math500.md"},
@@ -112,47 +105,28 @@ SETTINGS: dict[str, Any] = {
 
 
 class Teller(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
-    """Tells the templates what reportgen's plugin would."""
+    """Tells the templates something else of the site and its pages than our plugin, which goes first."""
 
     def __init__(self, site: Mapping[str, Any], page: Mapping[str, Any]) -> None:
         self._site = dict(site)
         self._page = dict(page)
 
-    def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
-        """Load the design tokens."""
-        config.extra_css = ["assets/tokens.css", *config.extra_css]
-        return config
-
-    def on_nav(self, nav: Navigation, **_: object) -> None:
-        """Note the pages."""
-        self._nav = nav
-
-    def on_env(self, env: Environment, **_: object) -> Environment:
-        """Escape what is printed, and refuse names that nobody defined."""
-        self._tree = NavigationTree(self._nav)
-        env.autoescape = True
-        env.undefined = StrictUndefined
+    def on_env(self, env: Environment, *, config: MkDocsConfig, **_: object) -> Environment:
+        """Render every template, also where a report of these pages would not need it."""
+        config.theme.static_templates.update({"problems.html", "pages.html"})
         return env
 
     def on_template_context(self, context: TemplateContext, **_: object) -> TemplateContext:
         """Tell what the site's own templates are told: nothing of a page."""
-        return context | {"rg": self._site | {"navigation": self._tree.make_context(None)}}  # type: ignore[return-value]
+        return self._tell(context, self._site)
 
-    def on_page_context(self, context: TemplateContext, *, page: Page, **_: object) -> TemplateContext:
+    def on_page_context(self, context: TemplateContext, **_: object) -> TemplateContext:
         """Tell a page about itself."""
-        listed = {"navigation": self._tree.make_context(page)}
-        return context | {"rg": self._site | self._page | listed}  # type: ignore[return-value]
+        return self._tell(context, self._site | self._page)
 
-    def on_post_build(self, *, config: MkDocsConfig) -> None:
-        """Write the tokens and the scripts of the search."""
-        site = Path(config.site_dir)
-        (site / "assets").mkdir()
-        shutil.copy(TOKENS, site / "assets")
-        index = site / "search" / "search_index.json"
-        if index.exists():
-            for name, script in make_index_scripts(json.loads(index.read_bytes())):
-                index.with_name(name).write_text(script, "utf-8")
-            shutil.copy(find_lunr(), index.with_name("lunr.js"))
+    def _tell(self, context: TemplateContext, told: dict[str, Any]) -> TemplateContext:
+        listed: Any = context["rg"]  # type: ignore[typeddict-item]
+        return context | {"rg": told | {"navigation": listed["navigation"]}}  # type: ignore[return-value]
 
 
 def build_site(
