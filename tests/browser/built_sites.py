@@ -98,8 +98,8 @@ def make_cited(folder: Path) -> Path:
     for name, html in zip(("embedded", "relative"), one_files, strict=True):
         (site / f"{name}.html").write_text(html, "utf-8", newline="\n")
     write_assets(site / "pages")
-    write_page(site / "pages", "heat", heat_stack(NAMES))
-    write_page(site / "pages", "pairs", pairs_stack(HOSTILE))
+    write_page(site / "pages", "heat", heat_stack(folder, NAMES))
+    write_page(site / "pages", "pairs", pairs_stack(folder, HOSTILE))
     rows = tuple(
         (Cell(name), Cell(f"−{n}.5 ± 0.1", -n - 0.5), Cell(f"{n}\n[−0.1, 2.0]", n), Cell("x 10⁻⁴"))
         for n, name in enumerate(NASTY)

@@ -1,40 +1,33 @@
-"""Pages for the browser tests: figures of the real stages, in the real fragments, under a strict policy."""
+"""Pages for the browser tests: figures of small reports, in the real fragments, under a strict policy."""
 
 from __future__ import annotations
 
 import json
 import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from made_outcomes import matrix, score_context
+from drafted_blocks import draft_block, write_table
 from msgspec.structs import replace
 from vega import BUNDLE
 
 from reportgen.core.errors import SourceLocation
-from reportgen.core.model import Cell, Curve, CurveSet, ResultTable, Run
-from reportgen.figures.altair_chart import write_chart_spec
+from reportgen.core.model import Cell, ResultTable
 from reportgen.figures.author_charts import draw_author_figure
-from reportgen.figures.curves.figure import draw_curve, draw_panels
-from reportgen.figures.curves.several_metrics import draw_keyed_lines
 from reportgen.figures.live import compile_view, write_compact_json
-from reportgen.figures.plot import DrawContext, PlotSpec, RightAxis
 from reportgen.figures.render import compile_to_vega, render_pdf
-from reportgen.figures.scores.pass_curve import draw_passk
-from reportgen.figures.style import assign_slots
 from reportgen.figures.text import name_view, write_link_state
-from reportgen.settings.block_parts import Annotation, ReferenceLine
-from reportgen.settings.blocks import PanelsSettings
-from reportgen.settings.score_blocks import PasskSettings
 from reportgen.site.fragments import render_block, render_view
 from reportgen.site.outputs import list_figures
-from reportgen.statistics.scores import score_pass_at_k
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from reportgen.core.model import Figure, FloatArray, Panels, Shown
+
+    Rows = list[tuple[str, str, str, float, float]]
 
 ROOT = Path(__file__).parents[2]
 ASSETS = ROOT / "reportgen" / "site" / "assets"
@@ -65,6 +58,12 @@ _PAGE = """<!DOCTYPE html>
 {views}
 </main><footer>Built from commit <code class="rg-commit">1234567</code></footer></body></html>
 """
+_COLUMNS = ("series", "run", "seed", "step")
+_TITLE = "title: test data\n"
+_POWERS = {"large": 1, "middle": 1.5, "small": 3}
+# Where three and five runs lie at a step, in order.
+_PLACES = {3: (-1.0, 0.0, 1.0), 5: (-7.0, -5.0, 0.0, 5.0, 7.0)}
+_QUANTILES = {3: 4.302652729911275, 5: 2.7764451051977987}  # of Student's t at 0.975, by the number of runs
 _CSS = """html { color-scheme: light dark; }
 body { margin: 0; background: var(--rg-bg); color: var(--rg-text); font: 16px/1.6 var(--rg-font); }
 main { max-width: 860px; margin: 0 auto; padding: 16px; }
@@ -74,67 +73,38 @@ _ICON = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><path d="M0 0
 
 def curve(
     series: str, steps: Sequence[float], *runs: Sequence[float] | FloatArray, half: float = 0.0
-) -> Curve:
-    """A series of one or more runs on the same steps; ``half`` is half the width of its band."""
-    x = np.array(steps, dtype=np.float64)
+) -> Rows:
+    """Rows of a series of one or more runs on the same steps.
+
+    ``half`` is half the width of the 95 % interval of the mean: the runs keep their order and lie within it.
+    """
     values = np.array(runs, dtype=np.float64)
-    mean: FloatArray = values.mean(axis=0)
-    spread: FloatArray = np.full(x.size, half or np.nan)
-    made = tuple(Run(series, f"{series}-{n}", str(n), x, y) for n, y in enumerate(values))
-    count = np.full(x.size, len(made), dtype=np.int64)
-    return Curve(series, x, mean, mean - spread, mean + spread, count, made)
+    if half:
+        places, count = np.array(_PLACES[len(runs)]), len(runs)
+        places = places * half * np.sqrt(count) / (_QUANTILES[count] * places.std(ddof=1))
+        values = values.mean(axis=0) + places[values.argsort(axis=0).argsort(axis=0)]
+    return [
+        (series, f"{series}-{n}", str(n), step, value)
+        for n, run in enumerate(values.tolist())
+        for step, value in zip(steps, run, strict=True)
+    ]
 
 
-def curve_set(*curves: Curve, metric: str = "accuracy", band: str = "ci") -> CurveSet:
-    """Curves of one metric, aligned exactly."""
-    return CurveSet(
-        metric, curves, band, 0.95, 0.0, exact=True, replaced=0, dropped=0, bins=None, given_interval=None
+def write_runs(*curves: Rows, metric: str = "accuracy") -> dict[str, str]:
+    """The data of a report: rows of one metric, from a source called "test data"."""
+    rows = [row for curve in curves for row in curve]
+    return {"runs.csv": write_table((*_COLUMNS, metric), rows), "runs.source.yml": _TITLE}
+
+
+def figure(
+    folder: Path, figure_id: str, *curves: Rows, metric: str = "accuracy", **settings: object
+) -> Figure:
+    """The figure of a ``curve`` block in a report of its own, of which higher is better."""
+    told = {"id": figure_id, "source": "runs", "title": f"{metric} by step", "higher_is_better": True}
+    made: Figure = draft_block(
+        folder / "reports" / figure_id, "curve", write_runs(*curves, metric=metric), **told | settings
     )
-
-
-def wanted(figure_id: str, metric: str, **changes: Any) -> PlotSpec:  # noqa: ANN401 - any field of Wanted
-    """A plot with every default, but for ``changes``."""
-    values: dict[str, Any] = {
-        "id": figure_id,
-        "kind": "curve",
-        "title": f"{metric} by step",
-        "caption": None,
-        "metric": metric,
-        "x_title": "step",
-        "y_title": metric,
-        "x_domain": None,
-        "y_domain": None,
-        "x_scale": "linear",
-        "y_scale": "linear",
-        "order": "given",
-        "highlight": (),
-        "height": 320,
-        "runs": None,
-        "higher_is_better": True,
-    }
-    return PlotSpec(**(values | changes))
-
-
-def context(*sets: CurveSet, time: bool = False) -> DrawContext:
-    """What figures of these curves need to know."""
-    names = [tuple(curve.series for curve in curves.curves) for curves in sets]
-    place = SourceLocation("content/index.md", 1)
-    slots = assign_slots(names)
-    return DrawContext(
-        place=place,
-        slots=slots,
-        source="test data",
-        approximate=None,
-        higher_is_better=True,
-        step_title="step",
-        step_is_time=time,
-        get_chart_spec=write_chart_spec,
-    )
-
-
-def figure(figure_id: str, curves: CurveSet, *, time: bool = False, **changes: Any) -> Figure:  # noqa: ANN401
-    """A finished ``curve`` figure."""
-    return draw_curve(curves, wanted(figure_id, curves.metric, **changes), context(curves, time=time))
+    return made
 
 
 def chart(figure_id: str, specification: dict[str, Any], rows: list[dict[str, Any]]) -> Figure:
@@ -150,17 +120,6 @@ def chart(figure_id: str, specification: dict[str, Any], rows: list[dict[str, An
         summary="What it shows, in words.",
         place=place,
     )
-
-
-def diagnostics(block_id: str, *sets: CurveSet) -> Panels:
-    """Finished panels, one for each metric."""
-    wishes = tuple(
-        wanted(f"{block_id}-{n}", curves.metric, kind="panel", title=curves.metric, height=220)
-        for n, curves in enumerate(sets, start=1)
-    )
-    metrics = tuple(curves.metric for curves in sets)
-    settings = PanelsSettings(metrics=metrics, title="Diagnostics")
-    return draw_panels(block_id, settings, sets, wishes, context(*sets))
 
 
 def write_page(folder: Path, name: str, *shown: Shown) -> Path:
@@ -192,61 +151,48 @@ def _compiled(made: Figure) -> str:
 def write_figures(folder: Path) -> Path:
     """Write every page of the live tests, with the assets of a site; returns the folder."""
     write_assets(folder)
-    write_page(folder, "points", points())
-    write_page(folder, "percent", percent())
-    write_page(folder, "marked", marked())
-    write_page(folder, "dense", dense())
-    write_page(folder, "cut", cut())
-    write_page(folder, "crowded", crowded())
-    write_page(folder, "many", replace(many(), has_pdf=True), points())
-    write_page(folder, "log", log_axes())
-    write_page(folder, "decay", decay())
-    write_page(folder, "wide", wide())
-    write_page(folder, "smooth", smooth())
-    write_page(folder, "two-axes", two_axes())
-    write_page(folder, "time", over_time())
-    write_page(
-        folder, "panels", diagnostics("diag", *(_metric(name) for name in ("accuracy", "entropy", "kl")))
-    )
-    write_page(folder, "hostile", hostile())
+    pages: dict[str, Callable[[Path], Shown]] = {
+        "points": points, "percent": percent, "marked": marked, "dense": dense, "cut": cut,
+        "crowded": crowded, "log": log_axes, "decay": decay, "wide": wide, "smooth": smooth,
+        "two-axes": two_axes, "time": over_time, "panels": diagnostics, "hostile": hostile,
+        "passk": pass_at_k,
+    }  # fmt: skip
+    made = {name: draw(folder) for name, draw in pages.items()}
+    for name, shown in made.items():
+        write_page(folder, name, shown)
+    write_page(folder, "many", replace(many(folder), has_pdf=True), made["points"])
     write_page(folder, "author", authors())
     write_page(folder, "results", results())
     ranked = sorted(results().rows, key=lambda row: -(row[1].sort or 0.0))
     write_page(folder, "sorted", replace(results(), rows=tuple(ranked), sorted_by=("final", "descending")))
-    write_page(folder, "runs", dense(), table_of_runs())
-    write_page(folder, "linked", points(), longer(), over_time())
-    write_page(folder, "passk", pass_at_k())
+    write_page(folder, "runs", made["dense"], table_of_runs())
+    write_page(folder, "linked", made["points"], longer(folder), made["time"])
     return folder
 
 
-def points() -> Figure:
+def points(folder: Path) -> Figure:
     """Two series of one run, read at different steps, with symbols and names at the line ends."""
     grpo = curve("GRPO", [0, 20, 40, 60, 80, 100, 120, 140], [0.74, 0.77, 0.795, 0.8, 0.8, 0.815, 0.82, 0.82])
     mel = curve("MEL", [0, 20, 30, 40, 60, 80, 120, 140], [0.74, 0.77, 0.76, 0.79, 0.81, 0.8, 0.84, 0.82])
-    notes = (Annotation(x=120, text="best reading", series="MEL"),)
-    lines = (ReferenceLine(y=0.8, label="start of the field"), ReferenceLine(x=60, label="new data"))
-    return figure(
-        "points",
-        curve_set(grpo, mel, metric="score"),
-        x_title="Training step",
-        annotations=notes,
-        references=lines,
-    )
+    notes = [{"x": 120, "text": "best reading", "series": "MEL"}]
+    lines = [{"y": 0.8, "label": "start of the field"}, {"x": 60, "label": "new data"}]
+    told: dict[str, Any] = {"x_title": "Training step", "annotations": notes, "reference": lines}
+    return figure(folder, "points", grpo, mel, metric="score", **told)
 
 
-def percent() -> Figure:
+def percent(folder: Path) -> Figure:
     """Two series of shares, in percent."""
     ours, base = curve("ours", [0, 50, 100], [0.3, 0.5, 0.62]), curve("base", [0, 50, 100], [0.3, 0.45, 0.5])
-    return figure("percent", curve_set(ours, base), percent=True)
+    return figure(folder, "percent", ours, base, format="percent")
 
 
-def longer() -> Figure:
+def longer(folder: Path) -> Figure:
     """Two series over the same axis as ``points`` and more of it."""
     lines = (curve(name, range(0, 310, 10), *make_runs(n, 3, 31), half=0.02) for n, name in enumerate("AB"))
-    return figure("longer", curve_set(*lines), x_title="Training step", height=200)
+    return figure(folder, "longer", *lines, x_title="Training step", height=200)
 
 
-def marked() -> Figure:
+def marked(folder: Path) -> Figure:
     """Two series with more marks than their points have room for side by side, and long words at two."""
     grpo = curve("GRPO", range(0, 160, 20), [0.74, 0.77, 0.795, 0.8, 0.8, 0.815, 0.82, 0.82])
     mel = curve("MEL", range(0, 160, 20), [0.74, 0.77, 0.79, 0.81, 0.8, 0.81, 0.84, 0.82])
@@ -260,31 +206,29 @@ def marked() -> Figure:
         (None, 66, "new data, of which nobody knows where it came from"),
         (None, 70, "restart"),
     ]
-    found = tuple(Annotation(x=x, text=text, series=series) for series, x, text in notes)
-    return figure("marked", curve_set(grpo, mel, metric="score"), x_title="Training step", marked=found)
+    found = [{"x": x, "text": text, **({"series": series} if series else {})} for series, x, text in notes]
+    return figure(folder, "marked", grpo, mel, metric="score", x_title="Training step", annotations=found)
 
 
-def dense() -> Figure:
+def dense(folder: Path) -> Figure:
     """Five series of five runs over 150 steps, with bands."""
     steps = range(0, 1500, 10)
-    return figure(
-        "dense",
-        curve_set(*(curve(name, steps, *make_runs(n, 5, 150), half=0.02) for n, name in enumerate("ABCDE"))),
-    )
+    lines = (curve(name, steps, *make_runs(n, 5, 150), half=0.02) for n, name in enumerate("ABCDE"))
+    return figure(folder, "dense", *lines)
 
 
-def cut() -> Figure:
+def cut(folder: Path) -> Figure:
     """Two series of which the y axis shows a part, with rings on its upper and lower edge."""
     upper = curve("upper", range(0, 60, 10), [0.9, 1.0, 1.0, 1.2, 0.95, 0.9])
     lower = curve("lower", range(0, 60, 10), [0.5, 0.6, 0.7, 0.5, 0.3, 0.52])
-    notes = (
-        Annotation(x=20, text="at the top", series="upper"),
-        Annotation(x=30, text="at the foot", series="lower"),
-    )
-    return figure("cut", curve_set(upper, lower), y_domain=(0.5, 1.0), annotations=notes)
+    notes = [
+        {"x": 20, "text": "at the top", "series": "upper"},
+        {"x": 30, "text": "at the foot", "series": "lower"},
+    ]
+    return figure(folder, "cut", upper, lower, y_domain=[0.5, 1.0], annotations=notes)
 
 
-def crowded() -> Figure:
+def crowded(folder: Path) -> Figure:
     """Six series that end within a hundredth, one of them early, and one apart."""
     ends = {"A": 0.8, "B": 0.803, "C": 0.806, "D": 0.809, "E": 0.797, "early": 0.801, "apart": 0.4}
     steps = {name: range(0, 80 if name == "early" else 110, 10) for name in ends}
@@ -292,90 +236,124 @@ def crowded() -> Figure:
         curve(name, steps[name], [end * n / len(steps[name]) for n, _ in enumerate(steps[name], 1)])
         for name, end in ends.items()
     )
-    return figure("crowded", curve_set(*lines))
+    return figure(folder, "crowded", *lines)
 
 
-def many() -> Figure:
+def many(folder: Path) -> Figure:
     """Twelve series: a legend row, and some of them grey."""
     names = [f"method {n}" for n in range(1, 13)]
     lines = (curve(name, range(80), *make_runs(n, 1, 80)) for n, name in enumerate(names))
-    return figure("many", curve_set(*lines))
+    return figure(folder, "many", *lines)
 
 
-def log_axes() -> Figure:
+def log_axes(folder: Path) -> Figure:
     """Two series over two log axes."""
     steps = np.geomspace(1, 10_000, 40).tolist()
     lines = (
         curve(name, steps, *(np.exp(-6 * run) for run in make_runs(n, 3, 40))) for n, name in enumerate("AB")
     )
-    return figure("log", curve_set(*lines, metric="loss", band="none"), x_scale="log", y_scale="log")
+    return figure(folder, "log", *lines, metric="loss", band="none", x_scale="log", y_scale="log")
 
 
-def decay() -> Figure:
-    """Runs that fall by the same factor at each step, on a log axis, over nine powers of ten."""
-    runs = [[start * 0.178**step for step in range(13)] for start in (120, 140, 160)]
-    named = curve_set(curve("base", range(13), *runs, half=1e-8), metric="loss")
-    (base,) = named.curves
-    spread = base.values * 0.36
-    wide = replace(base, low=base.values - spread, high=base.values + spread)
-    return figure("decay", replace(named, curves=(wide,)), y_scale="log", higher_is_better=False)
+def decay(folder: Path) -> Figure:
+    """Runs that fall by the same factor at each step, on a log axis, over nine powers of ten.
+
+    Half the interval of a mean is 36 % of it.
+    """
+    runs = [[start * 0.178**step for step in range(13)] for start in (119.71125, 140, 160.28875)]
+    base = curve("base", range(13), *runs)
+    return figure(folder, "decay", base, metric="loss", y_scale="log", higher_is_better=False)
 
 
-def wide() -> Figure:
+def wide(folder: Path) -> Figure:
     """Values, some of them with intervals, far below what the height of the plot shows."""
-    fall = (900, 3, 0.52, 0.41, -0.0042, 3e-8, 0)
-    near = curve("near", range(7), [0.99987, 1.5, 12, 250, 0.5, 1e-9, 0.03], half=0.0049)
-    return figure("wide", curve_set(curve("fall", range(7), fall), near, metric="loss"))
+    falls = zip(range(7), (900, 3, 0.52, 0.41, -0.0042, 3e-8, 0), strict=True)
+    nears = zip(range(7), (0.99987, 1.5, 12, 250, 0.5, 1e-9, 0.03), strict=True)
+    rows: list[tuple[object, ...]] = [("fall", step, "loss", value, "", "") for step, value in falls]
+    rows += [("near", step, "loss", value, value - 0.0049, value + 0.0049) for step, value in nears]
+    header = ("series", "step", "metric", "value", "low", "high")
+    data = {"runs.csv": write_table(header, rows), "runs.source.yml": _TITLE}
+    told = {"id": "wide", "source": "runs", "title": "loss by step", "higher_is_better": True}
+    made: Figure = draft_block(folder / "reports/wide", "curve", data, **told)
+    return made
 
 
-def smooth() -> Figure:
+def smooth(folder: Path) -> Figure:
     """A large figure of a curve that falls steadily, from a first value that is a thousand times as high."""
     fall = [50_257.0, *(19 + 11 * 0.997**step for step in range(2_500))]
-    return figure("smooth", curve_set(curve("A", range(2_501), fall), metric="perplexity"))
+    return figure(folder, "smooth", curve("A", range(2_501), fall), metric="perplexity", max_points=2_501)
 
 
-def two_axes() -> Figure:
+def two_axes(folder: Path) -> Figure:
     """Losses of two series on the left axis, accuracies below 1 of the same runs on the right one."""
-    steps = range(0, 110, 10)
-    rises = {name: make_runs(n, 3, 11) for n, name in enumerate(("one", "two"))}
-    losses = (curve(name, steps, *(3 - 2.5 * run for run in rise), half=0.1) for name, rise in rises.items())
-    accuracies = (curve(name, steps, *rise, half=0.02) for name, rise in rises.items())
-    sets = (curve_set(*losses, metric="loss"), curve_set(*accuracies, metric="accuracy"))
-    spec = wanted(
-        "two-axes",
-        "loss and accuracy",
-        y_title="loss",
-        higher_is_better=False,
-        annotations=(Annotation(x=50, text="half of it", series="two · accuracy"),),
-        references=(ReferenceLine(y=1.5, label="teacher"),),
-        right=RightAxis(("accuracy",), "accuracy", higher_is_better=True),
-    )
-    return draw_keyed_lines(sets, spec, context(*sets), {}, "series")
+    rows = []
+    for n, name in enumerate(("one", "two")):
+        rise = make_runs(n, 3, 11)
+        losses = curve(name, range(0, 110, 10), *(3 - 2.5 * run for run in rise), half=0.1)
+        accuracies = curve(name, range(0, 110, 10), *rise, half=0.02)
+        rows += [(*row, other[-1]) for row, other in zip(losses, accuracies, strict=True)]
+    data = {"runs.csv": write_table((*_COLUMNS, "loss", "accuracy"), rows), "runs.source.yml": _TITLE}
+    told: dict[str, Any] = {
+        "id": "two-axes",
+        "source": "runs",
+        "metric": ["loss", "accuracy"],
+        "axis": {"accuracy": "right"},
+        "title": "loss and accuracy by step",
+        "annotations": [{"x": 50, "text": "half of it", "series": "two · accuracy"}],
+        "reference": [{"y": 1.5, "label": "teacher"}],
+    }
+    made: Figure = draft_block(folder / "reports/two-axes", "curve", data, **told)
+    return made
 
 
-def pass_at_k() -> Figure:
+def pass_at_k(folder: Path) -> Figure:
     """pass@k of three series on 30 problems, two with 24 samples and one with 16."""
     rng = np.random.default_rng(20260101)
     ease = rng.beta(0.6, 0.4, size=30)[:, np.newaxis]
-    scores = np.stack([rng.random((30, 24)) < ease**power for power in (1, 1.5, 3)]).astype(np.float64)
-    scores[2, 5, 16:] = np.nan
-    problems = matrix(scores, series=("large", "middle", "small"))
-    context = score_context(*problems.series, source="made answers", benchmark="AIME")
-    return draw_passk("passk", PasskSettings(), score_pass_at_k(problems), context, problems=problems)
+    scores = {name: rng.random((30, 24)) < ease**power for name, power in _POWERS.items()}
+    rows = [
+        (name, f"p{problem:05}", sample, int(score))
+        for name, solved in scores.items()
+        for (problem, sample), score in np.ndenumerate(solved)
+        if (name, problem) != ("small", 5) or sample < 16
+    ]
+    data = {"AIME.csv": write_table(("series", "problem", "sample", "score"), rows)}
+    made: Figure = draft_block(folder / "reports/passk", "passk", data, id="passk", source="AIME")
+    return made
 
 
-def over_time() -> Figure:
+def over_time(folder: Path) -> Figure:
     """One series a week over a year, below zero at first, in UTC."""
-    steps = [1_700_000_000_000 + 7 * 86_400_000 * week for week in range(52)]
-    return figure("time", curve_set(curve("A", steps, [n / 10 - 1 for n in range(52)])), time=True)
+    rows = [
+        ("A", datetime.fromtimestamp(1_700_000_000 + 7 * 86_400 * week, UTC).isoformat(), week / 10 - 1)
+        for week in range(52)
+    ]
+    data = {"runs.csv": write_table(("series", "step", "accuracy"), rows), "runs.source.yml": _TITLE}
+    told = {"id": "time", "source": "runs", "title": "accuracy by step", "higher_is_better": True}
+    made: Figure = draft_block(folder / "reports/time", "curve", data, **told)
+    return made
 
 
-def hostile() -> Figure:
+def diagnostics(folder: Path) -> Panels:
+    """Finished panels, one for each metric."""
+    rows = []
+    for n, name in enumerate(("one", "two")):
+        made = curve(name, range(0, 35, 5), *make_runs(n, 2, 7))
+        rows += [(*row, row[-1], row[-1]) for row in made]
+    metrics = ["accuracy", "entropy", "kl"]
+    data = {"runs.csv": write_table((*_COLUMNS, *metrics), rows), "runs.source.yml": _TITLE}
+    told: dict[str, Any] = {"id": "diag", "source": "runs", "title": "Diagnostics", "metrics": metrics}
+    panels: Panels = draft_block(
+        folder / "reports/diag", "panels", data, **told, band="none", higher_is_better=True
+    )
+    return panels
+
+
+def hostile(folder: Path) -> Figure:
     """Series whose names try to be mark-up, properties of objects, or unreadable."""
     lines = (curve(name, range(10), np.arange(10) / 10 + n) for n, name in enumerate(HOSTILE))
-    return figure(
-        "hostile", curve_set(*lines, metric="<b>\"'&</b>"), title="</script><img src=x onerror=alert(2)>"
-    )
+    title = "</script><img src=x onerror=alert(2)>"
+    return figure(folder, "hostile", *lines, metric="<b>\"'&</b>", title=title)
 
 
 def authors() -> Figure:
@@ -416,11 +394,6 @@ def table_of_runs() -> ResultTable:
         for n in range(5)
     )
     return ResultTable("runs", "Runs", ("series", "seed"), rows, "A caption.", "series,seed\nA,0\n")
-
-
-def _metric(name: str) -> CurveSet:
-    lines = (curve(series, range(0, 35, 5), *make_runs(n, 2, 7)) for n, series in enumerate(("one", "two")))
-    return curve_set(*lines, metric=name, band="none")
 
 
 def make_runs(series: int, runs: int, steps: int) -> FloatArray:
