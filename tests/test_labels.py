@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pytest
+from drafted_blocks import draft_block, write_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_figures import context, curve, curve_set, figure, plot, spec, wave
@@ -17,26 +18,17 @@ from vega import VegaPicture
 
 from reportgen.core.errors import ReportError
 from reportgen.figures.axis import Axis, format_value, make_linear_axis, make_log_axis, position
-from reportgen.figures.curves.figure import draw_curve
 from reportgen.figures.curves.plotting import compute_margins, make_plot, place_end_labels, spread_apart
-from reportgen.figures.labels import (
-    Box,
-    Obstacles,
-    choose_places,
-    is_apart,
-    list_places_at_line,
-    list_places_at_point,
-)
 from reportgen.figures.paths import PIXELS_WIDE, make_line_paths
 from reportgen.figures.picture import draw_body, draw_picture
 from reportgen.figures.plot import EndLabel, SeriesLine, make_curve_spec
 from reportgen.figures.style import LABEL_SIZE, TICK_SIZE
 from reportgen.figures.text import measure_text
-from reportgen.settings.block_parts import Annotation
 from reportgen.settings.blocks import CurveSettings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from reportgen.figures.plot import Label, Mark, Plot
 
@@ -107,7 +99,13 @@ CURVES = curve_set(
 )
 
 
-def marked_plot(notes: Sequence[Annotation], *, own: Sequence[Annotation] = (), **block: Any) -> Plot:  # noqa: ANN401
+def note(x: float, text: str, series: str | None = None) -> Any:  # noqa: ANN401 - an annotation of a block
+    """What a block says to mark: a step, of a series if there is one."""
+    said = {"x": x, "text": text, **({"series": series} if series else {})}
+    return CurveSettings.model_validate({"title": "t", "annotations": [said]}).annotations[0]
+
+
+def marked_plot(notes: Sequence[Any], *, own: Sequence[Any] = (), **block: Any) -> Plot:  # noqa: ANN401
     """The plot of two series in which data or claims asked for marks, beside the author's own."""
     around = context(CURVES)
     settled = CurveSettings.model_validate({"title": "t", **block}).model_copy(
@@ -117,7 +115,7 @@ def marked_plot(notes: Sequence[Annotation], *, own: Sequence[Annotation] = (), 
 
 
 NOTES = st.builds(
-    Annotation,
+    note,
     x=st.integers(0, 140).map(float),
     text=st.sampled_from(WORDS) | st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=40),
     series=st.sampled_from(["GRPO", "MEL", None]),
@@ -125,7 +123,7 @@ NOTES = st.builds(
 
 
 @given(st.lists(NOTES, max_size=12), st.sampled_from([120, 220, 320]), st.sampled_from([(), (NOTES,)]))
-def test_words_never_lie_on_each_other(notes: list[Annotation], height: int, own: tuple[Any, ...]) -> None:
+def test_words_never_lie_on_each_other(notes: list[Any], height: int, own: tuple[Any, ...]) -> None:
     """Not on other marks' words, not on names at the line ends, nor does a leader cross words."""
     made = marked_plot(notes[3:] if own else notes, own=notes[:3] if own else (), height=height)
     for width in (NARROW, 600, 900, 1600):
@@ -134,7 +132,7 @@ def test_words_never_lie_on_each_other(notes: list[Annotation], height: int, own
 
 @settings(max_examples=tries(20, 200))
 @given(st.lists(NOTES, min_size=1, max_size=5))
-def test_words_stay_inside_a_narrow_picture(notes: list[Annotation]) -> None:
+def test_words_stay_inside_a_narrow_picture(notes: list[Any]) -> None:
     """On a telephone nothing reaches beyond the figure, or the page would scroll sideways."""
     made = marked_plot(notes)
     for mark in (*made.references, *made.annotations):
@@ -149,39 +147,40 @@ def test_words_stay_inside_a_narrow_picture(notes: list[Annotation]) -> None:
 def test_a_few_marks_all_get_their_words() -> None:
     """Five or six sentences about a curve are told in it, ring and words together, always alike."""
     notes = [
-        Annotation(x=120, text="best 0.84", series="MEL"),
-        Annotation(x=30, text="dip 0.76", series="MEL"),
-        Annotation(x=120, text="widest gap 0.02", series="GRPO"),
-        Annotation(x=60, text="plateau", series="GRPO"),
-        Annotation(x=140, text="both 0.82", series="MEL"),
-        Annotation(x=50, text="crossing", series="GRPO"),
+        note(120, "best 0.84", "MEL"),
+        note(30, "dip 0.76", "MEL"),
+        note(120, "widest gap 0.02", "GRPO"),
+        note(60, "plateau", "GRPO"),
+        note(140, "both 0.82", "MEL"),
+        note(50, "crossing", "GRPO"),
     ]
     assert all(mark.label for mark in marked_plot(notes).annotations)
     assert marked_plot(notes) == marked_plot(notes)
     assert marked_plot([]).annotations == ()
 
 
-def test_words_without_room_are_told_below_and_keep_their_ring() -> None:
+def test_words_without_room_are_told_below_and_keep_their_ring(tmp_path: Path) -> None:
     """What is most important has its words in the picture; the rest stands in the caption."""
-    notes = tuple(Annotation(x=60 + n, text=f"mark number {n}", series="MEL") for n in range(60))
-    around = context(CURVES)
-    wish = make_curve_spec("one", CurveSettings(title="t"), "accuracy", around, notes)
-    made, shown = make_plot(CURVES, wish, around), draw_curve(CURVES, wish, around)
-    labelled = [mark.text for mark in made.annotations if mark.label]
-    left = [mark.text for mark in made.annotations if not mark.label]
+    rows = [
+        (line.series, *point) for line in CURVES.curves for point in zip(line.steps, line.values, strict=True)
+    ]
+    notes = [{"x": 60 + n, "text": f"mark number {n}", "series": "MEL"} for n in range(60)]
+    data = {"runs.csv": write_table(("series", "step", "accuracy"), rows)}
+    shown = draft_block(tmp_path, "curve", data, id="one", source="runs", annotations=notes)
+    svg = str(shown.inline_svg)
+    labelled = re.findall(r"<text[^>]*>(mark number \d+)</text>", svg)
+    left = re.findall(r"<title>(mark number \d+)</title>", svg)
     assert labelled[0] == "mark number 0"
-    assert len(left) > len(labelled)
-    assert len(labelled) > 5
+    assert len(left) > len(labelled) > 5
+    assert sorted([*labelled, *left]) == sorted(str(one["text"]) for one in notes)
     assert f" and {left[-1]} (at step {60 + int(left[-1].split()[-1])})." in shown.caption
     assert "mark number 0 " not in shown.caption
-    svg = str(shown.inline_svg)
     assert svg.count('<g class="rg-annotation">') == 60
-    assert svg.count("<title>mark number") == len(left)
 
 
 def test_words_far_from_their_point_have_a_leader() -> None:
     """A thin line says whose words they are; words at their point need none."""
-    notes = [Annotation(x=60 + 6 * n, text=words, series="GRPO") for n, words in enumerate(WORDS[:5])]
+    notes = [note(60 + 6 * n, words, "GRPO") for n, words in enumerate(WORDS[:5])]
     labels = [label_of(mark) for mark in marked_plot(notes).annotations]
     away = [label for label in labels if label.leader]
     assert away
@@ -201,34 +200,40 @@ def test_lines_are_left_clear_where_that_costs_little() -> None:
 
 def test_a_label_is_moved_off_a_line_next_to_it() -> None:
     """A line that rises at the left of the last mark leaves room below it, a little to the right."""
-    rising = np.full((1, 481), np.nan)
-    rising[0, 374:416] = np.linspace(60, -5, 42)
-    places = list(list_places_at_point(1, 20, (56, 56), 200))
-    (usual,) = choose_places([places], Obstacles((), (), np.empty((0, 481))))
-    (moved,) = choose_places([places], Obstacles((), (), rising))
-    assert usual is not None
-    assert moved is not None
-    assert (usual.anchor, usual.dx, moved.anchor, moved.dx) == ("end", 0, "end", 10)
+    level = curve("a", [0.9375] * 11, steps=range(0, 110, 10))
+    rising = curve("b", [0.8125, 1.0], steps=[78, 86])
+    block: dict[str, Any] = {
+        "annotations": [{"x": 100, "text": "ends here", "series": "a"}],
+        "y_domain": (0, 1),
+    }
+    usual, moved = (
+        label_of(plot(curve_set(*curves), **block).annotations[0]) for curves in ([level], [level, rising])
+    )
+    assert (usual.anchor, usual.dx, usual.dy) == ("end", 0, 22)
+    assert (moved.anchor, moved.dx, moved.dy) == ("end", 10, 22)
 
 
 def test_symbols_are_left_clear_where_that_costs_little() -> None:
-    """Where the best place is on the symbol of another value, the words take another, also with a leader."""
-    nothing, at = np.empty((0, 481)), Box(0.5, ((-3, 3), (-3, 3)), 82, 88)
-    places = list(list_places_at_point(0.5, 100, (80, 80), 200))
-    (usual,) = choose_places([places], Obstacles((), (), nothing))
-    (moved,) = choose_places([places], Obstacles((), (), nothing, points=[at]))
-    assert usual is not None
-    assert moved is not None
-    assert not is_apart(usual.box, at)
-    assert is_apart(moved.box, at)
-    assert moved.cost < usual.cost + 40
+    """Where the best place is on the symbol of another value, the words take another."""
+    marked = curve("a", [0.61, 0.4, 0.65, 0.32, 0.43], steps=[0, 25, 50, 75, 100])
+    other = curve("b", [0.38, 0.53, 0.7, 0.42, 0.33], steps=[0, 30, 52, 80, 100])
+    block: dict[str, Any] = {"y_domain": (0, 1), "height": 160}
+    block["annotations"] = [{"x": 50, "text": "here it is", "series": "a"}]
+    made = plot(curve_set(marked, other), **block)
+    (mark,) = made.annotations
+    x, y = 0.52 * PIXELS_WIDE, 0.3 * 160
+    symbol = Rectangle(x - 3, x + 3, y - 3, y + 3)
+    below = covered(made, mark, PIXELS_WIDE)
+    assert (label_of(mark).anchor, label_of(mark).dy) == ("middle", 22)
+    assert not overlap(below, symbol)
+    assert overlap(below._replace(top=below.top - 34, bottom=below.bottom - 34), symbol)
 
 
 def test_words_at_the_right_edge_stand_inside_the_plot() -> None:
     """A name at the line's end pushes them away, and a line down turns them to the left."""
-    made = marked_plot([Annotation(x=140, text="ends level", series="MEL")])
+    made = marked_plot([note(140, "ends level", "MEL")])
     assert label_of(made.annotations[0]).anchor == "end"
-    first, last = marked_plot([Annotation(x=20, text="new data"), Annotation(x=140, text="end")]).references
+    first, last = marked_plot([note(20, "new data"), note(140, "end")]).references
     assert (label_of(first).anchor, label_of(last).anchor) == ("start", "end")
 
 
@@ -250,7 +255,7 @@ def test_long_words_are_shortened_in_a_narrow_picture_only() -> None:
 @pytest.mark.parametrize("block", [{"x_domain": (0, 50)}, {"y_domain": (0.7, 0.78)}])
 def test_what_was_marked_outside_the_axes_is_left_out(block: dict[str, Any]) -> None:
     """Data and claims ask for marks without knowing the axes; an author is told."""
-    notes = [Annotation(x=120, text="best", series="MEL"), Annotation(x=30, text="dip", series="MEL")]
+    notes = [note(120, "best", "MEL"), note(30, "dip", "MEL")]
     assert [mark.text for mark in marked_plot(notes, **block).annotations] == ["dip"]
     with pytest.raises(ReportError, match="axis runs from"):
         marked_plot((), own=notes, **block)
@@ -259,12 +264,12 @@ def test_what_was_marked_outside_the_axes_is_left_out(block: dict[str, Any]) -> 
 def test_what_was_marked_of_a_series_or_step_that_is_not_there_is_left_out() -> None:
     """A figure may show fewer series than its source, and a log axis fewer values."""
     notes = [
-        Annotation(x=20, text="a", series="PPO"),
-        Annotation(x=500, text="b", series="MEL"),
-        Annotation(x=900, text="c"),
-        Annotation(x=0, text="d", series="MEL"),
-        Annotation(x=20, text="e", series="MEL"),
-        Annotation(x=20, text="e", series="MEL"),
+        note(20, "a", "PPO"),
+        note(500, "b", "MEL"),
+        note(900, "c"),
+        note(0, "d", "MEL"),
+        note(20, "e", "MEL"),
+        note(20, "e", "MEL"),
     ]
     made = marked_plot(notes, x_scale="log", x_domain=(10, 140))
     assert [mark.text for mark in (*made.references, *made.annotations)] == ["e"]
@@ -296,24 +301,23 @@ def test_words_stand_where_vega_writes_them() -> None:
     assert np.abs(np.array(vega.places("notes")) - np.array(ours)).max() <= 0.5
 
 
-def test_the_more_important_label_keeps_its_place_when_only_one_fits() -> None:
+def test_the_more_important_label_keeps_its_place_when_not_all_fit() -> None:
     """Another round counts only if it leaves out fewer words, or less important ones."""
-    drawn = Obstacles((), (), np.empty((0, 481)))
-    wishes = [list(list_places_at_line(0.5, (120, 120), 12)) for _ in range(3)]
-    first, second, third = choose_places(wishes, drawn)
-    assert first is not None
-    assert second is not None
-    assert third is None
+    notes = [{"x": 50, "text": f"line number {n} is here"} for n in range(20)]
+    curves = curve_set(curve("a", [0.1] * 3, steps=[0, 50, 100]))
+    made = plot(curves, annotations=notes, height=120, y_domain=(0, 1))
+    assert [bool(mark.label) for mark in made.references] == [True] * 16 + [False] * 4
 
 
 def test_words_that_found_no_room_take_the_first_turn() -> None:
-    """A label with one place only gets it, where the other has several."""
-    drawn = Obstacles((), (), np.empty((0, 481)))
-    many = list(list_places_at_point(0.5, 60, (80, 80), 120))
-    one = [min(many, key=lambda place: place.cost)]
-    wide, narrow = choose_places([many, one], drawn)
-    assert wide is not None
-    assert narrow == one[0]
+    """A mark that the words of lines shut in gets the place beside it, since the lines have several."""
+    notes: list[dict[str, Any]] = [{"x": 40, "text": f"line number {n} is here"} for n in range(3)]
+    notes.append({"x": 50, "text": "highest", "series": "a"})
+    curves = curve_set(curve("a", [0.1, 0.97, 0.1], steps=[0, 50, 100]))
+    made = plot(curves, annotations=notes, y_domain=(0, 1))
+    (highest,) = made.annotations
+    assert (label_of(highest).anchor, label_of(highest).leader) == ("start", None)
+    assert all(mark.label for mark in made.references)
 
 
 # ---- names at line ends, and labels of steps ---------------------------------------------------------------
