@@ -14,12 +14,14 @@ from drafted_blocks import draft_block, write_table
 from hypothesis import given
 from hypothesis import strategies as st
 from made_figures import HOSTILE
+from made_reviews import EVERYTHING
 from vega import VegaPicture
 
 import reportgen
 from reportgen.figures.paths import PIXELS_WIDE
 from reportgen.figures.style import LABEL_SIZE
 from reportgen.figures.text import NARROWEST, WIDEST_NAME, break_name, measure_text, shorten_name
+from reportgen.review.images import draw_svgs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -211,6 +213,16 @@ def test_the_style_sheet_moves_dots_as_far_as_rows_have_room_for(mixed: Figure, 
         circles = [one for mark in of_class(root, "rg-mark") for one in mark.iter(f"{SVG}circle")]
         low = max(float(one.get("cy") or 0) + float(one.get("r") or 0) for one in circles)
         assert low + int(moved[1]) <= float(root[0].get("height") or 0)
+    # A picture of a review, which has no style sheet, has them there.
+    page, file = str(mixed.inline_svg), dict(draw_svgs(EVERYTHING, 4))["benchmarks-math-scores-light"]
+    (still, below), (first, dot) = (
+        [
+            float(re.findall(where, svg)[0])
+            for where in (rf'<text x="{x}" y="([\d.]+)">', r'<circle[^>]* cy="([\d.]+)"')
+        ]
+        for svg, x in ((page.partition("rg-narrow")[2], 8), (file, -16))
+    )
+    assert dot - first == below - still + int(moved[1])
 
 
 def test_groups_are_bands_with_their_word(mixed: Figure) -> None:
