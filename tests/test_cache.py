@@ -19,10 +19,18 @@ from hypothesis import strategies as st
 
 from reportgen.core.cache import Cache, FileHashes, cache_folder
 from reportgen.site.replacing.records import record_folder
-from reportgen.site.reuse import manifest
-from reportgen.site.reuse.manifest import Build, Summary, check_unchanged, list_repository_files
+from reportgen.site.reuse.manifest import (
+    Build,
+    Summary,
+    check_unchanged,
+    describe_environment,
+    list_repository_files,
+)
+from reportgen.site.reuse.manifest import remove as remove_manifest
+from reportgen.site.reuse.manifest import write as write_manifest
 
 PARTS = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=5), max_size=4)
+MANIFEST = "reportgen.site.reuse.manifest"
 MADE = Summary(pages=2, figures=3, cache_hits=4, warnings=0)
 
 
@@ -262,7 +270,7 @@ class Project:
         """Write down a build that began now."""
         build = Build(self.config, self.root / "site", MADE, started(self.root))
         record_folder(self.root / "site", cache_folder(self.root))
-        manifest.write(build, [self.config, self.page.parent, self.data.parent], {}, {})
+        write_manifest(build, [self.config, self.page.parent, self.data.parent], {}, {})
 
     def unchanged(self) -> bool:
         """Whether the next build would be spared."""
@@ -282,7 +290,7 @@ def test_nothing_changed(project: Project) -> None:
     assert check_unchanged(project.config, strict=False) == MADE
     assert check_unchanged(project.config, strict=True) == MADE
     for _ in range(2):
-        manifest.remove(project.root)
+        remove_manifest(project.root)
     assert not project.unchanged()
 
 
@@ -296,15 +304,15 @@ def test_another_environment_asks_for_a_build(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another Python, or another version of a package, such as of a theme, may give another site."""
-    here = manifest.describe_environment()
+    here = describe_environment()
     for name, value in (("SOURCE_DATE_EPOCH", "86400"), ("python", "4.0"), ("packages", "others")):
         assert name in here
         with monkeypatch.context() as patch:
-            patch.setattr(manifest, "describe_environment", partial(dict, here, **{name: value}))
+            patch.setattr(f"{MANIFEST}.describe_environment", partial(dict, here, **{name: value}))
             assert not project.unchanged()
     (tmp_path / "site-packages" / "mkdocs-9.9.9.dist-info").mkdir(parents=True)
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path / "site-packages")])
-    assert manifest.describe_environment() != here
+    assert describe_environment() != here
     assert not project.unchanged()
 
 
@@ -327,7 +335,7 @@ def test_a_file_that_is_saved_during_the_build_is_no_input_of_it(project: Projec
     """The build may have read what stood there before; the next one is a real one."""
     build = Build(project.config, project.root / "site", MADE, started(project.root))
     project.page.write_text("saved in the middle of the build", encoding="utf-8")
-    manifest.write(build, [project.page.parent], {}, {})
+    write_manifest(build, [project.page.parent], {}, {})
     assert not project.unchanged()
 
 
@@ -349,7 +357,7 @@ def test_a_damaged_manifest_is_none(project: Project) -> None:
 def test_hashes_that_are_known_are_not_computed_again(project: Project) -> None:
     """Data of gigabytes were hashed when they were read."""
     build = Build(project.config, project.root / "site", MADE, started(project.root))
-    manifest.write(build, [project.data.parent], {str(project.data): "known"}, {})
+    write_manifest(build, [project.data.parent], {str(project.data): "known"}, {})
     assert read_inputs(project)[str(project.data)][2] == "known"
 
 
@@ -374,7 +382,7 @@ def test_a_file_that_could_not_be_read_asks_for_a_build(
         return plain(path, mode, **more)  # type: ignore[call-overload]
 
     with monkeypatch.context() as patch:
-        patch.setattr(manifest, "open", closed, raising=False)
+        patch.setattr(f"{MANIFEST}.open", closed, raising=False)
         patch.setattr(os, "access", lambda path, _: str(path) != str(project.data))
         project.record()
     assert not project.unchanged()

@@ -7,7 +7,7 @@ import math
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pytest
@@ -15,9 +15,11 @@ from made_files import KINDS
 from made_sources import LONG, Data, measurements
 
 import reportgen as rg
+from reportgen.core import engines
 from reportgen.core.cache import Cache
 from reportgen.core.errors import ReportError
-from reportgen.formats import archive, registry
+from reportgen.formats.archive import Archive
+from reportgen.formats.registry import find_format, load_reader
 from reportgen.read import (
     make_frame,
     open_path,
@@ -27,8 +29,7 @@ from reportgen.read import (
 )
 from reportgen.read.plan import MeasurementQuery, build_statement, plan_measurements
 from reportgen.settings.loading import load_source_settings
-from reportgen.statistics.curves import reduce as reduce_module
-from reportgen.statistics.curves.reduce import reduce
+from reportgen.statistics.curves.reduce import reduce, reduce_large
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -191,13 +192,13 @@ def test_members_are_unpacked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     cache = Cache(tmp_path / "cache")
     Data(tmp_path).write("s.zip", KINDS["zip"](RUNS))
     reads: list[str] = []
-    real = archive.Archive.read
+    real = Archive.read
 
-    def read(self: archive.Archive, name: str) -> bytes:
+    def read(self: Archive, name: str) -> bytes:
         reads.append(name)
         return real(self, name)
 
-    monkeypatch.setattr(archive.Archive, "read", read)
+    monkeypatch.setattr(Archive, "read", read)
 
     def count() -> int:
         source = open_source(tmp_path, "data", "s", load_settings=load_source_settings, cache=cache)
@@ -226,9 +227,9 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def _load_reader() -> Any:  # noqa: ANN401 - a module
-    form = registry.find_format("step_json")
+    form = find_format("step_json")
     assert form is not None
-    return registry.load_reader(form)
+    return load_reader(form)
 
 
 def write_runs(root: Path, **runs: list[float]) -> Data:
@@ -365,7 +366,7 @@ def test_points_are_those_of_the_large_reduction(tmp_path: Path) -> None:
     """What is frozen is what a build computes of the whole table, bit by bit."""
     values = [math.sin(place) * 10.0 ** (place % 9) for place in range(2000)]
     rows = [{"step": float(place), "value": value} for place, value in enumerate(values)]
-    expected = reduce_module.reduce_large(measurements(rows), max_points=50, smooth=0)["score"].runs[0]
+    expected = reduce_large(measurements(rows), max_points=50, smooth=0)["score"].runs[0]
     table = duckdb.connect()
     table.execute(
         "CREATE TABLE t AS SELECT unnest($steps) AS step, unnest($values) AS score",
@@ -381,8 +382,7 @@ def test_points_are_those_of_the_large_reduction(tmp_path: Path) -> None:
 
 def test_what_cannot_be_frozen_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An old engine, more runs or points than a client can hold, and a table that is written to."""
-    connection, reduction = duckdb.connect(), cast("Any", reduce_module)
-    fetch = reduction.fetch
+    connection, fetch = duckdb.connect(), engines.fetch
 
     def raise_version(*_: object, **__: object) -> None:
         raise ValueError("Minimum version of duckdb supported by Narwhals is (1, 1), found: (0, 9)")
@@ -406,7 +406,7 @@ def test_what_cannot_be_frozen_leaves_nothing(tmp_path: Path, monkeypatch: pytes
         connection.execute("INSERT INTO rows VALUES (9, 9)")
         return fetch(*arguments)
 
-    monkeypatch.setattr(reduce_module, "fetch", write)
+    monkeypatch.setattr("reportgen.statistics.curves.reduce.fetch", write)
     said = refuse(tmp_path / "x", connection.table("rows"))
     assert "the table changed while it was read: it had 9 rows, and has 1" in said
     assert "Freeze one version of it, such as a snapshot of Iceberg" in said

@@ -24,7 +24,6 @@ from made_projects import write_report
 from made_sources import Data
 from tries import is_slow, slow_after
 
-from reportgen.formats import archive
 from reportgen.formats.archive import open_archive
 from reportgen.formats.runs import UnreadableError
 
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+ARCHIVE: Final = "reportgen.formats.archive"
 MOST_MB: Final = 700
 MIB: Final = 1 << 20
 LARGEST_DOCUMENT, LARGEST_PART, LARGEST, MOST_COLUMNS = 256 * MIB, 128 * MIB, 16 * MIB, 20_000
@@ -273,21 +273,21 @@ def test_what_counts_is_what_is_unpacked(
     """Of a member and of all of them, however many times one is read; members are counted, too."""
     path = tmp_path / "a.zip"
     path.write_bytes(zipped({"a.json": bytes(200_000)}, method))
-    monkeypatch.setattr(archive, "LARGEST_PART", 100_000)
+    monkeypatch.setattr(f"{ARCHIVE}.LARGEST_PART", 100_000)
     with pytest.raises(UnreadableError, match="unpacks to more than"):
         read_member(path)
-    monkeypatch.setattr(archive, "LARGEST_PART", 1 << 20)
-    monkeypatch.setattr(archive, "LARGEST_TOTAL", 300_000)
+    monkeypatch.setattr(f"{ARCHIVE}.LARGEST_PART", 1 << 20)
+    monkeypatch.setattr(f"{ARCHIVE}.LARGEST_TOTAL", 300_000)
     with open_archive(path) as found:
         found.read("a.json")
         with pytest.raises(UnreadableError, match="with what was read before"):
             found.read("a.json")
-    monkeypatch.setattr(archive, "MOST_MEMBERS", 2)
+    monkeypatch.setattr(f"{ARCHIVE}.MOST_MEMBERS", 2)
     path.write_bytes(zipped({str(place): b"" for place in range(3)}))
     with pytest.raises(UnreadableError, match="more than 2 members"):
         read_member(path)
     # The list of members of a large torn archive would have to be made of all of it.
-    monkeypatch.setattr(archive, "LARGEST_PART", 20)
+    monkeypatch.setattr(f"{ARCHIVE}.LARGEST_PART", 20)
     path.write_bytes(zipped({"a.json": b"{}"})[:-30])
     with pytest.raises(UnreadableError, match="no whole zip archive"):
         read_member(path)
@@ -344,7 +344,7 @@ def test_sparse_and_large_members(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """A header may claim any size; what counts is what is unpacked, and large data are an error."""
     data, rows = Data(tmp_path), b"step,loss\n1,2\n"
     with monkeypatch.context() as patch:
-        patch.setattr(archive, "LARGEST_PART", 1000)
+        patch.setattr(f"{ARCHIVE}.LARGEST_PART", 1000)
         data.write("s.tar", pack_tar(a=rows, b=b"step,loss\n" + os.urandom(2000).hex().encode()))
         assert "for b.csv" in data.problems("s")[0]
     claimed, info = bytearray(pack_tar(a=rows)), tarfile.TarInfo("a.csv")

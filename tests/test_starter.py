@@ -23,8 +23,14 @@ from hypothesis import strategies as st
 from packaging.requirements import Requirement
 from tries import slow_after
 
-from reportgen.site import starter
-from reportgen.site.starter import PUBLISHING, REVIEWING, write_starter, write_workflows
+from reportgen.site.starter import (
+    PUBLISHING,
+    REVIEWING,
+    UnknownSourceError,
+    find_requirement,
+    write_starter,
+    write_workflows,
+)
 
 ROOT = Path(__file__).parents[1]
 STARTER = "reportgen/site/starter"
@@ -312,9 +318,9 @@ def test_whatever_is_noted_gives_a_safe_requirement_or_a_reason(record: object) 
             return json.dumps(record)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(starter, "distributions", lambda **_: [Noted()])
+        patch.setattr("reportgen.site.starter.distributions", lambda **_: [Noted()])
         try:
-            requirement = starter.find_requirement()
-        except starter.UnknownSourceError:
+            requirement = find_requirement()
+        except UnknownSourceError:
             return
     assert re.fullmatch(r"mkdocs-reportgen @ (git\+)?https://[\w.:/~+@#=-]+", requirement, re.ASCII)

@@ -19,7 +19,6 @@ from started_server import Server, start_server
 
 import reportgen as rg
 from reportgen.core import engines
-from reportgen.statistics.curves import reduce as reduce_module
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -355,7 +354,7 @@ def test_a_cluster_that_is_lost(server: Server, tmp_path: Path, monkeypatch: pyt
         server.kill()
         return found
 
-    monkeypatch.setattr(reduce_module, "fetch", lose)
+    monkeypatch.setattr("reportgen.statistics.curves.reduce.fetch", lose)
     with pytest.raises(rg.ReportError) as error:
         rg.freeze(frame, folder, metrics=["loss"])
     (problem,) = error.value.problems
