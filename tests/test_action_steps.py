@@ -22,7 +22,6 @@ from made_archives import REPORT, commit
 from made_projects import write_report
 from made_reviews import EVERYTHING, make_review
 
-from reportgen.archive.publishing import previews
 from reportgen.review.comment import CommentContext, write_comment
 from reportgen.review.images import draw_pictures
 from reportgen.review.model import MOST_BYTES, Origin, write_review
@@ -240,14 +239,14 @@ def test_only_an_archive_that_is_to_be_signed_is_signed() -> None:
 
 
 def test_actions_publish_the_previews_that_the_program_takes() -> None:
-    """What a runner collects and links to, without the program at hand, has its limits."""
+    """What a runner collects and links to has the limits that ``test_publish_assemble.py`` shows of it."""
     for name in ("publish/collect.py", "comment/post_comment.py"):
         text = (ROOT / "action" / name).read_text("utf-8")
         stated = {
             key: int(number) for key, number in re.findall(r"^(MOST_\w+) = ([\d_]+)$", text, re.MULTILINE)
         }
-        assert stated["MOST_PREVIEW"] == previews.LARGEST
-        assert stated.get("MOST_PREVIEWS", previews.MOST) == previews.MOST
+        assert stated["MOST_PREVIEW"] == 30_000_000
+        assert stated.get("MOST_PREVIEWS", 25) == 25
 
 
 # ---- what strangers leave

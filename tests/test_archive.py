@@ -19,6 +19,7 @@ import sys
 import zipfile
 from importlib.metadata import version
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -26,12 +27,10 @@ from command_line import call, run
 from example_site import copy_example
 from made_archives import CITED, REPORT, archive, commit, invoke, pack, read_provenance, unpack
 from made_projects import RUNS, files_below, share_cache, write_file, write_report
+from mkdocs.structure.pages import Page
 from tries import slow_after, tries
 
-from reportgen.archive import archiving, provenance
 from reportgen.archive.contents import Member, check_members, check_size
-from reportgen.archive.one_file import write_one_file
-from reportgen.archive.packing import make_wheel
 from reportgen.core import intact
 from reportgen.core.errors import Severity
 
@@ -39,7 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType, FrameType
 
-PACKAGE = Path(archiving.__file__).parents[1]
+RENDER = "reportgen.archive.one_file.render_template"
+PACKAGE = Path(intact.__file__).parents[1]
 SAME = "Built again: every figure is the same."
 NOT_RUN = f"{SAME} Not built: 1 chart of functions, which are not run."
 SCORES = "series,problem,score\n" + "".join(
@@ -139,7 +139,7 @@ def test_a_built_site_is_not_built_again(copy: Path, monkeypatch: pytest.MonkeyP
         pytest.fail("the site is up to date")
 
     with monkeypatch.context() as patch:
-        patch.setattr(archiving, "publish", build_again)
+        patch.setattr(Page, "render", build_again)
         code, text, target = archive_here(copy)
     assert code == 0, text
     assert target.read_bytes() == first
@@ -151,13 +151,14 @@ def test_a_file_that_changes_while_it_is_packed(
 ) -> None:
     """Once, and the archive is of the new data; again, and there is none."""
     changes = iter([RUNS.replace("0.84", f"0.8{number}") for number in range(times)])
+    render = resolve_name(RENDER)
 
-    def write_meanwhile(site: Path, **options: Any) -> str:  # noqa: ANN401 - as the function's own
+    def write_meanwhile(*given: Any, **named: Any) -> str:  # noqa: ANN401 - passed on
         if content := next(changes, None):
             write_file(copy / "data/runs.csv", content)
-        return write_one_file(site, **options)
+        return render(*given, **named)
 
-    monkeypatch.setattr(archiving, "write_one_file", write_meanwhile)
+    monkeypatch.setattr(RENDER, write_meanwhile)
     code, text, target = archive_here(copy)
     if times == 1:
         assert code == 0, text
@@ -168,38 +169,39 @@ def test_a_file_that_changes_while_it_is_packed(
         assert "data/runs.csv: error: the file changed while it was archived" in text
 
 
-@pytest.mark.parametrize(
-    ("module", "changed"),
-    [
-        ("statistics/scores.py", {"scores.md"}),
-        ("statistics/intervals.py", {"scores.md"}),
-        ("statistics/curves/bands.py", {"index.md", "other.md", "table.md"}),
-        # Points are read of answers, too, and verdicts name the leader of curves.
-        ("statistics/curves/points.py", {"scores.md", "index.md", "other.md", "table.md"}),
-        ("statistics/verdicts.py", {"scores.md", "index.md", "other.md", "table.md"}),
-        ("claims/run_facts.py", {"table.md"}),
-        ("core/words.py", set()),
-    ],
-)
-def test_an_estimator_changes_the_provenance_of_what_it_computes(
-    copy: Path, packed: Path, monkeypatch: pytest.MonkeyPatch, module: str, changed: set[str]
-) -> None:
-    """And of nothing else."""
-    package = copy.parent / "package"
-    for name in ("statistics", "claims", "core"):
-        shutil.copytree(PACKAGE / name, package / name)
-    with (package / module).open("a", encoding="utf-8") as file:
-        file.write("# another estimator\n")
-    monkeypatch.setattr(provenance, "_PACKAGE", package)
-    provenance._hash_code.cache_clear()
-    try:
-        code, text, target = archive_here(copy)
-    finally:
-        provenance._hash_code.cache_clear()
-    assert code == 0, text
-    before, after = read_provenance(packed), read_provenance(target)
-    assert before.keys() == after.keys()
-    assert {name.partition("#")[0] for name in before if before[name] != after[name]} == changed
+COMPUTED = {
+    "statistics/scores.py": {"scores.md"},
+    "statistics/intervals.py": {"scores.md"},
+    "statistics/curves/bands.py": {"index.md", "other.md", "table.md"},
+    # Points are read of answers, too, and verdicts name the leader of curves.
+    "statistics/curves/points.py": {"scores.md", "index.md", "other.md", "table.md"},
+    "statistics/verdicts.py": {"scores.md", "index.md", "other.md", "table.md"},
+    "claims/run_facts.py": {"table.md"},
+    "core/words.py": set(),
+}
+
+
+def test_an_estimator_changes_the_provenance_of_what_it_computes(packed: Path) -> None:
+    """And of nothing else: each figure has the SHA-256 of the text of its modules, and of their paths."""
+    figures = read_provenance(packed)
+    named = {one["module"]: one["sha256"] for figure in figures.values() for one in figure["statistics"]}
+    for name, sha256 in named.items():
+        files = sorted((PACKAGE / name).glob("*.py")) or [PACKAGE / name]
+        texts = [f"{path.relative_to(PACKAGE).as_posix()}\0{path.read_text('utf-8')}\0" for path in files]
+        assert hashlib.sha256("".join(texts).encode()).hexdigest() == sha256, name
+    for module, pages in COMPUTED.items():
+        assert (PACKAGE / module).is_file()
+        covers = {module, module.rpartition("/")[0]}
+        found = {
+            name
+            for name, figure in figures.items()
+            if covers & {one["module"] for one in figure["statistics"]}
+        }
+        assert {name.partition("#")[0] for name in found} == pages, module
+        assert found == {name for name in figures if name.partition("#")[0] in pages}, module
+        assert all(
+            one["sha256"] == named[one["module"]] for name in found for one in figures[name]["statistics"]
+        )
 
 
 # Blocks whose statistics differ, with their settings.
@@ -420,11 +422,9 @@ def test_the_python_of_a_rebuild_may_have_a_relative_path(
 
 
 @pytest.mark.slow
-def test_the_packed_tool_can_be_installed(tmp_path: Path) -> None:
+def test_the_packed_tool_can_be_installed(root: Path, tmp_path: Path) -> None:
     """By pip, without network."""
-    name, content = make_wheel()
-    wheel = tmp_path / name
-    wheel.write_bytes(content)
+    (wheel,) = unpack(archive(root, "wheel.zip", "--tool"), tmp_path / "there").glob("*.whl")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "new"], check=True)
     python = str(tmp_path / "new/bin/python")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python, "install"]

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from command_line import call
@@ -21,7 +21,6 @@ from mkdocs.config import load_config
 from mkdocs.exceptions import Abort
 from tries import slow_after, tries
 
-from reportgen.archive import archiving
 from reportgen.core import CACHE_DIR
 from reportgen.core.errors import ReportError
 from reportgen.site.publishing import publish
@@ -345,17 +344,11 @@ def test_a_hub_that_was_killed_is_updated(report: Path, calls: int) -> None:
 
 
 @pytest.mark.parametrize("option", ["--to", "--one-file"])
-def test_a_file_that_appears_while_a_report_is_archived_stays(
-    report: Path, monkeypatch: pytest.MonkeyPatch, option: str
-) -> None:
-    """It is looked at again before it would be replaced."""
-    update = archiving._update_site
-
-    def meddle(*arguments: Any) -> None:  # noqa: ANN401 - as the real one
-        update(*arguments)
-        write_file(report / "packed", "mine")
-
-    monkeypatch.setattr(archiving, "_update_site", meddle)
+def test_a_file_that_appears_while_a_report_is_archived_stays(report: Path, option: str) -> None:
+    """Another program writes it during the build: it is looked at again before it would be replaced."""
+    write_file(report / "mine", "mine")
+    write_file(report / "hook.py", "import os\n\ndef on_post_build(**_):\n    os.rename('mine', 'packed')\n")
+    write_file(report / "mkdocs.yml", f"{SETTINGS}hooks: [hook.py]\n")
     assert "is there already" in call(report, "archive", option, "packed").stderr
     assert (report / "packed").read_text("utf-8") == "mine"
 
