@@ -78,9 +78,11 @@ class WorkerHere:
 
     def __init__(self) -> None:
         self.called: list[str] = []
+        self.plans: list[Any] = []
 
     def __call__(self, work: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:  # noqa: ANN401
         """As a second process is called."""
         self.called.append(work.__name__)
+        self.plans.append(arguments[0])
         result = pickle.dumps(work(*pickle.loads(pickle.dumps(arguments))))  # noqa: S301 - made one line before
         return lambda: pickle.loads(result)  # noqa: S301 - as above

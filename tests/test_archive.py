@@ -153,7 +153,7 @@ def test_a_file_that_changes_while_it_is_packed(
     changes = iter([RUNS.replace("0.84", f"0.8{number}") for number in range(times)])
     render = resolve_name(RENDER)
 
-    def write_meanwhile(*given: Any, **named: Any) -> str:  # noqa: ANN401 - passed on
+    def write_meanwhile(*given: Any, **named: Any) -> Any:  # noqa: ANN401 - passed on
         if content := next(changes, None):
             write_file(copy / "data/runs.csv", content)
         return render(*given, **named)

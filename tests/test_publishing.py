@@ -12,6 +12,8 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
@@ -23,19 +25,14 @@ from made_projects import PAGE, RUNS, SETTINGS, WorkerHere, files_below, share_c
 
 from reportgen.core.cache import Cache, FileHashes, cache_folder
 from reportgen.core.errors import ReportError
-from reportgen.draft.drawing import split_plan
 from reportgen.draft.report import draft
-from reportgen.figures.plot import USUAL_SHAPE
 from reportgen.settings.report import Project, ProjectSettings
 from reportgen.site.publishing import publish
 from reportgen.site.replacing.records import record_folder
-from reportgen.site.reuse import manifest
-from reportgen.site.reuse.manifest import LastBuild
-from reportgen.site.worker import WorkerProcess, _prepare
+from reportgen.site.reuse.manifest import LastBuild, read_outputs
 
 if TYPE_CHECKING:
     from reportgen.core.model import Shown
-    from reportgen.draft.blocks.plan import Plan
     from reportgen.draft.report import Report
 
 
@@ -295,37 +292,43 @@ def test_a_small_or_known_report_stays_here(tmp_path: Path) -> None:
     assert elsewhere.called == []
 
 
-def test_pages_with_a_source_in_common_stay_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_with_a_source_in_common_stay_together(tmp_path: Path) -> None:
     """Or their data would be read in both processes."""
-    seen: list[tuple[Plan, Plan]] = []
-
-    def spied(*arguments: Any) -> tuple[Plan, Plan]:  # noqa: ANN401 - passed on
-        seen.append(split_plan(*arguments))
-        return seen[-1]
-
-    monkeypatch.setattr("reportgen.draft.report.split_plan", spied)
-    drafted(write_pages(tmp_path, sources=4), WorkerHere())
-    ((here, away),) = seen
-    used = [{name for block in plan.blocks for name in block.sources} for plan in (here, away)]
-    assert used[0].isdisjoint(used[1])
-    assert {block.page.path for block in here.blocks}.isdisjoint(block.page.path for block in away.blocks)
-    assert len(here.blocks) + len(away.blocks) == 1 + 3 * PAGES
+    elsewhere, drawn = WorkerHere(), Counter[str]()
+    drafted(write_pages(tmp_path, sources=4), elsewhere, drawn=lambda page, _: drawn.update([page]))
+    away = Counter(block.page.path for block in elsewhere.plans[0].blocks)
+    pages = {f"p{number:02}.md": f"runs{number % 4:02}" for number in range(PAGES)}
+    assert drawn == {"index.md": 1, **dict.fromkeys(pages, 3)}
+    assert away == dict.fromkeys(away, 3)
+    here = pages.keys() - away
+    assert {pages[name] for name in away}.isdisjoint(pages[name] for name in here)
+    assert 0 < len(away) < PAGES
 
 
-def test_the_second_process_leaves_ctrl_c_to_the_build(tmp_path: Path) -> None:
-    """From its first moment on, before it could say so itself; the build still hears it."""
-    with WorkerProcess(Cache(tmp_path)) as beside:
-        held_back = beside.call(signal.pthread_sigmask, signal.SIG_BLOCK, ())()
-    assert signal.SIGINT in held_back
+def test_the_second_process_leaves_ctrl_c_to_the_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From its first moment on, before it could say so itself; the build still hears it.
+
+    It prepares itself while it is idle, where nobody would see an error.
+    """
+    submit: Any = ProcessPoolExecutor.submit
+    found: list[Any] = []
+    mask, imports = (signal.pthread_sigmask, signal.SIG_BLOCK, ()), (eval, "{*__import__('sys').modules}")
+
+    def ask(pool: Any, *given: Any) -> Any:  # noqa: ANN401 - passed on
+        future = submit(pool, *given)
+        found.append((future, submit(pool, *mask), submit(pool, *imports)))
+        return future
+
+    monkeypatch.setattr(ProcessPoolExecutor, "submit", ask)
+    build(write_report(tmp_path, {f"content/p{number:02}.md": f"# P{number}\n" for number in range(12)}))
+    for future, masked, _ in found:
+        assert future.exception() is None
+        assert signal.SIGINT in masked.result()
+    (*_, imported) = found[1]
+    assert "reportgen.figures.altair_chart" in imported.result()
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
-
-
-def test_the_worker_process_can_prepare_itself(tmp_path: Path) -> None:
-    """It does so while it is idle, where nobody would see an error."""
-    cache = Cache(tmp_path)
-    _prepare(cache)
-    assert "reportgen.figures.altair_chart" in sys.modules
-    assert cache.has_entry(cache.make_key("spec", repr(USUAL_SHAPE)))
 
 
 @pytest.mark.slow
@@ -381,11 +384,11 @@ def test_nothing_is_taken_over_after_an_update_or_damage(report: Path) -> None:
     build(report)
     file = cache_folder(report) / "manifest.json"
     known = json.loads(file.read_text())
-    assert set(manifest.read_outputs(report)) >= {"figures/index/card.png"}
+    assert set(read_outputs(report)) >= {"figures/index/card.png"}
     updated = json.dumps(known | {"environment": known["environment"] | {"packages": "others"}})
     for text in (updated, "", "{", "[]", '{"format": 3}'):
         file.write_text(text)
-        assert manifest.read_outputs(report) == {}
+        assert read_outputs(report) == {}
 
 
 def test_keys_are_told_for_the_next_build(tmp_path: Path) -> None:

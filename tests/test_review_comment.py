@@ -37,7 +37,6 @@ from reportgen.review.model import (
     Origin,
     Review,
 )
-from reportgen.review.quoting import fit_name, quote
 
 if TYPE_CHECKING:
     from markdown_it.rules_inline import StateInline
@@ -152,14 +151,17 @@ def test_hostile_texts_stay_in_code() -> None:
             assert not re.search(r"@|#\d|evil|`|\$", text), text
 
 
-@given(st.text(max_size=400), st.integers(1, 300))
-def test_a_quoted_text_is_one_code_span(text: str, most: int) -> None:
-    """Markdown reads it as a single span with the text on one line."""
-    (paragraph,) = [one for one in GitHubMarkdown().parse(f"x {quote(text, most)} y") if one.children]
-    kinds = [one.type for one in paragraph.children or ()]
-    assert kinds in (["text", "code_inline", "text"], ["text"])
-    if kinds == ["text"]:
-        assert paragraph.content == "x – y"
+@given(st.text(max_size=40))
+def test_a_foreign_text_is_one_code_span(text: str) -> None:
+    """Markdown reads it as a single span, or as code in HTML, with the text on one line."""
+    comment = write_comment(fill_review((f"{SENTINEL}{text}{SENTINEL}",), 1), surroundings=AROUND)
+    assert not [loose for loose in list_loose_text(comment, LINK) if SENTINEL in loose]
+    parts = [part for token in GitHubMarkdown().parse(comment) for part in token.children or ()]
+    spans = [part.content for part in parts if part.type == "code_inline" and SENTINEL in part.content]
+    assert spans or "|" in text
+    for span in spans:
+        assert span.startswith(SENTINEL)
+        assert span.endswith((SENTINEL, "…")) or f"{SENTINEL}:" in span
 
 
 def test_no_line_begins_with_a_foreign_word() -> None:
@@ -190,9 +192,14 @@ def test_what_does_not_fit_is_left_out_as_a_whole() -> None:
 
 @pytest.mark.parametrize("name", [*WORDS, "a" * 100, "e\u0301" * 40])
 def test_names_in_strips_are_of_equal_width(name: str) -> None:
-    """Wide letters take two cells, accents none."""
-    wide = sum({"名": 2, "前": 2, "\u0301": 0, "\u200e": 0}.get(one, 1) for one in fit_name(name, 20))
-    assert wide == 20
+    """Wide letters take two cells, accents none: the interval of another name begins below its own."""
+    numbers = (make_number(name), make_number("x" * 28))
+    lines = [line for line in write_comment(make_review(numbers=numbers)).split("\n") if line[:6] == "before"]
+    widths = [
+        sum({"名": 2, "前": 2, "\u0301": 0, "\u200e": 0}.get(one, 1) for one in line.partition("├")[0])
+        for line in lines
+    ]
+    assert widths == [38, 38]
 
 
 PICTURES = CommentContext(picture_base="https://example.org/p/?raw=true&a=b")

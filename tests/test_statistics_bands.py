@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from made_sources import measurements
 from scipy import stats
 
 from reportgen.core.model import GivenInterval
@@ -24,7 +25,7 @@ from reportgen.statistics.curves.bands import (
     get_given_band,
 )
 from reportgen.statistics.curves.mean_curves import align, find_common_steps, interpolate
-from reportgen.statistics.curves.points import smooth
+from reportgen.statistics.curves.reduce import reduce
 
 if TYPE_CHECKING:
     from random import Random
@@ -101,6 +102,17 @@ _GAPS = st.lists(st.floats(0.001, 1e4), min_size=1, max_size=5)
 _WEIGHTS = st.floats(0, 0.999)
 
 
+def smooth(steps: FloatArray, values: FloatArray, weight: float) -> FloatArray:
+    """The smoothed values of one run, as a report reduces it."""
+    rows = [
+        {"step": step, "value": value} for step, value in zip(steps.tolist(), values.tolist(), strict=True)
+    ]
+    (run,) = reduce(measurements(rows), max_points=None, smooth=weight)["score"].runs
+    smoothed = run.smoothed if weight else run.values  # noqa: PD011 - of a run
+    assert smoothed is not None
+    return smoothed
+
+
 def _by_definition(steps: list[float], values: list[float], weight: float) -> list[float]:
     """The docstring's formula, written down with no cleverness."""
     if len(steps) == 1:
@@ -170,11 +182,19 @@ def test_units_and_origin_do_not_matter(
 
 
 def test_many_and_long_runs_are_smoothed_as_each_is_alone() -> None:
-    """A 2-d array gives each row what it gets alone, and long runs are cut into blocks without a seam."""
-    steps = np.array([0.0, 1, 2, 9, 10])
-    values = np.array([[1.0, 2, 3, 4, 5], [5e9, 4, 3, 2, 1]])
-    for row, alone in zip(smooth(steps, values, 0.6), values, strict=True):
-        assert row.tolist() == smooth(steps, alone, 0.6).tolist()
+    """Each of several runs gets what it gets alone, and long runs are cut into blocks without a seam."""
+    steps, listed = (0, 1, 2, 9, 10), ((1, 2, 3, 4, 5), (5e9, 4, 3, 2, 1), (7, 2, 3))
+    for names in ("12", "123"):
+        runs = dict(zip(names, listed, strict=False))
+        rows = [
+            {"run": name, "step": step, "value": value}
+            for name, values in runs.items()
+            for step, value in zip(steps, values, strict=False)
+        ]
+        for run in reduce(measurements(rows), smooth=0.6)["score"].runs:
+            alone = smooth(run.steps, np.array(runs[run.run]), 0.6)
+            assert run.smoothed is not None
+            assert run.smoothed.tolist() == alone.tolist()
     values = np.sin(np.arange(5000.0))
     total = norm = 0.0
     expected = []
