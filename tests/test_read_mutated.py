@@ -28,16 +28,13 @@ import duckdb
 import numpy as np
 import openpyxl
 import pytest
+from command_line import call
 from made_files import KINDS, copy_kept
 from made_logs import zipped
 from made_sources import VARIANTS, Data, flips, mutations
 from tries import is_slow, tries
 
-from reportgen.core.cache import Cache
 from reportgen.core.errors import Diagnostics, ReportError
-from reportgen.draft import describing
-from reportgen.draft.describing import freeze_source
-from reportgen.formats.files import hash_file
 from reportgen.formats.registry import find_format, list_formats, load_reader
 from reportgen.formats.runs import Evaluation, LoggedRun, UnreadableError
 from reportgen.settings.source import Format
@@ -108,19 +105,18 @@ def describe_and_freeze(folder: Path) -> int:
     """Describe a folder and freeze it next to it; how many values and answers are frozen.
 
     Raises:
-        ReportError: it cannot be read; then the description says so, too.
+        UnreadableError: it cannot be read; then the description says so, too.
     """
-    root, cache = folder.parent, Cache(folder.parent / "cache")
-    told = describing.describe_path(folder, root, "s", hash_file, cache)
-    try:
-        ready = freeze_source(folder, root, "a test", hash_file, cache)
-    except ReportError:
-        if told.kind:
-            assert any(problem.severity == "error" for problem in told.problems)
-        raise
-    ready.write(root / "frozen.parquet")
-    counts = told.counts
-    return sum(one.values for one in counts.runs) + sum(one.answers for one in counts.evaluations)
+    told = call(folder.parent, "describe", folder.name, "--format", "json", "--cache-dir", "cache")
+    found: dict[str, Any] = json.loads(told.stdout) if told.stdout else {"kind": ""}
+    done = call(folder.parent, "freeze", folder.name, "--to", "frozen", "--cache-dir", "cache")
+    if done.returncode:
+        if found["kind"]:
+            assert told.returncode == 1
+            assert any(problem["severity"] == "error" for problem in found["problems"])
+        raise UnreadableError(folder, done.stderr)
+    assert (folder.parent / "frozen/data.parquet").is_file()
+    return sum(one["values"] for one in found["runs"]) + sum(one["answers"] for one in found["evaluations"])
 
 
 def tell(form: str, folder: Path, count: int, scratch: Path) -> dict[str, Any]:
