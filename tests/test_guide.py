@@ -19,8 +19,9 @@ from nbclient import NotebookClient
 from pydantic import BaseModel
 
 from reportgen.core.directions import EITHER_WAY, HIGHER, LOWER, NEITHER, PARTS
+from reportgen.core.errors import ReportError
 from reportgen.core.facts import FACTS
-from reportgen.narrative.binding_syntax import ATTRIBUTES
+from reportgen.narrative.pages import read_page
 from reportgen.settings.block_parts import Statistic
 from reportgen.settings.blocks import BLOCKS
 from reportgen.settings.hub import HubSettings
@@ -75,7 +76,11 @@ def test_every_key_choice_fact_and_attribute_is_in_the_guide() -> None:
     assert {choice for choice in choices if f"`{choice}`" not in GUIDE} == set()
     statements = PAGES["statements"]
     assert [fact for fact in FACTS.values() if f"`{fact.signature}`" not in statements] == []
-    assert [name for name in ATTRIBUTES if f"| `{name}` |" not in statements] == []
+    with pytest.raises(ReportError, match="The attributes are ") as refused:
+        read_page("a.md", '[1]{value="n()" nothing="x"}', "a.md")
+    attributes = re.findall(r"(\w+)=", str(refused.value).partition("The attributes are ")[2])
+    assert len(attributes) > 4
+    assert [name for name in attributes if f"| `{name}` |" not in statements] == []
 
 
 @pytest.mark.parametrize("kind", BLOCKS)

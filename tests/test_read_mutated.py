@@ -116,7 +116,8 @@ def describe_and_freeze(folder: Path) -> int:
             assert any(problem["severity"] == "error" for problem in found["problems"])
         raise UnreadableError(folder, done.stderr)
     assert (folder.parent / "frozen/data.parquet").is_file()
-    return sum(one["values"] for one in found["runs"]) + sum(one["answers"] for one in found["evaluations"])
+    counts = [one["values"] for one in found["runs"]] + [one["answers"] for one in found["evaluations"]]
+    return sum(map(int, counts))
 
 
 def tell(form: str, folder: Path, count: int, scratch: Path) -> dict[str, Any]:
