@@ -11,15 +11,25 @@ import shutil
 import tracemalloc
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import call
 from limited_disk import NO_SPACE, limited_disk
-from made_archives import pack
+from made_archives import invoke, pack
 from made_projects import files_below, write_file
-from made_sites import MANIFEST, list_hub, make_page, make_report, make_score, update, write_hub, write_site
+from made_sites import (
+    list_hub,
+    make_page,
+    make_report,
+    make_score,
+    make_site,
+    pack_archive,
+    update,
+    write_hub,
+    write_site,
+)
 
-from reportgen.archive.publishing.feeds import FeedVersion, make_feeds
 from reportgen.core.cache import cache_folder
 from reportgen.hub.updating import update_hub
 from reportgen.site.replacing.records import record_folder
@@ -204,43 +214,61 @@ def test_a_report_that_changes_while_it_is_read_waits(folder: Path, monkeypatch:
 # ---- feeds
 
 
-def write_pages(folder: Path, dates: dict[str, str]) -> Path:
-    """A site of dated pages as far as its feed needs it."""
+def make_dated_site(dates: dict[str, str]) -> dict[str, bytes]:
+    """A site of dated pages."""
     empty: dict[str, object] = {"description": None, "figures": [], "tables": []}
     pages = [{"path": f"{name}.md", "title": name, "date": date, **empty} for name, date in dates.items()]
-    write_file(folder / "report.json", json.dumps({"format": 1, "pages": pages}))
-    write_file(folder / "index.html", "<title>Made</title>")
-    for name in dates:
-        (folder / f"{name}.html").touch()
-    return folder
+    report = {"format": 1, "generator": {"name": "reportgen"}, "pages": pages}
+    html = make_site()["index.html"]
+    return make_site(files={"report.json": json.dumps(report)} | {f"{name}.html": html for name in dates})
+
+
+def publish(folder: Path, *versions: Path) -> tuple[str, list[str]]:
+    """What is said when a folder's ``main`` is published with versions, and the titles of its feed."""
+    given = [f"--version=1.{number}={path}" for number, path in enumerate(versions)]
+    places = ("--main", folder / "main", "--to", folder / "public", "--base-url", "https://lab.example")
+    code, said = invoke("publish", "assemble", *places, *given)
+    assert code == 0, said
+    return said, [one["title"] for one in json.loads((folder / "public/feed.json").read_bytes())["items"]]
 
 
 def test_of_many_entries_the_newest_fifty_are_in_the_feed(tmp_path: Path) -> None:
-    """By date and then by id; older ones are not even compared, as their archives are not there."""
-    days = [f"20{n // 336:02}-{n // 28 % 12 + 1:02}-{n % 28 + 1:02}" for n in range(1_000)]
-    main = write_pages(tmp_path, {f"{n:04}": days[n] for n in range(1_000)} | dict.fromkeys("ba", days[-1]))
-    versions = [FeedVersion(f"0.{n}", tmp_path / "none.zip", days[n], "") for n in range(500)]
-    feeds = make_feeds(main, versions, "https://lab.example")
-    assert feeds is not None
-    titles = [one["title"] for one in json.loads(feeds.json)["items"]]
-    assert (len(titles), titles[:4], feeds.left_out) == (50, ["0999", "a", "b", "0998"], ())
+    """By date and then by id; older ones are not even compared, as their archives hold no report."""
+    days = [f"20{n // 336:02}-{n // 28 % 12 + 1:02}-{n % 28 + 1:02}" for n in range(100)]
+    dates = {f"{n:04}": days[n] for n in range(100)} | dict.fromkeys("ba", days[-1])
+    write_site(tmp_path / "main", make_dated_site(dates))
+    old = [pack_archive(tmp_path / f"{n}.zip", make_site(date=days[n])) for n in range(3)]
+    said, titles = publish(tmp_path, *old)
+    assert (len(titles), titles[:4]) == (50, ["0099", "a", "b", "0098"])
+    assert "is not in the feed" not in said
+    new = pack_archive(tmp_path / "new.zip", make_site(date=days[-1]))
+    assert "what changed in version 1.3 is not in the feed" in publish(tmp_path, *old, new)[0]
 
 
-def test_versions_are_compared_once(tmp_path: Path) -> None:
+def test_versions_are_compared_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A second assembly finds the answer by the identities of both archives; the site has nothing of it."""
-    main, versions = write_pages(tmp_path / "site", {}), []
+    write_site(tmp_path / "main", make_site())
     report = {"format": 1, "generator": {"version": "1"}, "pages": [], "sources": [], "problems": []}
+    versions = []
     for number in range(2):
+        site = {f"site/{name}": content for name, content in make_site().items()}
+        write_site(tmp_path / f"{number}", site)
         write_file(tmp_path / f"{number}/report.json", json.dumps(report | {"commit": f"{number}"}))
-        path = pack(tmp_path / f"{number}", tmp_path / f"{number}.zip")
-        versions.append(FeedVersion(f"1.{number}", path, "2026-11-20", ""))
-    first = make_feeds(main, versions, "https://lab.example")
-    path = versions[1].archive
-    with zipfile.ZipFile(path) as file:
-        manifest = file.read(MANIFEST)
-    with zipfile.ZipFile(path, "w") as file:
-        file.writestr(MANIFEST, manifest)
-    assert first is not None
-    assert first.atom
-    assert make_feeds(main, versions, "https://lab.example") == first
-    assert sorted(one.name for one in main.iterdir()) == ["index.html", "report.json"]
+        versions.append(pack(tmp_path / f"{number}", tmp_path / f"{number}.zip"))
+    main, read, counts, found = files_below(tmp_path / "main"), zipfile.ZipFile.open, list[int](), []
+
+    def count(archive: zipfile.ZipFile, name: Any, *more: Any, **named: Any) -> Any:  # noqa: ANN401 - passed on
+        counts[-1] += getattr(name, "filename", name) == "report.json"
+        return read(archive, name, *more, **named)
+
+    monkeypatch.setattr(zipfile.ZipFile, "open", count)
+    for _ in range(2):
+        for _ in range(2):
+            counts.append(0)
+            found.append(publish(tmp_path, *versions))
+        for path in (cache_folder(tmp_path.resolve()), tmp_path / "public"):
+            shutil.rmtree(path)
+    assert len(found[0][1]) == 1
+    assert found == found[:1] * 4
+    assert counts == [4, 2, 4, 2]
+    assert files_below(tmp_path / "main") == main
