@@ -7,9 +7,10 @@ import math
 import re
 import tracemalloc
 from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-import duckdb
 import numpy as np
 import pytest
 from command_line import call
@@ -17,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_files import KINDS
 from made_outcomes import outcomes
+from made_sources import Data
 
 from reportgen.core.comparisons import ScoresError
 from reportgen.core.directions import (
@@ -28,20 +30,17 @@ from reportgen.core.directions import (
     find_direction,
     guess_direction,
 )
+from reportgen.core.errors import ReportError
 from reportgen.formats.cells import MISSING, is_missing, is_number, parse_reported
 from reportgen.formats.json_files import parse_object, read_json_items
 from reportgen.formats.registry import find_format, find_units, list_formats, load_reader
 from reportgen.formats.runs import LoggedRun, Unit, UnreadableError
-from reportgen.formats.sql import TEXT, get_engine, quote
-from reportgen.read import hash_problem_set
+from reportgen.read import hash_problem_set, read_outcomes
 from reportgen.read.runs.file_names import detect_numbered_runs
 from reportgen.read.runs.labels import shorten_paths, split_seed
-from reportgen.read.tables.rows import RIGHT, WRONG, check_range, check_score, parse_score
 from reportgen.statistics.problem_scores import group_problem_scores
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from reportgen.formats.runs import Finding
 
 # ---- rows and cells -------------------------------------------------------------------------------------
@@ -133,35 +132,53 @@ def test_a_plain_number_keeps_its_value(value: float, bold: bool) -> None:  # no
     assert found.value == value
 
 
-def read_score(cell: str, ends: tuple[float, float]) -> float | str | None:
-    """What the database makes of a cell."""
-    score, checked = parse_score("cell", TEXT, ends), check_range("score", ends)
-    select = f"SELECT {checked} FROM (SELECT {score} AS score FROM (SELECT {quote(cell)} AS cell))"  # noqa: S608
+def read_score(data: Data, cell: str) -> float | str | None:
+    """The score that a cell of a table is read as, or where it is wrong."""
+    data.write("a.csv", f'model,problem,score\nA,p,"{cell}"\nA,q,0\n')
     try:
-        ((found,),) = get_engine().fetch_rows(select)
-    except duckdb.Error:
-        return "wrong"
-    return None if found is None else float(found)
+        table = read_outcomes(data.root, data.open("a"))
+        with table.reading():
+            rows = table.frame.to_native().select("problem, score").fetchall()
+    except ReportError as error:
+        (problem,) = error.problems
+        return str(problem.location)
+    score: float | None = dict(rows)["p"]
+    return score
 
 
+RIGHT = {"true", "correct", "right", "pass", "passed"}
+WRONG = {"false", "incorrect", "wrong", "fail", "failed"}
 WORDS = sorted(RIGHT | WRONG | MISSING | {"maybe", "1,5", "true.", "truefalse", "nan"})
 NUMBERS = st.floats(allow_nan=True, allow_infinity=True).map(repr) | st.sampled_from(["0", "1", "2", "-0.0"])
 CELLS = st.sampled_from(WORDS).flatmap(lambda word: st.sampled_from([word, word.upper(), f" {word} "]))
 
 
-@given(CELLS | NUMBERS, st.sampled_from([(0.0, 1.0), (-1.0, 1.0), (0.0, 100.0)]))
-def test_python_and_the_database_agree(cell: str, ends: tuple[float, float]) -> None:
-    """A cell fails in the database if and only if Python finds it wrong; otherwise both say its meaning."""
-    found, word = read_score(cell, ends), cell.strip().lower()
-    if check_score(cell, ends) is not None:
-        assert found == "wrong"
+def check_cell(cell: str, ends: tuple[int, int]) -> None:
+    """Hold what a cell is read as against its meaning; the file and line of a wrong one are named."""
+    with TemporaryDirectory() as folder:
+        data = Data(Path(folder))
+        data.write("a.source.yml", f"score_range: {[*ends]}\n")
+        found, word = read_score(data, cell), cell.strip().lower()
+    if word in RIGHT | WRONG:
+        assert found == ends[word in RIGHT]
     elif is_missing(cell):
         assert found is None
-    elif word in RIGHT | WRONG:
-        assert found == ends[word in RIGHT]
-    else:
-        assert is_number(cell)
+    elif is_number(cell) and not (math.isfinite(float(cell)) and not ends[0] <= float(cell) <= ends[1]):
         assert repr(found) == repr(float(cell))
+    else:
+        assert found == "data/a.csv:2"
+
+
+@given(CELLS | NUMBERS, st.sampled_from([(0, 1), (-1, 1), (0, 100)]))
+def test_python_and_the_database_agree(cell: str, ends: tuple[int, int]) -> None:
+    """A cell fails in the database if and only if Python finds it wrong; otherwise both say its meaning."""
+    check_cell(cell, ends)
+
+
+@pytest.mark.parametrize("cell", [*WORDS, "inf", "-inf", "-1", "-1.5", "1.5"])
+def test_every_word_is_the_score_that_it_says(cell: str) -> None:
+    """Right and wrong are the ends of the range, also where it has negative scores; infinity is in none."""
+    check_cell(cell, (-1, 1))
 
 
 def test_names_of_problem_sets() -> None:
