@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -28,6 +28,7 @@ from reportgen.statistics.curves.mean_curves import align, find_common_steps, in
 from reportgen.statistics.curves.reduce import reduce
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from random import Random
 
     from reportgen.core.model import FloatArray
@@ -102,12 +103,14 @@ _GAPS = st.lists(st.floats(0.001, 1e4), min_size=1, max_size=5)
 _WEIGHTS = st.floats(0, 0.999)
 
 
+def _list_rows(run: str, steps: Iterable[float], values: Iterable[float]) -> list[dict[str, Any]]:
+    return [{"run": run, "step": step, "value": value} for step, value in zip(steps, values, strict=True)]
+
+
 def smooth(steps: FloatArray, values: FloatArray, weight: float) -> FloatArray:
     """The smoothed values of one run, as a report reduces it."""
-    rows = [
-        {"step": step, "value": value} for step, value in zip(steps.tolist(), values.tolist(), strict=True)
-    ]
-    (run,) = reduce(measurements(rows), max_points=None, smooth=weight)["score"].runs
+    rows = measurements(_list_rows("1", steps.tolist(), values.tolist()))
+    (run,) = reduce(rows, max_points=None, smooth=weight)["score"].runs
     smoothed = run.smoothed if weight else run.values  # noqa: PD011 - of a run
     assert smoothed is not None
     return smoothed
@@ -149,9 +152,7 @@ def test_smoothed_values_are_those_of_others() -> None:
 
 
 @given(_SMOOTHED, _GAPS, _WEIGHTS)
-def test_it_is_the_weighted_mean_of_its_docstring(
-    values: list[float], gaps: list[float], weight: float
-) -> None:
+def test_it_is_the_weighted_mean(values: list[float], gaps: list[float], weight: float) -> None:
     """Whatever the gaps and the weight, among the values so far; without weight nothing changes."""
     steps = np.cumsum(np.resize(np.array(gaps), len(values)))
     got = smooth(steps, np.array(values), weight)
@@ -183,21 +184,14 @@ def test_units_and_origin_do_not_matter(
 
 def test_many_and_long_runs_are_smoothed_as_each_is_alone() -> None:
     """Each of several runs gets what it gets alone, and long runs are cut into blocks without a seam."""
-    steps, listed = (0, 1, 2, 9, 10), ((1, 2, 3, 4, 5), (5e9, 4, 3, 2, 1), (7, 2, 3))
+    runs = {"1": (range(4), (1, 2, 3, 4)), "2": (range(4), (5e9, 4, 3, 2)), "3": ((5, 6, 9), (7, 2, 3))}
     for names in ("12", "123"):
-        runs = dict(zip(names, listed, strict=False))
-        rows = [
-            {"run": name, "step": step, "value": value}
-            for name, values in runs.items()
-            for step, value in zip(steps, values, strict=False)
-        ]
+        rows = [row for name in names for row in _list_rows(name, *runs[name])]
         for run in reduce(measurements(rows), smooth=0.6)["score"].runs:
-            alone = smooth(run.steps, np.array(runs[run.run]), 0.6)
             assert run.smoothed is not None
-            assert run.smoothed.tolist() == alone.tolist()
+            assert run.smoothed.tolist() == smooth(run.steps, np.array(runs[run.run][1]), 0.6).tolist()
     values = np.sin(np.arange(5000.0))
-    total = norm = 0.0
-    expected = []
+    total, norm, expected = 0.0, 0.0, []
     for value in values.tolist():
         total, norm = total * 0.2 + value, norm * 0.2 + 1
         expected.append(total / norm)
