@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import duckdb
-import narwhals as nw
 import numpy as np
+from made_sources import make_lazy_frame
 
 from reportgen.core.comparisons import OutcomeNotes, Outcomes, ProblemScores, RunOfSeries
 from reportgen.core.errors import SourceLocation
@@ -48,20 +47,13 @@ def outcomes(
     lowest: float = 0.0,
     highest: float = 1.0,
 ) -> Outcomes:
-    """Rows of names and numbers as ``Outcomes``; ``row`` counts them unless they say it themselves."""
+    """Rows of names and numbers as ``Outcomes``."""
     listed = list(rows)
     has = [name for name in _OPTIONAL if any(name in row for row in listed)]
     kinds = {**_COLUMNS, **{name: _OPTIONAL[name] for name in has}, **dict.fromkeys(slices, "VARCHAR")}
     defaults = {"series": "A", "run": "1", "problem": "p", "sample": "1"}
-    lists = {name: [row.get(name, defaults.get(name)) for row in listed] for name in kinds}
-    picked = ", ".join(f"unnest(${name}::{kind}[]) AS {name}" for name, kind in kinds.items())
-    connection = duckdb.connect()
-    connection.execute(
-        f'CREATE TABLE made AS SELECT {picked}, unnest($at::BIGINT[]) AS "row"',
-        {**lists, "at": [row.get("row", place) for place, row in enumerate(listed)]},
-    )
     return Outcomes(
-        frame=nw.from_native(connection.sql("FROM made")),
+        frame=make_lazy_frame(listed, kinds, defaults),
         order=tuple(dict.fromkeys(row.get("series", "A") for row in listed)),
         has=frozenset(has),
         slices=tuple(slices),

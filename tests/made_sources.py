@@ -139,26 +139,33 @@ _COLUMNS = {
 }
 
 
+def make_lazy_frame(
+    rows: Sequence[dict[str, Any]], kinds: dict[str, str], defaults: dict[str, Any]
+) -> nw.LazyFrame[Any]:
+    """Rows as a table of the database; ``row`` counts them unless they say it themselves."""
+    lists = {name: [row.get(name, defaults.get(name)) for row in rows] for name in kinds}
+    picked = ", ".join(f"unnest(${name}::{kind}[]) AS {name}" for name, kind in kinds.items())
+    connection = duckdb.connect()
+    connection.execute(
+        f'CREATE TABLE made AS SELECT {picked}, unnest($at::BIGINT[]) AS "row"',
+        {**lists, "at": [row.get("row", place) for place, row in enumerate(rows)]},
+    )
+    return nw.from_native(connection.sql("FROM made"))
+
+
 def measurements(
     rows: Iterable[dict[str, Any]],
     *,
     order: Sequence[str] | None = None,
     given_interval: str | None = None,
 ) -> Measurements:
-    """Rows of names and numbers as ``Measurements``; ``row`` counts them unless they say it themselves."""
+    """Rows of names and numbers as ``Measurements``."""
     listed = list(rows)
     given = [name for name in ("low", "high", "stderr", "n") if any(name in row for row in listed)]
     columns = ["series", "run", "seed", "metric", "step", "value", *given]
     defaults: dict[str, Any] = {"series": "A", "run": "1", "metric": "score"}
-    lists = {name: [row.get(name, defaults.get(name)) for row in listed] for name in columns}
-    picked = ", ".join(f"unnest(${name}::{_COLUMNS[name]}[]) AS {name}" for name in columns)
-    connection = duckdb.connect()
-    connection.execute(
-        f'CREATE TABLE made AS SELECT {picked}, unnest($at::BIGINT[]) AS "row"',
-        {**lists, "at": [row.get("row", place) for place, row in enumerate(listed)]},
-    )
     return Measurements(
-        frame=nw.from_native(connection.sql("FROM made")),
+        frame=make_lazy_frame(listed, {name: _COLUMNS[name] for name in columns}, defaults),
         step_name="step",
         step_is_time=False,
         given_interval=given_interval,
