@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import tracemalloc
 from importlib import import_module
 from pathlib import Path
@@ -14,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from command_line import call
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from made_files import KINDS
 from made_outcomes import outcomes
 from made_sources import Data
+from tries import tries
 
 from reportgen.core.comparisons import ScoresError
 from reportgen.core.directions import (
@@ -32,16 +32,13 @@ from reportgen.core.directions import (
 )
 from reportgen.core.errors import ReportError
 from reportgen.formats.cells import MISSING, is_missing, is_number, parse_reported
-from reportgen.formats.json_files import parse_object, read_json_items
 from reportgen.formats.registry import find_format, find_units, list_formats, load_reader
 from reportgen.formats.runs import LoggedRun, Unit, UnreadableError
 from reportgen.read import hash_problem_set, read_outcomes
-from reportgen.read.runs.file_names import detect_numbered_runs
-from reportgen.read.runs.labels import shorten_paths, split_seed
 from reportgen.statistics.problem_scores import group_problem_scores
 
 if TYPE_CHECKING:
-    from reportgen.formats.runs import Finding
+    from collections.abc import Iterable
 
 # ---- rows and cells -------------------------------------------------------------------------------------
 
@@ -85,11 +82,11 @@ def test_many_rows_are_what_each_is_alone(tmp_path: Path) -> None:
         assert (~np.isnan(points.times)).sum() == timed + (len(points.steps) - kept.sum())
 
 
-def read_unit(form: str, file: Path) -> None:
-    """Read a file as one of a format that was found before."""
+def read_unit(form: str, file: Path) -> Any:  # noqa: ANN401 - of its kind
+    """The last of what a file holds, read as one of a format that was found before."""
     known = find_format(form)
     assert known is not None
-    list(load_reader(known).read(Unit(form, file, (file,))))
+    return [*load_reader(known).read(Unit(form, file, (file,)))][-1]
 
 
 CHANGED = [
@@ -233,58 +230,70 @@ def test_what_is_larger_than_a_limit_is_refused(
 # ---- JSON -----------------------------------------------------------------------------------------------
 
 
-def list_items(path: Path, text: str) -> list[object]:
-    """The items of a file with this text, which has nothing irregular."""
-    path.write_text(text, encoding="utf-8")
-    findings: list[Finding] = []
-    found = list(read_json_items(path, findings))
-    assert findings == []
-    return found
+STAT = '{"name": {"name": "],[", "split": "test"}, "mean": 0.125}'
 
 
 def test_items_are_those_of_the_whole(tmp_path: Path) -> None:
-    """Spaces, signs inside texts, and lists within make no difference; items come before a later fault."""
-    nested = ('[1, "],[", {"a": [null]}]', "[\n  [1,2],\n\t{}\r\n]\n", "[NaN, -1.5e3]")
-    for text in ("[]", " [ ] \n", "[1]", *nested):
-        assert repr(list_items(tmp_path / "a.json", text)) == repr(json.loads(text))
-    (tmp_path / "a.json").write_text("[1, 2, x", encoding="utf-8")
-    found = read_json_items(tmp_path / "a.json", [])
-    assert [next(found), next(found)] == [1, 2]
-    with pytest.raises(UnreadableError):
-        next(found)
+    """Spaces, signs inside texts, and lists within make no difference, in a long list as in a short one."""
+    path = tmp_path / "stats.json"
+    nested = (f'[1, "],[", {STAT}]', f"[\n  [1,2],\n\t{STAT}\r\n]\n", "[NaN, -1.5e3]")
+    for text in ("[]", " [ ] \n", "[1]", *nested, f"[{','.join(6000 * [STAT])}, 1]"):
+        path.write_text(text, "utf-8")
+        found, items = read_unit("helm", path), json.loads(text)
+        count = sum(isinstance(item, dict) for item in items)
+        assert [total.value for total in found.totals] == [0.125] * count
+        left_out = [one.message.partition(" ")[0] for one in found.findings if "no object" in one.message]
+        assert left_out == [str(len(items) - count)] * (count < len(items))
 
 
 def test_what_is_no_list_of_json_is_refused(tmp_path: Path) -> None:
     """With the place where it ends to be JSON; an object, nothing and single values are no lists."""
+    path = tmp_path / "stats.json"
     for text in ("[1,]", "[1 2]", "[1] x", "[,1]", "[1", "[", "[1,", "[1]]", '["a'):
+        path.write_text(text, "utf-8")
         with pytest.raises(UnreadableError, match=r"not whole JSON: .* at line 1, column") as caught:
-            list_items(tmp_path / "a.json", text)
+            read_unit("helm", path)
         assert caught.value.line == 1
     for text in ("{}", "", "3", "null"):
+        path.write_text(text, "utf-8")
         with pytest.raises(UnreadableError, match="a list is expected"):
-            list_items(tmp_path / "a.json", text)
+            read_unit("helm", path)
 
 
-_cells = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
-_values = st.recursive(
-    _cells, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=8
+def read_line(folder: Path, inner: str) -> dict[str, float]:
+    """The values of metrics of a line that holds this object."""
+    (folder / "a.jsonl").write_text(f'{{"step": 1, "data": {inner}}}\n', "utf-8")
+    run = read_unit("step_json", folder / "a.jsonl")
+    return {name: points.values[0] for name, points in run.metrics.items()}
+
+
+_numbers = st.booleans() | st.integers() | st.floats()
+
+
+@given(
+    st.dictionaries(
+        st.text(), _numbers | st.none() | st.text(st.characters(categories=["L"])) | st.lists(_numbers)
+    )
 )
-
-
-@given(st.dictionaries(st.text(), _values))
 def test_an_object_is_what_the_standard_library_makes_of_it(item: dict[str, Any]) -> None:
     """To the last digit, with NaN and infinities."""
-    text = json.dumps(item)
-    assert repr(parse_object(text)) == repr(json.loads(text))
+    with TemporaryDirectory() as folder:
+        found = read_line(Path(folder), json.dumps(item))
+    expected = {name: float(cell) for name, cell in item.items() if isinstance(cell, int | float)}
+    assert {name: repr(float(value)) for name, value in found.items()} == {
+        name: repr(value) for name, value in expected.items()
+    }
 
 
-def test_rare_objects() -> None:
-    """Doubled names, half characters, numbers beyond all, deep lists; what is no object is none."""
-    deep = '{"a": ' + "[" * 300 + "]" * 300 + "}"
-    for text in ('{"a": 1, "a": 2}', '{"a": "\\ud800"}', '{"a": 1e400}', '{"a": -0.0}', deep):
-        assert repr(parse_object(text)) == repr(json.loads(text))
-    for text in ("", "[1]", '{"a": nan}', '{"a": 1', '{"a": 01}', '{"a": 1} x', '{"a": ' + "[" * 10**5):
-        assert parse_object(text) is None
+def test_rare_objects(tmp_path: Path) -> None:
+    """Doubled names, half characters, numbers beyond all, deep lists; what is no object is left out."""
+    deep = '{"a": 1, "b": ' + "[" * 300 + "]" * 300 + "}"
+    for text in ('{"a": 1, "a": 2}', '{"a": 1, "b": "\\ud800"}', '{"a": 1e400}', '{"a": -0.0}', deep):
+        assert repr(float(read_line(tmp_path, text)["a"])) == repr(float(json.loads(text)["a"]))
+    others = ("[1]", '{"a": nan}', '{"a": 1', '{"a": 01}', '{"a": 1} x', '{"a": ' + "[" * 10**5)
+    (tmp_path / "a.jsonl").write_text("\n".join(['{"step": 1, "data": {"a": 1}}', *others, ""]), "utf-8")
+    (finding,) = read_unit("step_json", tmp_path / "a.jsonl").findings
+    assert (finding.message.partition(" ")[0], finding.line) == (str(len(others)), 2)
 
 
 def test_an_endless_line_fits_into_memory(tmp_path: Path) -> None:
@@ -310,31 +319,58 @@ def test_weak_formats_are_looked_for_last() -> None:
     assert any(weak)
 
 
-@given(st.text(max_size=30))
+def write_logs(data: Data, paths: Iterable[str]) -> None:
+    """A source ``s`` with a log at each of some paths, whose only value is its place."""
+    for place, path in enumerate(paths):
+        data.write(f"s/{path}.jsonl", f'{{"step": 0, "data": {{"loss": {place}}}}}\n')
+
+
+LABELS = st.lists(st.sampled_from([*"x1é([)] -_.=", "seed", "SEED"]), min_size=1, max_size=6).map("".join)
+
+
+@given(LABELS.map(lambda label: f"a{label}"))
+@settings(max_examples=tries(12, 200))
 def test_a_label_without_a_seed_stays(label: str) -> None:
     """Whatever else is in it."""
-    rest, seed = split_seed(label)
-    assert (seed is None) == (rest == label)
-    assert seed is None or seed.isdecimal()
+    with TemporaryDirectory() as folder:
+        write_logs(data := Data(Path(folder)), [label, "other"])
+        frame = data.frame("s")
+    (row,) = frame[frame["value"] == 0].to_dict("records")
+    seed = row.get("seed")
+    assert isinstance(seed, str) == (row["series"] != label)
+    assert not isinstance(seed, str) or seed.isdecimal()
 
 
-@given(st.lists(st.lists(st.sampled_from("abc"), max_size=4).map("/".join), unique=True, max_size=6))
+PATHS = st.lists(st.sampled_from("abc"), min_size=1, max_size=4).map("/".join)
+
+
+@given(st.lists(PATHS, unique=True, min_size=1, max_size=6))
+@settings(max_examples=tries(12, 200))
 def test_different_paths_stay_different(paths: list[str]) -> None:
     """Nothing that tells two runs apart is lost."""
-    assert len(set(shorten_paths(paths))) == len(paths)
+    with TemporaryDirectory() as folder:
+        write_logs(data := Data(Path(folder)), paths)
+        frame = data.frame("s")
+    assert len(frame[["series", "run"]].drop_duplicates()) == len(paths)
 
 
 NAMES = st.lists(st.text("ab1(+$[]^\\", min_size=1, max_size=4), min_size=1, max_size=2)
 
 
 @given(NAMES, st.integers(2, 4))
+@example(["b+(", "$[a]^\\"], 2)
+@settings(max_examples=tries(8, 200))
 def test_a_pattern_fits_whatever_names_hold(parts: list[str], count: int) -> None:
-    """Signs of regular expressions in names are names."""
-    paths = ["/".join([*parts, f"run_{number}"]) for number in range(count)]
-    found = detect_numbered_runs(paths, "mine")
-    assert found is not None
-    matches = [re.fullmatch(found.files, path) for path in paths]
-    assert [match["run"] for match in matches if match] == [str(number) for number in range(count)]
+    """Signs of regular expressions in names are names, in the pattern that is suggested, too."""
+    with TemporaryDirectory() as folder:
+        write_logs(
+            data := Data(Path(folder)), ["/".join([*parts, f"run_{number}"]) for number in range(count)]
+        )
+        described = json.loads(call(data.root, "describe", "data/s", "--format", "json").stdout)
+        data.write("s/source.yml", described["suggested"]["source.yml for repetitions"])
+        frame = data.frame("s")
+    assert len(set(frame["series"])) == 1
+    assert dict(zip(frame["run"], frame["value"], strict=True)) == {str(n): n for n in range(count)}
 
 
 # ---- which way is better ------------------------------------------------------------------------
