@@ -4,28 +4,36 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from html import unescape
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from made_notebooks import find_place, make_notebook, write_notebook
+from made_projects import write_report
 from markdown import Markdown
-from msgspec.structs import replace
+from mkdocs.commands.build import build
+from mkdocs.config import load_config
+from mkdocs.plugins import BasePlugin
+from mkdocs.structure.toc import get_toc
 from test_fences import EXTENSIONS, list_texts, only_problems
 from tries import tries
 
 from reportgen.core.cache import Cache
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError
 from reportgen.narrative import markup
-from reportgen.narrative.markdown_extensions import BindingsExtension, find_marks
-from reportgen.narrative.notebooks import match_cells, read_cells, replace_cells
 from reportgen.narrative.pages import generate_pages, generate_text, read_page, read_pages
 from reportgen.settings.report import Benchmark, Project, ProjectSettings
+from reportgen.site.fragments import match_statements
 
 if TYPE_CHECKING:
+    from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
+
     from reportgen.core.statements import Binding
 
 HERE = Path(__file__).parent
@@ -36,7 +44,6 @@ MORE = [
     *(f"pymdownx.{name}" for name in ("highlight", "inlinehilite", "magiclink", "betterem")),
 ]
 PEAK = '{value="peak(MEL)"}'
-WALK = "reportgen.narrative.markdown_extensions.Walk"
 
 
 # ---- statements ---------------------------------------------------------------------------------
@@ -48,12 +55,20 @@ def draft_bindings(text: str) -> tuple[tuple[Binding, ...], list[Diagnostic]]:
     return markup.find_bindings(text, "a.md", 1, 0, problems), problems.found
 
 
+@cache
+def load_marking() -> Any:  # noqa: ANN401 - the plugin's own
+    """The extension of Markdown by which the site marks the words of statements."""
+    with TemporaryDirectory() as folder:
+        config = load_config(str(write_report(Path(folder)) / "mkdocs.yml"))
+        config = config.plugins.on_config(config)
+    return next(one for one in config.markdown_extensions if hasattr(one, "seen"))
+
+
 def render_bindings(text: str) -> tuple[list[tuple[str, str, str]], str]:
     """What the site marks, by the order of writing, and the page's HTML."""
-    spans = BindingsExtension()
+    spans = load_marking()
     html = Markdown(extensions=[*EXTENSIONS, *MORE, spans]).convert(text)
-    numbers = sorted((mark.number, mark.salt) for mark in find_marks(html))
-    found = [spans.seen[salt][number] for number, salt in numbers]
+    found = match_statements(html, spans.seen, ()).unchecked
     return [(one.kind, one.words, one.expression) for one in found], html
 
 
@@ -145,7 +160,7 @@ def test_plain_prose_is_shown(text: str) -> None:
 
 def test_plain_prose_is_known_to_be_shown_without_a_conversion(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two hundred claims in plain prose cost no second conversion; a page without claims costs nothing."""
-    monkeypatch.setattr(f"{WALK}.render", lambda *_: pytest.fail("the page was converted"))
+    monkeypatch.setattr(Markdown, "convert", lambda *_: pytest.fail("the page was converted"))
     text = "".join(
         f"## Part {n}\n\n- **[0.84]{PEAK}** as `code` and [a link](x.md) say,\n  and [so\n  on]{PEAK}."
         f"\n\n> [{n}]{PEAK}\n\n"
@@ -177,7 +192,7 @@ TOC = re.compile(r'<a href="#([^"]+)">(.*?)</a>')
 @pytest.mark.parametrize("text", HEADINGS)
 def test_a_heading_is_called_by_the_typed_words(text: str) -> None:
     """Its id, its entry in the contents and the page's title have no braces, on the page and in the draft."""
-    markdown = Markdown(extensions=["toc", "attr_list", "smarty", BindingsExtension()])
+    markdown = Markdown(extensions=["toc", "attr_list", "smarty", load_marking()])
     html = markdown.convert(text)
     tokens = {(found[1], unescape(found[2])) for found in TOC.finditer(getattr(markdown, "toc", ""))}
     assert not any(re.search(r"[{}\[\]<]|value", words) for _, words in tokens)
@@ -228,22 +243,72 @@ def test_cells_are_read_with_their_places_in_the_file(
         assert page.text[one.start : one.end] == word[1:-1]
 
 
-def test_a_cell_is_replaced_where_it_stands_and_matched_by_its_id() -> None:
+class Jupyter(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
+    """What stands for mkdocs-jupyter: notebooks are pages with this HTML, by their names."""
+
+    def __init__(self, html: dict[str, str]) -> None:
+        super().__init__()
+        self.html = html
+
+    def on_files(self, files: Files, **_: object) -> Files:
+        """Make notebooks pages."""
+        for file in files:
+            if file.name in self.html:
+                file.is_documentation_page = lambda: True  # type: ignore[method-assign]
+        return files
+
+    def on_pre_page(self, page: Page, **_: object) -> None:
+        """Render a notebook."""
+        if page.file.name in self.html:
+            page.content, page.toc = self.html[page.file.name], get_toc([])
+            page.render = lambda *_: None  # type: ignore[method-assign]
+
+
+def write_cells(*cells: str, given: bool = True) -> str:
+    """Markdown cells as mkdocs-jupyter renders them, each a number and what it shows."""
+    ids = [f' id="cell-id=cell-{cell[0]}"' if given else "" for cell in cells]
+    return "<pre>code</pre>".join(
+        f'<div{name}><div class="jp-RenderedMarkdown jp-MarkdownOutput">{cell[1:]}</div></div>\n'
+        for name, cell in zip(ids, cells, strict=True)
+    )
+
+
+def test_a_cell_is_replaced_where_it_stands_and_matched_by_its_id(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """With what is nested in it, and nothing behind it; without ids, or with one twice, all must be there."""
-    cell = '<div class="jp-Cell"><div class="jp-RenderedMarkdown jp-MarkdownOutput">{}</div></div>\n'
+    one, three = (f'{word} [0.82]{{value="peak(MEL)" of="runs"}}' for word in ("One", "Three"))
+    text = write_notebook(one, ("1",), "Two", three)
     nested = "<div><div>old</div>&lt;/div&gt;</div>"
-    page = cell.format("first") + "<pre>code</pre>" + cell.format(nested) + cell.format("last")
-    replaced = replace_cells(page, (0, 1, 2), {1: "<p>new</p>"})
-    assert replaced == page.replace(nested, "\n<p>new</p>\n")
-    assert replace_cells(page, (0, 4, 5), {1: "no", 4: "<p>new</p>"}) == replaced
-    cells = read_cells(write_notebook("One", ("1",), "Two", "Three"), "a.ipynb")
-    output = '<div id="cell-id={}"><div class="jp-MarkdownOutput"></div></div>'
-    page = output.format("cell-1") + output.format("cell-4")
-    assert match_cells(page, cells) == (0, 2)
-    assert match_cells(page + page, cells) == ()
-    older = [replace(cell, id="") for cell in cells]
-    assert match_cells(page, older) == ()
-    assert match_cells('<div class="jp-MarkdownOutput"></div>' * 3, older) == (0, 1, 2)
+    one, two, three = f"1{nested}", "3first", f"4{nested}"
+    new = [f"{number}\n<p>{word} BOUND</p>\n" for number, word in ((1, "One"), (4, "Three"))]
+    html = {
+        "all": write_cells(one, two, three),
+        "fewer": write_cells(one, three),
+        "lost": write_cells(one, two),
+        "twice": write_cells(one, two, three) * 2,
+        "older": write_cells(one, two, three, given=False),
+        "older_fewer": write_cells(one, three, given=False),
+    }
+    expected = {
+        "all": write_cells(new[0], two, new[1]),
+        "fewer": write_cells(*new),
+        "older": write_cells(new[0], two, new[1], given=False),
+    }
+    older = re.sub(r'"id": "cell-\d",', "", text)
+    notebooks = {f"content/{name}.ipynb": older if "older" in name else text for name in html}
+    root = write_report(tmp_path / "report", {"content/index.md": "# Home\n", **notebooks})
+    config = load_config(str(root / "mkdocs.yml"))
+    config.plugins["mkdocs-jupyter"] = Jupyter(html)
+    build(config)
+    for name, rendered in html.items():
+        page = (root / f"site/{name}.ipynb").read_text("utf-8")
+        page = re.sub(r'<a class="rg-bound.*?</a>', "BOUND", page)
+        assert expected.get(name, rendered) in page, name
+    left_out = [one for one in caplog.messages if "leaves out Markdown cells" in one]
+    assert sorted(one.partition(":")[0] for one in left_out) == [
+        f"content/{name}.ipynb" for name in ("lost", "older_fewer", "twice")
+    ]
 
 
 # ---- pages --------------------------------------------------------------------------------------
