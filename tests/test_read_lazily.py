@@ -27,7 +27,6 @@ from reportgen.read import (
     read_measurements,
     read_raw_frame,
 )
-from reportgen.read.plan import MeasurementQuery, build_statement, plan_measurements
 from reportgen.settings.loading import load_source_settings
 from reportgen.statistics.curves.reduce import reduce, reduce_large
 
@@ -39,8 +38,9 @@ if TYPE_CHECKING:
 
 def write_statement(data: Data, name: str, *metrics: str, series: tuple[str, ...] | None = None) -> str:
     """The statement that reads metrics of a source."""
-    query = MeasurementQuery(metrics, None, series, {})
-    return build_statement(data.root, plan_measurements(data.root, data.open(name), query))
+    table = read_measurements(data.root, data.open(name), metrics, series=series)
+    statement: str = table.frame.to_native().sql_query()
+    return statement
 
 
 def test_nothing_is_read_before_the_frame_is_collected(tmp_path: Path) -> None:
