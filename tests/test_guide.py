@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import click
 import nbformat
@@ -17,15 +16,13 @@ from command_line import call
 from made_projects import write_file
 from nbclient import NotebookClient
 from pydantic import BaseModel
+from test_messages import SETTINGS, list_types, list_words
 
 from reportgen.core.directions import EITHER_WAY, HIGHER, LOWER, NEITHER, PARTS
 from reportgen.core.errors import ReportError
 from reportgen.core.facts import FACTS
 from reportgen.narrative.pages import read_page
-from reportgen.settings.block_parts import Statistic
 from reportgen.settings.blocks import BLOCKS
-from reportgen.settings.hub import HubSettings
-from reportgen.settings.report import FrontMatter, ProjectSettings
 from reportgen.settings.source import SourceSettings
 
 if TYPE_CHECKING:
@@ -45,33 +42,12 @@ SHOWN = re.compile(r"^`{5}markdown\n(.*?)^`{5}$", re.MULTILINE | re.DOTALL)
 BLOCK = re.compile(rf"^ *```(?:{'|'.join(BLOCKS)})\n.*?^ *```$", re.MULTILINE | re.DOTALL)
 
 
-ROOTS: tuple[type[BaseModel], ...] = (
-    *BLOCKS.values(),
-    FrontMatter,
-    HubSettings,
-    ProjectSettings,
-    SourceSettings,
-)
-
-
-def find_types(annotation: object, kind: type) -> Iterator[Any]:
-    """The models or choices that a type, or a model's fields, mention, with those within models."""
-    if isinstance(annotation, type) and issubclass(annotation, kind):
-        yield annotation
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        for field in annotation.model_fields.values():
-            yield from find_types(field.annotation, kind)
-    for argument in get_args(annotation):
-        yield from find_types(argument, kind)
-
-
 def test_every_key_choice_fact_and_attribute_is_in_the_guide() -> None:
     """What users may write is explained: bands, columns of a table and rules are choices of keys."""
-    models = {model for root in ROOTS for model in find_types(root, BaseModel)}
+    models = {model for root in SETTINGS for model in list_types(root, BaseModel)}
     keys = {f"{model.__name__}.{key}" for model in models for key in model.model_fields}
     assert {key for key in keys if f"`{key.partition('.')[2]}`" not in GUIDE} == set()
-    choices = {str(one) for root in ROOTS for kind in find_types(root, StrEnum) for one in kind}
-    choices |= {*Statistic}
+    choices = list_words()
     assert len(choices) > 20
     assert {choice for choice in choices if f"`{choice}`" not in GUIDE} == set()
     statements = PAGES["statements"]

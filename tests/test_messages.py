@@ -11,9 +11,10 @@ import ast
 import json
 import re
 from collections import defaultdict
+from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from pydantic import BaseModel
 
@@ -21,8 +22,7 @@ import reportgen
 from reportgen.cli.main import cli
 from reportgen.core.facts import FACTS
 from reportgen.draft.accepting import make_warning_id
-from reportgen.settings.block_parts import Band, Peak, Rule, Statistic
-from reportgen.settings.blocks import BLOCKS
+from reportgen.settings.blocks import BLOCKS, TableSettings
 from reportgen.settings.hub import HubSettings
 from reportgen.settings.report import FrontMatter, ProjectSettings
 from reportgen.settings.source import SourceSettings
@@ -91,21 +91,29 @@ def test_the_messages_are_as_accepted(request: pytest.FixtureRequest) -> None:
     assert {*not_shown} <= {*accepted["shown by no test"]}, "Write a case that shows it"
 
 
-def list_models(annotation: object) -> Iterator[type[BaseModel]]:
-    """Yield a settings model and every model that its fields mention."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+def list_types(annotation: object, kind: type) -> Iterator[Any]:
+    """Yield the models or choices that a type, or a model's fields, mention."""
+    if isinstance(annotation, type) and issubclass(annotation, kind):
         yield annotation
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         for field in annotation.model_fields.values():
-            yield from list_models(field.annotation)
+            yield from list_types(field.annotation, kind)
     for argument in get_args(annotation):
-        yield from list_models(argument)
+        yield from list_types(argument, kind)
+
+
+def list_words() -> set[str]:
+    """Bands, rules and other choices of keys, and columns of tables, without what is behind them."""
+    columns = str(TableSettings.model_fields["columns"].description).removeprefix("Which of ").rstrip(".")
+    choices = {one.value for root in SETTINGS for kind in list_types(root, StrEnum) for one in kind}
+    return choices | {re.sub(" [A-Z]+$", "", column) for column in columns.split(", ")}
 
 
 def test_every_name_that_users_write_is_in_a_test() -> None:
     """Blocks as fences, keys before a colon, commands, options, facts as calls, and words of statistics."""
-    keys = {key for root in SETTINGS for model in list_models(root) for key in model.model_fields}
+    keys = {key for root in SETTINGS for model in list_types(root, BaseModel) for key in model.model_fields}
     options = {word for command in cli.commands.values() for one in command.params for word in one.opts}
-    words = {one.value for kind in (Band, Peak, Rule, Statistic) for one in kind}
+    words = list_words()
     named = {
         "blocks": ({*BLOCKS}, r"```([\w-]+) "),
         "keys": (keys, r"\b(\w+)[\"']?[:=]"),

@@ -107,15 +107,23 @@ class Statistic(StrEnum):
     FINAL = "final"
     PEAK = "peak"
     MEAN = "mean"
+    SD = "sd"
+    N = "n"
     AT = "at"
     LAST = "last"
     BEST_BY = "best by"
     STEPS_TO = "steps to"
-    SD = "sd"
-    N = "n"
 
 
-COLUMNS = "final, peak, mean, sd, n, at STEP, last NUMBER, best by METRIC, steps to LEVEL"
+_TAKES = {
+    Statistic.AT: "a step",
+    Statistic.LAST: "a number of readings",
+    Statistic.BEST_BY: "a metric",
+    Statistic.STEPS_TO: "a level",
+}
+COLUMNS = ", ".join(
+    f"{kind} {_TAKES[kind].split()[1].upper()}" if kind in _TAKES else kind for kind in Statistic
+)
 _COUNTS = range(1, 1_000_000)
 _SPELLINGS = {"best": "peak", "std": "sd", "time to": "steps to", "to": "steps to"}
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?) ?%")
@@ -142,17 +150,14 @@ def split_column(text: str) -> tuple[Statistic, str]:
         near = suggest_name(word, [*Statistic]).strip()
         raise ValueError(f'"{text}" is no column{"." * bool(near)} {near}'.strip())
     kind = Statistic(word)
-    takes = {Statistic.AT: "a step", Statistic.LAST: "a number of readings", Statistic.STEPS_TO: "a level"}
-    if kind is Statistic.BEST_BY:
-        takes[kind] = "a metric"
-    elif behind and kind in takes:
+    if behind and kind in _TAKES and kind is not Statistic.BEST_BY:
         number = parse_column_number(behind)
         if number is None or not math.isfinite(number) or (kind is Statistic.LAST and number not in _COUNTS):
             behind = ""
     if not behind and kind is Statistic.STEPS_TO and (share := _PERCENT.fullmatch(given)):
         behind = f"{share[1]}%"  # of metrics that are shares or percentages
-    if bool(behind) is not (kind in takes):
-        raise ValueError(f'"{text}": {kind} takes {takes.get(kind, "no parameter")}')
+    if bool(behind) is not (kind in _TAKES):
+        raise ValueError(f'"{text}": {kind} takes {_TAKES.get(kind, "no parameter")}')
     return kind, behind
 
 
