@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from made_figures import MadeSubject, compare, find_truth, judge_claim, judge_value
 from tries import tries
 
-from reportgen.claims.language import ExpressionError, parse
 from reportgen.core.facts import FACTS, ParameterKind
-from reportgen.core.statements import Fact, Judgement, Quantity, Scale, Truth
+from reportgen.core.statements import ExpressionError, Fact, Judgement, Quantity, Scale, Truth
 
 A, B = "final(A)", "final(B)"
 VALUES = st.floats(1e-3, 1e3) | st.floats(-1e3, -1e-3)
@@ -225,7 +224,7 @@ def test_no_text_takes_the_stack_or_more_than_linear_time(piece: str) -> None:
 def test_an_expression_of_nothing_is_refused() -> None:
     """Words in a page are refused before."""
     with pytest.raises(ExpressionError) as error:
-        parse("  ")
+        judge_claim("  ", MadeSubject({}))
     assert [fault.message for fault in error.value.faults] == ["The expression is empty"]
 
 

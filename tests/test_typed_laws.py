@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from made_figures import ACCURACY, MadeSubject, judge_claim, judge_value
 from msgspec.structs import replace
 
-from reportgen.claims.language import ExpressionError
-from reportgen.core.statements import Scale, Truth
+from reportgen.core.statements import ExpressionError, Scale, Truth
 
 SHARE = Scale("score", step_name="", bounds=(0.0, 1.0))
 PERCENT = Scale("score", step_name="", bounds=(0.0, 100.0), percent=True)

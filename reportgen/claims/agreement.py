@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reportgen.claims.language import Fault
 from reportgen.claims.typed import Unit, get_other_number
-from reportgen.core.statements import Quantity
+from reportgen.core.statements import Fault, Quantity
 from reportgen.core.words import MINUS, format_number, get_unit, parse_moment, to_datetime
 
 if TYPE_CHECKING:

@@ -16,8 +16,6 @@ from reportgen.claims.language import (
     COMPARISONS,
     Call,
     Chain,
-    ExpressionError,
-    Fault,
     Name,
     Number,
     Prefix,
@@ -30,7 +28,7 @@ from reportgen.claims.language import (
 )
 from reportgen.claims.vocabulary import quote_name
 from reportgen.core.facts import FACTS, ParameterKind, list_fact_kinds
-from reportgen.core.statements import Quantity
+from reportgen.core.statements import ExpressionError, Fault, Quantity
 from reportgen.core.words import find_nearest, format_count, join_names, parse_moment
 
 if TYPE_CHECKING:

@@ -9,22 +9,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.claims.checking import Kind, combine_kinds
-from reportgen.claims.language import (
-    Call,
-    Chain,
-    ExpressionError,
-    Fault,
-    Name,
-    Number,
-    Prefix,
-    Tree,
-    get_text,
-    make_fault,
-    shorten,
-)
+from reportgen.claims.language import Call, Chain, Name, Number, Prefix, Tree, get_text, make_fault, shorten
 from reportgen.claims.vocabulary import FactError
 from reportgen.core.facts import FACTS, ParameterKind
-from reportgen.core.statements import Fact, Quantity, Truth
+from reportgen.core.statements import ExpressionError, Fact, Fault, Quantity, Truth
 from reportgen.core.words import parse_moment
 
 if TYPE_CHECKING:

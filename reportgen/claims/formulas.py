@@ -5,19 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from reportgen.claims.language import (
-    Call,
-    Chain,
-    ExpressionError,
-    Fault,
-    Name,
-    Number,
-    Prefix,
-    get_text,
-    make_fault,
-    parse,
-)
+from reportgen.claims.language import Call, Chain, Name, Number, Prefix, get_text, make_fault, parse
 from reportgen.core.model import Formula
+from reportgen.core.statements import ExpressionError, Fault
 from reportgen.core.words import quote_names, suggest_name
 
 if TYPE_CHECKING:

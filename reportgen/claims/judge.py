@@ -17,20 +17,19 @@ from reportgen.claims.fact_words import (
     format_quantity,
     format_quantity_interval,
 )
-from reportgen.claims.language import Call, ExpressionError
+from reportgen.claims.language import Call
 from reportgen.claims.subjects import is_within
 from reportgen.claims.typed import read_typed
 from reportgen.claims.vocabulary import FactError
-from reportgen.core.statements import Judgement, Quantity, Truth
+from reportgen.core.statements import ExpressionError, Judgement, Quantity, Truth
 from reportgen.core.words import LARGEST_P, SMALLEST_P, format_equation, format_number
 
 if TYPE_CHECKING:
     from reportgen.claims.checking import CheckedExpression
     from reportgen.claims.evaluation import Part, Result
-    from reportgen.claims.language import Fault
     from reportgen.claims.typed import Typed
     from reportgen.claims.vocabulary import Subject
-    from reportgen.core.statements import Binding, Fact, Scale
+    from reportgen.core.statements import Binding, Fact, Fault, Scale
 
 
 MOST_DIGITS = 17  # of a double

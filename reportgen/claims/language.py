@@ -22,26 +22,10 @@ from msgspec import Struct
 
 from reportgen.claims.vocabulary import KEYWORDS, PLAIN_NAME, quote_name
 from reportgen.core.facts import FACTS
+from reportgen.core.statements import ExpressionError, Fault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-
-class Fault(Struct, frozen=True, order=True):
-    """One fault in an expression for its author to fix; the texts are sentences without full stops."""
-
-    position: int  # index of its start in the expression; its length if it is too short
-    length: int  # number of characters it covers, at least 1
-    message: str  # what was found
-    next_step: str = ""  # what to do about it; may be empty
-
-
-class ExpressionError(ValueError):
-    """An expression that cannot be judged; ``faults`` are all of them in order, at least one."""
-
-    def __init__(self, faults: Iterable[Fault]) -> None:
-        self.faults = tuple(sorted(set(faults)))
-        super().__init__("\n".join(fault.message for fault in self.faults))
+    from collections.abc import Callable, Sequence
 
 
 def shorten(text: str, most: int = 60) -> str:

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reportgen.claims.language import ExpressionError, Fault
+from reportgen.core.statements import ExpressionError, Fault
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping  # noqa: TC003 - the schema of stored descriptions needs it at run time
 from enum import StrEnum
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct, field
 
 from reportgen.core.digits import Precision  # noqa: TC001 - as above
 from reportgen.core.errors import Diagnostic, SourceLocation  # noqa: TC001 - as above
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class Quantity(StrEnum):
@@ -115,6 +118,23 @@ class Statement(Struct, frozen=True):
     def as_expected(self) -> bool:
         """Whether it holds, or fails and is expected to."""
         return self.judgement.truth is (Truth.FAILS if self.binding.fails else Truth.HOLDS)
+
+
+class Fault(Struct, frozen=True, order=True):
+    """One fault in an expression for its author to fix; the texts are sentences without full stops."""
+
+    position: int  # index of its start in the expression; its length if it is too short
+    length: int  # number of characters it covers, at least 1
+    message: str  # what was found
+    next_step: str = ""  # what to do about it; may be empty
+
+
+class ExpressionError(ValueError):
+    """An expression that cannot be judged; ``faults`` are all of them in order, at least one."""
+
+    def __init__(self, faults: Iterable[Fault]) -> None:
+        self.faults = tuple(sorted(set(faults)))
+        super().__init__("\n".join(fault.message for fault in self.faults))
 
 
 class Observation(Struct, frozen=True):

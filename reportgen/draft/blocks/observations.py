@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from reportgen.claims.language import ExpressionError
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Stage
 from reportgen.core.model import CurveSet, Observations, ScoreRequest
-from reportgen.core.statements import Quantity, Scale
+from reportgen.core.statements import ExpressionError, Quantity, Scale
 from reportgen.core.words import join_names, quote_names
 from reportgen.draft.blocks.draw_inputs import (
     describe_topic,

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from reportgen.core.comparisons import NoOutcomesError, ScoresError
 from reportgen.core.errors import Diagnostic, ReportError, Stage, relocate_errors
 from reportgen.core.model import CurveRequest, Lead, ScoreRequest
+from reportgen.core.statements import ExpressionError
 from reportgen.core.words import quote_names, suggest_name
 from reportgen.settings.inputs import name_settings
 from reportgen.settings.score_blocks import split_metric
@@ -236,7 +237,6 @@ class ResultsStore:
 
     def _parse(self, request: CurveRequest, written: str, text: str, known: Sequence[str]) -> Formula:
         from reportgen.claims.formulas import parse_formula  # noqa: PLC0415 - as above
-        from reportgen.claims.language import ExpressionError  # noqa: PLC0415 - as above
 
         try:
             return parse_formula(text, known)
