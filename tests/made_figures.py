@@ -4,20 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping  # noqa: TC003 - a field of a dataclass
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from reportgen.claims.judge import judge
+from reportgen.core.cache import Cache
 from reportgen.core.errors import SourceLocation
 from reportgen.core.facts import FACTS
 from reportgen.core.model import Curve, CurveSet, Figure, Run
 from reportgen.core.statements import Binding, Fact, Scale, Truth
-from reportgen.figures.altair_chart import write_chart_spec
-from reportgen.figures.curves.figure import draw_curve
 from reportgen.figures.curves.plotting import make_plot
-from reportgen.figures.live import build_spec, write_curves_csv
-from reportgen.figures.plot import DrawContext, PlotSpec, get_shape, make_curve_spec
+from reportgen.figures.live import build_spec, draw_plot_figure, load_chart_spec, write_curves_csv
+from reportgen.figures.plot import (
+    DrawContext,
+    FigureText,
+    PlotSpec,
+    describe_source,
+    get_shape,
+    make_curve_spec,
+)
 from reportgen.figures.style import assign_slots
 from reportgen.settings.blocks import CurveSettings
 from reportgen.statistics.curves.mean_curves import find_leads_at_end
@@ -26,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reportgen.core.statements import Judgement
-    from reportgen.figures.plot import Plot
+    from reportgen.figures.plot import ChartShape, Plot
 
 HOSTILE = (
     "</script><script>alert(1)</script>",
@@ -92,6 +101,13 @@ def curve_set(*curves: Curve, **fields: Any) -> CurveSet:  # noqa: ANN401 - fiel
     return CurveSet(**{**plain, **fields})
 
 
+@cache
+def chart_spec(shape: ChartShape) -> str:
+    """The Vega-Lite specification of a shape, written once."""
+    with TemporaryDirectory() as folder:
+        return load_chart_spec(Cache(Path(folder)), shape)
+
+
 def context(curves: CurveSet, **fields: Any) -> DrawContext:  # noqa: ANN401 - fields of a Context
     """What a figure of these curves knows beyond its numbers, on the page of a benchmark ranked by them."""
     said = fields.get("higher_is_better", True)
@@ -103,7 +119,7 @@ def context(curves: CurveSet, **fields: Any) -> DrawContext:  # noqa: ANN401 - f
         "step_is_time": False,
         "source": "a source",
         "approximate": None,
-        "get_chart_spec": write_chart_spec,
+        "get_chart_spec": chart_spec,
         "ranked_by": None if said is None else curves.metric,
     }
     return DrawContext(**{**plain, **fields})
@@ -122,9 +138,22 @@ def plot(curves: CurveSet, around: DrawContext | None = None, **settings: Any) -
 
 
 def figure(curves: CurveSet, around: DrawContext | None = None, **settings: Any) -> Figure:  # noqa: ANN401
-    """The finished figure of these curves in a ``curve`` block with these settings."""
+    """The finished figure of these curves in a ``curve`` block with these settings, in a few words."""
     around = around or context(curves)
-    return draw_curve(curves, wanted(curves, around, **settings), around)
+    one = wanted(curves, around, **settings)
+    names = ", ".join(curve.series for curve in curves.curves)
+    text = FigureText(
+        id=one.id,
+        kind=one.kind,
+        title=one.title,
+        subtitle=one.measured,
+        caption=one.caption or "",
+        summary=f"The series are {names}.",
+        source=describe_source(around),
+        numbers={},
+        band="95% CI",
+    )
+    return draw_plot_figure(make_plot(curves, one, around), curves, text, around)
 
 
 def spec(curves: CurveSet, around: DrawContext | None = None, **settings: Any) -> dict[str, Any]:  # noqa: ANN401
@@ -134,7 +163,7 @@ def spec(curves: CurveSet, around: DrawContext | None = None, **settings: Any) -
         made,
         curves,
         write_curves_csv(curves),
-        write_chart_spec(get_shape(made)),
+        chart_spec(get_shape(made)),
         title="Title",
         subtitle="Subtitle",
     )

@@ -148,7 +148,7 @@ def test_no_language_is_taken_for_a_block() -> None:
 
 # ---- marks ---------------------------------------------------------------------------------------
 
-FIGURE = figure(curve_set(curve("MEL", [0.2, 0.84])))
+FIGURE = figure(curve_set(curve("MEL", [0.2, 0.84])), caption="Our runs.")
 BLOCK = "```curve\nsource: runs\n```\n"
 MARK = '<div class="rg-block" data-rg-block="{}-{}">{}</div>'
 SALT = hashlib.sha256(BLOCK.encode()).hexdigest()[:16]
@@ -179,7 +179,7 @@ def test_fences_become_marks_with_words_for_the_search() -> None:
     fences = entered(text)
     html = rendered(text, fences)
     assert fences.list_marked_ids("page.md", html) == ["curve", "curve-2", "curve-3"]
-    assert "Accuracy. MEL peaks at step 1" in html
+    assert "Accuracy. The series are MEL." in html
     assert "<svg" not in html
     assert "source: runs" in html
     assert {fence["name"] for fence in make_custom_fences(lambda *_: "")} >= set(BLOCKS)
@@ -259,8 +259,8 @@ def card(name: str) -> BenchmarkResult:
 @pytest.mark.parametrize(
     ("shown", "words"),
     [
-        (FIGURE, ["Accuracy.", "MEL peaks at", "Each line is one run."]),
-        (Panels("p", "Both", "A caption.", (FIGURE, FIGURE)), ["Both. A caption.", "MEL peaks at"]),
+        (FIGURE, ["Accuracy.", "The series are MEL.", "Our runs."]),
+        (Panels("p", "Both", "A caption.", (FIGURE, FIGURE)), ["Both. A caption.", "The series are MEL."]),
         (
             ResultTable("t", "Results", ("series",), ((Cell("MEL"),), (Cell("GRPO"),)), "A caption.", ""),
             ["Results: MEL, GRPO. A caption."],

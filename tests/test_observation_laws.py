@@ -7,7 +7,7 @@ what is said of them is what is known, and no sentence contradicts another, or a
 from __future__ import annotations
 
 import re
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, takewhile
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -173,10 +173,16 @@ def test_dips_agree_with_their_definition(values: list[int], precision: int, rul
                 max(place for place in high if place < at),
                 min(place for place in high if place > at),
             )
-            dips.append((-min(sides), at, before, after))
+            dips.append(
+                (-min(sides), at, at + len(list(takewhile(low.__eq__, values[at + 1 :]))), before, after)
+            )
     readings = [value if rule == "dip" else -value for value in values]
     found = observe(curve("A", readings), rule=rule, precision=precision)
-    depths = [(-round(one.strength * least, 6), one.mark, one.from_step, one.to_step) for one in found]
+    depths = []
+    for one in found:
+        last = re.search(r"stay there until step (\d+)", one.text)
+        depth, place = -round(one.strength * least, 6), one.mark or 0
+        depths.append((depth, place, int(last[1]) if last else place, one.from_step or 0, one.to_step))
     assert sorted(depths) == sorted(dips)[:4]
 
 

@@ -22,7 +22,6 @@ from reportgen.draft.blocks.draw_inputs import (
     DrawInputs,
     describe_topic,
     link_topic,
-    load_chart_spec,
     make_names_key,
     read_series_names,
 )
@@ -404,7 +403,8 @@ def prepare_drawing(cache: Cache) -> None:
     """Import what reading and drawing need, and write the usual chart's specification, in an idle process."""
     for name in ("draft.blocks.charts", "figures.altair_chart", "read", "statistics.curves.mean_curves"):
         import_module(f"reportgen.{name}")
-    load_chart_spec(cache, import_module("reportgen.figures.plot").USUAL_SHAPE)
+    usual = import_module("reportgen.figures.plot").USUAL_SHAPE
+    import_module("reportgen.figures.live").load_chart_spec(cache, usual)
 
 
 _answers: dict[Path, ResultsStore] = {}

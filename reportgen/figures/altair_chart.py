@@ -14,8 +14,8 @@ import altair as alt
 from msgspec.structs import replace
 
 from reportgen.figures.axis import LOGS
-from reportgen.figures.live import ANNOTATIONS, DOMAIN, ENDS, MEANS, REFERENCES, RIGHT, RUNS, SHIFTS
 from reportgen.figures.paths import RUNS_ASIDE
+from reportgen.figures.plot import ANNOTATIONS, DOMAIN, ENDS, MEANS, REFERENCES, RIGHT, RUNS, SHIFTS
 from reportgen.figures.style import LABEL_SIZE, TICK_SIZE
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Vega-Lite specification of a plot with its numbers as CSV, and the view that live figures share.
+"""Figure of a plot: its Vega-Lite specification with numbers as CSV, and the view that live figures share.
 
 A specification is that of the plot's shape, filled with text, colours and data. This needs no Altair, so a
 build with only known shapes does not import it. Signals (``x_domain``, ``x_ticks``, ``colours`` and so on)
@@ -16,31 +16,40 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec.structs import asdict
 
+from reportgen.core.model import Figure, Table
 from reportgen.core.words import escape_formula
-from reportgen.figures.paths import thin_together
-from reportgen.figures.picture import get_dash, get_symbol
-from reportgen.figures.plot import ON_THE_RIGHT
+from reportgen.figures.axis import format_estimate, make_reader
+from reportgen.figures.paths import make_line_paths, thin_together
+from reportgen.figures.payload import build_payload, list_dash, list_label_fields
+from reportgen.figures.picture import draw_file, draw_picture, get_symbol
+from reportgen.figures.plot import (
+    ANNOTATIONS,
+    DOMAIN,
+    ENDS,
+    MEANS,
+    ON_THE_RIGHT,
+    REFERENCES,
+    RIGHT,
+    RUNS,
+    SHIFTS,
+    get_shape,
+)
 from reportgen.figures.style import SYMBOL_PATHS, TICK_SIZE, get_colour, resolve
-from reportgen.figures.text import escape_field, measure_text
+from reportgen.figures.text import escape_field, isolate_names, measure_text, name_view
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from reportgen.core.cache import Cache
     from reportgen.core.model import CurveSet, FloatArray
     from reportgen.figures.axis import Axis
-    from reportgen.figures.plot import Mark, Plot, SeriesLine
+    from reportgen.figures.plot import ChartShape, DrawContext, FigureText, Plot
 
 
-MEANS, RUNS, ENDS, REFERENCES, ANNOTATIONS = "means", "runs", "ends", "references", "annotations"
-DOMAIN = "y_domain"
-"""Parameter that holds the y domain in charts with a log y axis."""
-SHIFTS = "shifts"
-"""Parameter of charts of settings: the part of the width by which marks of a series are moved."""
-RIGHT = "right_lines"
-"""Parameter that holds the series on the right y axis in charts that have one."""
 CURVE_COLUMNS = ("series", "metric", "step", "value", "low", "high", "n")
 
 _RUN_POINTS = 100
+_MOST_TABLE_ROWS = 40
 _TITLE_ROOM = 56
 _WIDEST_ENTRY, _SWATCH_ROOM = 240, 48
 _CSV = {
@@ -216,24 +225,111 @@ def _make_legend(plot: Plot) -> dict[str, Any]:
     return legend
 
 
-def list_dash(plot: Plot, line: SeriesLine) -> list[float]:
-    """Return the lengths of a line's dashes and gaps in pixels."""
-    return list(get_dash(plot, line)) or [1, 0]
+def load_chart_spec(cache: Cache, shape: ChartShape) -> str:
+    """Return the Vega-Lite specification of a chart's shape as JSON, which the cache keeps."""
+
+    def write_spec() -> str:
+        from reportgen.figures.altair_chart import write_chart_spec  # noqa: PLC0415 - imports Altair
+
+        return write_chart_spec(shape)
+
+    return cache.memo(cache.make_key("spec", repr(shape)), str, write_spec)
 
 
-def list_label_fields(mark: Mark) -> dict[str, Any]:
-    """Return a mark's axis and label as fields of its row: ``right, text, short, align, dx, dy, from, to``.
+def draw_plot_figure(plot: Plot, curve_set: CurveSet, text: FigureText, context: DrawContext) -> Figure:
+    """Draw a plot's figure: pictures, specification, live view, table and CSV, all of the same numbers.
 
-    ``right`` is omitted on the left axis, ``short`` if equal to ``text``, and ``from`` and ``to`` without a
-    leader. A label that does not fit and a horizontal line have no fields but ``right``.
+    ``curve_set`` holds the curves of the plot.
     """
-    label, where = mark.label, {"right": True} if mark.right else {}
-    if label is None:
-        return where
-    align = {"start": "left", "middle": "center", "end": "right"}[label.anchor]
-    row: dict[str, Any] = where | {"text": label.text, "align": align, "dx": label.dx, "dy": label.dy}
-    row |= {"short": label.short} if label.short != label.text else {}
-    return row | (dict(zip(("from", "to"), label.leader, strict=True)) if label.leader else {})
+    how, names = text.subtitle, tuple(line.name for line in plot.lines)
+    paths, csv = make_line_paths(plot), write_curves_csv(curve_set, context.full_names)
+    chart_spec = context.get_chart_spec(get_shape(plot))
+    same_names = curve_set.curves[0].key is None and not context.full_names
+    rows = csv if same_names else write_curves_csv(curve_set, by_line=True)
+    spec = build_spec(plot, curve_set, rows, chart_spec, title=text.title, subtitle=how)
+    columns = build_payload(plot, band_name=text.band) | {"view": name_view(chart_spec)}
+    # Lines of several metrics have no difference; intervals make one of a difference only if runs do.
+    columns["differences"] = all(curve.key is None for curve in curve_set.curves)
+    columns["source"] = text.source
+    if curve_set.smooth:
+        columns["smooth"] = curve_set.smooth
+    of_steps = not plot.whiskers and all(curve.runs for curve in curve_set.curves)
+    if not curve_set.bins and columns["differences"] and of_steps:
+        columns["of"] = text.of or text.id  # what statements about its steps name
+    columns["independent"] = curve_set.band == "ci" and all(
+        len(curve.runs) > 1 and not curve.given for curve in curve_set.curves
+    )
+    return Figure(
+        id=text.id,
+        kind=text.kind,
+        title=text.title,
+        subtitle=how,
+        caption=isolate_names(text.caption, names),
+        summary=isolate_names(text.summary, names),
+        inline_svg=draw_picture(plot, paths, labelled_by=f"{text.id}-title {text.id}-summary"),
+        file_svg=draw_file(plot, paths, title=text.title, subtitle=how, source=text.source),
+        table_data=_build_table(plot),
+        csv=csv,
+        spec=write_compact_json(spec) + "\n",
+        view=chart_spec,
+        payload=write_compact_json(columns),
+        numbers_data=_name_in_full(text.numbers, context.full_names),
+        legend=tuple((line.label, line.slot) for line in plot.lines),
+        dashes=tuple(line.dash for line in plot.lines if line.dash is not None),
+        plot_class=_list_classes(plot),
+    )
+
+
+def _list_classes(plot: Plot) -> str:
+    """Return the CSS classes of a plot: its margins, and what it has."""
+    has = {
+        "rg-has-ends": plot.ends,
+        "rg-has-leaders": any(end.at is not None for end in plot.ends),
+        "rg-has-symbols": plot.symbols,
+        "rg-has-right": plot.right,
+    }
+    margins = (f"rg-left-{plot.margins.left}", f"rg-right-{plot.margins.right}")
+    return " ".join((*margins, *(name for name, there in has.items() if there)))
+
+
+def _write_cell(axis: Axis, value: float, low: float, high: float) -> str:
+    words, interval = format_estimate(axis, value, low, high)
+    return f"{words}{axis.unit} {interval}".rstrip()
+
+
+def _build_table(plot: Plot) -> Table:
+    """Build a table with a row for each step and a column for each series, thinned to about 40 rows."""
+    steps = np.unique(np.concatenate([line.steps for line in plot.lines]))
+    every = math.ceil(steps.size / _MOST_TABLE_ROWS)
+    shown = steps[::every]
+    if shown[-1] != steps[-1]:
+        shown = np.append(shown, steps[-1])
+    columns = [list(map(make_reader(plot.x), shown.tolist()))]
+    for line in plot.lines:
+        axis = plot.get_y(line)
+        place = np.searchsorted(line.steps, shown).clip(max=line.steps.size - 1)
+        there = (line.steps[place] == shown) & np.isfinite(line.values[place])
+        parts = (part[place].tolist() for part in (line.values, line.low, line.high))
+        cells = zip(there.tolist(), *parts, strict=True)
+        columns.append([_write_cell(axis, *numbers) if here else "" for here, *numbers in cells])
+    note = f"One in {every} of {steps.size:,} steps; the CSV file has them all." if every > 1 else ""
+    header = (plot.x.title, *(line.name for line in plot.lines))
+    return Table(header, tuple(zip(*columns, strict=True)), note)
+
+
+def _name_in_full(numbers: dict[str, Any], full_names: Mapping[str, str]) -> dict[str, Any]:
+    """Add the names in the CSV file of lines with a short name, ``label``, to an entry in ``report.json``."""
+    if not full_names or "series" not in numbers:
+        return numbers
+    names = (row["name"] for row in numbers["series"])
+    lines = numbers.get("lines") or [{"name": name, "series": name} for name in names]
+    full = [
+        line | {"series": full_names[line["series"]], "label": line["series"]}
+        if line["series"] in full_names
+        else line
+        for line in lines
+    ]
+    return numbers | {"lines": full}
 
 
 def compile_view(specification: str) -> str:

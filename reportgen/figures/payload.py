@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec.structs import asdict
 
-from reportgen.figures.live import list_dash, list_label_fields
-from reportgen.figures.picture import get_symbol
+from reportgen.figures.picture import get_dash, get_symbol
 from reportgen.figures.style import SYMBOL_PATHS, get_colour
 
 if TYPE_CHECKING:
@@ -57,6 +56,26 @@ def build_payload(plot: Plot, *, band_name: str) -> dict[str, Any]:
         "references": references,
         "annotations": annotations,
     }
+
+
+def list_dash(plot: Plot, line: SeriesLine) -> list[float]:
+    """Return the lengths of a line's dashes and gaps in pixels."""
+    return list(get_dash(plot, line)) or [1, 0]
+
+
+def list_label_fields(mark: Mark) -> dict[str, Any]:
+    """Return a mark's axis and label as fields of its row: ``right, text, short, align, dx, dy, from, to``.
+
+    ``right`` is omitted on the left axis, ``short`` if equal to ``text``, and ``from`` and ``to`` without a
+    leader. A label that does not fit and a horizontal line have no fields but ``right``.
+    """
+    label, where = mark.label, {"right": True} if mark.right else {}
+    if label is None:
+        return where
+    align = {"start": "left", "middle": "center", "end": "right"}[label.anchor]
+    row: dict[str, Any] = where | {"text": label.text, "align": align, "dx": label.dx, "dy": label.dy}
+    row |= {"short": label.short} if label.short != label.text else {}
+    return row | (dict(zip(("from", "to"), label.leader, strict=True)) if label.leader else {})
 
 
 def _list_mark_fields(mark: Mark) -> dict[str, Any]:

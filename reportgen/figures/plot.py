@@ -154,6 +154,15 @@ class Plot(Struct, frozen=True):
         return (1 - position(axis or self.y, value)) * self.height
 
 
+MEANS, RUNS, ENDS, REFERENCES, ANNOTATIONS = "means", "runs", "ends", "references", "annotations"
+DOMAIN = "y_domain"
+"""Parameter that holds the y domain in charts with a log y axis."""
+SHIFTS = "shifts"
+"""Parameter of charts of settings: the part of the width by which marks of a series are moved."""
+RIGHT = "right_lines"
+"""Parameter that holds the series on the right y axis in charts that have one."""
+
+
 class ChartShape(Struct, frozen=True):
     """Features that determine chart layers; plots of one shape differ only in data, titles and colours."""
 

@@ -371,6 +371,8 @@ class DrawInputs(Struct, frozen=True, dict=True):
     @cached_property
     def get_chart_spec(self) -> Callable[[ChartShape], str]:
         """Function that returns the Vega-Lite specification of a chart's shape as JSON."""
+        from reportgen.figures.live import load_chart_spec  # noqa: PLC0415 - only where something is drawn
+
         return functools.cache(functools.partial(load_chart_spec, self.cache))
 
     def make_context(
@@ -412,14 +414,3 @@ def make_curve_context(planned: PlannedBlock, inputs: DrawInputs) -> DrawContext
             notes[describe_early_ends(one.curve_set, title, together=together)] = None
     result = replace(results[0], notes=tuple(filter(None, notes)))
     return inputs.make_context(planned.block.location, planned.curves[0].source, result, planned.page)
-
-
-def load_chart_spec(cache: Cache, shape: ChartShape) -> str:
-    """Return the Vega-Lite specification of a chart's shape as JSON, which the cache keeps."""
-
-    def write_spec() -> str:
-        from reportgen.figures.altair_chart import write_chart_spec  # noqa: PLC0415 - imports Altair
-
-        return write_chart_spec(shape)
-
-    return cache.memo(cache.make_key("spec", repr(shape)), str, write_spec)

@@ -9,9 +9,9 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reportgen.core.model import Figure, Panels, Table
+from reportgen.core.model import Figure, Panels
 from reportgen.core.words import format_count, join_names, lower_axis_title
-from reportgen.figures.axis import format_estimate, format_value, make_reader
+from reportgen.figures.axis import format_value
 from reportgen.figures.curves.key_results import (
     describe_fewer_runs,
     describe_given_band,
@@ -30,18 +30,13 @@ from reportgen.figures.curves.key_results import (
 )
 from reportgen.figures.curves.plotting import align_margins, describe_beyond_log, get_unsmoothed, make_plot
 from reportgen.figures.labels import describe_unplaced
-from reportgen.figures.live import build_spec, write_compact_json, write_curves_csv
-from reportgen.figures.paths import make_line_paths
-from reportgen.figures.payload import build_payload
-from reportgen.figures.picture import draw_file, draw_picture
-from reportgen.figures.plot import FigureText, describe_source, get_shape, join_caption
-from reportgen.figures.text import isolate_names, name_view
+from reportgen.figures.live import draw_plot_figure
+from reportgen.figures.plot import FigureText, describe_source, join_caption
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from reportgen.core.model import Curve, CurveSet
-    from reportgen.figures.axis import Axis
     from reportgen.figures.plot import DrawContext, Plot, PlotSpec
     from reportgen.settings.blocks import PanelsSettings
 
@@ -62,7 +57,6 @@ _BANDS = {
     "iqr": ("IQR", "middle half of the runs at each step by itself, with the median as the line"),
 }
 _MOST_NAMES = 6
-_MOST_TABLE_ROWS = 40
 
 
 class _CurveWords(Struct, frozen=True):
@@ -326,102 +320,6 @@ def _draw_figure(plot: Plot, curve_set: CurveSet, spec: PlotSpec, context: DrawC
         band=name_band(curve_set),
     )
     return draw_plot_figure(plot, curve_set, text, context)
-
-
-def _name_in_full(numbers: dict[str, Any], full_names: Mapping[str, str]) -> dict[str, Any]:
-    """Add the names in the CSV file of lines with a short name, ``label``, to an entry in ``report.json``."""
-    if not full_names or "series" not in numbers:
-        return numbers
-    names = (row["name"] for row in numbers["series"])
-    lines = numbers.get("lines") or [{"name": name, "series": name} for name in names]
-    full = [
-        line | {"series": full_names[line["series"]], "label": line["series"]}
-        if line["series"] in full_names
-        else line
-        for line in lines
-    ]
-    return numbers | {"lines": full}
-
-
-def draw_plot_figure(plot: Plot, curve_set: CurveSet, text: FigureText, context: DrawContext) -> Figure:
-    """Draw a plot's figure: pictures, specification, live view, table and CSV, all of the same numbers.
-
-    ``curve_set`` holds the curves of the plot.
-    """
-    how, names = text.subtitle, tuple(line.name for line in plot.lines)
-    paths, csv = make_line_paths(plot), write_curves_csv(curve_set, context.full_names)
-    chart_spec = context.get_chart_spec(get_shape(plot))
-    same_names = curve_set.curves[0].key is None and not context.full_names
-    rows = csv if same_names else write_curves_csv(curve_set, by_line=True)
-    spec = build_spec(plot, curve_set, rows, chart_spec, title=text.title, subtitle=how)
-    columns = build_payload(plot, band_name=text.band) | {"view": name_view(chart_spec)}
-    # Lines of several metrics have no difference; intervals make one of a difference only if runs do.
-    columns["differences"] = all(curve.key is None for curve in curve_set.curves)
-    columns["source"] = text.source
-    if curve_set.smooth:
-        columns["smooth"] = curve_set.smooth
-    of_steps = not plot.whiskers and all(curve.runs for curve in curve_set.curves)
-    if not curve_set.bins and columns["differences"] and of_steps:
-        columns["of"] = text.of or text.id  # what statements about its steps name
-    columns["independent"] = curve_set.band == "ci" and all(
-        len(curve.runs) > 1 and not curve.given for curve in curve_set.curves
-    )
-    return Figure(
-        id=text.id,
-        kind=text.kind,
-        title=text.title,
-        subtitle=how,
-        caption=isolate_names(text.caption, names),
-        summary=isolate_names(text.summary, names),
-        inline_svg=draw_picture(plot, paths, labelled_by=f"{text.id}-title {text.id}-summary"),
-        file_svg=draw_file(plot, paths, title=text.title, subtitle=how, source=text.source),
-        table_data=_build_table(plot),
-        csv=csv,
-        spec=write_compact_json(spec) + "\n",
-        view=chart_spec,
-        payload=write_compact_json(columns),
-        numbers_data=_name_in_full(text.numbers, context.full_names),
-        legend=tuple((line.label, line.slot) for line in plot.lines),
-        dashes=tuple(line.dash for line in plot.lines if line.dash is not None),
-        plot_class=_list_classes(plot),
-    )
-
-
-def _list_classes(plot: Plot) -> str:
-    """Return the CSS classes of a plot: its margins, and what it has."""
-    has = {
-        "rg-has-ends": plot.ends,
-        "rg-has-leaders": any(end.at is not None for end in plot.ends),
-        "rg-has-symbols": plot.symbols,
-        "rg-has-right": plot.right,
-    }
-    margins = (f"rg-left-{plot.margins.left}", f"rg-right-{plot.margins.right}")
-    return " ".join((*margins, *(name for name, there in has.items() if there)))
-
-
-def _write_cell(axis: Axis, value: float, low: float, high: float) -> str:
-    words, interval = format_estimate(axis, value, low, high)
-    return f"{words}{axis.unit} {interval}".rstrip()
-
-
-def _build_table(plot: Plot) -> Table:
-    """Build a table with a row for each step and a column for each series, thinned to about 40 rows."""
-    steps = np.unique(np.concatenate([line.steps for line in plot.lines]))
-    every = math.ceil(steps.size / _MOST_TABLE_ROWS)
-    shown = steps[::every]
-    if shown[-1] != steps[-1]:
-        shown = np.append(shown, steps[-1])
-    columns = [list(map(make_reader(plot.x), shown.tolist()))]
-    for line in plot.lines:
-        axis = plot.get_y(line)
-        place = np.searchsorted(line.steps, shown).clip(max=line.steps.size - 1)
-        there = (line.steps[place] == shown) & np.isfinite(line.values[place])
-        parts = (part[place].tolist() for part in (line.values, line.low, line.high))
-        cells = zip(there.tolist(), *parts, strict=True)
-        columns.append([_write_cell(axis, *numbers) if here else "" for here, *numbers in cells])
-    note = f"One in {every} of {steps.size:,} steps; the CSV file has them all." if every > 1 else ""
-    header = (plot.x.title, *(line.name for line in plot.lines))
-    return Table(header, tuple(zip(*columns, strict=True)), note)
 
 
 def _make_point(curve: Curve, index: int) -> dict[str, float | int | None]:

@@ -14,7 +14,6 @@ from reportgen.core.model import CurveSet, Lead, LineKey
 from reportgen.core.words import format_number, join_names, quote_names, suggest_name
 from reportgen.figures.curves.figure import (
     collect_numbers,
-    draw_plot_figure,
     join_panels,
     name_band,
     write_caption,
@@ -24,6 +23,7 @@ from reportgen.figures.curves.figure import (
 from reportgen.figures.curves.key_results import get_lead
 from reportgen.figures.curves.plotting import align_margins, make_plot
 from reportgen.figures.labels import describe_unplaced
+from reportgen.figures.live import draw_plot_figure
 from reportgen.figures.plot import FigureText, describe_source, make_diagnostic
 from reportgen.figures.style import DASH_WORDS, DASHES, SHAPE_WORDS
 from reportgen.figures.text import name_line

@@ -14,7 +14,6 @@ from reportgen.core.words import format_count, lower_axis_title
 from reportgen.figures.axis import format_value
 from reportgen.figures.curves.figure import (
     collect_numbers,
-    draw_plot_figure,
     name_band,
     write_caption,
     write_subtitle,
@@ -28,7 +27,7 @@ from reportgen.figures.curves.key_results import (
     read_out_estimate,
 )
 from reportgen.figures.curves.plotting import align_margins, make_plot, sort_curves
-from reportgen.figures.live import write_curves_csv
+from reportgen.figures.live import draw_plot_figure, write_curves_csv
 from reportgen.figures.plot import FigureText, describe_source, make_diagnostic
 
 if TYPE_CHECKING:

@@ -14,8 +14,9 @@ from msgspec.structs import replace
 from reportgen.core.model import Cell, CurveSet, Estimate, Figure, ResultTable, Stack, Table
 from reportgen.core.words import choose_common_decimals, format_count, format_estimate, join_names
 from reportgen.figures.axis import make_linear_axis, use_percent
-from reportgen.figures.curves.figure import draw_plot_figure, name_band
+from reportgen.figures.curves.figure import name_band
 from reportgen.figures.curves.plotting import make_plot
+from reportgen.figures.live import draw_plot_figure
 from reportgen.figures.paths import PIXELS_WIDE, RUNS_ASIDE, positions
 from reportgen.figures.plot import FigureText, PlotSpec, describe_source, join_caption, make_step_context
 from reportgen.figures.scores.dot_plot import Row, RowDot, draw_dot_plot

@@ -12,8 +12,9 @@ from reportgen.core.digits import is_same
 from reportgen.core.model import Curve, CurveSet
 from reportgen.core.words import format_number, join_names
 from reportgen.figures.axis import format_estimate, format_value
-from reportgen.figures.curves.figure import draw_plot_figure, name_band
+from reportgen.figures.curves.figure import name_band
 from reportgen.figures.curves.plotting import make_plot
+from reportgen.figures.live import draw_plot_figure
 from reportgen.figures.plot import FigureText, PlotSpec, describe_source, join_caption, make_step_context
 from reportgen.figures.scores.wording import (
     MOST_NAMES,
@@ -52,14 +53,14 @@ def draw_passk(
     context: ScoreContext,
     *,
     problems: ProblemScores | None = None,
-    get_chart_spec: Callable[[ChartShape], str] | None = None,
+    get_chart_spec: Callable[[ChartShape], str],
 ) -> Figure:
     """Draw pass@k against k on a log2 axis, with a line and band for each series.
 
     ``curves`` holds the scores of each series by ascending k, as from ``statistics.pass_curves``, empty for a
     series without a score; ``problems`` is their input, for notes on it. ``get_chart_spec`` returns the
-    Vega-Lite specification of a shape as JSON; by default it is not cached. Raises a ``ReportError`` if no
-    series has a score, or a highlighted series has none.
+    Vega-Lite specification of a shape as JSON. Raises a ``ReportError`` if no series has a score, or a
+    highlighted series has none.
     """
     drawn = tuple(tuple(curve) for curve in curves if curve)
     spec = _make_pass_spec(block_id, settings, context)
@@ -67,10 +68,6 @@ def draw_passk(
     drawing = _PassCurves(drawn, context, better)
     own = tuple(drawing.make_curves())
     curve_set = CurveSet(metric=spec.y_title, curves=own, band="ci", level=settings.level)
-    if get_chart_spec is None:
-        from reportgen.figures.altair_chart import write_chart_spec  # noqa: PLC0415 - imports Altair
-
-        get_chart_spec = write_chart_spec
     plot_context = make_step_context(context, "k", get_chart_spec, higher_is_better=better)
     plot = drawing.use_units(make_plot(curve_set, spec, plot_context))
     text = FigureText(

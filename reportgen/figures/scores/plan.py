@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from reportgen.core.comparisons import TARGET_POWER
 from reportgen.core.model import Cell, Curve, CurveSet, ResultTable, Stack
 from reportgen.core.words import format_count, format_percent, join_names
-from reportgen.figures.curves.figure import draw_plot_figure
 from reportgen.figures.curves.plotting import make_plot
+from reportgen.figures.live import draw_plot_figure
 from reportgen.figures.plot import FigureText, PlotSpec, describe_source, join_caption, make_step_context
 from reportgen.figures.scores.comparison import FOUND_NOTE, describe_power
 from reportgen.figures.scores.pass_curve import choose_percent_format, make_score_curve
