@@ -9,19 +9,19 @@ import subprocess
 import sys
 import unicodedata
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from command_line import call
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from made_projects import PAGE, write_file, write_report
+from made_projects import PAGE, RUNS, write_file, write_report
 from take_screenshots import MOST_BYTES, ROOT, SCHEMES, SHOWN, readme_picture
-from tries import slow_after
+from tries import slow_after, tries
 
 from reportgen import __version__
 from reportgen.cli.main import cli
 from reportgen.core.errors import SourceLocation
-from reportgen.core.terminal import clean_json, clean_lines, clean_text, format_excerpt
 from reportgen.site.checking import read_source_line
 
 MODULE = (sys.executable, "-m", "reportgen")
@@ -151,62 +151,74 @@ def test_importing_the_package_imports_nothing_heavy(tmp_path: Path) -> None:
 # ---- lines with carets ---------------------------------------------------------------------------
 
 
-def at(column: int | None, line: int = 12) -> SourceLocation:
-    """A place in some page."""
-    return SourceLocation("content/index.md", line, column)
+BOUND = '[x]{value="y"}'
+EXCERPT = re.compile(r"\n( +\d+ \|(?:.*\S)?)(?:\n(      \|  *\^+))?")
 
 
-LINE = 'MEL peaks at [0.84]{value="peak(MEL)"}.'
+def check_lines(root: Path, page: str, width: int = 120) -> list[tuple[str, str]]:
+    """Each line that check shows of a page with problems, without its number, and the carets below it."""
+    write_report(root, {"content/index.md": page, "data/runs.csv": RUNS})
+    done = call(root, "check", COLUMNS=str(width))
+    return [(line.partition("| ")[2], carets[8:]) for line, carets in EXCERPT.findall(f"\n{done.stdout}")]
 
 
-def test_carets_stand_under_the_part_that_is_meant() -> None:
-    """Below the line with its number, never beyond its end, and nowhere if the column is not known."""
-    line = f"   12 | {LINE}"
-    assert format_excerpt(LINE, at(14)) == (line, "      |              ^")
-    assert format_excerpt(LINE, at(14), 6)[1] == "      |              ^^^^^^"
-    assert format_excerpt("[0.8", at(1), 60)[1] == "      | ^^^^"
-    assert format_excerpt(LINE, at(None)) == (line,)
-    # A column behind the line is its end, as where a quote is not closed.
-    assert format_excerpt("[a]{", at(5)) == ("   12 | [a]{", "      |     ^")
-    assert format_excerpt("", at(1)) == ("   12 |", "      | ^")
+def test_carets_stand_where_the_problem_is(tmp_path: Path) -> None:
+    """Never beyond the end of the line, and nowhere if the column is not known."""
+    assert check_lines(tmp_path, "```curve\n\n```\n") == [("```curve", "")]
+    # A column behind the line is its end, as where a bracket is not closed.
+    assert check_lines(tmp_path, "```curve\ntitle: [\n```\n") == [("title: [", "        ^")]
+    assert check_lines(tmp_path, "```curve\n? [\n\n```\n") == [("", "^")]
 
 
-@pytest.mark.parametrize(
-    ("before", "cells"),
-    [("\t", 4), ("ab\t", 4), ("数据", 4), ("é", 1), ("e\u0301", 1), ("\u200b", 0), ("🙂", 2), ("\x1b", 1)],
-)
-def test_carets_count_cells_of_the_terminal(before: str, cells: int) -> None:
-    """Tabs, wide characters and those that take no room."""
-    line, carets = format_excerpt(f"{before}[x]", at(len(before) + 1), 3)
-    assert carets == "      | " + " " * cells + "^^^"
-    assert line.endswith("[x]")
+BEFORE = {"a\t": 4, "ab\t": 4, "数据": 4, "é": 1, "e\u0301": 1, "\u200b": 0, "🙂": 2, "\x1b": 1}
 
 
-def test_a_line_that_gives_orders_to_the_terminal_gives_none() -> None:
+def test_carets_count_cells_of_the_terminal(tmp_path: Path) -> None:
+    """Tabs, wide characters and those that take no room, before the words and in them."""
+    claims = [f'{before}[数é]{{claim="final(MEL) < 0" of="runs"}}' for before in BEFORE]
+    shown = check_lines(tmp_path, "\n\n".join(["# A", *claims, ""]))
+    assert [carets for _, carets in shown] == [" " * cells + "^" * 5 for cells in BEFORE.values()]
+    assert all("[数é]" in line for line, _ in shown)
+
+
+def test_a_line_that_gives_orders_to_the_terminal_gives_none(tmp_path: Path) -> None:
     """Escape sequences and marks that turn text around are not passed on."""
-    (line,) = format_excerpt("a\x1b[31mb\u202ec\x07", at(None))
-    assert line == "   12 | a\N{REPLACEMENT CHARACTER}[31mbc\N{REPLACEMENT CHARACTER}"
-    assert clean_text("a\x9bb\u2028c") == "a\N{REPLACEMENT CHARACTER}b\N{REPLACEMENT CHARACTER}c"
+    ((line, _),) = check_lines(tmp_path, f"a\x1b[31mb\u202ec\x07d\x9be\u2028f{BOUND}\n")
+    assert line == f"a?[31mbc?d?e?f{BOUND}".replace("?", "\N{REPLACEMENT CHARACTER}")
 
 
-@pytest.mark.parametrize("column", [1, 40, 150, 299, 300])
-def test_a_long_line_is_cut_around_its_caret(column: int) -> None:
+def test_a_long_line_is_cut_around_its_caret(tmp_path: Path) -> None:
     """An ellipsis stands for what is left out, and the caret under the right character."""
-    whole = "".join(chr(ord("a") + n % 26) for n in range(300))
-    line, carets = format_excerpt(whole, at(column), width=60)
-    assert len(line) <= 60
-    assert line[carets.index("^")] == whole[column - 1]
-    assert ("…" in line[:10]) == (column > 20)
-    assert line.endswith("…") == (column < 280)
+    columns = (1, 40, 150, 287)
+    whole = "".join(chr(ord("a") + n % 26) for n in range(300 - len(BOUND)))
+    lines = [f"{whole[: column - 1]}{BOUND}{whole[column - 1 :]}" for column in columns]
+    shown = check_lines(tmp_path, "\n\n".join(lines) + "\n", 60)
+    for column, (line, carets) in zip(columns, shown, strict=True):
+        assert len(line) <= 60 - len("   12 | ")
+        assert line[carets.index("^") :].startswith("[x]{")
+        assert line.startswith("…") == (column > 20)
+        assert line.endswith("…") == (column < 280)
+        assert line.strip("…") in f"{lines[columns.index(column)]}"
 
 
-@given(st.text(max_size=200), st.integers(1, 210), st.integers(1, 30), st.integers(20, 90))
-def test_no_line_breaks_an_excerpt(line: str, column: int, length: int, width: int) -> None:
+@given(st.text(max_size=200), st.text(max_size=80), st.integers(20, 90))
+@settings(max_examples=tries(10, 300))
+def test_no_line_breaks_an_excerpt(before: str, after: str, width: int) -> None:
     """Two lines of printable text, carets in the second, whatever was written."""
-    shown, carets = format_excerpt(line, at(column), length, width=width)
-    assert re.fullmatch(r"      \|  *\^+", carets)
-    assert not any(unicodedata.category(character) in {"Cc", "Cf"} for character in shown)
-    assert shown.startswith("   12 |")
+    with TemporaryDirectory() as folder:
+        root = write_report(Path(folder), {"content/index.md": f"{before}{BOUND}{after}\n\n{BOUND}\n"})
+        printed = call(root, "check", COLUMNS=str(width)).stdout.split("\n")
+    *lines, summary, end = printed
+    assert re.fullmatch(r"\d+ problems?; .*", summary)
+    assert end == ""
+    for place, line in enumerate(lines):
+        assert not any(unicodedata.category(character) in {"Cc", "Cf"} for character in line)
+        if line.startswith("      |"):
+            assert re.fullmatch(r"      \|  *\^+", line)
+            assert re.match(r" +\d+ \|", lines[place - 1])
+        else:
+            assert re.match(r"content/index\.md:\d|mkdocs\.yml| +\d+ \|", line)
+    assert any(line.startswith("      |") for line in lines)
 
 
 def test_lines_are_those_of_the_text(tmp_path: Path) -> None:
@@ -236,29 +248,43 @@ def test_what_is_no_text_has_no_line(tmp_path: Path) -> None:
     assert read_source_line(tmp_path, SourceLocation("a.md")) is None
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("::error::a", ": :error::a"),
-        ("\u3000\u202e::error::a", "\u3000: :error::a"),
-        ("a ::error::", "a ::error::"),
-        ("a ##[error]b", "a ## [error]b"),
-        ("##vso[x]", "##vso [x]"),
-        ("a\n::error::b", "a\N{REPLACEMENT CHARACTER}::error::b"),
-    ],
-)
-def test_the_log_of_a_workflow_obeys_nothing(text: str, shown: str) -> None:
+LOGGED = {
+    "::error::a": ": :error::a",
+    "\u3000\u202e::error::a": "\u3000: :error::a",
+    "a ::error::": "a ::error::",
+    "a ##[error]b": "a ## [error]b",
+    "##vso[x]": "##vso [x]",
+}
+
+
+def test_the_log_of_a_workflow_obeys_nothing(tmp_path: Path) -> None:
     """Where a line begins as a command of GitHub does, or holds one of Azure, a space is put in."""
-    assert clean_text(text) == shown
-    assert clean_lines(f"a\n{text}").split("\n")[1] == shown.split("\N{REPLACEMENT CHARACTER}", maxsplit=1)[0]
-    assert not re.search(r"##\w*\[", format_excerpt(text, at(1))[0])
+    lines = check_lines(tmp_path, "\n\n".join(f"{text} {BOUND}" for text in LOGGED) + "\n")
+    assert [line for line, _ in lines] == [f"{shown} {BOUND}" for shown in LOGGED.values()]
+    # What follows a line feed is on a line of its own here, and in a table it is not.
+    said = call(tmp_path, "schema", "\n".join(["a", *LOGGED, "z"])).stderr
+    assert "\n".join(["a", *LOGGED.values(), "z"]) in said
+    names = [json.dumps({"series": f"a\n{text}", "step": 0, "loss": 1}) for text in LOGGED]
+    write_file(tmp_path / "a.jsonl", "\n".join([*names, ""]))
+    said = call(tmp_path, "describe", "a.jsonl").stdout
+    for text in ("::error::a", "a ## [error]b", "##vso [x]"):
+        assert f"\na\N{REPLACEMENT CHARACTER}{text} " in said
 
 
-@given(st.text() | st.text('#[]vso:\\"\n\x1b\u202e\ud800'))
-def test_printable_json_says_the_same(text: str) -> None:
+TEXTS = st.text() | st.text('#[]vso:\\"\n\x1b\u202e')
+
+
+@given(st.lists(TEXTS.map(lambda text: f"<{text}>"), unique=True, min_size=2, max_size=9))
+@example(["<##vso[x]>", "<#>"])
+@settings(max_examples=tries(4, 100))
+def test_printable_json_says_the_same(names: list[str]) -> None:
     """Escapes change no text, and leave nothing that a terminal or a log obeys."""
-    shown = clean_json(json.dumps({"text": text}, ensure_ascii=False, indent=2))
-    assert json.loads(shown) == {"text": text}
+    names = [name.replace("\0", "") for name in names]
+    rows = [json.dumps({"series": name, "step": 0, "loss": 1}) for name in names]
+    with TemporaryDirectory() as folder:
+        write_file(Path(folder, "a.jsonl"), "\n".join([*rows, ""]))
+        shown = call(Path(folder), "describe", "a.jsonl", "--format", "json").stdout
+    assert sorted(json.loads(shown)["series"]) == sorted(set(names))
     assert all(character.isprintable() or character == "\n" for character in shown)
     assert not re.search(r"##\w*\[", shown)
 
