@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping  # noqa: TC003 - a field of a dataclass
 from dataclasses import dataclass, field
 from functools import cache
@@ -141,6 +142,11 @@ def figure(curves: CurveSet, around: DrawContext | None = None, **settings: Any)
     """The finished figure of these curves in a ``curve`` block with these settings, in a few words."""
     around = around or context(curves)
     one = wanted(curves, around, **settings)
+    return finish(make_plot(curves, one, around), curves, one, around)
+
+
+def finish(made: Plot, curves: CurveSet, one: PlotSpec, around: DrawContext) -> Figure:
+    """The figure of a plot."""
     names = ", ".join(curve.series for curve in curves.curves)
     text = FigureText(
         id=one.id,
@@ -153,7 +159,14 @@ def figure(curves: CurveSet, around: DrawContext | None = None, **settings: Any)
         numbers={},
         band="95% CI",
     )
-    return draw_plot_figure(make_plot(curves, one, around), curves, text, around)
+    return draw_plot_figure(made, curves, text, around)
+
+
+def share_of(axis: Any, value: float) -> float:  # noqa: ANN401 - an axis of a plot
+    """Where a value stands on an axis: 0 at the start of its domain, 1 at the end."""
+    log = axis.scale in {"log", "log2"}
+    low, at, high = (math.log(one) if log else one for one in (axis.domain[0], value, axis.domain[1]))
+    return (at - low) / (high - low)
 
 
 def spec(curves: CurveSet, around: DrawContext | None = None, **settings: Any) -> dict[str, Any]:  # noqa: ANN401

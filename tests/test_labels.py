@@ -12,12 +12,11 @@ import pytest
 from drafted_blocks import draft_block, write_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_figures import context, curve, curve_set, figure, plot, spec, wave
+from made_figures import context, curve, curve_set, figure, plot, share_of, spec, wave
 from tries import tries
 from vega import VegaPicture
 
 from reportgen.core.errors import ReportError
-from reportgen.figures.axis import Axis, format_value, make_linear_axis, make_log_axis, position
 from reportgen.figures.curves.plotting import compute_margins, make_plot, place_end_labels, spread_apart
 from reportgen.figures.paths import PIXELS_WIDE, make_line_paths
 from reportgen.figures.picture import draw_body, draw_picture
@@ -57,8 +56,8 @@ def covered(made: Plot, mark: Mark, width: float) -> Rectangle:
     label = label_of(mark)
     wide = measure_text(label.short if width <= NARROW else label.text, TICK_SIZE)
     part = {"start": 0.0, "middle": 0.5, "end": 1.0}[label.anchor]
-    left = position(made.x, mark.x or 0.0) * width + label.dx - part * wide
-    y = label.dy + (0.0 if mark.y is None else (1 - position(made.y, mark.y)) * made.height)
+    left = share_of(made.x, mark.x or 0.0) * width + label.dx - part * wide
+    y = label.dy + (0.0 if mark.y is None else (1 - share_of(made.y, mark.y)) * made.height)
     return Rectangle(left, left + wide, y - ASCENT, y + DESCENT)
 
 
@@ -82,8 +81,8 @@ def overlaps(made: Plot, width: float) -> list[tuple[Rectangle, Rectangle]]:
     leaders = []
     for mark in marks:
         if label_of(mark).leader:
-            x = position(made.x, mark.x or 0.0) * width
-            y = (1 - position(made.y, mark.y or 0.0)) * made.height
+            x = share_of(made.x, mark.x or 0.0) * width
+            y = (1 - share_of(made.y, mark.y or 0.0)) * made.height
             start, end = sorted(label_of(mark).leader or (0, 0))
             own = covered(made, mark, width)
             leaders.append((Rectangle(x - 0.5, x + 0.5, y + start, y + end), own))
@@ -296,7 +295,7 @@ def test_words_stand_where_vega_writes_them() -> None:
         assert (row["dx"], row["dy"]) == (label_of(mark).dx, label_of(mark).dy)
     ours = []
     for mark in made.annotations:
-        x = position(made.x, mark.x or 0.0) * PIXELS_WIDE + label_of(mark).dx
+        x = share_of(made.x, mark.x or 0.0) * PIXELS_WIDE + label_of(mark).dx
         ours.append((x, covered(made, mark, PIXELS_WIDE).bottom - DESCENT))
     assert np.abs(np.array(vega.places("notes")) - np.array(ours)).max() <= 0.5
 
@@ -324,7 +323,7 @@ def test_words_that_found_no_room_take_the_first_turn() -> None:
 
 HEIGHT, DISTANCE = 320, 16
 PLACES = st.lists(st.floats(0, HEIGHT), min_size=1, max_size=HEIGHT // DISTANCE)
-Y = make_linear_axis("y", 0, 1, count=5)
+Y = plot(curve_set(curve("a", [0, 1])), y_domain=(0, 1)).y
 
 
 def line(name: str, *values: float) -> SeriesLine:
@@ -376,7 +375,7 @@ def test_names_stand_at_the_last_known_value() -> None:
     assert place_end_labels([line("none", nan)], Y, HEIGHT) == ()
     found = place_end_labels([line("over", 7.0), line("under", -7.0)], Y, HEIGHT)
     assert [end.y for end in found] == [0.0, 320.0]
-    axis: Axis = make_log_axis("y", 0.01, 1.0)
+    axis = plot(curve_set(curve("a", [0.01, 1.0])), y_scale="log").y
     assert [end.y for end in place_end_labels([line("zero", 0.5, 0.0)], axis, HEIGHT)] == [320.0]
 
 
@@ -386,7 +385,7 @@ def test_a_name_away_from_its_line_has_a_leader() -> None:
     assert [(end.y, end.at) for end in found] == [(152.0, 160.0), (168.0, 160.0), (288.0, None)]
     assert len({end.dx for end in found}) == 1
     assert found[0].dx > EndLabel("", None, 0.0).dx
-    axis = make_linear_axis("x", 0, 2, count=3)
+    axis = plot(curve_set(curve("a", [0, 1, 2]))).x
     found = place_end_labels([line("early", 0.5, 0.9), line("late", 0.1, 0.2, 0.25)], Y, HEIGHT, axis)
     assert [(end.at, end.step) for end in found] == [(32.0, 1.0), (None, None)]
 
@@ -428,15 +427,15 @@ def test_labels_of_steps_and_times_stand_beside_each_other() -> None:
     # A measurement of a day has no time of day.
     days = [86_400_000.0 * (19_000 + day) for day in range(4)]
     curves = curve_set(curve("a", wave(4), steps=days))
-    assert format_value(plot(curves, context(curves, step_is_time=True)).x, days[1]) == "2022-01-09"
+    assert figure(curves, context(curves, step_is_time=True)).table.rows[1][0] == "2022-01-09"
     times = [days[0], days[0] + 43_200_000, days[1]]
     curves = curve_set(curve("a", wave(3), steps=times))
-    assert format_value(plot(curves, context(curves, step_is_time=True)).x, days[1]) == "2022-01-09 00:00"
+    assert figure(curves, context(curves, step_is_time=True)).table.rows[2][0] == "2022-01-09 00:00"
 
 
 def fits(made: Plot) -> bool:
     """Whether no two labels of the x axis touch in a picture of usual width."""
-    places = [position(made.x, tick) * PIXELS_WIDE for tick in made.x.ticks]
+    places = [share_of(made.x, tick) * PIXELS_WIDE for tick in made.x.ticks]
     halves = [measure_text(label, TICK_SIZE) / 2 for label in made.x.labels]
     ends = list(zip(places, halves, strict=True))
     return all(b - a > half + other for (a, half), (b, other) in pairwise(ends)) and len(ends) > 1
