@@ -23,10 +23,10 @@ import pytest
 from case_pages import Case, read_pages
 from command_line import call
 from made_archives import commit, git
+from made_projects import write_file, write_report
 from pydantic import ValidationError
 from transcript import run_transcript
 
-from reportgen.review.compare import thin_review
 from reportgen.review.model import Review, read_review, write_review
 
 if TYPE_CHECKING:
@@ -117,11 +117,17 @@ def test_the_reverse_review_mirrors(name: str, tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def falls(tmp_path_factory: pytest.TempPathFactory) -> Review:
-    """A claim that became false, a figure and a table that changed."""
+def fallen(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report in whose working tree a claim became false, and a figure and a table changed."""
     root = tmp_path_factory.mktemp("falls")
     next(list_steps(CASES[QUICK[1]], root))
-    return review(root, "HEAD")
+    return root
+
+
+@pytest.fixture(scope="module")
+def falls(fallen: Path) -> Review:
+    """Its review."""
+    return review(fallen, "HEAD")
 
 
 @pytest.mark.parametrize(
@@ -145,17 +151,19 @@ def test_what_is_no_review_is_refused(before: str, after: str, falls: Review) ->
         read_review(text.replace(before, after))
 
 
+ROOM = "reportgen.review.compare._ROOM"
+
+
 def test_a_review_that_is_too_large_loses_points_first(
-    falls: Review, monkeypatch: pytest.MonkeyPatch
+    fallen: Path, falls: Review, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Then rows, figures and all else; what is left out is named, and what is left is a review."""
     size = len(write_review(falls).encode())
     left = []
     for most in (size, size - 100, size * 3 // 4, 1200):
-        monkeypatch.setattr("reportgen.review.compare._ROOM", most)
-        thinned = thin_review(falls)
+        monkeypatch.setattr(ROOM, most)
+        thinned = review(fallen, "HEAD")
         left.append((len(thinned.figures), len(thinned.statements), thinned.truncated))
-        assert read_review(write_review(thinned)) == thinned
         assert thinned.counts == falls.counts
     points, table = "the points of 1 of 1 figures", "1 of 1 tables"
     assert left[:2] == [(1, 1, ()), (1, 1, (points,))]
@@ -163,19 +171,43 @@ def test_a_review_that_is_too_large_loses_points_first(
     assert (left[3][0], "1 of 1 figures" in left[3][2]) == (0, True)
 
 
-def test_many_unclear_numbers_leave_room_for_all_else(falls: Review, monkeypatch: pytest.MonkeyPatch) -> None:
+MANY = """# Many
+
+[The last stays above the first]{claim="final(last) > final(s0)" of="curve"}.
+
+```curve
+source: many
+```
+
+```table
+source: few
+columns: [final]
+```
+"""
+
+
+def test_many_unclear_numbers_leave_room_for_all_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Of the longest list the entries that matter least go first, wherever they stand."""
-    (lower,) = falls.numbers
-    numbers = [lower.model_copy(update={"verdict": "unclear", "series": f"{place}"}) for place in range(300)]
-    large = falls.model_copy(update={"numbers": (*numbers, lower)})
-    most = len(write_review(large).encode()) // 2
-    monkeypatch.setattr("reportgen.review.compare._ROOM", most)
-    thinned = thin_review(large)
+    for state, moved, end in (("before", 0.0, 0.8), ("after", 0.01, 0.1)):
+        root = write_report(tmp_path / state, {"content/index.md": MANY, "data/runs.csv": None})
+        ends = {f"s{place}": 0.4 + moved for place in range(60)} | {"last": end}
+        for name, listed in {"many": ends, "few": {"a": 0.3 + moved, "b": 0.5}}.items():
+            rows = (f"{one},{run},1,{at + run / 50:.3f}\n" for one, at in listed.items() for run in (1, 2, 3))
+            write_file(root / f"data/{name}.csv", "series,seed,step,accuracy\n" + "".join(rows))
+    whole = review(tmp_path, "before", "after")
+    verdicts = [one.verdict for one in whole.numbers]
+    assert verdicts == ["unclear"] * 60 + ["lower", "unclear"]
+    most = len(write_review(whole).encode()) // 2
+    monkeypatch.setattr(ROOM, most)
+    thinned = review(tmp_path, "before", "after")
     kept = len(thinned.numbers)
-    assert 100 < kept < 200
-    assert thinned.numbers == (*numbers[: kept - 1], lower)
-    assert (len(thinned.figures), thinned.statements, thinned.tables) == (1, falls.statements, falls.tables)
-    assert thinned.truncated == ("the points of 1 of 1 figures", f"{301 - kept} of 301 numbers")
+    assert 20 < kept < 40
+    assert thinned.numbers == (*whole.numbers[: kept - 1], whole.numbers[60])
+    assert (len(thinned.figures), thinned.statements, thinned.tables) == (1, whole.statements, whole.tables)
+    assert (len(thinned.statements), len(thinned.tables)) == (1, 1)
+    assert thinned.truncated == ("the points of 1 of 1 figures", f"{62 - kept} of 62 numbers")
     assert len(write_review(thinned).encode()) <= most + 200
 
 
