@@ -10,13 +10,16 @@ import time
 import zlib
 from html import unescape
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from command_line import run
+from command_line import call, run
 from html_tree import classed, read_html
 from hypothesis import given, settings
+from made_projects import write_file, write_report
 from made_reviews import (
     ANY_REVIEW,
     EVERYTHING,
@@ -30,19 +33,16 @@ from made_reviews import (
     make_number,
     make_review,
 )
+from made_states import make_review_page, review_again
 from tries import tries
 
 from reportgen.figures.style import DARK, LIGHT
 from reportgen.review.comment import PICTURE_WIDTH, CommentContext, name_pictures, write_comment
 from reportgen.review.images import draw_pictures, draw_svgs
 from reportgen.review.model import Axis, Delta, Estimate, Place, SeriesChange, read_review, write_review
-from reportgen.review.page.document import write_page
-from reportgen.review.text import list_lines as list_text
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from reportgen.review.model import FigureChange, Review
+    from reportgen.review.model import FigureChange, Point, Review
 
 CURVES, SCORES = EVERYTHING.figures[:2]
 MADE = {
@@ -54,6 +54,8 @@ MADE = {
 }
 BASE = CommentContext(picture_base="https://example.org/p")
 FARTHEST = 1e300
+# A real review, as the guide shows it; test_example_review holds what it says.
+EXAMPLE = Path(__file__).parents[1] / "content/guide/example-review.html"
 
 
 def read_words(html: str) -> str:
@@ -62,13 +64,13 @@ def read_words(html: str) -> str:
 
 
 @pytest.mark.parametrize("review", MADE.values(), ids=MADE)
-def test_the_page_loads_and_runs_nothing_and_its_links_lead_somewhere(review: Review) -> None:
+def test_the_page_loads_and_runs_nothing_and_its_links_lead_somewhere(review: Review, tmp_path: Path) -> None:
     """No script, no handler, no address but data; the policy allows the one style sheet by its hash.
 
     Each id is there once, none has the name of a stranger, and every label has its button.
     """
-    html = write_page(review)
-    assert html == write_page(review)
+    html = make_review_page(tmp_path, review)
+    assert html == make_review_page(tmp_path, review)
     style = re.search(r"<style>(.*?)</style>", html, re.DOTALL)
     policy = re.search(r'Content-Security-Policy" content="([^"]+)"', html)
     assert style
@@ -94,12 +96,12 @@ def test_the_page_loads_and_runs_nothing_and_its_links_lead_somewhere(review: Re
         assert {target for target in targets if target and target != "ata:,"} <= set(ids)
 
 
-def test_hostile_words_stay_words() -> None:
+def test_hostile_words_stay_words(tmp_path: Path) -> None:
     """They are escaped, each has a direction of its own, and what turns or hides words is made visible.
 
     A picture is shown where no style sheet isolates its words, and holds nothing but drawing elements.
     """
-    html = write_page(MADE["hostile"])
+    html = make_review_page(tmp_path, MADE["hostile"])
     assert MARKUP not in html
     assert "<img" not in html
     assert "\u202e" not in html
@@ -118,20 +120,10 @@ def test_hostile_words_stay_words() -> None:
         assert not re.search(r'(?:href|src)="[^#]|url\(|@import', svg)
 
 
-def test_only_a_known_direction_is_coloured_and_it_is_said_too() -> None:
-    """Colour is never alone."""
-    rows = re.findall(
-        r'<tr role="row"( class="rv-is-(better|worse)")?>(.*?)</tr>', write_page(EVERYTHING), re.DOTALL
-    )
-    for _, good, row in rows:
-        assert re.findall(r'<span class="rv-line">(better|worse)</span>', row) == ([good] if good else [])
-    assert [good for _, good, _ in rows if good] == ["better", "worse"]
-
-
-def test_long_lists_are_cut_and_say_so() -> None:
+def test_long_lists_are_cut_and_say_so(tmp_path: Path) -> None:
     """The page stays small whatever the review holds."""
     numbers = tuple(make_number(f"s{index}", verdict="higher") for index in range(130))
-    html = write_page(make_many_figures(65).model_copy(update={"numbers": numbers}))
+    html = make_review_page(tmp_path, make_many_figures(65).model_copy(update={"numbers": numbers}))
     shown = len(re.findall(r"<bdi>s\d+</bdi>", html)), html.count('<article class="rv-figure"')
     left = [int(count) for count in re.findall(r"(\d+) more are in review\.json\.", read_words(html))]
     assert sorted(left) == sorted((130 - shown[0], 65 - shown[1]))
@@ -141,10 +133,23 @@ def test_long_lists_are_cut_and_say_so() -> None:
 # ---- pictures on the page
 
 
-def draw(figure: FigureChange, state: str = "both") -> ET.Element:
-    """One picture of a page as a tree."""
-    (view,) = classed(read_html(write_page(make_review(figures=(figure,)))), f"rv-of-{state}")
-    return classed(view, "rg-plot")[0]
+class Drawn:
+    """The pictures of a figure on the page of a review."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __call__(self, figure: FigureChange, state: str = "both") -> ET.Element:
+        """One picture as a tree."""
+        html = make_review_page(self._folder, make_review(figures=(figure,)))
+        (view,) = classed(read_html(html), f"rv-of-{state}")
+        return classed(view, "rg-plot")[0]
+
+
+@pytest.fixture
+def draw(tmp_path: Path) -> Drawn:
+    """What draws a figure."""
+    return Drawn(tmp_path)
 
 
 def list_lines(root: ET.Element) -> list[ET.Element]:
@@ -152,7 +157,7 @@ def list_lines(root: ET.Element) -> list[ET.Element]:
     return [path for path in root.iter("path") if path.get("class") == "rg-line"]
 
 
-def test_what_was_is_grey_dashed_and_behind() -> None:
+def test_what_was_is_grey_dashed_and_behind(draw: Drawn) -> None:
     """What did not change is faint behind it, and what is stands in front, solid and in colour.
 
     All bands are drawn before the first line, so that none tints one.
@@ -172,15 +177,8 @@ def test_what_was_is_grey_dashed_and_behind() -> None:
     ]
 
 
-def test_lines_have_the_colours_of_the_report() -> None:
-    """Where the review says them; one without is grey. Of more than eight series, changed ones come first."""
-    series = tuple(
-        one.model_copy(update={"slot": slot})
-        for one, slot in zip(CURVES.series, (6, None, 2, 3), strict=True)
-    )
-    drawn = list_lines(draw(make_figure(series=series), "after"))
-    names = sorted(line.get("stroke", "").removeprefix("var(--rg-series-") for line in drawn)
-    assert names == ["3)", "4)", "7)", "muted)"]
+def test_of_more_series_than_colours_changed_ones_come_first(draw: Drawn) -> None:
+    """They have the first colour, and stand in front."""
     same = tuple(SeriesChange(name=f"s{n}", change="same", after=make_curve(0.2)) for n in range(12))
     changed = SeriesChange(name="last", change="data", before=make_curve(0.3), after=make_curve(0.4))
     assert list_lines(draw(make_figure(series=(*same, changed))))[-1].get("stroke") == "var(--rg-series-1)"
@@ -188,20 +186,22 @@ def test_lines_have_the_colours_of_the_report() -> None:
 
 def test_differences_are_in_points() -> None:
     """Of shares; 0 is on their axis, with a line, and no word says percent."""
-    root = draw(SCORES.model_copy(update={"y": SCORES.y.model_copy(update={"difference": True})}))
-    words = [text.text or "" for text in root.iter("text")]
-    assert {"pass@8 (points)", "0", "+40.2 points → +45.5 points"} <= {*words}
+    root = read_html(EXAMPLE.read_text("utf-8"))
+    (figure,) = (one for one in root.iter() if one.get("id") == "figure-3")
+    (view,) = classed(figure, "rv-of-both")
+    words = [text.text or "" for text in classed(view, "rg-plot")[0].iter("text")]
+    assert {"difference (points)", "0", "−4.1 points → −3.2 points"} <= {*words}
     assert not [word for word in words if "%" in word]
 
 
-def test_an_arrow_leads_from_before_to_after() -> None:
+def test_an_arrow_leads_from_before_to_after(draw: Drawn) -> None:
     """Where a series differs most, and nowhere else than in the picture of both, which share their axes."""
     roots = [draw(CURVES), draw(CURVES, "before"), draw(CURVES, "after")]
     line, other = (group.find("line") for group in roots[0].iter("g") if group.get("class") == "rv-move")
     assert line is not None
     assert other is not None
     assert float(other.get("y2", "")) < float(other.get("y1", ""))
-    assert line.get("x1") == "66.6667%"  # step 800 of 1,200
+    assert line.get("x1") == "80%"  # step 960 of 1,200
     assert float(line.get("y2", "")) > float(line.get("y1", ""))
     assert "rv-move" not in ET.tostring(roots[2], "unicode")
     labels = [
@@ -213,7 +213,7 @@ def test_an_arrow_leads_from_before_to_after() -> None:
     assert all(one == other for one, other in pairwise(labels))
 
 
-def test_scores_are_dots_with_what_was_above() -> None:
+def test_scores_are_dots_with_what_was_above(draw: Drawn) -> None:
     """Hollow and grey above the new one; what did not change is one grey dot, also without an interval."""
     circles = [
         (circle.get("fill", ""), circle.get("stroke"), float(circle.get("cy", "")))
@@ -389,50 +389,63 @@ def test_a_figure_without_points_has_no_picture() -> None:
 
 # ---- numbers of strangers
 
+POINTS: tuple[tuple[Point, ...], ...] = (
+    ((0.0, 0.0, None, None),),
+    ((-1e308, 1e308, -1e308, 1e308), (1e308, -1e308, None, None)),
+    ((5e-324, 5e-324, 0.0, 1.0), (1.0, 1e-310, None, None)),
+    ((3.0, 1.0, 2.0, 0.5), (1.0, 1.0, 2.0, 0.5), (1.0, 2.0, None, None)),
+    ((None, 1.0, None, None),),
+    ((None, 1.0, None, None), (2.0, 1.0, None, None)),
+)
+
 
 @settings(max_examples=tries(20, 200))
 @given(ANY_REVIEW)
 def test_no_number_breaks_an_output(review: Review) -> None:
     """Whatever a file holds that follows the schema: lines, page and pictures, each of a decent length."""
-    assert max(map(len, list_text(review))) < 1_700
-    assert not re.search(r'"(nan|inf)', write_page(review))
+    with TemporaryDirectory() as folder:
+        done = review_again(Path(folder), review)
+        html = Path(folder, "review/review.html").read_text("utf-8")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert max(map(len, done.stdout.splitlines())) < 1_700
+    assert not re.search(r'"(nan|inf)', html)
     for _, svg in draw_svgs(review, 4):
         assert not re.search(r'"(nan|inf)', svg)
         ET.fromstring(svg)  # noqa: S314 - our own
 
 
-@pytest.mark.parametrize("scale", ["linear", "log", "time"])
-@pytest.mark.parametrize(
-    "points",
-    [
-        ((0.0, 0.0, None, None),),
-        ((-1e308, 1e308, -1e308, 1e308), (1e308, -1e308, None, None)),
-        ((5e-324, 5e-324, 0.0, 1.0), (1.0, 1e-310, None, None)),
-        ((3.0, 1.0, 2.0, 0.5), (1.0, 1.0, 2.0, 0.5), (1.0, 2.0, None, None)),
-        ((None, 1.0, None, None),),
-        ((None, 1.0, None, None), (2.0, 1.0, None, None)),
-    ],
-)
-def test_any_number_can_be_drawn(points: tuple[tuple[float | None, ...], ...], scale: str) -> None:
-    """A review may come from a stranger: its numbers are finite, and no more is known of them."""
+def make_extreme(points: tuple[Point, ...], name: str = "a", **axes: Any) -> FigureChange:  # noqa: ANN401 - axes of a figure
+    """A figure of which a series has these points."""
     at = Place(step=points[0][0], delta=1e308, beyond_band=True)
-    one = SeriesChange.model_validate(
-        {"name": "a", "change": "data", "before": points, "after": points[:1], "at": at}
-    )
+    one = SeriesChange(name="a", change="data", before=points, after=points[:1], at=at)
+    return make_figure(name=name, series=(one,), **axes)
+
+
+@pytest.mark.parametrize("scale", ["linear", "log", "time"])
+@pytest.mark.parametrize("points", POINTS)
+def test_any_number_can_be_drawn(points: tuple[Point, ...], scale: str) -> None:
+    """A review may come from a stranger: its numbers are finite, and no more is known of them."""
     axes = [Axis.model_validate({"scale": scale, "percent": percent}) for percent in (False, True)]
     for y in axes:
         for x in (axes[0], Axis(scale="series")):
-            review = make_review(figures=(make_figure(series=(one,), x=x, y=y),))
-            assert "nan" not in read_words(write_page(review)).lower()
-            for _name, svg in draw_svgs(review, 4):
+            for _name, svg in draw_svgs(make_review(figures=(make_extreme(points, x=x, y=y),)), 4):
                 assert not re.search(r'"(nan|inf)', svg)
                 ET.fromstring(svg)  # noqa: S314 - our own
 
 
+def test_any_number_can_be_drawn_on_a_page(tmp_path: Path) -> None:
+    """By the same rules, and every figure that changed has a picture."""
+    figures = tuple(make_extreme(points, f"f{place}") for place, points in enumerate(POINTS))
+    html = make_review_page(tmp_path, make_review(figures=figures))
+    assert "nan" not in read_words(html).lower()
+    assert not re.search(r'"(nan|inf)', html)
+    assert len(classed(read_html(html), "rv-of-both")) == sum(len(points) > 1 for points in POINTS)
+
+
 @pytest.mark.parametrize("size", [0.0, 5e-324, 1e-9, 1e12, 1e308])
 @pytest.mark.parametrize("percent", [False, True])
-def test_any_number_can_be_said(size: float, *, percent: bool) -> None:
-    """In a few words: on the page, in the terminal, and in the comment with its strips."""
+def test_any_number_can_be_said_in_a_comment(size: float, *, percent: bool) -> None:
+    """In a few words, and strips."""
     number = make_number(
         "a",
         percent=percent,
@@ -441,7 +454,31 @@ def test_any_number_can_be_said(size: float, *, percent: bool) -> None:
         after=Estimate(value=-size),
         delta=Delta(value=-2 * size if size < 1e308 else -size, low=-size, high=size, p=0.0),
     )
-    review = make_review(numbers=(number,))
-    assert max(map(len, re.findall(r">([^<]+)</span>", write_page(review).partition("<tbody")[2]))) < 120
-    assert max(map(len, list_text(review))) < 120
-    assert max(map(len, write_comment(review).splitlines())) < 220
+    assert max(map(len, write_comment(make_review(numbers=(number,))).splitlines())) < 220
+
+
+SMALL = ((0.0, 5e-324), (5e-324, 1e-9), (1e-9, -1e-9))
+SIZES = {"numbers": (*SMALL, (1e12, -1e12), (1e300, -1e300)), "shares": SMALL}
+
+
+def test_any_number_can_be_said(tmp_path: Path) -> None:
+    """In a few words: on the page, and in the terminal."""
+    blocks = "```curve\nsource: numbers\n```\n\n```curve\nsource: shares\nformat: percent\n```\n"
+    for place, state in enumerate(("before", "after")):
+        root = write_report(
+            tmp_path / state, {"content/index.md": f"# Any\n\n{blocks}", "data/runs.csv": None}
+        )
+        for name, sizes in SIZES.items():
+            rows = (
+                f"s{number},{run},1,{pair[place] * (1 + run / 10)!r}\n"
+                for number, pair in enumerate(sizes)
+                for run in range(3)
+            )
+            write_file(root / f"data/{name}.csv", "series,seed,step,accuracy\n" + "".join(rows))
+    done = call(tmp_path, "review", "before", "after", "--fail-on", "never")
+    assert done.returncode == 0, done.stderr
+    review = read_review((tmp_path / "review/review.json").read_bytes())
+    html = (tmp_path / "review/review.html").read_text("utf-8")
+    assert [one.percent for one in review.numbers] == [False] * 5 + [True] * 3
+    assert max(map(len, done.stdout.splitlines())) < 130
+    assert max(map(len, re.findall(r">([^<]+)</span>", html.partition("<tbody")[2]))) < 120

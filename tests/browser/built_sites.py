@@ -13,6 +13,7 @@ from made_archives import CITED, REPORT, archive, commit, invoke
 from made_projects import PAGE, RUNS, SETTINGS, files_below, share_cache, write_report
 from made_reviews import EVERYTHING, NOTHING, make_hostile, make_long, make_many_figures, write_state
 from made_sites import list_hub, make_page, make_report, make_score, pack_site, update, write_site
+from made_states import make_review_page
 from theme_site import PAGES, build_site
 
 from browser.figure_pages import HOSTILE, chart, results, write_assets, write_figures, write_page
@@ -20,7 +21,6 @@ from browser.score_pages import NAMES, heat_stack, pairs_stack, write_scores
 from reportgen.archive.one_file import write_one_file
 from reportgen.core.errors import SourceLocation
 from reportgen.core.model import Cell, ResultTable
-from reportgen.review.page.document import write_page as write_review
 from reportgen.settings.blocks import VegaLiteSettings
 from reportgen.settings.loading import load_block
 
@@ -164,7 +164,9 @@ def make_reviews(folder: Path) -> Path:
         "many": make_many_figures(8),
     }
     for name, review in reviews.items():
-        (folder / f"{name}.html").write_text(write_review(review), encoding="utf-8")
+        (folder / f"{name}.html").write_text(
+            make_review_page(folder / "states" / name, review), encoding="utf-8"
+        )
     shutil.copyfile(ROOT / "content/guide/example-review.html", folder / "example.html")
     return folder
 

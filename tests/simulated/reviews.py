@@ -1,33 +1,32 @@
-"""Changes with a known truth: how often intervals of a review hold it, and how often nothing gets a verdict.
+"""Changes with a known truth, as the command line reviews them: how often intervals and verdicts are right.
 
 Runs are draws of one distribution; the runs of a benchmark differ by a common shift of every item's chance.
-Items have chances of their own, and a state is another set of answers to them.
+Items have chances of their own, and a state is another set of answers to them. Each series of a report is a
+change by itself, so that one review says thousands of them.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from command_line import call
+from made_projects import write_report
 
-from reportgen.review.comparison.effects import (
-    ALPHA,
-    Effect,
-    ItemChanges,
-    ItemSides,
-    RunGroups,
-    adjust_family,
-    estimate_over_runs,
-)
-from reportgen.statistics.permutation_tests import count_draws
+from reportgen.review.model import read_review
+from reportgen.statistics.verdicts import holm
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from reportgen.core.model import FloatArray
-    from reportgen.statistics.permutation_tests import Hypothesis
+    from reportgen.review.model import Delta, NumberChange
 
-_LEVEL, _SAMPLES = 0.95, 4
+_SAMPLES, _ALPHA = 4, 0.05
+# As many series as a table has.
+_MOST = 5_000
 
 RUNS: dict[str, Callable[[np.random.Generator, int], FloatArray]] = {
     "normal": lambda rng, n: rng.normal(size=n),
@@ -61,6 +60,14 @@ class Overlap(NamedTuple):
     added: int
 
 
+class Runs(NamedTuple):
+    """What each run of a series measured, a run a row: removed, shared by both states, added."""
+
+    removed: FloatArray
+    shared: FloatArray
+    added: FloatArray
+
+
 class Shares(NamedTuple):
     """Of simulated changes: intervals that hold the truth, and those that have an interval."""
 
@@ -68,40 +75,116 @@ class Shares(NamedTuple):
     known: float
 
 
-def draw_runs(
-    rng: np.random.Generator, overlap: Overlap, spread: float = 1.0, laws: Laws = USUAL
-) -> RunGroups:
-    """Runs of two states between which nothing changed; ``spread`` is that of added runs by the others'."""
-    removed, shared, added = (RUNS[laws.runs](rng, count) for count in overlap)
-    return RunGroups(removed, shared, added * spread)
+# ---- two states and their review
+
+
+def _review(block: str, header: str, rows: Sequence[Iterable[str]]) -> list[NumberChange]:
+    """What a review says of two states whose rows are given, in the order of the series."""
+    with TemporaryDirectory() as folder:
+        for state, listed in zip(("before", "after"), rows, strict=True):
+            files = {"content/index.md": f"# Many\n\n{block}", "data/runs.csv": None}
+            table = "\n".join((header, *listed, ""))
+            write_report(Path(folder, state), {**files, "data/many.csv": table})
+        done = call(Path(folder), "review", "before", "after", "--format", "json", "--fail-on", "never")
+    assert done.returncode == 0, done.stderr
+    return sorted(read_review(done.stdout).numbers, key=lambda number: int(number.series[1:]))
+
+
+def _list_rows(
+    listed: Sequence[Runs], left_out: str, write: Callable[[FloatArray], Iterable[str]]
+) -> Iterable[str]:
+    """The rows of all series without their removed or added runs."""
+    for place, runs in enumerate(listed):
+        for name, group in runs._asdict().items():
+            for number, measured in enumerate(group if name != left_out else ()):
+                yield from (f"s{place},{name}{number},{row}" for row in write(measured))
+
+
+def review_runs(listed: Sequence[Runs]) -> list[NumberChange]:
+    """Series by their last values; as many as fit into a review are one family."""
+    found: list[NumberChange] = []
+    for first in range(0, len(listed), _MOST):
+        some = listed[first : first + _MOST]
+        rows = [
+            _list_rows(some, one, lambda value: [f"1,{10 + value.item()!r}"]) for one in ("added", "removed")
+        ]
+        block = "```table\nsource: many\ncolumns: [final]\n```\n"
+        found += _review(block, "series,seed,step,value", rows)
+    return found
+
+
+def review_items(listed: Sequence[Runs]) -> list[NumberChange]:
+    """Series by their scores on the items of a benchmark."""
+    rows = [
+        _list_rows(
+            listed, one, lambda scores: [f"{item},{score}" for item, score in enumerate(scores.tolist())]
+        )
+        for one in ("added", "removed")
+    ]
+    return _review("```runs\nsource: many\n```\n", "series,run,problem,score", rows)
+
+
+def review_given(before: FloatArray, after: FloatArray, errors: tuple[float, float]) -> list[NumberChange]:
+    """Series with one value a state, whose 95% interval is given by a standard error."""
+    rows = [
+        [
+            f"s{place},1,{value!r},{value - 1.959964 * error!r},{value + 1.959964 * error!r}"
+            for place, value in enumerate(values.tolist())
+        ]
+        for values, error in zip((before, after), errors, strict=True)
+    ]
+    return _review("```table\nsource: many\ncolumns: [final]\n```\n", "series,step,value,low,high", rows)
+
+
+def get_delta(number: NumberChange) -> Delta:
+    """The difference of a number that both states have."""
+    assert number.delta is not None
+    return number.delta
+
+
+def measure_coverage(numbers: Sequence[NumberChange], truths: Sequence[float]) -> Shares:
+    """How often intervals hold these differences, a truth a number."""
+    deltas = [get_delta(number) for number in numbers]
+    held = [
+        one.low <= truth <= one.high
+        for one, truth in zip(deltas, truths, strict=True)
+        if one.low is not None and one.high is not None
+    ]
+    return Shares(float(np.mean(held)) if held else 0.0, len(held) / len(deltas))
+
+
+# ---- runs and items between whose states nothing changed
+
+
+def draw_runs(rng: np.random.Generator, overlap: Overlap, laws: Laws = USUAL) -> Runs:
+    """Runs of two states between which nothing changed."""
+    return Runs(*(RUNS[laws.runs](rng, count) for count in overlap))
 
 
 def cover_runs(
     overlap: Overlap, *, draws: int, seed: int = 0, difference: float = 0.0, laws: Laws = USUAL
 ) -> Shares:
-    """How often the interval holds ``difference``, by which all added runs are better; 0 if any is shared."""
+    """How often the interval holds the truth.
+
+    Added runs of every second series are better by ``difference``, which is 0 if any run is shared.
+    """
     rng = np.random.default_rng([seed, *overlap])
-    held = []
-    for _ in range(draws):
-        groups = draw_runs(rng, overlap, laws=laws)
-        effect = estimate_over_runs(groups._replace(added=groups.added + difference), _LEVEL)
-        if effect.low is not None and effect.high is not None:
-            held.append(effect.low <= difference <= effect.high)
-    return Shares(float(np.mean(held)) if held else 0.0, len(held) / draws)
+    truths = [difference * (number % 2) for number in range(draws)]
+    drawn = [draw_runs(rng, overlap, laws) for _ in range(draws)]
+    moved = [one._replace(added=one.added + truth) for one, truth in zip(drawn, truths, strict=True)]
+    return measure_coverage(review_runs(moved), truths)
 
 
 def draw_items(
     rng: np.random.Generator, overlap: Overlap, items: int, shift: float = 0.0, laws: Laws = USUAL
-) -> ItemSides:
-    """One series on one benchmark between whose states nothing changed; ``shift`` is what a run adds."""
+) -> Runs:
+    """Runs of one series on one benchmark, by item; ``shift`` is what a run adds."""
     chance = CHANCES[laws.chances](rng, items)
     groups = []
     for count in overlap:
         moved = np.clip(chance + shift * RUNS[laws.runs](rng, count)[:, None], 0, 1)
         groups.append(rng.binomial(_SAMPLES, moved) / _SAMPLES)
-    removed, shared, added = groups
-    before, after = np.concatenate([shared, removed]), np.concatenate([shared, added])
-    return ItemSides("A", before.mean(axis=0), after.mean(axis=0), RunGroups(removed, shared, added))
+    return Runs(*groups)
 
 
 def cover_items(
@@ -109,24 +192,19 @@ def cover_items(
 ) -> Shares:
     """How often the interval holds 0 where nothing changed but runs and answers."""
     rng = np.random.default_rng([seed, items, *overlap])
-    names = [f"item {number}" for number in range(items)]
-    held = []
-    for _ in range(draws):
-        sides = draw_items(rng, overlap, items, shift, laws)
-        if not sides.runs.are_paired_by_item:
-            effect = estimate_over_runs(RunGroups(*(group.mean(axis=1) for group in sides.runs)), _LEVEL)
-        else:
-            effect = ItemChanges("exam", names, (0, 1), [sides], 0).estimate(0, _LEVEL)
-        if effect.low is not None and effect.high is not None:
-            held.append(effect.low <= 0 <= effect.high)
-    return Shares(float(np.mean(held)) if held else 0.0, len(held) / draws)
+    found = review_items([draw_items(rng, overlap, items, shift, laws) for _ in range(draws)])
+    return measure_coverage(found, [0.0] * draws)
 
 
-def count_verdicts(effects: Sequence[Effect], hypotheses: Sequence[Hypothesis | None], draws: int) -> int:
-    """How many of a family get a verdict."""
-    adjusted = adjust_family(effects, hypotheses, draws).adjusted
-    clear = zip(adjusted, effects, strict=True)
-    return sum(p is not None and p < ALPHA and effect.excludes_zero for p, effect in clear)
+def is_clear(number: NumberChange, p_adjusted: float | None) -> bool:
+    """Whether an adjusted p and the interval give a verdict."""
+    one = get_delta(number)
+    ends = (one.low, one.high)
+    return p_adjusted is not None and p_adjusted < _ALPHA and None not in ends and not _holds_zero(*ends)
+
+
+def _holds_zero(low: float | None, high: float | None) -> bool:
+    return low is not None and high is not None and low <= 0 <= high
 
 
 def find_false_verdicts(
@@ -142,21 +220,22 @@ def find_false_verdicts(
 
     Numbers are means of runs or, where there are ``items``, scores of one benchmark over these, for which the
     ``overlaps`` have no shared run. One run a side is about these very runs, which differ by answers alone.
+    A change of means is a part of a large review, adjusted by itself.
     """
     rng = np.random.default_rng([seed, numbers, items])
-    names = [f"item {number}" for number in range(items)]
     chosen = [overlaps[number % len(overlaps)] for number in range(numbers)]
-    chances, wrong = count_draws(numbers), 0
-    for _ in range(draws):
-        hypotheses: list[Hypothesis | None] = [None] * numbers
-        if items:
+    families: list[list[tuple[NumberChange, float | None]]]
+    if items:
+        families = []
+        for _ in range(draws):
             shifts = [0.0 if one.added == 1 else 0.05 for one in chosen]
             both = zip(chosen, shifts, strict=True)
-            sides = [draw_items(rng, one, items, by, laws) for one, by in both]
-            changes = ItemChanges("exam", names, (0, 1), sides, chances)
-            effects = [changes.estimate(place, _LEVEL) for place in range(numbers)]
-            hypotheses = [changes.make_hypothesis(place) for place in range(numbers)]
-        else:
-            effects = [estimate_over_runs(draw_runs(rng, one, laws=laws), _LEVEL) for one in chosen]
-        wrong += count_verdicts(effects, hypotheses, chances) > 0
-    return wrong / draws
+            found = review_items([draw_items(rng, one, items, by, laws) for one, by in both])
+            families.append([(one, get_delta(one).p_adjusted) for one in found])
+    else:
+        every = review_runs([draw_runs(rng, one, laws) for _ in range(draws) for one in chosen])
+        families = [
+            list(zip(some, holm([get_delta(one).p or 0.0 for one in some]), strict=True))
+            for some in (every[first : first + numbers] for first in range(0, len(every), numbers))
+        ]
+    return float(np.mean([any(is_clear(*one) for one in family) for family in families]))

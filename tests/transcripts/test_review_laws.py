@@ -22,6 +22,7 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 from case_pages import Case, read_pages
 from command_line import call
+from html_tree import classed, read_html
 from made_archives import commit, git
 from made_projects import write_file, write_report
 from pydantic import ValidationError
@@ -126,8 +127,8 @@ def fallen(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def falls(fallen: Path) -> Review:
-    """Its review."""
-    return review(fallen, "HEAD")
+    """Its review, whose page is in ``review/whole``."""
+    return review(fallen, "HEAD", "--out", "review/whole")
 
 
 @pytest.mark.parametrize(
@@ -151,6 +152,18 @@ def test_what_is_no_review_is_refused(before: str, after: str, falls: Review) ->
         read_review(text.replace(before, after))
 
 
+@pytest.mark.usefixtures("falls")
+def test_only_a_known_direction_is_coloured_and_it_is_said_too(fallen: Path) -> None:
+    """Colour is never alone."""
+    example = Path(__file__).parents[2] / "content/guide/example-review.html"
+    for path, directions in ((example, ["better"]), (fallen / "review/whole/review.html", ["worse"])):
+        html = path.read_text("utf-8")
+        rows = re.findall(r'<tr role="row"( class="rv-is-(better|worse)")?>(.*?)</tr>', html, re.DOTALL)
+        for _, good, row in rows:
+            assert re.findall(r'<span class="rv-line">(better|worse)</span>', row) == ([good] if good else [])
+        assert [good for _, good, _ in rows if good] == directions
+
+
 ROOM = "reportgen.review.compare._ROOM"
 
 
@@ -165,6 +178,11 @@ def test_a_review_that_is_too_large_loses_points_first(
         thinned = review(fallen, "HEAD")
         left.append((len(thinned.figures), len(thinned.statements), thinned.truncated))
         assert thinned.counts == falls.counts
+        page = (fallen / "review/review.html").read_text("utf-8")
+        assert [one in page for one in ("Left out for size", *thinned.truncated)] == [
+            *(bool(thinned.truncated),),
+            *(True for _ in thinned.truncated),
+        ]
     points, table = "the points of 1 of 1 figures", "1 of 1 tables"
     assert left[:2] == [(1, 1, ()), (1, 1, (points,))]
     assert left[2][1:] == (1, (points, table, *left[2][2][2:]))
@@ -248,6 +266,9 @@ def test_series_have_the_colours_of_the_report(tmp_path: Path) -> None:
     settings.write_text(text, "utf-8")
     (figure,) = review(tmp_path, "HEAD").figures
     assert {one.name: one.slot for one in figure.series} == {"MEL": None, "GRPO": 4}
+    (view,) = classed(read_html((tmp_path / "review/review.html").read_text("utf-8")), "rv-of-after")
+    lines = [one for one in view.iter("path") if one.get("class") == "rg-line"]
+    assert [one.get("stroke") for one in lines] == ["var(--rg-series-muted)", "var(--rg-series-5)"]
 
 
 # ---- the repository of somebody else

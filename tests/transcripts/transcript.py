@@ -3,13 +3,14 @@
 Beside ``reportgen`` and ``mkdocs`` there are commands of our own. For files: see ``file_commands``. For a
 report: ``show [PAGE | PAGE#BLOCK]`` prints the blocks of the drafted pages in words, without MkDocs;
 ``statements`` how its statements are explained to readers; ``page [PAGE]`` what is read from its pages before
-anything is drawn; ``words FILE [ID | TAG | CLASS]`` the words of a built page (its article),
-and of a ``review.json`` those of its page; ``links SITE CLASS …`` dead links in elements of these classes.
-``python FILE`` runs statements as cells of a notebook; ``sources`` prints what is read below ``data/``. After
-``reportgen describe``: ``described PATH KEY …`` prints parts of its JSON, and ``paste PATH [PURPOSE]`` writes
-what it suggests. ``drawn_report`` has commands about drafted blocks. ``feeds FOLDER [KEY …]`` prints what its
-feeds say, or some of each entry. What stands in ``packages/`` is installed for ``reportgen``. A command may
-have settings of the environment before it, and ``| grep PATTERN``, ``| head N`` or ``| tail N`` behind it.
+anything is drawn; ``words FILE [ID | TAG | CLASS]`` the words of a built page (its article); ``links SITE
+CLASS …`` dead links in elements of these classes. ``states FILE`` writes what a review says of each state
+into sites, ``before`` and ``after``. ``python FILE`` runs statements as cells of a notebook; ``sources``
+prints what is read below ``data/``. After ``reportgen describe``: ``described PATH KEY …`` prints parts of
+its JSON, and ``paste PATH [PURPOSE]`` writes what it suggests. ``drawn_report`` has commands about drafted
+blocks. ``feeds FOLDER [KEY …]`` prints what its feeds say, or some of each entry. What stands in
+``packages/`` is installed for ``reportgen``. A command may have settings of the environment before it, and
+``| grep PATTERN``, ``| head N`` or ``| tail N`` behind it.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from command_line import call, call_mkdocs
 from described_sources import describe_sources
 from drawn_report import COMMANDS, run_drawing_command
 from file_commands import run_file_command
+from made_states import write_states
 from notebook_cells import run_cells
 from published_feeds import show_feeds
 from shown_report import list_dead_links, list_pages, show_built_page, show_report
@@ -31,7 +33,6 @@ from shown_statements import show_statements
 from suggestions import list_parts, paste_suggestions
 
 from reportgen.review.model import read_review
-from reportgen.review.page.document import write_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,8 +116,9 @@ def _print_report(root: Path, name: str, words: list[str]) -> Iterator[str]:
         case "sources", _:
             yield describe_sources(root, outer=True)
         case "words", [file, *part]:
-            text = (root / file).read_text("utf-8")
-            yield show_built_page(write_page(read_review(text)) if file.endswith(".json") else text, *part)
+            yield show_built_page((root / file).read_text("utf-8"), *part)
+        case "states", [file]:
+            write_states(root, read_review((root / file).read_bytes()))
         case "links", [site, *classes]:
             yield list_dead_links(root / site, classes)
         case "python", [file]:
