@@ -17,7 +17,7 @@ from tries import tries
 from vega import VegaPicture, vega_words
 
 from reportgen.core.errors import ReportError
-from reportgen.figures.curves.plotting import make_plot
+from reportgen.figures.curves.plotting import make_plot, place_end_labels
 from reportgen.figures.live import build_spec, write_curves_csv
 from reportgen.figures.paths import PIXELS_WIDE, UNITS_A_PIXEL, make_line_paths
 from reportgen.figures.plot import get_shape
@@ -234,7 +234,7 @@ def test_log_ticks_are_round(axis: Axis) -> None:
 
 @given(AXES, st.floats(0, 1))
 def test_position_maps_the_domain_to_zero_to_one(axis: Axis, share: float) -> None:
-    """The ends stand at 0 and 1, and what lies between stands between, in order."""
+    """The ends stand at 0 and 1, and what lies between stands between, in order; so does a name at it."""
     low, high = axis.domain
     inside = low * (high / low) ** share if axis.scale == "log" else low + share * (high - low)
     values = [low, inside, high]
@@ -243,6 +243,8 @@ def test_position_maps_the_domain_to_zero_to_one(axis: Axis, share: float) -> No
     (_, start), (_, between), (_, end) = points(make_line_paths(made)[0].line)
     assert (start, end) == (made.height, 0)
     assert 1 - between / made.height == pytest.approx(share, abs=1e-3)
+    (name,) = place_end_labels(plot(curve_set(curve("a", [low, inside]))).lines, axis, made.height)
+    assert 1 - name.y / made.height == pytest.approx(share, abs=1e-3)
 
 
 @given(SIZES, st.floats(1e-300, 1e300))
