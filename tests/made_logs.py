@@ -11,6 +11,7 @@ import struct
 import sys
 import tarfile
 import tempfile
+import zipfile
 import zlib
 from contextlib import closing
 from functools import cache
@@ -21,12 +22,17 @@ import numpy as np
 
 if sys.version_info >= (3, 14):
     from compression.zstd import compress as packed_zstandard
+    from compression.zstd import decompress as unpacked_zstandard
 else:
     import zstandard
 
     def packed_zstandard(data: bytes) -> bytes:
         """A Zstandard frame."""
         return zstandard.ZstdCompressor().compress(data)
+
+    def unpacked_zstandard(data: bytes) -> bytes:
+        """What Zstandard frames hold."""
+        return zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True).read()
 
 
 if TYPE_CHECKING:
@@ -361,6 +367,19 @@ def zipped(members: Mapping[str, bytes], method: int = DEFLATED, flags: int = 0)
         + directory
         + struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, count, count, len(directory), len(body), 0)
     )
+
+
+def read_zip(data: bytes) -> dict[str, bytes]:
+    """The members of a zip archive, also of those that Zstandard packs."""
+    found = {}
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for one in archive.infolist():
+            if one.compress_type != ZSTANDARD:
+                found[one.filename] = archive.read(one)
+                continue
+            start = one.header_offset + 30 + sum(struct.unpack_from("<2H", data, one.header_offset + 26))
+            found[one.filename] = unpacked_zstandard(data[start : start + one.compress_size])
+    return found
 
 
 def _pack(content: bytes, method: int) -> bytes:

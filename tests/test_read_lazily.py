@@ -7,7 +7,8 @@ import math
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+import zipfile
+from typing import IO, TYPE_CHECKING, Any
 
 import duckdb
 import pytest
@@ -18,7 +19,6 @@ import reportgen as rg
 from reportgen.core import engines
 from reportgen.core.cache import Cache
 from reportgen.core.errors import ReportError
-from reportgen.formats.archive import Archive
 from reportgen.formats.registry import find_format, load_reader
 from reportgen.read import (
     make_frame,
@@ -192,13 +192,13 @@ def test_members_are_unpacked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     cache = Cache(tmp_path / "cache")
     Data(tmp_path).write("s.zip", KINDS["zip"](RUNS))
     reads: list[str] = []
-    real = Archive.read
+    real = zipfile.ZipFile.open
 
-    def read(self: Archive, name: str) -> bytes:
-        reads.append(name)
-        return real(self, name)
+    def read(self: zipfile.ZipFile, member: zipfile.ZipInfo) -> IO[bytes]:
+        reads.append(member.filename)
+        return real(self, member)
 
-    monkeypatch.setattr(Archive, "read", read)
+    monkeypatch.setattr(zipfile.ZipFile, "open", read)
 
     def count() -> int:
         source = open_source(tmp_path, "data", "s", load_settings=load_source_settings, cache=cache)

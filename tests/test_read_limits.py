@@ -24,8 +24,8 @@ from made_projects import write_report
 from made_sources import Data
 from tries import is_slow, slow_after
 
-from reportgen.formats.archive import open_archive
-from reportgen.formats.runs import UnreadableError
+from reportgen.formats.registry import find_format, load_reader
+from reportgen.formats.runs import Evaluation, Unit, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -225,85 +225,102 @@ def test_too_many_metrics_and_values_are_refused(
 METHODS: Final = [STORED, DEFLATED, ZSTANDARD]
 
 
-def read_member(path: Path, name: str = "a.json") -> bytes:
-    """The content of a member."""
-    with open_archive(path) as found:
-        return found.read(name)
+def read_eval(path: Path) -> Evaluation:
+    """What an archive of Inspect says, whatever the file is called."""
+    form = find_format("inspect")
+    assert form is not None
+    (found,) = load_reader(form).read(Unit("inspect", path, (path,)))
+    assert isinstance(found, Evaluation)
+    return found
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_an_archive_cut_at_any_byte_has_its_whole_members(tmp_path: Path, method: int) -> None:
     """The list of members is lost, and made again of those that are whole; how many is known."""
-    contents = {"a.json": b"[1, 2]", "b/c.json": b"0123456789" * 9, "d": b""}
-    whole, path, found = zipped(contents, method), tmp_path / "a.zip", list[int]()
+    contents = {"_journal/start.json": b'{"eval": {}}'}
+    for name in "ab":
+        contents[f"samples/{name}_epoch_1.json"] = (
+            b'{"id": "%b", "scores": {"m": {"value": 1}}}' % name.encode()
+        )
+    whole, path, counts = zipped(contents, method), tmp_path / "a.eval", list[int]()
     for length in range(10, len(whole)):
         path.write_bytes(whole[:length])
         try:
-            with open_archive(path) as torn:
-                read = {name: torn.read(name) for name in torn.names}
-                assert torn.torn == len(read)
+            found = read_eval(path)
         except UnreadableError:
-            read = {}
-        assert read == dict(list(contents.items())[: len(read)])
-        found.append(len(read))
-    assert found == sorted(found)
-    assert set(found) == {0, 1, 2, 3}
+            counts.append(0)
+            continue
+        assert [answer.problem for answer in found.answers] == [*"ab"][: len(found.answers)]
+        counts.append(1 + len(found.answers))
+        word = "member is" if counts[-1] == 1 else "members are"
+        assert found.findings[0].message.endswith(f" lost: {counts[-1]} whole {word} read")
+    assert counts == sorted(counts)
+    assert set(counts) == {0, 1, 2, 3}
 
 
 def test_members_come_back_as_they_were(tmp_path: Path) -> None:
-    """Of several pieces, by Python's own writer with sizes behind the content, and under any name."""
-    path, contents = tmp_path / "in/a.zip", {"../out.json": bytes(range(256)) * 1000, "/out.json": b"2"}
+    """Of several pieces, by Python's own writer with sizes behind the content, and beside any name."""
+    path, task = tmp_path / "in/a.eval", os.urandom(100_000).hex()
     path.parent.mkdir()
+    header = json.dumps({"eval": {"task": task}}).encode()
     for method in METHODS:
-        path.write_bytes(zipped(contents, method))
-        with open_archive(path) as found:
-            assert {name: found.read(name) for name in found.names} == contents
-    with pytest.raises(UnreadableError, match=r"the archive has no out\.json"):
-        read_member(path, "out.json")
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as written, written.open("ж.json", "w") as file:
-        file.write(b"[1]")
-    assert read_member(path, "ж.json") == b"[1]"
-    assert sorted(file.name for file in tmp_path.rglob("*")) == ["a.zip", "in"]
+        path.write_bytes(
+            zipped({"../header.json": b"1", "/header.json": b"2", "header.json": header}, method)
+        )
+        assert read_eval(path).benchmark == task
+    path.write_bytes(zipped({"../header.json": header, "in/header.json": header}))
+    with pytest.raises(UnreadableError, match=r"the archive has no header\.json"):
+        read_eval(path)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as written:
+        for name, content in (("ж.json", b"[1]"), ("header.json", header)):
+            with written.open(name, "w") as file:
+                file.write(content)
+    assert read_eval(path).benchmark == task
+    assert sorted(file.name for file in tmp_path.rglob("*")) == ["a.eval", "in"]
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_what_counts_is_what_is_unpacked(
     tmp_path: Path, method: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of a member and of all of them, however many times one is read; members are counted, too."""
-    path = tmp_path / "a.zip"
-    path.write_bytes(zipped({"a.json": bytes(200_000)}, method))
+    """Of a member and of all of them; members are counted, too."""
+    path, header = tmp_path / "a.eval", b'{"eval": {}, "more": "%b"}' % bytes([32] * 200_000)
+    path.write_bytes(zipped({"header.json": header}, method))
     monkeypatch.setattr(f"{ARCHIVE}.LARGEST_PART", 100_000)
-    with pytest.raises(UnreadableError, match="unpacks to more than"):
-        read_member(path)
+    with pytest.raises(UnreadableError, match=r"header\.json in the archive unpacks to more than"):
+        read_eval(path)
     monkeypatch.setattr(f"{ARCHIVE}.LARGEST_PART", 1 << 20)
     monkeypatch.setattr(f"{ARCHIVE}.LARGEST_TOTAL", 300_000)
-    with open_archive(path) as found:
-        found.read("a.json")
-        with pytest.raises(UnreadableError, match="with what was read before"):
-            found.read("a.json")
+    assert read_eval(path).answers == ()
+    path.write_bytes(
+        zipped({"header.json": header, "summaries.json": b"[%b]" % bytes([32] * 200_000)}, method)
+    )
+    with pytest.raises(UnreadableError, match="with what was read before"):
+        read_eval(path)
     monkeypatch.setattr(f"{ARCHIVE}.MOST_MEMBERS", 2)
     path.write_bytes(zipped({str(place): b"" for place in range(3)}))
     with pytest.raises(UnreadableError, match="more than 2 members"):
-        read_member(path)
+        read_eval(path)
     # The list of members of a large torn archive would have to be made of all of it.
-    monkeypatch.setattr(f"{ARCHIVE}.LARGEST_PART", 20)
-    path.write_bytes(zipped({"a.json": b"{}"})[:-30])
+    torn = zipped({"header.json": b'{"eval": {}}'})[:-30]
+    path.write_bytes(torn)
+    assert "1 whole member is read" in read_eval(path).findings[0].message
+    monkeypatch.setattr(f"{ARCHIVE}.LARGEST_PART", len(torn) - 1)
     with pytest.raises(UnreadableError, match="no whole zip archive"):
-        read_member(path)
+        read_eval(path)
     with pytest.raises(UnreadableError, match="cannot be read"):
-        read_member(tmp_path / "gone.zip")
+        read_eval(tmp_path / "gone.eval")
 
 
 def test_a_member_beyond_the_limit_fits_into_memory(tmp_path: Path) -> None:
     """What was unpacked is held twice at most, and a program with it has 500 MB."""
-    path = tmp_path / "a.zip"
-    with zipfile.ZipFile(path, "w") as written, written.open("a.json", "w", force_zip64=True) as file:
+    path = tmp_path / "a.eval"
+    with zipfile.ZipFile(path, "w") as written, written.open("header.json", "w", force_zip64=True) as file:
         for _ in range(140):
             file.write(bytes(MIB))
     tracemalloc.start()
     with pytest.raises(UnreadableError, match="unpacks to more than 128 MiB"):
-        read_member(path)
+        read_eval(path)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 400e6
