@@ -104,7 +104,7 @@ def test_numbers_of_a_review_are_one_family() -> None:
 
 def test_nothing_of_twenty_numbers_gets_a_verdict() -> None:
     """Means of runs that were added, replaced, or all others: a false verdict in 6% of changes at most."""
-    assert find_false_verdicts(MEANS, numbers=20, draws=500, seed=1) <= 0.06
+    assert find_false_verdicts(MEANS, numbers=20, draws=250, seed=1) <= 0.06
 
 
 def test_nothing_of_a_benchmark_gets_a_verdict() -> None:
