@@ -16,7 +16,6 @@ from made_files import KINDS
 from made_sources import LONG, Data, measurements
 
 import reportgen as rg
-from reportgen.core import engines
 from reportgen.core.cache import Cache
 from reportgen.core.errors import ReportError
 from reportgen.formats.registry import find_format, load_reader
@@ -382,7 +381,7 @@ def test_points_are_those_of_the_large_reduction(tmp_path: Path) -> None:
 
 def test_what_cannot_be_frozen_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An old engine, more runs or points than a client can hold, and a table that is written to."""
-    connection, fetch = duckdb.connect(), engines.fetch
+    connection, fetch = duckdb.connect(), reduce_large.__globals__["fetch"]
 
     def raise_version(*_: object, **__: object) -> None:
         raise ValueError("Minimum version of duckdb supported by Narwhals is (1, 1), found: (0, 9)")
