@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 from pathlib import Path
 
@@ -27,6 +28,9 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     # Two test processes with two threads each wait for each other in every product of small matrices.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # A shell starts a job in the background with Ctrl+C ignored, which every process from here would inherit.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if "PYTEST_XDIST_WORKER" not in os.environ:
         folder = tempfile.mkdtemp(prefix="reportgen-tests-")
         os.environ["REPORTGEN_CACHE_DIR"] = folder
