@@ -50,7 +50,7 @@ print(json.dumps({{
 _OURS = _MEASURED.format(
     imports="from reportgen.formats.trackers import tensorboard",
     reading="""
-(unit,) = tensorboard.find_units(sorted(folder.iterdir()))
+(unit,) = tensorboard.find(sorted(folder.iterdir()))
 (run,) = tensorboard.read(unit)
 points = sum(len(one.values) for one in run.metrics.values())
 """,

@@ -54,7 +54,7 @@ def parse(path: Path) -> None:
 
 def read(path: Path) -> None:
     """Do all that a report needs."""
-    (unit,) = trainer_state.find_units([path])
+    (unit,) = trainer_state.find([path])
     list(trainer_state.read(unit))
 
 

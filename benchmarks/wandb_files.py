@@ -50,7 +50,7 @@ import json, resource, sys, time
 from pathlib import Path
 from reportgen.formats.trackers import wandb
 start, used = time.perf_counter(), time.process_time()
-(unit,) = wandb.find_units([Path(sys.argv[1])])
+(unit,) = wandb.find([Path(sys.argv[1])])
 (run,) = wandb.read(unit)
 points = sum(len(one.values) for one in run.metrics.values())
 print(json.dumps({

@@ -6,8 +6,11 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from reportgen.core.errors import ReportError
-from reportgen.formats.registry import find_format, find_units, load_reader
+from reportgen.formats import registry
+from reportgen.formats.registry import find_units
 from reportgen.formats.runs import Evaluation, LoggedRun
 from reportgen.formats.sql import fetch_frame
 from reportgen.read import (
@@ -119,9 +122,7 @@ def _list_reported(root: Path, source: Source) -> Iterator[str]:
     if source.kind != "outcomes" or not all(file.is_file() for file in files):
         return
     for unit in find_units(files, source.settings.format).units:
-        form = find_format(unit.format)
-        assert form is not None
-        for one in load_reader(form).read(unit):
+        for one in registry.read_unit(unit):
             if isinstance(one, Evaluation) and one.answers:
                 for total in one.totals:
                     cells = [one.model, one.benchmark, total.metric, total.value, total.stderr, total.n]
@@ -196,9 +197,7 @@ def list_units(*files: Path, form: str | None = None) -> tuple[Unit, ...]:
 
 def read_unit(unit: Unit, selected: Sequence[str] | None = None) -> Iterator[LoggedRun | Evaluation]:
     """Yield what a unit holds."""
-    form = find_format(unit.format)
-    assert form is not None
-    yield from load_reader(form).read(unit, selected)
+    yield from registry.read_unit(replace(unit, selected=None if selected is None else frozenset(selected)))
 
 
 def read_run(*files: Path, selected: Sequence[str] | None = None) -> LoggedRun:

@@ -56,7 +56,7 @@ def test_other_parts_give_another_key(one: list[str], other: list[str]) -> None:
 def test_the_version_is_part_of_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     """What another version computed is not taken."""
     before = Cache.make_key("a")
-    monkeypatch.setattr("reportgen.core.cache._hash_code", lambda: "another version")
+    monkeypatch.setattr("reportgen.core.cache.identify_code", lambda: "another version")
     assert Cache.make_key("a") != before
 
 

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from reportgen.core.cache import Cache, FileHashes
 from reportgen.core.errors import Diagnostics, ReportError
 from reportgen.draft.gathering import gather_sources
-from reportgen.formats.registry import find_format, load_reader
+from reportgen.formats.registry import find_reader, load_code
 from reportgen.formats.sql import Engine, get_engine
 from reportgen.narrative.pages import read_page
 from reportgen.read import TotalsTable, find_sources, open_source, sources
@@ -207,14 +207,14 @@ def test_totals_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     """Files of a harness are not read again while they stand, and many are one file of the cache."""
     write_totals(tmp_path / "report", 16)
     opener, read = Opener(tmp_path / "report", tmp_path / "cache", monkeypatch), []
-    form = find_format("lm_eval")
+    form = find_reader("lm_eval")
     assert form is not None
-    reader: Any = load_reader(form)
+    reader: Any = load_code(form)
     own = reader.read
 
-    def count_reading(unit: Any, *given: Any) -> Any:  # noqa: ANN401 - passed on
+    def count_reading(unit: Any) -> Any:  # noqa: ANN401 - passed on
         read.append(unit.path)
-        return own(unit, *given)
+        return own(unit)
 
     monkeypatch.setattr(reader, "read", count_reading)
     for _ in range(2):

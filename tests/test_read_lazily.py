@@ -18,7 +18,7 @@ from made_sources import LONG, Data, measurements
 import reportgen as rg
 from reportgen.core.cache import Cache
 from reportgen.core.errors import ReportError
-from reportgen.formats.registry import find_format, load_reader
+from reportgen.formats.registry import find_reader, load_code
 from reportgen.read import (
     make_frame,
     open_path,
@@ -217,18 +217,18 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     reader, names = _load_reader(), list[str]()
     plain = reader.read
 
-    def read(unit: Any, selected: Any = None) -> Any:  # noqa: ANN401 - passed on
+    def read(unit: Any) -> Any:  # noqa: ANN401 - passed on
         names.append(unit.path.name)
-        yield from plain(unit, selected)
+        yield from plain(unit)
 
     monkeypatch.setattr(reader, "read", read)
     return names
 
 
 def _load_reader() -> Any:  # noqa: ANN401 - a module
-    form = find_format("step_json")
+    form = find_reader("step_json")
     assert form is not None
-    return load_reader(form)
+    return load_code(form)
 
 
 def write_runs(root: Path, **runs: list[float]) -> Data:
@@ -285,8 +285,8 @@ def test_a_file_that_grows_while_it_is_read_is_read_again(
     reader = _load_reader()
     plain = reader.read
 
-    def read(unit: Any, selected: Any = None) -> Any:  # noqa: ANN401 - passed on
-        yield from plain(unit, selected)
+    def read(unit: Any) -> Any:  # noqa: ANN401 - passed on
+        yield from plain(unit)
         os.utime(tmp_path / "data/s/a.jsonl", ns=(0, len(reads)))
 
     with monkeypatch.context() as patch:
@@ -304,10 +304,10 @@ def test_one_run_that_may_not_be_read_does_not_take_the_others_with_it(
     reader = _load_reader()
     plain = reader.read
 
-    def read(unit: Any, selected: Any = None) -> Any:  # noqa: ANN401 - passed on
+    def read(unit: Any) -> Any:  # noqa: ANN401 - passed on
         if unit.path.name in closed:
             raise PermissionError(13, "Permission denied", str(unit.path))
-        yield from plain(unit, selected)
+        yield from plain(unit)
 
     monkeypatch.setattr(reader, "read", read)
     why = "the file cannot be read: Permission denied"

@@ -24,7 +24,7 @@ from made_projects import write_report
 from made_sources import Data
 from tries import is_slow, slow_after
 
-from reportgen.formats.registry import find_format, load_reader
+from reportgen.formats.registry import read_unit
 from reportgen.formats.runs import Evaluation, Unit, UnreadableError
 
 if TYPE_CHECKING:
@@ -227,9 +227,7 @@ METHODS: Final = [STORED, DEFLATED, ZSTANDARD]
 
 def read_eval(path: Path) -> Evaluation:
     """What an archive of Inspect says, whatever the file is called."""
-    form = find_format("inspect")
-    assert form is not None
-    (found,) = load_reader(form).read(Unit("inspect", path, (path,)))
+    (found,) = read_unit(Unit(path, (path,), "inspect"))
     assert isinstance(found, Evaluation)
     return found
 

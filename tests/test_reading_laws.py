@@ -31,8 +31,9 @@ from reportgen.core.directions import (
     guess_direction,
 )
 from reportgen.core.errors import ReportError
+from reportgen.formats import registry
 from reportgen.formats.cells import MISSING, is_missing, is_number, parse_reported
-from reportgen.formats.registry import find_format, find_units, list_formats, load_reader
+from reportgen.formats.registry import find_units, list_readers
 from reportgen.formats.runs import LoggedRun, Unit, UnreadableError
 from reportgen.read import hash_problem_set, read_outcomes
 from reportgen.statistics.problem_scores import group_problem_scores
@@ -47,9 +48,7 @@ def read_run(file: Path, items: list[dict[str, Any]]) -> LoggedRun:
     """The one run of a file with an object a line."""
     file.write_text("".join(json.dumps(item) + "\n" for item in items), encoding="utf-8")
     (unit,) = find_units([file]).units
-    form = find_format(unit.format)
-    assert form is not None
-    (run,) = load_reader(form).read(unit, None)
+    (run,) = registry.read_unit(unit)
     assert isinstance(run, LoggedRun)
     return run
 
@@ -84,9 +83,7 @@ def test_many_rows_are_what_each_is_alone(tmp_path: Path) -> None:
 
 def read_unit(form: str, file: Path) -> Any:  # noqa: ANN401 - of its kind
     """The last of what a file holds, read as one of a format that was found before."""
-    known = find_format(form)
-    assert known is not None
-    return [*load_reader(known).read(Unit(form, file, (file,)))][-1]
+    return [*registry.read_unit(Unit(file, (file,), form))][-1]
 
 
 CHANGED = [
@@ -314,7 +311,7 @@ def test_an_endless_line_fits_into_memory(tmp_path: Path) -> None:
 
 def test_weak_formats_are_looked_for_last() -> None:
     """What is recognised by little never hides what is recognised by much."""
-    weak = [form.weak for form in list_formats()]
+    weak = [reader.weak for reader in list_readers()]
     assert weak == sorted(weak)
     assert any(weak)
 

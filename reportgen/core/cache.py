@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import msgspec
 from msgspec import Struct
 
-from reportgen.core import CACHE_DIR, __version__
+from reportgen.core import CACHE_DIR
+from reportgen.core.plugins import identify_code
 from reportgen.core.repository import find_checkout
 
 if TYPE_CHECKING:
@@ -154,10 +155,10 @@ class Cache:
 
     @staticmethod
     def make_key(*parts: str | bytes) -> str:
-        """Return the key of a value determined by these parts and by reportgen's version and code."""
+        """Return the key of a value determined by these parts, and by reportgen's and its plug-ins' code."""
         # The name of a file may have bytes that are not UTF-8.
         texts = (part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part for part in parts)
-        return hashlib.sha256(_ENCODER.encode((_hash_code(), *texts))).hexdigest()
+        return hashlib.sha256(_ENCODER.encode((identify_code(), *texts))).hexdigest()
 
     def get(self, key: str) -> bytes | None:
         """Return the value of a key, or None if there is none."""
@@ -432,19 +433,3 @@ def replace_file(path: str, data: bytes) -> None:
 
 def _calculate_checksum(value: bytes) -> bytes:
     return zlib.crc32(value).to_bytes(_SEAL, "big")
-
-
-@functools.cache
-def _hash_code() -> str:
-    """Return the version and, in a checkout, the time of the last code change, so that edits take effect."""
-    package = Path(__file__).parents[1]
-    if (package.parent / "pyproject.toml").is_file():
-        # This runs at every start, and pathlib would take three times as long.
-        newest = max(
-            os.stat(f"{folder}/{name}").st_mtime_ns  # noqa: PTH116
-            for folder, _, names in os.walk(package)
-            for name in names
-            if name.endswith(".py")
-        )
-        return f"{__version__} {newest}"
-    return __version__

@@ -1,108 +1,36 @@
-"""Registry of logger and harness formats, and the search for their units in a folder.
+"""Registry of readers, the entry points ``reportgen.readers`` of all packages, and the search for units.
 
-A new format is a module that implements ``Reader``, and an entry below. A module is imported only if a file
-name matches.
+reportgen's own readers are in it as those of any other package, by its ``pyproject.toml``.
 """
 
 from __future__ import annotations
 
 import importlib
+import json
 import re
+import sys
+import traceback
+from contextlib import contextmanager
 from fnmatch import translate
-from functools import cache
+from functools import cache, reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
+from reportgen.core.plugins import READERS, list_plugins
 from reportgen.formats.files import get_archive_ending, split_ending, split_weak_ending
-from reportgen.formats.runs import Unit
+from reportgen.formats.json_files import parse_beginning, read_head_text
+from reportgen.formats.runs import Evaluation, LoggedRun, Reader, Unit, UnreadableError
+from reportgen.formats.text_files import is_unfilled
+from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from reportgen.formats.runs import Evaluation, LoggedRun
-
-
-class UnitFormat(Struct, frozen=True):
-    """Format that is read in units."""
-
-    name: str  # the name in ``format:`` of a source
-    module: str
-    # File names that may be of this format, in lower case; at least one file of a unit matches.
-    patterns: tuple[str, ...]
-    # Whether it is left out, unless ``format:`` names it, if there are tables that it does not read: console
-    # output repeats them, and answer lists may be their cells.
-    weak: bool = False
-    # Whether files that a format above it reads are not of it.
-    rest: bool = False
-
-    def matches(self, name: str) -> bool:
-        """Return whether a file of this name may be of this format."""
-        return bool(_compile(self.patterns).match(name.lower()))
-
-
-@cache
-def _compile(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(map(translate, patterns)))
-
-
-class Reader(Protocol):
-    """Interface of a reader's module."""
-
-    NAME: str
-    TITLE: str
-
-    def find_units(self, files: Sequence[Path]) -> tuple[Unit, ...]:
-        """Return the files of this format, grouped into units."""
-
-    def read(self, unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun | Evaluation]:
-        """Yield the contents of a unit; raise ``UnreadableError`` if none of it can be read."""
-
-
-def _make_format(
-    module: str, *patterns: str, name: str = "", weak: bool = False, rest: bool = False
-) -> UnitFormat:
-    return UnitFormat(name or module.rpartition(".")[2], f"reportgen.formats.{module}", patterns, weak, rest)
-
-
-_DATABASES: Final = ("*.db", "*.sqlite", "*.sqlite3")
-# If runs were logged in several formats, the first of them is read: the most complete formats come first, the
-# least certain ones last. The Trainer also logs for TensorBoard, in folders that do not identify the run.
-LOGGERS: tuple[UnitFormat, ...] = (
-    _make_format("trackers.wandb", "*.wandb"),
-    _make_format("trackers.trainer_state", "*.json"),
-    _make_format("trackers.tensorboard", "*tfevents*"),
-    _make_format("trackers.mlflow_sqlite", *_DATABASES),
-    _make_format("trackers.mlflow_files", "meta.yaml"),
-    _make_format("trackers.trackio", *_DATABASES),
-    _make_format("trackers.dvclive", "*.tsv", "metrics.json"),
-    _make_format("trackers.metrics_csv", "*.csv", "*.tsv", "*.log", "*.txt"),
-    _make_format("trackers.step_json", "*.jsonl", "*.ndjson", "*.json", "*.log"),
-    _make_format("logs.optuna_studies", *_DATABASES, "*.csv", "*.log", "*.jsonl", name="optuna"),
-    _make_format("logs.row_logs", "result.json", "progress.csv", name="ray"),
-    _make_format("logs.stable_baselines", "*monitor.csv", "progress.csv"),
-    _make_format("logs.neptune_export", "*_part_*.parquet", name="neptune"),
-    _make_format("logs.documents", "*_results.json", name="trainer_results"),
-    _make_format("logs.documents", "*.json", name="keras_history"),
-    _make_format("logs.documents", "*.json", name="clearml"),
-    _make_format("logs.documents", "*.json", name="comet"),
-    _make_format("logs.row_logs", "*.csv", "*.tsv", "*.jsonl", "*.ndjson", name="run_tables", rest=True),
-    _make_format("trackers.console", "*.log", "*.txt", "*.out", "*.err", weak=True),
-)
-HARNESSES: tuple[UnitFormat, ...] = (
-    _make_format("evaluations.inspect_logs", "*.eval", "*.json", name="inspect"),
-    _make_format("evaluations.lm_eval", "*.json", "*.jsonl"),
-    _make_format("evaluations.lighteval", "*.json"),
-    _make_format("evaluations.helm", "run_spec.json", "stats.json", "per_instance_stats.json"),
-    _make_format("evaluations.promptfoo", "*.json", "*.jsonl", "*.ndjson"),
-    _make_format("evaluations.mt_bench", "*.jsonl", "*.ndjson"),
-    _make_format("evaluations.matharena", "*.json"),
-    _make_format("evaluations.flat_results", "*.json", name="simple_evals"),
-    _make_format("evaluations.flat_results", "*.json", name="bigcode"),
-    _make_format("evaluations.flat_results", "*.json", "summary_*.csv", name="opencompass"),
-    _make_format("evaluations.answer_lists", "*.json", "*.jsonl", "*.ndjson", weak=True),
-)
+    from reportgen.core.plugins import Plugin
 
 
 class FoundUnits(Struct, frozen=True):
@@ -110,33 +38,92 @@ class FoundUnits(Struct, frozen=True):
 
     units: tuple[Unit, ...] = ()  # of one format, in natural order
     left_out: tuple[tuple[str, int], ...] = ()  # other formats found, with their numbers of units
+    reader: Reader | None = None  # of the units; None without any
 
 
-def list_formats() -> tuple[UnitFormat, ...]:
-    """Return all formats that are read in units, in search order: weak ones last."""
-    return tuple(sorted((*LOGGERS, *HARNESSES), key=lambda form: form.weak))
+def list_readers() -> tuple[Reader, ...]:
+    """Return all readers in search order: those of files that others leave come last, weak ones after them.
+
+    Raises ``ReportError`` for a reader that cannot be loaded.
+    """
+    return _load_readers(tuple(list_plugins(READERS).values()))
 
 
-def find_format(name: str | None) -> UnitFormat | None:
-    """Return the format that ``format:`` names; None for a table format."""
-    return next((form for form in list_formats() if form.name == name), None)
+@cache
+def _load_readers(plugins: tuple[Plugin, ...]) -> tuple[Reader, ...]:
+    return tuple(sorted(map(_load_reader, plugins), key=lambda one: (one.weak, one.rest, one.rank, one.name)))
 
 
-def load_reader(form: UnitFormat) -> Reader:
-    """Import and return the reader: a module, or one of its ``READERS``."""
-    module = importlib.import_module(form.module)
-    return cast("Reader", getattr(module, "READERS", {}).get(form.name, module))
+def _load_reader(plugin: Plugin) -> Reader:
+    package = "" if plugin.own else plugin.package
+    named = Reader(plugin.name, (), name=plugin.name, package=package)
+    with report_failures(named, what="cannot be loaded"):
+        reader = _import_object(plugin.value)
+        if not isinstance(reader, Reader):
+            raise TypeError(f"{plugin.value} is no Reader of reportgen.readers")
+        re.compile(reader.head)
+        patterns: object = reader.files
+        if not (isinstance(patterns, tuple) and all(isinstance(pattern, str) for pattern in patterns)):
+            raise TypeError(f"files is a tuple of patterns, not {patterns!r}")
+        if not (reader.files and (reader.read or reader.code)):
+            raise TypeError("it has no patterns of file names, or no function that reads")
+        files = tuple(pattern.lower() for pattern in reader.files)
+        return replace(reader, files=files, keys=tuple(reader.keys), name=plugin.name, package=package)
+
+
+def _import_object(path: str) -> Any:  # noqa: ANN401 - a module, or anything in it
+    module, _, attribute = path.replace(" ", "").partition(":")
+    return reduce(getattr, filter(None, attribute.split(".")), importlib.import_module(module))
+
+
+@contextmanager
+def report_failures(reader: Reader | str, path: Path | None = None, what: str = "failed") -> Iterator[None]:
+    """Turn whatever the code of another package raises into an error that names the package.
+
+    It is an ``UnreadableError`` of the file ``path``, or a ``ReportError`` without one. What readers raise on
+    purpose and ``OSError`` are about the file. Errors in reportgen's own readers stay.
+    """
+    try:
+        yield
+    except (OSError, ReportError, UnreadableError):
+        raise
+    except Exception as error:
+        known = reader if isinstance(reader, Reader) else find_reader(reader)
+        if known is None or not known.package:
+            raise
+        cause = f"{type(error).__name__}: {shorten(str(error))}{_locate_failure(error)}"
+        message = f'the reader "{known.name}" of the package {known.package} {what}: {cause}'
+        advice = "Install another version of the package, or uninstall it"
+        if path:
+            raise UnreadableError(path, message, advice) from error
+        raise ReportError(Diagnostic(SourceLocation(known.package), message, advice, Stage.DATA)) from error
+
+
+def _locate_failure(error: Exception) -> str:
+    """Return the last line of the traceback that is neither Python's nor reportgen's, in parentheses."""
+    ours = {*sys.stdlib_module_names, "reportgen"}
+    lines = [
+        f" ({Path(frame.f_code.co_filename).name}, line {line})"
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if frame.f_globals.get("__name__", "").partition(".")[0] not in ours
+    ]
+    return lines[-1] if lines else ""
+
+
+def find_reader(name: str | None) -> Reader | None:
+    """Return the reader of what ``format:`` names; None for a format of tables."""
+    return next((reader for reader in list_readers() if reader.name == name), None)
 
 
 def get_title(name: str) -> str:
     """Return the display name of a format."""
-    form = find_format(name)
-    return load_reader(form).TITLE if form else name
+    reader = find_reader(name)
+    return reader.title if reader else name
 
 
 def is_unit_name(name: str) -> bool:
     """Return whether a file name is typical of a logger or harness, and not of a table."""
-    patterns = tuple(pattern for form in (*LOGGERS, *HARNESSES) for pattern in form.patterns)
+    patterns = tuple(pattern for reader in list_readers() for pattern in reader.files)
     return split_ending(Path(name))[1] is None and bool(_compile(patterns).match(name.lower()))
 
 
@@ -146,43 +133,118 @@ def is_data_name(name: str) -> bool:
     return is_table or is_unit_name(name) or bool(get_archive_ending(name))
 
 
+@cache
+def _compile(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(map(translate, patterns)))
+
+
+def read_unit(unit: Unit) -> Iterator[LoggedRun | Evaluation]:
+    """Yield the contents of a unit; raise ``UnreadableError`` if none of it can be read."""
+    reader = find_reader(unit.format)
+    if reader is None:
+        raise LookupError(unit.format)
+    with report_failures(reader, unit.path):
+        for run in load_code(reader).read(unit):
+            if not isinstance(run, LoggedRun | Evaluation):
+                raise TypeError(f"read yields LoggedRun or Evaluation, not {type(run).__name__}")
+            yield run
+
+
+def load_code(reader: Reader) -> Any:  # noqa: ANN401 - a module, or an object with the same functions
+    """Return what has the functions ``find`` and ``read`` of a reader, imported now if it was not before."""
+    return _import_object(reader.code) if reader.code else reader
+
+
 def find_units(files: Sequence[Path], form: str | None = None, *, named: bool = False) -> FoundUnits:
-    """Find the units of the first format that has at least half as many as any other format.
+    """Find the units of the format of lowest rank that has at least half as many as any other format.
 
     One run is often logged in several formats at once, so formats are never mixed; but a format that only one
     of many runs has does not hide the others. ``files`` are in natural order. ``form`` is the only format to
-    look for; with ``named``, every file is then a unit whatever its name, since the user named it.
+    look for; with ``named``, every file is then a unit whatever its name, since the user named it. Raises
+    ``UnreadableError`` for a file that two formats claim.
     """
-    found: dict[str, tuple[Unit, ...]] = {}
-    names = {file.name for file in files}
-    for candidate in [find_format(form)] if form else list_formats():
-        if candidate is None or not (form or any(map(candidate.matches, names))):
-            continue
+    found: dict[Reader, tuple[Unit, ...]] = {}
+    readers = list_readers()
+    for reader in readers if form is None else filter(None, [find_reader(form)]):
         own = files
-        if candidate.rest or candidate.weak:
+        if reader.rest or reader.weak:
             own = _list_unused(files, (unit for units in found.values() for unit in units))
-        units = load_reader(candidate).find_units(own)
-        if candidate.weak and not form:
+        units = _find_own(reader, own, any_name=form is not None)
+        if reader.weak and not form:
             others = _list_unused(files, units)
             if any(split_ending(file)[1] not in {None, "json"} for file in others):
                 continue
         if form and named:
-            units += tuple(Unit(candidate.name, file, (file,)) for file in _list_unused(files, units))
+            units += tuple(Unit(file, (file,), reader.name) for file in _list_unused(files, units))
         if units:
-            found[candidate.name] = units
+            found[reader] = units
     if not found:
         return FoundUnits()
-    weak = {candidate.name for candidate in list_formats() if candidate.weak}
-    most = max(len(units) for name, units in found.items() if name not in weak or weak.issuperset(found))
-    first = next(name for name, units in found.items() if 2 * len(units) >= most)
+    _check_claims(found)
+    is_weak = all(reader.weak for reader in found)
+    most = max(len(units) for reader, units in found.items() if is_weak or not reader.weak)
+    first = min(
+        (reader for reader, units in found.items() if 2 * len(units) >= most),
+        key=lambda reader: (reader.weak, reader.rank, reader.name),
+    )
     # A weak format may read the same files.
     used = {file for unit in found[first] for file in unit.files}
-    repeated = {name for name in weak & {*found} if {unit.files[0] for unit in found[name]} <= used}
-    left_out = tuple((name, len(units)) for name, units in found.items() if name not in {first, *repeated})
-    return FoundUnits(found[first], left_out)
+    left_out = tuple(
+        (reader.name, len(units))
+        for reader, units in found.items()
+        if reader is not first and not (reader.weak and {unit.files[0] for unit in units} <= used)
+    )
+    return FoundUnits(found[first], left_out, first)
+
+
+def _find_own(reader: Reader, files: Sequence[Path], *, any_name: bool) -> tuple[Unit, ...]:
+    """Return the units of a reader, whose code is imported only if a file may be of its format."""
+    pattern = _compile(reader.files)
+    marked = [file for file in files if pattern.match(file.name.lower())]
+    if reader.head or reader.keys:
+        marked = [file for file in marked if _has_marks(reader, read_head_text(file))]
+    if not (marked or any_name):
+        return ()
+    with report_failures(reader):
+        find = load_code(reader).find
+        units = find(files) if find else [Unit(file, (file,)) for file in marked]
+        return tuple(replace(unit, format=reader.name) for unit in units)
+
+
+def _has_marks(reader: Reader, beginning: str) -> bool:
+    if not re.match(reader.head, beginning):
+        return False
+    return not reader.keys or {*reader.keys} <= _list_first_keys(beginning)
+
+
+def _list_first_keys(beginning: str) -> set[str]:
+    """Return the keys of the first JSON object, also of a list; it may be cut off."""
+    text = beginning.lstrip().removeprefix("[").lstrip()
+    try:
+        value, _ = json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
+        value = parse_beginning(text)
+    return {*value} if isinstance(value, dict) else set()
+
+
+def _check_claims(found: Mapping[Reader, tuple[Unit, ...]]) -> None:
+    """Raise ``UnreadableError`` for a file that is told as two formats by its name."""
+    claims: dict[Path, Reader] = {}
+    for reader, units in found.items():
+        pattern = _compile(reader.files)
+        for file in (file for unit in units for file in unit.files if pattern.match(file.name.lower())):
+            other = claims.setdefault(file, reader)
+            if other is not reader and not is_unfilled(file):
+                both = (
+                    f"{one.title} ({one.name}{one.package and f', of {one.package}'})"
+                    for one in (other, reader)
+                )
+                message = f"two readers take this file: {' and '.join(both)}"
+                advice = f"Write format: {other.name} or format: {reader.name} in source.yml"
+                raise UnreadableError(file, message, advice)
 
 
 def _list_unused(files: Sequence[Path], units: Iterable[Unit]) -> list[Path]:
     """Return the files that none of the units has."""
-    used = {file for unit in units for file in unit.files}
+    used: Collection[Path] = {file for unit in units for file in unit.files}
     return [file for file in files if file not in used]

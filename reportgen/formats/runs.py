@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec import Struct, field
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from reportgen.core.model import FloatArray
@@ -31,10 +31,11 @@ class UnreadableError(Exception):
 class Unit(Struct, frozen=True):
     """Files that are read together: a run's folder, a store, a results file."""
 
-    format: str  # as in ``format:`` of a source
     path: Path  # the folder or file that a user would name
     files: tuple[Path, ...]  # every file that is read, in a stable order
+    format: str = ""  # as in ``format:`` of a source; whoever finds the unit need not say it
     texts: bool = False  # whether prompts and whole answers are read, where a format has them
+    selected: frozenset[str] | None = None  # the metrics to read, if the reader ``selects``; None: all
 
 
 class Finding(Struct, frozen=True):
@@ -57,11 +58,11 @@ class LoggedRun(Struct, frozen=True):
     """One run as its logger wrote it; unknown texts are empty."""
 
     path: Path  # its file or folder
-    name: str  # the name in its logger
-    id: str  # the logger's id, shared by a resumed run and its first part
-    group: str  # experiment, project or group
-    config: Mapping[str, Setting]  # nested names joined by dots
-    metrics: Mapping[str, Points]  # by the logger's name
+    name: str = ""  # the name in its logger
+    id: str = ""  # the logger's id, shared by a resumed run and its first part
+    group: str = ""  # experiment, project or group
+    config: Mapping[str, Setting] = field(default_factory=dict)  # nested names joined by dots
+    metrics: Mapping[str, Points] = field(default_factory=dict)  # by the logger's name
     step_name: str = "step"  # the logger's name for the step: ``step``, ``_step``, ``epoch``
     findings: tuple[Finding, ...] = ()
     higher_is_better: Mapping[str, bool] = field(default_factory=dict)  # of metrics, where it is logged
@@ -100,10 +101,44 @@ class Evaluation(Struct, frozen=True):
     path: Path  # its file or folder
     model: str
     benchmark: str  # task or benchmark
-    run: str  # date or id that distinguishes evaluations of the same model
-    seed: str | None  # as written
-    protocol: Mapping[str, str]  # keys of ``settings.source.Protocol`` where they fit
-    answers: tuple[ScoredAnswer, ...]  # empty if the harness has only totals
-    totals: tuple[Total, ...]  # for the whole benchmark
+    run: str = ""  # date or id that distinguishes evaluations of the same model
+    seed: str | None = None  # as written
+    protocol: Mapping[str, str] = field(default_factory=dict)  # keys of ``protocol:`` where they fit
+    answers: tuple[ScoredAnswer, ...] = ()  # empty if the harness has only totals
+    totals: tuple[Total, ...] = ()  # for the whole benchmark
     finished: bool = True  # False if the evaluation was cancelled or failed
     findings: tuple[Finding, ...] = ()
+
+
+class Reader(Struct, frozen=True):
+    """What tells a format, and what reads it: an entry point in the group ``reportgen.readers``.
+
+    The name of the entry point is the word of ``format:``. A file may be of the format if its name matches a
+    pattern, and its beginning has ``head`` and ``keys`` where they are stated. ``find`` groups files into
+    units; without it each file that may be of the format is one. ``read`` yields what a unit holds; it raises
+    ``UnreadableError`` if that is nothing. Instead of both, ``code`` names a module or "module:object" that
+    has them and is imported only if there is such a file.
+    """
+
+    title: str  # the display name
+    files: tuple[str, ...]  # patterns of file names, in lower case; every unit has such a file
+    head: str = ""  # regular expression that matches at the first character of the file
+    keys: tuple[str, ...] = ()  # that the first JSON object of the file has
+    read: Callable[[Unit], Iterable[LoggedRun | Evaluation]] | None = None
+    find: Callable[[Sequence[Path]], Iterable[Unit]] | None = None
+    code: str = ""
+    # If runs were logged in several formats at once, that of the lowest rank is read: the most complete one.
+    rank: int = 100
+    selects: bool = False  # whether it reads only the metrics of ``Unit.selected``
+    # Whether it is left out, unless ``format:`` names it, if there are tables that it does not read: console
+    # output repeats them, and answer lists may be their cells.
+    weak: bool = False
+    rest: bool = False  # whether files that other formats have are not of it
+    many_runs: bool = False  # whether a unit has many runs, as a database
+    partly: bool = False  # whether a unit is read without those of its files that cannot be opened
+    appended: bool = False  # whether repeated steps may be other runs or folds, and not a resumed run
+    series_from: str = ""  # what names the series if ``series_from:`` is left out
+    score_range: tuple[float, float] | None = None  # of its scores, if it is not 0 to 1
+    cluster: str = ""  # the slice that groups answers that belong together
+    name: str = ""  # as the entry point says
+    package: str = ""  # that provides it, with its version; empty for reportgen's own

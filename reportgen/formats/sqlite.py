@@ -88,7 +88,6 @@ class SqliteStore(Struct, frozen=True):
 
 
 def find_stores(
-    form: str,
     files: Sequence[Path],
     columns: Collection[str],
     is_usual: Callable[[Path], bool],
@@ -107,7 +106,7 @@ def find_stores(
                 with suppress(UnreadableError), open_store(file) as store:
                     own = store.columns.get(table, frozenset())
         if is_usual(file) if own is None else own >= set(columns):
-            units.append(Unit(form, file, (file, *_find_sidecars(file))))
+            units.append(Unit(file, (file, *_find_sidecars(file))))
     return tuple(units)
 
 

@@ -13,14 +13,6 @@ from msgspec import Struct
 
 from reportgen.core import __version__
 from reportgen.core.cache import replace_file
-from reportgen.core.engines import (
-    EngineError,
-    TooManyRowsError,
-    describe_engine,
-    explain_engine_errors,
-    fetch,
-    redact,
-)
 from reportgen.core.model import Measurements
 from reportgen.core.terminal import clean_text
 from reportgen.core.words import format_count, join_names, suggest_name
@@ -45,6 +37,14 @@ from reportgen.settings.loading import load_source_settings
 from reportgen.settings.yaml_tree import write_yaml
 from reportgen.statistics.curves.points import as_counts
 from reportgen.statistics.curves.reduce import reduce_large
+from reportgen.statistics.engines import (
+    EngineError,
+    TooManyRowsError,
+    describe_engine,
+    explain_engine_errors,
+    fetch,
+    redact,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

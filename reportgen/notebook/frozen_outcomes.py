@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 import narwhals as nw
 import numpy as np
 
-from reportgen.core.engines import fetch, last_written
 from reportgen.core.words import format_count
 from reportgen.notebook.lazy_tables import LazyTable, as_number, fail, refuse_repeats
 from reportgen.statistics.curves.points import LARGEST_FLOAT, as_counts, as_floats, as_texts
+from reportgen.statistics.engines import fetch, last_written
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -23,7 +23,7 @@ from reportgen.core.statements import (
 from reportgen.core.words import join_names
 from reportgen.formats.files import get_archive_ending, natural_key, split_ending, split_weak_ending
 from reportgen.formats.messages import list_names
-from reportgen.formats.registry import find_format, find_units, get_title, is_data_name, load_reader
+from reportgen.formats.registry import find_units, get_title, is_data_name, read_unit
 from reportgen.formats.runs import LoggedRun, UnreadableError
 from reportgen.read.check_repeats import suggest_series
 from reportgen.read.counts import count_answers, count_curves, find_likely_steps, likely_clusters, list_totals
@@ -427,8 +427,7 @@ def _describe_empty(
     with Diagnostics().collecting():
         with suppress(OSError, UnreadableError):
             units = find_units(chosen.paths, request.settings.format, named=chosen.named).units
-            form = find_format(units[0].format) if units else None
-            for run in (run for unit in units if form for run in load_reader(form).read(unit)):
+            for run in (run for unit in units for run in read_unit(unit)):
                 if not isinstance(run, LoggedRun) or run.metrics:
                     return description, ()
                 name, path = run.name or run.path.name, locate_file(run.path, root).file

@@ -9,7 +9,7 @@ import hashlib
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -29,7 +29,14 @@ from reportgen.core.repository import find_data_boundary
 from reportgen.core.words import format_count, join_names
 from reportgen.formats.files import hash_file, split_weak_ending
 from reportgen.formats.messages import list_names, merge_problems
-from reportgen.formats.registry import LOGGERS, find_format, find_units, get_title, is_data_name, load_reader
+from reportgen.formats.registry import (
+    find_reader,
+    find_units,
+    get_title,
+    is_data_name,
+    read_unit,
+    report_failures,
+)
 from reportgen.formats.runs import UnreadableError
 from reportgen.read.check_repeats import find_series, set_series
 from reportgen.read.find import choose_files, locate, locate_file, make_location, refuse_outward_source
@@ -38,7 +45,7 @@ from reportgen.read.runs.check_values import find_unlike_runs
 from reportgen.read.runs.checkpoints import map_checkpoints, name_checkpoints, warn_without_step
 from reportgen.read.runs.file_names import is_confirmed_by_name, report_file_names
 from reportgen.read.runs.imported import ImportedUnit, complete_settings, name_imported_runs, survey_runs
-from reportgen.read.runs.problems import diagnose_os_error, report_imports
+from reportgen.read.runs.problems import diagnose_unreadable, report_imports
 from reportgen.read.runs.stored import UnitWriter, get_temporary_cache, load_unit, store_unit
 from reportgen.read.tables.check import (
     check_setting_names,
@@ -60,7 +67,7 @@ from reportgen.settings.inputs import Source
 from reportgen.settings.source import SourceSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from reportgen.core.cache import Cache
     from reportgen.formats.layout import FileLayout
@@ -68,12 +75,6 @@ if TYPE_CHECKING:
     from reportgen.formats.runs import Unit
     from reportgen.read.find import ChosenFiles, Location
     from reportgen.read.runs.imported import ImportedRuns
-
-
-# Formats whose units hold many runs, and those whose units have a file for each metric.
-_STORES: Final = frozenset(("mlflow_sqlite", "trackio"))
-_OF_MANY_FILES: Final = frozenset(("mlflow_files",))
-_META: Final = "meta.yaml"
 
 
 class SourceRequest(Struct, frozen=True):
@@ -209,7 +210,7 @@ def open_files(request: SourceRequest) -> tuple[Source, ImportedRuns | None]:
 def _read_units(request: SourceRequest) -> tuple[Source, ImportedRuns] | None:
     """Read what loggers or harnesses wrote among the files; unchanged units come from the cache."""
     location, settings, chosen = request.location, request.settings, request.chosen
-    named = find_format(settings.format)
+    named = find_reader(settings.format)
     if (settings.format and not named) or settings.query:
         return None
     found = _find_readable_units(request)
@@ -222,7 +223,7 @@ def _read_units(request: SourceRequest) -> tuple[Source, ImportedRuns] | None:
         elif tables := sum(1 for path in chosen.paths if split_weak_ending(path)[1]):
             advice = f"It has {format_count(tables, 'table')}, read where format: is left out"
         else:
-            message += f", called {join_names(named.patterns)}"
+            message += f", called {join_names(named.files)}"
             held = list_endings(chosen.paths) or "no file"
             advice = f"It has {held}; if some of these have that format anyway, name them with files:"
         raise ReportError(Diagnostic(location.place, message, advice, Stage.DATA))
@@ -231,11 +232,11 @@ def _read_units(request: SourceRequest) -> tuple[Source, ImportedRuns] | None:
     # Read only the metrics that ``metrics:`` names, or all if one of these is missing.
     requested = frozenset(settings.metrics or ())
     metrics = requested | {old for old, new in settings.rename_metrics.items() if new in requested}
-    selective = bool(metrics) and find_format(found.units[0].format) in LOGGERS
-    units, unreadable = _read_all(found.units, metrics if selective else None, request)
+    selective = bool(metrics) and found.reader is not None and found.reader.selects
+    units, unreadable = _read_all(found, metrics if selective else None, request)
     known = {name for unit in units for run in unit.stored.runs for name in run.metrics}
     if selective and not known | {settings.rename_metrics.get(name, name) for name in known} >= requested:
-        units, unreadable = _read_all(found.units, None, request)
+        units, unreadable = _read_all(found, None, request)
     runs = name_imported_runs(location, settings, chosen, found, units)
     runs = replace(runs, naming=name_checkpoints(runs.candidates, runs.naming))
     completed, warnings = complete_settings(runs), (*unreadable, *report_imports(runs, chosen))
@@ -270,43 +271,41 @@ def _find_readable_units(request: SourceRequest) -> FoundUnits:
             if found.units or readable == paths:
                 return found
         return find_units(readable, form, named=chosen.named)
-    except OSError as error:
-        raise ReportError(diagnose_os_error(error, request.location.path, request.location.root)) from None
+    except (OSError, UnreadableError) as error:
+        raise ReportError(diagnose_unreadable(error, request.location.path, request.location.root)) from None
 
 
 def _read_all(
-    units: tuple[Unit, ...], metrics: Collection[str] | None, request: SourceRequest
+    found: FoundUnits, metrics: frozenset[str] | None, request: SourceRequest
 ) -> tuple[list[ImportedUnit], list[Diagnostic]]:
     """Read what can be read, and warn about the rest: a damaged run does not affect the others."""
-    root = request.location.root
-    # Units of many files are read without the unreadable ones.
-    files = (file for unit in units if unit.format in _OF_MANY_FILES for file in unit.files)
+    root, reader = request.location.root, found.reader
+    files = (file for unit in found.units if reader and reader.partly for file in unit.files)
     lost = dict.fromkeys(file for file in files if not os.access(file, os.R_OK) and file.exists())
     problems = Diagnostics()
     read, unreadable = [], []
-    for unit in units:
+    for unit in found.units:
         readable = tuple(file for file in unit.files if file not in lost)
         with problems.collecting():
             try:
-                read.append(_read_unit(replace(unit, files=readable, texts=request.texts), metrics, request))
-            except UnreadableError as error:
-                place = locate_file(error.path, root, error.line)
-                unreadable.append((Diagnostic(place, error.message, error.next_step, Stage.DATA), unit))
-            except OSError as error:
-                unreadable.append((diagnose_os_error(error, unit.path, root), unit))
+                part = replace(unit, files=readable, texts=request.texts, selected=metrics)
+                read.append(_read_unit(part, request))
+            except (OSError, UnreadableError) as error:
+                unreadable.append(diagnose_unreadable(error, unit.path, root))
     if not read:
-        problems.add(problem for problem, _ in unreadable)
+        problems.add(unreadable)
     problems.raise_errors()
     # The reader itself reports a file that describes a run.
-    warnings = [*report_unread({}, [file for file in lost if file.name != _META], root)]
-    for problem, unit in unreadable:
-        what = "its runs are" if unit.format in _STORES else "this run is"
+    others = [file for file in lost if reader and file.name not in reader.files]
+    warnings = [*report_unread({}, others, root)]
+    for problem in unreadable:
+        what = "its runs are" if reader and reader.many_runs else "this run is"
         message = f"{problem.message}; {what} left out"
         warnings.append(replace(problem, message=message, severity=Severity.WARNING))
     return read, warnings
 
 
-def _read_unit(unit: Unit, metrics: Collection[str] | None, request: SourceRequest) -> ImportedUnit:
+def _read_unit(unit: Unit, request: SourceRequest) -> ImportedUnit:
     """Return a unit from the cache, or read it; may raise ``UnreadableError`` or ``OSError``."""
     cache, root = request.cache, request.location.root
     stamps = [get_stamp(path) for path in unit.files]
@@ -316,14 +315,12 @@ def _read_unit(unit: Unit, metrics: Collection[str] | None, request: SourceReque
     )
     identity = [unit.format + " with texts" * unit.texts, locate_file(unit.path, root).file]
     identity += [f"{file.path} {file.sha256}" for file in files]
-    selected = "all" if metrics is None else "\n".join(sorted(metrics))
+    selected = "all" if unit.selected is None else "\n".join(sorted(unit.selected))
     key = cache.make_key("unit", "\n".join(identity), selected)
     stored = load_unit(cache, key)
     if stored is None:
-        form = find_format(unit.format)
-        if form is None:
-            raise LookupError(unit.format)
-        stored = UnitWriter(cache, key, root).write(load_reader(form).read(unit, metrics))
+        with report_failures(unit.format, unit.path):
+            stored = UnitWriter(cache, key, root).write(read_unit(unit))
         # A file that grew while it was read is read again next time.
         if [get_stamp(path) for path in unit.files] == stamps:
             store_unit(cache, key, stored)

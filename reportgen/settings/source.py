@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 
 from reportgen.core.directions import Direction, guess_direction
+from reportgen.core.plugins import READERS, list_plugins
 from reportgen.core.words import choose_names
 from reportgen.settings.base import (
     ACCEPT,
@@ -27,19 +29,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 
-_Table: TypeAlias = Literal[
-    "csv", "wandb-csv", "tsv", "jsonl", "json", "parquet", "mapped", "xlsx", "yaml", "npz"
-]
-_Tracker: TypeAlias = Literal["wandb", "tensorboard", "mlflow_sqlite", "mlflow_files", "trackio", "dvclive"]
-_Log: TypeAlias = Literal["trainer_state", "metrics_csv", "step_json", "console", "ray", "run_tables"]
-_Export: TypeAlias = Literal[
-    "stable_baselines", "optuna", "trainer_results", "keras_history", "clearml", "comet", "neptune"
-]
-_Harness: TypeAlias = Literal[
-    "inspect", "lm_eval", "lighteval", "helm", "promptfoo", "mt_bench", "answer_lists"
-]
-_Results: TypeAlias = Literal["matharena", "simple_evals", "bigcode", "opencompass"]
-Format: TypeAlias = Literal[_Table, _Tracker, _Log, _Export, _Harness, _Results]
+TABLES: Final = ("csv", "wandb-csv", "tsv", "jsonl", "json", "parquet", "mapped", "xlsx", "yaml", "npz")
+"""Formats of tables; all others are names of readers."""
+
+
+def _check_format(name: str) -> str:
+    known = (*TABLES, *list_plugins(READERS))
+    if name not in known:
+        expected = " or ".join(f"'{one}'" for one in known)
+        raise PydanticCustomError("literal_error", "Input should be {expected}", {"expected": expected})
+    return name
+
+
+Format: TypeAlias = Annotated[str, AfterValidator(_check_format)]
 
 
 class Columns(Settings):

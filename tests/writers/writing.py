@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
-from reportgen.formats.registry import find_format, load_reader
+from reportgen.formats.registry import find_units, read_unit
 from reportgen.formats.runs import Evaluation, LoggedRun
 from reportgen.read import make_frame, open_path, read_measurements
 from reportgen.settings.loading import load_source_settings
@@ -101,11 +102,10 @@ def read_evaluations(form: str, folder: Path) -> list[Evaluation]:
 
 
 def _read(form: str, folder: Path, wanted: Collection[str] | None) -> list[LoggedRun | Evaluation]:
-    named = find_format(form)
-    assert named is not None
-    reader = load_reader(named)
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return [one for unit in reader.find_units(files) for one in reader.read(unit, wanted)]
+    selected = None if wanted is None else frozenset(wanted)
+    units = (replace(unit, selected=selected) for unit in find_units(files, form).units)
+    return [one for unit in units for one in read_unit(unit)]
 
 
 def bits(values: Collection[float]) -> list[bytes]:

@@ -58,12 +58,9 @@ from reportgen.formats.json_files import (
 from reportgen.formats.runs import Evaluation, Finding, Total, Unit, UnreadableError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-
-NAME: Final = "answer_lists"
-TITLE: Final = "lists of answers per problem"
 
 _LINES: Final = (".jsonl", ".ndjson")
 _LIST: Final = re.compile(r'"(?P<key>[^"\\\n]{1,40})"\s*:\s*\[\s*(?P<first>["{]|-?\d|true|false|null)')
@@ -100,12 +97,12 @@ _COLUMNS: Final = frozenset((*keys.PROBLEM, *keys.SCORES, *keys.ANSWERS, *keys.T
 _GOOD: Final = "pass"
 
 
-def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Return one unit per file of such records."""
-    return tuple(Unit(NAME, path, (path,)) for path in files if _has_answers(path))
+    return tuple(Unit(path, (path,)) for path in files if _has_answers(path))
 
 
-def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evaluation]:  # noqa: ARG001
+def read(unit: Unit) -> Iterator[Evaluation]:
     """Yield an evaluation per model and benchmark in the records; both are empty if missing.
 
     An answer has a single score, so there is nothing to select.

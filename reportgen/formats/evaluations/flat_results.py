@@ -12,7 +12,7 @@ Schemas:
 - bigcode-project/bigcode-evaluation-harness, main.py: an object of metrics by task, with ``config`` in it.
 
 A harness is described by how its files are recognised and by a function that lists its evaluations; a further
-one is an entry of ``READERS``.
+one is a constant at the end, and an entry of ``formats.evaluations``.
 """
 
 from __future__ import annotations
@@ -47,12 +47,13 @@ from reportgen.formats.json_files import (
     read_head_text,
     read_json_object,
 )
+from reportgen.formats.registry import get_title
 from reportgen.formats.run_data import parse_number
 from reportgen.formats.runs import Evaluation, ScoredAnswer, Total, Unit, UnreadableError
 from reportgen.formats.text_files import Decoder
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Mapping
 
     from reportgen.formats.runs import Finding
 
@@ -60,26 +61,26 @@ if TYPE_CHECKING:
 class ResultsReader(Struct, frozen=True):
     """Reader of one harness; see ``Reader`` in ``formats.registry``."""
 
-    NAME: str
-    TITLE: str
     choose: Callable[[Sequence[Path]], list[Path]]
     read_file: Callable[[Path], tuple[list[Evaluation], Sequence[Finding]]]
     # Whether a file repeats what others say, or has what is not read.
     repeats: Callable[[Path], bool] = lambda _: False
 
-    def find_units(self, files: Sequence[Path]) -> tuple[Unit, ...]:
+    def find(self, files: Sequence[Path]) -> tuple[Unit, ...]:
         """Return one unit for each file of results."""
         chosen = self.choose(files)
         others = tuple(file for file in files if file not in chosen and self.repeats(file))
         more = (others, *[()] * len(chosen))
-        return tuple(Unit(self.NAME, file, (file, *rest)) for file, rest in zip(chosen, more, strict=False))
+        return tuple(Unit(file, (file, *rest)) for file, rest in zip(chosen, more, strict=False))
 
-    def read(self, unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evaluation]:  # noqa: ARG002
+    def read(self, unit: Unit) -> Iterator[Evaluation]:
         """Yield the evaluations of a file; there are few scores, so all are read."""
         path = unit.files[0]
         evaluations, findings = self.read_file(path)
         if not any(one.totals or one.answers for one in evaluations):
-            raise UnreadableError(path, "there is no score in it", f"Check that it is of {self.TITLE}")
+            raise UnreadableError(
+                path, "there is no score in it", f"Check that it is of {get_title(unit.format)}"
+            )
         yield from add_to_first(evaluations, findings)
 
 
@@ -245,24 +246,13 @@ def _read_summary(path: Path) -> tuple[list[Evaluation], Sequence[Finding]]:
     return evaluations, [*decoding.list_findings()]
 
 
-READERS: Final[Mapping[str, ResultsReader]] = {
-    reader.NAME: reader
-    for reader in (
-        ResultsReader(
-            "simple_evals",
-            "results of simple-evals",
-            _choose_simple,
-            _read_simple,
-            lambda file: file.name.endswith("_allresults.json"),
-        ),
-        ResultsReader("bigcode", "results of the bigcode evaluation harness", _choose_bigcode, _read_bigcode),
-        ResultsReader(
-            "opencompass",
-            "results of OpenCompass",
-            _choose_opencompass,
-            _read_opencompass,
-            # Summaries, and predictions without scores.
-            lambda file: file.parent.name == "summary" or file.parent.parent.name == "predictions",
-        ),
-    )
-}
+SIMPLE_EVALS: Final = ResultsReader(
+    _choose_simple, _read_simple, lambda file: file.name.endswith("_allresults.json")
+)
+BIGCODE: Final = ResultsReader(_choose_bigcode, _read_bigcode)
+OPENCOMPASS: Final = ResultsReader(
+    _choose_opencompass,
+    _read_opencompass,
+    # Summaries, and predictions without scores.
+    lambda file: file.parent.name == "summary" or file.parent.parent.name == "predictions",
+)

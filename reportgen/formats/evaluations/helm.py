@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-NAME: Final = "helm"
-TITLE: Final = "runs of HELM"
-
 _SPEC, _STATS, _INSTANCES = "run_spec.json", "stats.json", "per_instance_stats.json"
 # Patterns that distinguish these files from others with the same name.
 _MARKS: Final = {
@@ -63,7 +60,7 @@ _SECONDS: Final = "inference_runtime"
 _COUNT: Final = "num_instances"
 
 
-def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Return one unit per folder with the specification of a run or its stats."""
     folders: dict[Path, dict[str, Path]] = defaultdict(dict)
     for path in files:
@@ -75,11 +72,11 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
         # With a specification, even an empty file counts by its name.
         taken = parts if _SPEC in known else known
         if taken:
-            units.append(Unit(NAME, folder, tuple(parts[name] for name in _MARKS if name in taken)))
+            units.append(Unit(folder, tuple(parts[name] for name in _MARKS if name in taken)))
     return tuple(units)
 
 
-def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evaluation]:
+def read(unit: Unit) -> Iterator[Evaluation]:
     """Yield the run on each of its splits; metrics of how a run went are read only if selected."""
     parts = {path.name: path for path in unit.files}
     if not parts.keys() & _MARKS.keys():
@@ -94,7 +91,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
         message = "there is no run_spec.json: model and benchmark are named after the folder"
         spec = {"name": folder, "adapter_spec": {"model": arguments.get("model") or folder}}
         findings = (Finding(unit.path, f"{message}, and how it was measured is unknown"),)
-    stats, irregular = _RunStats(selected), list[Finding]()
+    stats, irregular = _RunStats(unit.selected), list[Finding]()
     for name, add in ((_STATS, stats.add_stat), (_INSTANCES, stats.add_instance)):
         if name in parts:
             for entry in read_json_items(parts[name], irregular):

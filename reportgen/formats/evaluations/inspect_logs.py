@@ -44,9 +44,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-NAME: Final = "inspect"
-TITLE: Final = "logs of Inspect"
-
 _ARCHIVES: Final = ("PK\x03\x04", "PK\x05\x06", "version https://git-lfs")
 _STATUS: Final = re.compile(r'"status"\s*:\s*"(?:started|success|cancelled|error)"')
 _EVAL: Final = re.compile(r'"eval"\s*:\s*\{')
@@ -75,7 +72,7 @@ _OUTCOMES: Final = {
 }
 
 
-def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Return each log, together with those of earlier attempts at the same task."""
     tasks: dict[tuple[Path, str], list[Path]] = defaultdict(list)
     for path in files:
@@ -85,10 +82,10 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
             named = _NAMED.fullmatch(path.stem)
             tasks[path.parent, named["task"] if named else path.name].append(path)
     attempts = (sorted(paths) for paths in tasks.values())
-    return tuple(Unit(NAME, paths[-1], tuple(paths)) for paths in attempts)
+    return tuple(Unit(paths[-1], tuple(paths)) for paths in attempts)
 
 
-def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evaluation]:
+def read(unit: Unit) -> Iterator[Evaluation]:
     """Yield the evaluation of each task: the newest successful attempt, or else the newest.
 
     An attempt with graded answers takes precedence over one without. A damaged log is an error only if there
@@ -110,7 +107,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     if not best:
         raise damaged[0]
     yield from scores.add_to_first(
-        (log.build_evaluation(tasks[task], selected) for task, log in best.items()),
+        (log.build_evaluation(tasks[task], unit.selected) for task, log in best.items()),
         [Finding(error.path, f"{error.message}: left out") for error in damaged],
     )
 

@@ -43,9 +43,6 @@ if TYPE_CHECKING:
     from reportgen.formats.runs import Total
 
 
-NAME: Final = "lighteval"
-TITLE: Final = "results of lighteval"
-
 _GENERAL: Final = re.compile(r'\s*\{\s*"config_general"\s*:\s*\{')
 _KEYS: Final = re.compile(r'"(?:lighteval_sha|num_fewshot_seeds|model_name|max_samples)"\s*:')
 _STDERR: Final = "_stderr"
@@ -55,7 +52,7 @@ _ABOUT: Final = ("doc", "gold")
 _ROWS_AT_ONCE: Final = 500
 
 
-def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Return each results file with the details of its date."""
     details = [path for path in files if path.suffix == ".parquet" and path.name.startswith("details_")]
     units = []
@@ -64,11 +61,11 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
         if _GENERAL.match(text) and _KEYS.search(text):
             date = scores.find_date(path)
             details_of_date = [other for other in details if date and scores.find_date(other) == date]
-            units.append(Unit(NAME, path, (path, *details_of_date)))
+            units.append(Unit(path, (path, *details_of_date)))
     return tuple(units)
 
 
-def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evaluation]:
+def read(unit: Unit) -> Iterator[Evaluation]:
     """Yield each task of a results file, followed by the means over tasks."""
     path = unit.files[0]
     document, findings = read_json_object(path)
@@ -86,7 +83,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     means = [task for task in tasks if task.is_mean and len(single) > 1]
     times = Counter(task.name for task in single)
     evaluations = (
-        task.build_evaluation(selected, details.get(task.key), several=times[task.name] > 1)
+        task.build_evaluation(unit.selected, details.get(task.key), several=times[task.name] > 1)
         for task in (*single, *means)
     )
     yield from scores.add_to_first(evaluations, findings)

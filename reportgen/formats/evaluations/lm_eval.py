@@ -46,9 +46,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-NAME: Final = "lm_eval"
-TITLE: Final = "results of the Language Model Evaluation Harness (lm-eval)"
-
 # In the order of GeneralConfigTracker._get_model_name: adapters precede the model that they change.
 _MODEL_KEYS: Final = ("peft", "delta", "pretrained", "model", "path", "engine")
 _MOST_TOKENS: Final = ("max_gen_toks", "max_new_tokens", "max_tokens", "max_length")
@@ -65,7 +62,7 @@ _MEANS: Final = frozenset(("", "mean", "nanmean"))
 _MOST_PROBLEMS: Final = 1e9
 
 
-def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Return each results file with the answers of its folder and date, and answers without results."""
     results = []
     for path in files:
@@ -84,13 +81,13 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
         if results_in[path.parent] == 1 and not scores.find_date(path):
             for key in [key for key in samples_by_date if key[0] == path.parent]:
                 mine += samples_by_date.pop(key)
-        units.append(Unit(NAME, path, (path, *mine)))
+        units.append(Unit(path, (path, *mine)))
     for (folder, _), paths in samples_by_date.items():
-        units.append(Unit(NAME, paths[0] if len(paths) == 1 else folder, tuple(paths)))
+        units.append(Unit(paths[0] if len(paths) == 1 else folder, tuple(paths)))
     return tuple(units)
 
 
-def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evaluation]:
+def read(unit: Unit) -> Iterator[Evaluation]:
     """Yield each task and each group of tasks of a results file, in its order, or of answers alone.
 
     Metrics are selected by their names with or without the filter.
@@ -124,7 +121,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
             as_mapping(entries.get(name)),
             as_mapping(configs.get(name)),
             samples.get(name),
-            selected,
+            unit.selected,
             unit.texts,
         )
         for name in dict.fromkeys((*results, *groups, *samples))

@@ -34,14 +34,11 @@ from reportgen.formats.runs import Evaluation, ScoredAnswer, Unit, UnreadableErr
 from reportgen.formats.text_files import report_left_out
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from reportgen.formats.runs import Finding
 
-
-NAME: Final = "matharena"
-TITLE: Final = "outputs of MathArena"
 
 _PROBLEM: Final = re.compile(r'\s*\{\s*"idx"\s*:\s*\d+\s*,\s*"problem"\s*:')
 _FOLDER: Final = "outputs"
@@ -51,16 +48,16 @@ _NUMBER: Final = re.compile(r"\d+")
 _LONG: Final = frozenset(("messages", "history", "judgment", "warnings"))
 
 
-def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Return folders of problems."""
     folders: dict[Path, list[Path]] = defaultdict(list)
     for file in files:
         if file.suffix == ".json" and _NUMBER.fullmatch(file.stem) and _PROBLEM.match(read_head_text(file)):
             folders[file.parent].append(file)
-    return tuple(Unit(NAME, folder, tuple(own)) for folder, own in folders.items())
+    return tuple(Unit(folder, tuple(own)) for folder, own in folders.items())
 
 
-def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evaluation]:  # noqa: ARG001
+def read(unit: Unit) -> Iterator[Evaluation]:
     """Yield the evaluation of a folder; an attempt has a single score."""
     findings: list[Finding] = []
     answers: list[ScoredAnswer] = []

@@ -20,15 +20,12 @@ from reportgen.formats.run_data import parse_number
 from reportgen.formats.runs import Evaluation, Finding, ScoredAnswer, Unit, UnreadableError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 
-NAME: Final = "mt_bench"
-TITLE: Final = "judgments of MT-Bench"
-SCORE_RANGE: Final = (1.0, 10.0)
 """Lowest and highest rating that judges may give."""
-CLUSTER: Final = "question"
+_CLUSTER: Final = "question"
 """What related problems share: its turns are rated together."""
 
 _JUDGMENT: Final = re.compile(r'\{\s*"question_id"\s*:[^,\n]+,\s*"model"\s*:[^\n]+?"judge"\s*:')
@@ -39,13 +36,13 @@ _LATEST: Final = 4e9
 _USED: Final = ("question_id", "turn", "score", "tstamp")
 
 
-def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Return one unit per file of judgments."""
     lines = (path for path in files if path.suffix in {".jsonl", ".ndjson"})
-    return tuple(Unit(NAME, path, (path,)) for path in lines if _JUDGMENT.match(read_head_text(path)))
+    return tuple(Unit(path, (path,)) for path in lines if _JUDGMENT.match(read_head_text(path)))
 
 
-def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evaluation]:  # noqa: ARG001
+def read(unit: Unit) -> Iterator[Evaluation]:
     """Yield an evaluation per model and judge; a judgment has one rating, so there is nothing to select."""
     for path in unit.files:
         lines = JsonLines(path)
@@ -79,7 +76,7 @@ def _build_evaluation(path: Path, model: str, judge: str, rows: Sequence[Mapping
     for row in rows:
         score, turn = parse_score(row["score"]), as_word(row["turn"])
         question = as_word(row["question_id"])
-        problem, slices = question, {CLUSTER: question}
+        problem, slices = question, {_CLUSTER: question}
         if turn:
             problem, slices = f"{question}, turn {turn}", {"turn": turn, **slices}
         answers.append(ScoredAnswer(problem, None if score == _NO_RATING else score, slices=slices))

@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-NAME: Final = "promptfoo"
-TITLE: Final = "results of promptfoo"
-
 _LINES: Final = (".jsonl", ".ndjson")
 _RESULTS: Final = re.compile(r'"results"\s*:\s*\{\s*"version"\s*:\s*\d')
 _LINE: Final = re.compile(
@@ -49,14 +46,14 @@ PASSED: Final = "success"
 _METRICS: Final = (PASSED, "score")
 
 
-def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Return one unit per file of results."""
     patterns = {".json": _RESULTS.search, **dict.fromkeys(_LINES, _LINE.match)}
     own = (path for path in files if path.suffix in patterns)
-    return tuple(Unit(NAME, path, (path,)) for path in own if patterns[path.suffix](read_head_text(path)))
+    return tuple(Unit(path, (path,)) for path in own if patterns[path.suffix](read_head_text(path)))
 
 
-def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evaluation]:
+def read(unit: Unit) -> Iterator[Evaluation]:
     """Yield an evaluation per provider and, if there are several prompts, per prompt.
 
     Scores are ``success``, and ``score`` if it differs.
@@ -79,7 +76,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
         if not rows:
             raise UnreadableError(path, "there is no result in the file", "Check that promptfoo wrote it")
         yield from scores.add_to_first(
-            _build_evaluations(path, document, rows, selected, texts=unit.texts), findings
+            _build_evaluations(path, document, rows, unit.selected, texts=unit.texts), findings
         )
 
 

@@ -10,8 +10,8 @@ Schemas:
 - Comet: ``APIExperiment.get_metrics()`` returns a list of objects with ``metricName``, ``metricValue``,
   ``step``, ``epoch`` and ``timestamp`` in milliseconds; the REST API has it under ``metrics``.
 
-A document is described by how it begins and by a function that lists its values; a further one is an entry of
-``READERS``.
+A document is described by how it begins and by a function that lists its values; a further one is a constant
+at the end, and an entry of ``formats.logs``.
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ from msgspec import Struct
 
 from reportgen.formats.json_files import as_list, as_mapping, read_json
 from reportgen.formats.layout import RUN_SETTINGS
+from reportgen.formats.registry import get_title
 from reportgen.formats.run_data import MetricsBuilder, number_or_nan, parse_number, read_settings
 from reportgen.formats.runs import LoggedRun, Unit, UnreadableError
 from reportgen.formats.text_files import read_head
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from reportgen.formats.runs import Finding, Setting
@@ -48,14 +49,12 @@ _MONITORED: Final = ":monitor:"
 class DocumentReader(Struct, frozen=True):
     """Reader of one kind of document; see ``Reader`` in ``formats.registry``."""
 
-    NAME: str
-    TITLE: str
     beginning: re.Pattern[str]
     list_values: Callable[[Any], Iterator[Value]]
     step_name: str
     names: tuple[str, ...] = ()  # names of its files, of which a folder is one run; empty: any, each a run
 
-    def find_units(self, files: Sequence[Path]) -> tuple[Unit, ...]:
+    def find(self, files: Sequence[Path]) -> tuple[Unit, ...]:
         """Return runs: a file, or a folder if the documents have names of their own."""
         settings = {file.parent: file for file in files if RUN_SETTINGS.fullmatch(file.name)}
         folders: dict[Path, list[Path]] = defaultdict(list)
@@ -68,12 +67,12 @@ class DocumentReader(Struct, frozen=True):
             folder = own[0].parent
             more = (settings[folder],) if folder in settings and settings[folder] not in own else ()
             own.sort(key=lambda file: file.name)  # all_results.json comes first
-            units.append(Unit(self.NAME, path, (*own, *more)))
+            units.append(Unit(path, (*own, *more)))
         return tuple(units)
 
-    def read(self, unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
+    def read(self, unit: Unit) -> Iterator[LoggedRun]:
         """Yield the run of a file or folder."""
-        builder = MetricsBuilder(unit.files[0], selected, timed=True)
+        builder = MetricsBuilder(unit.files[0], unit.selected, timed=True)
         config: dict[str, Setting] = {}
         findings: list[Finding] = []
         seen: set[str] = set()
@@ -89,7 +88,7 @@ class DocumentReader(Struct, frozen=True):
                 builder.add_cell(name, step, cell, time)
             seen |= {name for name, *_ in values}
         if not seen:
-            advice = f"Check that it is of {self.TITLE}"
+            advice = f"Check that it is of {get_title(unit.format)}"
             raise UnreadableError(unit.files[0], "there is no metric with values in it", advice)
         findings += builder.list_findings()
         yield LoggedRun(unit.path, "", "", "", config, builder.build(), self.step_name, tuple(findings))
@@ -138,19 +137,7 @@ _SCALARS: Final = re.compile(
 _METRICS: Final = re.compile(r'\s*(?:\{\s*"metrics"\s*:\s*)?\[\s*\{[^{}]*"metricName"\s*:')
 _FLAT: Final = re.compile(r'\s*\{\s*"(?:epoch|eval_|train_|predict_|test_|total_flos)[^"]*"\s*:\s*[-\d."]')
 
-READERS: Final[Mapping[str, DocumentReader]] = {
-    reader.NAME: reader
-    for reader in (
-        DocumentReader("keras_history", "histories of Keras", _HISTORY, _list_keras, "epoch"),
-        DocumentReader(
-            "trainer_results",
-            "final results of the Hugging Face Trainer",
-            _FLAT,
-            _list_results,
-            "epoch",
-            _RESULTS,
-        ),
-        DocumentReader("clearml", "scalars of ClearML", _SCALARS, _list_clearml, "iteration"),
-        DocumentReader("comet", "metrics of Comet", _METRICS, _list_comet, "step"),
-    )
-}
+KERAS_HISTORY: Final = DocumentReader(_HISTORY, _list_keras, "epoch")
+TRAINER_RESULTS: Final = DocumentReader(_FLAT, _list_results, "epoch", _RESULTS)
+CLEARML: Final = DocumentReader(_SCALARS, _list_clearml, "iteration")
+COMET: Final = DocumentReader(_METRICS, _list_comet, "step")

@@ -20,14 +20,11 @@ from reportgen.formats.runs import LoggedRun, Unit, UnreadableError
 from reportgen.formats.sql import get_engine
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from reportgen.formats.runs import Setting
 
-
-NAME: Final = "neptune"
-TITLE: Final = "exports of Neptune"
 
 _PART: Final = re.compile(r"(?P<run>.+)_part_\d+\.parquet")
 _COLUMNS: Final = {"run_id", "attribute_path", "attribute_type", "step", "float_value"}
@@ -36,7 +33,7 @@ _NAME: Final = "sys/name"
 _OWN: Final = ("sys/", "monitoring/")
 
 
-def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Return runs: the parts of each that lie in one folder."""
     runs: dict[tuple[Path, str], list[Path]] = defaultdict(list)
     for file in files:
@@ -51,11 +48,11 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
         query = f"SELECT name FROM parquet_schema({sql.quote(str(own[0]))})"  # noqa: S608 - quoted
         with suppress(duckdb.Error, UnicodeDecodeError):
             if {name for (name,) in get_engine().fetch_rows(query)} >= _COLUMNS:
-                units.append(Unit(NAME, own[0], tuple(own)))
+                units.append(Unit(own[0], tuple(own)))
     return tuple(units)
 
 
-def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
+def read(unit: Unit) -> Iterator[LoggedRun]:
     """Yield the runs of a unit, usually one."""
     import duckdb  # noqa: PLC0415 - a build of unchanged data does without the database
 
@@ -64,7 +61,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
         runs = get_engine().fetch_rows(f"SELECT DISTINCT run_id FROM {source} ORDER BY 1")  # noqa: S608 - quoted
         for (id_,) in runs:
             run = str(id_)
-            builder = MetricsBuilder(unit.path, selected, timed=True)
+            builder = MetricsBuilder(unit.path, unit.selected, timed=True)
             where = f"FROM {source} WHERE run_id = {sql.quote(run)} AND attribute_type"
             values = f"SELECT attribute_path, step::DOUBLE, float_value, epoch_ms(timestamp)::DOUBLE {where}"
             rows = get_engine().fetch_rows(f"{values} = 'float_series' ORDER BY attribute_path, step")

@@ -40,9 +40,6 @@ if TYPE_CHECKING:
     from reportgen.formats.sqlite import SqliteStore
 
 
-NAME: Final = "optuna"
-TITLE: Final = "studies of Optuna"
-SERIES_FROM: Final = "name"
 """A study is a series: its trials are points of one search."""
 
 _COLUMNS: Final = {"trial_id", "number", "study_id", "state"}
@@ -59,18 +56,16 @@ _WAYS: Final = ("not_set", "minimize", "maximize")
 _INFINITIES: Final = {"INF_POS": math.inf, "INF_NEG": -math.inf, "NAN": math.nan}
 
 
-def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Return databases with trials, and tables of trials."""
-    stores = find_stores(NAME, files, _COLUMNS, lambda file: "optuna" in file.name.lower(), table="trials")
-    journals = (
-        Unit(NAME, one, (one,)) for one in files if one.suffix.lower() in _JOURNALS and _is_journal(one)
-    )
+    stores = find_stores(files, _COLUMNS, lambda file: "optuna" in file.name.lower(), table="trials")
+    journals = (Unit(one, (one,)) for one in files if one.suffix.lower() in _JOURNALS and _is_journal(one))
     tables = []
     for file in (one for one in files if one.suffix.lower() == ".csv"):
         names = {name.strip('"\r') for name in read_head_text(file).partition("\n")[0].split(",")}
         is_valued = bool(names & {_VALUE, "values_0"}) and {"number", "state"} <= names
         if is_valued and any(name.startswith("params_") for name in names):
-            tables.append(Unit(NAME, file, (file,)))
+            tables.append(Unit(file, (file,)))
     return (*stores, *journals, *tables)
 
 
@@ -78,13 +73,13 @@ def _is_journal(file: Path) -> bool:
     return bool(_FIRST_OPERATION.match(read_head_text(file)))
 
 
-def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
+def read(unit: Unit) -> Iterator[LoggedRun]:
     """Yield every trial: its reports by step and, if it is complete, its values at its number."""
     if unit.path.suffix.lower() == ".csv":
-        yield from _read_table(unit.path, selected)
+        yield from _read_table(unit.path, unit.selected)
         return
     if unit.path.suffix.lower() in _JOURNALS:
-        yield from _read_journal(unit.path, selected)
+        yield from _read_journal(unit.path, unit.selected)
         return
     with open_store(unit.path) as store:
         store.check_columns("trials", _COLUMNS, "study of Optuna")
@@ -94,7 +89,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
         order = "FROM trials JOIN studies USING (study_id) ORDER BY trials.study_id, number"
         trials = list(store.select(f"SELECT {columns} {order}"))
         for trial, number, study, name, state, value, end in trials:
-            builder = MetricsBuilder(unit.path, selected, timed=True)
+            builder = MetricsBuilder(unit.path, unit.selected, timed=True)
             time = number_or_nan(parse_time(end))
             ways = directions.get(study, ())
             if state in _UNFINISHED:

@@ -6,7 +6,8 @@ both with the same rows, and ``params.json``. python/ray/tune/result.py names wh
 Without Tune, RLlib (rllib/algorithms/algorithm.py) writes the same files into ``ALGORITHM_ENVIRONMENT_DATE``
 with eight random characters, and the id of the trial is ``default``. NaN of NumPy is the text ``null``.
 
-A program is described by names, see ``RowLogs``; a further one is an entry of ``READERS``.
+A program is described by names, see ``RowLogs``; a further one is a constant at the
+end, and an entry of ``formats.logs``.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from msgspec import Struct
 from reportgen.formats.cells import convert_unix_time, is_missing, is_unix_time
 from reportgen.formats.json_files import JsonLines, as_mapping, as_word, iterate_cells, parse_beginning
 from reportgen.formats.layout import ROLE_NAMES, RUN_SETTINGS, TIME_NAMES
+from reportgen.formats.registry import get_title
 from reportgen.formats.run_data import MetricsBuilder, flatten, number_or_nan, parse_number, read_settings
 from reportgen.formats.runs import LoggedRun, Unit, UnreadableError
 from reportgen.formats.tables.delimited import is_chart
@@ -28,7 +30,7 @@ from reportgen.formats.text_files import check_filled, read_head
 from reportgen.formats.trackers.metrics_csv import parse_header, read_rows, split_cells
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from reportgen.formats.run_data import Row
@@ -51,8 +53,6 @@ _OF_OTHER_TABLES: Final = frozenset(
 class RowLogs(Struct, frozen=True, kw_only=True):
     """Reader of one kind of tables; see ``Reader`` in ``formats.registry``."""
 
-    NAME: str
-    TITLE: str
     files: tuple[str, ...] = ()  # names of its table, of which a folder's first is read; empty: any table
     steps: tuple[str, ...] = ()  # names of the step, the first that a table has; empty: any usual name
     ignored: re.Pattern[str] = re.compile(r"(?!)")  # columns that are no metrics
@@ -62,7 +62,7 @@ class RowLogs(Struct, frozen=True, kw_only=True):
     trial: str = ""  # the column with the id of a trial, which the name of its folder repeats
     folder: re.Pattern[str] = re.compile(r"(?!)")  # names of folders of runs without a trial
 
-    def find_units(self, files: Sequence[Path]) -> tuple[Unit, ...]:
+    def find(self, files: Sequence[Path]) -> tuple[Unit, ...]:
         """Return runs: a folder, or each of several tables of a folder that have metrics in common."""
         settings = {file.parent: file for file in reversed(files) if self.settings.fullmatch(file.name)}
         if self.needs_settings and not settings:
@@ -82,18 +82,18 @@ class RowLogs(Struct, frozen=True, kw_only=True):
             more = (around,) if around else ()
             if self.files:
                 same = sorted(tables, key=lambda file: self.files.index(file.name))
-                units.append(Unit(self.NAME, folder, (*same, *more)))
+                units.append(Unit(folder, (*same, *more)))
             elif len({name for names in tables.values() for name in names}) == sum(map(len, tables.values())):
-                units.append(Unit(self.NAME, folder, (*tables, *more)))
+                units.append(Unit(folder, (*tables, *more)))
             else:
-                units += [Unit(self.NAME, file, (file, *more)) for file in tables]
+                units += [Unit(file, (file, *more)) for file in tables]
         with_settings = any(self.settings.fullmatch(unit.files[-1].name) for unit in units)
         return tuple(units) if with_settings or not self.needs_settings else ()
 
-    def read(self, unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
+    def read(self, unit: Unit) -> Iterator[LoggedRun]:
         """Yield the run of a folder or table."""
         path = unit.files[0]
-        builder = MetricsBuilder(path, selected, timed=True)
+        builder = MetricsBuilder(path, unit.selected, timed=True)
         config: dict[str, Setting] = {}
         first: Mapping[str, Any] = {}
         findings: list[Finding] = []
@@ -108,7 +108,7 @@ class RowLogs(Struct, frozen=True, kw_only=True):
             first = _read_first_row(file)
             if not (step_name := self._find_step(first)):
                 check_filled(file)
-                advice = f"Check that it is of {self.TITLE}"
+                advice = f"Check that it is of {get_title(unit.format)}"
                 raise UnreadableError(file, "no column of it is a step", advice, 1)
             time = self.time or _find_time(first)
             if file.suffix in _LINES:
@@ -211,9 +211,7 @@ def _read_first_row(file: Path) -> dict[str, Any]:
     return first
 
 
-_RAY: Final = RowLogs(
-    NAME="ray",
-    TITLE="Ray Tune and RLlib",
+RAY: Final = RowLogs(
     files=("result.json", "progress.csv"),
     steps=("training_iteration",),
     ignored=re.compile(
@@ -226,7 +224,4 @@ _RAY: Final = RowLogs(
     trial="trial_id",
     folder=re.compile(r"(?P<name>.+)_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d[a-z0-9_]{8}"),
 )
-_RUN_TABLES: Final = RowLogs(
-    NAME="run_tables", TITLE="tables with settings next to them", needs_settings=True
-)
-READERS: Final[Mapping[str, RowLogs]] = {reader.NAME: reader for reader in (_RAY, _RUN_TABLES)}
+RUN_TABLES: Final = RowLogs(needs_settings=True)

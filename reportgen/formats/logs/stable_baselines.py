@@ -24,14 +24,11 @@ from reportgen.formats.text_files import Count, Decoder, check_filled, read_head
 from reportgen.formats.trackers.metrics_csv import parse_header, read_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from reportgen.formats.runs import Finding, Setting
 
-
-NAME: Final = "stable_baselines"
-TITLE: Final = "Stable-Baselines3"
 
 _MONITOR: Final = "monitor.csv"
 _PROGRESS: Final = "progress.csv"
@@ -40,7 +37,7 @@ _HEADER: Final = re.compile(r'#\s*\{[^\n]*"t_start"')
 _RETURN, _LENGTH, _TIME = "r", "l", "t"
 
 
-def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Return folders with a log of Stable-Baselines3, each with the settings in or directly below it."""
     folders: dict[Path, list[Path]] = defaultdict(list)
     for file in files:
@@ -52,14 +49,14 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
                 folders[file.parent].append(file)
     settings = [file for file in files if RUN_SETTINGS.fullmatch(file.name)]
     return tuple(
-        Unit(NAME, folder, (*own, *(one for one in settings if folder in one.parents[:2])))
+        Unit(folder, (*own, *(one for one in settings if folder in one.parents[:2])))
         for folder, own in folders.items()
     )
 
 
-def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
+def read(unit: Unit) -> Iterator[LoggedRun]:
     """Yield the run of a folder, with the episodes of all its environments."""
-    builder = MetricsBuilder(unit.files[0], selected, timed=True)
+    builder = MetricsBuilder(unit.files[0], unit.selected, timed=True)
     config: dict[str, Setting] = {}
     findings: list[Finding] = []
     episodes: list[tuple[float, dict[str, str]]] = []

@@ -233,9 +233,6 @@ class PrintedConfig:
             self._lines = []
 
 
-NAME: Final = "console"
-TITLE: Final = "Console logs of trainers"
-
 _ENDINGS: Final = frozenset((".log", ".txt", ".out", ".err"))
 # Pages of configuration and warnings precede the first step, and the line of a step has a few thousand
 # characters: read windows all over a large file, and all of a small one.
@@ -243,7 +240,7 @@ _WINDOW: Final = 16 << 10
 _WINDOWS: Final = 16
 
 
-def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Return every text file that shows steps at its start, at its end or in between."""
     units = []
     for file in files:
@@ -257,14 +254,14 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
         pieces = (piece for text in texts for piece in text.split(b"\n") if STEP_SIGN.search(piece))
         lines = (parse_line(strip_colours(piece.decode(errors="replace"))) for piece in pieces)
         if any(values and values.values for values in lines):
-            units.append(Unit(NAME, file, (file,)))
+            units.append(Unit(file, (file,)))
     return tuple(units)
 
 
-def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
+def read(unit: Unit) -> Iterator[LoggedRun]:
     """Yield the run of a file."""
     (path,) = unit.files
-    log = _Log(path, selected)
+    log = _Log(path, unit.selected)
     for number, line in read_lines(path):
         *pieces, last = line.split(b"\r")
         for piece in pieces:

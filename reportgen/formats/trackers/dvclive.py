@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from reportgen.formats.runs import Setting
 
 
-NAME: Final = "dvclive"
-TITLE: Final = "DVCLive"
-
 _TABLE: Final = ".tsv"
 _LAST_VALUES: Final = "metrics.json"
 _PARAMETERS: Final = "params.yaml"
@@ -37,7 +34,7 @@ _OLD_FOLDERS: Final = ("metrics", "scalars")
 _EVIDENCE: Final = frozenset((".json", ".yaml", ".html", ".md"))
 
 
-def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Return runs: folders with DVCLive tables below them, or with only its last values."""
     names = (_LAST_VALUES, _PARAMETERS)
     extra = {(file.parent, file.name): file for file in files if file.name in names}
@@ -63,7 +60,7 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
             if item is not None and parse_number(item.get(_STEP)) is not None:
                 runs[folder] = []
     return tuple(
-        Unit(NAME, run, (*tables, *(extra[run, name] for name in names if (run, name) in extra)))
+        Unit(run, (*tables, *(extra[run, name] for name in names if (run, name) in extra)))
         for run, tables in runs.items()
     )
 
@@ -76,9 +73,9 @@ def _read_header(file: Path) -> tuple[str, ...] | None:
     return tuple(before) if known else None
 
 
-def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
+def read(unit: Unit) -> Iterator[LoggedRun]:
     """Yield the run of a folder."""
-    builder = MetricsBuilder(unit.path, selected, timed=True)
+    builder = MetricsBuilder(unit.path, unit.selected, timed=True)
     config: dict[str, Setting] = {}
     findings: list[Finding] = []
     logged: set[str] = set()

@@ -26,7 +26,7 @@ from reportgen.formats.text_files import Count, Decoder, check_filled, find_unfi
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     import numpy.typing as npt
@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     from reportgen.core.model import FloatArray
     from reportgen.formats.runs import Setting
 
-
-NAME: Final = "metrics_csv"
-TITLE: Final = "Lightning and Keras CSV logs"
 
 _LIGHTNING: Final = "metrics.csv"
 _SETTINGS: Final = "hparams.yaml"
@@ -58,7 +55,7 @@ _LEFT_OUT: Final = "the column is left out"
 _NO_ROWS: Final = "the file has a header and no rows, nothing was logged into it yet"
 
 
-def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Return runs: Lightning's by name and folder or header, Keras' by header."""
     settings = {file.parent: file for file in files if file.name == _SETTINGS}
     units: list[Unit] = []
@@ -75,7 +72,7 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
             (_STEP in columns and (in_folder or (_EPOCH in columns and one_run)))
             or (in_folder and is_unfilled(file))
         ):
-            units.append(Unit(NAME, file.parent if in_folder else file, with_settings))
+            units.append(Unit(file.parent if in_folder else file, with_settings))
             continue
         # Keras: the epoch, then metrics in alphabetical order with a loss, then the same again with val_.
         trained = [name for name in columns[1:] if not name.startswith(_VALIDATION)]
@@ -83,9 +80,9 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
         in_order = validated <= set(trained) if validated else len(trained) > 1 and trained == sorted(trained)
         # A logger writes no ±: such a table is somebody's own.
         if one_run and columns[:1] == [_EPOCH] and "loss" in trained and in_order and "±" not in head:
-            units.append(Unit(NAME, file, (file,)))
+            units.append(Unit(file, (file,)))
     unfilled = find_unfilled(files, {unit.files[0] for unit in units})
-    return (*units, *(Unit(NAME, file, (file,)) for file in unfilled))
+    return (*units, *(Unit(file, (file,)) for file in unfilled))
 
 
 def _is_versioned(file: Path) -> bool:
@@ -109,10 +106,10 @@ def split_cells(line: str, separator: str) -> list[str]:
         return line.split(separator)
 
 
-def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
+def read(unit: Unit) -> Iterator[LoggedRun]:
     """Yield the run of a file."""
     path = unit.files[0]
-    builder = MetricsBuilder(path, selected)
+    builder = MetricsBuilder(path, unit.selected)
     step_name, findings = read_rows(path, builder)
     config: dict[str, Setting] = {}
     for file in unit.files[1:]:

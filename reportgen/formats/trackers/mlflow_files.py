@@ -251,14 +251,11 @@ def _parse_lines(batch: Sequence[tuple[int, bytes]], faulty: Count, datasets: di
     return np.array(rows, np.float64).reshape(-1, 3)
 
 
-NAME: Final = "mlflow_files"
-TITLE: Final = "MLflow file store"
-
 _TRASH: Final = ".trash"
 _MOST_FINDINGS: Final = 20
 
 
-def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Return one unit per store: the folder of experiments, or the part of it that the user named."""
     experiments, runs = _find_folders(files)
     groups = _group_files(files, runs)
@@ -275,7 +272,7 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     # The store, unless only a folder within it was named: then the deepest folder with all files.
     common = Path(os.path.commonpath([file.parent for file in files])) if stores else Path()
     return tuple(
-        Unit(NAME, common if common.is_relative_to(store) else store, tuple(store_files))
+        Unit(common if common.is_relative_to(store) else store, tuple(store_files))
         for store, store_files in stores.items()
     )
 
@@ -303,7 +300,7 @@ class _Run(Struct, frozen=True):
         return [(name, file) for of_part, name, file in self.files if of_part == part]
 
 
-def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
+def read(unit: Unit) -> Iterator[LoggedRun]:
     """Yield every run of the store that is not deleted; only selected metrics are opened."""
     experiment_folders, folders = _find_folders(unit.files)
     groups = _group_files(unit.files, folders)
@@ -331,7 +328,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
     refused: UnreadableError | None = None
     any_read = False
     for run in alive:
-        logged, error = _read_run(run, names, selected, findings)
+        logged, error = _read_run(run, names, unit.selected, findings)
         waiting.append(logged)
         findings = []
         refused, any_read = refused or error, any_read or error is None

@@ -12,13 +12,14 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
+from reportgen.formats.registry import get_title
 from reportgen.formats.run_data import MetricsBuilder, number_or_nan, parse_number
 from reportgen.formats.runs import LoggedRun
 from reportgen.formats.sqlite import find_stores, open_store
 from reportgen.formats.trackers import mlflow_files
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
     from typing import Any
 
@@ -26,24 +27,21 @@ if TYPE_CHECKING:
     from reportgen.formats.sqlite import SqliteStore
 
 
-NAME: Final = "mlflow_sqlite"
-TITLE: Final = "MLflow SQLite store"
-
 _METRIC_COLUMNS: Final = {"key", "value", "run_uuid"}
 _INFINITY: Final = 1.7976931348623157e308
 _MOST_VARIABLES: Final = 30_000
 
 
-def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Return a unit for each database with MLflow's tables, and for a damaged ``mlflow.db``."""
-    return find_stores(NAME, files, _METRIC_COLUMNS, lambda file: file.stem == "mlflow")
+    return find_stores(files, _METRIC_COLUMNS, lambda file: file.stem == "mlflow")
 
 
-def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
+def read(unit: Unit) -> Iterator[LoggedRun]:
     """Yield every run that is not deleted; only the selected metrics are fetched."""
     with open_store(unit.path) as store:
-        store.check_columns("runs", {"run_uuid"}, TITLE)
-        store.check_columns("metrics", _METRIC_COLUMNS, TITLE)
+        store.check_columns("runs", {"run_uuid"}, get_title(unit.format))
+        store.check_columns("metrics", _METRIC_COLUMNS, get_title(unit.format))
         runs = list(store.select(_build_run_query(store)))
         alive = [run[:-2] for run in runs if mlflow_files.DELETED not in run[-2:]]
         findings = mlflow_files.report_deleted(unit.path, len(runs) - len(alive), len(runs))
@@ -53,7 +51,11 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
             for table in ("tags", "params")
         ]
         # The plus prevents an index of names from being used instead of that of runs.
-        few = sorted(selected) if selected is not None and len(selected) < _MOST_VARIABLES else None
+        few = (
+            sorted(unit.selected)
+            if unit.selected is not None and len(unit.selected) < _MOST_VARIABLES
+            else None
+        )
         condition = "TRUE" if few is None else f"+metrics.key IN ({', '.join('?' * len(few))})"
         metric_columns = ("key", "value", "step", "timestamp", "is_nan")
         metric_rows = _RunRows(store, "metrics", metric_columns, condition, few or ())
@@ -61,7 +63,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
             tags, params = (
                 {str(key): str(value) for key, value in rows.read_run(place)} for rows in rows_of_texts
             )
-            builder = MetricsBuilder(unit.path, selected, timed=True)
+            builder = MetricsBuilder(unit.path, unit.selected, timed=True)
             for key, value, step, time, is_nan in metric_rows.read_run(place):
                 # NULL is counted as not a number; the largest double represents infinity.
                 cell = math.nan if is_nan else "" if value is None else value

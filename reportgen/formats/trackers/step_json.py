@@ -22,14 +22,11 @@ from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
 from reportgen.formats.text_files import TORN_LINE, Count, Decoder, check_filled, find_unfilled, read_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from reportgen.formats.run_data import Row
 
-
-NAME: Final = "step_json"
-TITLE: Final = "JSON Lines of trainers (verl and others)"
 
 _ENDINGS: Final = frozenset((".jsonl", ".ndjson", ".json", ".log"))
 # Step names of ms-swift and LLaMA-Factory; in the former a step is a text such as "10/500".
@@ -48,14 +45,14 @@ _PART: Final = re.compile(r"([0-9]{1,15})/[0-9]+")
 _AT_ONCE: Final = 3 << 16
 
 
-def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Return files that start with a step and numbers in a nested object, then those that are still empty."""
     own = [
         file
         for file in files
         if file.suffix.lower() in _ENDINGS and any(map(_is_nested_line, read_head_text(file).split("\n")))
     ]
-    return tuple(Unit(NAME, file, (file,)) for file in (*own, *find_unfilled(files, set(own))))
+    return tuple(Unit(file, (file,)) for file in (*own, *find_unfilled(files, set(own))))
 
 
 def _is_nested_line(line: str) -> bool:
@@ -75,10 +72,10 @@ def _is_nested_line(line: str) -> bool:
     return any(parse_number(cell) is not None for _, cell in iterate_cells(inner))
 
 
-def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
+def read(unit: Unit) -> Iterator[LoggedRun]:
     """Yield the run of a file."""
     (path,) = unit.files
-    decoding, builder = Decoder(path), MetricsBuilder(path, selected, timed=True)
+    decoding, builder = Decoder(path), MetricsBuilder(path, unit.selected, timed=True)
     strange, without, torn, step_name = Count(), Count(), None, ""
     rows: list[Row] = []
     names: dict[str, object] = {}

@@ -42,9 +42,6 @@ if TYPE_CHECKING:
     from reportgen.formats.trackers.tensorboard_events import Event, Scalar
 
 
-NAME: Final = "tensorboard"
-TITLE: Final = "TensorBoard event files"
-
 _WRITTEN: Final = re.compile(r"tfevents\.(\d+)")
 _HPARAMS: Final = b"_hparams_/"
 _HPARAMS_FOLDER: Final = re.compile(r"\d{9,}(\.\d+)?")
@@ -53,7 +50,7 @@ _SETTINGS: Final = ("params.yaml", "config.yaml", "args.yaml", "params.json", "h
 _REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
 
 
-def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Return one unit for each folder with event files, which come before files with settings."""
     folders: dict[Path, dict[Path, bytes]] = {}
     for file, data in ((file, read_head(file)) for file in files if "tfevents" in file.name):
@@ -89,7 +86,7 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
         if folder not in of_hparams and folder not in curves:
             events = [sorted(folders[one], key=rank) for one in (folder, *inner.get(folder, ()))]
             stated = [found for name in _SETTINGS if (found := settings.get((folder, name)))]
-            units.append(Unit(NAME, folder, (*chain.from_iterable(events), *stated)))
+            units.append(Unit(folder, (*chain.from_iterable(events), *stated)))
     return tuple(units)
 
 
@@ -121,11 +118,12 @@ def _find_curve_folders(beginnings: Mapping[Path, Collection[bytes]]) -> dict[Pa
     return curves
 
 
-def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
+def read(unit: Unit) -> Iterator[LoggedRun]:
     """Yield the run of a folder, without a name: TensorBoard names it by its path.
 
     A metric of the run itself takes precedence over those of folders below.
     """
+    selected = unit.selected
     run, hparams_run = EventRun(selected), EventRun(selected)
     events = [file for file in unit.files if file.name not in _SETTINGS or file == unit.path]
     # For each folder of add_scalars below the run's: the curve's name, and the reader of its files.
@@ -157,14 +155,13 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
         metrics |= {name: points for name, points in more.items() if name not in metrics}
     findings += [report_left_out(error, "the file is left out") for error in refused]
     config: dict[str, Setting] = {}
-    for file in unit.files[len(events) :]:
-        settings, problems = read_settings(file)
+    for settings, problems in map(read_settings, unit.files[len(events) :]):
         config |= settings
         findings += problems
     if not metrics and selected is None:
         findings.append(Finding(unit.path, "no scalars are in its event files"))
     config |= run.config | hparams_run.config
-    yield LoggedRun(unit.path, "", "", "", config, metrics, findings=tuple(findings))
+    yield LoggedRun(unit.path, config=config, metrics=metrics, findings=tuple(findings))
 
 
 class _Piece(NamedTuple):

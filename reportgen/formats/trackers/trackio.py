@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.words import format_count
 from reportgen.formats.json_files import iterate_cells, parse_or_none
+from reportgen.formats.registry import get_title
 from reportgen.formats.run_data import MetricsBuilder, flatten, number_or_nan, parse_time
 from reportgen.formats.runs import Finding, LoggedRun
 from reportgen.formats.sqlite import find_stores, open_store
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from reportgen.formats.sqlite import SqliteStore
 
 
-NAME: Final = "trackio"
-TITLE: Final = "Trackio store"
-
 _METRIC_COLUMNS: Final = {"run_name", "step", "metrics", "timestamp"}
 # Added by Trackio to a configuration: user and time are not settings, and the group becomes `group`.
 _ADDED: Final = {"_Username", "_Created", "_Group"}
@@ -37,15 +35,15 @@ _PLAIN: Final = re.compile(r"[A-Za-z0-9 _/:@%+-]+")
 _MOST_CONDITIONS: Final = 50
 
 
-def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Return a unit for each database with Trackio's tables, and for damaged ones in a folder ``trackio``."""
-    return find_stores(NAME, files, _METRIC_COLUMNS, lambda file: file.parent.name == "trackio")
+    return find_stores(files, _METRIC_COLUMNS, lambda file: file.parent.name == "trackio")
 
 
-def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
+def read(unit: Unit) -> Iterator[LoggedRun]:
     """Yield every run of the project; rows without a selected metric are not fetched."""
     with open_store(unit.path) as store:
-        store.check_columns("metrics", _METRIC_COLUMNS, TITLE)
+        store.check_columns("metrics", _METRIC_COLUMNS, get_title(unit.format))
         # Names of runs by id, in the order of their first rows; a run may have only settings.
         names: dict[str, str] = {}
         for table in ("metrics", "configs", "system_metrics"):
@@ -59,8 +57,8 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
                 names = names | more | names
         for run, name in names.items():
             rows: Counter[str] = Counter()
-            machine = _read_metrics(store, "system_metrics", run, selected, rows)
-            logged = _read_metrics(store, "metrics", run, selected, rows)
+            machine = _read_metrics(store, "system_metrics", run, unit.selected, rows)
+            logged = _read_metrics(store, "metrics", run, unit.selected, rows)
             findings = list(logged.list_findings())
             if unreadable := rows["unreadable"]:
                 of_run = f"{unreadable:,} of {format_count(rows.total(), 'row')} of this run"

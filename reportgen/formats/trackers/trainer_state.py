@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from reportgen.formats.runs import Points, Setting
 
 
-NAME: Final = "trainer_state"
-TITLE: Final = "Hugging Face trainer_state.json"
-
 _STEP: Final = "step"
 # Few enough rows to stay in the processor's cache between parsing and counting.
 _MANY: Final = 1024
@@ -53,7 +50,7 @@ _TRAINER_SETTINGS: Final = (
 )
 
 
-def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Return runs: each folder of checkpoints, and every other file with a ``log_history``."""
     runs: dict[Path, list[Path]] = {}
     settings: dict[Path, list[Path]] = {}
@@ -73,7 +70,7 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
         newest = states[0]
         folders = dict.fromkeys((newest.parent, path if newest.name == _FILE else newest.parent))
         settings_files = [file for folder in folders for file in settings.get(folder, ())]
-        units.append(Unit(NAME, path, (*states, *settings_files)))
+        units.append(Unit(path, (*states, *settings_files)))
     return tuple(units)
 
 
@@ -83,10 +80,10 @@ def _measure_progress(file: Path) -> float:
     return int(match[1]) if match and match[1] else math.inf
 
 
-def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
+def read(unit: Unit) -> Iterator[LoggedRun]:
     """Yield the run of a unit."""
     states = [file for file in unit.files if not _SETTINGS.fullmatch(file.name)] or list(unit.files)
-    state, findings = _choose_state(states, selected)
+    state, findings = _choose_state(states, unit.selected)
     config: dict[str, Setting] = {}
     for file in (file for file in unit.files if file not in states):
         settings, problems = read_settings(file)

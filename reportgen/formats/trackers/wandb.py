@@ -275,9 +275,6 @@ class RunRecords:
             self._axes[name] = texts[_STEP_METRIC]
 
 
-NAME: Final = "wandb"
-TITLE: Final = "Weights & Biases runs"
-
 _FOLDER: Final = re.compile(r"(offline-)?run-\d{8}_\d{6}-.+")
 _FILE: Final = re.compile(r"run-(.+)\.wandb")
 _LATEST: Final = "latest-run"
@@ -285,7 +282,7 @@ _LATEST: Final = "latest-run"
 _SETTING: Final = re.compile(r"(?P<name>.+?)\.value(?P<within>\..+)?", re.DOTALL)
 
 
-def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Return every ``.wandb`` file, named by the run's folder if that has its usual name and no other log."""
     # Files that W&B named, even if their start is damaged, and files that start as a log does or should:
     # empty, cut off, or a Git LFS pointer.
@@ -320,14 +317,14 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
         own = bool(_FOLDER.fullmatch(folder.name)) and logs_in[folder] == 1
         config = folder / "files" / "config.yaml"
         extra = (config,) if own and config in existing else ()
-        units.append(Unit(NAME, folder if own else log, (log, *extra)))
+        units.append(Unit(folder if own else log, (log, *extra)))
     return tuple(units)
 
 
-def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
+def read(unit: Unit) -> Iterator[LoggedRun]:
     """Yield the run of a unit."""
     path, *config_files = unit.files
-    log, records = RecordLog(path), RunRecords(path, selected)
+    log, records = RecordLog(path), RunRecords(path, unit.selected)
     for record in log:
         records.add(record)
     config = flatten(records.config)
@@ -353,7 +350,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
         if records.exit_code is None:
             how = "was killed before it logged anything, or has just started"
         findings.append(Finding(path, f"the run {how}{remainder}"))
-    if rows and not metrics and selected is None:
+    if rows and not metrics and unit.selected is None:
         rest = " no numbers, but images, tables, texts or the like"
         findings += Count(rows).describe(path, "row holds", "rows hold", rest)
     # An offline run may have no name yet; a resumed run has the same id as its first part.

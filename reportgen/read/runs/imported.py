@@ -9,7 +9,7 @@ from collections import defaultdict
 from functools import cached_property
 from itertools import chain, compress
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,7 +23,6 @@ from reportgen.formats.evaluations.scores import SUBTASKS
 from reportgen.formats.evaluations.texts import TEXTS
 from reportgen.formats.layout import FileLayout
 from reportgen.formats.messages import suggest_names
-from reportgen.formats.registry import find_format, load_reader
 from reportgen.read.find import locate_file
 from reportgen.read.runs.labels import Candidate, get_value, list_settings, list_value_names, shorten_paths
 from reportgen.read.runs.names import confirm_runs, find_confirmation, name_runs
@@ -57,8 +56,6 @@ if TYPE_CHECKING:
 
 # Keys that can name runs, the simplest first.
 _PARTS: Final = ("sample", "answer", "gold", "tokens", "seconds")
-# Formats of tables, to which folds or other runs are often appended: what repeated steps are is left open.
-_OPEN_REPEATS: Final = frozenset(("metrics_csv", "run_tables"))
 _NO_STEP_NAME: Final = frozenset(("", "_step"))
 
 
@@ -130,7 +127,7 @@ def name_imported_runs(
     """Name the runs of units given in natural order; raises if settings have unknown names."""
     candidates = _make_candidates(location, chosen, units)
     # Some formats say what a series is.
-    usual = _get_constant(found, "SERIES_FROM") if not settings.series_from else None
+    usual = found.reader.series_from if found.reader and not settings.series_from else ""
     stated = settings.model_copy(update={"series_from": usual}) if usual else settings
     series = settings.series_from or ()
     requested = [("series_from", name) for name in ((series,) if isinstance(series, str) else series)]
@@ -225,9 +222,9 @@ def complete_settings(runs: ImportedRuns) -> SourceSettings:
     What all series share is the protocol, with what is specific to one in ``protocols``. What differs between
     the evaluations of one series is left out, and the settings take precedence.
     """
-    settings, score_range = runs.settings, _get_constant(runs.found, "SCORE_RANGE")
-    if score_range is not None and "score_range" not in settings.model_fields_set:
-        settings = settings.model_copy(update={"score_range": score_range})
+    settings, reader = runs.settings, runs.found.reader
+    if reader and reader.score_range and "score_range" not in settings.model_fields_set:
+        settings = settings.model_copy(update={"score_range": reader.score_range})
     read, reported = {id(run) for run in runs.scored}, defaultdict(set)
     for candidate, name in zip(runs.candidates, runs.naming.names, strict=True):
         if id(candidate.run) in read:
@@ -247,12 +244,6 @@ def complete_settings(runs: ImportedRuns) -> SourceSettings:
         if own:
             protocols[series] = Protocol.model_validate(own)
     return settings.model_copy(update={"protocol": Protocol.model_validate(common), "protocols": protocols})
-
-
-def _get_constant(found: FoundUnits, name: str) -> Any:  # noqa: ANN401 - a format has several
-    """Return what a format says of all its runs, such as its ``SERIES_FROM``; None if it does not."""
-    form = find_format(found.units[0].format)
-    return getattr(load_reader(form), name, None) if form else None
 
 
 def _list_fields(protocol: Protocol) -> set[tuple[str, object]]:
@@ -288,8 +279,8 @@ def survey_runs(runs: ImportedRuns, cache: Cache) -> Survey:
     roles = replace(roles, **{part: name for part, name in mapped.items() if part in Roles.__struct_fields__})
     gapless = frozenset(("series", "run", "metric"))
     series = tuple(dict.fromkeys(settings.rename.get(one.series, one.series) for one in names))
-    # Loggers repeat steps after a resume, harnesses answers after a retry; CSV logs are not as clear.
-    repeat = "" if any(unit.unit.format in _OPEN_REPEATS for unit in runs.units) else "last"
+    # Loggers repeat steps after a resume, harnesses answers after a retry; tables may have been appended to.
+    repeat = "" if runs.found.reader and runs.found.reader.appended else "last"
     layout = Layout(files, kinds, roles, False, {}, series, exhaustive=True, gapless=gapless, repeat=repeat)
     settings_of_runs = tuple(map(list_settings, runs.candidates))
     return _survey_kind(
@@ -403,7 +394,7 @@ def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:
     if "problem" in layout.kinds:
         texts = TEXTS if any(unit.unit.texts for unit in runs.units) else ()
         parts = {part: part for part in (*_PARTS, *texts) if part in layout.kinds}
-        usual = _get_constant(runs.found, "CLUSTER") or ""
+        usual = runs.found.reader.cluster if runs.found.reader else ""
         if cluster := find_column(settings.columns.cluster or usual, tuple(layout.kinds)):
             parts["cluster"] = cluster
         # The name of a benchmark does not include its only score.

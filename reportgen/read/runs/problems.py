@@ -15,6 +15,7 @@ from reportgen.core.words import format_count, join_names
 from reportgen.formats.files import split_ending
 from reportgen.formats.messages import limit_problems, list_names
 from reportgen.formats.registry import get_title
+from reportgen.formats.runs import UnreadableError
 from reportgen.read.find import locate_file
 from reportgen.read.runs.imported import list_scores
 from reportgen.read.runs.labels import SCHEMES, find_differences, is_experiment_setting
@@ -40,8 +41,11 @@ _NUMBERS: Final = re.compile(r"\d[\d,.]*")
 _TABLES: Final = frozenset(("csv", "tsv", "jsonl", "parquet"))
 
 
-def diagnose_os_error(error: OSError, path: Path, root: Path) -> Diagnostic:
+def diagnose_unreadable(error: OSError | UnreadableError, path: Path, root: Path) -> Diagnostic:
     """Return the diagnostic of a file of a run, or of the run's ``path``, that cannot be read."""
+    if isinstance(error, UnreadableError):
+        place = locate_file(error.path, root, error.line)
+        return Diagnostic(place, error.message, error.next_step, Stage.DATA)
     message = f"the file cannot be read: {error.strerror or error}"
     place = locate_file(Path(error.filename) if error.filename else path, root)
     return Diagnostic(place, message, "Check that it exists and may be read", Stage.DATA)

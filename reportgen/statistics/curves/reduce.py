@@ -15,7 +15,6 @@ import narwhals as nw
 import numpy as np
 from msgspec.structs import replace
 
-from reportgen.core.engines import fetch, last_written, rows_up_to
 from reportgen.core.model import ReducedMetric, Run
 from reportgen.statistics.curves.points import (
     LARGEST_FLOAT,
@@ -34,6 +33,7 @@ from reportgen.statistics.curves.points import (
     smooth_points,
     split_runs,
 )
+from reportgen.statistics.engines import fetch, last_written, rows_up_to
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

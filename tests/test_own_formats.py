@@ -1,0 +1,222 @@
+"""Readers of other packages: the package of the guide, and packages that fail or claim what others read."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from command_line import call, run
+from made_projects import write_file, write_report
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    Install: TypeAlias = Callable[..., None]
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "content/guide/own-format.md").read_text(encoding="utf-8")
+LOG, SETTINGS, CODE = (
+    re.findall(rf"^```{kind}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)[0]
+    for kind in ("text", "toml", "python")
+)
+ENTRY = "[reportgen.readers]\nacme = acme_reports:READER\n"
+RUNS = {f"data/logs/{seed}.acme": LOG.replace('"seed": 1', f'"seed": {seed}') for seed in (1, 2)}
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Put a package onto Python's path, as an installation does: its code, and its entry points."""
+    folder = tmp_path / "environment"
+    monkeypatch.syspath_prepend(folder)
+
+    def install(code: str, entries: str = ENTRY, name: str = "acme-reports") -> None:
+        module = name.replace("-", "_")
+        write_file(folder / f"{module}.py", code)
+        information = folder / f"{module}-1.0.dist-info"
+        write_file(information / "METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        write_file(information / "entry_points.txt", entries)
+        # The path is new to whoever has listed it, and the code to whoever imported it for another test.
+        monkeypatch.syspath_prepend(tmp_path / f"with-{name}")
+        monkeypatch.delitem(sys.modules, module, raising=False)
+
+    return install
+
+
+def describe(root: Path, path: str = "data/logs") -> dict[str, Any]:
+    """Return what is said of the runs."""
+    described: dict[str, Any] = json.loads(call(root, "describe", path, "--format", "json").stdout)
+    return described
+
+
+def test_the_package_of_the_guide_reads(tmp_path: Path, install: Install) -> None:
+    """Runs, seeds and values of its files, by ``describe`` and by a page that ``add`` wrote."""
+    install(CODE)
+    root = write_report(tmp_path / "report", RUNS)
+    described = describe(root)
+    assert (described["format"], described["series"]) == ("acme", ["MEL"])
+    assert [(run["seed"], run["values"]) for run in described["runs"]] == [("1", 2), ("2", 2)]
+    assert call(root, "add", "data/logs", "--page").returncode == 0
+    done = call(root, "check")
+    assert (done.returncode, done.stderr.count("warning")) == (0, 0), done.stdout + done.stderr
+
+
+def test_a_torn_file_of_the_package_is_named(tmp_path: Path, install: Install) -> None:
+    """What it leaves out is a warning with the line; a file without values leaves the others."""
+    install(CODE)
+    files = {"data/logs/1.acme": LOG + "20 accuracy\n", "data/logs/2.acme": '{"acme": 1}\n'}
+    problems = describe(write_report(tmp_path, files))["problems"]
+    assert [(one["file"], one.get("line")) for one in problems] == [
+        ("data/logs/2.acme", None),
+        ("data/logs/1.acme", 4),
+    ]
+
+
+FAILING = {
+    "import": ("import nowhere_to_be_found", "cannot be loaded: ModuleNotFoundError"),
+    "syntax": ("def read(:", "cannot be loaded: SyntaxError"),
+    "name": ("reader = 1", "cannot be loaded: AttributeError"),
+    "type": ("READER = {'files': ['*.acme']}", "no Reader of reportgen.readers"),
+    "other version": (
+        CODE.replace('Reader("logs', 'Reader(logs=1, title="logs'),
+        "Unexpected keyword argument 'logs'",
+    ),
+    "pattern": (CODE.replace('files=("*.acme",)', 'files="*.acme"'), "files is a tuple of patterns"),
+    "read": (CODE.replace("metrics.build()", "metrics.make()"), 'failed: AttributeError: .*"?make'),
+    "yield": (CODE.replace("yield LoggedRun", "yield dict"), "failed: "),
+    "values": (CODE.replace("metrics.build()", "{'a': [1.0]}"), "failed: "),
+    "find": (CODE.replace("read=read", "read=read, find=lambda files: files"), "failed: "),
+}
+
+
+@pytest.mark.parametrize("kind", FAILING)
+def test_a_package_that_fails_is_one_error(kind: str, tmp_path: Path, install: Install) -> None:
+    """It names the package, and nothing is printed of how reportgen works inside."""
+    code, expected = FAILING[kind]
+    install(code)
+    root = write_report(
+        tmp_path / "report", {**RUNS, "content/index.md": "```curve\nsource: logs\ntitle: A\n```\n"}
+    )
+    for words in (("check",), ("describe", "data/logs")):
+        done = call(root, *words)
+        said = done.stdout + done.stderr
+        assert done.returncode == 1
+        assert "Traceback" not in said
+        assert said.count("acme-reports 1.0") >= 1, said
+        assert re.search(expected, " ".join(said.split())), said
+
+
+def test_a_file_that_two_readers_take_is_an_error(tmp_path: Path, install: Install) -> None:
+    """It names both, and the line that it says to write is followed."""
+    install(CODE.replace("*.acme", "*.jsonl").replace('keys=("acme",)', 'keys=("step",)'))
+    row = '{"step": 1, "data": {"accuracy": 0.5}}\n'
+    root = write_report(tmp_path / "report", {"data/logs/a.jsonl": row, "content/index.md": "# Empty\n"})
+    (problem,) = describe(root)["problems"]
+    assert problem["file"] == "data/logs/a.jsonl"
+    both = "JSON Lines of trainers (verl and others) (step_json) and logs of Acme (acme, of acme-reports 1.0)"
+    assert problem["message"] == f"two readers take this file: {both}"
+    assert problem["next_step"] == "Write format: step_json or format: acme in source.yml"
+    write_file(root / "data/logs/source.yml", "format: step_json\n")
+    assert [describe(root)[key] for key in ("format", "problems")] == ["step_json", []]
+
+
+def test_two_packages_with_one_name_are_an_error(tmp_path: Path, install: Install) -> None:
+    """Neither takes the place of the other, nor that of a reader of reportgen."""
+    install(CODE)
+    install(CODE, ENTRY.replace("acme_reports", "other_reports"), "other-reports")
+    done = call(write_report(tmp_path / "report"), "check")
+    assert done.returncode == 1
+    expected = (
+        '"acme" is provided by two packages, acme-reports 1.0 and other-reports 1.0. Uninstall one of the two'
+    )
+    assert expected in " ".join((done.stdout + done.stderr).split())
+
+
+def test_a_format_is_a_name_of_a_reader(tmp_path: Path, install: Install) -> None:
+    """A name that is none is an error in its line, with the nearest."""
+    install(CODE)
+    root = write_report(tmp_path, {**RUNS, "data/logs/source.yml": "# Runs\nformat: acne\n"})
+    (problem,) = describe(root)["problems"]
+    assert (problem["file"], problem["line"]) == ("data/logs/source.yml", 2)
+    assert "acme" in problem["next_step"]
+
+
+def test_another_version_of_a_package_reads_again(tmp_path: Path, install: Install) -> None:
+    """What is cached is what this code has read."""
+    install(CODE)
+    root = write_report(tmp_path / "report", RUNS)
+    assert describe(root)["series"] == ["MEL"]
+    install(CODE.replace("flatten(config)", 'flatten({**config, "model": "GRPO"})'))
+    os.utime(tmp_path / "environment/acme_reports.py")
+    assert describe(root)["series"] == ["GRPO"]
+
+
+@pytest.mark.parametrize("path", [{}, {"PYTHONPATH": "."}], ids=["module", "path"])
+def test_a_checkout_brings_no_reader(path: dict[str, str], tmp_path: Path) -> None:
+    """What lies in the working folder is not installed, whether the report is untrusted or not."""
+    root = write_report(tmp_path, RUNS)
+    write_file(root / "acme_reports.py", "raise SystemExit('it ran')\n")
+    write_file(root / "acme_reports-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: a\nVersion: 1\n")
+    write_file(root / "acme_reports-1.0.dist-info/entry_points.txt", ENTRY)
+    done = run(root, "describe", "data/logs", **path)
+    assert "it ran" not in done.stdout + done.stderr
+    assert "acme" not in json.loads(run(root, "describe", "data/runs.csv", "--format", "json", **path).stdout)
+
+
+def write_wheel(folder: Path) -> Path:
+    """Write what a build of the guide's package makes of its two files, for which a network is needed."""
+    project = tomllib.loads(SETTINGS)["project"]
+    groups = project["entry-points"].items()
+    lines = [f"[{group}]\n{name} = {value}" for group, points in groups for name, value in points.items()]
+    information = f"acme_reports-{project['version']}.dist-info"
+    members = {
+        "acme_reports.py": CODE,
+        f"{information}/METADATA": "Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n".format(
+            **project
+        ),
+        f"{information}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{information}/entry_points.txt": "\n".join(lines),
+    }
+    members[f"{information}/RECORD"] = "".join(f"{name},,\n" for name in members)
+    wheel = folder / f"acme_reports-{project['version']}-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for name, text in members.items():
+            archive.writestr(name, text)
+    return wheel
+
+
+@pytest.mark.slow
+def test_the_package_of_the_guide_installs(tmp_path: Path) -> None:
+    """Into a new environment beside reportgen, without a network; there a report of its files is built."""
+    root = write_report(tmp_path / "report", RUNS)
+    environment = tmp_path / "environment"
+    venv.create(environment, with_pip=True)
+    python = environment / "bin/python"
+    # Everything else comes from where the tests run, also what a file of paths puts there.
+    outer = [path for path in map(Path, sys.path) if path.name == "site-packages"]
+    (libraries,) = environment.glob("lib/*/site-packages")
+    write_file(
+        libraries / "outer.pth", "\n".join(f"import site; site.addsitedir({str(one)!r})" for one in outer)
+    )
+    pip = (str(python), "-m", "pip", "install", "--quiet", "--no-index", "--no-deps")
+    subprocess.run([*pip, str(write_wheel(tmp_path))], check=True)
+
+    def call_there(*words: str) -> subprocess.CompletedProcess[str]:
+        command = (str(python), "-m", "reportgen", *words)
+        return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+
+    described = json.loads(call_there("describe", "data/logs", "--format", "json").stdout)
+    assert (described["format"], described["problems"]) == ("acme", [])
+    assert call_there("add", "data/logs", "--page").returncode == 0
+    done = call_there("build", "--strict")
+    assert done.returncode == 0, done.stderr
+    assert "0.84" in (root / "site/logs/index.html").read_text(encoding="utf-8")
