@@ -205,8 +205,10 @@ def _advise_cast(role: str, kind: nw.dtypes.DType) -> str:
 def refuse_repeats(table: LazyTable, tidy: nw.LazyFrame[Any], key: Sequence[str]) -> None:
     """Raise if several rows of one key are there without an order that says which was written last."""
     ordered = "order" in table.roles
-    counted = tidy.group_by(*key, *(["row"] if ordered else [])).agg(nw.len().alias("count"))
-    found = fetch(rows_up_to(counted.filter(nw.col("count") > 1), 1))
+    of_one = (*key, "row") if ordered else tuple(key)
+    repeated = tidy.group_by(*of_one).agg(nw.len().alias("count")).filter(nw.col("count") > 1)
+    # Engines give groups in any order.
+    found = fetch(rows_up_to(repeated.sort(*of_one), 1))
     if not found["count"].size:
         return
     where = ", ".join(f"{name} {found[name].tolist()[0]}" for name in key)
