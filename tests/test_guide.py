@@ -255,6 +255,33 @@ def test_lists_of_answers_are_read_as_they_are_shown(tmp_path: Path) -> None:
     assert described["series"] == ["SFT", "PPO"]
 
 
+def test_a_pattern_reads_the_line_that_is_shown(tmp_path: Path) -> None:
+    """Both stand one below the other, and the pattern leaves out what it says."""
+    _, _, section = PAGES["data"].partition("### Text logs by a pattern\n")
+    line, settings = re.findall(r"^```(?:text|yaml)\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)[:2]
+    described = describe(tmp_path, {"train.log": line, "source.yml": settings})
+    metrics = {one["name"]: one["low"] for one in described["metrics"]}
+    assert metrics == {"val_loss": 4.61, "step_avg": 145.6}
+
+
+@pytest.mark.parametrize(
+    ("log", "metrics"),
+    [
+        ("1 of 2\nstep:0/51 loss:4.5 t:0ms a:nanms\nstep:1/51 loss:4 t:9ms a:9.5ms\n", ["loss", "t", "a"]),
+        ("2026-01-16 07:32 iter 10: loss 2.5, mfu 12.5%, eta 01:20\n", ["loss", "mfu", "eta"]),
+        ('gpt2 "epoch"=3 step = 30 loss = -1e-3 [x]\n', ["loss"]),
+    ],
+)
+def test_the_pattern_that_is_suggested_reads_the_log(log: str, metrics: list[str], tmp_path: Path) -> None:
+    """The error of an unknown log has the two lines to write."""
+    write_file(tmp_path / "s.log", log)
+    (problem,) = json.loads(call(tmp_path, "describe", "s.log", "--format", "json").stdout)["problems"]
+    form, pattern = re.findall(r'(format: lines) and (lines: ".*") in s.source.yml', problem["next_step"])[0]
+    write_file(tmp_path / "s.source.yml", f"{form}\n{pattern}\n")
+    described = json.loads(call(tmp_path, "describe", "s.log", "--format", "json").stdout)
+    assert (described["problems"], [one["name"] for one in described["metrics"]]) == ([], metrics)
+
+
 def test_what_is_mapped_is_read(tmp_path: Path) -> None:
     """By the lines that stand below it; those of ``$[*]`` are of a list."""
     assert len(MAPPED) == 2

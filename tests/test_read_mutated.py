@@ -155,8 +155,8 @@ def get_peak() -> float:
 
 
 def test_every_format_is_among_them() -> None:
-    """Each reader has a folder here."""
-    assert {*FOLDERS, *LISTS} == {reader.name for reader in list_readers()}
+    """Each reader has a folder here, but for the one that needs a pattern."""
+    assert {*FOLDERS, *LISTS, "lines"} == {reader.name for reader in list_readers()}
 
 
 def files_of(form: str, room: Path) -> Path:

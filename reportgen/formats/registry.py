@@ -206,7 +206,7 @@ def _find_own(reader: Reader, files: Sequence[Path], *, any_name: bool) -> tuple
     if not (marked or any_name):
         return ()
     with report_failures(reader):
-        find = load_code(reader).find
+        find = getattr(load_code(reader), "find", None)
         units = find(files) if find else [Unit(file, (file,)) for file in marked]
         return tuple(replace(unit, format=reader.name) for unit in units)
 

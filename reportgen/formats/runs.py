@@ -34,6 +34,7 @@ class Unit(Struct, frozen=True):
     path: Path  # the folder or file that a user would name
     files: tuple[Path, ...]  # every file that is read, in a stable order
     format: str = ""  # as in ``format:`` of a source; whoever finds the unit need not say it
+    lines: tuple[str, ...] = ()  # patterns of its lines, as in ``lines:`` of a source
     texts: bool = False  # whether prompts and whole answers are read, where a format has them
     selected: frozenset[str] | None = None  # the metrics to read, if the reader ``selects``; None: all
 

@@ -289,7 +289,7 @@ def _read_all(
         with problems.collecting():
             try:
                 part = replace(unit, files=readable, texts=request.texts, selected=metrics)
-                read.append(_read_unit(part, request))
+                read.append(_read_unit(replace(part, lines=request.settings.list_lines()), request))
             except (OSError, UnreadableError) as error:
                 unreadable.append(diagnose_unreadable(error, unit.path, root))
     if not read:
@@ -313,7 +313,7 @@ def _read_unit(unit: Unit, request: SourceRequest) -> ImportedUnit:
         SourceFile(locate_file(path, root).file, size, request.hashes(path))
         for path, (size, _) in zip(unit.files, stamps, strict=True)
     )
-    identity = [unit.format + " with texts" * unit.texts, locate_file(unit.path, root).file]
+    identity = [unit.format + " with texts" * unit.texts, *unit.lines, locate_file(unit.path, root).file]
     identity += [f"{file.path} {file.sha256}" for file in files]
     selected = "all" if unit.selected is None else "\n".join(sorted(unit.selected))
     key = cache.make_key("unit", "\n".join(identity), selected)

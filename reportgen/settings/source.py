@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
@@ -162,6 +163,11 @@ class SourceSettings(Settings):
         description="An SQLite database of your own: the statement that selects the rows, as in SELECT step, "
         "loss FROM logs.",
     )
+    lines: Name | Annotated[tuple[Name, ...], Field(min_length=1)] | None = Field(
+        None,
+        description="format: lines: a line of a text log with names in braces for its numbers and {} for any "
+        "text, as in step:{step}/{total} val_loss:{val_loss}; or a list of several.",
+    )
     series_from: Name | tuple[Name, ...] | None = Field(
         None,
         description="Runs of loggers and harnesses: what names the series: a key of their configuration, a "
@@ -250,6 +256,16 @@ class SourceSettings(Settings):
         return self
 
     @model_validator(mode="after")
+    def _check_lines(self) -> SourceSettings:
+        if (self.format == "lines") != (self.lines is not None):
+            raise ValueError("format: lines goes with lines, as in lines: step:{step} loss:{loss}")
+        for pattern in self.list_lines():
+            names = list(filter(None, re.findall(r"\{([^{}]*)\}", pattern)))
+            if len({*names}) < len(names) or "step" not in names or len(names) == 1:
+                raise ValueError("lines must name {step} and other numbers, each once")
+        return self
+
+    @model_validator(mode="after")
     def _check_score_range(self) -> SourceSettings:
         if not self.score_range[0] < self.score_range[1]:
             raise ValueError("score_range must begin with the smaller number")
@@ -259,6 +275,10 @@ class SourceSettings(Settings):
         """Return the settings with these short names, which go before names that ``rename`` gives."""
         renamed = {old: labels.get(new, new) for old, new in self.rename.items()}
         return self.model_copy(update={"labels": {**self.labels, **labels}, "rename": {**labels, **renamed}})
+
+    def list_lines(self) -> tuple[str, ...]:
+        """Return the patterns of lines; empty without any."""
+        return (self.lines,) if isinstance(self.lines, str) else self.lines or ()
 
     def list_percent(self, metrics: Sequence[str]) -> frozenset[str]:
         """Return which of these metrics are written in percent."""

@@ -33,6 +33,7 @@ PROMPTFOO: Final = Reader(
 MT_BENCH: Final = Reader(
     "judgments of MT-Bench",
     ("*.jsonl", "*.ndjson"),
+    head=r'\{\s*"question_id"\s*:[^,\n]+,\s*"model"\s*:[^\n]+?"judge"\s*:',
     code="reportgen.formats.evaluations.mt_bench",
     rank=250,
     score_range=(1.0, 10.0),

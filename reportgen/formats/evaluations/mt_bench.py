@@ -8,14 +8,13 @@ is the same; turns of one question are related, so that an interval is over ques
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.words import format_count
 from reportgen.formats.evaluations.scores import add_to_first, build_protocol, make_findings, parse_score
-from reportgen.formats.json_files import JsonLines, as_word, read_head_text, shorten_cell
+from reportgen.formats.json_files import JsonLines, as_word, shorten_cell
 from reportgen.formats.run_data import parse_number
 from reportgen.formats.runs import Evaluation, Finding, ScoredAnswer, Unit, UnreadableError
 
@@ -28,18 +27,11 @@ if TYPE_CHECKING:
 _CLUSTER: Final = "question"
 """What related problems share: its turns are rated together."""
 
-_JUDGMENT: Final = re.compile(r'\{\s*"question_id"\s*:[^,\n]+,\s*"model"\s*:[^\n]+?"judge"\s*:')
 _FOLDER: Final = "model_judgment"
 _BENCHMARK: Final = "MT-Bench"
 _NO_RATING: Final = -1
 _LATEST: Final = 4e9
 _USED: Final = ("question_id", "turn", "score", "tstamp")
-
-
-def find(files: Sequence[Path]) -> tuple[Unit, ...]:
-    """Return one unit per file of judgments."""
-    lines = (path for path in files if path.suffix in {".jsonl", ".ndjson"})
-    return tuple(Unit(path, (path,)) for path in lines if _JUDGMENT.match(read_head_text(path)))
 
 
 def read(unit: Unit) -> Iterator[Evaluation]:

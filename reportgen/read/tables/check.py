@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from reportgen.formats.cells import (
 )
 from reportgen.formats.files import Content
 from reportgen.formats.layout import RUN_SETTINGS
+from reportgen.formats.logs.text_lines import suggest_pattern
 from reportgen.formats.messages import advise_rows, limit_problems, list_names, merge_problems, suggest_names
 from reportgen.formats.tables import FORMATS, delimited
 from reportgen.read.find import locate_file
@@ -275,7 +277,7 @@ _UNREAD: Final = {
         (".bz2", ".xz", ".7z", ".rar"), ("packed in a way that is not read", "Pack it as .zip or .tar.gz")
     ),
 }
-_BEGINNING, _MOST_ENDINGS = 1024, 6
+_BEGINNING, _LOG, _MOST_ENDINGS = 1024, 64 << 10, 6
 # The first line of a table in each format, as a regular expression.
 _TABLES: Final = (("jsonl", r"\{.*"), ("json", r"\[.*"), ("tsv", r".*\t.*"), ("csv", r".*,.*"))
 
@@ -303,6 +305,7 @@ def explain_unknown_format(path: Path, root: Path) -> list[Diagnostic]:
         content.check()
         with content.open() as file:
             beginning = file.read(_BEGINNING)
+            more = file.read(_LOG)
         if _DATABASE.fullmatch(path.name) or beginning.startswith(_SQLITE):
             raise _explain_database(content)
         if path.suffix.lower() in _UNREAD:
@@ -315,6 +318,9 @@ def explain_unknown_format(path: Path, root: Path) -> list[Diagnostic]:
         form = next((name for name, sign in _TABLES if re.fullmatch(sign, line)), "")
         kind = f"format: {form}" if form else "which: format: csv, tsv, json, jsonl or parquet,"
         advice = f"If it is a table, say {kind} in source.yml; otherwise leave it out with files:"
+        if pattern := suggest_pattern((beginning + more).decode(errors="replace")):
+            keys = f"format: lines and lines: {json.dumps(pattern, ensure_ascii=False)}"
+            advice = f"If it is a log, say {keys} in source.yml; otherwise leave it out with files:"
         raise content.make_error(f'{message}: it begins with "{shorten(line, _LONGEST)}"', advice)
     return problems.found
 
