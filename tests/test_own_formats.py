@@ -81,6 +81,15 @@ def test_a_torn_file_of_the_package_is_named(tmp_path: Path, install: Install) -
     ]
 
 
+PLAIN = """from reportgen.readers import Evaluation, LoggedRun, Points, Reader, Total
+def read(unit):
+    if unit.path.stem != "m":
+        metrics = {"a": Points([0, 1], [1, 0.5])}
+        yield LoggedRun(unit.path, config={"seed": 2, "b": {"c": [1]}}, metrics=metrics)
+    else:
+        yield Evaluation(unit.path, unit.path.stem, "gsm8k", totals=[Total("acc", 1)])
+READER = Reader("logs", files=("*.acme",), read=read)
+"""
 FAILING = {
     "import": ("import nowhere_to_be_found", "cannot be loaded: ModuleNotFoundError"),
     "syntax": ("def read(:", "cannot be loaded: SyntaxError"),
@@ -94,8 +103,19 @@ FAILING = {
     "read": (CODE.replace("metrics.build()", "metrics.make()"), 'failed: AttributeError: .*"?make'),
     "yield": (CODE.replace("yield LoggedRun", "yield dict"), "failed: "),
     "values": (CODE.replace("metrics.build()", "{'a': [1.0]}"), "failed: "),
+    "length": (PLAIN.replace("[1, 0.5]", "[1]"), "not of one length"),
+    "exit": (CODE.replace("(path,) = unit.files", "raise SystemExit(3)"), "failed: SystemExit: 3"),
     "find": (CODE.replace("read=read", "read=read, find=lambda files: files"), "failed: "),
 }
+
+
+def test_what_a_package_yields_may_be_plain(tmp_path: Path, install: Install) -> None:
+    """Lists of numbers, nested settings, and totals of an evaluation."""
+    install(PLAIN)
+    described = describe(write_report(tmp_path / "a", {"data/logs/2.acme": "x"}))
+    assert described["runs"][0] | {"config": {"seed": 2, "b.c": "[1]"}, "values": 2} == described["runs"][0]
+    described = describe(write_report(tmp_path / "b", {"data/logs/m.acme": "x"}))
+    assert [(one["series"], one["value"]) for one in described["totals"]] == [("m", 1.0)]
 
 
 @pytest.mark.parametrize("kind", FAILING)

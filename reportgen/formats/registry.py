@@ -16,6 +16,7 @@ from functools import cache, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -23,7 +24,8 @@ from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.plugins import READERS, list_plugins
 from reportgen.formats.files import get_archive_ending, split_ending, split_weak_ending
 from reportgen.formats.json_files import parse_beginning, read_head_text
-from reportgen.formats.runs import Evaluation, LoggedRun, Reader, Unit, UnreadableError
+from reportgen.formats.run_data import flatten
+from reportgen.formats.runs import Evaluation, LoggedRun, Points, Reader, Unit, UnreadableError
 from reportgen.formats.text_files import is_unfilled
 from reportgen.settings.text import shorten
 
@@ -87,7 +89,7 @@ def report_failures(reader: Reader | str, path: Path | None = None, what: str = 
         yield
     except (OSError, ReportError, UnreadableError):
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         known = reader if isinstance(reader, Reader) else find_reader(reader)
         if known is None or not known.package:
             raise
@@ -99,7 +101,7 @@ def report_failures(reader: Reader | str, path: Path | None = None, what: str = 
         raise ReportError(Diagnostic(SourceLocation(known.package), message, advice, Stage.DATA)) from error
 
 
-def _locate_failure(error: Exception) -> str:
+def _locate_failure(error: BaseException) -> str:
     """Return the last line of the traceback that is neither Python's nor reportgen's, in parentheses."""
     ours = {*sys.stdlib_module_names, "reportgen"}
     lines = [
@@ -144,10 +146,33 @@ def read_unit(unit: Unit) -> Iterator[LoggedRun | Evaluation]:
     if reader is None:
         raise LookupError(unit.format)
     with report_failures(reader, unit.path):
-        for run in load_code(reader).read(unit):
-            if not isinstance(run, LoggedRun | Evaluation):
-                raise TypeError(f"read yields LoggedRun or Evaluation, not {type(run).__name__}")
-            yield run
+        found = load_code(reader).read(unit)
+        yield from map(_check_found, found) if reader.package else found
+
+
+def _check_found(found: LoggedRun | Evaluation) -> LoggedRun | Evaluation:
+    """Return a run with arrays of numbers and settings that are not nested, or an evaluation with numbers.
+
+    Raises ``TypeError`` or ``ValueError`` if it is neither.
+    """
+    if isinstance(found, LoggedRun):
+        metrics = {str(name): _check_points(name, points) for name, points in found.metrics.items()}
+        return replace(found, config=flatten({**found.config}), metrics=metrics)
+    if not isinstance(found, Evaluation):
+        raise TypeError(f"read yields LoggedRun or Evaluation, not {type(found).__name__}")
+    totals = tuple(replace(total, value=float(total.value)) for total in found.totals)
+    scores = (None if answer.score is None else float(answer.score) for answer in found.answers)
+    pairs = zip(found.answers, scores, strict=True)
+    answers = tuple(replace(answer, problem=str(answer.problem), score=score) for answer, score in pairs)
+    return replace(found, totals=totals, answers=answers)
+
+
+def _check_points(name: str, points: Points) -> Points:
+    steps, values = (np.asarray(cells, np.float64) for cells in (points.steps, points.values))
+    times = None if points.times is None else np.asarray(points.times, np.float64)
+    if {steps.shape, values.shape if times is None else times.shape} != {(len(values),)}:
+        raise ValueError(f"steps, values and times of {name} are not of one length")
+    return Points(steps, values, times)
 
 
 def load_code(reader: Reader) -> Any:  # noqa: ANN401 - a module, or an object with the same functions
