@@ -71,7 +71,7 @@ MAY_IMPORT = {
 LIBRARIES = {
     "duckdb": r"formats/(sql|evaluations/lighteval|logs/neptune_export|tables/parquet)|read/.*"
     r"|statistics/curves/reduce.*",
-    "narwhals": r"core/(model|comparisons)|formats/sql|read/.*|statistics/(engines|curves/reduce.*)"
+    "narwhals": r"core/(model|comparisons)|formats/sql|read/.*|statistics/curves/(engines|reduce.*)"
     r"|notebook/(tables|lazy_tables|freezing|frozen_outcomes)",
     "pandas": r"read/measurements|draft/blocks/charts|figures/author_charts|notebook/.*",
     "altair": r"figures/.*|notebook/.*",

@@ -6,6 +6,7 @@ What an archive holds, and what is said of one that was changed, stands in ``tra
 from __future__ import annotations
 
 import ast
+import configparser
 import hashlib
 import inspect
 import json
@@ -16,6 +17,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import tomllib
 import zipfile
 from importlib.metadata import version
 from pathlib import Path
@@ -418,6 +420,13 @@ def test_the_packed_tool_can_be_installed(root: Path, tmp_path: Path) -> None:
     """By pip, without network."""
     (wheel,) = unpack(archive(root, "wheel.zip", "--tool"), tmp_path / "there").glob("*.whl")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "new"], check=True)
+    with zipfile.ZipFile(wheel) as file:
+        (points,) = (name for name in file.namelist() if name.endswith("entry_points.txt"))
+        project = Path(__file__).parents[1] / "pyproject.toml"
+        declared = tomllib.loads(project.read_text("utf-8"))["project"]["entry-points"]
+        sections = configparser.ConfigParser()
+        sections.read_string(file.read(points).decode())
+        assert {name: dict(sections[name]) for name in declared} == declared
     python = str(tmp_path / "new/bin/python")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python, "install"]
     subprocess.run([*pip, "--quiet", "--no-index", "--no-deps", str(wheel)], check=True)

@@ -170,6 +170,17 @@ def test_a_format_is_a_name_of_a_reader(tmp_path: Path, install: Install) -> Non
     assert "acme" in problem["next_step"]
 
 
+def test_an_archive_names_the_packages_with_readers(tmp_path: Path, install: Install) -> None:
+    """Whoever builds it again needs them."""
+    install(CODE)
+    page = "# Logs\n\n```curve\nsource: logs\ntitle: Accuracy\n```\n"
+    root = write_report(tmp_path / "report", {**RUNS, "content/index.md": page})
+    assert call(root, "archive", "--to", str(tmp_path / "a.zip")).returncode == 0
+    with zipfile.ZipFile(tmp_path / "a.zip") as packed:
+        (name,) = (name for name in packed.namelist() if name.endswith("requirements.txt"))
+        assert "need the readers of acme-reports 1.0" in packed.read(name).decode()
+
+
 def test_another_version_of_a_package_reads_again(tmp_path: Path, install: Install) -> None:
     """What is cached is what this code has read."""
     install(CODE)

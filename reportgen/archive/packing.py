@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import tempfile
 import zipfile
 from base64 import urlsafe_b64encode
@@ -20,6 +21,7 @@ from msgspec import Struct
 from reportgen.archive.crate import PackedFile
 from reportgen.core import __version__, intact
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
+from reportgen.core.plugins import READERS, list_plugins
 from reportgen.site.replacing.records import check_file
 
 if TYPE_CHECKING:
@@ -152,7 +154,7 @@ def make_wheel() -> tuple[str, bytes]:
     content = {
         f"{about}/METADATA": described.encode(),
         f"{about}/WHEEL": _WHEEL.encode(),
-        f"{about}/entry_points.txt": (installed.read_text("entry_points.txt") or "").encode(),
+        f"{about}/entry_points.txt": _list_points(installed.read_text("entry_points.txt") or "").encode(),
     }
     for one in installed.files or ():
         if "licenses" in one.parts:
@@ -170,6 +172,13 @@ def make_wheel() -> tuple[str, bytes]:
         for member, data in content.items():
             wheel.writestr(_make_info(member, _FIRST_DATE), data, zipfile.ZIP_STORED)
     return f"{stem}-py3-none-any.whl", stream.getvalue()
+
+
+def _list_points(installed: str) -> str:
+    """Return entry points as they were installed, with the readers of now: a checkout may be newer."""
+    others = re.sub(rf"^\[{re.escape(READERS)}\]\n[^\[]*", "", installed, flags=re.MULTILINE).rstrip("\n")
+    readers = [f"{one.name} = {one.value}\n" for one in list_plugins(READERS).values() if one.own]
+    return f"{others}\n\n[{READERS}]\n{''.join(readers)}"
 
 
 def _make_info(path: str, moment: str) -> zipfile.ZipInfo:

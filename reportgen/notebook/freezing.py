@@ -35,9 +35,7 @@ from reportgen.read.tables.origin import (
 )
 from reportgen.settings.loading import load_source_settings
 from reportgen.settings.yaml_tree import write_yaml
-from reportgen.statistics.curves.points import as_counts
-from reportgen.statistics.curves.reduce import reduce_large
-from reportgen.statistics.engines import (
+from reportgen.statistics.curves.engines import (
     EngineError,
     TooManyRowsError,
     describe_engine,
@@ -45,6 +43,8 @@ from reportgen.statistics.engines import (
     fetch,
     redact,
 )
+from reportgen.statistics.curves.points import as_counts
+from reportgen.statistics.curves.reduce import reduce_large
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

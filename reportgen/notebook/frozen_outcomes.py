@@ -9,8 +9,8 @@ import numpy as np
 
 from reportgen.core.words import format_count
 from reportgen.notebook.lazy_tables import LazyTable, as_number, fail, refuse_repeats
+from reportgen.statistics.curves.engines import fetch, last_written
 from reportgen.statistics.curves.points import LARGEST_FLOAT, as_counts, as_floats, as_texts
-from reportgen.statistics.engines import fetch, last_written
 
 if TYPE_CHECKING:
     import numpy.typing as npt

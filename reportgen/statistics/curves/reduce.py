@@ -16,6 +16,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from reportgen.core.model import ReducedMetric, Run
+from reportgen.statistics.curves.engines import fetch, last_written, rows_up_to
 from reportgen.statistics.curves.points import (
     LARGEST_FLOAT,
     Bins,
@@ -33,7 +34,6 @@ from reportgen.statistics.curves.points import (
     smooth_points,
     split_runs,
 )
-from reportgen.statistics.engines import fetch, last_written, rows_up_to
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
