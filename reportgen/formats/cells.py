@@ -112,7 +112,7 @@ def infer_kind(cells: Iterable[Text]) -> Kind:
     for cell, count in counts.items():
         if cell is None:
             continue
-        if is_number(cell) or parse_percent(cell) is not None:
+        if is_number(cell) or parse_reported(cell):
             numbers += count
         elif not is_missing(cell):
             words += count
@@ -136,17 +136,20 @@ def combine_kinds(kinds: Iterable[Kind]) -> Kind:
     return Kind.TIME if 2 * filled.count(Kind.TIME) >= len(filled) else Kind.TEXT
 
 
+LONGEST_NUMBER: Final = 80
+"""Most characters of a cell that is parsed as a printed number, as LaTeX may write one."""
 _NUMBER: Final = r"[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+_DIGIT: Final = re.compile("[0-9]")
 # A value, and after ±, +/- or in round brackets how sure it is.
-_REPORTED: Final = re.compile(
+REPORTED: Final = (
     rf"(?P<value>{_NUMBER})\s*(?P<percent>%?)"
     rf"(?:\s*(?:±|\+/?-|\\pm)\s*(?P<after>{_NUMBER})\s*(?P<late>%?)"
     rf"|\s*\(\s*±?\s*(?P<within>{_NUMBER})\s*%?\s*\))?"
 )
 # Marks of the best score of a column, and of footnotes.
-_MARKS: Final = re.compile(r"\\(?:textbf|underline|mathbf)\{([^{}]*)\}")
-_BOLD: Final = re.compile(r"\*\*|__|\$")
-_AROUND: Final = "*† \u00a0\t"
+MARKS: Final = r"\\(?:textbf|underline|mathbf)\{([^{}]*)\}"
+BOLD: Final = r"\*\*|__|\$"
+AROUND: Final = "*† \u00a0\t"
 
 
 class Reported(Struct, frozen=True):
@@ -158,9 +161,11 @@ class Reported(Struct, frozen=True):
 
 
 def parse_reported(cell: str) -> Reported | None:
-    """Parse a cell as a reported score; None if it is none, as with words or a decimal comma."""
-    text = _MARKS.sub(r"\1", cell.replace("\u2212", "-").replace("\\%", "%"))
-    found = _REPORTED.fullmatch(_BOLD.sub("", text).strip(_AROUND))
+    """Parse a cell as a number as people print it; None if it is none, as with words or a decimal comma."""
+    if len(cell) > LONGEST_NUMBER or not _DIGIT.search(cell):
+        return None
+    text = re.sub(MARKS, r"\1", cell.replace("\u2212", "-").replace("\\%", "%"))
+    found = re.fullmatch(REPORTED, re.sub(BOLD, "", text).strip(AROUND))
     if not found:
         return None
     percent = bool(found["percent"] or found["late"])

@@ -13,11 +13,11 @@ from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from reportgen.core.cache import make_temporary_folder
-from reportgen.formats.cells import MISSING, UNIX_TIMES, Kind
+from reportgen.formats.cells import AROUND, BOLD, LONGEST_NUMBER, MARKS, MISSING, REPORTED, UNIX_TIMES, Kind
 from reportgen.settings.base import list_accepted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     import duckdb
     import narwhals as nw
@@ -90,9 +90,36 @@ def parse_number(expression: str, kind: str) -> str:
 
 
 def try_number(expression: str) -> str:
-    """Return SQL for a text as a number, with percentages as shares; NULL if it is none."""
+    """Return SQL for a text as a number, also as people print it, with percentages as shares; otherwise NULL.
+
+    A number with a ± is none, since that would be lost; see ``parse_estimate``.
+    """
     share = f"regexp_replace({expression}, ' *% *$', 'e-2')"
-    return f"coalesce(TRY_CAST({expression} AS DOUBLE), TRY_CAST({share} AS DOUBLE))"
+    return f"coalesce(TRY_CAST({expression} AS DOUBLE), TRY_CAST({share} AS DOUBLE), printed({expression}))"
+
+
+def parse_estimate(expression: str) -> tuple[str, str]:
+    """Return SQL for the number before ± of a text, as ``parse_number``, and for the one after it."""
+    number = f"coalesce(estimate({expression}), {parse_number(expression, TEXT)})"
+    return number, f"spread({expression})"
+
+
+def _make_macros() -> Iterator[str]:
+    """Yield statements that create ``printed``, ``estimate`` and ``spread``; see ``cells.parse_reported``."""
+    clean = f"regexp_replace(replace(replace(t, '\u2212', '-'), '\\%', '%'), {quote(MARKS)}, '\\1', 'g')"
+    clean = f"trim(regexp_replace({clean}, {quote(BOLD)}, '', 'g'), {quote(AROUND)})"
+    pattern = quote(f"^{re.sub(r'[?]P<[a-z]+>', '', REPORTED)}$")
+    yield f"CREATE MACRO parts(t) AS regexp_extract({clean}, {pattern}, ['v', 'p', 'a', 'q', 'w'])"
+    percent = "CASE WHEN s.p || s.q = '' THEN '' ELSE 'e-2' END"
+    for name, number, more in (
+        ("printed", "s.v", "s.a || s.w = ''"),
+        ("estimate", "s.v", "TRUE"),
+        ("spread", "s.a || s.w", "TRUE"),
+    ):
+        value = f"CASE WHEN {more} THEN TRY_CAST(replace({number}, ',', '') || {percent} AS DOUBLE) END"
+        size = f"length(t) BETWEEN 2 AND {LONGEST_NUMBER}"
+        yield f"CREATE MACRO {name}_of(s) AS {value}"
+        yield f"CREATE MACRO {name}(t) AS CASE WHEN {size} THEN {name}_of(parts(t)) END"
 
 
 def parse_time(expression: str, kind: str) -> str:
@@ -234,6 +261,8 @@ class Engine:
         # Without GLOBAL only this connection would have the setting, and none of its cursors. A cursor never
         # shows a progress bar, and DuckDB cannot set that in a notebook without ipywidgets.
         self._connection.execute("SET GLOBAL TimeZone = 'UTC'")
+        for statement in _make_macros():
+            self._connection.execute(statement)
         # From here on no statement can change the settings.
         self._connection.execute("SET lock_configuration = true")
 

@@ -54,14 +54,13 @@ from reportgen.read.tables.check import (
     report_unread,
     report_unused_settings,
 )
-from reportgen.read.tables.converted import convert_tables, rewrite_numbers, split_samples
+from reportgen.read.tables.converted import convert_tables, split_samples
+from reportgen.read.tables.grid import read_grids
 from reportgen.read.tables.layout import Survey, list_free_columns, suggest_totals
 from reportgen.read.tables.mapped_json import list_paths, map_tables
 from reportgen.read.tables.notations import warn_no_metrics
-from reportgen.read.tables.pivoted import map_pivots
 from reportgen.read.tables.survey import complete_layout, hash_files, list_tables, survey
-from reportgen.read.tables.wide import map_wide_tables
-from reportgen.read.tables.wide_curves import map_wide_curves
+from reportgen.read.tables.unpivot import unpivot_grids, unpivot_layout
 from reportgen.read.unpacked import Unpacked, unpack_source
 from reportgen.settings.inputs import Source
 from reportgen.settings.source import SourceSettings
@@ -336,28 +335,28 @@ def _open_tables(request: SourceRequest) -> Source:
         files = tuple(replace(file, copy=str(location.root / file.path)) for file in files)
     hashed = hash_files(location.root, files, request.hashes)
     converted = convert_tables(location, settings, files, hashed, cache)
-    files, settings = map_pivots(location, settings, converted.files, hashed, cache)
-    known = settings
+    grids = read_grids(location, settings, converted.files, hashed, cache)
+    files, known = tuple(grid.file for grid in grids), settings
     if settings.format == "mapped":
         _check_names(location, settings)
         tables = map_tables(location, settings, files, hashed, cache)
         known, found = tables.settings, _survey_tables(location, tables.files, tables.settings)
         found = replace(found, warnings=(*tables.warnings, *found.warnings))
-    elif wide := map_wide_tables(location, settings, files, hashed, cache):
+    elif long := unpivot_grids(location, settings, grids, hashed, cache):
         _check_names(location, settings)
-        known, files = wide.settings, wide.files
+        known, files = long.settings, long.files
         found = _survey_tables(location, files, known)
-        found = replace(found, warnings=(*wide.warnings, *found.warnings))
+        found = replace(found, warnings=(*long.warnings, *found.warnings))
     else:
         found, known = _survey_plain_tables(location, settings, files, hashed, cache)
         if split := split_samples(location, found.layout, hashed, cache):
             found = _survey_tables(location, split, settings)
         if not (found.layout.spread or is_confirmed_by_name(found.layout, settings)):
             _check_names(location, settings)
-        if wide := map_wide_curves(location, settings, found.layout, hashed, cache):
-            known = wide.settings
-            found = _survey_tables(location, wide.files, known)
-            found = replace(found, warnings=(*wide.warnings, *found.warnings))
+        if long := unpivot_layout(location, known, found.layout, hashed, cache):
+            known = long.settings
+            found = _survey_tables(location, long.files, known)
+            found = replace(found, warnings=(*long.warnings, *found.warnings))
     unused = report_unused_settings(request.chosen.paths, [file.path for file in files], location.place)
     more = (*report_file_names(location, known, found), *(() if request.chosen.named else unused))
     found = replace(found, warnings=(*converted.warnings, *found.warnings, *more))
@@ -373,7 +372,6 @@ def _survey_plain_tables(
 ) -> tuple[Survey, SourceSettings]:
     """Return the survey of tables that are read as they are, and settings that say so if they hold totals."""
     # A survey depends on the files' content, how they are read, and ``source.yml``.
-    files = rewrite_numbers(location, settings, files, hashed, cache)
     key = cache.make_key("survey", ascii([*files]), ascii([*hashed]), settings.model_dump_json())
     stored = cache.load(key, Survey)
     found = stored or _survey_tables(location, files, settings)

@@ -19,7 +19,7 @@ from reportgen.formats.cells import (
     is_number,
     is_time,
     is_unix_time,
-    parse_percent,
+    parse_reported,
 )
 from reportgen.formats.files import Content
 from reportgen.formats.layout import RUN_SETTINGS
@@ -69,7 +69,12 @@ NAMED: Final = Check(
     lambda cell: None if cell else ("names nothing", "Fill the cell, or leave the row out"), typed=True
 )
 NUMBER: Final = make_check(
-    lambda cell: is_number(cell) or parse_percent(cell) is not None,
+    lambda cell: is_number(cell) or ((one := parse_reported(cell)) is not None and one.spread is None),
+    "is not a number",
+    "Mend it, or leave the cell empty",
+)
+ESTIMATE: Final = make_check(
+    lambda cell: is_number(cell) or parse_reported(cell) is not None,
     "is not a number",
     "Mend it, or leave the cell empty",
 )

@@ -5,10 +5,8 @@ What follows reads the copy as a table like any other, and names the original in
 
 from __future__ import annotations
 
-import csv
 import json
-from contextlib import suppress
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,13 +15,12 @@ from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
 from reportgen.formats import sql
-from reportgen.formats.cells import is_missing, is_number, is_other_number, parse_reported
 from reportgen.formats.files import WEAK_ENDINGS, split_weak_ending
 from reportgen.formats.json_files import iterate_cells
-from reportgen.formats.layout import ROLE_NAMES, Row
+from reportgen.formats.layout import Row
 from reportgen.formats.messages import list_names
 from reportgen.formats.sql import get_engine
-from reportgen.formats.tables import FORMATS, delimited
+from reportgen.formats.tables import FORMATS
 from reportgen.formats.tables.arrays import write_arrays
 from reportgen.formats.tables.delimited import write_separated
 from reportgen.formats.tables.excel import write_sheet
@@ -31,14 +28,12 @@ from reportgen.formats.tables.json_tables import as_text, build_records
 from reportgen.formats.tables.queries import write_query
 from reportgen.read.find import locate_file
 from reportgen.read.runs.stored import clean_text
-from reportgen.read.tables.layout import OUTCOME_NAMES, get_mapped_columns, match_columns
-from reportgen.read.tables.statistics import HALF_WIDTH, SD_ALONE, ask_spread
-from reportgen.read.tables.wide_grid import BENCHMARKS
+from reportgen.read.tables.layout import OUTCOME_NAMES
 from reportgen.settings.text import MAX_CHARACTERS
 from reportgen.settings.yaml_tree import Origin, parse, to_values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from reportgen.core.cache import Cache
     from reportgen.core.model import SourceFile
@@ -232,156 +227,3 @@ def _write_samples(content: Content, file: FileLayout, lists: Sequence[str], cac
     with cache.write_file(key, "rows.parquet") as path:
         select = f"SELECT {', '.join(cells)}, {numbers} FROM (FROM ({scanned}) ORDER BY row)"  # noqa: S608
         cursor.execute(f"COPY ({select}) TO {sql.quote(str(path))} (FORMAT parquet)")
-
-
-_ROWS_OF_A_LOOK: Final = 256
-
-
-def rewrite_numbers(
-    location: Location,
-    settings: SourceSettings,
-    files: Sequence[FileLayout],
-    hashed: Sequence[SourceFile],
-    cache: Cache,
-) -> tuple[FileLayout, ...]:
-    """Return tables with numbers such as ``1,234``, ``**76.8**`` and ``75.5 ± 0.4`` as plain ones.
-
-    Tables with such numbers are written to the cache, with a column for what stands after ±. A
-    ``ReportError`` has a ± of which ``source.yml`` does not say what it is.
-    """
-    problems = Diagnostics()
-    tables = []
-    for file, known in zip(files, hashed, strict=True):
-        content = file.get_content(location.root)
-        columns = _load_printed_columns(content, file, settings, known, cache)
-        if not columns:
-            tables.append(file)
-            continue
-        with problems.collecting():
-            for column in (one for one in columns if one.spread):
-                if settings.interval is None:
-                    raise ReportError(ask_spread(content, column.name, column.line))
-                if settings.interval == "sd" and not column.counted:
-                    advice = f"Add a column n or {column.name}_n, or give the standard error"
-                    raise ReportError(content.make_problem(SD_ALONE, advice, column.line))
-            key = cache.make_key("printed", file.path, known.sha256, repr((file, settings.interval, columns)))
-            path = Path(cache.get_text_path(key, "rows.tsv"))
-            if not path.exists():
-                every = _iterate_rows(content, file)
-                cache.put_text(
-                    key, "rows.tsv", write_separated(content, _write_plain(every, columns, settings))
-                )
-            copy = locate_file(path, location.root).file
-            tables.append(replace(file, format="tsv", compression="", copy=copy))
-    problems.raise_errors()
-    return tuple(tables)
-
-
-class _PrintedColumn(Struct, frozen=True):
-    """Column with numbers as they are printed, and the column for what stands after ±, if anything does."""
-
-    index: int
-    name: str
-    spread: str
-    line: int | None  # of the first ±
-    counted: bool  # whether a column has the number of runs
-
-
-class _PrintedColumns(Struct, frozen=True):
-    columns: tuple[_PrintedColumn, ...] = ()
-
-
-def _load_printed_columns(
-    content: Content, file: FileLayout, settings: SourceSettings, known: SourceFile, cache: Cache
-) -> tuple[_PrintedColumn, ...]:
-    """Return the columns with numbers as they are printed, which the cache remembers."""
-    form = FORMATS.get(file.format)
-    key = cache.make_key("printed columns", file.path, known.sha256, settings.model_dump_json())
-    found = None if form is None else cache.load(key, _PrintedColumns)
-    if form is None or found:
-        return found.columns if found else ()
-    rows: list[tuple[int | None, list[str]]] = []
-    # Whoever reads the table reports what else is wrong with it.
-    with Diagnostics().collecting(), suppress(csv.Error):
-        if form is delimited:
-            content.check()
-            rows = list(islice(delimited.read_grid(content, file.format), _ROWS_OF_A_LOOK))
-        else:
-            mapped = tuple(get_mapped_columns(settings).values())
-            seen = form.look(content, file.format, mapped, whole=False)
-            sample = ([cell or "" for cell in row] for row in seen.rows[:_ROWS_OF_A_LOOK])
-            # A copy would not have the end that is torn off, of which the original warns.
-            rows = (
-                [] if seen.warnings else [(None, list(seen.file.columns)), *((None, row) for row in sample)]
-            )
-    columns = _find_printed_columns(rows, settings)
-    cache.store(key, _PrintedColumns(columns))
-    return columns
-
-
-def _iterate_rows(content: Content, file: FileLayout) -> Iterator[tuple[int | None, list[str]]]:
-    """Yield the header and all rows of a table, each with its line; raise for one that cannot be read."""
-    form = FORMATS[file.format]
-    if form is delimited:
-        yield from delimited.read_grid(content, file.format)
-        return
-    seen = form.look(content, file.format, (), whole=True).file
-    yield None, list(seen.columns)
-    for row in form.read_rows(content, seen, seen.columns):
-        if isinstance(row, Diagnostic):
-            raise ReportError(row)
-        yield row.line, [row.cells.get(name) or "" for name in seen.columns]
-
-
-def _find_printed_columns(
-    rows: Sequence[tuple[int | None, list[str]]], settings: SourceSettings
-) -> tuple[_PrintedColumn, ...]:
-    """Return the columns of numbers, at least half of them readable, of which some are no plain ones."""
-    header = rows[0][1] if rows else []
-    known = {**ROLE_NAMES, "sample": OUTCOME_NAMES["sample"]}
-    roles = match_columns(known, header, get_mapped_columns(settings))
-    names = {roles.get(part) for part in ("series", "run", "seed", "metric", "sample")}
-    is_long = settings.form in {"long", "totals"} or (
-        not settings.form and {"metric", "value"} <= roles.keys()
-    )
-    part = "std" if settings.interval == "sd" else "stderr"
-    found = []
-    for index, name in enumerate(header):
-        if not name or name in names:
-            continue
-        cells = [
-            (line, row[index]) for line, row in rows[1:] if index < len(row) and not is_missing(row[index])
-        ]
-        others = [(line, cell, parse_reported(cell)) for line, cell in cells if not is_number(cell)]
-        read = [(line, cell, one) for line, cell, one in others if one]
-        is_numeric = 2 * (len(cells) - len(others) + len(read)) > len(cells)
-        if is_numeric and any(is_other_number(cell) for _, cell, _ in read):
-            lines = [line for line, _, one in read if one.spread is not None]
-            line, spread = (lines[0], part if is_long else f"{name}_{part}") if lines else (None, "")
-            counted = bool({"n", f"{name}_n"} & {*header})
-            found.append(_PrintedColumn(index, name, spread, line, counted))
-    # Scores of benchmarks, which need no form: totals, have one column of errors.
-    is_total = not settings.form and "series" in roles and "step" not in roles
-    if is_total and len(found) == 1 and found[0].spread and set(BENCHMARKS) & {*map(str.casefold, header)}:
-        return (replace(found[0], spread=part),)
-    return tuple(found)
-
-
-def _write_plain(
-    rows: Iterable[tuple[int | None, list[str]]], columns: Sequence[_PrintedColumn], settings: SourceSettings
-) -> Iterator[list[str]]:
-    """Yield the rows, the header first, with plain numbers and then the columns of what stands after ±."""
-    factor = 1 / HALF_WIDTH if settings.interval == "ci95" else 1.0
-    for number, (_, cells) in enumerate(rows):
-        more = []
-        for column in columns:
-            spread = column.spread if number == 0 else ""
-            found = parse_reported(cells[column.index]) if number and column.index < len(cells) else None
-            if found and not is_number(cells[column.index]):
-                # Shares stay percentages, which are not mixed with numbers on another scale.
-                cells[column.index] = (
-                    f"{100 * found.value:.15g}%" if found.percent else repr(found.value).removesuffix(".0")
-                )
-                spread = "" if found.spread is None else repr(found.spread * factor)
-            more += [spread] if column.spread else []
-        yield [*cells, *more]

@@ -31,7 +31,6 @@ from reportgen.read.tables.layout import (
 )
 from reportgen.read.tables.mapped_json import list_paths
 from reportgen.read.tables.rows import RIGHT, WRONG, resolve_filters, select_files, select_run, select_series
-from reportgen.read.tables.wide_grid import BENCHMARKS
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
@@ -44,6 +43,8 @@ if TYPE_CHECKING:
     from reportgen.settings.source import SourceSettings
 
 
+BENCHMARKS: Final = ("benchmark", "task", "dataset")
+"""Names of a column of benchmarks."""
 # A series has few names: a column with more is an id, note or time, which only an error may suggest.
 MOST_NAMES: Final = 20
 MOST_SERIES: Final = 500

@@ -124,6 +124,7 @@ class Layout(Struct, frozen=True):
     bounds: tuple[float, float] | None = None
     # Columns that name the series together, that of ``roles`` first; empty if one column does.
     series_parts: tuple[str, ...] = ()
+    estimates: tuple[str, ...] = ()  # columns with numbers such as 75.5 ± 0.4
     run_parts: tuple[str, ...] = ()  # settings that separate runs, besides the columns of ``roles``
 
     @property
@@ -180,8 +181,7 @@ _TOTAL_NAMES: Final[dict[str, tuple[str, ...]]] = {
 }
 # These columns must be numeric: one called time may hold dates.
 _COUNTED: Final = frozenset(("tokens", "seconds", "cost"))
-# Tables of any content may have one of these.
-_SAYS_LITTLE: Final = frozenset(("idx", "id"))
+_SAYS_LITTLE: Final = frozenset(("idx", "id"))  # tables of any content may have one of these
 # Columns of a frame of outcomes besides its free columns.
 _RESERVED: Final = frozenset((*OUTCOME_NAMES, "series", "run", "seed", "row")) - {"cluster", *TEXTS}
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from reportgen.formats import sql
-from reportgen.formats.cells import is_missing, is_number, parse_percent
+from reportgen.formats.cells import is_missing, is_number, parse_reported
 from reportgen.formats.layout import Row
 from reportgen.formats.sql import get_engine
 from reportgen.formats.tables import FORMATS, FREE_COLUMNS
@@ -64,10 +64,10 @@ def check_score(cell: Text, ends: tuple[float, float]) -> tuple[str, str] | None
     """Return the fault of a score cell and the next step, or None if it is a score or missing."""
     if cell is None or is_missing(cell) or cell.strip(" ").lower() in RIGHT | WRONG:
         return None
-    share = parse_percent(cell)
-    if share is None and not is_number(cell):
+    found = parse_reported(cell)
+    if not is_number(cell) and (found is None or found.spread is not None):
         return "is not a score", "Write a number, true or false, or correct or incorrect"
-    value = float(cell) if share is None else share
+    value = found.value if found else float(cell)
     if math.isfinite(value) and not ends[0] <= value <= ends[1]:
         advice = "State the possible scores in source.yml, as in score_range: [0, 100], or mend it"
         return f"is outside {ends[0]:g} to {ends[1]:g}", advice
@@ -101,6 +101,11 @@ class Rows:
     def as_number(self, name: str | None) -> str:
         """Return the column as numbers, or NULL without one."""
         return self._convert(sql.parse_number, name, "DOUBLE")
+
+    def as_estimate(self, name: str) -> tuple[str, str]:
+        """Return the column as the numbers before ±, and those after it."""
+        cell = self.as_words(name)
+        return sql.parse_estimate(cell)
 
     def as_score(self, name: str, ends: tuple[float, float]) -> str:
         """Return the column as scores between two ends."""

@@ -18,7 +18,7 @@ from reportgen.formats.messages import list_names
 from reportgen.read.tables.layout import INTERVAL_PARTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from reportgen.core.errors import Diagnostic
     from reportgen.formats.files import Content
@@ -82,7 +82,8 @@ class Statistics(Struct, frozen=True):
     @property
     def parts(self) -> tuple[str, ...]:
         """Return the columns that are parts of an interval."""
-        return tuple(name for one in self.values.values() for name in one.parts.values())
+        parts = ((value, name) for value, one in self.values.items() for name in one.parts.values())
+        return tuple(name for value, name in parts if name != value)
 
     @property
     def is_usual(self) -> bool:
@@ -95,10 +96,6 @@ class Statistics(Struct, frozen=True):
 
     def list_warnings(self) -> Iterator[tuple[str, str]]:
         """Yield messages about what is left out or not certain, each with the next step."""
-        alone = [one.parts["sd"] for one in self.values.values() if {*one.parts} == {"sd"}]
-        if alone and not self.is_usual:
-            advice = "Add a column count with that number, or give the standard error as sem"
-            yield SD_ALONE.replace("±", f'"{list_names(alone)}"'), advice
         if self.left_out:
             advice = "Say wide: metrics in source.yml if each column is a metric"
             yield (
@@ -112,8 +109,8 @@ class Statistics(Struct, frozen=True):
             yield message, f"{advice}; otherwise say wide: metrics in source.yml"
 
 
-def find_statistics(names: Sequence[str]) -> Statistics:
-    """Return what the numeric columns of a table are, going by their names."""
+def find_statistics(names: Sequence[str], estimates: Collection[str] = ()) -> Statistics:
+    """Return what the numeric columns of a table are, going by their names; ``estimates`` have a ±."""
     values: dict[str, ValueColumn] = {}
     left_out: list[str] = []
     for base, group in _group_names(names).items():
@@ -127,9 +124,13 @@ def find_statistics(names: Sequence[str]) -> Statistics:
             metric = base or ("" if group.get(value) in _MEANS else value)
             values[value] = ValueColumn(metric, parts)
             left_out += [name for name, part in group.items() if OTHER_STATISTICS.fullmatch(part)]
-    taken = {*values, *left_out, *(name for one in values.values() for name in one.parts.values())}
+    for name in estimates:
+        own = values.get(name, ValueColumn(name))
+        counts = [("n", n) for n in ("n", f"{name}_n") if n in names]
+        values[name] = ValueColumn(own.metric, {**dict(counts), **own.parts, "±": name})
+    taken = {*left_out, *(name for one in values.values() for name in one.parts.values())} | {*values}
     spreads = {name: _NAMES.get(name.casefold()) for name in names if name not in taken}
-    values |= {name: ValueColumn(name) for name in spreads}
+    values = {name: values.get(name) or ValueColumn(name) for name in names if name in {*values, *spreads}}
     left = tuple(name for name, kind in spreads.items() if kind in {"se", "sd", "ci95", "±"})
     return Statistics(values, tuple(left_out), left)
 

@@ -22,6 +22,7 @@ from reportgen.read.find import locate_file
 from reportgen.read.runs.file_names import add_seeds
 from reportgen.read.runs.names import advise_confirmation, name_alone, write_keys
 from reportgen.read.tables.check import (
+    ESTIMATE,
     NAMED,
     check_columns,
     check_file_names,
@@ -48,7 +49,7 @@ from reportgen.read.tables.layout import (
     get_series_parts,
     select_metrics,
 )
-from reportgen.read.tables.notations import check_notations
+from reportgen.read.tables.notations import check_notations, find_estimates
 from reportgen.read.tables.rows import UNNAMED, resolve_filters, select_files, select_series
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ def survey(
     roles = layout.roles
     value = roles.value or ""
     doubtful = layout.long and layout.kinds[value] not in {Kind.NUMBER, Kind.EMPTY}
-    if doubtful and (problems := find_faults(root, layout.files, (value,))):
+    if doubtful and (problems := find_wrong_cells(root, layout.files, {value: ESTIMATE})):
         raise ReportError(*problems)
     layout = surveyor.add_benchmarks(layout)
     raw, series = surveyor.list_names(layout, looks, whole=whole)
@@ -165,7 +166,7 @@ def survey(
     warnings = (
         *chain.from_iterable(look.warnings for look in looks),
         *check_columns(layout, looks),
-        *check_notations(root, layout, looks),
+        *check_notations(root, layout, looks, settings),
     )
     return Survey(layout, raw, warnings)
 
@@ -215,6 +216,7 @@ class _Surveyor(Struct, frozen=True):
             outcomes=outcomes,
             totals=totals,
             series_parts=get_series_parts(settings),
+            estimates=tuple(dict.fromkeys(name for look in looks for name in find_estimates(look))),
         )
 
     def add_benchmarks(self, layout: Layout) -> Layout:
@@ -399,8 +401,7 @@ def _build_spread(
 ) -> tuple[dict[str, RunColumn], tuple[Naming, dict[str, object], dict[str, object]]]:
     """Return the run and metric of each numeric column, and what ``name_alone`` says of the runs."""
     held = {column: one for look in looks for column, one in delimited.parse_chart(look.file.columns).items()}
-    sampled = not all(look.exhaustive for look in looks)
-    metrics = find_wide_metrics(layout.kinds, layout.roles, sampled=sampled)
+    metrics = find_wide_metrics(layout.kinds, layout.roles, sampled=not all(one.exhaustive for one in looks))
     numeric = sorted(
         (name for name in metrics if name in held), key=lambda name: held[name].metric == delimited.WANDB_STEP
     )
@@ -427,7 +428,6 @@ def _list_warnings(
     for look in looks:
         yield from look.warnings
         if joined := delimited.find_joined(look.file.columns, look.rows):
-            # The number of averaged values is unknown.
             runs = list_names(dict.fromkeys(one.run for one in joined.values()))
             message = (
                 f"a value of {runs} summarises several values, of a group of runs or of neighbouring steps: "
