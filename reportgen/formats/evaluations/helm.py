@@ -31,7 +31,7 @@ from reportgen.formats.run_data import parse_number
 from reportgen.formats.runs import Evaluation, Finding, ScoredAnswer, Unit, UnreadableError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 
@@ -43,7 +43,7 @@ _MARKS: Final = {
     _INSTANCES: re.compile(r'"train_trial_index"\s*:'),
 }
 _SPLITS: Final = ("test", "valid")
-# Metrics of how a run went rather than how good it was; read only if selected.
+# Metrics of how a run went rather than how good it was.
 _BOOKKEEPING: Final = frozenset(
     (
         *("num_references", "num_train_trials", "num_prompt_tokens", "num_completion_tokens"),
@@ -77,7 +77,7 @@ def find(files: Sequence[Path]) -> tuple[Unit, ...]:
 
 
 def read(unit: Unit) -> Iterator[Evaluation]:
-    """Yield the run on each of its splits; metrics of how a run went are read only if selected."""
+    """Yield the run on each of its splits, without metrics of how a run went."""
     parts = {path.name: path for path in unit.files}
     if not parts.keys() & _MARKS.keys():
         message = f"a run of HELM has a {_SPEC}, {_STATS} or {_INSTANCES}, and none of them is there"
@@ -91,7 +91,7 @@ def read(unit: Unit) -> Iterator[Evaluation]:
         message = "there is no run_spec.json: model and benchmark are named after the folder"
         spec = {"name": folder, "adapter_spec": {"model": arguments.get("model") or folder}}
         findings = (Finding(unit.path, f"{message}, and how it was measured is unknown"),)
-    stats, irregular = _RunStats(unit.selected), list[Finding]()
+    stats, irregular = _RunStats(), list[Finding]()
     for name, add in ((_STATS, stats.add_stat), (_INSTANCES, stats.add_instance)):
         if name in parts:
             for entry in read_json_items(parts[name], irregular):
@@ -107,7 +107,6 @@ def read(unit: Unit) -> Iterator[Evaluation]:
 class _RunStats(Struct):
     """Stats and instances read so far, by split."""
 
-    selected: Collection[str] | None
     totals: dict[str, list[tuple[str, float]]] = field(default_factory=lambda: defaultdict(list))
     counts: dict[str, float] = field(default_factory=dict)
     answers: dict[str, list[ScoredAnswer]] = field(default_factory=lambda: defaultdict(list))
@@ -130,7 +129,7 @@ class _RunStats(Struct):
             self.finished = True
             if metric == _COUNT and mean is not None:
                 self.counts[split] = mean
-            if self._is_selected(metric):
+            if metric not in _BOOKKEEPING:
                 if mean is None or parse_number(stat.get("count")) == 0:
                     self.without_value += 1
                 else:
@@ -154,7 +153,7 @@ class _RunStats(Struct):
             self.answers[split] += (
                 ScoredAnswer(problem, score, trial, metric, tokens=tokens, seconds=seconds)
                 for metric, score in cells.items()
-                if self._is_selected(metric)
+                if metric not in _BOOKKEEPING
             )
 
     def list_messages(self) -> Iterator[str]:
@@ -167,9 +166,6 @@ class _RunStats(Struct):
             yield f"{format_count(self.strange, 'entry is', 'entries are')} no object: left out"
         if self.without_value:
             yield f"{format_count(self.without_value, 'stat')} without a value: left out"
-
-    def _is_selected(self, metric: str) -> bool:
-        return metric not in _BOOKKEEPING if self.selected is None else metric in self.selected
 
 
 def _build_evaluation(path: Path, spec: Mapping[str, Any], split: str, stats: _RunStats) -> Evaluation:

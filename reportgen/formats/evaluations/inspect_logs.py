@@ -40,7 +40,7 @@ from reportgen.formats.runs import Evaluation, Finding, ScoredAnswer, Total, Uni
 from reportgen.formats.text_files import Decoder
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 
@@ -89,7 +89,7 @@ def read(unit: Unit) -> Iterator[Evaluation]:
     """Yield the evaluation of each task: the newest successful attempt, or else the newest.
 
     An attempt with graded answers takes precedence over one without. A damaged log is an error only if there
-    is no other. Totals are selected by the metric of the answers, or by their own name.
+    is no other.
     """
     tasks: dict[str, list[tuple[_Rank, Path]]] = defaultdict(list)
     best: dict[str, _Log] = {}
@@ -107,7 +107,7 @@ def read(unit: Unit) -> Iterator[Evaluation]:
     if not best:
         raise damaged[0]
     yield from scores.add_to_first(
-        (log.build_evaluation(tasks[task], unit.selected) for task, log in best.items()),
+        (log.build_evaluation(tasks[task]) for task, log in best.items()),
         [Finding(error.path, f"{error.message}: left out") for error in damaged],
     )
 
@@ -274,17 +274,12 @@ class _Log(Struct, frozen=True):
                     problem, answer = as_word(sample.get("sample_id")), as_answer(sample.get("answer"))
                     yield ScoredAnswer(problem, parse_score(value), metric=label, answer=answer)
 
-    def build_evaluation(
-        self, attempts: Sequence[tuple[_Rank, Path]], selected: Collection[str] | None
-    ) -> Evaluation:
+    def build_evaluation(self, attempts: Sequence[tuple[_Rank, Path]]) -> Evaluation:
         setup, irregular = self.setup, list[str]()
         answers, reduced = tuple(self.build_answers(irregular)), list[str]()
         if not answers and (answers := tuple(self.build_reduced_answers())) and self.epochs > 1:
             reduced = ["the answers of each epoch are not kept; a score for each problem is read"]
         graded = list(self.build_scores(irregular))
-        if selected is not None:
-            answers = tuple(answer for answer in answers if answer.metric in selected)
-            graded = [score for score in graded if {score.label, score.total.metric} & set(selected)]
         means = {score.label: score.total for score in graded if score.is_mean}
         checks = scores.check_totals(
             answers, [*means.items()], repeats=self.epochs, partial=True, what="samples"

@@ -37,7 +37,7 @@ from reportgen.formats.runs import Evaluation, Finding, ScoredAnswer, Unit, Unre
 from reportgen.formats.sql import get_engine
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from reportgen.formats.runs import Total
@@ -83,7 +83,7 @@ def read(unit: Unit) -> Iterator[Evaluation]:
     means = [task for task in tasks if task.is_mean and len(single) > 1]
     times = Counter(task.name for task in single)
     evaluations = (
-        task.build_evaluation(unit.selected, details.get(task.key), several=times[task.name] > 1)
+        task.build_evaluation(details.get(task.key), several=times[task.name] > 1)
         for task in (*single, *means)
     )
     yield from scores.add_to_first(evaluations, findings)
@@ -153,7 +153,7 @@ class _Task(Struct, frozen=True):
             }
         )
 
-    def build_totals(self, selected: Collection[str] | None, messages: list[str]) -> Iterator[Total]:
+    def build_totals(self, messages: list[str]) -> Iterator[Total]:
         """Yield the task's scores; add irregularities to ``messages``."""
         entry, config = get_mapping(self.document, "results", self.key), self.config
         better: dict[str, bool] = {}
@@ -163,7 +163,7 @@ class _Task(Struct, frozen=True):
             directions = direction if isinstance(direction, dict) else {as_word(name): direction}
             better |= {key: value for key, value in directions.items() if isinstance(value, bool)}
         for metric, cell in entry.items():
-            if metric.endswith(_STDERR) or (selected is not None and metric not in selected):
+            if metric.endswith(_STDERR):
                 continue
             total, irregular = scores.parse_total(
                 as_word(metric),
@@ -177,12 +177,10 @@ class _Task(Struct, frozen=True):
                 messages += scores.check_accuracy(total)
                 yield total
 
-    def build_evaluation(
-        self, selected: Collection[str] | None, details: Path | None, *, several: bool
-    ) -> Evaluation:
+    def build_evaluation(self, details: Path | None, *, several: bool) -> Evaluation:
         """Return one task's evaluation, with the shots in its name if ``several`` tasks share that name."""
         messages: list[str] = []
-        totals = tuple(self.build_totals(selected, messages))
+        totals = tuple(self.build_totals(messages))
         limited_to, all_ = (
             parse_count(self.config.get(f"{key}_num_docs")) for key in ("effective", "original")
         )
@@ -190,7 +188,7 @@ class _Task(Struct, frozen=True):
         findings = [*make_findings(self.path, messages, self.key)]
         answers: tuple[ScoredAnswer, ...] = ()
         if details is not None:
-            answers, irregular = _read_answers(details, selected)
+            answers, irregular = _read_answers(details)
             findings += make_findings(details, irregular)
             means = {total.metric: total for total in totals}
             findings += make_findings(details, scores.compare_means(answers, means), self.key)
@@ -209,7 +207,7 @@ class _Task(Struct, frozen=True):
         )
 
 
-def _read_answers(path: Path, selected: Collection[str] | None) -> tuple[tuple[ScoredAnswer, ...], list[str]]:
+def _read_answers(path: Path) -> tuple[tuple[ScoredAnswer, ...], list[str]]:
     """Return all answers of a file by metric, none if it cannot be read, and the irregularities."""
     import duckdb  # noqa: PLC0415 - a build of unchanged data does without the database
 
@@ -223,7 +221,7 @@ def _read_answers(path: Path, selected: Collection[str] | None) -> tuple[tuple[S
             index = indices[0] if isinstance(indices, list) and len(indices) == 1 else indices
             if "gold" not in about and isinstance(choices, list) and type(index) is int:
                 gold = choices[index] if 0 <= index < len(choices) else None
-            for metric in cells if selected is None else [name for name in cells if name in selected]:
+            for metric in cells:
                 score, label = scores.parse_score(cells[metric]), as_word(metric)
                 strange[label] += score is None and cells[metric] is not None
                 sample = str(rows[problem, metric])

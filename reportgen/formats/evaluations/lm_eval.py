@@ -42,7 +42,7 @@ from reportgen.formats.run_data import parse_number
 from reportgen.formats.runs import Evaluation, Finding, ScoredAnswer, Total, Unit, UnreadableError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 
@@ -88,10 +88,7 @@ def find(files: Sequence[Path]) -> tuple[Unit, ...]:
 
 
 def read(unit: Unit) -> Iterator[Evaluation]:
-    """Yield each task and each group of tasks of a results file, in its order, or of answers alone.
-
-    Metrics are selected by their names with or without the filter.
-    """
+    """Yield each task and each group of tasks of a results file, in its order, or of answers alone."""
     paths = [path for path in unit.files if path.suffix != ".jsonl"]
     path, date = (*paths, unit.path)[0], scores.find_date((*paths, *unit.files)[0])
     if paths:
@@ -121,7 +118,6 @@ def read(unit: Unit) -> Iterator[Evaluation]:
             as_mapping(entries.get(name)),
             as_mapping(configs.get(name)),
             samples.get(name),
-            unit.selected,
             unit.texts,
         )
         for name in dict.fromkeys((*results, *groups, *samples))
@@ -212,14 +208,13 @@ def _find_model(tree: Mapping[str, Any], arguments: Mapping[str, Any]) -> str:
 
 
 class _Task(Struct, frozen=True):
-    """Task with its scores, the file of its answers, and the selected metrics."""
+    """Task with its scores and the file of its answers."""
 
     document: _Document
     name: str
     entry: Mapping[str, Any]
     config: Mapping[str, Any]
     samples: Path | None
-    selected: Collection[str] | None
     texts: bool  # whether answers have texts
 
     @property
@@ -262,8 +257,6 @@ class _Task(Struct, frozen=True):
             if key not in errors or key in others:
                 continue
             label = label_metric(metric, chosen)
-            if self.selected is not None and not {label, metric, key} & set(self.selected):
-                continue
             better = better_of.get(metric)
             better = better if isinstance(better, bool) else None
             stderr = entry.get(errors[key] or "")
@@ -295,8 +288,6 @@ class _Task(Struct, frozen=True):
             others = [
                 key for key in errors if key not in with_errors and parse_number(entry[key]) is not None
             ]
-        if self.selected is not None:
-            return errors, [key for key in others if key not in self.selected]
         if others:
             verb = "counts or settings" if len(others) > 1 else "a count or a setting"
             shown = join_names([shorten_cell(key) for key in others])
@@ -311,9 +302,7 @@ def _build_evaluation(task: _Task) -> Evaluation | None:
     totals = list(task.build_totals(messages))
     if not totals and samples is None and not messages:
         return None
-    answers, irregular = (
-        read_samples(samples, task.entry, task.selected, texts=task.texts) if samples else ((), ())
-    )
+    answers, irregular = read_samples(samples, task.entry, texts=task.texts) if samples else ((), ())
     findings = [*make_findings(task.document.path, messages, task.name)]
     generation = {**get_mapping(task.config, "generation_kwargs"), **task.document.generation}
     seed = task.document.seed

@@ -20,7 +20,7 @@ from reportgen.formats.json_files import JsonLines, as_answer, as_mapping, as_wo
 from reportgen.formats.runs import Finding, ScoredAnswer
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 
@@ -39,7 +39,7 @@ _NO_ANSWER: Final = "[invalid]"
 
 
 def read_samples(
-    path: Path, results: Iterable[str], selected: Collection[str] | None = None, *, texts: bool = False
+    path: Path, results: Iterable[str], *, texts: bool = False
 ) -> tuple[tuple[ScoredAnswer, ...], tuple[Finding, ...]]:
     """Return all answers of a file by metric and filter, and the irregularities.
 
@@ -48,7 +48,7 @@ def read_samples(
     """
     # In the order of the results, for rows that do not name their filter.
     filters = tuple(dict.fromkeys(key.partition(",")[2] for key in results if "," in key))
-    lines, rows = JsonLines(path), _SampleRows(selected, filters, texts)
+    lines, rows = JsonLines(path), _SampleRows(filters, texts)
     for row in lines.read_objects():
         rows.add(row)
     irregular = (*lines.list_findings(), *scores.make_findings(path, rows.list_messages()))
@@ -64,7 +64,6 @@ def label_metric(metric: str, chosen: str) -> str:
 class _SampleRows(Struct):
     """Rows of a file, and their irregularities."""
 
-    selected: Collection[str] | None
     filters: Sequence[str]
     texts: bool  # whether answers have texts
     # An answer without its score, and its scores by metric and filter.
@@ -101,7 +100,7 @@ class _SampleRows(Struct):
         cells: dict[str, float | None] = {}
         for name in names:
             label = label_metric(as_word(name), chosen)
-            if isinstance(name, str) and (self.selected is None or {label, name} & set(self.selected)):
+            if isinstance(name, str):
                 cells[label] = scores.parse_score(row.get(name))
                 self.dropped[label] += cells[label] is None and row.get(name) is not None
         texts = read_lm_eval_texts(row) if self.texts else {}

@@ -30,7 +30,7 @@ from reportgen.formats.run_data import parse_number
 from reportgen.formats.runs import Evaluation, ScoredAnswer, Total, Unit, UnreadableError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 
@@ -75,16 +75,14 @@ def read(unit: Unit) -> Iterator[Evaluation]:
         rows = [row for row in get_inner(document, "results", "results") if isinstance(row, dict)]
         if not rows:
             raise UnreadableError(path, "there is no result in the file", "Check that promptfoo wrote it")
-        yield from scores.add_to_first(
-            _build_evaluations(path, document, rows, unit.selected, texts=unit.texts), findings
-        )
+        yield from scores.add_to_first(_build_evaluations(path, document, rows, texts=unit.texts), findings)
 
 
 _Rows: TypeAlias = "Sequence[Mapping[str, Any]]"
 
 
 def _build_evaluations(
-    path: Path, document: Mapping[str, Any], every: _Rows, selected: Collection[str] | None, *, texts: bool
+    path: Path, document: Mapping[str, Any], every: _Rows, *, texts: bool
 ) -> Iterator[Evaluation]:
     problems = _name_problems(every)
     by_prompt: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
@@ -95,8 +93,7 @@ def _build_evaluations(
     prompts = list(dict.fromkeys(prompt for _, prompt in by_prompt))
     # Whether a test passed, and its score if that is more specific.
     graded = [[scores.parse_score(row.get(key)) for key in _METRICS] for row in every if not _is_error(row)]
-    there = _METRICS if any(score not in {None, passed} for passed, score in graded) else _METRICS[:1]
-    metrics = [name for name in there if selected is None or name in selected]
+    metrics = _METRICS if any(score not in {None, passed} for passed, score in graded) else _METRICS[:1]
     date = as_word(get_inner(document, "results", "timestamp"))
     protocol = {"harness": "promptfoo", "version": get_inner(document, "metadata", "promptfooVersion")}
     for (provider, prompt), rows in by_prompt.items():
@@ -104,7 +101,7 @@ def _build_evaluations(
         short = len(prompt) <= _LONGEST_LABEL and "\n" not in prompt
         label = prompt if short else f"prompt {prompts.index(prompt) + 1}"
         answers = tuple(_build_answers(rows, problems, metrics, texts=texts))
-        totals = tuple(_build_totals(document, provider, prompt)) if PASSED in metrics else ()
+        totals = tuple(_build_totals(document, provider, prompt))
         messages = [*scores.compare_means(answers, {total.metric: total for total in totals}, "results")]
         if errors := [shorten_cell(row.get("error")) for row in rows if _is_error(row)]:
             failed = f"{format_count(len(errors), 'test')} of {shorten_cell(provider)}"
