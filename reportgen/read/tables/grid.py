@@ -241,7 +241,7 @@ def _is_usual(name: str) -> bool:
 def _build_levels(
     rows: Sequence[Sequence[str]], index: Sequence[str], names: Sequence[str], height: int
 ) -> Header | None:
-    """Return the header of these rows, with merged cells filled; None if they differ in length."""
+    """Return the header of these rows, with merged cells filled; None if a column has no label."""
     levels = []
     for number, row in enumerate(rows, 1):
         labels = list(row[len(index) :])
@@ -253,7 +253,7 @@ def _build_levels(
     columns = [
         ", ".join(filter(None, labels)) for labels in zip(*(one.labels for one in levels), strict=True)
     ]
-    return Header((*index, *columns), tuple(levels), height)
+    return Header((*index, *columns), tuple(levels), height) if all(columns) else None
 
 
 def _find_step_columns(top: Sequence[str], settings: SourceSettings) -> Header | None:

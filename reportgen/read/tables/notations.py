@@ -43,7 +43,7 @@ _OTHER_NUMBER: Final = make_check(
 def find_estimates(look: Look) -> Iterator[str]:
     """Yield the columns with numbers such as 75.5 ± 0.4, in a sample of the rows."""
     for index, (name, type_) in enumerate(zip(look.file.columns, look.file.types, strict=True)):
-        if type_ == sql.TEXT:
+        if name and type_ == sql.TEXT:
             cells = (row[index] or "" for row in look.rows)
             read = (parse_reported(cell) for cell in cells if _SPREAD.search(cell))
             if any(one and one.spread is not None for one in read):

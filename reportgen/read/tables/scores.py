@@ -98,7 +98,7 @@ def read_scores(grid: Grid, settings: SourceSettings, *, stated: bool) -> ScoreT
     rows = [(line, cells) for line, cells in rows if len(cells) == len(names)]
     numbers = _find_numbers(names, [cells for _, cells in rows], settings)
     is_index = all(is_number(row[0]) for _, row in rows)
-    labels = [name for name in names if name not in numbers and not (name == UNNAMED and is_index)]
+    labels = [name for name in names if name and name not in {*numbers, UNNAMED if is_index else ""}]
     places = {name: place for place, name in enumerate(names)}
     cells = {name: [row[places[name]] for _, row in rows] for name in names}
     if not numbers or _has_other_rows(names):
@@ -106,6 +106,8 @@ def read_scores(grid: Grid, settings: SourceSettings, *, stated: bool) -> ScoreT
     if not stated and not _is_table_of_scores(labels, numbers, cells, settings):
         return None
     form = _assign_columns(labels, numbers, grid, settings)
+    if not form.values:
+        return None
     metric = next(filter(is_metric, numbers), "") if "series" in form.values[0].names else ""
     if metric and not stated:
         score = f"form: totals and columns: {{score: {write_scalar(metric)}}}"
@@ -116,7 +118,7 @@ def read_scores(grid: Grid, settings: SourceSettings, *, stated: bool) -> ScoreT
 
 def _find_numbers(names: Sequence[str], rows: Sequence[Sequence[str]], settings: SourceSettings) -> list[str]:
     """Return the columns of numbers that do not name rows: half of the filled cells of each are numbers."""
-    roles = {UNNAMED, *find_roles(names, settings).values(), *get_series_parts(settings)}
+    roles = {"", UNNAMED, *find_roles(names, settings).values(), *get_series_parts(settings)}
     filters, numbers = {name.casefold() for name in settings.filter}, []
     for index, name in enumerate(names):
         filled = [row[index] for row in rows if not _is_empty(row[index])]
@@ -202,7 +204,10 @@ class _Reader:
         self._content, self._form, self._rows, self._settings = grid.content, form, rows, settings
         self._places = {name or UNNAMED: place for place, name in enumerate(grid.header.names)}
         roles, names = form.roles, form.values[0].names
-        self._across = next(role for role in ("benchmark", "series", "metric") if roles.get(role) in names)
+        across = (role for role in ("benchmark", "series", "metric") if roles.get(role) in names)
+        self._across = next(across, "")
+        if not self._across:
+            raise ReportError(ask_across(grid, [one.column for one in form.values]))
         self._key = str(roles[self._across])
         labels = {new: old for old, new in form.labels.items()}
         self._benchmark = labels.get(str(roles.get("benchmark")))
