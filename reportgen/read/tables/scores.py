@@ -149,10 +149,10 @@ def _is_table_of_scores(
 ) -> bool:
     """Return whether a table that nothing describes has a row of scores for each model or benchmark."""
     folded = {name.casefold() for name in numbers}
-    has_intervals = bool(find_statistics(numbers).parts)
-    if has_intervals and folded <= _TOTALS:
-        return False
-    if has_intervals:
+    if parts := {name.casefold() for name in find_statistics(numbers).parts}:
+        # Other numbers beside a score and its error describe the run, such as a setting of sampling.
+        if parts <= _TOTALS and folded & _SCORES:
+            return False
         folded -= _SCORES
     # Only a table of scores has a mean over its columns.
     is_other = folded & _SETTINGS and not any(map(is_mean, numbers))
