@@ -204,9 +204,8 @@ def assign_curves(layout: Layout, settings: SourceSettings) -> Curves:
             advice = "Confirm it with wide: series in source.yml, or say wide: metrics if each is a metric"
             warnings = (*warnings, (message, advice))
         names = _name_series(named, layout)
-        return Curves(
-            tuple(_make_form(file, layout, columns, found, names) for file in layout.files), warnings
-        )
+        forms = tuple(_make_form(file, layout, columns, found, names) for file in layout.files)
+        return Curves(forms, warnings, "series")
     if found.is_usual or settings.wide == "series":
         return Curves((), warnings)
     chosen = {*(settings.metrics or ()), *settings.rename_metrics}
