@@ -98,7 +98,8 @@ def read_scores(grid: Grid, settings: SourceSettings, *, stated: bool) -> ScoreT
     rows = [(line, cells) for line, cells in rows if len(cells) == len(names)]
     numbers = _find_numbers(names, [cells for _, cells in rows], settings)
     is_index = all(is_number(row[0]) for _, row in rows)
-    labels = [name for name in names if name and name not in {*numbers, UNNAMED if is_index else ""}]
+    others = {*numbers, UNNAMED if is_index else ""}
+    labels = [name for name in names if name and name not in others]
     places = {name: place for place, name in enumerate(names)}
     cells = {name: [row[places[name]] for _, row in rows] for name in names}
     if not numbers or _has_other_rows(names):
@@ -225,7 +226,8 @@ class _Reader:
             if label:
                 filtered.add(label)
                 self._rows = [*compress(self._rows, sql.check_texts(self._get_cells(label), accepted))]
-        others = [name for name in self._form.labels if name not in {*self._naming, *filtered}]
+        known = {*self._naming, *filtered}
+        others = [name for name in self._form.labels if name not in known]
         names = tuple(one.names[self._key] for one in self._form.values)
         chosen, rename = self._settings.metrics, self._settings.rename_metrics
         values = [
@@ -283,7 +285,8 @@ class _Reader:
         others = find_descriptions(numbers, of_series=self._across == "series" and noun == "column")
         if self._across == "metric":
             means, others = [], []
-        scores = [name for name in numbers if name not in {*means, *others}]
+        gone = {*means, *others}
+        scores = [name for name in numbers if name not in gone]
         if not scores and not stated:
             step = f"If they are scores, say {key.format(_write_names([*numbers]))} in source.yml"
             raise self._content.make_error(f"{quote_names([*numbers])} may be counts or settings", step, 1)
