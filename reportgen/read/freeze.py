@@ -43,6 +43,7 @@ _DONE: Final = frozenset(
         "format",
         "sheet",
         "query",
+        "lines",
         "series_from",
         "seed_from",
         "run_from",
