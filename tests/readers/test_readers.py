@@ -137,7 +137,9 @@ def follow(root: Path, path: str, before: dict[str, Any]) -> None:
             settings = {**(yaml.safe_load(stated) or {}), **yaml.safe_load(suggested[purpose])}
             write_file(file, yaml.safe_dump(settings, sort_keys=False))
         after = describe(root, path)
-        assert not (purpose and after["fails"]), after["problems"]
+        # Files that differ in a setting are an error that no word about columns settles.
+        differ = any("would be averaged as one" in one["message"] for one in before["problems"])
+        assert not (purpose and after["fails"]) or differ, after["problems"]
         assert not (purpose and after["suggested"].get(purpose))
         if purpose == "source.yml" and not before["fails"] and not {"repeat", "filter"} & {*settings}:
             assert [after[key] for key in COUNTED] == [before[key] for key in COUNTED]
