@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import re
 import subprocess
 import sys
 import zipfile
@@ -336,7 +335,7 @@ def test_many_points_are_written_in_parts(tmp_path: Path, monkeypatch: pytest.Mo
 
 @pytest.mark.slow
 def test_a_report_of_parquet_imports_no_reader(tmp_path: Path) -> None:
-    """Nobody pays for formats that a report does not have, but for those that are one small file."""
+    """Nobody pays for formats that a report does not have."""
     Data(tmp_path).parquet("s/a.parquet", "SELECT 1 AS step, 2 AS loss")
     code = (
         "import sys; from pathlib import Path; from reportgen.read import open_source\n"
@@ -347,8 +346,7 @@ def test_a_report_of_parquet_imports_no_reader(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True
     )
-    found = {name.rpartition(".")[2] for name in re.findall(r"'(.*?)'", done.stdout)}
-    assert found <= {"results_tsv", "text_lines"}
+    assert done.stdout == "[]\n"
 
 
 # ---- tables that are frozen where they lie, here on DuckDB: tests/spark has the same on Spark and Polars ---

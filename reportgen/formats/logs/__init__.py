@@ -65,3 +65,19 @@ RUN_TABLES: Final = Reader(
     rest=True,
     appended=True,
 )
+RESULTS_TSV: Final = Reader(
+    "results of a search",
+    ("*.tsv",),
+    head=r"(?=[^\n]*\tstatus\t)commit\t[^\n]*\bdescription\b",
+    code="reportgen.formats.logs.results_tsv",
+    rank=185,
+    selects=True,
+    appended=True,
+)
+LINES: Final = Reader(
+    "lines by a pattern",
+    ("*.log", "*.txt", "*.out", "*.err"),
+    head="(?!)",  # only "format:" leads here
+    code="reportgen.formats.logs.text_lines",
+    selects=True,
+)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from reportgen.formats.run_data import MetricsBuilder
-from reportgen.formats.runs import LoggedRun, Reader, UnreadableError
+from reportgen.formats.runs import LoggedRun, UnreadableError
 from reportgen.formats.text_files import Count, Decoder
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from reportgen.formats.runs import Unit
 
 
-_HEADER: Final = r"(?=[^\n]*\tstatus\t)commit\t[^\n]*\bdescription\b"
 _WORDS: Final = ("commit", "status", "description")
 _KEPT: Final = frozenset(("keep", "kept"))
 _ENDED: Final = _KEPT | {"discard", "discarded"}
@@ -48,8 +47,3 @@ def read(unit: Unit) -> Iterator[LoggedRun]:
     one, many = "attempt whose status is", "attempts whose status is"
     findings += strange.describe(path, one, many, " neither keep, discard nor crash: left out")
     yield LoggedRun(path, metrics=builder.build(), step_name="attempt", findings=tuple(findings))
-
-
-READER: Final = Reader(
-    "results of a search", ("*.tsv",), head=_HEADER, read=read, rank=185, selects=True, appended=True
-)

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from reportgen.formats.layout import ROLE_NAMES
 from reportgen.formats.run_data import MetricsBuilder, number_or_nan
-from reportgen.formats.runs import Finding, LoggedRun, Reader, Unit, UnreadableError
+from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
 from reportgen.formats.text_files import TORN_LINE, Count, Decoder, check_filled, read_lines
 from reportgen.settings.text import shorten
 
@@ -98,12 +98,12 @@ def _suggest_pattern(line: str) -> str:
     return " ".join(pattern.split()) if values and "step" in values else ""
 
 
-def _find(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Return every text file: only ``format:`` leads here."""
     return tuple(Unit(file, (file,)) for file in files if file.suffix.lower() in _ENDINGS)
 
 
-def _read(unit: Unit) -> Iterator[LoggedRun]:
+def read(unit: Unit) -> Iterator[LoggedRun]:
     """Yield the run of a file."""
     (path,) = unit.files
     builder, decoding = MetricsBuilder(path, unit.selected), Decoder(path)
@@ -151,14 +151,3 @@ def _list_findings(path: Path, strange: Count, back: Count, torn: int) -> Iterat
     yield from back.describe(path, "step is", "steps are", f" smaller than the one before{rest}")
     if torn:
         yield Finding(path, TORN_LINE, torn)
-
-
-# No beginning is told as this format.
-READER: Final = Reader(
-    "lines by a pattern",
-    tuple(f"*{one}" for one in _ENDINGS),
-    head="(?!)",
-    find=_find,
-    read=_read,
-    selects=True,
-)

@@ -23,7 +23,6 @@ from reportgen.formats.cells import (
 )
 from reportgen.formats.files import Content
 from reportgen.formats.layout import RUN_SETTINGS
-from reportgen.formats.logs.text_lines import suggest_pattern
 from reportgen.formats.messages import advise_rows, limit_problems, list_names, merge_problems, suggest_names
 from reportgen.formats.tables import FORMATS, delimited
 from reportgen.read.find import locate_file
@@ -323,6 +322,8 @@ def explain_unknown_format(path: Path, root: Path) -> list[Diagnostic]:
         form = next((name for name, sign in _TABLES if re.fullmatch(sign, line)), "")
         kind = f"format: {form}" if form else "which: format: csv, tsv, json, jsonl or parquet,"
         advice = f"If it is a table, say {kind} in source.yml; otherwise leave it out with files:"
+        from reportgen.formats.logs.text_lines import suggest_pattern  # noqa: PLC0415 - rarely needed
+
         if pattern := suggest_pattern((beginning + more).decode(errors="replace")):
             keys = f"format: lines and lines: {json.dumps(pattern, ensure_ascii=False)}"
             advice = f"If it is a log, say {keys} in source.yml; otherwise leave it out with files:"
