@@ -118,8 +118,9 @@ def _make_macros() -> Iterator[str]:
     ):
         value = f"CASE WHEN {more} THEN TRY_CAST(replace({number}, ',', '') || {percent} AS DOUBLE) END"
         size = f"length(t) BETWEEN 2 AND {LONGEST_NUMBER}"
-        yield f"CREATE MACRO {name}_of(s) AS {value}"
-        yield f"CREATE MACRO {name}(t) AS CASE WHEN {size} THEN {name}_of(parts(t)) END"
+        # A macro of ``s`` would have all of ``parts`` planned once for each use, milliseconds a column.
+        once = f"list_transform([parts(t)], lambda s: {value})[1]"
+        yield f"CREATE MACRO {name}(t) AS CASE WHEN {size} THEN {once} END"
 
 
 def parse_time(expression: str, kind: str) -> str:
