@@ -6,8 +6,10 @@ import os
 import shutil
 import signal
 import tempfile
+from functools import cache
 from pathlib import Path
 
+import mkdocs.utils
 import pytest
 from example_site import build_example_once
 from hypothesis import is_hypothesis_test, settings
@@ -28,6 +30,8 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     # Two test processes with two threads each wait for each other in every product of small matrices.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Each report that is opened would look for the themes of all installed packages, 12 ms each time.
+    mkdocs.utils.get_themes = cache(mkdocs.utils.get_themes)
     # A shell starts a job in the background with Ctrl+C ignored, which every process from here would inherit.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
