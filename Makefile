@@ -38,7 +38,7 @@ test-slow: test-writers test-spark ## simulations, long random inputs, many kill
 	@$(BIN)/python -m pytest -n 2 --durations 10 --slow
 
 test-writers: $(VENV)/.installed-test $(WRITERS)/.installed $(VALIDATORS)/.installed ## files by the real writers, read; ACCEPT=1 renews tests/data
-	@$(BIN)/python -m pytest tests/writers $(if $(ACCEPT),--accept)
+	@$(BIN)/python -m pytest -n 2 tests/writers $(if $(ACCEPT),--accept)
 
 test-spark: $(SPARK)/.installed ## tables on Spark, Spark Connect, Polars and DuckDB give the same bits
 	@$(BIN)/python tests/find_java.py --install

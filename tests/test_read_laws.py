@@ -132,6 +132,7 @@ def test_hostile_file_names(tmp_path: Path) -> None:
     assert {name: table[name] for name in names} == {name: place for place, name in enumerate(names)}
 
 
+@settings(max_examples=tries(20, 200))
 @given(rows=st.lists(st.tuples(NAMES, st.integers(0, 10**9), VALUES), min_size=1, max_size=8))
 @example(rows=[("NA", 0, 1.0), ("", 1, 2.0), (" ", 2, 3.0)])
 def test_what_is_written_comes_out(
@@ -205,6 +206,7 @@ def test_python_and_the_database_agree_on_times(cell: str) -> None:
         assert isinstance(found, float)
 
 
+@settings(max_examples=tries(20, 200))
 @given(
     steps=st.lists(st.integers(0, 12), min_size=1, max_size=40),
     labels=st.lists(st.sampled_from(["a", "b", "c"]), min_size=40, max_size=40),

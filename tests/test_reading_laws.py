@@ -356,7 +356,7 @@ NAMES = st.lists(st.text("ab1(+$[]^\\", min_size=1, max_size=4), min_size=1, max
 
 @given(NAMES, st.integers(2, 4))
 @example(["b+(", "$[a]^\\"], 2)
-@settings(max_examples=tries(8, 200))
+@settings(max_examples=tries(8, 80))
 def test_a_pattern_fits_whatever_names_hold(parts: list[str], count: int) -> None:
     """Signs of regular expressions in names are names, in the pattern that is suggested, too."""
     with TemporaryDirectory() as folder:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import yaml
@@ -21,9 +21,6 @@ from described_sources import describe_sources
 from made_files import copy_kept
 from made_projects import write_file, write_report
 from tries import slow_after
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 CASES = read_pages(Path(__file__).parent)
 OUTER = "Sources within others are left out."
@@ -83,14 +80,6 @@ def describe(root: Path, path: str) -> dict[str, Any]:
     for run in described["runs"]:
         del run["path"], run["config"]
     return {**described, "fails": done.returncode != 0}
-
-
-def hold(root: Path, given: object, law: Callable[[Path, str, dict[str, Any]], None]) -> None:
-    """Hold a law of each source that can be read as it is, or after a suggestion."""
-    for path in write_given(root, given):
-        described = describe(root, path)
-        if described["kind"]:
-            law(root, path, described)
 
 
 def name_given(given: Case | str) -> str:
@@ -155,12 +144,10 @@ def follow(root: Path, path: str, before: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("given", GIVEN, ids=name_given)
-def test_what_is_frozen_is_the_same(tmp_path: Path, given: object) -> None:
-    """Whatever the format."""
-    hold(tmp_path, given, freeze)
-
-
-@pytest.mark.parametrize("given", GIVEN, ids=name_given)
-def test_what_is_suggested_works(tmp_path: Path, given: object) -> None:
-    """Whatever the format."""
-    hold(tmp_path, given, follow)
+def test_what_is_frozen_is_the_same_and_what_is_suggested_works(tmp_path: Path, given: object) -> None:
+    """Of each source that can be read as it is, or after a suggestion, whatever the format."""
+    for path in write_given(tmp_path, given):
+        described = describe(tmp_path, path)
+        if described["kind"]:
+            freeze(tmp_path, path, described)
+            follow(tmp_path, path, described)
