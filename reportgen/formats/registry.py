@@ -67,10 +67,15 @@ def _load_reader(plugin: Plugin) -> Reader:
         patterns: object = reader.files
         if not (isinstance(patterns, tuple) and all(isinstance(pattern, str) for pattern in patterns)):
             raise TypeError(f"files is a tuple of patterns, not {patterns!r}")
-        if not (reader.files and (reader.read or reader.code)):
-            raise TypeError("it has no patterns of file names, or no function that reads")
+        if not reader.files:
+            raise TypeError("it has no patterns of file names")
         files = tuple(pattern.lower() for pattern in reader.files)
-        return replace(reader, files=files, keys=tuple(reader.keys), name=plugin.name, package=package)
+        code = reader.code or ("" if reader.read else f".{plugin.name}")
+        if code.startswith("."):
+            code = plugin.value.partition(":")[0].strip() + code
+        return replace(
+            reader, files=files, keys=tuple(reader.keys), code=code, name=plugin.name, package=package
+        )
 
 
 def _import_object(path: str) -> Any:  # noqa: ANN401 - a module, or anything in it

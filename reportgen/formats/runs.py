@@ -36,7 +36,7 @@ class Unit(Struct, frozen=True):
     format: str = ""  # as in ``format:`` of a source; whoever finds the unit need not say it
     lines: tuple[str, ...] = ()  # patterns of its lines, as in ``lines:`` of a source
     texts: bool = False  # whether prompts and whole answers are read, where a format has them
-    selected: frozenset[str] | None = None  # the metrics to read, if the reader ``selects``; None: all
+    selected: frozenset[str] | None = None  # the metrics of which all values are needed; None: all metrics
 
 
 class Finding(Struct, frozen=True):
@@ -117,8 +117,9 @@ class Reader(Struct, frozen=True):
     The name of the entry point is the word of ``format:``. A file may be of the format if its name matches a
     pattern, and its beginning has ``head`` and ``keys`` where they are stated. ``find`` groups files into
     units; without it each file that may be of the format is one. ``read`` yields what a unit holds; it raises
-    ``UnreadableError`` if that is nothing. Instead of both, ``code`` names a module or "module:object" that
-    has them and is imported only if there is such a file.
+    ``UnreadableError`` if that is nothing. Without ``read``, both are in a module that is imported only if
+    there is such a file: the one named after the entry point in the package of the reader, or ``code``, a
+    module or "module:object", which begins with a point if it is in that package.
     """
 
     title: str  # the display name
@@ -130,7 +131,6 @@ class Reader(Struct, frozen=True):
     code: str = ""
     # If runs were logged in several formats at once, that of the lowest rank is read: the most complete one.
     rank: int = 100
-    selects: bool = False  # whether it reads only the metrics of ``Unit.selected``
     # Whether it is left out, unless ``format:`` names it, if there are tables that it does not read: console
     # output repeats them, and answer lists may be their cells.
     weak: bool = False

@@ -35,7 +35,6 @@ from reportgen.formats.registry import (
     get_title,
     is_data_name,
     read_unit,
-    report_failures,
 )
 from reportgen.formats.runs import UnreadableError
 from reportgen.read.check_repeats import find_series, set_series
@@ -231,10 +230,11 @@ def _read_units(request: SourceRequest) -> tuple[Source, ImportedRuns] | None:
     # Read only the metrics that ``metrics:`` names, or all if one of these is missing.
     requested = frozenset(settings.metrics or ())
     metrics = requested | {old for old, new in settings.rename_metrics.items() if new in requested}
-    selective = bool(metrics) and found.reader is not None and found.reader.selects
-    units, unreadable = _read_all(found, metrics if selective else None, request)
-    known = {name for unit in units for run in unit.stored.runs for name in run.metrics}
-    if selective and not known | {settings.rename_metrics.get(name, name) for name in known} >= requested:
+    units, unreadable = _read_all(found, metrics or None, request)
+    stored = [run for unit in units for run in unit.stored.runs]
+    known = {name for run in stored for name in run.metrics}
+    lacking = requested - known - {settings.rename_metrics.get(name, name) for name in known}
+    if lacking and not any(run.evaluated for run in stored):
         units, unreadable = _read_all(found, None, request)
     runs = name_imported_runs(location, settings, chosen, found, units)
     runs = replace(runs, naming=name_checkpoints(runs.candidates, runs.naming))
@@ -318,8 +318,7 @@ def _read_unit(unit: Unit, request: SourceRequest) -> ImportedUnit:
     key = cache.make_key("unit", "\n".join(identity), selected)
     stored = load_unit(cache, key)
     if stored is None:
-        with report_failures(unit.format, unit.path):
-            stored = UnitWriter(cache, key, root).write(read_unit(unit))
+        stored = UnitWriter(cache, key, root).write(read_unit(unit))
         # A file that grew while it was read is read again next time.
         if [get_stamp(path) for path in unit.files] == stamps:
             store_unit(cache, key, stored)

@@ -6,64 +6,31 @@ from typing import Final
 
 from reportgen.formats.runs import Reader
 
-INSPECT: Final = Reader(
-    "logs of Inspect", ("*.eval", "*.json"), code="reportgen.formats.evaluations.inspect_logs", rank=200
-)
+INSPECT: Final = Reader("logs of Inspect", ("*.eval", "*.json"), code=".inspect_logs", rank=200)
 LM_EVAL: Final = Reader(
-    "results of the Language Model Evaluation Harness (lm-eval)",
-    ("*.json", "*.jsonl"),
-    code="reportgen.formats.evaluations.lm_eval",
-    rank=210,
+    "results of the Language Model Evaluation Harness (lm-eval)", ("*.json", "*.jsonl"), rank=210
 )
-LIGHTEVAL: Final = Reader(
-    "results of lighteval", ("*.json",), code="reportgen.formats.evaluations.lighteval", rank=220
-)
-HELM: Final = Reader(
-    "runs of HELM",
-    ("run_spec.json", "stats.json", "per_instance_stats.json"),
-    code="reportgen.formats.evaluations.helm",
-    rank=230,
-)
-PROMPTFOO: Final = Reader(
-    "results of promptfoo",
-    ("*.json", "*.jsonl", "*.ndjson"),
-    code="reportgen.formats.evaluations.promptfoo",
-    rank=240,
-)
+LIGHTEVAL: Final = Reader("results of lighteval", ("*.json",), rank=220)
+HELM: Final = Reader("runs of HELM", ("run_spec.json", "stats.json", "per_instance_stats.json"), rank=230)
+PROMPTFOO: Final = Reader("results of promptfoo", ("*.json", "*.jsonl", "*.ndjson"), rank=240)
 MT_BENCH: Final = Reader(
     "judgments of MT-Bench",
     ("*.jsonl", "*.ndjson"),
     head=r'\{\s*"question_id"\s*:[^,\n]+,\s*"model"\s*:[^\n]+?"judge"\s*:',
-    code="reportgen.formats.evaluations.mt_bench",
     rank=250,
     score_range=(1.0, 10.0),
     cluster="question",
 )
-MATHARENA: Final = Reader(
-    "outputs of MathArena", ("*.json",), code="reportgen.formats.evaluations.matharena", rank=260
-)
+MATHARENA: Final = Reader("outputs of MathArena", ("*.json",), rank=260)
 SIMPLE_EVALS: Final = Reader(
-    "results of simple-evals",
-    ("*.json",),
-    code="reportgen.formats.evaluations.flat_results:SIMPLE_EVALS",
-    rank=270,
+    "results of simple-evals", ("*.json",), code=".flat_results:SIMPLE_EVALS", rank=270
 )
 BIGCODE: Final = Reader(
-    "results of the bigcode evaluation harness",
-    ("*.json",),
-    code="reportgen.formats.evaluations.flat_results:BIGCODE",
-    rank=280,
+    "results of the bigcode evaluation harness", ("*.json",), code=".flat_results:BIGCODE", rank=280
 )
 OPENCOMPASS: Final = Reader(
-    "results of OpenCompass",
-    ("*.json", "summary_*.csv"),
-    code="reportgen.formats.evaluations.flat_results:OPENCOMPASS",
-    rank=290,
+    "results of OpenCompass", ("*.json", "summary_*.csv"), code=".flat_results:OPENCOMPASS", rank=290
 )
 ANSWER_LISTS: Final = Reader(
-    "lists of answers per problem",
-    ("*.json", "*.jsonl", "*.ndjson"),
-    code="reportgen.formats.evaluations.answer_lists",
-    rank=300,
-    weak=True,
+    "lists of answers per problem", ("*.json", "*.jsonl", "*.ndjson"), rank=300, weak=True
 )
