@@ -133,6 +133,11 @@ def describes_model(name: str) -> bool:
     return bool(words) and bool(_DESCRIPTION.fullmatch(words[-1])) and not KNOWN.match(name)
 
 
+def names_no_score(name: str, value: float) -> bool:
+    """Return whether a number is no score by its name: a count such as ``num_total``, a time or a size."""
+    return _describes(name, (WrittenNumber(value, is_marked=False),))
+
+
 def _describes(name: str, cells: Sequence[WrittenNumber]) -> bool:
     """Return whether a name shows that a column has no scores, as ``n_wins`` of whole numbers."""
     words = _split_words(name)

@@ -233,8 +233,8 @@ def _read_units(request: SourceRequest) -> tuple[Source, ImportedRuns] | None:
     units, unreadable = _read_all(found, metrics or None, request)
     stored = [run for unit in units for run in unit.stored.runs]
     known = {name for run in stored for name in run.metrics}
-    lacking = requested - known - {settings.rename_metrics.get(name, name) for name in known}
-    if lacking and not any(run.evaluated for run in stored):
+    missing = requested - known - {settings.rename_metrics.get(name, name) for name in known}
+    if missing and not any(run.evaluated for run in stored):
         units, unreadable = _read_all(found, None, request)
     runs = name_imported_runs(location, settings, chosen, found, units)
     runs = replace(runs, naming=name_checkpoints(runs.candidates, runs.naming))

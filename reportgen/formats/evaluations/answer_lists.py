@@ -27,20 +27,18 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from reportgen.core.words import format_count
 from reportgen.formats.evaluations import answer_records as keys
 from reportgen.formats.evaluations.answer_records import RecordCounts
+from reportgen.formats.evaluations.rows import AnswerRows, name_groups
 from reportgen.formats.evaluations.scores import (
     add_to_first,
     build_protocol,
     compare_means,
-    find_slices,
     find_word,
     get_inner,
     make_findings,
-    name_groups,
     parse_count,
     parse_score,
     parse_total,
@@ -211,8 +209,7 @@ class _File(Struct):
                 tests.append(("+", "plus", [one * other for one, other in zip(base, plus, strict=True)]))
             for mark, part, scores in tests:
                 benchmark = f"{as_word(problem.rpartition('/')[0])}{mark}"
-                total, _ = parse_total("pass@1", get_inner(rates, part, "pass@1"))
-                if total:
+                if total := parse_total("pass@1", get_inner(rates, part, "pass@1"), []):
                     self.totals.setdefault(benchmark, total)
                 yield {"problem_id": problem, "benchmark": benchmark, "scores": scores}
 
@@ -235,8 +232,7 @@ class _File(Struct):
         answers, messages = keys.number_samples(graded)
         fields = self.fields[model, benchmark]
         hidden = {key for own in fields.values() for key in own if keys.normalize_key(key) in _NEVER}
-        slices = find_slices(fields, hidden)
-        answers = tuple(replace(answer, slices=slices.get(answer.problem, {})) for answer in answers)
+        answers = AnswerRows([*answers], fields).build(hidden)
         sizes = Counter(answer.problem for answer in answers).values()
         if len(set(sizes)) > 1:
             counts = f"{min(sizes):,} to {max(sizes):,} samples"
@@ -247,8 +243,6 @@ class _File(Struct):
             path=self.path,
             model=model,
             benchmark=benchmark,
-            run="",
-            seed=None,
             protocol=build_protocol({"samples": max(sizes, default=None)}),
             answers=answers,
             totals=(total,) if total else (),

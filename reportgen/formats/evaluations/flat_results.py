@@ -26,30 +26,24 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reportgen.core.words import join_names
 from reportgen.formats.cells import is_missing
+from reportgen.formats.evaluations.rows import AnswerRows
 from reportgen.formats.evaluations.scores import (
     SUBTASKS,
     add_to_first,
     build_protocol,
     check_totals,
-    find_counts,
     find_seed,
+    leave_out_counts,
     make_findings,
     parse_score,
     parse_total,
+    read_totals,
 )
-from reportgen.formats.json_files import (
-    as_answer,
-    as_list,
-    as_mapping,
-    as_word,
-    read_head_text,
-    read_json_object,
-)
+from reportgen.formats.json_files import as_list, as_mapping, as_word, read_head_text, read_json_object
 from reportgen.formats.registry import get_title
 from reportgen.formats.run_data import parse_number
-from reportgen.formats.runs import Evaluation, ScoredAnswer, Total, Unit, UnreadableError
+from reportgen.formats.runs import Evaluation, Total, Unit, UnreadableError
 from reportgen.formats.text_files import Decoder
 
 if TYPE_CHECKING:
@@ -84,27 +78,14 @@ class ResultsReader(Struct, frozen=True):
         yield from add_to_first(evaluations, findings)
 
 
-def _make_evaluation(path: Path, model: str, benchmark: str, protocol: Mapping[str, object]) -> Evaluation:
-    return Evaluation(path, model, benchmark, "", None, build_protocol(protocol), (), ())
-
-
-def _list_totals(metrics: Mapping[str, Any]) -> tuple[tuple[Total, ...], list[str]]:
-    """Return the metrics that are numbers as totals, and irregularities."""
-    totals, messages = [], list[str]()
-    counts = find_counts(metrics)
-    if counts:
-        messages.append(f"{join_names([*map(as_word, counts)])} are counts beside the scores, and left out")
-    for name, cell in metrics.items():
-        if (
-            name in counts
-            or isinstance(cell, bool | dict | list)
-            or (isinstance(cell, str) and parse_number(cell) is None)
-        ):
-            continue
-        total, problems = parse_total(name, cell)
-        totals += [total] if total else []
-        messages += problems
-    return tuple(totals), messages
+def _read_scores(entry: Mapping[str, Any], messages: list[str]) -> tuple[Total, ...]:
+    """Return the metrics that are numbers as totals, and add what is left out to ``messages``."""
+    numbers = {
+        name: cell
+        for name, cell in entry.items()
+        if not isinstance(cell, bool) and parse_number(cell) is not None
+    }
+    return tuple(read_totals(leave_out_counts(numbers, messages), messages))
 
 
 # simple-evals: its evaluations by the names that they have in the names of files.
@@ -126,12 +107,20 @@ def _read_simple(path: Path) -> tuple[list[Evaluation], Sequence[Finding]]:
     match = _SIMPLE.fullmatch(path.name)
     parts = match.groupdict() if match else {}
     own = {name: cell for name, cell in document.items() if ":" not in name and name != _CHARACTERS}
-    totals, messages = _list_totals({"score": own.pop("score", None), **own})
+    messages: list[str] = []
+    totals = _read_scores({"score": own.pop("score", None), **own}, messages)
     date = parts.get("date") or ""
     day = f"{date[:4]}-{date[4:6]}-{date[6:8]}" if date else ""
-    protocol = {"harness": "simple-evals", "date": day}
-    one = _make_evaluation(path, parts.get("model") or path.stem, parts.get("eval") or "", protocol)
-    return [replace(one, run=date, totals=totals, findings=tuple(make_findings(path, messages)))], findings
+    one = Evaluation(
+        path,
+        parts.get("model") or path.stem,
+        parts.get("eval") or "",
+        date,
+        protocol=build_protocol({"harness": "simple-evals", "date": day}),
+        totals=totals,
+        findings=tuple(make_findings(path, messages)),
+    )
+    return [one], findings
 
 
 # The bigcode evaluation harness.
@@ -147,25 +136,25 @@ def _choose_bigcode(files: Sequence[Path]) -> list[Path]:
 def _read_bigcode(path: Path) -> tuple[list[Evaluation], Sequence[Finding]]:
     document, findings = read_json_object(path)
     config = as_mapping(document.get("config"))
-    protocol = {
-        "harness": "bigcode-evaluation-harness",
-        "samples": config.get("n_samples"),
-        "temperature": config.get("temperature") if config.get("do_sample", True) else 0.0,
-        "top_p": config.get("top_p"),
-        "max_tokens": config.get("max_length_generation"),
-        "prompt": config.get("prompt"),
-        "limit": config.get("limit"),
-    }
-    model = as_word(config.get("model")) or path.parent.name
+    protocol = build_protocol(
+        {
+            "harness": "bigcode-evaluation-harness",
+            "samples": config.get("n_samples"),
+            "temperature": config.get("temperature") if config.get("do_sample", True) else 0.0,
+            "top_p": config.get("top_p"),
+            "max_tokens": config.get("max_length_generation"),
+            **{key: config.get(key) for key in ("prompt", "limit")},
+        }
+    )
+    model, seed = as_word(config.get("model")) or path.parent.name, find_seed(config.get("seed"))
     evaluations = []
     for task, metrics in document.items():
         if task != "config":
-            totals, messages = _list_totals(as_mapping(metrics))
-            one = _make_evaluation(path, model, task, protocol)
+            messages: list[str] = []
+            totals = _read_scores(as_mapping(metrics), messages)
             found = tuple(make_findings(path, messages, task))
-            evaluations.append(
-                replace(one, seed=find_seed(config.get("seed")), totals=totals, findings=found)
-            )
+            one = Evaluation(path, model, task, "", seed, protocol, totals=totals, findings=found)
+            evaluations.append(one)
     return evaluations, findings
 
 
@@ -174,6 +163,8 @@ _RESULTS, _DETAILS = "results", "details"
 _FLAT: Final = re.compile(r'\s*\{\s*"(?:(?!train_|eval_|epoch)[^"]+"\s*:\s*-?\d|details"\s*:\s*[\[{])')
 _COLUMNS: Final = ("dataset", "version", "metric", "mode")
 _SCORED: Final = ("correct", "is_correct", "cascade_correct", "score")
+_TAKEN: Final = ("pred", "prediction", "predictions")
+_GOLD: Final = ("answer", "gold", "references", "refr")
 _PERCENT: Final = 100.0
 # What summaries call a score over other datasets, whose names contain that of the group.
 _GROUP_SCORES: Final = frozenset(("naive_average", "weighted_average"))
@@ -196,29 +187,33 @@ def _read_opencompass(path: Path) -> tuple[list[Evaluation], Sequence[Finding]]:
     document, findings = read_json_object(path)
     details = document.pop(_DETAILS, None)
     entries = dict(enumerate(details)) if isinstance(details, list) else as_mapping(details)
-    answers: list[ScoredAnswer] = []
+    rows = AnswerRows()
     for problem, entry in entries.items():
         item = as_mapping(entry)
         # Problems that do not say whether they are right have predictions alone.
-        cell = next((item[name] for name in _SCORED if name in item), None)
-        answer, gold = (
-            next((as_answer(item[name]) for name in names if name in item), None)
-            for names in (("pred", "prediction", "predictions"), ("answer", "gold", "references", "refr"))
+        scored, answer, gold = (
+            next((item[name] for name in names if name in item), None) for names in (_SCORED, _TAKEN, _GOLD)
         )
-        answers += (
-            ScoredAnswer(as_word(problem), parse_score(score), str(sample), answer=answer, gold=gold)
-            for sample, score in enumerate(as_list(cell) or [cell])
-            if parse_score(score) is not None
-        )
-    totals, messages = _list_totals(document)
+        for sample, cell in enumerate(as_list(scored) or [scored]):
+            if parse_score(cell) is not None:
+                rows.add(problem, {"": cell}, sample, answer=answer, gold=gold)
+    answers, messages = rows.build(), list[str]()
+    totals = _read_scores(document, messages)
     if answers:
         # Answers are right or wrong, and accuracies are in percent.
         totals = tuple(replace(one, value=one.value / _PERCENT) for one in totals if one.metric == "accuracy")
         messages += check_totals(answers, [("", one) for one in totals])
-    model, run = path.parent.name, path.parent.parent.parent.name
-    one = _make_evaluation(path, model, path.stem, {"harness": "OpenCompass"})
-    found = tuple(make_findings(path, messages))
-    return [replace(one, run=run, answers=tuple(answers), totals=totals, findings=found)], findings
+    one = Evaluation(
+        path,
+        path.parent.name,
+        path.stem,
+        path.parent.parent.parent.name,
+        protocol={"harness": "OpenCompass"},
+        answers=answers,
+        totals=totals,
+        findings=tuple(make_findings(path, messages)),
+    )
+    return [one], findings
 
 
 def _read_summary(path: Path) -> tuple[list[Evaluation], Sequence[Finding]]:
@@ -233,11 +228,18 @@ def _read_summary(path: Path) -> tuple[list[Evaluation], Sequence[Finding]]:
             cell = cells.get(model, "-")
             if is_missing(cell) or cell == "-":
                 continue
-            total, messages = parse_total(cells["metric"], cell)
+            messages: list[str] = []
+            total = parse_total(cells["metric"], cell, messages)
             protocol = {"harness": "OpenCompass", "prompt": cells["version"], "mode": cells["mode"]}
-            one = _make_evaluation(path, model, cells["dataset"], protocol)
-            found = tuple(make_findings(path, messages, cells["dataset"]))
-            evaluations.append(replace(one, totals=(total,) if total else (), findings=found))
+            one = Evaluation(
+                path,
+                model,
+                cells["dataset"],
+                protocol=build_protocol(protocol),
+                totals=(total,) if total else (),
+                findings=tuple(make_findings(path, messages, cells["dataset"])),
+            )
+            evaluations.append(one)
     names = {one.benchmark for one in evaluations}
     for index, one in enumerate(evaluations):
         members = sorted(other for other in names - {one.benchmark} if one.benchmark in other)

@@ -18,6 +18,7 @@ from msgspec import Struct, field
 
 from reportgen.core.words import format_count
 from reportgen.formats.evaluations import scores
+from reportgen.formats.evaluations.rows import AnswerRows
 from reportgen.formats.evaluations.scores import get_inner, get_mapping, make_findings
 from reportgen.formats.json_files import (
     as_list,
@@ -28,7 +29,7 @@ from reportgen.formats.json_files import (
     read_json_object,
 )
 from reportgen.formats.run_data import parse_number
-from reportgen.formats.runs import Evaluation, Finding, ScoredAnswer, Unit, UnreadableError
+from reportgen.formats.runs import Evaluation, Finding, Unit, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -97,7 +98,7 @@ def read(unit: Unit) -> Iterator[Evaluation]:
             for entry in read_json_items(parts[name], irregular):
                 stats.strange += not isinstance(entry, dict)
                 add(as_mapping(entry))
-    splits = [split for split in _SPLITS if stats.totals[split] or stats.answers[split]]
+    splits = [split for split in _SPLITS if stats.totals[split] or stats.answers[split].answers]
     yield from scores.add_to_first(
         (_build_evaluation(unit.path, spec, split, stats) for split in splits or _SPLITS[:1]),
         (*findings, *irregular, *make_findings(unit.path, stats.list_messages())),
@@ -109,7 +110,7 @@ class _RunStats(Struct):
 
     totals: dict[str, list[tuple[str, float]]] = field(default_factory=lambda: defaultdict(list))
     counts: dict[str, float] = field(default_factory=dict)
-    answers: dict[str, list[ScoredAnswer]] = field(default_factory=lambda: defaultdict(list))
+    answers: dict[str, AnswerRows] = field(default_factory=lambda: defaultdict(AnswerRows))
     problems: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     trials: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     finished: bool = False  # whether there is a stat of any split
@@ -138,23 +139,19 @@ class _RunStats(Struct):
     def add_instance(self, instance: Mapping[str, Any]) -> None:
         """Add the scores of an instance in a trial."""
         problem, trial = as_word(instance.get("instance_id")), as_word(instance.get("train_trial_index"))
-        by_split: dict[str, dict[str, float | None]] = defaultdict(dict)
+        by_split: dict[str, dict[str, object]] = defaultdict(dict)
         for stat in () if instance.get("perturbation") else map(as_mapping, as_list(instance.get("stats"))):
             named, empty = get_mapping(stat, "name"), parse_number(stat.get("count")) == 0
             if not named.get("perturbation") and as_word(named.get("split")) in _SPLITS:
-                score = None if empty else scores.parse_score(stat.get("mean"))
-                by_split[as_word(named.get("split"))][as_word(named.get("name"))] = score
+                mean = None if empty else stat.get("mean")
+                by_split[as_word(named.get("split"))][as_word(named.get("name"))] = mean
         for split, cells in by_split.items():
             self.finished = True
             self.problems[split].add(problem)
             self.trials[split].add(trial)
             tokens = next((cells[key] for key in _TOKENS if cells.get(key) is not None), None)
-            seconds = cells.get(_SECONDS)
-            self.answers[split] += (
-                ScoredAnswer(problem, score, trial, metric, tokens=tokens, seconds=seconds)
-                for metric, score in cells.items()
-                if metric not in _BOOKKEEPING
-            )
+            own = {metric: cell for metric, cell in cells.items() if metric not in _BOOKKEEPING}
+            self.answers[split].add(problem, own, trial, tokens=tokens, seconds=cells.get(_SECONDS))
 
     def list_messages(self) -> Iterator[str]:
         """Yield messages about values that were left out."""
@@ -169,12 +166,11 @@ class _RunStats(Struct):
 
 
 def _build_evaluation(path: Path, spec: Mapping[str, Any], split: str, stats: _RunStats) -> Evaluation:
-    answers = stats.answers[split]
+    answers, messages = stats.answers[split].build(), list[str]()
     n = len(stats.problems[split]) or scores.parse_count(stats.counts.get(split))
     trials = len(stats.trials[split])
-    parsed = [scores.parse_total(metric, mean, n=n) for metric, mean in stats.totals[split]]
-    totals = tuple(total for total, _ in parsed if total)
-    messages = [message for _, irregular in parsed for message in irregular]
+    parsed = (scores.parse_total(metric, mean, messages, n=n) for metric, mean in stats.totals[split])
+    totals = tuple(filter(None, parsed))
     means = [(total.metric, total) for total in totals]
     messages += scores.check_totals(answers, means, repeats=trials or 1)
     adapter = get_mapping(spec, "adapter_spec")
@@ -197,9 +193,8 @@ def _build_evaluation(path: Path, spec: Mapping[str, Any], split: str, stats: _R
         model=scores.find_word(adapter.get("model"), adapter.get("model_deployment")),
         benchmark=benchmark + (f" ({split})" if split != _SPLITS[0] else ""),
         run=as_word(path.parent.name) if path.parent.parent.name == "runs" else "",
-        seed=None,
         protocol=scores.build_protocol(protocol),
-        answers=tuple(answers),
+        answers=answers,
         totals=totals,
         finished=stats.finished,
         findings=tuple(make_findings(path, messages)),

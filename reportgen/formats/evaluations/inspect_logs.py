@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from msgspec import Struct
@@ -23,7 +22,8 @@ from reportgen.core.words import format_count, join_names
 from reportgen.core.words import format_number as written
 from reportgen.formats.archive import Archive, open_archive
 from reportgen.formats.evaluations import scores
-from reportgen.formats.evaluations.scores import find_seed, get_inner, get_mapping, parse_count, parse_score
+from reportgen.formats.evaluations.rows import AnswerRows
+from reportgen.formats.evaluations.scores import find_seed, get_inner, get_mapping, parse_count
 from reportgen.formats.evaluations.texts import read_inspect_texts, shorten_inspect_sample
 from reportgen.formats.json_files import (
     as_answer,
@@ -229,55 +229,50 @@ class _Log(Struct, frozen=True):
         for entry in map(as_mapping, entries):
             yield from _build_entry(entry, problems, messages)
 
-    def build_answers(self, messages: list[str]) -> Iterator[ScoredAnswer]:
-        """Yield every answer with every scorer; one that failed has no score. Add irregularities."""
+    def build_answers(self, messages: list[str]) -> tuple[ScoredAnswer, ...]:
+        """Return every answer with every scorer; one that failed has no score. Add irregularities."""
         samples = [sample for sample in self.samples if isinstance(sample, dict)]
-        # Only the epochs of a sample share its id.
-        fields = {as_word(sample.get("id")): get_mapping(sample, "metadata") for sample in samples}
-        slices = scores.find_slices({problem: scores.name_groups(own) for problem, own in fields.items()})
         scored = [dict(_iterate_scores(sample)) for sample in samples]
         labels = list(dict.fromkeys(label for labelled in scored for label in labelled)) or [""]
-        strange: Counter[str] = Counter()
+        rows = AnswerRows()
         for sample, labelled in zip(samples, scored, strict=True):
-            problem = as_word(sample.get("id"))
-            # Time without waiting for others, if known.
-            times = (parse_number(sample.get(key)) for key in ("working_time", "total_time"))
             # Graders have a separate entry.
             usage = get_mapping(sample, "model_usage")
             own = usage.get(as_word(self.setup.get("model")))
             own = own or (next(iter(usage.values())) if len(usage) == 1 else None)
-            build = partial(
-                ScoredAnswer,
-                problem,
-                sample=as_word(sample.get("epoch")),
-                gold=as_answer(sample.get("target")),
-                tokens=parse_number(get_inner(own, "output_tokens")),
-                seconds=next((time for time in times if time is not None), None),
-                slices=slices[problem],
-            )
+            # Time without waiting for others, if known.
+            times = (sample.get(key) for key in ("working_time", "total_time"))
+            seconds = next((time for time in times if parse_number(time) is not None), None)
             for label in labels:
                 value, answer, words = labelled.get(label, (None, None, None))
-                score = parse_score(value)
-                strange[label] += score is None and value is not None and parse_number(value) is None
-                texts = read_inspect_texts(sample, words) if self.texts else {}
-                yield build(score=score, metric=label, answer=as_answer(answer), texts=texts)
-        messages += _list_messages(samples, strange, len(self.samples) - len(samples))
+                rows.add(
+                    sample.get("id"),
+                    {label: value},
+                    sample.get("epoch"),
+                    answer=answer,
+                    gold=sample.get("target"),
+                    tokens=get_inner(own, "output_tokens"),
+                    seconds=seconds,
+                    fields=get_mapping(sample, "metadata"),
+                    texts=read_inspect_texts(sample, words) if self.texts else {},
+                )
+        messages += _list_messages(samples, rows.strange, len(self.samples) - len(samples))
+        return rows.build()
 
-    def build_reduced_answers(self) -> Iterator[ScoredAnswer]:
-        """Yield a score per problem if the log has no samples: those of means, or of the only epoch."""
-        means = (
-            one for one in map(as_mapping, self.reductions) if as_word(one.get("reducer")) in {"", "mean"}
-        )
-        for reduction in means:
-            for sample in map(as_mapping, as_list(reduction.get("samples"))):
-                for label, value in _iterate_values(as_word(reduction.get("scorer")), sample.get("value")):
-                    problem, answer = as_word(sample.get("sample_id")), as_answer(sample.get("answer"))
-                    yield ScoredAnswer(problem, parse_score(value), metric=label, answer=answer)
+    def build_reduced_answers(self) -> tuple[ScoredAnswer, ...]:
+        """Return a score per problem if the log has no samples: those of means, or of the only epoch."""
+        rows = AnswerRows()
+        for reduction in map(as_mapping, self.reductions):
+            if as_word(reduction.get("reducer")) in {"", "mean"}:
+                for sample in map(as_mapping, as_list(reduction.get("samples"))):
+                    values = _iterate_values(as_word(reduction.get("scorer")), sample.get("value"))
+                    rows.add(sample.get("sample_id"), dict(values), answer=sample.get("answer"))
+        return rows.build()
 
     def build_evaluation(self, attempts: Sequence[tuple[_Rank, Path]]) -> Evaluation:
         setup, irregular = self.setup, list[str]()
-        answers, reduced = tuple(self.build_answers(irregular)), list[str]()
-        if not answers and (answers := tuple(self.build_reduced_answers())) and self.epochs > 1:
+        answers, reduced = self.build_answers(irregular), list[str]()
+        if not answers and (answers := self.build_reduced_answers()) and self.epochs > 1:
             reduced = ["the answers of each epoch are not kept; a score for each problem is read"]
         graded = list(self.build_scores(irregular))
         means = {score.label: score.total for score in graded if score.is_mean}
@@ -393,13 +388,13 @@ def _build_entry(entry: Mapping[str, Any], problems: int | None, messages: list[
         )
     for name, key, metric in metrics:
         if name not in _SPREADS:
-            total, irregular = scores.parse_total(
+            total = scores.parse_total(
                 f"{as_word(key)} ({where})" if where else as_word(key),
                 metric.get("value") if isinstance(metric, dict) else metric,
+                messages,
                 errors[0][1] if name in _MEANS and errors else None,
                 n=parse_count(entry.get("scored_samples")) or problems,
             )
-            messages += irregular
             if total:
                 yield _TaskScore(label, total, name in _MEANS and reducer in {"", "mean"})
 
@@ -422,7 +417,7 @@ def _list_messages(samples: Sequence[Mapping[str, Any]], strange: Counter[str], 
         stopped = format_count(len(limits), "sample was", "samples were")
         count = "counts as it was scored" if len(limits) == 1 else "count as they were scored"
         yield f"{stopped} stopped by a limit ({which}) and {count}"
-    yield from scores.warn_no_scores(+strange, "by")
+    yield from scores.warn_no_scores(strange, "by")
     if lost:
         yield f"{format_count(lost, 'sample that is no object', 'samples that are no objects')}: left out"
 

@@ -24,15 +24,9 @@ from msgspec.structs import replace
 from reportgen.core.words import format_count
 from reportgen.formats import sql
 from reportgen.formats.evaluations import scores
+from reportgen.formats.evaluations.rows import AnswerRows
 from reportgen.formats.evaluations.scores import SUBTASKS, get_inner, get_mapping, make_findings, parse_count
-from reportgen.formats.json_files import (
-    as_answer,
-    as_list,
-    as_mapping,
-    as_word,
-    read_head_text,
-    read_json_object,
-)
+from reportgen.formats.json_files import as_list, as_mapping, as_word, read_head_text, read_json_object
 from reportgen.formats.runs import Evaluation, Finding, ScoredAnswer, Unit, UnreadableError
 from reportgen.formats.sql import get_engine
 
@@ -156,26 +150,18 @@ class _Task(Struct, frozen=True):
     def build_totals(self, messages: list[str]) -> Iterator[Total]:
         """Yield the task's scores; add irregularities to ``messages``."""
         entry, config = get_mapping(self.document, "results", self.key), self.config
-        better: dict[str, bool] = {}
+        better: dict[str, Any] = {}
         for described in map(as_mapping, as_list(config.get("metrics") or config.get("metric"))):
             name, direction = described.get("metric_name"), described.get("higher_is_better")
             # A metric of several names has a direction for each.
-            directions = direction if isinstance(direction, dict) else {as_word(name): direction}
-            better |= {key: value for key, value in directions.items() if isinstance(value, bool)}
-        for metric, cell in entry.items():
-            if metric.endswith(_STDERR):
-                continue
-            total, irregular = scores.parse_total(
-                as_word(metric),
-                cell,
-                None if self.is_mean else entry.get(f"{metric}{_STDERR}"),
-                n=parse_count(config.get("effective_num_docs")),
-                higher_is_better=better.get(metric),
-            )
-            messages += irregular
-            if total:
-                messages += scores.check_accuracy(total)
-                yield total
+            better |= direction if isinstance(direction, dict) else {as_word(name): direction}
+        if self.is_mean:
+            entry = {key: cell for key, cell in entry.items() if not key.endswith(_STDERR)}
+        for total in scores.read_totals(
+            entry, messages, n=parse_count(config.get("effective_num_docs")), better=better
+        ):
+            messages += scores.check_accuracy(total)
+            yield total
 
     def build_evaluation(self, details: Path | None, *, several: bool) -> Evaluation:
         """Return one task's evaluation, with the shots in its name if ``several`` tasks share that name."""
@@ -211,9 +197,7 @@ def _read_answers(path: Path) -> tuple[tuple[ScoredAnswer, ...], list[str]]:
     """Return all answers of a file by metric, none if it cannot be read, and the irregularities."""
     import duckdb  # noqa: PLC0415 - a build of unchanged data does without the database
 
-    answers: list[ScoredAnswer] = []
-    strange: Counter[str] = Counter()
-    rows: Counter[tuple[str, str]] = Counter()
+    rows, times = AnswerRows(), Counter[str]()
     try:
         for number, (cells, about) in enumerate(_read_rows(path)):
             problem, gold = as_word(about.get("id")) or str(number), about.get("gold")
@@ -221,22 +205,16 @@ def _read_answers(path: Path) -> tuple[tuple[ScoredAnswer, ...], list[str]]:
             index = indices[0] if isinstance(indices, list) and len(indices) == 1 else indices
             if "gold" not in about and isinstance(choices, list) and type(index) is int:
                 gold = choices[index] if 0 <= index < len(choices) else None
-            for metric in cells:
-                score, label = scores.parse_score(cells[metric]), as_word(metric)
-                strange[label] += score is None and cells[metric] is not None
-                sample = str(rows[problem, metric])
-                rows[problem, metric] += 1
-                answers.append(ScoredAnswer(problem, score, sample, label, gold=as_answer(gold)))
+            rows.add(problem, cells, times[problem], gold=gold)
+            times[problem] += 1
     except (duckdb.Error, ValueError, RecursionError):
         return (), ["the answers cannot be read, since the file is damaged or of another shape: left out"]
-    # A metric without any scores is computed for the whole task, such as a perplexity.
-    scored = {answer.metric for answer in answers if answer.score is not None}
-    answers = [answer for answer in answers if answer.metric in scored]
-    messages = [*scores.warn_no_scores(+strange)]
-    if repeated := len({answer.problem for answer in answers if answer.sample == "1"}):
+    messages = [*scores.warn_no_scores(rows.strange)]
+    if repeated := sum(count > 1 for count in times.values()):
         count = format_count(repeated, "problem has", "problems have")
         messages.append(f"{count} several rows: they are read as its samples")
-    return tuple(answers), messages
+    # A metric without any scores is computed for the whole task, such as a perplexity.
+    return rows.build(graded=True), messages
 
 
 def _read_rows(path: Path) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:

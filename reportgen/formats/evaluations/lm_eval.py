@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reportgen.core.words import format_count, join_names
+from reportgen.core.words import format_count
 from reportgen.core.words import format_number as written
 from reportgen.formats.evaluations import scores
 from reportgen.formats.evaluations.lm_eval_samples import label_metric, read_samples
@@ -247,53 +247,27 @@ class _Task(Struct, frozen=True):
 
     def build_totals(self, messages: list[str]) -> Iterator[Total]:
         """Yield the task's scores; add irregularities to ``messages``."""
-        entry = self.entry
-        n = self.document.count_problems(self.name) or parse_count(entry.get("sample_len"))
-        better_of = as_mapping(self.document.directions.get(self.name))
+        n = self.document.count_problems(self.name) or parse_count(self.entry.get("sample_len"))
+        entry = {key: cell for key, cell in self.entry.items() if key.partition(",")[0] not in _NO_SCORE}
+        better = as_mapping(self.document.directions.get(self.name))
         inferred = set()
-        errors, others = self._leave_out_counts(n, messages)
-        for key, cell in entry.items():
-            metric, _, chosen = key.partition(",")
-            if key not in errors or key in others:
-                continue
-            label = label_metric(metric, chosen)
-            better = better_of.get(metric)
-            better = better if isinstance(better, bool) else None
-            stderr = entry.get(errors[key] or "")
-            total, irregular = scores.parse_total(label, cell, stderr, n=n, higher_is_better=better)
-            messages += irregular
+        for total in scores.read_totals(
+            scores.leave_out_counts(entry, messages), messages, n=n, better=better, label=_label_key
+        ):
             # The error of a group is pooled, so it does not yield a number of problems.
-            if total and n is None and self.subtasks is None and (own := _infer_problems(total)):
-                total = replace(total, n=own)
+            if n is None and self.subtasks is None and (own := _infer_problems(total)):
                 inferred.add(own)
-            if total:
+                yield replace(total, n=own)
+            else:
                 yield total
         if len(inferred) == 1:
             count = f"{inferred.pop():,} follows from score and standard error"
             messages.append(f"the number of problems is not written; {count}")
 
-    def _leave_out_counts(
-        self, problems: int | None, messages: list[str]
-    ) -> tuple[dict[str, str | None], list[str]]:
-        """Return the metrics with the keys of their standard errors, and those that are no scores.
 
-        A score has a standard error, which may be N/A: what has none beside one that has is a count or a
-        setting.
-        """
-        entry = {key: cell for key, cell in self.entry.items() if key.partition(",")[0] not in _NO_SCORE}
-        errors = scores.pair_errors(entry)
-        with_errors = [key for key in errors if errors[key]]
-        others = [key for key in scores.find_counts(self.entry, problems) if key in errors]
-        if with_errors:
-            others = [
-                key for key in errors if key not in with_errors and parse_number(entry[key]) is not None
-            ]
-        if others:
-            verb = "counts or settings" if len(others) > 1 else "a count or a setting"
-            shown = join_names([shorten_cell(key) for key in others])
-            are = "is" if len(others) == 1 else "are"
-            messages.append(f"{shown} {are} {verb} beside the scores, and left out")
-        return errors, others
+def _label_key(key: str) -> str:
+    metric, _, chosen = key.partition(",")
+    return label_metric(metric, chosen)
 
 
 def _build_evaluation(task: _Task) -> Evaluation | None:

@@ -11,17 +11,18 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from reportgen.core.words import format_count
 from reportgen.formats.evaluations import scores
+from reportgen.formats.evaluations.rows import AnswerRows
 from reportgen.formats.evaluations.texts import read_lm_eval_texts
-from reportgen.formats.json_files import JsonLines, as_answer, as_mapping, as_word
-from reportgen.formats.runs import Finding, ScoredAnswer
+from reportgen.formats.json_files import JsonLines, as_mapping, as_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
+
+    from reportgen.formats.runs import Finding, ScoredAnswer
 
 
 _NO_METRIC: Final = frozenset(
@@ -52,7 +53,8 @@ def read_samples(
     for row in lines.read_objects():
         rows.add(row)
     irregular = (*lines.list_findings(), *scores.make_findings(path, rows.list_messages()))
-    return tuple(rows.build_answers()), irregular
+    # A metric that has a score in no row is computed for the whole task.
+    return rows.answers.build(_HIDDEN, graded=True), irregular
 
 
 @lru_cache(maxsize=1024)
@@ -66,14 +68,12 @@ class _SampleRows(Struct):
 
     filters: Sequence[str]
     texts: bool  # whether answers have texts
-    # An answer without its score, and its scores by metric and filter.
-    rows: list[tuple[ScoredAnswer, dict[str, float | None]]] = field(default_factory=list)
-    fields: dict[str, dict[str, str | None]] = field(default_factory=dict)
+    answers: AnswerRows = field(default_factory=AnswerRows)
+    count: int = 0
     hashes: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     unnamed: Counter[str] = field(default_factory=Counter)  # rows of a document without a filter
     unnumbered: Counter[str] = field(default_factory=Counter)  # rows of a filter without a document
     known: set[tuple[str, str]] = field(default_factory=set)
-    dropped: Counter[str] = field(default_factory=Counter)
 
     def add(self, row: Mapping[str, Any]) -> None:
         problem = as_word(row.get("doc_id"))
@@ -88,39 +88,26 @@ class _SampleRows(Struct):
             self.unnumbered[chosen] += 1
         self.known.add((problem, chosen))
         self.hashes[problem] |= {as_word(row.get("doc_hash"))} - {""}
-        if problem not in self.fields:
-            self.fields[problem] = scores.name_groups(as_mapping(row.get("doc")))
+        self.count += 1
         # Choices by likelihood have no answer of their own.
         taken = row.get("filtered_resps")
         if isinstance(taken, list):
             taken = taken[0] if len(taken) == 1 else None
-        answer = as_answer(taken) if isinstance(taken, str) and taken != _NO_ANSWER else None
         names = row.get("metrics")
         names = names if isinstance(names, list) else [name for name in row if name not in _NO_METRIC]
-        cells: dict[str, float | None] = {}
-        for name in names:
-            label = label_metric(as_word(name), chosen)
-            if isinstance(name, str):
-                cells[label] = scores.parse_score(row.get(name))
-                self.dropped[label] += cells[label] is None and row.get(name) is not None
-        texts = read_lm_eval_texts(row) if self.texts else {}
-        answered = ScoredAnswer(problem, None, answer=answer, gold=as_answer(row.get("target")), texts=texts)
-        self.rows.append((answered, cells))
-
-    def build_answers(self) -> Iterator[ScoredAnswer]:
-        """Yield an answer for each row and each metric that has a score in some row."""
-        slices = scores.find_slices(self.fields, _HIDDEN)
-        scored = {label for _, cells in self.rows for label, score in cells.items() if score is not None}
-        for answered, cells in self.rows:
-            groups = slices[answered.problem]
-            for label, score in cells.items():
-                if label in scored:
-                    yield replace(answered, score=score, metric=label, slices=groups)
+        self.answers.add(
+            problem,
+            {label_metric(as_word(name), chosen): row.get(name) for name in names if isinstance(name, str)},
+            answer=taken if isinstance(taken, str) and taken != _NO_ANSWER else None,
+            gold=row.get("target"),
+            fields=as_mapping(row.get("doc")),
+            texts=read_lm_eval_texts(row) if self.texts else {},
+        )
 
     def list_messages(self) -> Iterator[str]:
         if differing := sorted(problem for problem, hashes in self.hashes.items() if len(hashes) > 1):
             count = format_count(len(differing), "document number stands", "document numbers stand")
             yield f"{count} for different documents: {scores.list_shortened(differing)}"
-        if repeated := len(self.rows) - len(self.known):
+        if repeated := self.count - len(self.known):
             yield f"{format_count(repeated, 'row repeats', 'rows repeat')} a document and filter"
-        yield from scores.warn_no_scores(+self.dropped)
+        yield from scores.warn_no_scores(self.answers.strange)

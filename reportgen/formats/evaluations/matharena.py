@@ -11,26 +11,19 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.words import format_count
+from reportgen.formats.evaluations.rows import AnswerRows
 from reportgen.formats.evaluations.scores import (
-    add_to_first,
     build_protocol,
+    get_inner,
     make_findings,
-    parse_score,
     warn_equal_answers,
 )
-from reportgen.formats.json_files import (
-    as_answer,
-    as_list,
-    as_mapping,
-    as_word,
-    read_head_text,
-    read_json_object,
-)
-from reportgen.formats.run_data import parse_number
-from reportgen.formats.runs import Evaluation, ScoredAnswer, Unit, UnreadableError
+from reportgen.formats.json_files import as_list, as_word, read_head_text, read_json_object
+from reportgen.formats.runs import Evaluation, Unit, UnreadableError
 from reportgen.formats.text_files import report_left_out
 
 if TYPE_CHECKING:
@@ -60,7 +53,7 @@ def find(files: Sequence[Path]) -> tuple[Unit, ...]:
 def read(unit: Unit) -> Iterator[Evaluation]:
     """Yield the evaluation of a folder; an attempt has a single score."""
     findings: list[Finding] = []
-    answers: list[ScoredAnswer] = []
+    rows = AnswerRows()
     refused: list[UnreadableError] = []
     for file in unit.files:
         try:
@@ -71,8 +64,8 @@ def read(unit: Unit) -> Iterator[Evaluation]:
             refused.append(error)
             continue
         findings += problems
-        answers += _list_answers(document, file.stem)
-    if not answers:
+        _add_answers(rows, document, file.stem)
+    if not (answers := rows.build()):
         raise refused[0] if refused else UnreadableError(unit.path, "no problem in it has an attempt")
     findings += map(report_left_out, refused)
     messages = [*warn_equal_answers(answers)]
@@ -80,17 +73,14 @@ def read(unit: Unit) -> Iterator[Evaluation]:
         messages.append(f"{format_count(lost, 'attempt is', 'attempts are')} not graded: without a score")
     competition, model = _split_path(unit.path.absolute().parts)
     findings += make_findings(unit.path, messages)
-    evaluation = Evaluation(
+    yield Evaluation(
         path=unit.path,
         model=model,
         benchmark=competition,
-        run="",
-        seed=None,
         protocol=build_protocol({"harness": "MathArena"}),
-        answers=tuple(answers),
-        totals=(),
+        answers=answers,
+        findings=tuple(findings),
     )
-    yield from add_to_first([evaluation], findings)
 
 
 def _split_path(parts: Sequence[str]) -> tuple[str, str]:
@@ -109,22 +99,18 @@ def _split_path(parts: Sequence[str]) -> tuple[str, str]:
     return below[half - 1] if half else "", "/".join(below[half:])
 
 
-def _list_answers(document: Mapping[str, Any], name: str) -> Iterator[ScoredAnswer]:
+def _add_answers(rows: AnswerRows, document: Mapping[str, Any], name: str) -> None:
     types = [as_word(one) for one in as_list(document.get("types"))]
-    slices = {"type": types[0]} if types and types[0] else {}
-    lists = {key: as_list(document.get(key)) for key in ("answers", "correct", "detailed_costs")}
-    for index, cell in enumerate(lists["correct"]):
-        answer, cost = (
-            values[index] if index < len(values) else None
-            for values in (lists["answers"], lists["detailed_costs"])
-        )
-        yield ScoredAnswer(
-            problem=as_word(document.get("idx")) or name,
-            score=parse_score(cell),
-            sample=str(index),
-            answer=as_answer(answer),
-            gold=as_answer(document.get("gold_answer")),
-            tokens=parse_number(as_mapping(cost).get("output_tokens")),
-            seconds=parse_number(as_mapping(cost).get("time")),
-            slices=slices,
-        )
+    answers, scores, costs = (as_list(document.get(key)) for key in ("answers", "correct", "detailed_costs"))
+    for index, (cell, answer, cost) in enumerate(zip_longest(scores, answers, costs)):
+        if index < len(scores):
+            rows.add(
+                as_word(document.get("idx")) or name,
+                {"": cell},
+                index,
+                answer=answer,
+                gold=document.get("gold_answer"),
+                tokens=get_inner(cost, "output_tokens"),
+                seconds=get_inner(cost, "time"),
+                slices={"type": types[0]} if types and types[0] else {},
+            )

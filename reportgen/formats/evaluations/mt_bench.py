@@ -13,17 +13,17 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.words import format_count
+from reportgen.formats.evaluations.rows import AnswerRows
 from reportgen.formats.evaluations.scores import add_to_first, build_protocol, make_findings, parse_score
 from reportgen.formats.json_files import JsonLines, as_word, shorten_cell
 from reportgen.formats.run_data import parse_number
-from reportgen.formats.runs import Evaluation, Finding, ScoredAnswer, Unit, UnreadableError
+from reportgen.formats.runs import Evaluation, Finding, Unit, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 
-"""Lowest and highest rating that judges may give."""
 _CLUSTER: Final = "question"
 """What related problems share: its turns are rated together."""
 
@@ -64,29 +64,26 @@ def _build_evaluation(path: Path, model: str, judge: str, rows: Sequence[Mapping
     folder = path.absolute().parent
     name = folder.parent.name if folder.name == _FOLDER else ""
     benchmark = name if name and name != "mt_bench" else _BENCHMARK
-    answers = []
+    answers = AnswerRows()
     for row in rows:
         score, turn = parse_score(row["score"]), as_word(row["turn"])
         question = as_word(row["question_id"])
         problem, slices = question, {_CLUSTER: question}
         if turn:
             problem, slices = f"{question}, turn {turn}", {"turn": turn, **slices}
-        answers.append(ScoredAnswer(problem, None if score == _NO_RATING else score, slices=slices))
+        answers.add(problem, {"": None if score == _NO_RATING else row["score"]}, slices=slices)
     # The day of the first judgment, in UTC.
     seconds = [parse_number(row["tstamp"]) or 0 for row in rows]
     began = min((time for time in seconds if 0 < time < _LATEST), default=None)
     day = "" if began is None else datetime.fromtimestamp(began, UTC).date().isoformat()
     messages = []
-    if lost := sum(answer.score is None for answer in answers):
+    if lost := sum(answer.score is None for answer in answers.answers):
         messages = [f"{format_count(lost, 'judgment')} of {shorten_cell(model)} without a rating: left out"]
     return Evaluation(
         path=path,
         model=model,
         benchmark=f"{benchmark} (judge {judge})",
-        run="",
-        seed=None,
         protocol=build_protocol({"harness": "FastChat", "grader": judge, "date": day}),
-        answers=tuple(answers),
-        totals=(),
+        answers=answers.build(),
         findings=tuple(make_findings(path, messages)),
     )

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from reportgen.core.words import format_count
 from reportgen.formats.evaluations import scores
+from reportgen.formats.evaluations.rows import AnswerRows
 from reportgen.formats.evaluations.scores import find_word, get_inner, get_mapping
 from reportgen.formats.evaluations.texts import read_promptfoo_texts
 from reportgen.formats.json_files import (
     JsonLines,
-    as_answer,
     as_list,
     as_word,
     read_head_text,
@@ -100,7 +100,7 @@ def _build_evaluations(
         # A template is too long for the name of a series.
         short = len(prompt) <= _LONGEST_LABEL and "\n" not in prompt
         label = prompt if short else f"prompt {prompts.index(prompt) + 1}"
-        answers = tuple(_build_answers(rows, problems, metrics, texts=texts))
+        answers = _build_answers(rows, problems, metrics, texts=texts)
         totals = tuple(_build_totals(document, provider, prompt))
         messages = [*scores.compare_means(answers, {total.metric: total for total in totals}, "results")]
         if errors := [shorten_cell(row.get("error")) for row in rows if _is_error(row)]:
@@ -111,7 +111,6 @@ def _build_evaluations(
             model=f"{provider}, {label}" if len(prompts) > 1 else provider,
             benchmark=as_word(get_inner(document, "config", "description")),
             run=date,
-            seed=None,
             protocol=scores.build_protocol(protocol | {"prompt": label, "date": date}),
             answers=answers,
             totals=totals,
@@ -139,7 +138,7 @@ def _build_totals(document: Mapping[str, Any], provider: str, prompt: str) -> It
         passed, failed = map(parse_number, counts)
         is_same = (as_word(get_inner(part, "provider")), _name_prompt(part)) == (provider, prompt)
         if is_same and passed is not None and (graded := passed + (failed or 0)):
-            yield Total(PASSED, passed / graded, None, None, higher_is_better=True)
+            yield Total(PASSED, passed / graded, higher_is_better=True)
 
 
 def _name_prompt(prompt: object) -> str:
@@ -159,29 +158,27 @@ def _name_test(row: Mapping[str, Any]) -> str:
 
 
 def _build_answers(
-    rows: Sequence[Mapping[str, Any]], problems: Mapping[str, str], metrics: Sequence[str], *, texts: bool
-) -> Iterator[ScoredAnswer]:
-    """Yield every result with every score; a repeated test has several samples."""
+    results: _Rows, problems: Mapping[str, str], metrics: Sequence[str], *, texts: bool
+) -> tuple[ScoredAnswer, ...]:
+    """Return every result with every score; a repeated test has several samples."""
     seen: Counter[str] = Counter()
-    fields = (get_mapping(row, "vars") | get_mapping(row, "testCase", "metadata") for row in rows)
-    slices = scores.find_slices(dict(enumerate(map(scores.name_groups, fields))))
-    for index, row in sorted(enumerate(rows), key=lambda pair: _get_index(pair[1])):
+    rows = AnswerRows()
+    for row in sorted(results, key=_get_index):
         test = _name_test(row)
         seen[test] += 1
         response = get_mapping(row, "response")
         latency = None if response.get("cached") else parse_number(row.get("latencyMs"))
-        for metric in metrics:
-            yield ScoredAnswer(
-                problem=problems[test],
-                score=None if _is_error(row) else scores.parse_score(row.get(metric)),
-                sample=str(seen[test]),
-                metric=metric,
-                answer=as_answer(response.get("output")),
-                tokens=parse_number(get_inner(response, "tokenUsage", "completion")),
-                seconds=None if latency is None else latency / _MILLISECONDS,
-                slices=slices[index],
-                texts=read_promptfoo_texts(row) if texts else {},
-            )
+        rows.add(
+            problems[test],
+            {metric: None if _is_error(row) else row.get(metric) for metric in metrics},
+            seen[test],
+            answer=response.get("output"),
+            tokens=get_inner(response, "tokenUsage", "completion"),
+            seconds=None if latency is None else latency / _MILLISECONDS,
+            fields=get_mapping(row, "vars") | get_mapping(row, "testCase", "metadata"),
+            texts=read_promptfoo_texts(row) if texts else {},
+        )
+    return rows.build()
 
 
 def _is_error(row: Mapping[str, Any]) -> bool:

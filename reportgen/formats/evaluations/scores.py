@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from decimal import Decimal
-from itertools import permutations
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
+from reportgen.core.score_names import names_no_score
 from reportgen.core.words import format_count, join_names
 from reportgen.core.words import format_number as written
 from reportgen.formats.json_files import as_mapping, as_word, shorten_cell
@@ -25,7 +25,7 @@ from reportgen.formats.run_data import parse_number
 from reportgen.formats.runs import Finding, Total
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from reportgen.formats.runs import Evaluation, ScoredAnswer
@@ -57,38 +57,37 @@ def parse_score(cell: object) -> float | None:
 def parse_total(
     metric: str,
     cell: object,
+    messages: list[str],
     stderr: object = None,
     *,
     n: int | None = None,
-    higher_is_better: bool | None = None,
-) -> tuple[Total | None, list[str]]:
-    """Return a score of a whole benchmark, and its irregularities.
+    better: object = None,
+) -> Total | None:
+    """Return a score of a whole benchmark, None if it is no number; add irregularities to ``messages``.
 
-    Texts such as ``28.7±4.8`` yield only their first number: the second may be a standard error or half an
-    interval. A standard error such as ``N/A`` is missing, which is not an irregularity.
+    ``better`` is whether higher is better, if it is a truth value. Texts such as ``28.7±4.8`` yield only
+    their first number: the second may be a standard error or half an interval. A standard error such as
+    ``N/A`` is missing, which is not an irregularity.
     """
-    value, messages = parse_number(cell), list[str]()
+    value = parse_number(cell)
     if value is None and isinstance(cell, str) and (match := _PLUS_MINUS.fullmatch(cell)):
         value = float(match["value"].replace("\N{MINUS SIGN}", "-"))
         shown = shorten_cell(cell, _LONGEST_CELL)
         text = f'{shorten_cell(metric)} is the text "{shown}": {match["value"]} is read'
-        messages = [f"{text}, and {match['half']} is left out, since nothing says what interval it is"]
+        messages.append(f"{text}, and {match['half']} is left out, since nothing says what interval it is")
     if value is None or not math.isfinite(value):
-        if cell in (None, "", " "):
-            return None, []
-        shown = shorten_cell(cell, _LONGEST_CELL) or f"a {type(cell).__name__}"
-        return None, [f"{shorten_cell(metric)} is no number ({shown}): left out"]
+        if cell not in (None, "", " "):
+            shown = shorten_cell(cell, _LONGEST_CELL) or f"a {type(cell).__name__}"
+            messages.append(f"{shorten_cell(metric)} is no number ({shown}): left out")
+        return None
     error = parse_number(stderr)
     if error is not None and not (math.isfinite(error) and error >= 0):
         error = None
-    return Total(metric, value, error, n, higher_is_better), messages
+    return Total(metric, value, error, n, better if isinstance(better, bool) else None)
 
 
 # After the name of a metric: Evalchemy writes the second.
-_ERROR_ENDINGS: Final = ("_stderr", "_std_err")
-_PERCENT: Final = 100
-# Ratios whose relative difference is below this are equal up to rounding.
-_SAME: Final = 1e-9
+_ERROR: Final = re.compile(r"(?P<stem>.*)_(?:stderr|std_err)(?P<filter>,.*)?", re.DOTALL)
 
 
 def pair_errors(entry: Mapping[str, object]) -> dict[str, str | None]:
@@ -97,12 +96,8 @@ def pair_errors(entry: Mapping[str, object]) -> dict[str, str | None]:
     An error is named after its metric, ``acc`` and ``acc_stderr``, or after what this is a mean of:
     ``accuracy_avg`` and ``accuracy_std_err``. A filter may follow a comma.
     """
-    stems = {}
-    for key in entry:
-        name, comma, chosen = key.partition(",")
-        for ending in _ERROR_ENDINGS:
-            if name.endswith(ending):
-                stems[key] = name.removesuffix(ending), f"{comma}{chosen}"
+    found = {key: match for key in entry if (match := _ERROR.fullmatch(key))}
+    stems = {key: (match["stem"], match["filter"] or "") for key, match in found.items()}
     paired: dict[str, str | None] = {key: None for key in entry if key not in stems}
     for key, (stem, chosen) in stems.items():
         of_mean = [name for name in paired if name.startswith(f"{stem}_") and name.endswith(chosen)]
@@ -111,24 +106,43 @@ def pair_errors(entry: Mapping[str, object]) -> dict[str, str | None]:
     return paired
 
 
-def find_counts(entry: Mapping[str, object], problems: int | None = None) -> list[str]:
-    """Return the keys of counts in an object of scores: the number of problems, and of those solved.
+def leave_out_counts(entry: Mapping[str, object], messages: list[str]) -> dict[str, object]:
+    """Return an object of scores without counts and settings, which a message names.
 
-    Two whole numbers are counts if their ratio is another value of the object; in percent, if one is above
-    100, since 25 and 50 may be scores next to 50.
+    These have no standard error where another value has one, even if that is N/A; without any, their names
+    say so, as ``num_total`` does.
     """
-    known = ((key, None if isinstance(cell, bool) else parse_number(cell)) for key, cell in entry.items())
-    values = {key: value for key, value in known if value is not None and math.isfinite(value)}
-    whole = {key: value for key, value in values.items() if value >= 0 and value.is_integer()}
-    counts = {key for key, value in whole.items() if value == problems and value > 1}
-    whole |= {"": float(problems)} if problems else {}
-    for (part, solved), (total, count) in permutations(whole.items(), 2):
-        if 0 < solved < count:
-            shares = (solved / count, 100 * solved / count)[: 2 if count > _PERCENT else 1]
-            others = (value for key, value in values.items() if key not in {part, total})
-            if any(math.isclose(value, share, rel_tol=_SAME) for value in others for share in shares):
-                counts |= {part, total}
-    return [key for key in entry if key in counts]
+    errors = pair_errors(entry)
+    numbers = {key: value for key in errors if (value := parse_number(entry[key])) is not None}
+    others = [
+        key
+        for key, value in numbers.items()
+        if (not errors[key] if any(errors.values()) else names_no_score(key.partition(",")[0], value))
+    ]
+    if others:
+        what = "are counts or settings" if len(others) > 1 else "is a count or a setting"
+        messages.append(f"{join_names([*map(shorten_cell, others)])} {what} beside the scores, and left out")
+    return {key: cell for key, cell in entry.items() if key not in others}
+
+
+def read_totals(
+    entry: Mapping[str, object],
+    messages: list[str],
+    *,
+    n: int | None = None,
+    better: Mapping[str, object] | None = None,
+    label: Callable[[str], str] = as_word,
+) -> Iterator[Total]:
+    """Yield the scores in an object of a benchmark, with the standard errors beside them.
+
+    ``better`` says by metric, without its filter, whether higher is better; see ``parse_total``.
+    """
+    ways = better or {}
+    for key, error in pair_errors(entry).items():
+        higher = ways.get(key, ways.get(key.partition(",")[0]))
+        total = parse_total(label(key), entry[key], messages, entry.get(error or ""), n=n, better=higher)
+        if total:
+            yield total
 
 
 def parse_count(cell: object) -> int | None:
@@ -234,55 +248,6 @@ def warn_no_scores(counts: Mapping[str, int], where: str = "in") -> Iterator[str
     if counts:
         cells = format_count(sum(counts.values()), "value that is no score", "values that are no scores")
         yield f"{cells} {where} {list_shortened(counts)}: left out"
-
-
-_LONGEST_GROUP: Final = 60
-_MOST_GROUPS: Final = 50
-_LEAST_GROUPS: Final = 2
-_MOST_KEYS: Final = 20
-_Problem = TypeVar("_Problem")
-
-
-def name_groups(fields: Mapping[str, Any]) -> dict[str, str | None]:
-    """Return a problem's fields as group names: empty if missing, None if unsuitable as a name."""
-    names: dict[str, str | None] = {}
-    for key, value in fields.items():
-        whole = isinstance(value, str | int | None) or (isinstance(value, float) and value.is_integer())
-        text = as_word(value)
-        names[key] = text if whole and len(text) <= _LONGEST_GROUP else None
-    return names
-
-
-def find_slices(
-    problems: Mapping[_Problem, Mapping[str, str | None]], hidden: Collection[str] = ()
-) -> dict[_Problem, dict[str, str]]:
-    """Return for each problem the keys that group it, such as ``subject`` and ``level``; see ``name_groups``.
-
-    A key groups if its values are short words, whole numbers or truth values, if there are 2 to 50 of them,
-    and if at least half of the problems share theirs with another: ids and questions do not, and callers hide
-    the right answer.
-    """
-    values: dict[str, Counter[str]] = defaultdict(Counter)
-    excluded = set(hidden)
-    for groups in problems.values():
-        for key, text in groups.items():
-            if key in excluded:
-                continue
-            counts = values[key]
-            if text is None or (text not in counts and len(counts) == _MOST_GROUPS):
-                excluded.add(key)
-            elif text:
-                counts[text] += 1
-    names: dict[str, str] = {}
-    for key, counts in values.items():
-        alone = sum(count == 1 for count in counts.values())
-        shared = len(counts) >= _LEAST_GROUPS and alone * 2 <= sum(counts.values())
-        if shared and key not in excluded and len(names) < _MOST_KEYS:
-            names[key] = as_word(key)
-    return {
-        problem: {name: text for key, name in names.items() if (text := groups.get(key))}
-        for problem, groups in problems.items()
-    }
 
 
 # Metrics that count right answers; each answer is right or wrong, unless a standard error shows otherwise.
