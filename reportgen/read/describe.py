@@ -337,7 +337,7 @@ def _describe_layout(description: Description, source: Source, root: Path) -> De
         seed_by=seed_by,
         step_name="step" if step == "_step" else step,
         step_is_time=step_role in layout.kinds and layout.kinds[step_role].name == "TIME",
-        settings=suggest_files(layout, settings, description.path) | suggest_for_table(source, root, steps),
+        settings=suggest_files(layout, settings) | suggest_for_table(source, root, steps),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
+from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -27,23 +28,18 @@ if TYPE_CHECKING:
     from reportgen.read.tables.layout import Layout, Survey
 
 
-# Words before a number that mean a repetition; other numbers are as often sizes or rates.
-_WORDS: Final = "run|rep|repeat|replicate|repetition|trial|try|attempt|version|rollout"
-# What follows the point of 0.1 or the sign of 1e-3 belongs to a value.
-_MARK: Final = rf"(?:[_.\- ]|(?<![A-Za-z]))(?:{_WORDS})[_.\- ]?|[_ ]|(?<!\d)\.|(?<!\de)-|"
-_PART: Final = re.compile(
-    rf"(?P<series>.*?)(?P<mark>{_MARK})(?P<run>[0-9]+)(?P<end>\.[A-Za-z].*)?", re.IGNORECASE
+# What may stand between a series and the number of a run. Other numbers are as often sizes or rates, and what
+# follows the point of 0.1 or the sign of 1e-3 belongs to a value.
+_WORD: Final = r"run|rep|repeat|trial|version|s"
+_NUMBER: Final = re.compile(
+    rf"(?P<series>.*?)(?P<mark>(?:^|[/_ ]|(?<!\d)\.|(?<!\de)-)(?:(?P<word>{_WORD})[_.\- ]?)?)(?P<run>[0-9]+)",
+    re.IGNORECASE,
 )
-_WORD: Final = re.compile(rf"({_WORDS})(.*)", re.IGNORECASE)
-# Folders that name no method.
-_PLAIN: Final = frozenset(("runs", "run", "logs", "log", "lightning_logs", "outputs", "output", "results"))
 # Escaped as a character class, since YAML would double backslashes, or with one if that is impossible.
 _SPECIAL: Final = re.compile(r"([.$*+?{}|()])|([\[\]^\\])")
 _RUN_GROUP, _SERIES_GROUP, _SEED_GROUP = "(?P<run>[0-9]+)", "(?P<series>.+)", "(?P<seed>[0-9]+)"
 # Runs of loggers also have the run.
 _GIVEN: Final = ["series", "seed"]
-# The number of a seed, after the word or letter for it.
-_SEED: Final = re.compile(r"(?:seed|s)[\s_\-=:.#]*(\d+)", re.IGNORECASE)
 # Origins of series that rest on names or paths alone.
 _PATHS: Final = frozenset(("their names", "their folders", "folders and names", "the names of files"))
 
@@ -59,64 +55,46 @@ class NumberedRuns(NamedTuple):
 def detect_numbered_runs(paths: Sequence[str], source: str) -> NumberedRuns | None:
     """Return runs as repetitions of a few series if their paths show that, or None.
 
-    All paths must have the same form, some must differ in one number alone, and a word such as ``run`` or
-    ``version`` must precede the numbers, or those of each series count up from 0 or 1. ``source`` names the
-    series of runs that differ in the number only.
+    All paths must have the same form, some must differ in one number alone, and a word such as ``run`` must
+    precede the numbers, or those of each series count up from 0 or 1. ``source`` names runs without a series.
     """
-    parts = [PurePosixPath(path).parts for path in paths]
-    if len({len(one) for one in parts}) != 1:
-        return None
-    differing = [index for index in range(len(parts[0])) if len({one[index] for one in parts}) > 1]
-    for index in reversed(differing):
-        others = [other for other in differing if other != index]
-        matches = [match for one in parts if (match := _PART.fullmatch(one[index]))]
-        uniform = len({(match["mark"], match["end"]) for match in matches}) == 1
-        if len(matches) == len(parts) and len(others) <= 1 and uniform:
-            return _build_pattern(parts, others, index, matches, source)
-    return None
-
-
-def _build_pattern(
-    parts: Sequence[tuple[str, ...]],
-    others: Sequence[int],
-    index: int,
-    matches: Sequence[re.Match[str]],
-    source: str,
-) -> NumberedRuns | None:
-    """Build the pattern of numbers in one part of the paths, with series before them or in another part."""
-    mark, end = matches[0]["mark"], _escape(matches[0]["end"] or "")
-    pattern, rename = [_escape(part) for part in parts[0]], {}
-    pattern[index] = f"{_escape(mark)}{_RUN_GROUP}{end}"
-    before = {match["series"] for match in matches}
-    if others and (before == {""} or (mark and len(before) == 1)):
-        # The same words before all numbers, such as an environment, if any, and series in another part.
-        series = [one[others[0]] for one in parts]
-        pattern[others[0]] = "(?P<series>[^/]+)"
-        pattern[index] = _escape(before.pop()) + pattern[index]
-    elif before != {""}:
-        if others or not mark:
-            return None
-        series = [match["series"] for match in matches]
-        pattern[index] = f"{_SERIES_GROUP}{pattern[index]}"
-    elif index > 0:
-        series = [parts[0][index - 1]] * len(parts)
-        pattern[index - 1] = f"(?P<series>{pattern[index - 1]})"
-        rename = {series[0]: source} if series[0] in _PLAIN else {}
-    elif word := _WORD.fullmatch(mark):
-        series, rename = [word[1]] * len(parts), {word[1]: source}
-        pattern[index] = f"(?P<series>{word[1]}){_escape(word[2])}{_RUN_GROUP}{end}"
-    else:
+    tail = _find_common_tail(paths)
+    matches = [match for path in paths if (match := _NUMBER.fullmatch(path.removesuffix(tail)))]
+    if len(matches) < len(paths) or len({match["mark"].casefold() for match in matches}) != 1:
         return None
     runs: dict[str, list[int]] = defaultdict(list)
-    for name, match in zip(series, matches, strict=True):
-        runs[name].append(int(match["run"]))
+    for match in matches:
+        runs[match["series"]].append(int(match["run"]))
     # Repetitions have each number once, and count up unless a word marks them.
     numbers = [sorted(several) for several in runs.values()]
     distinct = all(len(set(several)) == len(several) for several in numbers)
     counted = all(several in ([*range(len(several))], [*range(1, len(several) + 1)]) for several in numbers)
-    if len(numbers) == len(parts) or not distinct or not (counted or _WORD.search(mark)):
+    mark, word = matches[0]["mark"], matches[0]["word"]
+    if len(numbers) == len(paths) or not distinct or not (counted or word):
         return None
-    return NumberedRuns("/".join(pattern), rename, len(runs))
+    end = f"{_RUN_GROUP}{_escape(tail)}"
+    if len(runs) == 1:
+        folder, between, series = matches[0]["series"].rpartition("/")
+        if series:
+            return NumberedRuns(
+                f"{_escape(folder + between)}(?P<series>{_escape(series)}){_escape(mark)}{end}", {}, 1
+            )
+        after = mark[len(word or "") :]
+        return NumberedRuns(f"(?P<series>{word}){_escape(after)}{end}", {word: source}, 1) if word else None
+    head = re.sub("[^/]*$", "", _find_common_start(list(runs)))
+    same = re.sub("^[^/]*", "", _find_common_start([one[::-1] for one in runs])[::-1])
+    return NumberedRuns(f"{_escape(head)}{_SERIES_GROUP}{_escape(same + mark)}{end}", {}, len(runs))
+
+
+def _find_common_tail(paths: Sequence[str]) -> str:
+    """Return what all paths end in, from a file's suffix or a folder on."""
+    common = _find_common_start([path[::-1] for path in paths])[::-1]
+    return re.sub(r"^[^./]*(\.(?![A-Za-z])[^./]*)*", "", common)
+
+
+def _find_common_start(texts: Sequence[str]) -> str:
+    same = takewhile(lambda signs: len(set(signs)) == 1, zip(*texts, strict=False))
+    return "".join(signs[0] for signs in same)
 
 
 def _escape(text: str) -> str:
@@ -155,10 +133,8 @@ def report_file_names(location: Location, settings: SourceSettings, survey: Surv
         return
     if is_named_by_files(layout, settings):
         message = f"series and seeds come from the names of files: {list_names(layout.series)}"
-        pattern = _build_seed_pattern(layout, paths)
         groups = f"change it with files: and groups such as {_SERIES_GROUP} and {_SEED_GROUP}"
-        advice = f"Confirm or change it with files: {pattern} in source.yml"
-        advice = advice if pattern else f"Confirm it with series_from: name in source.yml, or {groups}"
+        advice = f"Confirm it with series_from: name in source.yml, or {groups}"
     elif not any((*astuple(layout.roles)[:3], settings.files, layout.spread, layout.outcomes, layout.totals)):
         numbered = detect_numbered_runs(paths, settings.title or location.name) if len(paths) > 1 else None
         if numbered and numbered.series < len(paths):
@@ -173,12 +149,10 @@ def report_file_names(location: Location, settings: SourceSettings, survey: Surv
         yield Diagnostic(location.place, message, advice, Stage.DATA, Severity.WARNING)
 
 
-def suggest_files(layout: Layout, settings: SourceSettings, top: str) -> dict[str, object]:
-    """Suggest the keys that give tables the series and seeds in their names, if they have any."""
-    named = is_named_by_files(layout, settings)
-    pattern = _build_seed_pattern(layout, _list_paths(layout, top)) if named else ""
-    confirmed = not named or is_confirmed_by_name(layout, settings)
-    return {"files": pattern} if pattern else {} if confirmed else {"series_from": "name"}
+def suggest_files(layout: Layout, settings: SourceSettings) -> dict[str, object]:
+    """Suggest the key that confirms series and seeds in the names of tables, if they have any."""
+    confirmed = not is_named_by_files(layout, settings) or is_confirmed_by_name(layout, settings)
+    return {} if confirmed else {"series_from": "name"}
 
 
 def is_confirmed_by_name(layout: Layout, settings: SourceSettings) -> bool:
@@ -196,24 +170,6 @@ def is_named_by_files(layout: Layout, settings: SourceSettings) -> bool:
 
 def _list_paths(layout: Layout, top: str) -> list[str]:
     return list(dict.fromkeys(file.path.removeprefix(f"{top}/") for file in layout.files))
-
-
-def _build_seed_pattern(layout: Layout, paths: Sequence[str]) -> str:
-    """Build a pattern for ``files:`` that gives tables their series and seeds, empty if impossible."""
-    given_by_path = {file.path: {name: values[0] for name, values in file.given} for file in layout.files}
-    given = list(given_by_path.values())
-    for path, known in zip(paths, given, strict=True):
-        series = re.search(rf"(?<![^\W_]){re.escape(known['series'] or '')}(?![^\W_])", path)
-        seeds = list(_SEED.finditer(path))
-        if known["seed"] is None or not (series and seeds):
-            continue
-        parts = sorted([(*series.span(), _SERIES_GROUP), (*seeds[-1].span(1), _SEED_GROUP)])
-        (start, stop, first), (again, end, second) = parts
-        before, between, after = map(_escape, (path[:start], path[stop:again], path[end:]))
-        pattern = f"{before}{first}{between}{second}{after}"
-        matches = [re.fullmatch(pattern, path) for path in paths]
-        return pattern if [match and match.groupdict() for match in matches] == given else ""
-    return ""
 
 
 def suggest_repetitions(settings: SourceSettings, description: Description) -> dict[str, object]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from functools import lru_cache
 from itertools import compress
 from pathlib import PurePosixPath
@@ -24,15 +23,12 @@ if TYPE_CHECKING:
 
 
 _BETWEEN: Final = r"\s/_\-.,;:=+()\[\]"
+# ``Seed-1.5`` is the name of a model.
 _SEED: Final = re.compile(
-    rf"(?<![^{_BETWEEN}])(?:(?P<word>random|rng|global|train|training|torch|np)[_\-. ]?)?"
-    r"seed[\s_\-=:.#]*(?P<seed>\d+)"
-    # ``Seed-1.5`` is the name of a model.
-    rf"(?![^{_BETWEEN}]|\.\d)",
-    re.IGNORECASE,
+    rf"(?<![^{_BETWEEN}])seed[\s_\-=:.#]*(?P<seed>\d+)(?![^{_BETWEEN}]|\.\d)", re.IGNORECASE
 )
-# ``s3`` may also name a model or a store, so it counts only if other runs have another number there.
-_SHORT_SEED: Final = re.compile(rf"(?<![^{_BETWEEN}])s(?P<seed>\d+)(?![^{_BETWEEN}])", re.IGNORECASE)
+# ``s3`` may also name a model, a stage or a store, so it counts only where something else says so.
+_SHORT_SEED: Final = re.compile(rf"(?<![^{_BETWEEN}])s(?P<seed>\d+)(?=/|$)", re.IGNORECASE)
 _BEHIND: Final = re.compile(r"[\s/_\-.,;:=+]+$")
 _BEFORE: Final = re.compile(r"^[\s/_\-.,;:=+]+")
 _FILE: Final = re.compile(r"\.[A-Za-z][A-Za-z0-9]*")
@@ -66,6 +62,7 @@ SCHEMES: Final = {
     "groups and names": ("group", "name"),
 }
 _NAMES: Final = frozenset(("name", "folder"))
+_PLACES: Final = _NAMES | {"group"}
 _MOST_KEYS: Final = 3
 _LONGEST: Final = 60
 # Parts of the names of settings that belong to one start of a run, or do not affect its values.
@@ -86,9 +83,10 @@ _TIME: Final = re.compile(r"\d{4}-\d\d-\d\d[T _-]\d\d[-:.]?\d\d([-:.]?\d\d)?|\d{
 
 
 @lru_cache(4096)
-def split_seed(label: str, *, short: bool = False) -> tuple[str, str | None]:
-    """Split off the last seed of a label: ``seed_3``, ``seed3``, ``-seed=3``, if short ``s3``."""
-    found = list((_SHORT_SEED if short else _SEED).finditer(label))
+def split_seed(label: str, known: str | None = None) -> tuple[str, str | None]:
+    """Split off the last seed of a label: ``seed_3``, ``-seed=3``; ``s3`` if 3 is known to be the seed."""
+    short = [match for match in _SHORT_SEED.finditer(label) if known == str(int(match["seed"]))]
+    found = list(_SEED.finditer(label)) or short
     if not found:
         return label, None
     before, after = label[: found[-1].start()], label[found[-1].end() :]
@@ -100,18 +98,10 @@ def split_seed(label: str, *, short: bool = False) -> tuple[str, str | None]:
     return left + between + right, str(int(found[-1]["seed"]))
 
 
-def split_short_seeds(labels: Sequence[str]) -> list[tuple[str, str | None]] | None:
-    """Split off seeds such as ``s3`` from labels, or return None unless some differ in it alone."""
-    split = [split_seed(label, short=True) for label in labels]
-    seeds: dict[str, list[str]] = defaultdict(list)
-    for rest, seed in split:
-        if seed is not None:
-            seeds[rest].append(seed)
-    # If some labels have no seed, every label with one must differ from another in it alone.
-    quantify = all if any(seed is None for _, seed in split) else any
-    several = quantify(len(group) > 1 for group in seeds.values())
-    clear = all(len(set(group)) == len(group) for group in seeds.values())
-    return split if seeds and several and clear else None
+def find_named_seed(text: str) -> str | None:
+    """Return the seed in a name that is known to have one, also as ``s3``; None if there is none."""
+    found = list(_SEED.finditer(text)) or list(_SHORT_SEED.finditer(text))
+    return str(int(found[-1]["seed"])) if found else None
 
 
 def shorten_paths(paths: Iterable[str]) -> list[str]:
@@ -322,105 +312,33 @@ def is_setting_number(name: str) -> bool:
     return is_setting_text(name) and not (is_role or is_measured or describes_model(name))
 
 
-class Labels(Struct, frozen=True):
-    """Possible series, or seeds, of all runs: one value per run."""
+def join_labels(
+    candidates: Sequence[Candidate],
+    keys: Sequence[str],
+    seeds: Sequence[str | None],
+    source: str,
+    folders: Sequence[str] = (),
+) -> tuple[tuple[str | None, ...], bool]:
+    """Join the values of each run under keys of ``series_from``, and return whether seeds were split off.
 
-    values: tuple[str | None, ...]
-    by: str  # what they are, as words after "by"
-    guessed: bool = False  # whether they are a guess
-    keys: tuple[str, ...] = ()  # their keys in ``series_from``, for a guess that uses settings
-
-
-class Scheme(Struct, frozen=True):
-    """A way to name the series of all runs: by the texts of each key, one text per run."""
-
-    keys: tuple[str, ...]  # as in ``series_from``
-    by: str  # what they are, as words after "by"
-    texts: tuple[tuple[str | None, ...], ...]
-
-    def join(self, source: str, *, short: bool) -> tuple[tuple[str | None, ...], tuple[str | None, ...]]:
-        """Return the label of each run without its seed, and the seed; ``short`` ones such as ``s3``, too.
-
-        A run that is called by its seed alone has the label of the source; beside runs that have a label,
-        ``random_seed1`` is one of "random".
-        """
-        is_named = not _NAMES.isdisjoint(self.keys)
-        split = [
-            [split_seed(text or "") if key in _NAMES else (text or "", None) for text in texts]
-            for key, texts in zip(self.keys, self.texts, strict=True)
-        ]
-        runs = [tuple(zip(*pairs, strict=True)) for pairs in zip(*split, strict=True)]
-        between = " " if {*SCHEMES.values()} & {self.keys} else ", "
-        labels = [between.join(filter(None, parts)) for parts, _ in runs]
-        seeds = [next(filter(None, reversed(found)), None) for _, found in runs]
-        if is_named and any(labels):
-            joined = [" ".join(filter(None, texts)) for texts in zip(*self.texts, strict=True)]
-            labels = [label or _find_word(text) for label, text in zip(labels, joined, strict=True)]
-        if short and is_named:
-            labels, seeds = split_rest(labels, seeds)
-        return tuple(label or (source if is_named else None) for label in labels), tuple(seeds)
-
-
-def _find_word(text: str) -> str:
-    """Return the word of a text that is a seed alone: "random" of ``random_seed1``."""
-    found = _SEED.fullmatch(text)
-    return (found and found["word"]) or ""
-
-
-def split_rest(labels: Sequence[str], seeds: Sequence[str | None]) -> tuple[list[str], list[str | None]]:
-    """Split short seeds off the labels of runs without a seed: some may be called seed1, and others s1."""
-    left, found = list(labels), list(seeds)
-    rest = [index for index, seed in enumerate(seeds) if seed is None]
-    if short := split_short_seeds([labels[index] for index in rest]):
-        for index, (label, seed) in zip(rest, short, strict=True):
-            left[index], found[index] = label, seed
-    return left, found
-
-
-def list_schemes(candidates: Sequence[Candidate]) -> list[Scheme]:
-    """Return the possible series of all runs, the simplest first."""
-    names, groups = [one.run.name for one in candidates], [one.run.group for one in candidates]
-    folders = [one.folder for one in candidates]
-    if not any(names):
-        return [Scheme(("folder",), "their folders", (tuple(folders),))]
-    apart = len(set(groups)) > 1 and all(groups)
-    # Ids in folders are no help for runs that have names.
-    plain = shorten_paths(one.plain_path for one in candidates)
-    schemes = [(by, keys) for by, keys in SCHEMES.items() if "group" not in keys or apart]
-    return [make_scheme(candidates, keys, by, plain) for by, keys in schemes]
-
-
-def make_scheme(
-    candidates: Sequence[Candidate], keys: Sequence[str], by: str, folders: Sequence[str] = ()
-) -> Scheme:
-    """Return the texts of all runs by keys of ``series_from``; a number follows its name.
-
-    Folders have no ids unless nothing else differs, and a run that lacks its only text has another.
+    A number follows its name. Folders have no ids unless nothing else differs, and a run without its only
+    text has another. A run that is called by its seed alone has the label of the source.
     """
     if not folders:
         plain = shorten_paths(one.plain_path for one in candidates)
         folders = plain if any(plain) else [one.folder for one in candidates]
-    texts: dict[str, tuple[str | None, ...]] = {}
-    for key in keys:
-        found = [_look_up(one, key) for one in candidates]
-        texts[key] = tuple(text if word or not text else f"{key}={text}" for text, word in found)
-    if "folder" in texts:
-        texts["folder"] = tuple(folders)
-    if len(texts) == 1 and _NAMES & texts.keys():
-        ((key, own),) = texts.items()
-        others = [one.folder if key == "name" else one.run.name for one in candidates]
-        texts[key] = tuple(text or other for text, other in zip(own, others, strict=True))
-    return Scheme(tuple(texts), by, tuple(texts.values()))
-
-
-def join_values(candidate: Candidate, folder: str, keys: Sequence[str], source: str) -> str | None:
-    """Join a run's values under several names; a number follows its name."""
-    parts = []
-    for name in keys:
-        value, is_word = _look_up(candidate, name)
-        value = folder if name == "folder" else value
-        if name == "folder" or (name == "name" and value is not None):
-            value = split_seed(value or "")[0] or source
-        if value:
-            parts.append(value if is_word else f"{name}={value}")
-    return ", ".join(parts) or None
+    between, is_split = " " if set(keys) <= _PLACES else ", ", False
+    labels = []
+    for one, folder, seed in zip(candidates, folders, seeds, strict=True):
+        parts = []
+        for key in keys:
+            value, is_word = _look_up(one, key)
+            if key in _NAMES:
+                other = one.folder if key == "name" else one.run.name
+                text = (folder if key == "folder" else value) or (other if len(keys) == 1 else "")
+                value, found = split_seed(text, seed)
+                is_word, is_split = is_word or key == "folder", is_split or found is not None
+            if value:
+                parts.append(value if is_word else f"{key}={value}")
+        labels.append(between.join(parts) or (None if _NAMES.isdisjoint(keys) else source))
+    return tuple(labels), is_split

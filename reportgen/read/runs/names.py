@@ -1,10 +1,9 @@
-"""Series, seed and run of imported runs and evaluations: as the settings say, otherwise as found.
+"""Series, seed and run of imported runs and evaluations: as the settings say, otherwise what differs.
 
-The seed is that of a run's configuration, otherwise that in its name or folder (``seed_3``, ``-seed=3``, and
-``s3`` if other runs differ in it alone). The series of an evaluation is its model. That of a run is its name
-or, if names are missing or do not distinguish runs, its folder, both without the seed; or its group, if names
-make each run a series and groups combine runs of different seeds. A run without a known seed does not prevent
-the others from being combined.
+The seed is that of a run's configuration, otherwise that in its name or folder (``seed_3``, ``-seed=3``). The
+series of an evaluation is its model. That of a run is its name or, if names are missing or do not distinguish
+runs, its folder, both without the seed; or its group, if names make each run a series and groups combine runs
+of different seeds. Nothing else is guessed: what these do not distinguish is reported.
 """
 
 from __future__ import annotations
@@ -16,19 +15,18 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reportgen.core.errors import Diagnostic, Severity, Stage
+from reportgen.formats.messages import list_names
 from reportgen.read.runs.labels import (
     SCHEMES,
     Candidate,
-    Labels,
     find_config_seed,
     find_differences,
+    find_named_seed,
     get_value,
-    join_values,
-    list_schemes,
-    make_scheme,
+    join_labels,
     parse_seed,
     shorten_paths,
-    split_rest,
     split_seed,
 )
 from reportgen.read.runs.stored import StoredRun
@@ -36,7 +34,8 @@ from reportgen.read.runs.stored import StoredRun
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
-    from reportgen.read.runs.labels import Differences, Scheme
+    from reportgen.core.errors import SourceLocation
+    from reportgen.read.runs.labels import Differences
     from reportgen.settings.source import SourceSettings
 
 
@@ -62,16 +61,27 @@ class Naming(Struct, frozen=True):
     guessed: bool = False  # whether a name or folder was split, or a group used as a series
     indistinct: Groups = ()  # runs that have the same series and seed
     resumed: Groups = ()  # runs that are parts of one
-    mixed: Groups = ()  # runs of a guessed series that differ in more than their seeds
-    seedless: tuple[int, ...] = ()  # runs that are separate series since their seed is unknown
-    keys: tuple[str, ...] = ()  # ``series_from`` for a guess that uses settings
+    mixed: Groups = ()  # runs of a series that nobody chose and that differ in more than their seeds
+    keys: tuple[str, ...] = ()  # ``series_from`` for series by settings that differ
+    numbered: bool = False  # whether series differ in ``s1`` and ``s2`` alone, and may be seeds
+    seedless: tuple[int, ...] = ()  # runs without a seed, if the others would be combined by theirs
+
+
+class _Labels(Struct, frozen=True):
+    """Series, or seeds, of all runs: one value per run."""
+
+    values: tuple[str | None, ...]
+    by: str  # what they are, as words after "by"
+    guessed: bool = False
+    keys: tuple[str, ...] = ()  # ``series_from`` for series by settings that differ
 
 
 def name_runs(candidates: Sequence[Candidate], settings: SourceSettings, source: str) -> Naming:
     """Name all runs, given in the order of writing; ``source`` is the series of runs without a name."""
     # A run that was killed before it logged anything does not affect the names of the others.
     informative = [one for one in candidates if one.run.metrics or one.run.totals] or candidates
-    series, seeds, seedless = _find_names(informative, settings, source)
+    seeds = _find_seeds(informative, settings)
+    series = _find_series(informative, seeds, settings, source)
     logged = dict(zip(map(id, informative), zip(series.values, seeds.values, strict=True), strict=True))
     times = [candidate.run.begins or 0.0 for candidate in candidates]
     ids = _group_equal(_make_id(candidate) or index for index, candidate in enumerate(candidates))
@@ -85,25 +95,46 @@ def name_runs(candidates: Sequence[Candidate], settings: SourceSettings, source:
     equal: list[Hashable] = []
     together: list[Hashable] = []
     for index, (one, name) in enumerate(zip(candidates, names, strict=True)):
-        key, later = (name.series, one.run.benchmark), begins[index] != index
+        key, counts = (name.series, one.run.benchmark), begins[index] == index and id(one) in logged
         stated = get_value(one, settings.run_from) if settings.run_from else one.labels.get("run")
-        equal.append(index if later or (name.seed is None and chosen) else (*key, name.seed, stated))
-        together.append(index if later or id(one) not in logged else key)
+        equal.append((*key, name.seed, stated) if counts and (name.seed or not chosen) else index)
+        together.append(key if counts else index)
     guided = chosen or any("series" in one.labels for one in candidates)
+    indistinct = tuple(group for group in _group_equal(equal) if len(group) > 1)
     mixed = [group for group in _group_equal(together) if not (guided or known.is_repeated(group))]
-    indistinct = [group for group in _group_equal(equal) if len(group) > 1]
-    distinct = (tuple(index for index in group if id(candidates[index]) in logged) for group in indistinct)
     return Naming(
         names=names,
         series_by=series.by,
         seed_by=seeds.by if any(seeds.values) else "",
         guessed=series.guessed or (seeds.guessed and any(seeds.values)),
-        indistinct=tuple(group for group in distinct if len(group) > 1),
+        indistinct=indistinct,
         resumed=resumed,
         mixed=tuple(group for group in mixed if group not in indistinct),
-        seedless=tuple(index for index, one in enumerate(candidates) if id(one) in seedless),
         keys=series.keys,
+        numbered=not guided and _is_numbered(names, known),
+        seedless=() if guided else _find_seedless(candidates, names, settings, source),
     )
+
+
+def _is_numbered(names: Sequence[RunName], known: Differences) -> bool:
+    """Return whether series with the same settings, as far as known, differ in ``s1`` and ``s2`` alone."""
+    found = [None if name.seed else find_named_seed(name.series) for name in names]
+    rests = [split_seed(name.series, seed)[0] for name, seed in zip(names, found, strict=True)]
+    groups = [[index for index in group if found[index]] for group in _group_equal(rests)]
+    return any(len({found[index] for index in group}) > 1 and known.is_repeated(group) for group in groups)
+
+
+def _find_seedless(
+    candidates: Sequence[Candidate], names: Sequence[RunName], settings: SourceSettings, source: str
+) -> tuple[int, ...]:
+    """Return the runs without a seed because of which the others are series of their own, if any are."""
+    logged = [index for index, one in enumerate(candidates) if one.run.metrics and not one.run.evaluated]
+    seeded = [index for index in logged if names[index].seed is not None]
+    if not 0 < len(seeded) < len(logged):
+        return ()
+    others = name_runs([candidates[index] for index in seeded], settings, source)
+    is_fewer = len({name.series for name in others.names}) < len({names[index].series for index in seeded})
+    return tuple(index for index in logged if index not in seeded) if is_fewer else ()
 
 
 def name_alone(
@@ -149,29 +180,36 @@ def _list_namings(
     )
     fields = [key for key in ("name", "group", "model") if any(get_value(one, key) for one in candidates)]
     there = {"folder", *fields, *configured, *naming.keys}
-    series: list[tuple[str, ...]] = [*SCHEMES.values(), ("group",), ("model",), naming.keys]
-    series = (
-        [_list_keys(settings)]
-        if settings.series_from
-        else [keys for keys in series if there.issuperset(keys)]
-    )
-    seeds = [key for key in ("name", "folder", *configured) if key in there and not settings.seed_from]
-    for keys, seed, run in product(
-        filter(None, series), (None, *seeds), (None, *filter(there.__contains__, runs))
+    ways = [*SCHEMES.values(), ("group",), ("model",), *filter(None, [naming.keys])]
+    ways = [keys for keys in ways if there.issuperset(keys)]
+    series: list[object] = [keys[0] if len(keys) == 1 else [*keys] for keys in ways]
+    seeds = [key for key in ("name", "folder", *configured) if key in there]
+    for values in product(
+        [None] if settings.series_from else series,
+        [None, *([] if settings.seed_from else seeds)],
+        [None, *filter(there.__contains__, runs)],
     ):
-        chosen: dict[str, object] = (
-            {} if settings.series_from else {"series_from": keys[0] if len(keys) == 1 else [*keys]}
-        )
-        chosen |= ({"seed_from": seed} if seed else {}) | ({"run_from": run} if run else {})
+        keys = zip(("series_from", "seed_from", "run_from"), values, strict=True)
+        chosen = {key: value for key, value in keys if value}
         new = name_runs(candidates, settings.model_copy(update=chosen), source)
         if new.names == naming.names and not new.guessed:
             yield chosen, new
 
 
-def advise_confirmation(keys: Mapping[str, object]) -> str:
-    """Return the next step of a warning of guessed names; ``keys`` are those of ``find_confirmation``."""
-    lines = write_keys(keys) or "series_from: and seed_from:, or with files: and groups,"
-    return f"Confirm or change it with {lines} in source.yml"
+def warn_guessed(naming: Naming, keys: Mapping[str, object], place: SourceLocation) -> Iterator[Diagnostic]:
+    """Warn of guessed names, which ``keys`` of ``find_confirmation`` state, and of seeds such as ``s1``."""
+    series = list_names(dict.fromkeys(name.series for name in naming.names))
+    if naming.guessed:
+        seeds = f", and seeds by {naming.seed_by}" if naming.seed_by else ""
+        message = f"series were distinguished by {naming.series_by}{seeds}: {series}"
+        lines = write_keys(keys) or "series_from: and seed_from:, or with files: and groups,"
+        advice = f"Confirm or change it with {lines} in source.yml"
+        yield Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)
+    if naming.numbered:
+        way = "folder" if naming.series_by == "their folders" else "name"
+        message = f"series that differ in s and a number alone are not combined: {series}"
+        advice = f"If these are seeds, say series_from: {way} and seed_from: {way} in source.yml; if not, "
+        yield Diagnostic(place, message, f"{advice}say series_from: {way}", Stage.DATA, Severity.WARNING)
 
 
 def write_keys(keys: Mapping[str, object]) -> str:
@@ -205,147 +243,119 @@ def _name_each(
     begins: Sequence[int],
 ) -> tuple[RunName, ...]:
     """Return names with a unique run in each series; parts of one run are named after the first."""
-    keys = _list_keys(settings)
     names: list[RunName] = []
     for one in candidates:
-        series, seed = known.get(id(one), (None, None))
-        if id(one) not in known:
+        if id(one) in known:
+            series, seed = known[id(one)]
+        else:
             # A run without values is named by its own data only.
-            series = join_values(one, one.folder, keys, "") or one.labels.get("series")
-            seed = _get_seed(one, settings.seed_from) if settings.seed_from else one.labels.get("seed")
-            seed = seed or parse_seed(one.run.seed) or find_config_seed(one.run.config)
-        # A missing name matters only if the run logged anything.
-        own = "" if one.run.metrics else one.run.name or one.folder
+            seed = one.labels.get("seed") or _get_seed(one, settings) or _get_configured_seed(one)
+            joined, _ = join_labels([one], _list_keys(settings), [seed], "", [one.folder])
+            series = joined[0] or one.labels.get("series") or one.run.name or one.folder
         label = get_value(one, settings.run_from) if settings.run_from else one.labels.get("run")
         label = label or one.run.name or one.folder or one.run.id
-        names.append(RunName(series or own or UNNAMED, label, seed))
+        names.append(RunName(series or UNNAMED, label, seed))
     labels = {
         index: (names[index].series, candidates[index].run.benchmark, names[index].run) for index in begins
     }
     shared = Counter(labels.values())
     seen: Counter[tuple[str, str, str]] = Counter()
     runs: dict[int, str] = {}
-    for index, label_key in labels.items():
-        name, benchmark, label = label_key
-        run = (candidates[index].folder or label) if shared[label_key] > 1 else label
+    for index, (name, benchmark, label) in labels.items():
+        run = (candidates[index].folder or label) if shared[name, benchmark, label] > 1 else label
         seen[name, benchmark, run] += 1
         count = seen[name, benchmark, run]
         runs[index] = run if count == 1 else f"{run} ({count})"
     return tuple(replace(name, run=runs[begin]) for name, begin in zip(names, begins, strict=True))
 
 
-def _find_names(
-    candidates: Sequence[Candidate], settings: SourceSettings, source: str
-) -> tuple[Labels, Labels, frozenset[int]]:
-    """Return series and seeds of all runs, and the ``id`` of each run that is a series for lack of a seed.
-
-    The settings of such a run are unknown, so it may repeat any other run, or none.
-    """
-    series, seeds = _find_series(candidates, settings, source)
-    seeded = [index for index, seed in enumerate(seeds.values) if seed is not None]
-    if settings.series_from or not 0 < len(seeded) < len(candidates):
-        return series, seeds, frozenset()
-    found, own = _find_series([candidates[index] for index in seeded], settings, source)
-    if len({*found.values}) >= len({series.values[index] for index in seeded}):
-        return series, seeds, frozenset()
-    names, values = dict(zip(seeded, found.values, strict=True)), dict(zip(seeded, own.values, strict=True))
-    rest = [index for index in range(len(candidates)) if index not in names]
-    for index in rest:
-        name = series.values[index]
-        names[index] = candidates[index].folder or name if name in found.values else name
-    return (
-        replace(found, values=tuple(names[index] for index in range(len(candidates)))),
-        replace(own, values=tuple(values.get(index) for index in range(len(candidates)))),
-        frozenset(id(candidates[index]) for index in rest),
-    )
-
-
 def _find_series(
-    candidates: Sequence[Candidate], settings: SourceSettings, source: str
-) -> tuple[Labels, Labels]:
-    """Return the series of all runs and their seeds, which may come from the labels of series."""
-    seeds = _find_seeds(candidates, settings)
-    known = find_differences(candidates)
+    candidates: Sequence[Candidate], seeds: _Labels, settings: SourceSettings, source: str
+) -> _Labels:
+    """Return the series of all runs: as chosen, otherwise the first way that distinguishes most of them."""
     if keys := _list_keys(settings):
-        by = " and ".join(f'"{name}"' for name in keys)
-        series, seeds = _read_labels(make_scheme(candidates, keys, by), seeds, source, known)
-        return replace(series, guessed=False), seeds
+        values, _ = join_labels(candidates, keys, seeds.values, source)
+        return _Labels(values, " and ".join(f'"{name}"' for name in keys))
     if any("series" in one.labels for one in candidates):
-        return Labels(tuple(one.labels.get("series") for one in candidates), _PATTERN), seeds
+        return _Labels(tuple(one.labels.get("series") for one in candidates), _PATTERN)
     if all(one.run.model for one in candidates):
-        return Labels(tuple(one.run.model for one in candidates), "the model"), seeds
-    schemes = list_schemes(candidates)
-    tried = [_read_labels(scheme, seeds, source, known) for scheme in schemes]
-    clashes = [_count_clashes(candidates, *labels, known) for labels in tried]
-    index = clashes.index(min(clashes))
-    series, seeds = tried[index]
-    added = known.choose_keys([name or "" for name in series.values]) if clashes[index] else ()
+        return _Labels(tuple(one.run.model for one in candidates), "the model")
+    known = find_differences(candidates)
+    series, count = _distinguish(candidates, seeds, known, source)
+    added = known.choose_keys([name or "" for name in series.values]) if count else ()
     if added:
-        # Settings added to the labels may distinguish runs that are not repetitions.
-        keys, by = (*schemes[index].keys, *added), f"{schemes[index].by} with {' and '.join(added)}"
-        more, own = _read_labels(make_scheme(candidates, keys, by), seeds, source, known)
-        if all(map(known.is_repeated, _group_equal(more.values))):
-            return replace(more, guessed=True, keys=keys), own
+        # Settings in which runs of one name differ, if they leave repetitions only.
+        keys = (*series.keys, *added)
+        values, _ = join_labels(candidates, keys, seeds.values, source)
+        if all(map(known.is_repeated, _group_equal(values))):
+            return _Labels(values, f"{series.by} with {' and '.join(added)}", guessed=True, keys=keys)
     # Groups are series if each run would be one and those of a group differ in their seeds.
-    groups = Labels(tuple(one.run.group for one in candidates), "their groups", guessed=True)
-    alone = len(set(series.values)) == len(candidates) > len(set(groups.values))
-    grouped = alone and all(groups.values) and all(seeds.values)
-    return (groups if grouped and not _count_clashes(candidates, groups, seeds, known) else series), seeds
+    groups = tuple(one.run.group for one in candidates)
+    alone = len(set(series.values)) == len(candidates) > len(set(groups))
+    is_clear = alone and all(groups) and all(seeds.values)
+    if is_clear and not _count_clashes(candidates, groups, seeds, known):
+        return _Labels(groups, "their groups", guessed=True)
+    return replace(series, keys=())
 
 
-def _find_seeds(candidates: Sequence[Candidate], settings: SourceSettings) -> Labels:
+def _distinguish(
+    candidates: Sequence[Candidate], seeds: _Labels, known: Differences, source: str
+) -> tuple[_Labels, int]:
+    """Return the first of the ways that distinguish most runs, and the number of those that it does not."""
+    groups = {one.run.group for one in candidates}
+    ways, folders = SCHEMES, shorten_paths(one.plain_path for one in candidates)
+    if not any(one.run.name for one in candidates):
+        ways, folders = {"their folders": ("folder",)}, [one.folder for one in candidates]
+    elif len(groups) == 1 or "" in groups:
+        ways = {by: keys for by, keys in ways.items() if "group" not in keys}
+    found = []
+    for by, keys in ways.items():
+        values, is_split = join_labels(candidates, keys, seeds.values, source, folders)
+        count = _count_clashes(candidates, values, seeds, known)
+        found.append((_Labels(values, by, is_split, keys), count))
+    return min(found, key=lambda pair: pair[1])
+
+
+def _find_seeds(candidates: Sequence[Candidate], settings: SourceSettings) -> _Labels:
     named = tuple(split_seed(one.run.name)[1] or split_seed(one.path)[1] for one in candidates)
-    if name := settings.seed_from:
-        values = [_get_seed(one, name) for one in candidates]
-        if name in {"name", "folder"}:
-            folders = shorten_paths(one.plain_path for one in candidates)
-            texts = [one.run.name for one in candidates] if name == "name" else folders
-            _, values = split_rest(texts, values)
-            # Names that recur in several folders.
-            values = values if any(values) else [split_seed(text, short=True)[1] for text in texts]
+    if settings.seed_from:
         # What a name says of its seed counts where there is nothing else.
-        return Labels(tuple(one or other for one, other in zip(values, named, strict=True)), f'"{name}"')
+        pairs = zip(candidates, named, strict=True)
+        values = tuple(_get_seed(one, settings) or other for one, other in pairs)
+        return _Labels(values, f'"{settings.seed_from}"')
     if any("seed" in one.labels for one in candidates):
-        return Labels(tuple(one.labels.get("seed") for one in candidates), _PATTERN)
-    configured = tuple(parse_seed(one.run.seed) or find_config_seed(one.run.config) for one in candidates)
+        return _Labels(tuple(one.labels.get("seed") for one in candidates), _PATTERN)
+    configured = tuple(map(_get_configured_seed, candidates))
     # A configuration may hold a default that was overridden when the runs were started.
     defaulted = all(named) and len(set(configured)) == 1 and len(set(named)) > 1
     if defaulted or not any(configured):
-        return Labels(named, "the names", guessed=True)
+        return _Labels(named, "the names", guessed=True)
     filled = tuple(seed or other for seed, other in zip(configured, named, strict=True))
     if filled == configured:
-        return Labels(configured, "the configuration")
-    return Labels(filled, "the configuration or, where it has none, the names", guessed=True)
+        return _Labels(configured, "the configuration")
+    return _Labels(filled, "the configuration or, where it has none, the names", guessed=True)
 
 
-def _get_seed(candidate: Candidate, name: str) -> str | None:
-    """Return a run's value under a name, but only the seed in it for its own name or folder."""
-    value = candidate.path if name == "folder" else get_value(candidate, name)
-    if value is None or name not in {"name", "folder"}:
+def _get_configured_seed(candidate: Candidate) -> str | None:
+    return parse_seed(candidate.run.seed) or find_config_seed(candidate.run.config)
+
+
+def _get_seed(candidate: Candidate, settings: SourceSettings) -> str | None:
+    """Return a run's value under ``seed_from``, but only the seed in it for its own name or folder."""
+    name = settings.seed_from
+    value = get_value(candidate, name) if name else None
+    if name not in {"name", "folder"}:
         return parse_seed(value)
-    return split_seed(value)[1]
+    return find_named_seed(value or "") or (split_seed(candidate.path)[1] if name == "folder" else None)
 
 
-def _read_labels(scheme: Scheme, seeds: Labels, source: str, known: Differences) -> tuple[Labels, Labels]:
-    """Return labels without seeds as series, and the seeds, short ones included.
-
-    Short ones do not count if runs that differ in them differ in their settings, as stages do.
-    """
-    (labels, own), (shorter, found) = (scheme.join(source, short=short) for short in (False, True))
-    guessed = any(seed is not None for seed in own)
-    if shorter != labels and all(map(known.is_repeated, _group_equal(shorter))):
-        if not any(seeds.values) or (seeds.guessed and seeds.values == own):
-            seeds = Labels(found, "the names", guessed=True)
-        if found == seeds.values:
-            labels, guessed = shorter, True
-    return Labels(labels, scheme.by, guessed), seeds
-
-
-def _count_clashes(candidates: Sequence[Candidate], series: Labels, seeds: Labels, known: Differences) -> int:
+def _count_clashes(
+    candidates: Sequence[Candidate], series: Sequence[str | None], seeds: _Labels, known: Differences
+) -> int:
     """Count the runs that share series and seed with another, or a series but not its settings."""
     count = 0
     for group in _group_equal(
-        (name, one.run.benchmark) for name, one in zip(series.values, candidates, strict=True)
+        (name, one.run.benchmark) for name, one in zip(series, candidates, strict=True)
     ):
         runs = {(seeds.values[index], _make_id(candidates[index]) or index) for index in group}
         apart = {seed for seed, _ in runs} if known.is_repeated(group) else {None}

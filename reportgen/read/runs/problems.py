@@ -19,7 +19,7 @@ from reportgen.formats.runs import UnreadableError
 from reportgen.read.find import locate_file
 from reportgen.read.runs.imported import list_scores
 from reportgen.read.runs.labels import SCHEMES, find_differences, is_experiment_setting
-from reportgen.read.runs.names import UNNAMED, advise_confirmation, write_keys
+from reportgen.read.runs.names import UNNAMED, warn_guessed, write_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -109,22 +109,6 @@ def report_imports(runs: ImportedRuns, chosen: ChosenFiles) -> tuple[Diagnostic,
         advice = "Name what is to be read with files:, or make the others a source of their own"
         problems.append(Diagnostic(place, message, advice, Stage.DATA))
     problems += _report_names(runs)
-    # Runs with unknown settings or seed, if those of the others combine them.
-    indices = runs.naming.seedless or (_find_bare_runs(runs) if find_method(runs) else ())
-    others = format_count(len(runs.candidates) - len(indices), "run")
-    for file, missing in _find_missing_files(runs, indices) if indices else ():
-        shown = list_names(_list_paths(runs, missing))
-        series = dict.fromkeys(runs.naming.names[index].series for index in missing)
-        named = list_names(f'"{name}"' for name in series)
-        has, repeats = ("has", "it repeats") if len(missing) == 1 else ("have", "they repeat")
-        message, advice = f"no settings give the seed of {shown}", "Add it to them, as in seed: 1"
-        if file:
-            message = f"{shown} {has} no {file}"
-            advice = f"Write {file} there, with the settings and the seed of the run, as in seed: 1"
-        message += f", unlike the other {others}: it is unknown which of these {repeats}, if any"
-        message += f"; read as the series {named}"
-        advice += ", or leave it out with files: in source.yml"
-        problems.append(Diagnostic(place, message, advice, Stage.DATA))
     problems += _report_evaluations(runs)
     return tuple(replace(problem, severity=Severity.WARNING) for problem in problems)
 
@@ -162,10 +146,7 @@ def _report_names(runs: ImportedRuns) -> Iterator[Diagnostic]:
     """Warn about guessed series and seeds, indistinguishable runs, and possible repetitions."""
     naming, place = runs.naming, runs.location.place
     series = dict.fromkeys(name.series for name in naming.names)
-    if naming.guessed:
-        seeds = f", and seeds by {naming.seed_by}" if naming.seed_by else ""
-        message = f"series were distinguished by {naming.series_by}{seeds}: {list_names(series)}"
-        yield Diagnostic(place, message, advise_confirmation(runs.confirmation), Stage.DATA)
+    yield from warn_guessed(naming, runs.confirmation, place)
     yield from _report_indistinct(runs)
     if naming.resumed:
         shown = list_names(naming.names[indices[0]].run for indices in naming.resumed)
@@ -176,8 +157,13 @@ def _report_names(runs: ImportedRuns) -> Iterator[Diagnostic]:
     if unnamed and runs.settings.series_from:
         shown = list_names(dict.fromkeys(_list_paths(runs, unnamed)))
         message = f"series_from: {len(unnamed)} of {len(naming.names)} runs do not have it: {shown}"
-        files = join_names([file for file, _ in _find_missing_files(runs, unnamed) if file])
-        advice = f'They are the series "{UNNAMED}"{f"; write {files} there" if files else ""}'
+        advice = f'They are the series "{UNNAMED}"; add it to their settings'
+        yield Diagnostic(place, message, advice, Stage.DATA)
+    if naming.seedless:
+        count = format_count(len(naming.names) - len(naming.seedless), "other run")
+        message = f"no seed is known of {list_names(_list_paths(runs, naming.seedless))}"
+        message += f", so that the {count} are not combined"
+        advice = "Add it to the settings, as in seed: 1, or leave these out with files: in source.yml"
         yield Diagnostic(place, message, advice, Stage.DATA)
     # A grid of several settings may be meant as it is; ``describe`` suggests what combines its runs.
     if len(keys := find_method(runs)) == 1:
@@ -247,19 +233,6 @@ def _advise_indistinct(runs: ImportedRuns, candidates: Sequence[Candidate]) -> s
 
 def _list_paths(runs: ImportedRuns, indices: Sequence[int]) -> list[str]:
     return [runs.candidates[index].run.path for index in indices]
-
-
-def _find_missing_files(runs: ImportedRuns, indices: Sequence[int]) -> list[tuple[str, list[int]]]:
-    """Return the files that all other runs have, in words, and the indices of runs without them."""
-    files = [
-        {file.name for file in unit.unit.files} for unit, of_unit in runs.iterate_units() for _ in of_unit
-    ]
-    others = [names for index, names in enumerate(files) if index not in indices]
-    usual = set[str]().union(*files).intersection(*others)
-    missing: dict[str, list[int]] = defaultdict(list)
-    for index in indices:
-        missing[join_names(sorted(usual - files[index]))].append(index)
-    return list(missing.items())
 
 
 def _find_bare_runs(runs: ImportedRuns) -> tuple[int, ...]:

@@ -20,7 +20,7 @@ from reportgen.formats.sql import get_engine
 from reportgen.formats.tables import FORMATS, delimited, parquet
 from reportgen.read.find import locate_file
 from reportgen.read.runs.file_names import add_seeds
-from reportgen.read.runs.names import advise_confirmation, name_alone, write_keys
+from reportgen.read.runs.names import name_alone, warn_guessed, write_keys
 from reportgen.read.tables.check import (
     ESTIMATE,
     NAMED,
@@ -436,11 +436,7 @@ def _list_warnings(
             yield Diagnostic(
                 SourceLocation(look.file.path), message, _SEPARATELY, Stage.DATA, Severity.WARNING
             )
-    if naming.guessed:
-        series = list_names(dict.fromkeys(name.series for name in naming.names))
-        seeds = f", and seeds by {naming.seed_by}" if naming.seed_by else ""
-        message = f"series were distinguished by {naming.series_by}{seeds}: {series}"
-        yield Diagnostic(place, message, advise_confirmation(keys), Stage.DATA, Severity.WARNING)
+    yield from warn_guessed(naming, keys, place)
     for indices in naming.indistinct:
         name = naming.names[indices[0]]
         seed = f"seed {name.seed}" if name.seed is not None else "no seed"
