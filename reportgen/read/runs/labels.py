@@ -42,13 +42,14 @@ _SEEDS: Final = (
 # Texts for a missing value, and truth values.
 _BARE: Final = frozenset(("", "none", "null", "nan", "true", "false"))
 _NUMBER: Final = re.compile(r"[0-9.]+(e[+-]?[0-9]+)?")
-# Columns that describe or count runs: they are no settings of an experiment.
-_METADATA: Final = re.compile(
-    r"author|owner|creator|machine|node|server|cluster|branch|descriptions?|status|state|notes?|remarks?|day"
-    r"|messages?|file(_?name|_?path)?|path|error|label|job|batch|trial|fold|replicates?|repetition|repeat"
-    r"|finish_reason|stop_reason|links?|hash|sha|revision|index|idx|attempt"
-    r"|(run|trial|job|fold|attempt)[_ ]?(no|nr|num|number|index|idx)",
-    re.IGNORECASE,
+# Columns of tables of runs and answers that describe or count these, as W&B, MLflow, Optuna, scikit-learn and
+# harnesses write them: they are no settings of an experiment.
+_METADATA: Final = frozenset(
+    (
+        *("state", "status", "notes", "user", "author", "description", "number", "error", "message", "path"),
+        *("finish_reason", "stop_reason", "hash", "revision", "file", "job_type", "fold", "trial", "index"),
+        *("repeat", "repetition", "replicate", "attempt"),
+    )
 )
 # Settings that loggers write as metrics, too.
 _LOGGED_SETTING: Final = re.compile(r"(.*[^a-z])?(lr|learning[_ -]?rate|temperature)", re.IGNORECASE)
@@ -65,19 +66,38 @@ _NAMES: Final = frozenset(("name", "folder"))
 _PLACES: Final = _NAMES | {"group"}
 _MOST_KEYS: Final = 3
 _LONGEST: Final = 60
-# Parts of the names of settings that belong to one start of a run, or do not affect its values.
-_INCIDENTAL: Final = re.compile(
-    r"(\w+_)?(output|out|log|logging|save|saving|run|results?|work|working|tmp|temp|cache|export|exp|experiment"
-    r"|tensorboard|tb|wandb|profile)_?(dir|directory|folder|path|root)|(checkpoints?|ckpt)_dir"
-    r"|(default_)?(root|local)_dir|(rollout|validation)_data_dir|(log|logging|save)_(every|steps|interval|freq)"
-    r"|(run|exp|experiment|trial|job|display|project|group|host|node|user|hub|hub_model)_?(name|id)"
-    r"|(wandb|swanlab|mlflow|hydra|slurm|git)(_\w+)?|use_wandb|report_to|u?uid|host"
-    r"|(master_|server_|main_process_)?(port|addr)"
-    r"|url|uri|(local|global|node)_rank|pid|(start_?|end_?|created?_?|run_?)?(time|timestamp|date|datetime)"
-    r"|(created|started)_at|devices?|cuda|gpus?|(gpu|device)_ids?|(cuda_)?visible_devices|num_workers|notes"
-    r"|comment|tags|resume\w*|verbose|track|capture_video|commit",
-    re.IGNORECASE,
+# Settings that tools write of one start of a run, and that do not affect its values.
+_INCIDENTAL: Final = frozenset(
+    (
+        *(
+            "output_dir",
+            "logging_dir",
+            "logging_steps",
+            "save_steps",
+            "run_name",
+            "hub_model_id",
+        ),  # Transformers
+        *("exp_name", "track", "capture_video", "cuda", "default_root_dir"),  # CleanRL and Lightning
+        *("log_dir", "log_folder", "tensorboard_log", "uuid", "device", "verbose"),  # Stable-Baselines3
+        *("save_dir", "resume"),  # Ultralytics
+        *("experiment_name", "project_name", "default_local_dir", "rollout_data_dir"),  # verl
+        *("trial_id", "experiment_id", "hostname", "node_ip", "pid", "date", "time", "timestamp"),  # Ray Tune
+        *("local_rank", "rank", "master_addr", "master_port", "job_id", "host"),  # torchrun and Slurm
+        *(
+            "id",
+            "run_id",
+            "run_uuid",
+            "tags",
+            "artifact_uri",
+            "start_time",
+            "end_time",
+            "url",
+        ),  # MLflow and W&B
+        *("commit", "created"),
+    )
 )
+# Sections and prefixes of loggers and launchers.
+_LOGGERS: Final = re.compile(r"_?(wandb|swanlab|mlflow|hydra|slurm|git)(_\w+)?", re.IGNORECASE)
 _PARTS: Final = re.compile(r"[./]")
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\d[T _-]\d\d[-:.]?\d\d([-:.]?\d\d)?|\d{8}[-_]\d{6}")
 
@@ -278,9 +298,10 @@ def find_differences(candidates: Sequence[Candidate]) -> Differences:
 
 def is_experiment_setting(key: str) -> bool:
     """Return whether a setting of this name may define an experiment, not only a start of one."""
-    if "seed" in key.casefold() or key.casefold() == "name":
-        return False
-    return not any(_INCIDENTAL.fullmatch(part) for part in _PARTS.split(key))
+    name = key.casefold()
+    parts = [part.strip().replace(" ", "_") for part in _PARTS.split(name)]
+    is_own = not _INCIDENTAL.isdisjoint(parts) or any(map(_LOGGERS.fullmatch, parts))
+    return not ("seed" in name or name == "name" or is_own)
 
 
 def is_comparable(column: str) -> bool:
@@ -292,7 +313,7 @@ def is_comparable(column: str) -> bool:
 
 def is_metadata(column: str) -> bool:
     """Return whether a column describes or counts runs, and is no setting of an experiment."""
-    return bool(_METADATA.fullmatch(column.strip()))
+    return column.strip().casefold().replace(" ", "_") in _METADATA
 
 
 def find_states(columns: Iterable[str]) -> list[str]:

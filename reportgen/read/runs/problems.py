@@ -35,7 +35,6 @@ _MOST_KEYS: Final = 5
 _MOST_UNITS: Final = 20
 # Findings of up to so many units are reported one by one.
 _FEW_UNITS: Final = 3
-_METHODS: Final = frozenset(("algo", "algorithm", "method", "model"))
 _LAST_NUMBER: Final = re.compile(r"\d+$")
 _NUMBERS: Final = re.compile(r"\d[\d,.]*")
 _TABLES: Final = frozenset(("csv", "tsv", "jsonl", "parquet"))
@@ -84,14 +83,14 @@ def find_method(runs: ImportedRuns) -> tuple[str, ...]:
 
 
 def _find_shared_setting(candidates: Sequence[Candidate]) -> str:
-    """Return a setting that is the same in all runs, a method before words and numbers; empty if none is."""
+    """Return a setting that is the same in all runs, words before numbers; empty if none is."""
     first, *others = (one.run.config for one in candidates)
     shared = [
         key
         for key in first
         if is_experiment_setting(key) and all(one.get(key) == first[key] for one in others)
     ]
-    return min(shared, key=lambda key: (key not in _METHODS, not isinstance(first[key], str)), default="")
+    return min(shared, key=lambda key: not isinstance(first[key], str), default="")
 
 
 def report_imports(runs: ImportedRuns, chosen: ChosenFiles) -> tuple[Diagnostic, ...]:
