@@ -78,7 +78,7 @@ _INCIDENTAL: Final = frozenset(
             "hub_model_id",
         ),  # Transformers
         *("exp_name", "track", "capture_video", "cuda", "default_root_dir"),  # CleanRL and Lightning
-        *("log_dir", "log_folder", "tensorboard_log", "uuid", "device", "verbose"),  # Stable-Baselines3
+        *("log_dir", "log_folder", "tensorboard_log", "device", "verbose"),  # Stable-Baselines3
         *("save_dir", "resume"),  # Ultralytics
         *("experiment_name", "project_name", "default_local_dir", "rollout_data_dir"),  # verl
         *("trial_id", "experiment_id", "hostname", "node_ip", "pid", "date", "time", "timestamp"),  # Ray Tune

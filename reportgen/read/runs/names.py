@@ -205,11 +205,11 @@ def warn_guessed(naming: Naming, keys: Mapping[str, object], place: SourceLocati
         lines = write_keys(keys) or "series_from: and seed_from:, or with files: and groups,"
         advice = f"Confirm or change it with {lines} in source.yml"
         yield Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)
-    if naming.numbered:
-        way = "folder" if naming.series_by == "their folders" else "name"
+    if naming.numbered and (ways := SCHEMES.get(naming.series_by)):
         message = f"series that differ in s and a number alone are not combined: {series}"
-        advice = f"If these are seeds, say series_from: {way} and seed_from: {way} in source.yml; if not, "
-        yield Diagnostic(place, message, f"{advice}say series_from: {way}", Stage.DATA, Severity.WARNING)
+        own = write_keys({"series_from": ways[0] if len(ways) == 1 else [*ways]})
+        advice = f"If these are seeds, say {own} and seed_from: {ways[-1]} in source.yml; if not, say {own}"
+        yield Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)
 
 
 def write_keys(keys: Mapping[str, object]) -> str:
