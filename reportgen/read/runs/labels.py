@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from functools import lru_cache
 from itertools import compress
 from pathlib import PurePosixPath
@@ -42,15 +43,18 @@ _SEEDS: Final = (
 # Texts for a missing value, and truth values.
 _BARE: Final = frozenset(("", "none", "null", "nan", "true", "false"))
 _NUMBER: Final = re.compile(r"[0-9.]+(e[+-]?[0-9]+)?")
-# Columns of tables of runs and answers that describe or count these, as W&B, MLflow, Optuna, scikit-learn and
-# harnesses write them: they are no settings of an experiment.
+# Columns of tables of runs and answers that describe these: they are no settings of an experiment.
 _METADATA: Final = frozenset(
     (
-        *("state", "status", "notes", "user", "author", "description", "number", "error", "message", "path"),
-        *("finish_reason", "stop_reason", "hash", "revision", "file", "job_type", "fold", "trial", "index"),
+        *("state", "status", "notes", "remark", "remarks", "user", "username", "author", "owner", "creator"),
+        *("finish_reason", "stop_reason", "error", "message", "path", "file", "file_name", "filename"),
+        *("description", "descriptions", "hash", "sha", "revision", "branch", "job_type", "job", "label"),
+        *("machine", "node", "cluster", "server", "day", "index", "idx", "number", "fold", "trial"),
         *("repeat", "repetition", "replicate", "attempt"),
     )
 )
+# What counts these, as ``run_number``.
+_COUNTER: Final = re.compile(r"(run|trial|fold|repeat|attempt|job)_?(number|num|no|nr|index|idx)")
 # Settings that loggers write as metrics, too.
 _LOGGED_SETTING: Final = re.compile(r"(.*[^a-z])?(lr|learning[_ -]?rate|temperature)", re.IGNORECASE)
 # Fields of a run, which count if no setting has such a name.
@@ -69,35 +73,31 @@ _LONGEST: Final = 60
 # Settings that tools write of one start of a run, and that do not affect its values.
 _INCIDENTAL: Final = frozenset(
     (
-        *(
-            "output_dir",
-            "logging_dir",
-            "logging_steps",
-            "save_steps",
-            "run_name",
-            "hub_model_id",
-        ),  # Transformers
-        *("exp_name", "track", "capture_video", "cuda", "default_root_dir"),  # CleanRL and Lightning
-        *("log_dir", "log_folder", "tensorboard_log", "device", "verbose"),  # Stable-Baselines3
-        *("save_dir", "resume"),  # Ultralytics
-        *("experiment_name", "project_name", "default_local_dir", "rollout_data_dir"),  # verl
-        *("trial_id", "experiment_id", "hostname", "node_ip", "pid", "date", "time", "timestamp"),  # Ray Tune
-        *("local_rank", "rank", "master_addr", "master_port", "job_id", "host"),  # torchrun and Slurm
-        *(
-            "id",
-            "run_id",
-            "run_uuid",
-            "tags",
-            "artifact_uri",
-            "start_time",
-            "end_time",
-            "url",
-        ),  # MLflow and W&B
-        *("commit", "created"),
+        # Transformers
+        *("logging_steps", "save_steps", "run_name", "hub_model_id", "report_to", "resume_from_checkpoint"),
+        # Lightning, PyTorch's examples, CleanRL, Stable-Baselines3
+        *("log_every_n_steps", "gpus", "gpu", "num_workers", "workers", "resume", "print_freq", "verbose"),
+        *("exp_name", "track", "capture_video", "cuda", "device", "devices", "tensorboard_log", "log_freq"),
+        # MMEngine, nanoGPT, verl
+        *("gpu_ids", "resume_from", "log_interval", "save_interval", "experiment_name", "project_name"),
+        *("rollout_data_dir", "validation_data_dir"),
+        # Ray Tune, torchrun, Slurm, CUDA
+        *("trial_id", "trial_name", "experiment_id", "hostname", "host", "node_ip", "pid", "port"),
+        *("local_rank", "global_rank", "node_rank", "rank", "master_addr", "master_port", "job_id"),
+        *("job_name", "visible_devices"),
+        # MLflow, W&B, Neptune
+        *("id", "run_id", "run_uuid", "tags", "artifact_uri", "url", "resumed", "comment", "notes"),
+        *("commit", "created", "created_at", "creation_time", "start_time", "end_time"),
+        *("date", "time", "datetime", "timestamp", "display_name"),
     )
 )
-# Sections and prefixes of loggers and launchers.
-_LOGGERS: Final = re.compile(r"_?(wandb|swanlab|mlflow|hydra|slurm|git)(_\w+)?", re.IGNORECASE)
+# Folders into which these write.
+_OUTPUT: Final = re.compile(
+    r"(output|out|log|logging|save|results?|work|run|exp|experiment|checkpoints?|ckpt|default_root"
+    r"|(default_)?local)_?(dir|folder|path)"
+)
+# Sections, prefixes, switches and ids of loggers and launchers.
+_LOGGERS: Final = re.compile(r"([a-z]*_)?(wandb|swanlab|mlflow|hydra|slurm|git)(_\w+)?|u?uid")
 _PARTS: Final = re.compile(r"[./]")
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\d[T _-]\d\d[-:.]?\d\d([-:.]?\d\d)?|\d{8}[-_]\d{6}")
 
@@ -173,6 +173,13 @@ def find_config_seed(config: Mapping[str, Setting]) -> str | None:
 def parse_seed(text: str | None) -> str | None:
     """Return a text as a seed, or None if it means no seed, as ``None`` and ``false`` do."""
     return None if text is None or text.strip().casefold() in _BARE else text
+
+
+def find_seeds(candidate: Candidate) -> tuple[str | None, str | None]:
+    """Return the seeds in a run's data or configuration, and in its name or path."""
+    run = candidate.run
+    configured = parse_seed(run.seed) or find_config_seed(run.config)
+    return configured, split_seed(run.name)[1] or split_seed(candidate.path)[1]
 
 
 def get_value(candidate: Candidate, name: str) -> str | None:
@@ -271,9 +278,6 @@ def find_differences(candidates: Sequence[Candidate]) -> Differences:
     A seed, a time, and the name or id of the run are removed from texts before they are compared.
     """
     settings = [{**one.run.protocol, **one.run.config} for one in candidates]
-    for one, known in zip(candidates, settings, strict=True):
-        if "date" not in one.run.config:  # the day of an evaluation does not change what was measured
-            known.pop("date", None)
     is_known = [bool(one) for one in settings]
     columns: dict[str, list[str | None]] = {}
     for key in filter(is_experiment_setting, dict.fromkeys(key for one in settings for key in one)):
@@ -291,17 +295,53 @@ def find_differences(candidates: Sequence[Candidate]) -> Differences:
                 texts[index] = split_seed(_TIME.sub("", text))[0]
             if len(set(compress(texts, is_known))) > 1:
                 columns[key] = texts
+    for key in _find_ordinals(candidates, columns):
+        del columns[key]
     rows = [tuple(column[index] for column in columns.values()) for index in range(len(candidates))]
     values = tuple(row if known else None for row, known in zip(rows, is_known, strict=True))
     return Differences(tuple(columns), values)
 
 
+def _find_ordinals(candidates: Sequence[Candidate], columns: Mapping[str, list[str | None]]) -> list[str]:
+    """Return the settings that number the runs, such as the job of each, if runs repeat experiments by seeds.
+
+    They are texts or successive integers that differ in every run, where all combinations of name and other
+    settings have the same several seeds.
+    """
+    found = [
+        key
+        for key, texts in columns.items()
+        if _numbers_runs([one.run.config.get(key) for one in candidates])
+    ]
+    seeds: dict[tuple[str | None, ...], list[str]] = defaultdict(list)
+    for index, one in enumerate(candidates):
+        others = (column[index] for key, column in columns.items() if key not in found)
+        seeds[split_seed(one.run.name)[0], *others].append(next(filter(None, find_seeds(one)), ""))
+    same = {tuple(sorted(several)) for several in seeds.values()}
+    repeated = len(seeds) > 1 == len(same) and all(len(set(one)) == len(one) > 1 for one in same)
+    return found if repeated else []
+
+
+def _numbers_runs(values: Sequence[Setting | None]) -> bool:
+    """Return whether all values are different texts or successive integers."""
+    if len(set(values)) < len(values):
+        return False
+    if all(isinstance(value, str) for value in values):
+        return True
+    whole = [value for value in values if isinstance(value, int)]
+    return len(whole) == len(values) == max(whole) - min(whole) + 1
+
+
 def is_experiment_setting(key: str) -> bool:
     """Return whether a setting of this name may define an experiment, not only a start of one."""
-    name = key.casefold()
-    parts = [part.strip().replace(" ", "_") for part in _PARTS.split(name)]
-    is_own = not _INCIDENTAL.isdisjoint(parts) or any(map(_LOGGERS.fullmatch, parts))
-    return not ("seed" in name or name == "name" or is_own)
+    parts = _split_name(key)
+    is_own = any(part in _INCIDENTAL or _OUTPUT.fullmatch(part) or _LOGGERS.fullmatch(part) for part in parts)
+    return not (is_own or "seed" in key.casefold() or parts == ["name"])
+
+
+def _split_name(name: str) -> list[str]:
+    """Return the parts of a nested name in small letters, with underscores."""
+    return [part.strip().replace(" ", "_") for part in _PARTS.split(name.casefold())]
 
 
 def is_comparable(column: str) -> bool:
@@ -313,12 +353,13 @@ def is_comparable(column: str) -> bool:
 
 def is_metadata(column: str) -> bool:
     """Return whether a column describes or counts runs, and is no setting of an experiment."""
-    return column.strip().casefold().replace(" ", "_") in _METADATA
+    name = column.strip().casefold().replace(" ", "_")
+    return name in _METADATA or _COUNTER.fullmatch(name) is not None
 
 
 def find_states(columns: Iterable[str]) -> list[str]:
     """Return the columns that say how runs ended: a crashed one has a last value, too."""
-    return [name for name in columns if _PARTS.split(name)[-1].strip().casefold() in {"state", "status"}]
+    return [name for name in columns if _split_name(name)[-1] in {"state", "status"}]
 
 
 def is_setting_text(name: str) -> bool:
@@ -349,6 +390,7 @@ def join_labels(
         plain = shorten_paths(one.plain_path for one in candidates)
         folders = plain if any(plain) else [one.folder for one in candidates]
     between, is_split = " " if set(keys) <= _PLACES else ", ", False
+    are_distinct = len(set(seeds)) > 1  # a single ``s1`` is as often a model or stage
     labels = []
     for one, folder, seed in zip(candidates, folders, seeds, strict=True):
         parts = []
@@ -357,7 +399,7 @@ def join_labels(
             if key in _NAMES:
                 other = one.folder if key == "name" else one.run.name
                 text = (folder if key == "folder" else value) or (other if len(keys) == 1 else "")
-                value, found = split_seed(text, seed)
+                value, found = split_seed(text, seed if are_distinct else None)
                 is_word, is_split = is_word or key == "folder", is_split or found is not None
             if value:
                 parts.append(value if is_word else f"{key}={value}")

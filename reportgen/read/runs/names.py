@@ -23,6 +23,7 @@ from reportgen.read.runs.labels import (
     find_config_seed,
     find_differences,
     find_named_seed,
+    find_seeds,
     get_value,
     join_labels,
     parse_seed,
@@ -249,7 +250,7 @@ def _name_each(
             series, seed = known[id(one)]
         else:
             # A run without values is named by its own data only.
-            seed = one.labels.get("seed") or _get_seed(one, settings) or _get_configured_seed(one)
+            seed = one.labels.get("seed") or _get_seed(one, settings) or find_seeds(one)[0]
             joined, _ = join_labels([one], _list_keys(settings), [seed], "", [one.folder])
             series = joined[0] or one.labels.get("series") or one.run.name or one.folder
         label = get_value(one, settings.run_from) if settings.run_from else one.labels.get("run")
@@ -317,7 +318,7 @@ def _distinguish(
 
 
 def _find_seeds(candidates: Sequence[Candidate], settings: SourceSettings) -> _Labels:
-    named = tuple(split_seed(one.run.name)[1] or split_seed(one.path)[1] for one in candidates)
+    configured, named = zip(*map(find_seeds, candidates), strict=True)
     if settings.seed_from:
         # What a name says of its seed counts where there is nothing else.
         pairs = zip(candidates, named, strict=True)
@@ -325,7 +326,6 @@ def _find_seeds(candidates: Sequence[Candidate], settings: SourceSettings) -> _L
         return _Labels(values, f'"{settings.seed_from}"')
     if any("seed" in one.labels for one in candidates):
         return _Labels(tuple(one.labels.get("seed") for one in candidates), _PATTERN)
-    configured = tuple(map(_get_configured_seed, candidates))
     # A configuration may hold a default that was overridden when the runs were started.
     defaulted = all(named) and len(set(configured)) == 1 and len(set(named)) > 1
     if defaulted or not any(configured):
@@ -334,10 +334,6 @@ def _find_seeds(candidates: Sequence[Candidate], settings: SourceSettings) -> _L
     if filled == configured:
         return _Labels(configured, "the configuration")
     return _Labels(filled, "the configuration or, where it has none, the names", guessed=True)
-
-
-def _get_configured_seed(candidate: Candidate) -> str | None:
-    return parse_seed(candidate.run.seed) or find_config_seed(candidate.run.config)
 
 
 def _get_seed(candidate: Candidate, settings: SourceSettings) -> str | None:
