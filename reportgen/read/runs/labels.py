@@ -381,10 +381,11 @@ def join_labels(
     source: str,
     folders: Sequence[str] = (),
 ) -> tuple[tuple[str | None, ...], bool]:
-    """Join the values of each run under keys of ``series_from``, and return whether seeds were split off.
+    """Join the values of each run under keys of ``series_from``.
 
-    A number follows its name. Folders have no ids unless nothing else differs, and a run without its only
-    text has another. A run that is called by its seed alone has the label of the source.
+    Return also whether a name was split by guess, at a seed that is not the one in ``seeds``. A number
+    follows its name. Folders have no ids unless nothing else differs, and a run without its only text has
+    another. A run that is called by its seed alone has the label of the source.
     """
     if not folders:
         plain = shorten_paths(one.plain_path for one in candidates)
@@ -400,7 +401,7 @@ def join_labels(
                 other = one.folder if key == "name" else one.run.name
                 text = (folder if key == "folder" else value) or (other if len(keys) == 1 else "")
                 value, found = split_seed(text, seed if are_distinct else None)
-                is_word, is_split = is_word or key == "folder", is_split or found is not None
+                is_word, is_split = is_word or key == "folder", is_split or found not in {None, seed}
             if value:
                 parts.append(value if is_word else f"{key}={value}")
         labels.append(between.join(parts) or (None if _NAMES.isdisjoint(keys) else source))
