@@ -25,7 +25,7 @@ from reportgen.formats.files import get_archive_ending, natural_key, split_endin
 from reportgen.formats.messages import list_names
 from reportgen.formats.registry import find_units, get_title, is_data_name, read_unit
 from reportgen.formats.runs import LoggedRun, UnreadableError
-from reportgen.read.check_repeats import suggest_series
+from reportgen.read.check_repeats import suggest_roles
 from reportgen.read.counts import count_answers, count_curves, find_likely_steps, likely_clusters, list_totals
 from reportgen.read.find import SETTINGS, locate_file, make_location
 from reportgen.read.joined import read_measurements
@@ -223,7 +223,7 @@ def _describe_source(
         answered = any(one.repeated or differ for one in description.counts.evaluations)
         repeated = repeated or source.metrics * (differ and source.kind == "measurements")
         if repeated or answered:
-            description = _suggest_series(description, source, request, repeated)
+            description = _suggest_roles(description, source, request, repeated)
         if repeated:
             _check_rows(read_measurements(root, source, repeated))
         if answered:
@@ -253,16 +253,16 @@ def _suggest_metric(description: Description, source: Source, problems: Diagnost
     return replace(description, settings={**description.settings, **suggested})
 
 
-def _suggest_series(
+def _suggest_roles(
     description: Description, source: Source, request: SourceRequest, metrics: tuple[str, ...]
 ) -> Description:
-    """Suggest the columns that name the series together, if rows or runs differ in them."""
-    columns, repeat = suggest_series(request.location.root, source, metrics)
-    suggested = {**description.settings, **({"repeat": repeat} if repeat else {})}
+    """Suggest the role of columns, such as the series, if rows or runs differ in them."""
+    columns, repeat = suggest_roles(request.location.root, source, metrics)
+    suggested = {**({} if columns else description.settings), **({"repeat": repeat} if repeat else {})}
     if columns:
         stated = request.settings.columns.model_dump(exclude_none=True)
-        series = columns if len(columns) > 1 else columns[0]
-        suggested = {"columns": {**stated, "series": series}, **({"repeat": repeat} if repeat else {})}
+        named = {role: names if len(names) > 1 else names[0] for role, names in columns.items()}
+        suggested = {"columns": {**stated, **named}, **suggested}
     return replace(description, settings=suggested)
 
 

@@ -37,7 +37,7 @@ from reportgen.formats.registry import (
     read_unit,
 )
 from reportgen.formats.runs import UnreadableError
-from reportgen.read.check_repeats import find_series, set_series
+from reportgen.read.check_repeats import warn_unlike_runs
 from reportgen.read.find import choose_files, locate, locate_file, make_location, refuse_outward_source
 from reportgen.read.freeze import can_freeze
 from reportgen.read.runs.check_values import find_unlike_runs
@@ -359,7 +359,7 @@ def _open_tables(request: SourceRequest) -> Source:
     unused = report_unused_settings(request.chosen.paths, [file.path for file in files], location.place)
     more = (*report_file_names(location, known, found), *(() if request.chosen.named else unused))
     found = replace(found, warnings=(*converted.warnings, *found.warnings, *more))
-    return _make_source(location, settings, set_series(known, found.layout.roles.series), hashed, found)
+    return _make_source(location, settings, known, hashed, found)
 
 
 def _survey_plain_tables(
@@ -399,14 +399,11 @@ def _survey_tables(location: Location, files: Sequence[FileLayout], settings: So
     """Return the survey of a source, with warnings of unmatched names in its settings."""
     root, place = location.root, location.place
     found = survey(root, files, settings, place)
-    column, merged = find_series(root, found.layout, settings, place)
-    if column:
-        settings = set_series(settings, column)
-        found = survey(root, files, settings, place)
+    unlike = warn_unlike_runs(root, found.layout, settings, place)
     if any(find_unmatched_names(found, settings, place)) and not found.layout.exhaustive:
         found = survey(root, files, settings, place, whole=True)
     found = check_setting_names(found, settings, place)
-    return replace(found, warnings=(*found.warnings, *merged, *warn_no_metrics(root, found, settings, place)))
+    return replace(found, warnings=(*found.warnings, *unlike, *warn_no_metrics(root, found, settings, place)))
 
 
 def _make_source(

@@ -27,11 +27,10 @@ _SPACE: Final = re.compile(r"\s")
 _NO_WIDTH: Final = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 
 
-def check_merged_names(keys: RowKeys, rename: Mapping[str, str], what: str) -> None:
+def check_merged_names(keys: RowKeys, rename: Mapping[str, str]) -> None:
     """Refuse series that ``rename`` gives one name, and that have a run and step in common.
 
-    ``keys`` have the names in the data, and runs of one seed are the same; ``what`` is what a run has once,
-    such as a step.
+    ``keys`` have the names in the data, and runs of one seed are the same.
     """
     if not rename:
         return
@@ -52,13 +51,10 @@ def check_merged_names(keys: RowKeys, rename: Mapping[str, str], what: str) -> N
         names = " and ".join(f'"{shorten(one["series"], _LONGEST)}"' for one in (first, second))
         message = f'the series {names} are both called "{shorten(name, _LONGEST)}" by rename:, and have '
         message += f"run {shorten(run, _LONGEST)}" if run else "one run"
-        if what:
-            at = f"{step:.12g}" if isinstance(step, float) else step.partition(chr(31))[0]
-            message += f" with {what} {shorten(at, _LONGEST)}"
-        advice = (
-            "Give each a name of its own with rename: or labels:, or leave one out with filter:; if both "
-        )
-        advice += "are runs of one experiment, set repeat: runs"
+        if step != "":
+            at = f"step {step:.12g}" if isinstance(step, float) else f"problem {step.partition(chr(31))[0]}"
+            message += f" with {shorten(at, _LONGEST)}"
+        advice = "Give each a name of its own there, or set repeat: runs if both are of one experiment"
         raise ReportError(Diagnostic(SourceLocation(path, line), message, advice, Stage.DATA))
 
 

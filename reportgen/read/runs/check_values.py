@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from reportgen.core.errors import Diagnostic, ReportError, Severity
 from reportgen.core.words import format_count, quote_names
 from reportgen.formats.cells import is_number
-from reportgen.read.check_repeats import make_answer_keys, make_step_keys, make_total_keys
+from reportgen.read.check_repeats import make_keys
 from reportgen.read.runs.check_names import warn_similar_names
 from reportgen.read.runs.check_units import ADVICE, find_percent
 from reportgen.read.runs.copies import report_copies
@@ -57,12 +57,10 @@ def _make_keys(root: Path, source: Source) -> RowKeys | None:
     filters = resolve_filters(settings.filter, tuple(layout.kinds))
     if count_bytes(root, layout) > SMALL:
         return None
-    if layout.outcomes:
-        return make_answer_keys(root, layout, layout.outcomes, filters, ends=source.score_range)
-    if layout.totals:
-        return make_total_keys(root, layout, layout.totals, filters)
+    if layout.outcomes or layout.totals:
+        return make_keys(root, layout, filters, ends=source.score_range)
     if layout.roles.step and layout.metrics:
-        return sample_keys(make_step_keys(root, layout, tuple(layout.metrics), filters))
+        return sample_keys(make_keys(root, layout, filters, tuple(layout.metrics)))
     return None
 
 

@@ -17,7 +17,7 @@ from reportgen.core.words import format_count, join_names
 from reportgen.formats import sql
 from reportgen.formats.cells import NUMERIC, Kind, is_number
 from reportgen.formats.sql import get_engine
-from reportgen.read.check_repeats import make_answer_keys
+from reportgen.read.check_repeats import make_keys
 from reportgen.read.plan import Plan, build_statement
 from reportgen.read.runs.summaries import count_digits
 from reportgen.read.tables.distinguish import join_cells, list_free_columns
@@ -179,7 +179,7 @@ def _find_equal_answers(root: Path, source: Source, layout: Layout) -> Iterator[
     if roles is None or (len(layout.files) == 1 and not layout.roles.run and not layout.roles.seed):
         return
     filters = resolve_filters(source.settings.filter, tuple(layout.kinds))
-    keys = make_answer_keys(root, layout, roles, filters, ends=source.score_range)
+    keys = make_keys(root, layout, filters, ends=source.score_range)
     numbers = [
         name
         for name in (roles.seconds, *list_free_columns(layout, NUMERIC))

@@ -8,7 +8,7 @@ from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.formats import sql
 from reportgen.formats.messages import list_names
 from reportgen.formats.sql import get_engine
-from reportgen.read.check_repeats import make_step_keys
+from reportgen.read.check_repeats import make_keys
 from reportgen.read.tables.distinguish import sample_keys
 from reportgen.read.tables.rows import locate_row
 
@@ -69,7 +69,7 @@ def check_counters(root: Path, plan: Plan) -> None:
     if plan.step != plan.own_step or layout.repeat:
         return
     drawn, every = (
-        sample_keys(make_step_keys(root, layout, tuple(names), plan.filters, x=plan.step))
+        sample_keys(make_keys(root, layout, plan.filters, tuple(names), x=plan.step))
         for names in (plan.metrics, layout.metrics)
     )
     if mixed := _find_two_counters(drawn, every, plan.metrics):

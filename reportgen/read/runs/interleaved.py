@@ -10,8 +10,7 @@ from reportgen.formats import sql
 from reportgen.formats.sql import get_engine
 from reportgen.read.runs.labels import is_comparable, is_metadata
 from reportgen.read.tables.distinguish import MOST_NAMES, RowKeys, count_bytes, join_cells, sample_keys
-from reportgen.read.tables.merged import SMALL, list_comparable_texts, list_series_columns
-from reportgen.read.tables.rows import locate_row
+from reportgen.read.tables.merged import SMALL, list_comparable_texts, locate_pair, quote_columns, write_role
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
@@ -140,24 +139,15 @@ def check_interleaved(keys: RowKeys) -> None:
     if not (found := find_interleaved(keys)):
         return
     column, example = next(iter(found.items()))
-    (path, line, _), (above, earlier, _) = (
-        locate_row(keys.root, keys.layout, int(str(example[key]))) for key in ("row", "above")
+    path, line, there, here = locate_pair(keys, *(int(str(example[key])) for key in ("above", "row")))
+    part, series, word, other = (
+        shorten(str(example[key]), _LONGEST) for key in ("part", "series", "word", "other")
     )
-    there = f"line {earlier}" if earlier and above == path else above
-    name, part, series, word, other = (
-        shorten(str(text), _LONGEST)
-        for text in (column, *(example[key] for key in ("part", "series", "word", "other")))
-    )
-    message = (
-        f'rows that differ in "{name}" take turns along one line, since no step has two different values: '
-    )
-    message += f'{part} of "{series}" is {example["before"]:.6g} for "{other}" in {there} and '
-    message += f'{example["value"]:.6g} for "{word}" here'
-    every = [shorten(one, _LONGEST) for one in (*list_series_columns(keys.layout), *found)]
-    compared = f"[{', '.join(every)}]" if len(every) > 1 else every[0]
-    advice = f"Set columns: {{series: {compared}}} in source.yml to tell them apart, otherwise filter: "
-    advice += f"{{{name}: {other}}} there or in a block, or repeat: last if the words only describe rows"
-    raise ReportError(Diagnostic(SourceLocation(path, line), message, advice, Stage.DATA))
+    message = f"rows that differ in {quote_columns([column])} take turns along one line: {part} of "
+    message += f'"{series}" is {example["before"]:.6g} for "{other}" in {there} and '
+    message += f'{example["value"]:.6g} for "{word}" {here}'
+    advice = f"Set {write_role(keys.layout, [*found])} in source.yml, or repeat: last if the words only "
+    raise ReportError(Diagnostic(SourceLocation(path, line), message, f"{advice}describe rows", Stage.DATA))
 
 
 def warn_joined(keys: RowKeys, place: SourceLocation) -> Iterator[Diagnostic]:
@@ -165,11 +155,8 @@ def warn_joined(keys: RowKeys, place: SourceLocation) -> Iterator[Diagnostic]:
     for column in _list_columns(keys.layout):
         for one in _find_turns(keys, column):
             if one.has_few_names and "" not in one.names and not one.back and 2 * one.jumps > one.several:
-                name = shorten(column, _LONGEST)
-                message = (
-                    f'rows that differ in "{name}" are read as one run, since no step has two different '
-                )
-                advice = f"Set columns: {{series: {name}}} in source.yml to tell them apart, otherwise "
-                message, advice = f"{message}values", f"{advice}repeat: last"
+                quoted = quote_columns([column])
+                message = f"rows that differ in {quoted} are read as one line, which jumps there"
+                advice = f"Set {write_role(keys.layout, [column])} in source.yml, or repeat: last"
                 yield Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)
                 break

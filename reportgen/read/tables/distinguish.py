@@ -130,8 +130,7 @@ def find_distinguishing_columns(
 def find_dividing_columns(keys: RowKeys, columns: Sequence[str]) -> list[str]:
     """Return the columns that divide repeated rows into few groups, each of several rows, such as agents.
 
-    Most steps that have several rows have several names, and no cell is empty. A column that follows from
-    another is left out.
+    Most steps that have several rows have several names, and no cell is empty.
     """
     if not columns:
         return []
@@ -147,14 +146,8 @@ def find_dividing_columns(keys: RowKeys, columns: Sequence[str]) -> list[str]:
         f"AND 2 * count_if(d{n}) >= count(*)"
         for n in each
     )
-    pairs = (f"count(DISTINCT (c{a}, c{b})) = count(DISTINCT c{a})" for a in each for b in each)
-    ((*found,),) = get_engine().fetch_rows(f"SELECT {', '.join((*tests, *pairs))} FROM ({repeated})")  # noqa: S608
-    fits, follows = found[: len(columns)], found[len(columns) :]
-    chosen: list[int] = []
-    for n in each:
-        if fits[n] and not any(follows[len(columns) * other + n] for other in chosen):
-            chosen = [other for other in chosen if not follows[len(columns) * n + other]] + [n]
-    return [columns[n] for n in chosen]
+    (found,) = get_engine().fetch_rows(f"SELECT {', '.join(tests)} FROM ({repeated})")  # noqa: S608
+    return list(compress(columns, found))
 
 
 def suggest_distinct_totals(
@@ -245,16 +238,6 @@ def advise_answers(root: Path, layout: Layout, settings: SourceSettings) -> str:
     others = [name for name in labels if name != label]
     across = "problem" if layout.roles.series else "series"
     return advise_rows(label, others, across=across, is_known=known is not None)
-
-
-def may_count_runs(keys: RowKeys, column: str) -> bool:
-    """Return whether a column holds whole numbers without a gap, as folds and trials are numbered."""
-    if keys.layout.kinds[column] not in NUMERIC:
-        return False
-    number = "TRY_CAST(c0 AS DOUBLE)"
-    test = f"max({number}) - min({number}) + 1 = count(DISTINCT {number}) AND bool_and({number} % 1 = 0)"
-    ((consecutive,),) = get_engine().fetch_rows(f"SELECT {test} FROM {join_cells(keys, [column])}")  # noqa: S608
-    return bool(consecutive)
 
 
 def find_run_columns(keys: RowKeys, columns: Sequence[str], *, shared: bool) -> list[str]:

@@ -18,19 +18,18 @@ from reportgen.read.tables.distinguish import (
     RowKeys,
     count_bytes,
     find_distinguishing_columns,
-    find_dividing_columns,
     find_run_columns,
     join_cells,
     list_free_columns,
     list_run_labels,
-    may_count_runs,
 )
 from reportgen.read.tables.layout import is_name_of
 from reportgen.read.tables.rows import locate_row
 from reportgen.settings.text import shorten
+from reportgen.settings.yaml_tree import write_scalar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from reportgen.read.tables.layout import Layout
     from reportgen.settings.source import SourceSettings
@@ -59,42 +58,105 @@ def warn_merged(
         return
     small = count_bytes(keys.root, layout) <= SMALL
     numbers = list_free_columns(layout, NUMERIC) if small else []
-    differing = [*columns, *find_run_columns(keys, numbers, shared=True)]
-    if differing:
-        verb, column = _differ(differing), differing[0]
+    who = layout.labels[0]
+    if differing := [*columns, *find_run_columns(keys, numbers, shared=True)]:
+        yield _warn(layout, who, differing, place)
     elif roles.run and small and len(labels := list_run_labels(keys)) > 1:
-        verb, column = f"are called {list_names(labels)}", roles.run
-    else:
-        return
-    part, own = ("run", roles.run) if roles.run else ("seed", roles.seed or "")
-    meant = f"{part}: {shorten(own, _LONGEST)}"
-    yield _warn(f'"{shorten(layout.labels[0], _LONGEST)}" {verb}', shorten(column, _LONGEST), meant, place)
+        yield _warn(layout, who, [roles.run], place, f"are called {list_names(labels)}")
 
 
-def warn_divided(
-    keys: RowKeys, columns: Sequence[str], settings: SourceSettings, place: SourceLocation
-) -> Iterator[Diagnostic]:
-    """Warn if ``repeat:`` merges rows that differ in words, unless ``source.yml`` names the series or run."""
-    if columns:
-        known, layout = list_series_columns(keys.layout), keys.layout
-        every = ", ".join(shorten(name, _LONGEST) for name in (*known, *columns))
-        meant = f"series: {known[0]}" if known else f"run: {shorten(columns[0], _LONGEST)}"
-        who = shorten((layout.series or layout.labels)[0], _LONGEST)
-        compared = f"[{every}]" if len(known) + len(columns) > 1 else every
-        how = f" with repeat: {settings.repeat}"
-        yield _warn(f'"{who}" {_differ(columns)}', compared, meant, place, how)
+def warn_differing_numbers(keys: RowKeys, place: SourceLocation) -> Iterator[Diagnostic]:
+    """Warn if runs of one series differ in a number that is constant in each, as in a learning rate.
+
+    A run may have one total, so of these only settings that are known by their names count.
+    """
+    layout = keys.layout
+    numbers = [
+        name
+        for name in list_free_columns(layout, NUMERIC)
+        if is_setting_number(name)
+        or (
+            not layout.totals
+            and is_experiment_setting(name.strip())
+            and not is_metadata(name)
+            and not has_better_direction(name)
+            and not any(is_name_of(part, name) for part in ROLE_NAMES)
+        )
+    ]
+    if differing := _find_differing(keys, numbers, fewest=1 if layout.totals else 2):
+        yield _warn(layout, next(iter(differing.values())), [*differing], place)
 
 
-def _differ(columns: Iterable[str]) -> str:
-    quoted = (f'"{name}"' for name in columns)
-    return f"differ in {list_names(quoted)}"
+def _warn(
+    layout: Layout, series: str, columns: Sequence[str], place: SourceLocation, differ: str = ""
+) -> Diagnostic:
+    differ = differ or f"differ in {quote_columns(columns)}"
+    message = f'runs of the series "{shorten(series, _LONGEST)}" {differ}, and are averaged as one'
+    return Diagnostic(place, message, advise_series(layout, columns), Stage.DATA, Severity.WARNING)
 
 
-def _warn(who: str, compared: str, meant: str, place: SourceLocation, how: str = "") -> Diagnostic:
-    message = f"runs of the series {who}, and are {'merged' if how else 'averaged'} as one{how}"
-    advice = f"Set columns: {{series: {compared}}} in source.yml to compare them, or columns: {{{meant}}} "
-    advice += "if they are repetitions of one experiment"
-    return Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)
+def report_differing(keys: RowKeys, columns: Sequence[str]) -> Diagnostic:
+    """Return the problem of runs of one series with several names in columns, at the first of another one."""
+    layout, first = keys.layout, columns[0]
+    rows = get_engine().fetch_rows(
+        f'SELECT series, {_fill(0)}, min("row") FROM {join_cells(keys, [first])} GROUP BY 1, 2 ORDER BY 3'  # noqa: S608
+    )
+    pairs: dict[str, list[tuple[str, int]]] = {}
+    for series, cell, row in rows:
+        pairs.setdefault(series, []).append((cell, row))
+    series, ((one, before), (other, place), *_) = next(pair for pair in pairs.items() if len(pair[1]) > 1)
+    path, line, there, _ = locate_pair(keys, before, place)
+    cells = [f'"{shorten(cell, _LONGEST)}"' if cell else "empty" for cell in (one, other)]
+    message = (
+        f'runs of the series "{shorten(series, _LONGEST)}" differ in {quote_columns(columns)}, and would '
+    )
+    message += (
+        f'be averaged as one: "{shorten(first, _LONGEST)}" is {cells[0]} in {there} and {cells[1]} here'
+    )
+    return Diagnostic(SourceLocation(path, line), message, advise_series(layout, columns), Stage.DATA)
+
+
+def locate_pair(keys: RowKeys, first: int, second: int) -> tuple[str, int | None, str, str]:
+    """Return path and line of the second of two rows, and how the first and the second are called there."""
+    path, line, number = locate_row(keys.root, keys.layout, second)
+    before, above, earlier = locate_row(keys.root, keys.layout, first)
+    there = f"line {above}" if above else f"row {earlier}" if earlier else "one place"
+    here = "here" if line else f"in row {number}" if number else "in another"
+    return path, line, there if before == path else f"{there} of {before}", here
+
+
+def quote_columns(columns: Sequence[str]) -> str:
+    """List names of columns in quotes."""
+    return list_names(f'"{shorten(name, _LONGEST)}"' for name in columns)
+
+
+def find_role(layout: Layout, columns: Sequence[str]) -> str:
+    """Return the role by which rows that only some columns distinguish are apart: a series, if no other."""
+    name, scored = columns[0], layout.outcomes or layout.totals
+    if len(columns) > 1:
+        return "series"
+    if is_name_of("step", name) and not scored:
+        return "step"
+    if scored and not scored.benchmark and name.strip().casefold() in PARTS_OF_A_BENCHMARK:
+        return "benchmark"
+    return "run" if is_metadata(name) and not (layout.roles.run or layout.roles.seed) else "series"
+
+
+def write_role(layout: Layout, columns: Sequence[str], role: str = "series") -> str:
+    """Return the line of ``source.yml`` that gives columns a role, those of the series besides the known."""
+    known = list_series_columns(layout) if role == "series" else ()
+    names = [write_scalar(name) for name in (*known, *columns)]
+    listed = ", ".join(names)
+    return f"columns: {{{role}: {f'[{listed}]' if len(names) > 1 else listed}}}"
+
+
+def advise_series(layout: Layout, columns: Sequence[str]) -> str:
+    """Return the next step for runs of one series that differ in columns."""
+    run, seed = layout.roles.run, layout.roles.seed
+    own = write_role(layout, [run or seed or columns[0]], "run" if run or not seed else "seed")
+    own = write_role(layout, ()) if list_series_columns(layout) else own
+    compared = f"Set {write_role(layout, columns)} in source.yml to compare them"
+    return f"{compared}, or {own} if they are repetitions of one experiment"
 
 
 def list_comparable_texts(layout: Layout) -> list[str]:
@@ -116,9 +178,9 @@ def decides_series(settings: SourceSettings, layout: Layout) -> bool:
 
 
 def may_differ(layout: Layout, settings: SourceSettings) -> bool:
-    """Return whether runs of one series may differ in words, and ``source.yml`` does not say how."""
+    """Return whether rows of one series may differ in words, and ``source.yml`` does not say how."""
     roles = layout.roles
-    several = roles.run or roles.seed or len(layout.files) > 1
+    several = roles.run or roles.seed or len(layout.files) > 1 or settings.repeat
     decided = layout.settings or layout.spread or decides_series(settings, layout)
     return bool(several and not decided and list_setting_texts(layout))
 
@@ -175,63 +237,9 @@ def _fill(number: int) -> str:
     return f"coalesce(c{number}, '')"
 
 
-def report_differing(keys: RowKeys, columns: Sequence[str]) -> Diagnostic:
-    """Return the problem of runs of one series with several names in columns, at the first of another one."""
-    layout, first = keys.layout, columns[0]
-    rows = get_engine().fetch_rows(
-        f'SELECT series, {_fill(0)}, min("row") FROM {join_cells(keys, [first])} GROUP BY 1, 2 ORDER BY 3'  # noqa: S608
-    )
-    pairs: dict[str, list[tuple[str, int]]] = {}
-    for series, cell, row in rows:
-        pairs.setdefault(series, []).append((cell, row))
-    series, ((one, before), (other, place), *_) = next(pair for pair in pairs.items() if len(pair[1]) > 1)
-    path, line, _ = locate_row(keys.root, layout, place)
-    above, earlier, _ = locate_row(keys.root, layout, before)
-    there = f"line {earlier}" if earlier and above == path else above
-    cells = [f'"{shorten(cell, _LONGEST)}"' if cell else "empty" for cell in (one, other)]
-    quoted = list_names(f'"{name}"' for name in columns)
-    message = (
-        f'runs of the series "{shorten(series, _LONGEST)}" {_differ(columns)}, and would be averaged as '
-    )
-    message += f'one: "{shorten(first, _LONGEST)}" is {cells[0]} in {there} and {cells[1]} here'
-    known = [shorten(name, _LONGEST) for name in list_series_columns(layout)]
-    every = [*known, *(shorten(name, _LONGEST) for name in columns)]
-    compared = f"{{series: [{', '.join(every)}]}}" if len(every) > 1 else f"{{series: {every[0]}}}"
-    part, own = ("run", layout.roles.run) if layout.roles.run else ("seed", layout.roles.seed or "")
-    averaged = f"columns: {{series: {known[0]}}}" if known else f"columns: {{{part}: {own}}}"
-    advice = f"Set columns: {compared} in source.yml to compare them, or {averaged} to average over {quoted}"
-    advice += f". A block may have by: {shorten(first, _LONGEST)} or a filter: instead"
-    return Diagnostic(SourceLocation(path, line), message, advice, Stage.DATA)
-
-
 def list_series_columns(layout: Layout) -> tuple[str, ...]:
     """Return the columns that name the series together."""
     return layout.series_parts or tuple(filter(None, [layout.roles.series]))
-
-
-def warn_differing_numbers(keys: RowKeys, place: SourceLocation) -> Iterator[Diagnostic]:
-    """Warn if runs of one series differ in a number that is constant in each, as in a learning rate.
-
-    A run may have one total, so of these only settings that are known by their names count.
-    """
-    layout = keys.layout
-    numbers = [
-        name
-        for name in list_free_columns(layout, NUMERIC)
-        if is_setting_number(name)
-        or (
-            not layout.totals
-            and is_experiment_setting(name.strip())
-            and not is_metadata(name)
-            and not has_better_direction(name)
-            and not any(is_name_of(part, name) for part in ROLE_NAMES)
-        )
-    ]
-    if differing := _find_differing(keys, numbers, fewest=1 if layout.totals else 2):
-        known = ", ".join(shorten(name, _LONGEST) for name in list_series_columns(layout))
-        who = f'"{shorten(next(iter(differing.values())), _LONGEST)}" {_differ(differing)}'
-        both = f"[{known}, {', '.join(shorten(name, _LONGEST) for name in differing)}]"
-        yield _warn(who, both, f"series: {known}", place)
 
 
 def begin_anew(keys: RowKeys) -> bool:
@@ -250,42 +258,3 @@ def find_columns(keys: RowKeys, metric: str) -> list[tuple[str, ...]]:
     texts, numbers = (list_free_columns(keys.layout, kinds) for kinds in ({Kind.TEXT}, NUMERIC))
     others = [name for name in numbers if name not in keys.layout.metrics.get(metric, ())]
     return find_distinguishing_columns(keys, [*texts, *others], most=MOST_SERIES)
-
-
-def suggest_dividing(keys: RowKeys) -> str:
-    """Return advice on columns that divide the rows of a step, or an empty text if there are none."""
-    divided = find_dividing_columns(keys, list_setting_texts(keys.layout))
-    known = [shorten(name, _LONGEST) for name in (*list_series_columns(keys.layout), *divided)]
-    quoted = list_names(f'"{shorten(name, _LONGEST)}"' for name in divided)
-    every = f"[{', '.join(known)}]" if len(known) > 1 else "".join(known)
-    reason = f"{quoted} {'divides' if len(divided) == 1 else 'divide'} these rows"
-    return f"{reason}: set columns: {{series: {every}}} in source.yml" if divided else ""
-
-
-def suggest_columns(keys: RowKeys, metric: str) -> str:
-    """Return advice on columns that distinguish the rows, or an empty text if there are none."""
-    apart = find_columns(keys, metric)
-    if not apart:
-        return ""
-    first, last = (shorten(name, _LONGEST) for name in (apart[0][0], apart[0][-1]))
-    known = [shorten(name, _LONGEST) for name in (*list_series_columns(keys.layout), *apart[0])]
-    series = f"{{series: [{', '.join(known)}]}}" if len(known) > 1 else f"{{series: {first}}}"
-    named = apart[0] if len(apart[0]) > 1 else [names[0] for names in apart]
-    quoted = list_names(f'"{shorten(name, _LONGEST)}"' for name in named)
-    if len(apart[0]) > 1:
-        reason = f"Columns {quoted} together tell these rows apart"
-    elif len(apart) > 1:
-        reason = f"Each of {quoted} tells them apart"
-    else:
-        reason = f"Column {quoted} tells these rows apart"
-    if is_name_of("step", first):
-        step = f"columns: {{step: {first}}}"
-        return f"Steps begin anew in each {first}: set {step} in source.yml, and repeat: mean"
-    totals = keys.layout.totals
-    if totals and not totals.benchmark and first.strip().casefold() in PARTS_OF_A_BENCHMARK:
-        return f"{reason}: set columns: {{benchmark: {first}}} in source.yml, or {series}"
-    if len(apart[0]) == 1 and may_count_runs(keys, apart[0][0]):
-        return f"{reason}: set columns: {{run: {first}}} in source.yml if it counts runs, else {series}"
-    select = f", or select one {last} with filter: in source.yml or in the block" if len(known) > 1 else ""
-    select = f", name {quoted} with by: in the block, too{select}" if keys.layout.run_parts else select
-    return f"{reason}: set columns: {series} in source.yml{select}"
