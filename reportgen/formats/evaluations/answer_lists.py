@@ -21,7 +21,7 @@ model and a benchmark next to the list apply to all its records. Reports are con
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
@@ -30,13 +30,11 @@ from msgspec import Struct, field
 
 from reportgen.core.words import format_count
 from reportgen.formats.evaluations import answer_records as keys
-from reportgen.formats.evaluations.answer_records import RecordCounts
-from reportgen.formats.evaluations.rows import AnswerRows, name_groups
+from reportgen.formats.evaluations.answer_records import Records
 from reportgen.formats.evaluations.scores import (
     add_to_first,
     build_protocol,
     compare_means,
-    find_word,
     get_inner,
     make_findings,
     parse_count,
@@ -58,6 +56,8 @@ from reportgen.formats.runs import Evaluation, Finding, Total, Unit, UnreadableE
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
+
+    from reportgen.formats.evaluations.rows import AnswerRows
 
 
 _LINES: Final = (".jsonl", ".ndjson")
@@ -106,33 +106,22 @@ def read(unit: Unit) -> Iterator[Evaluation]:
     An answer has a single score, so there is nothing to select.
     """
     for path in unit.files:
-        file, counts = _File(path), RecordCounts()
+        file, records = _File(path), Records(unit.texts)
         for index, record in enumerate(file.read_records()):
-            parts = keys.parse_record(record, index)
-            model, benchmark = (keys.pick_fields(record, names) for names in (keys.MODEL, keys.BENCHMARK))
-            names = find_word(*model.values()), find_word(*benchmark.values())
-            file.fields[names].setdefault(parts.problem, name_groups(parts.rest))
-            answers = tuple(keys.score_record(parts, counts))
-            if unit.texts:
-                answers = tuple(keys.add_texts(answers, record))
-            file.graded[names] += [answers] if answers else []
-        if not any(file.graded.values()):
+            records.add(record, index)
+        if not records.answers:
             message = "no record has a score, such as correct: [true, false]"
             advice = "Say where it is with format: mapped, rows: and columns: in source.yml"
             raise UnreadableError(path, message, advice)
-        file.findings += make_findings(path, counts.list_messages())
-        evaluations = (file.build_evaluation(*key, graded) for key, graded in file.graded.items())
+        file.findings += make_findings(path, records.list_messages())
+        evaluations = (file.build_evaluation(*key, rows) for key, rows in records.answers.items())
         yield from add_to_first(evaluations, file.findings)
 
 
 class _File(Struct):
-    """Answers of a file by model and benchmark, and the fields of their problems."""
+    """Records of a file, and what a report says of all of them."""
 
     path: Path
-    graded: dict[tuple[str, str], keys.Graded] = field(default_factory=lambda: defaultdict(list))
-    fields: dict[tuple[str, str], dict[str, dict[str, str | None]]] = field(
-        default_factory=lambda: defaultdict(dict)
-    )
     totals: dict[str, Total] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
 
@@ -228,11 +217,10 @@ class _File(Struct):
             self.totals[benchmark] = Total("resolved", (right or 0) / n, n=n)
         return [{"problem_id": name, "benchmark": benchmark, "scores": [one]} for name, one in scores.items()]
 
-    def build_evaluation(self, model: str, benchmark: str, graded: keys.Graded) -> Evaluation:
-        answers, messages = keys.number_samples(graded)
-        fields = self.fields[model, benchmark]
-        hidden = {key for own in fields.values() for key in own if keys.normalize_key(key) in _NEVER}
-        answers = AnswerRows([*answers], fields).build(hidden)
+    def build_evaluation(self, model: str, benchmark: str, rows: AnswerRows) -> Evaluation:
+        rows.answers, messages = keys.number_samples(rows.answers)
+        hidden = {key for own in rows.fields.values() for key in own if keys.normalize_key(key) in _NEVER}
+        answers = rows.build(hidden)
         sizes = Counter(answer.problem for answer in answers).values()
         if len(set(sizes)) > 1:
             counts = f"{min(sizes):,} to {max(sizes):,} samples"

@@ -9,21 +9,23 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter, defaultdict
-from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reportgen.core.words import format_count, join_names
+from reportgen.formats.evaluations.rows import AnswerRows
 from reportgen.formats.evaluations.scores import FEW, list_shortened, parse_score
 from reportgen.formats.evaluations.texts import make_texts
-from reportgen.formats.json_files import as_answer, as_word, shorten_cell
+from reportgen.formats.json_files import as_word, shorten_cell
 from reportgen.formats.run_data import parse_number
-from reportgen.formats.runs import ScoredAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from reportgen.formats.runs import ScoredAnswer
 
 
 # Field names, of which the first in a record counts, compared in lower case with - and spaces as _.
@@ -89,77 +91,99 @@ _LONGEST_TEXT: Final = 160
 _LETTER: Final = re.compile(r"\s*[A-Za-z]\s*")
 
 
-class RecordCounts(Struct):
-    """Counts of irregularities in the records of a file."""
+_IRREGULAR: Final = {
+    "ungraded": ("record has no score: left out", "records have no score: left out"),
+    "uneven": tuple(
+        f"{has} another number of responses than of scores: all scores are kept"
+        for has in ("record has", "records have")
+    ),
+    "strange": ("score is no number: left out", "scores are no numbers: left out"),
+}
 
-    ungraded: int = 0  # records without a score
-    uneven: int = 0  # records with different numbers of responses and scores
-    strange: int = 0  # cells that are not scores
-    # Names of lists of scores, the one that is read first, if a record has several.
-    several: dict[str, None] = field(default_factory=dict)
+
+class Records(Struct):
+    """Answers in the records of a file by model and benchmark, both empty if missing, and irregularities."""
+
+    texts: bool = False  # whether answers have texts
+    answers: dict[tuple[str, str], AnswerRows] = field(default_factory=lambda: defaultdict(AnswerRows))
+    counts: Counter[str] = field(default_factory=Counter)  # by kind of irregularity
+    several: dict[str, None] = field(default_factory=dict)  # lists of scores of a record, first the one read
+
+    def add(self, record: Mapping[str, Any], index: int) -> None:
+        """Add the answers of a record; its index names the problem if the record does not."""
+        gold_key, gold = _find_scalar(record, GOLD)
+        lists, cells, used, scored_by = _find_parts(record, gold_key)
+        responses = pick_fields(record, RESPONSES).values()
+        if "score" not in lists:
+            lists |= _unpack_responses(responses)
+        if "score" not in lists and "score" not in cells:
+            self.counts["ungraded"] += 1
+            return
+        scores = lists.get("score", [cells.get("score")])
+        self.several |= dict.fromkeys(scored_by if len(scored_by) > 1 else ())
+        count = next((len(value) for value in responses if isinstance(value, list)), len(scores))
+        self.counts["uneven"] += count != len(scores)
+        texts = self._list_texts(record, len(scores))
+        model, benchmark = (as_word(_find_scalar(record, names)[1]) for names in (MODEL, BENCHMARK))
+        rest = {key: value for key, value in record.items() if key not in used}
+        for sample, cell in enumerate(scores):
+            # A list of another length, such as all accepted answers, does not describe samples.
+            of = {part: own[sample] for part, own in lists.items() if len(own) == len(scores)}
+            of = {**(cells if len(scores) == 1 else {}), **of}
+            self.answers[model, benchmark].add(
+                _name_problem(record) or index,
+                {"": cell},
+                as_word(_find_scalar(record, SAMPLE)[1]) or sample,
+                gold=gold,
+                fields=rest,
+                texts=texts[sample],
+                **{part: of.get(part) for part in ("answer", "tokens", "seconds")},
+            )
+
+    def _list_texts(self, record: Mapping[str, Any], count: int) -> list[dict[str, str]]:
+        """Return the texts of the answers of a record, with a response each if there are as many."""
+        if not self.texts:
+            return [{}] * count
+        prompt = next(iter(pick_fields(record, TEXT).values()), None)
+        cells = (one if isinstance(one, list) else [one] for one in pick_fields(record, RESPONSES).values())
+        responses = next((one for one in cells if len(one) == count), [None] * count)
+        expected = _find_scalar(record, GOLD)[1]
+        return [make_texts(prompt=prompt, expected=expected, response=response) for response in responses]
 
     def list_messages(self) -> Iterator[str]:
         """Yield a message for each kind of irregularity."""
         if self.several:
             names = [shorten_cell(name) for name in self.several]
             yield f"scores stand under {join_names(names)}: {names[0]} is read"
-        uneven = "another number of responses than of scores: all scores are kept"
-        for count, one, many in (
-            (self.ungraded, "record has no score: left out", "records have no score: left out"),
-            (self.uneven, f"record has {uneven}", f"records have {uneven}"),
-            (self.strange, "score is no number: left out", "scores are no numbers: left out"),
-        ):
-            if count:
+        self.counts["strange"] = sum(rows.strange.total() for rows in self.answers.values())
+        for kind, (one, many) in _IRREGULAR.items():
+            if count := self.counts[kind]:
                 yield format_count(count, one, many)
 
 
-Graded: TypeAlias = "list[tuple[ScoredAnswer, ...]]"
-"""Answers of each record, before problems are separated."""
-
-
-class Record(Struct, frozen=True):
-    """Parsed record; ``responses`` is their number if they are a list."""
-
-    problem: str
-    gold: str | None
-    sample: str
-    responses: int | None
-    lists: Mapping[str, list[Any]]  # by part, with an entry per sample
-    cells: Mapping[str, Any]
-    scored_by: Sequence[str]  # all lists of scores
-    rest: Mapping[str, Any]
-
-
-def parse_record(record: Mapping[str, Any], index: int) -> Record:
-    """Parse a record; its index names the problem if the record does not."""
-    gold_key, gold = next(_iterate_scalars(record, GOLD), ("", None))
-    problem, sample = (next(_iterate_scalars(record, names), ("", None))[1] for names in (PROBLEM, SAMPLE))
-    text = next((as_word(value) for _, value in _iterate_scalars(record, TEXT)), "")
-    if len(text) > _LONGEST_TEXT:
-        text = f"{text[:_LONGEST_TEXT]}… {hashlib.sha256(text.encode()).hexdigest()[:8]}"
-    lists, cells, scored_by, used = dict[str, list[Any]](), dict[str, Any](), list[str](), {gold_key}
+def _find_parts(
+    record: Mapping[str, Any], gold: str
+) -> tuple[dict[str, list[Any]], dict[str, Any], set[str], list[str]]:
+    """Return lists and cells of a record by part, all keys that are used, and those of lists of scores."""
+    lists, cells, used, scored_by = dict[str, list[Any]](), dict[str, Any](), {gold}, list[str]()
     for part, names in _PARTS.items():
         for key, value in pick_fields(record, names).items():
-            column = isinstance(value, list) and _is_column(part, value)
-            if column and part == "score":
-                scored_by.append(key)
-            if column and part not in lists:
-                lists[part] = value
-                used.add(key)
-            elif part not in cells and key != gold_key and _is_cell(part, value):
+            if isinstance(value, list) and _is_column(part, value):
+                scored_by += [key] if part == "score" else []
+                used |= set() if part in lists else {key}
+                lists.setdefault(part, value)
+            elif part not in cells and key != gold and _is_cell(part, value):
                 cells[part] = value
                 used.add(key)
-    responses = pick_fields(record, RESPONSES).values()
-    return Record(
-        problem=as_word(problem) or text or str(index),
-        gold=as_answer(gold),
-        sample=as_word(sample),
-        responses=next((len(value) for value in responses if isinstance(value, list)), None),
-        lists=lists if "score" in lists else lists | _unpack_responses(responses),
-        cells=cells,
-        scored_by=scored_by,
-        rest={key: value for key, value in record.items() if key not in used},
-    )
+    return lists, cells, used, scored_by
+
+
+def _name_problem(record: Mapping[str, Any]) -> str:
+    """Return the name of a problem, or its text, which a hash stands for beyond its beginning."""
+    text = as_word(_find_scalar(record, TEXT)[1])
+    if len(text) > _LONGEST_TEXT:
+        text = f"{text[:_LONGEST_TEXT]}… {hashlib.sha256(text.encode()).hexdigest()[:8]}"
+    return as_word(_find_scalar(record, PROBLEM)[1]) or text
 
 
 def _unpack_responses(responses: Iterable[Any]) -> dict[str, list[Any]]:
@@ -167,62 +191,17 @@ def _unpack_responses(responses: Iterable[Any]) -> dict[str, list[Any]]:
     parts = _PARTS | {"answer": (*ANSWERS, "answer")}
     for objects in responses:
         if isinstance(objects, list) and all(isinstance(one, dict) for one in objects):
-            columns = {
-                part: [
-                    next((v for _, v in _iterate_scalars(one, names) if v is not None), None)
-                    for one in objects
-                ]
-                for part, names in parts.items()
-            }
-            lists = {part: cells for part, cells in columns.items() if any(c is not None for c in cells)}
-            if "score" in lists:
+            lists = {part: [_find_scalar(one, names)[1] for one in objects] for part, names in parts.items()}
+            if any(cell is not None for cell in lists["score"]):
                 return lists
     return {}
 
 
-def score_record(record: Record, counts: RecordCounts) -> Iterator[ScoredAnswer]:
-    """Yield the answers of a record in order; other records may have the same samples."""
-    if "score" not in record.lists and "score" not in record.cells:
-        counts.ungraded += 1
-        return
-    scores = record.lists.get("score", [record.cells.get("score")])
-    # A list of another length, such as all accepted answers, does not describe samples.
-    columns = {part: cells for part, cells in record.lists.items() if len(cells) == len(scores)}
-    if len(record.scored_by) > 1:
-        counts.several |= dict.fromkeys(record.scored_by)
-    counts.uneven += record.responses not in {None, len(scores)}
-    for index, cell in enumerate(scores):
-        score = parse_score(cell)
-        counts.strange += score is None and cell is not None and parse_number(cell) is None
-        of: dict[str, Any] = dict(record.cells) if len(scores) == 1 else {}
-        of |= {part: cells[index] for part, cells in columns.items()}
-        yield ScoredAnswer(
-            problem=record.problem,
-            score=score,
-            sample=record.sample,
-            answer=as_answer(of.get("answer")),
-            gold=record.gold,
-            tokens=parse_number(of.get("tokens")),
-            seconds=parse_number(of.get("seconds")),
-        )
-
-
-def add_texts(answers: Sequence[ScoredAnswer], record: Mapping[str, Any]) -> Iterator[ScoredAnswer]:
-    """Yield the answers of a record with its prompt, and with a response each if there are as many."""
-    prompt = next(iter(pick_fields(record, TEXT).values()), None)
-    expected = next((value for _, value in _iterate_scalars(record, GOLD)), None)
-    cells = pick_fields(record, RESPONSES).values()
-    lists = [cell if isinstance(cell, list) else [cell] for cell in cells]
-    responses = next((one for one in lists if len(one) == len(answers)), [None] * len(answers))
-    for answer, response in zip(answers, responses, strict=True):
-        texts = make_texts(prompt=prompt, expected=expected, response=response)
-        yield replace(answer, texts=texts)
-
-
-def _iterate_scalars(record: Mapping[str, Any], names: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    for key, value in pick_fields(record, names).items():
-        if not isinstance(value, dict | list):
-            yield key, value
+def _find_scalar(record: Mapping[str, Any], names: Iterable[str]) -> tuple[str, Any]:
+    """Return the first field of these names that is neither missing nor nested, with its key."""
+    fields = pick_fields(record, names).items()
+    scalars = ((key, cell) for key, cell in fields if cell is not None and not isinstance(cell, dict | list))
+    return next(scalars, ("", None))
 
 
 def _is_column(part: str, cells: list[Any]) -> bool:
@@ -247,59 +226,52 @@ _NUMBER: Final = re.compile(r"(?P<problem>\d+)(?:\.(?P<sample>\d+))?")
 _SEVERAL: Final = 2
 
 
-def number_samples(records: Graded) -> tuple[tuple[ScoredAnswer, ...], list[str]]:
+def number_samples(answers: Sequence[ScoredAnswer]) -> tuple[list[ScoredAnswer], list[str]]:
     """Return answers with distinct pairs of problem and sample, and the assumptions made.
 
-    Samples in a list are numbered by position. If a problem has several records, these are its samples, in
-    the order of writing unless they state their number; if problems are numbered as 1, 1.1, 1.2, the number
-    after the point is the sample's. That is so if every problem is a number with one answer, some have a
-    point, most numbers before it occur at least twice, and each has a single gold answer: sections of a book
-    have such numbers, too, and are different problems.
+    If a problem has several records, these are its samples, in the order of writing unless they state their
+    number; if problems are numbered as 1, 1.1, 1.2, the number after the point is the sample's. That is so if
+    every problem is a number with one answer, some have a point, most numbers before it occur at least twice,
+    and each has a single gold answer: sections of a book have such numbers, too, and are different problems.
     """
-    decimal = _is_decimal(records)
+    matches = _match_decimals(answers)
     times: Counter[tuple[str, str]] = Counter()
-    answers = []
-    for index, answer in chain.from_iterable(map(enumerate, records)):
+    numbered = []
+    for answer, match in zip_longest(answers, matches):
         problem, sample = answer.problem, answer.sample
-        if decimal and (match := _NUMBER.fullmatch(problem)):
+        if match:
             problem, sample = match["problem"], match["sample"] or "0"
-        elif not sample:
-            sample = str(index)
-        elif index:
-            sample = f"{sample}.{index}"
         times[problem, sample] += 1
         if times[problem, sample] > 1:
             # 1.10 is written as 1.1 by a program that reads it as a number.
             sample = f"{sample} ({times[problem, sample]})"
-        answers.append(replace(answer, problem=problem, sample=sample))
-    repeated = sorted({problem for (problem, _), count in times.items() if count > 1})
-    messages = []
-    if decimal:
-        sizes = Counter(answer.problem for answer in answers)
+        numbered.append(replace(answer, problem=problem, sample=sample))
+    if matches:
+        sizes = Counter(answer.problem for answer in numbered)
         fewest, most = min(sizes.values()), max(sizes.values())
         samples = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
-        names = join_names(list(dict.fromkeys(answer.problem for answer, *_ in records))[:FEW])
+        names = join_names(list(dict.fromkeys(answer.problem for answer in answers))[:FEW])
         problems = f"{format_count(len(sizes), 'problem')} with {samples} samples"
         message = f"the number behind the point in {names} is read as the sample's: {problems}"
-        messages = [f"{message}, not {format_count(len(answers), 'problem')}"]
-    elif repeated:
-        count = format_count(len(repeated), "problem stands", "problems stand")
-        names = list_shortened(repeated)
-        messages = [f"{count} in several records, such as {names}: they are read as its samples"]
-    return tuple(answers), messages
+        return numbered, [f"{message}, not {format_count(len(answers), 'problem')}"]
+    repeated = sorted({problem for (problem, _), count in times.items() if count > 1})
+    if not repeated:
+        return numbered, []
+    count = format_count(len(repeated), "problem stands", "problems stand")
+    return numbered, [
+        f"{count} in several records, such as {list_shortened(repeated)}: they are read as its samples"
+    ]
 
 
-def _is_decimal(records: Graded) -> bool:
-    counts: Counter[str] = Counter()
+def _match_decimals(answers: Sequence[ScoredAnswer]) -> list[re.Match[str]]:
+    """Return the parts of problems that are numbers with that of a sample behind a point; empty if not."""
+    matches = [match for answer in answers if (match := _NUMBER.fullmatch(answer.problem))]
+    if len(matches) < len(answers) or any(answer.sample != "0" for answer in answers):
+        return []
+    counts = Counter(match["problem"] for match in matches)
     golds: dict[str, set[str]] = defaultdict(set)
-    points = False
-    for first, *others in records:
-        match = _NUMBER.fullmatch(first.problem)
-        if match is None or others:
-            return False
-        points = points or match["sample"] is not None
-        counts[match["problem"]] += 1
-        if first.gold is not None:
-            golds[match["problem"]].add(first.gold)
+    for answer, match in zip(answers, matches, strict=True):
+        golds[match["problem"]] |= {answer.gold} if answer.gold else set()
     several = sum(count >= _SEVERAL for count in counts.values())
-    return points and several * 2 > len(counts) and all(len(every) == 1 for every in golds.values())
+    is_decimal = any(match["sample"] for match in matches) and several * 2 > len(counts)
+    return matches if is_decimal and all(len(every) <= 1 for every in golds.values()) else []
