@@ -99,7 +99,7 @@ def read(unit: Unit) -> Iterator[Evaluation]:
     else:
         message = "there is no results file of this date: the model is named after the folder"
         document, findings = {}, (Finding(unit.path, message),)
-    results, groups, configs = (get_mapping(document, part) for part in ("results", "groups", "configs"))
+    results, groups = (get_mapping(document, part) for part in ("results", "groups"))
     samples: dict[str, Path] = {}
     for file in (file for file in unit.files if file.suffix == ".jsonl"):
         # samples_TASK_DATE.jsonl
@@ -110,87 +110,12 @@ def read(unit: Unit) -> Iterator[Evaluation]:
             message = f"{shorten_cell(task)} has answers in several files: those in"
             findings = (*findings, Finding(samples[task], f"{message} {shorten_cell(file.name)} are read"))
         samples[task] = file
-    entries, shared = {**groups, **results}, _read_document(path, document, date)
-    tasks = [
-        _Task(
-            shared,
-            name,
-            as_mapping(entries.get(name)),
-            as_mapping(configs.get(name)),
-            samples.get(name),
-            unit.texts,
-        )
+    tasks = (
+        _Task(path, document, date, name, samples.get(name), unit.texts)
         for name in dict.fromkeys((*results, *groups, *samples))
-        if isinstance(entries.get(name, {}), dict)
-    ]
-    yield from scores.add_to_first(filter(None, map(_build_evaluation, tasks)), findings)
-
-
-class _Document(Struct, frozen=True):
-    """What all tasks of a results file share, or of answers without one."""
-
-    path: Path  # the results file, or the folder of answers without one
-    date: str
-    model: str
-    seed: str | None  # of the model's arguments, otherwise the harness's own
-    generation: Mapping[str, Any]  # settings of the command line, which override those of a task
-    protocol: Mapping[str, str]
-    subtasks: Mapping[str, list[str]]  # of each group, empty if unknown
-    # By task:
-    counts: Mapping[str, Any]  # numbers of problems
-    shots: Mapping[str, Any]
-    versions: Mapping[str, Any]
-    directions: Mapping[str, Any]  # whether higher is better, by metric
-    usual_shots: object  # of the command line
-    prompt: tuple[str, ...]  # what the prompts of all tasks have
-
-    def count_problems(self, task: str) -> int | None:
-        """Return the number of problems of a task or of all tasks of a group; None if unknown."""
-        if task not in self.subtasks:
-            return parse_count(get_inner(self.counts, task, "effective"))
-        waiting, counts, seen = [task], list[int | None](), {task}
-        while waiting:
-            name = waiting.pop()
-            if (subtasks := self.subtasks.get(name)) is None:
-                counts.append(parse_count(get_inner(self.counts, name, "effective")))
-                continue
-            waiting += [subtask for subtask in subtasks if subtask not in seen]
-            seen.update(subtasks)
-        return sum(filter(None, counts)) if counts and all(counts) else None
-
-
-def _read_document(path: Path, tree: Mapping[str, Any], date: str) -> _Document:
-    config, groups = get_mapping(tree, "config"), get_mapping(tree, "group_subtasks")
-    arguments = _parse_arguments(config.get("model_args"))
-    subtasks = {name: [as_word(one) for one in as_list(named)] for name, named in groups.items() if named}
-    day, seconds = date, parse_number(tree.get("date"))
-    if not day and seconds is not None and 0 < seconds <= _LAST_SECOND:
-        day = datetime.fromtimestamp(seconds, UTC).date().isoformat()
-    return _Document(
-        path=path,
-        date=date,
-        model=_find_model(tree, arguments),
-        seed=find_seed(arguments.get("seed"), config.get("random_seed")),
-        generation=_parse_arguments(config.get("gen_kwargs")),
-        protocol=scores.build_protocol(
-            {
-                "harness": "lm-evaluation-harness",
-                "version": tree.get("lm_eval_version") or tree.get("git_hash"),
-                "date": day,
-                "limit": config.get("limit"),
-                "backend": tree.get("model_source") or config.get("model"),
-            }
-        ),
-        subtasks={**{name: [] for name in get_mapping(tree, "groups")}, **subtasks},
-        counts=get_mapping(tree, "n-samples"),
-        shots=get_mapping(tree, "n-shot"),
-        versions=get_mapping(tree, "versions"),
-        directions=get_mapping(tree, "higher_is_better"),
-        usual_shots=config.get("num_fewshot"),
-        prompt=tuple(
-            key.replace("_", " ") for key in ("chat_template", "system_instruction") if tree.get(key)
-        ),
+        if isinstance({**groups, **results}.get(name, {}), dict)
     )
+    yield from scores.add_to_first(filter(None, map(_build_evaluation, tasks)), findings)
 
 
 def _find_model(tree: Mapping[str, Any], arguments: Mapping[str, Any]) -> str:
@@ -207,31 +132,71 @@ def _find_model(tree: Mapping[str, Any], arguments: Mapping[str, Any]) -> str:
     return f"{model}@{revision or _MAIN}" + (f"/{subfolder}" if subfolder else "")
 
 
-class _Task(Struct, frozen=True):
-    """Task with its scores and the file of its answers."""
+def _list_subtasks(tree: Mapping[str, Any], name: str) -> list[str] | None:
+    """Return the subtasks of a group, empty if unknown; None for a task with problems of its own."""
+    if named := as_list(get_inner(tree, "group_subtasks", name)):
+        return [as_word(one) for one in named]
+    return [] if name in get_mapping(tree, "groups") else None
 
-    document: _Document
+
+def _count_problems(tree: Mapping[str, Any], name: str) -> int | None:
+    """Return the number of problems of a task or of all tasks of a group; None if unknown."""
+    waiting, counts, seen = [name], list[int | None](), {name}
+    while waiting:
+        part = waiting.pop()
+        if (subtasks := _list_subtasks(tree, part)) is None:
+            counts.append(parse_count(get_inner(tree, "n-samples", part, "effective")))
+            continue
+        waiting += [subtask for subtask in subtasks if subtask not in seen]
+        seen.update(subtasks)
+    return sum(filter(None, counts)) if counts and all(counts) else None
+
+
+class _Task(Struct, frozen=True):
+    """Task of a results file, with the file of its answers."""
+
+    path: Path  # the results file, or the folder of answers without one
+    tree: Mapping[str, Any]  # the results file; empty without one
+    date: str
     name: str
-    entry: Mapping[str, Any]
-    config: Mapping[str, Any]
     samples: Path | None
     texts: bool  # whether answers have texts
 
     @property
-    def subtasks(self) -> list[str] | None:
-        """The subtasks of a group, empty if unknown; None for a task with problems of its own."""
-        return self.document.subtasks.get(self.name)
+    def entry(self) -> dict[str, Any]:
+        part = "results" if self.name in get_mapping(self.tree, "results") else "groups"
+        return get_mapping(self.tree, part, self.name)
 
-    def build_protocol(self, generation: Mapping[str, Any]) -> dict[str, str]:
-        """Return the protocol with these settings of generation."""
-        document, repeats = self.document, self.config.get("repeats")
+    @property
+    def config(self) -> dict[str, Any]:
+        return get_mapping(self.tree, "configs", self.name)
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        return _parse_arguments(get_inner(self.tree, "config", "model_args"))
+
+    @property
+    def generation(self) -> dict[str, Any]:
+        """Settings of the task, which those of the command line override."""
+        own = get_mapping(self.config, "generation_kwargs")
+        return {**own, **_parse_arguments(get_inner(self.tree, "config", "gen_kwargs"))}
+
+    @property
+    def protocol(self) -> dict[str, str]:
+        tree, general, generation = self.tree, get_mapping(self.tree, "config"), self.generation
+        repeats = self.config.get("repeats")
         greedy = str(generation.get("do_sample")).lower() == "false"
         generated = self.config.get("output_type") == "generate_until"
-        own = self.config.get("num_fewshot")
-        numbers = map(as_word, (document.shots.get(self.name), own, document.usual_shots))
-        shots = next(filter(str.isdecimal, numbers), "")
-        prompt = (f"{shots}-shot", *document.prompt) if shots else document.prompt
-        protocol = scores.build_protocol(
+        shots = (
+            get_inner(tree, "n-shot", self.name),
+            *(one.get("num_fewshot") for one in (self.config, general)),
+        )
+        number = next(filter(str.isdecimal, map(as_word, shots)), "")
+        parts = [key.replace("_", " ") for key in ("chat_template", "system_instruction") if tree.get(key)]
+        day, seconds = self.date, parse_number(tree.get("date"))
+        if not day and seconds is not None and 0 < seconds <= _LAST_SECOND:
+            day = datetime.fromtimestamp(seconds, UTC).date().isoformat()
+        return scores.build_protocol(
             {
                 # A filter makes one score from all repeats, so they are not samples with separate scores.
                 "samples": repeats if repeats == 1 and generated else None,
@@ -239,23 +204,30 @@ class _Task(Struct, frozen=True):
                 "temperature": 0 if greedy else generation.get("temperature"),
                 "top_p": None if greedy else generation.get("top_p"),
                 "max_tokens": next((generation[key] for key in _MOST_TOKENS if key in generation), None),
-                "prompt": ", ".join(prompt),
-                "task version": document.versions.get(self.name),
+                "prompt": ", ".join([f"{number}-shot", *parts] if number else parts),
+                "task version": get_inner(tree, "versions", self.name),
+                "harness": "lm-evaluation-harness",
+                "version": tree.get("lm_eval_version") or tree.get("git_hash"),
+                "date": day,
+                "limit": general.get("limit"),
+                "backend": tree.get("model_source") or general.get("model"),
             }
         )
-        return {**protocol, **document.protocol}
 
     def build_totals(self, messages: list[str]) -> Iterator[Total]:
         """Yield the task's scores; add irregularities to ``messages``."""
-        n = self.document.count_problems(self.name) or parse_count(self.entry.get("sample_len"))
+        n = _count_problems(self.tree, self.name) or parse_count(self.entry.get("sample_len"))
         entry = {key: cell for key, cell in self.entry.items() if key.partition(",")[0] not in _NO_SCORE}
-        better = as_mapping(self.document.directions.get(self.name))
+        better, subtasks = (
+            get_mapping(self.tree, "higher_is_better", self.name),
+            _list_subtasks(self.tree, self.name),
+        )
         inferred = set()
         for total in scores.read_totals(
             scores.leave_out_counts(entry, messages), messages, n=n, better=better, label=_label_key
         ):
             # The error of a group is pooled, so it does not yield a number of problems.
-            if n is None and self.subtasks is None and (own := _infer_problems(total)):
+            if n is None and subtasks is None and (own := _infer_problems(total)):
                 inferred.add(own)
                 yield replace(total, n=own)
             else:
@@ -277,29 +249,30 @@ def _build_evaluation(task: _Task) -> Evaluation | None:
     if not totals and samples is None and not messages:
         return None
     answers, irregular = read_samples(samples, task.entry, texts=task.texts) if samples else ((), ())
-    findings = [*make_findings(task.document.path, messages, task.name)]
-    generation = {**get_mapping(task.config, "generation_kwargs"), **task.document.generation}
-    seed = task.document.seed
-    protocol = task.build_protocol(generation)
-    subtasks = None if samples else task.subtasks
+    findings = [*make_findings(task.path, messages, task.name)]
+    protocol, generation = task.protocol, task.generation
+    subtasks = None if samples else _list_subtasks(task.tree, task.name)
     if subtasks is not None:
         protocol[SUBTASKS] = ", ".join(subtasks) or "several"
     else:
         left_out = _find_aggregates(task, totals, answers) if answers else {}
         answers = tuple(answer for answer in answers if answer.metric not in left_out)
-        findings += make_findings(samples or task.document.path, left_out.values(), task.name)
+        findings += make_findings(samples or task.path, left_out.values(), task.name)
         findings += _check_results(task, totals, answers)
     # lm-eval writes org/base as org__base.
-    model = task.document.model or as_word(
-        (samples or task.document.path).absolute().parent.name.replace("__", "/")
+    folder = as_word((samples or task.path).absolute().parent.name.replace("__", "/"))
+    # The sampling seed if given, otherwise the harness's own.
+    seeds = (
+        generation.get("seed"),
+        task.arguments.get("seed"),
+        get_inner(task.tree, "config", "random_seed"),
     )
     return Evaluation(
-        path=samples if samples and not task.entry else task.document.path,
-        model=model,
+        path=samples if samples and not task.entry else task.path,
+        model=_find_model(task.tree, task.arguments) or folder,
         benchmark=as_word(task.name),
-        run=task.document.date,
-        # The sampling seed if given, otherwise the harness's own.
-        seed=find_seed(generation["seed"], seed) if "seed" in generation else seed,
+        run=task.date,
+        seed=find_seed(*seeds),
         protocol=protocol,
         answers=answers,
         totals=tuple(totals),
@@ -349,15 +322,15 @@ def _check_results(
     task: _Task, totals: Sequence[Total], answers: Sequence[ScoredAnswer]
 ) -> Iterator[Finding]:
     """Yield impossible or inconsistent results."""
-    counts = get_mapping(task.document.counts, task.name)
+    counts = get_mapping(task.tree, "n-samples", task.name)
     limited_to, all_ = (parse_count(counts.get(key)) for key in ("effective", "original"))
     repeats = parse_count(task.config.get("repeats")) or 1
     checked = scores.check_totals(answers, [(total.metric, total) for total in totals], repeats=repeats)
-    yield from make_findings(task.document.path, scores.warn_limit(limited_to, all_), task.name)
+    yield from make_findings(task.path, scores.warn_limit(limited_to, all_), task.name)
     if not answers:
-        yield from make_findings(task.document.path, checked, task.name)
+        yield from make_findings(task.path, checked, task.name)
         return
-    path, messages = task.samples or task.document.path, []
+    path, messages = task.samples or task.path, []
     problems = len({answer.problem for answer in answers})
     if limited_to and problems != limited_to:
         count = format_count(problems, "problem")
