@@ -202,7 +202,7 @@ def _read_opencompass(path: Path) -> tuple[list[Evaluation], Sequence[Finding]]:
     if answers:
         # Answers are right or wrong, and accuracies are in percent.
         totals = tuple(replace(one, value=one.value / _PERCENT) for one in totals if one.metric == "accuracy")
-        messages += check_totals(answers, [("", one) for one in totals])
+        messages += check_totals(answers, {"": totals[0]} if totals else {})
     one = Evaluation(
         path,
         path.parent.name,

@@ -171,8 +171,7 @@ def _build_evaluation(path: Path, spec: Mapping[str, Any], split: str, stats: _R
     trials = len(stats.trials[split])
     parsed = (scores.parse_total(metric, mean, messages, n=n) for metric, mean in stats.totals[split])
     totals = tuple(filter(None, parsed))
-    means = [(total.metric, total) for total in totals]
-    messages += scores.check_totals(answers, means, repeats=trials or 1)
+    messages += scores.check_totals(answers, {one.metric: one for one in totals}, repeats=trials or 1)
     adapter = get_mapping(spec, "adapter_spec")
     # ``mmlu:subject=anatomy`` of ``mmlu:subject=anatomy,model=openai_gpt2``: all but the model.
     scenario, _, arguments = (as_word(spec.get("name")) or path.name).partition(":")

@@ -276,9 +276,7 @@ class _Log(Struct, frozen=True):
             reduced = ["the answers of each epoch are not kept; a score for each problem is read"]
         graded = list(self.build_scores(irregular))
         means = {score.label: score.total for score in graded if score.is_mean}
-        checks = scores.check_totals(
-            answers, [*means.items()], repeats=self.epochs, partial=True, what="samples"
-        )
+        checks = scores.check_totals(answers, means, repeats=self.epochs, partial=True, what="samples")
         outcome = (*reduced, *self.report_outcome(answers), *irregular)
         return Evaluation(
             path=self.path,

@@ -52,7 +52,7 @@ _MOST_TOKENS: Final = ("max_gen_toks", "max_new_tokens", "max_tokens", "max_leng
 _ARGUMENT: Final = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*([^,]*)")
 _MAIN: Final = "main"
 _LAST_SECOND: Final = 253_402_300_799
-_RESULTS: Final = re.compile(r'\s*\{\s*"results"\s*:\s*\{')
+_RESULTS: Final = re.compile(r'\s*\{\s*"results"\s*:')
 _MARKS: Final = re.compile(r'_stderr[",]|,none"|"alias"\s*:')
 _PARTS: Final = re.compile(r'"(?:results|groups|group_subtasks|configs|n-shot|versions)"\s*:')
 _OTHERS: Final = '"config_general"'
@@ -68,7 +68,7 @@ def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     for path in files:
         text = read_head_text(path) if path.suffix == ".json" else _OTHERS
         named, marked = path.name.startswith("results") and _PARTS.search(text), _MARKS.search(text)
-        if _OTHERS not in text and ((_RESULTS.match(text) and (named or marked)) or (named and marked)):
+        if _OTHERS not in text and _RESULTS.match(text) and (named or marked):
             results.append(path)
     samples = [path for path in files if path.suffix == ".jsonl" and _SAMPLES.match(read_head_text(path))]
     samples_by_date: dict[tuple[Path, str], list[Path]] = defaultdict(list)
@@ -325,7 +325,7 @@ def _check_results(
     counts = get_mapping(task.tree, "n-samples", task.name)
     limited_to, all_ = (parse_count(counts.get(key)) for key in ("effective", "original"))
     repeats = parse_count(task.config.get("repeats")) or 1
-    checked = scores.check_totals(answers, [(total.metric, total) for total in totals], repeats=repeats)
+    checked = scores.check_totals(answers, {total.metric: total for total in totals}, repeats=repeats)
     yield from make_findings(task.path, scores.warn_limit(limited_to, all_), task.name)
     if not answers:
         yield from make_findings(task.path, checked, task.name)

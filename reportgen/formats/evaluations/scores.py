@@ -268,7 +268,7 @@ def is_accuracy(metric: str) -> bool:
 
 def check_totals(
     answers: Sequence[ScoredAnswer],
-    totals: Sequence[tuple[str, Total]],
+    totals: Mapping[str, Total],
     *,
     repeats: int = 1,
     partial: bool = False,
@@ -276,9 +276,9 @@ def check_totals(
 ) -> Iterator[str]:
     """Yield the messages of ``compare_means`` and, without answers, of ``check_accuracy`` for each total."""
     if answers:
-        yield from compare_means(answers, dict(totals), what)
+        yield from compare_means(answers, totals, what)
         return
-    for _, total in totals:
+    for total in totals.values():
         yield from check_accuracy(total, repeats=repeats, partial=partial)
 
 
