@@ -30,18 +30,8 @@ from msgspec import Struct, field
 
 from reportgen.core.words import format_count
 from reportgen.formats.evaluations import answer_records as keys
+from reportgen.formats.evaluations import scores
 from reportgen.formats.evaluations.answer_records import Records
-from reportgen.formats.evaluations.scores import (
-    add_to_first,
-    build_protocol,
-    compare_means,
-    get_inner,
-    make_findings,
-    parse_count,
-    parse_score,
-    parse_total,
-    warn_equal_answers,
-)
 from reportgen.formats.json_files import (
     JsonLines,
     as_list,
@@ -113,9 +103,9 @@ def read(unit: Unit) -> Iterator[Evaluation]:
             message = "no record has a score, such as correct: [true, false]"
             advice = "Say where it is with format: mapped, rows: and columns: in source.yml"
             raise UnreadableError(path, message, advice)
-        file.findings += make_findings(path, records.list_messages())
+        file.findings += scores.make_findings(path, records.list_messages())
         evaluations = (file.build_evaluation(*key, rows) for key, rows in records.answers.items())
-        yield from add_to_first(evaluations, file.findings)
+        yield from scores.add_to_first(evaluations, file.findings)
 
 
 class _File(Struct):
@@ -178,12 +168,10 @@ class _File(Struct):
         several = value if isinstance(value, dict) else dict(enumerate(as_list(value)))
         if not several or columns:
             return None
-        for scores in several.values():
-            if not isinstance(scores, list) or not scores:
+        for cells in several.values():
+            if not isinstance(cells, list) or not cells or None in map(scores.parse_score, cells):
                 return None
-            if any(isinstance(one, list | dict) or parse_score(one) is None for one in scores):
-                return None
-        return [{"problem_id": key, "scores": scores} for key, scores in several.items()]
+        return [{"problem_id": key, "scores": cells} for key, cells in several.items()]
 
     def parse_tests(
         self, tested: Mapping[str, list[Any]], rates: Mapping[str, Any]
@@ -196,26 +184,26 @@ class _File(Struct):
             if has_base and any(sample.get("plus_status") is not None for sample in samples):
                 plus = (float(sample.get("plus_status") == _GOOD) for sample in samples)
                 tests.append(("+", "plus", [one * other for one, other in zip(base, plus, strict=True)]))
-            for mark, part, scores in tests:
+            for mark, part, passed in tests:
                 benchmark = f"{as_word(problem.rpartition('/')[0])}{mark}"
-                if total := parse_total("pass@1", get_inner(rates, part, "pass@1"), []):
+                if total := scores.parse_total("pass@1", scores.get_inner(rates, part, "pass@1"), []):
                     self.totals.setdefault(benchmark, total)
-                yield {"problem_id": problem, "benchmark": benchmark, "scores": scores}
+                yield {"problem_id": problem, "benchmark": benchmark, "scores": passed}
 
     def parse_resolved(self, document: Mapping[str, Any]) -> list[dict[str, Any]]:
-        scores: dict[str, float | None] = {}
+        ends: dict[str, float | None] = {}
         for key, score in _ENDS.items():
             for name in map(as_word, as_list(document.get(key))):
                 # If an instance is in several lists, the first one counts.
-                scores.setdefault(name, score)
+                ends.setdefault(name, score)
         benchmark = "SWE-bench"
-        if missing := sum(score is None for score in scores.values()):
+        if missing := sum(score is None for score in ends.values()):
             count = format_count(missing, "instance was", "instances were")
             self.findings.append(Finding(self.path, f"{count} not submitted: without a score"))
-        n, right = (parse_count(document.get(f"{key}_instances")) for key in ("total", "resolved"))
+        n, right = (scores.parse_count(document.get(f"{key}_instances")) for key in ("total", "resolved"))
         if n and (right or document.get("resolved_instances") == 0):
             self.totals[benchmark] = Total("resolved", (right or 0) / n, n=n)
-        return [{"problem_id": name, "benchmark": benchmark, "scores": [one]} for name, one in scores.items()]
+        return [{"problem_id": name, "benchmark": benchmark, "scores": [one]} for name, one in ends.items()]
 
     def build_evaluation(self, model: str, benchmark: str, rows: AnswerRows) -> Evaluation:
         rows.answers, messages = keys.number_samples(rows.answers)
@@ -226,15 +214,16 @@ class _File(Struct):
             counts = f"{min(sizes):,} to {max(sizes):,} samples"
             messages.append(f"problems have {counts}: some may be missing")
         total = self.totals.get(benchmark)
-        messages += [*warn_equal_answers(answers), *compare_means(answers, {"": total} if total else {})]
+        messages += scores.warn_equal_answers(answers)
+        messages += scores.compare_means(answers, {"": total} if total else {})
         return Evaluation(
             path=self.path,
             model=model,
             benchmark=benchmark,
-            protocol=build_protocol({"samples": max(sizes, default=None)}),
+            protocol=scores.build_protocol({"samples": max(sizes, default=None)}),
             answers=answers,
             totals=(total,) if total else (),
-            findings=tuple(make_findings(self.path, messages)),
+            findings=tuple(scores.make_findings(self.path, messages)),
         )
 
 

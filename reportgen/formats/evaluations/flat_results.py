@@ -27,19 +27,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.formats.cells import is_missing
+from reportgen.formats.evaluations import scores
 from reportgen.formats.evaluations.rows import AnswerRows
-from reportgen.formats.evaluations.scores import (
-    SUBTASKS,
-    add_to_first,
-    build_protocol,
-    check_totals,
-    find_seed,
-    leave_out_counts,
-    make_findings,
-    parse_score,
-    parse_total,
-    read_totals,
-)
 from reportgen.formats.json_files import as_list, as_mapping, as_word, read_head_text, read_json_object
 from reportgen.formats.registry import get_title
 from reportgen.formats.run_data import parse_number
@@ -75,7 +64,7 @@ class ResultsReader(Struct, frozen=True):
             raise UnreadableError(
                 path, "there is no score in it", f"Check that it is of {get_title(unit.format)}"
             )
-        yield from add_to_first(evaluations, findings)
+        yield from scores.add_to_first(evaluations, findings)
 
 
 def _read_scores(entry: Mapping[str, Any], messages: list[str]) -> tuple[Total, ...]:
@@ -85,7 +74,7 @@ def _read_scores(entry: Mapping[str, Any], messages: list[str]) -> tuple[Total, 
         for name, cell in entry.items()
         if not isinstance(cell, bool) and parse_number(cell) is not None
     }
-    return tuple(read_totals(leave_out_counts(numbers, messages), messages))
+    return tuple(scores.read_totals(scores.leave_out_counts(numbers, messages), messages))
 
 
 # simple-evals: its evaluations by the names that they have in the names of files.
@@ -116,9 +105,9 @@ def _read_simple(path: Path) -> tuple[list[Evaluation], Sequence[Finding]]:
         parts.get("model") or path.stem,
         parts.get("eval") or "",
         date,
-        protocol=build_protocol({"harness": "simple-evals", "date": day}),
+        protocol=scores.build_protocol({"harness": "simple-evals", "date": day}),
         totals=totals,
-        findings=tuple(make_findings(path, messages)),
+        findings=tuple(scores.make_findings(path, messages)),
     )
     return [one], findings
 
@@ -136,7 +125,7 @@ def _choose_bigcode(files: Sequence[Path]) -> list[Path]:
 def _read_bigcode(path: Path) -> tuple[list[Evaluation], Sequence[Finding]]:
     document, findings = read_json_object(path)
     config = as_mapping(document.get("config"))
-    protocol = build_protocol(
+    protocol = scores.build_protocol(
         {
             "harness": "bigcode-evaluation-harness",
             "samples": config.get("n_samples"),
@@ -146,13 +135,13 @@ def _read_bigcode(path: Path) -> tuple[list[Evaluation], Sequence[Finding]]:
             **{key: config.get(key) for key in ("prompt", "limit")},
         }
     )
-    model, seed = as_word(config.get("model")) or path.parent.name, find_seed(config.get("seed"))
+    model, seed = as_word(config.get("model")) or path.parent.name, scores.find_seed(config.get("seed"))
     evaluations = []
     for task, metrics in document.items():
         if task != "config":
             messages: list[str] = []
             totals = _read_scores(as_mapping(metrics), messages)
-            found = tuple(make_findings(path, messages, task))
+            found = tuple(scores.make_findings(path, messages, task))
             one = Evaluation(path, model, task, "", seed, protocol, totals=totals, findings=found)
             evaluations.append(one)
     return evaluations, findings
@@ -195,14 +184,14 @@ def _read_opencompass(path: Path) -> tuple[list[Evaluation], Sequence[Finding]]:
             next((item[name] for name in names if name in item), None) for names in (_SCORED, _TAKEN, _GOLD)
         )
         for sample, cell in enumerate(as_list(scored) or [scored]):
-            if parse_score(cell) is not None:
+            if scores.parse_score(cell) is not None:
                 rows.add(problem, {"": cell}, sample, answer=answer, gold=gold)
     answers, messages = rows.build(), list[str]()
     totals = _read_scores(document, messages)
     if answers:
         # Answers are right or wrong, and accuracies are in percent.
         totals = tuple(replace(one, value=one.value / _PERCENT) for one in totals if one.metric == "accuracy")
-        messages += check_totals(answers, {"": totals[0]} if totals else {})
+        messages += scores.check_totals(answers, {"": totals[0]} if totals else {})
     one = Evaluation(
         path,
         path.parent.name,
@@ -211,7 +200,7 @@ def _read_opencompass(path: Path) -> tuple[list[Evaluation], Sequence[Finding]]:
         protocol={"harness": "OpenCompass"},
         answers=answers,
         totals=totals,
-        findings=tuple(make_findings(path, messages)),
+        findings=tuple(scores.make_findings(path, messages)),
     )
     return [one], findings
 
@@ -229,22 +218,22 @@ def _read_summary(path: Path) -> tuple[list[Evaluation], Sequence[Finding]]:
             if is_missing(cell) or cell == "-":
                 continue
             messages: list[str] = []
-            total = parse_total(cells["metric"], cell, messages)
+            total = scores.parse_total(cells["metric"], cell, messages)
             protocol = {"harness": "OpenCompass", "prompt": cells["version"], "mode": cells["mode"]}
             one = Evaluation(
                 path,
                 model,
                 cells["dataset"],
-                protocol=build_protocol(protocol),
+                protocol=scores.build_protocol(protocol),
                 totals=(total,) if total else (),
-                findings=tuple(make_findings(path, messages, cells["dataset"])),
+                findings=tuple(scores.make_findings(path, messages, cells["dataset"])),
             )
             evaluations.append(one)
     names = {one.benchmark for one in evaluations}
     for index, one in enumerate(evaluations):
         members = sorted(other for other in names - {one.benchmark} if one.benchmark in other)
         if members and any(total.metric in _GROUP_SCORES for total in one.totals):
-            evaluations[index] = replace(one, protocol={**one.protocol, SUBTASKS: ", ".join(members)})
+            evaluations[index] = replace(one, protocol={**one.protocol, scores.SUBTASKS: ", ".join(members)})
     return evaluations, [*decoding.list_findings()]
 
 
