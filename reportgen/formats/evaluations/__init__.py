@@ -12,7 +12,13 @@ LM_EVAL: Final = Reader(
 )
 LIGHTEVAL: Final = Reader("results of lighteval", ("*.json",), rank=220)
 HELM: Final = Reader("runs of HELM", ("run_spec.json", "stats.json", "per_instance_stats.json"), rank=230)
-PROMPTFOO: Final = Reader("results of promptfoo", ("*.json", "*.jsonl", "*.ndjson"), rank=240)
+PROMPTFOO: Final = Reader(
+    "results of promptfoo",
+    ("*.json", "*.jsonl", "*.ndjson"),
+    head=r'(?s:.*?"results"\s*:\s*\{\s*"version"\s*:\s*\d)'
+    r'|\{(?=[^\n]*"(?:gradingResult|promptIdx)"\s*:)(?=[^\n]*"(?:prompt|promptId|latencyMs)"\s*:)',
+    rank=240,
+)
 MT_BENCH: Final = Reader(
     "judgments of MT-Bench",
     ("*.jsonl", "*.ndjson"),

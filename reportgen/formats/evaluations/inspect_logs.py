@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from msgspec import Struct
 
@@ -91,7 +91,7 @@ def read(unit: Unit) -> Iterator[Evaluation]:
     An attempt with graded answers takes precedence over one without. A damaged log is an error only if there
     is no other.
     """
-    tasks: dict[str, list[tuple[_Rank, Path]]] = defaultdict(list)
+    ranks: dict[str, list[tuple[_Rank, Path]]] = defaultdict(list)
     best: dict[str, _Log] = {}
     damaged: list[UnreadableError] = []
     for path in unit.files:
@@ -102,30 +102,19 @@ def read(unit: Unit) -> Iterator[Evaluation]:
             damaged.append(error)
             continue
         task = as_word(log.setup.get("task_id")) or str(path)
-        tasks[task].append((log.rank, path))
+        # Only the best log stays in memory.
+        ranks[task].append((log.rank, path))
         best[task] = max(best.get(task, log), log, key=lambda attempt: attempt.rank)
     if not best:
         raise damaged[0]
     yield from scores.add_to_first(
-        (log.build_evaluation(tasks[task]) for task, log in best.items()),
+        (log.build_evaluation(ranks[task]) for task, log in best.items()),
         [Finding(error.path, f"{error.message}: left out") for error in damaged],
     )
 
 
-class _TaskScore(NamedTuple):
-    """Score of a whole task."""
-
-    label: str  # the scorer's name in answers: match, judge/style
-    total: Total
-    is_mean: bool  # whether it is the mean of the answers' scores
-
-
-class _Rank(NamedTuple):
-    """Order of several attempts: whether it has scores, whether it succeeded, and its start."""
-
-    scored: bool
-    ended: bool
-    began: str
+_Rank: TypeAlias = "tuple[bool, bool, str]"
+"""Order of several attempts: whether it has scores, whether it succeeded, and its start."""
 
 
 class _Log(Struct, frozen=True):
@@ -156,7 +145,7 @@ class _Log(Struct, frozen=True):
     @property
     def rank(self) -> _Rank:
         scored = _has_scores(self.samples) or bool(self.reductions)
-        return _Rank(scored, self.header.get("status") == "success", as_word(self.setup.get("created")))
+        return scored, self.header.get("status") == "success", as_word(self.setup.get("created"))
 
     @property
     def protocol(self) -> dict[str, str]:
@@ -212,14 +201,14 @@ class _Log(Struct, frozen=True):
     def report_retries(self, attempts: Sequence[tuple[_Rank, Path]]) -> Iterator[str]:
         """Yield a message about other logs of the task: a retry's log includes what was finished before."""
         if others := [(rank, path) for rank, path in attempts if path != self.path]:
-            which = "newest that ended well" if self.rank.ended else "newest"
+            which = "newest that ended well" if self.rank[1] else "newest"
             if any(self.rank[1:] < rank[1:] for rank, _ in others):
                 which = f"{which} of those with scores"
             names = scores.list_shortened(path.name for _, path in others)
             yield f"the task has {len(attempts)} logs: only the {which} is read, not {names}"
 
-    def build_scores(self, messages: list[str]) -> Iterator[_TaskScore]:
-        """Yield every metric of the results that is not a spread, in the log's order; add irregularities."""
+    def build_totals(self, means: dict[str, Total], messages: list[str]) -> Iterator[Total]:
+        """Yield every metric of the results that is not a spread, in the log's order; see ``_read_entry``."""
         results = get_mapping(self.header, "results")
         entries = results.get("scores")
         if not isinstance(entries, list):  # logs of 2024 have one scorer, and its metrics next to it
@@ -227,7 +216,7 @@ class _Log(Struct, frozen=True):
         completed = parse_count(results.get("completed_samples"))
         problems = completed // self.epochs if completed and completed % self.epochs == 0 else None
         for entry in map(as_mapping, entries):
-            yield from _build_entry(entry, problems, messages)
+            yield from _read_entry(entry, problems, means, messages)
 
     def build_answers(self, messages: list[str]) -> tuple[ScoredAnswer, ...]:
         """Return every answer with every scorer; one that failed has no score. Add irregularities."""
@@ -274,21 +263,22 @@ class _Log(Struct, frozen=True):
         answers, reduced = self.build_answers(irregular), list[str]()
         if not answers and (answers := self.build_reduced_answers()) and self.epochs > 1:
             reduced = ["the answers of each epoch are not kept; a score for each problem is read"]
-        graded = list(self.build_scores(irregular))
-        means = {score.label: score.total for score in graded if score.is_mean}
+        means = dict[str, Total]()
+        totals = tuple(self.build_totals(means, irregular))
         checks = scores.check_totals(answers, means, repeats=self.epochs, partial=True, what="samples")
+        _, ended, began = self.rank
         outcome = (*reduced, *self.report_outcome(answers), *irregular)
         return Evaluation(
             path=self.path,
             model=_name_model(setup),
             benchmark=as_word(setup.get("task")) or self.path.stem,
             # Tasks that run in parallel may start in the same second.
-            run=f"{self.rank.began} {as_word(setup.get('task_id'))[:6]}".strip(),
+            run=f"{began} {as_word(setup.get('task_id'))[:6]}".strip(),
             seed=find_seed(self.generation.get("seed")),
             protocol=self.protocol,
             answers=answers,
-            totals=tuple(score.total for score in graded),
-            finished=self.rank.ended,
+            totals=totals,
+            finished=ended,
             findings=(
                 *scores.make_findings(self.path, self.report_retries(attempts)),
                 *self.findings,
@@ -361,7 +351,13 @@ def _label_score(name: str, scorer: str) -> str:
     return name if name == scorer or not scorer else f"{scorer}/{name}"
 
 
-def _build_entry(entry: Mapping[str, Any], problems: int | None, messages: list[str]) -> Iterator[_TaskScore]:
+def _read_entry(
+    entry: Mapping[str, Any], problems: int | None, means: dict[str, Total], messages: list[str]
+) -> Iterator[Total]:
+    """Yield the metrics of a scorer; add irregularities, and to ``means`` what is the mean of its answers.
+
+    The keys of ``means`` are the scorers' names in answers: ``match``, ``judge/style``.
+    """
     scorer = scores.find_word(get_inner(entry, "scorer", "name"), entry.get("scorer"))
     label = _label_score(as_word(entry.get("name")) or scorer, scorer)
     reducer = as_word(entry.get("reducer"))
@@ -393,8 +389,10 @@ def _build_entry(entry: Mapping[str, Any], problems: int | None, messages: list[
                 errors[0][1] if name in _MEANS and errors else None,
                 n=parse_count(entry.get("scored_samples")) or problems,
             )
+            if total and name in _MEANS and reducer in {"", "mean"}:
+                means[label] = total
             if total:
-                yield _TaskScore(label, total, name in _MEANS and reducer in {"", "mean"})
+                yield total
 
 
 def _has_scores(samples: Sequence[Any]) -> bool:

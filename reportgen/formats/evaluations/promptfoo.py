@@ -9,7 +9,6 @@ ended in an error (``failureReason`` 2) was never graded: it counts as neither p
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -22,7 +21,6 @@ from reportgen.formats.json_files import (
     JsonLines,
     as_list,
     as_word,
-    read_head_text,
     read_json_object,
     shorten_cell,
 )
@@ -35,22 +33,11 @@ if TYPE_CHECKING:
 
 
 _LINES: Final = (".jsonl", ".ndjson")
-_RESULTS: Final = re.compile(r'"results"\s*:\s*\{\s*"version"\s*:\s*\d')
-_LINE: Final = re.compile(
-    r'\{(?=[^\n]*"(?:gradingResult|promptIdx)"\s*:)(?=[^\n]*"(?:prompt|promptId|latencyMs)"\s*:)'
-)
 _ERROR: Final = 2
 _LONGEST_LABEL: Final = 40
 _MILLISECONDS: Final = 1000
 PASSED: Final = "success"
 _METRICS: Final = (PASSED, "score")
-
-
-def find(files: Sequence[Path]) -> tuple[Unit, ...]:
-    """Return one unit per file of results."""
-    patterns = {".json": _RESULTS.search, **dict.fromkeys(_LINES, _LINE.match)}
-    own = (path for path in files if path.suffix in patterns)
-    return tuple(Unit(path, (path,)) for path in own if patterns[path.suffix](read_head_text(path)))
 
 
 def read(unit: Unit) -> Iterator[Evaluation]:
