@@ -90,6 +90,9 @@ def read(unit):
         yield Evaluation(unit.path, unit.path.stem, "gsm8k", totals=[Total("acc", 1)])
 READER = Reader("logs", files=("*.acme",), read=read)
 """
+APART = """from reportgen.readers import Reader
+READER = Reader("logs of Acme", files=("*.acme",), series_from="model")
+"""
 FAILING = {
     "import": ("import nowhere_to_be_found", "cannot be loaded: ModuleNotFoundError"),
     "syntax": ("def read(:", "cannot be loaded: SyntaxError"),
@@ -116,6 +119,24 @@ def test_what_a_package_yields_may_be_plain(tmp_path: Path, install: Install) ->
     assert described["runs"][0] | {"config": {"seed": 2, "b.c": "[1]"}, "values": 2} == described["runs"][0]
     described = describe(write_report(tmp_path / "b", {"data/logs/m.acme": "x"}))
     assert [(one["series"], one["value"]) for one in described["totals"]] == [("m", 1.0)]
+
+
+@pytest.mark.parametrize(("name", "code"), [("acme", ""), ("reading", ', code=".reading"')])
+def test_what_reads_may_be_a_module_of_its_own(
+    name: str, code: str, tmp_path: Path, install: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is named after the entry point or by ``code``, and imported only if a file has the name."""
+    install("", ENTRY.replace("acme_reports", "acme_apart"), "acme-apart")
+    folder = tmp_path / "environment"
+    (folder / "acme_apart.py").unlink()
+    write_file(folder / "acme_apart/__init__.py", APART.replace(', series_from="model"', code))
+    write_file(folder / f"acme_apart/{name}.py", CODE.partition("READER =")[0])
+    for module in ("acme_apart", f"acme_apart.{name}"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+    root = write_report(tmp_path / "report", {**RUNS, "data/a.csv": "step,loss\n1,0.5\n"})
+    assert describe(root, "data/a.csv")["problems"] == []
+    assert f"acme_apart.{name}" not in sys.modules
+    assert [run["values"] for run in describe(root)["runs"]] == [2, 2]
 
 
 @pytest.mark.parametrize("kind", FAILING)

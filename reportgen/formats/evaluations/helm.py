@@ -45,16 +45,9 @@ _MARKS: Final = {
 }
 _SPLITS: Final = ("test", "valid")
 # Metrics of how a run went rather than how good it was.
-_BOOKKEEPING: Final = frozenset(
-    (
-        *("num_references", "num_train_trials", "num_prompt_tokens", "num_completion_tokens"),
-        *("num_output_tokens", "num_train_instances", "num_instances", "num_perplexity_tokens"),
-        *("num_bytes", "num_candidates", "batch_size", "prompt_truncated", "max_prob", "logprob"),
-        *("logprob_per_byte", "training_co2_cost", "training_energy_cost", "inference_runtime"),
-        *("inference_denoised_runtime", "inference_idealized_runtime", "predicted_index"),
-        *("finish_reason_length", "finish_reason_stop", "finish_reason_endoftext", "finish_reason_unknown"),
-        *("estimated_num_tokens_cost", "num_expected_completions", "num_completions"),
-    )
+_BOOKKEEPING: Final = re.compile(
+    r"(?:num|finish_reason|inference|estimated_num)_\w+|training_\w+_cost|batch_size|prompt_truncated"
+    r"|max_prob|logprob(?:_per_byte)?|predicted_index"
 )
 _TOKENS: Final = ("num_output_tokens", "num_completion_tokens")
 _SECONDS: Final = "inference_runtime"
@@ -130,7 +123,7 @@ class _RunStats(Struct):
             self.finished = True
             if metric == _COUNT and mean is not None:
                 self.counts[split] = mean
-            if metric not in _BOOKKEEPING:
+            if not _BOOKKEEPING.fullmatch(metric):
                 if mean is None or parse_number(stat.get("count")) == 0:
                     self.without_value += 1
                 else:
@@ -150,7 +143,7 @@ class _RunStats(Struct):
             self.problems[split].add(problem)
             self.trials[split].add(trial)
             tokens = next((cells[key] for key in _TOKENS if cells.get(key) is not None), None)
-            own = {metric: cell for metric, cell in cells.items() if metric not in _BOOKKEEPING}
+            own = {metric: cell for metric, cell in cells.items() if not _BOOKKEEPING.fullmatch(metric)}
             self.answers[split].add(problem, own, trial, tokens=tokens, seconds=cells.get(_SECONDS))
 
     def list_messages(self) -> Iterator[str]:
