@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter, defaultdict
+from functools import lru_cache
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
@@ -74,6 +75,7 @@ RECORDS: Final = (
 )
 
 
+@lru_cache(4096)  # records share their keys
 def normalize_key(key: str) -> str:
     """Normalise a key for comparison."""
     return key.strip().lower().replace("-", "_").replace(" ", "_")
