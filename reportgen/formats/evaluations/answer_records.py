@@ -75,16 +75,20 @@ RECORDS: Final = (
 )
 
 
-@lru_cache(4096)  # records share their keys
 def normalize_key(key: str) -> str:
     """Normalise a key for comparison."""
     return key.strip().lower().replace("-", "_").replace(" ", "_")
 
 
-def pick_fields(record: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+def pick_fields(record: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     """Return the fields of a record that have these names, in the order of the names, by original key."""
-    own = {normalize_key(key): key for key in record}
-    return {own[name]: record[own[name]] for name in names if name in own}
+    return {key: record[key] for key in _pick_keys(tuple(record), names)}
+
+
+@lru_cache(256)  # records share their keys
+def _pick_keys(keys: tuple[str, ...], names: tuple[str, ...]) -> tuple[str, ...]:
+    own = {normalize_key(key): key for key in keys}
+    return tuple(own[name] for name in names if name in own)
 
 
 # Fields that a record may have for each sample.
@@ -127,15 +131,16 @@ class Records(Struct):
         self.counts["uneven"] += count != len(scores)
         texts = self._list_texts(record, len(scores))
         model, benchmark = (as_word(_find_scalar(record, names)[1]) for names in (MODEL, BENCHMARK))
+        problem, number = _name_problem(record) or index, as_word(_find_scalar(record, SAMPLE)[1])
         rest = {key: value for key, value in record.items() if key not in used}
         for sample, cell in enumerate(scores):
             # A list of another length, such as all accepted answers, does not describe samples.
             of = {part: own[sample] for part, own in lists.items() if len(own) == len(scores)}
             of = {**(cells if len(scores) == 1 else {}), **of}
             self.answers[model, benchmark].add(
-                _name_problem(record) or index,
+                problem,
                 {"": cell},
-                as_word(_find_scalar(record, SAMPLE)[1]) or sample,
+                number or sample,
                 gold=gold,
                 fields=rest,
                 texts=texts[sample],
@@ -199,7 +204,7 @@ def _unpack_responses(responses: Iterable[Any]) -> dict[str, list[Any]]:
     return {}
 
 
-def _find_scalar(record: Mapping[str, Any], names: Iterable[str]) -> tuple[str, Any]:
+def _find_scalar(record: Mapping[str, Any], names: tuple[str, ...]) -> tuple[str, Any]:
     """Return the first field of these names that is neither missing nor nested, with its key."""
     fields = pick_fields(record, names).items()
     scalars = ((key, cell) for key, cell in fields if cell is not None and not isinstance(cell, dict | list))

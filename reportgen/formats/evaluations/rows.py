@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
@@ -52,7 +53,8 @@ class AnswerRows(Struct):
             self.fields[name] = name_groups(fields)
         for metric, cell in scores.items():
             score = parse_score(cell)
-            if score is None and cell is not None:
+            # NaN is what harnesses write for an answer that could not be graded.
+            if score is None and cell is not None and not math.isnan(parse_number(cell) or 0):
                 self.strange[metric] += 1
             self.answers.append(
                 ScoredAnswer(name, score, repeat, metric, given, right, used, time, slices or {}, texts or {})
