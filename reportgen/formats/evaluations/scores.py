@@ -299,25 +299,24 @@ def check_accuracy(total: Total, *, repeats: int = 1, partial: bool = False) -> 
     unit = _HUNDRED if total.value > 1 else 1.0
     answers = total.n * repeats * (2 if partial else 1)
     right = total.value / unit * answers
-    distance = abs(right - round(right))
-    if distance <= _ROUNDING * answers:
-        return
     # A value may be rounded to the digits that are written.
-    exponent = Decimal(repr(total.value)).as_tuple().exponent
-    rounding = 0.5 * 10.0 ** (exponent if isinstance(exponent, int) else 0) / unit * answers
-    # Answers have scores between 0 and 1 if the standard error is not that of right or wrong.
-    spread = total.stderr / unit if total.stderr is not None and total.n > 1 else None
-    share = min(total.value / unit, 1.0)
-    deviations = (math.sqrt(share * (1 - share) / n) for n in (total.n, total.n - 1))
-    graded = spread is not None and not any(
-        math.isclose(spread, deviation, rel_tol=0.02, abs_tol=1e-9) for deviation in deviations
-    )
-    if distance > rounding + _ROUNDING * answers and not graded:
+    exponent = int(Decimal(repr(total.value)).as_tuple().exponent)
+    tolerance = (0.5 * 10.0**exponent / unit + _ROUNDING) * answers
+    if abs(right - round(right)) > tolerance and not _is_graded(total, unit):
         value, nearest = (written(one, significant=6) for one in (total.value, round(right) / answers * unit))
         yield (
             f"{shorten_cell(total.metric)} is {value}, which no whole number of right answers out of "
             f"{answers:,} gives; the nearest is {nearest}"
         )
+
+
+def _is_graded(total: Total, unit: float) -> bool:
+    """Return whether a standard error is not that of right or wrong answers: scores lie between 0 and 1."""
+    if total.stderr is None or not total.n or total.n <= 1:
+        return False
+    share, spread = min(total.value / unit, 1.0), total.stderr / unit
+    deviations = (math.sqrt(share * (1 - share) / n) for n in (total.n, total.n - 1))
+    return not any(math.isclose(spread, one, rel_tol=0.02, abs_tol=1e-9) for one in deviations)
 
 
 def compare_means(
