@@ -358,9 +358,11 @@ def _report_repeat(keys: RowKeys, found: _Repeat, what: str) -> Diagnostic:
     if not columns:
         return Diagnostic(SourceLocation(path, line), message, f"Set in source.yml {_REPEAT}", Stage.DATA)
     message += f", and differ in {quote_columns(columns)}"
+    role = find_role(layout, columns)
+    named = f"{write_role(layout, columns, role)}{' and repeat: mean' if role == 'step' else ''}"
     # A block that groups runs by settings has series of its own.
     too = " and name it with by: in the block" if layout.run_parts else ""
-    advice = f"Set {write_role(layout, columns, find_role(layout, columns))} in source.yml{too}, or {_REPEAT}"
+    advice = f"Set {named} in source.yml{too}, or {_REPEAT}"
     return Diagnostic(SourceLocation(path, line), message, advice, Stage.DATA)
 
 

@@ -7,26 +7,23 @@ around must agree, too: what comes before and after a jump, the other runs, the 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from decimal import Decimal
 from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reportgen.core.directions import Direction, guess_direction, may_be_percent
-from reportgen.core.words import format_count
 from reportgen.formats import sql
 from reportgen.formats.sql import get_engine
 from reportgen.read.runs.summaries import LONGEST, Run, quote
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from reportgen.read.tables.distinguish import RowKeys
 
-ADVICE: Final = "Write all of them as shares, or all in percent"
-"""The next step of percent beside shares."""
 # Runs of one experiment are within a factor of two, a failed one is not.
 _LEAST, _MOST = 50, 200
 _PERCENT: Final = 100
@@ -42,44 +39,29 @@ class Units(NamedTuple):
     message: str
 
 
-def find_percent(keys: RowKeys, runs: Sequence[Run], *, curves: bool, graded: bool) -> Iterator[Units]:
-    """Find percent beside shares in the metrics of runs.
-
-    Runs have ``curves`` over steps, ``graded`` scores of problems, or totals.
-    """
+def find_percent(keys: RowKeys, runs: Sequence[Run]) -> Iterator[Units]:
+    """Find percent beside shares in the metrics of runs, within each or between them."""
+    curves = not (keys.layout.outcomes or keys.layout.totals)
     groups: dict[str, list[Run]] = defaultdict(list)
     for one in runs:
-        # A setting is constant in each run, and times and the like are no scores.
+        # Times and the like are no scores.
         if guess_direction(one.part) is not Direction.NEITHER:
             groups[one.part].append(one)
-    several = curves or graded
-    groups = {part: one for part, one in groups.items() if not (several and _is_setting(one))}
-    within = list(_find_within(keys, groups)) if curves else []
-    yield from (units for _, units in within)
-    known = {part for part, _ in within}
+    # A setting is constant in each run.
+    groups = {part: some for part, some in groups.items() if keys.layout.totals or not _is_setting(some)}
+    found = [*_find_within(keys, groups)] if curves else []
     for part, some in groups.items():
         by_series: dict[str, list[Run]] = defaultdict(list)
         for one in some:
             by_series[one.series].append(one)
-        between = [found for same in by_series.values() if (found := _compare_runs(same))]
-        yield from between
-        known |= {part} if between else set()
-    rest = {part: some for part, some in groups.items() if part not in known}
-    if several:
-        for part, some in rest.items():
-            yield from filter(None, [_compare_series(part, some, graded=graded)])
-    else:
-        yield from _compare_totals(rest)
-
-
-def _is_share(run: Run) -> bool:
-    """Return whether all values are from 0 to 1, and some between."""
-    return 0 <= run.low <= run.high <= 1 and 0 < run.mean < 1
-
-
-def _is_percent(run: Run) -> bool:
-    """Return whether all values may be percent, and some are no shares."""
-    return run.low >= 0 and 1 < run.high <= _PERCENT
+        for same in by_series.values():
+            shares, others = _split(same)
+            if _is_hundredfold(shares, others):
+                names = [f"{name_run(one.run)} of {quote(one.series)}" for one in (shares[0], others[0])]
+                found.append((part, _report(shares[0], others[0], names, "last")))
+    yield from (units for _, units in found)
+    known = {part for part, _ in found}
+    yield from _compare_series(keys, {part: some for part, some in groups.items() if part not in known})
 
 
 def _is_setting(runs: Sequence[Run]) -> bool:
@@ -92,7 +74,7 @@ def _find_within(keys: RowKeys, groups: dict[str, list[Run]]) -> Iterator[tuple[
         (one.series, one.run, one.part)
         for part, runs in groups.items()
         for one in runs
-        if _is_percent(one) and one.low <= 1 and may_be_percent(part) is not False
+        if 0 <= one.low <= 1 < one.high <= _PERCENT and may_be_percent(part) is not False
     }
     if not may_jump:
         return
@@ -134,23 +116,19 @@ def _find_jump(values: Sequence[float], *, is_share: bool) -> int | None:
     return None
 
 
-def _compare_runs(runs: Sequence[Run]) -> Units | None:
-    """Return where some runs of one series are in percent while the others are shares."""
-    shares = [one for one in runs if _is_share(one)]
-    others = [one for one in runs if _is_percent(one) and one not in shares]
-    if not shares or not others or len(shares) + len(others) < len(runs):
-        return None
-    if not _is_hundredfold(shares, others):
-        return None
-    one, other = shares[0], others[0]
-    parts = [f"{some.last:.6g} in {name_run(some.run)}" for some in (one, other)]
-    message = f"{name_part(one.part)} of {quote(one.series)} is {' and '.join(parts)}: shares and percent "
-    counts = [format_count(len(some), "run") for some in (shares, others)]
-    return Units(max(one.row, other.row), f"{message}are averaged as one ({' and '.join(counts)})")
+def _split(runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
+    """Return the runs that are shares and those in percent, besides zeros; none if others are neither."""
+    runs = [one for one in runs if one.low or one.high]
+    shares = [one for one in runs if 0 <= one.low <= one.high <= 1]
+    others = [one for one in runs if one.low >= 0 and 1 < one.high <= _PERCENT]
+    is_split = len(shares) + len(others) == len(runs) and others and any(one.mean < 1 for one in shares)
+    return (shares, others) if is_split else ([], [])
 
 
 def _is_hundredfold(shares: Sequence[Run], others: Sequence[Run], *, both: bool = False) -> bool:
     """Return whether others end, and begin unless that is 0, about a hundred times as high as shares."""
+    if not shares:
+        return False
     pairs = [
         (median(getattr(one, end) for one in shares), median(getattr(one, end) for one in others))
         for end in ("first", "last")
@@ -161,61 +139,51 @@ def _is_hundredfold(shares: Sequence[Run], others: Sequence[Run], *, both: bool 
     return bool(ratios) and all(_LEAST <= ratio <= _MOST for ratio in ratios)
 
 
-def _compare_series(part: str, runs: Sequence[Run], *, graded: bool) -> Units | None:
-    """Return where the curves or answers of some series are in percent while those of others are shares."""
-    shares = [one for one in runs if _is_share(one)]
-    others = [one for one in runs if _is_percent(one) and one not in shares]
-    known = may_be_percent(part)
-    if not shares or not others or len(shares) + len(others) < len(runs) or (known is False and not graded):
-        return None
-    if graded:
-        if not _is_apart([one.mean for one in shares], [one.mean for one in others]):
-            return None
-    elif not _is_hundredfold(shares, others, both=not known):
-        return None
-    return _report_series(shares, others, "mean" if graded else "last")
+def _is_apart(shares: Sequence[Run], others: Sequence[Run]) -> bool:
+    """Return whether others are about a hundred times as large, and both are close to their own kind."""
+    low, high = ([one.mean for one in some] for some in (shares, others))
+    is_close = min(high) / max(low) > max(max(some) / min(some) for some in (low, high))
+    return is_close and _LEAST <= median(high) / median(low) <= _MOST
 
 
-def _compare_totals(groups: dict[str, list[Run]]) -> Iterator[Units]:
-    """Yield benchmarks on which some series are in percent while others are shares.
+def _compare_series(keys: RowKeys, groups: Mapping[str, list[Run]]) -> Iterator[Units]:
+    """Yield metrics or benchmarks in which some series are in percent while others are shares.
 
-    A weak model may truly be a hundred times as bad, so that the shares must have more digits after the
+    A weak model may truly be a hundred times as bad, so that shares of totals must have more digits after the
     point, or be those of series that are so on several benchmarks and on none in percent.
     """
     found: dict[str, tuple[list[Run], list[Run]]] = {}
-    in_percent = {one.series for runs in groups.values() for one in runs if one.high > 1}
-    for part, every in groups.items():
-        runs = [one for one in every if one.mean != 0]
-        shares = [one for one in runs if 0 < one.low <= one.high <= 1]
-        others = [one for one in runs if one.low > 1 and one.high <= _PERCENT]
-        is_known = may_be_percent(part) is not False and len(shares) + len(others) == len(runs)
-        if (
-            is_known
-            and shares
-            and others
-            and _is_apart([one.mean for one in shares], [one.mean for one in others])
-        ):
+    for part, runs in groups.items():
+        shares, others = _split(runs)
+        known = may_be_percent(part)
+        if not shares or (known is False and not keys.layout.outcomes):
+            continue
+        is_scored = keys.layout.outcomes or keys.layout.totals
+        if _is_apart(shares, others) if is_scored else _is_hundredfold(shares, others, both=not known):
             found[part] = (shares, others)
-    counts = defaultdict[str, int](int)
-    for shares, _ in found.values():
-        for name in {one.series for one in shares} - in_percent:
-            counts[name] += 1
-    reported: dict[tuple[str, ...], list[Units]] = defaultdict(list)
+    if keys.layout.totals:
+        found = _choose_certain(groups, found)
+    reported: dict[frozenset[str], list[Units]] = defaultdict(list)
+    value = "mean" if keys.layout.outcomes or keys.layout.totals else "last"
     for shares, others in found.values():
-        several = all(counts[one.series] > 1 for one in shares)
-        if several or _count_decimals(shares) > _count_decimals(others):
-            names = sorted({one.series for one in shares})
-            reported[tuple(names)].append(_report_series(shares, others, "mean"))
+        names = [quote(one.series) for one in (shares[0], others[0])]
+        reported[frozenset(one.series for one in shares)].append(_report(shares[0], others[0], names, value))
     for first, *rest in reported.values():
-        more = f" (and on {format_count(len(rest), 'other benchmark')})" if rest else ""
+        more = f" (and in {len(rest)} more)" if rest else ""
         yield Units(first.row, first.message + more)
 
 
-def _is_apart(shares: Collection[float], others: Collection[float]) -> bool:
-    """Return whether others are about a hundred times as large, and both are close to their own kind."""
-    gap = min(others) / max(shares)
-    ratio = median(others) / median(shares)
-    return _LEAST <= ratio <= _MOST and gap > max(max(some) / min(some) for some in (shares, others))
+def _choose_certain(
+    groups: Mapping[str, list[Run]], found: Mapping[str, tuple[list[Run], list[Run]]]
+) -> dict[str, tuple[list[Run], list[Run]]]:
+    in_percent = {one.series for runs in groups.values() for one in runs if one.high > 1}
+    counts = Counter(name for shares, _ in found.values() for name in {one.series for one in shares})
+    return {
+        part: (shares, others)
+        for part, (shares, others) in found.items()
+        if all(counts[one.series] > 1 and one.series not in in_percent for one in shares)
+        or _count_decimals(shares) > _count_decimals(others)
+    }
 
 
 def _count_decimals(runs: Sequence[Run]) -> int:
@@ -224,12 +192,12 @@ def _count_decimals(runs: Sequence[Run]) -> int:
     return max(-one if isinstance(one, int) else 0 for one in exponents)
 
 
-def _report_series(shares: Sequence[Run], others: Sequence[Run], value: str) -> Units:
-    one, other = shares[0], others[0]
-    parts = [f"{getattr(some, value):.6g} for {quote(some.series)}" for some in (one, other)]
-    return Units(
-        max(one.row, other.row), f"{name_part(one.part)} is {' and '.join(parts)}: percent beside shares"
-    )
+def _report(share: Run, other: Run, names: Sequence[str], value: str) -> Units:
+    values = [
+        f"{getattr(one, value):.6g} for {name}" for one, name in zip((share, other), names, strict=True)
+    ]
+    message = f"{name_part(share.part)} is {' and '.join(values)}: percent beside shares"
+    return Units(max(share.row, other.row), message)
 
 
 def name_run(run: str) -> str:

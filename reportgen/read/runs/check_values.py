@@ -16,7 +16,7 @@ from reportgen.core.words import format_count, quote_names
 from reportgen.formats.cells import is_number
 from reportgen.read.check_repeats import make_keys
 from reportgen.read.runs.check_names import warn_similar_names
-from reportgen.read.runs.check_units import ADVICE, find_percent
+from reportgen.read.runs.check_units import find_percent
 from reportgen.read.runs.copies import report_copies
 from reportgen.read.runs.summaries import LONGEST, Run, Summaries, merge_files, quote, read_runs, report_row
 from reportgen.read.tables.distinguish import count_bytes, sample_keys
@@ -49,7 +49,7 @@ def find_unlike_runs(root: Path, source: Source) -> tuple[Diagnostic, ...]:
     runs, found = _check_runs(source, keys)
     if errors := [one for one in found if one.severity is Severity.ERROR]:
         raise ReportError(*errors)
-    return (*names, *found, *report_copies(keys, source, runs))
+    return (*names, *found, *report_copies(keys, runs))
 
 
 def _make_keys(root: Path, source: Source) -> RowKeys | None:
@@ -107,9 +107,8 @@ class _Checks(NamedTuple):
 
     def find_percent(self) -> Iterator[Diagnostic]:
         """Find percent beside shares."""
-        kinds = {"curves": self.source.kind == "measurements", "graded": self.source.kind == "outcomes"}
-        for found in find_percent(self.keys, self.runs, **kinds):
-            yield report_row(self.keys, found.row, found.message, ADVICE)
+        for row, message in find_percent(self.keys, self.runs):
+            yield report_row(self.keys, row, message, "Write all of them as shares, or all in percent")
 
     def find_other_names(self) -> Iterator[Diagnostic]:
         """Find runs without a metric that most others of the series have, which have another one instead."""

@@ -71,6 +71,7 @@ class Run(NamedTuple):
 
     series: str
     run: str
+    seed: str | None
     part: str
     file: int
     values: int
@@ -88,7 +89,8 @@ def read_runs(keys: RowKeys) -> list[Run]:
     """Return the runs of each metric or benchmark in each file, in the order of their first rows."""
     finite = f"value BETWEEN -{sql.LARGEST} AND {sql.LARGEST}"
     rows = get_engine().fetch_rows(
-        f'SELECT series, run, part, "row" // {FILE_ROWS} AS file, count(*), min(value), max(value), '  # noqa: S608
+        f'SELECT series, run, any_value(seed), part, "row" // {FILE_ROWS} AS file, count(*), min(value), '  # noqa: S608
+        "max(value), "
         'arg_min(value, step), arg_max(value, step), avg(value), min("row"), min(step), max(step), '
         f"sum(hash(step, value)) FROM ({keys.select}) WHERE {finite} "
         'GROUP BY series, run, part, file ORDER BY min("row"), part'

@@ -285,18 +285,14 @@ def join_cells(keys: RowKeys, columns: Sequence[str]) -> str:
 
 
 def confirm_settings(stated: SourceSettings, source: Source, root: Path) -> dict[str, object]:
-    """Return the keys that say what the content of tables showed: that they hold totals, or their series."""
+    """Return the keys that say what the content of tables showed: that they hold totals, and their score."""
     known, layout = source.settings, get_layout(source)
     if layout.totals and has_repeated_totals(root, layout, known, layout.totals):
         return {}
-    columns = {
-        part: getattr(known.columns, part)
-        for part in ("series", "score")
-        if getattr(known.columns, part) not in {None, getattr(stated.columns, part)}
-    }
     form = {"form": known.form} if known.form == "totals" != stated.form else {}
-    named = {"columns": {**stated.columns.model_dump(exclude_none=True), **columns}} if columns else {}
-    return {**form, **named}
+    if (score := known.columns.score) in {None, stated.columns.score}:
+        return {**form}
+    return {**form, "columns": {**stated.columns.model_dump(exclude_none=True), "score": score}}
 
 
 def list_changes(suggested: Mapping[str, object], stated: SourceSettings) -> dict[str, Any]:

@@ -1,0 +1,39 @@
+"""The line of ``source.yml`` that an error about rows names works: written there, the error is gone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from case_pages import Case, name_case, read_pages
+from described_sources import describe_sources
+
+_LINE = re.compile(r"Set (columns: \{.*?\})(?: and (repeat: \w+))? in ")
+_PAGES = ("repeated_steps", "repeats", "settings_of_files", "totals", "run_columns")
+CASES = [
+    case
+    for case in read_pages(Path(__file__).parent)
+    if case.page.stem in _PAGES and _LINE.search(case.expected)
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=name_case)
+def test_the_line_of_an_error_works_when_it_is_pasted(case: Case, tmp_path: Path) -> None:
+    """Rows that differ are apart then; that they repeat steps may remain to be said."""
+    case.write_files(tmp_path / "data")
+    for block in describe_sources(tmp_path).split("\n\n"):
+        name, problem = block.partition(":")[0], re.search(r"^error: .*", block, re.MULTILINE)
+        line = _LINE.search(problem[0]) if problem else None
+        if line is None:
+            continue
+        folder = tmp_path / "data" / name
+        path = folder / "source.yml" if folder.is_dir() else folder.with_name(f"{name}.source.yml")
+        stated = yaml.safe_load(path.read_text("utf-8")) if path.exists() else {}
+        pasted = yaml.safe_load("\n".join(filter(None, line.groups())))
+        pasted["columns"] = {**stated.get("columns", {}), **pasted["columns"]}
+        path.write_text(yaml.safe_dump({**stated, **pasted}), "utf-8")
+        after = next(one for one in describe_sources(tmp_path).split("\n\n") if one.startswith(f"{name}:"))
+        assert "differ in" not in after, after
+        assert "has no column" not in after, after
