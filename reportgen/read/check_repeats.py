@@ -387,7 +387,8 @@ def suggest_roles(
         role = find_role(layout, first)
         return {role: [*(known if role == "series" else ()), *first]}, "mean" if role == "step" else ""
     divided = find_dividing_columns(keys, list_setting_texts(layout))
-    how = "" if layout.outcomes or not begin_anew(keys) else "runs"
-    if layout.outcomes and divided:
-        how = "mean"
+    how = "mean" if divided else ""
+    if not layout.outcomes:
+        how = "runs" if begin_anew(keys) else ""
+    how = source.settings.repeat or how
     return ({"series": [*known, *divided]} if divided and how else {}), how

@@ -12,6 +12,7 @@ from reportgen.formats import sql
 from reportgen.formats.sql import get_engine
 from reportgen.read.tables.rows import locate_row, rename_texts
 from reportgen.settings.text import shorten
+from reportgen.settings.yaml_tree import write_scalar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -74,9 +75,6 @@ def warn_similar_names(kind: str, names: Sequence[str], place: SourceLocation) -
             message += f"{len(spelt)} {kind}"
             advice = "Spell them in one way in the data if they are the same"
             if kind == "series":
-                advice += f", or set rename: {{{_quote(spelt[1])}: {_quote(spelt[0])}}} in source.yml"
+                pair = f"{write_scalar(spelt[1])}: {write_scalar(spelt[0])}"
+                advice += f", or set rename: {{{pair}}} in source.yml"
             yield Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)
-
-
-def _quote(name: str) -> str:
-    return f'"{name}"' if name != name.strip() or not name.isalnum() else name
