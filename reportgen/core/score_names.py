@@ -134,8 +134,11 @@ def describes_model(name: str) -> bool:
 
 
 def names_no_score(name: str, value: float) -> bool:
-    """Return whether a number is no score by its name: a count such as ``num_total``, a time or a size."""
-    return _describes(name, (WrittenNumber(value, is_marked=False),))
+    """Return whether a number is no score by its name: a count such as ``num_total``, a time or a size.
+
+    A name that ends in "score", as ``total_score``, is that of a score.
+    """
+    return _split_words(name)[-1:] != ["score"] and _describes(name, (WrittenNumber(value, is_marked=False),))
 
 
 def _describes(name: str, cells: Sequence[WrittenNumber]) -> bool:
