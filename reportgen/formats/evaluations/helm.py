@@ -104,8 +104,6 @@ class _RunStats(Struct):
     totals: dict[str, list[tuple[str, float]]] = field(default_factory=lambda: defaultdict(list))
     counts: dict[str, float] = field(default_factory=dict)
     answers: dict[str, AnswerRows] = field(default_factory=lambda: defaultdict(AnswerRows))
-    problems: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    trials: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     finished: bool = False  # whether there is a stat of any split
     perturbed: int = 0
     strange: int = 0
@@ -140,8 +138,6 @@ class _RunStats(Struct):
                 by_split[as_word(named.get("split"))][as_word(named.get("name"))] = mean
         for split, cells in by_split.items():
             self.finished = True
-            self.problems[split].add(problem)
-            self.trials[split].add(trial)
             tokens = next((cells[key] for key in _TOKENS if cells.get(key) is not None), None)
             own = {metric: cell for metric, cell in cells.items() if not _BOOKKEEPING.fullmatch(metric)}
             self.answers[split].add(problem, own, trial, tokens=tokens, seconds=cells.get(_SECONDS))
@@ -160,8 +156,8 @@ class _RunStats(Struct):
 
 def _build_evaluation(path: Path, spec: Mapping[str, Any], split: str, stats: _RunStats) -> Evaluation:
     answers, messages = stats.answers[split].build(), list[str]()
-    n = len(stats.problems[split]) or scores.parse_count(stats.counts.get(split))
-    trials = len(stats.trials[split])
+    n = len({answer.problem for answer in answers}) or scores.parse_count(stats.counts.get(split))
+    trials = len({answer.sample for answer in answers})
     parsed = (scores.parse_total(metric, mean, messages, n=n) for metric, mean in stats.totals[split])
     totals = tuple(filter(None, parsed))
     messages += scores.check_totals(answers, {one.metric: one for one in totals}, repeats=trials or 1)
