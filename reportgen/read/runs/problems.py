@@ -32,9 +32,8 @@ if TYPE_CHECKING:
 
 _MOST_MESSAGES: Final = 20
 _MOST_KEYS: Final = 5
-_MOST_UNITS: Final = 20
-# Findings of up to so many units are reported one by one.
-_FEW_UNITS: Final = 3
+# Findings in up to so many files are reported one by one.
+_FEW_FILES: Final = 3
 _LAST_NUMBER: Final = re.compile(r"\d+$")
 _NUMBERS: Final = re.compile(r"\d[\d,.]*")
 _TABLES: Final = frozenset(("csv", "tsv", "jsonl", "parquet"))
@@ -113,28 +112,24 @@ def report_imports(runs: ImportedRuns, chosen: ChosenFiles) -> tuple[Diagnostic,
 
 
 def _report_findings(runs: ImportedRuns) -> Iterator[Diagnostic]:
-    """Yield the readers' findings, those in many units once, and no more than a person reads."""
-    by_message: dict[str, dict[str, StoredFinding]] = defaultdict(dict)
+    """Yield the readers' findings, those in many files once, and no more than a person reads."""
+    by_message: dict[str, list[StoredFinding]] = defaultdict(list)
     for finding in chain.from_iterable(unit.stored.findings for unit in runs.units):
-        by_message[_NUMBERS.sub("#", finding.message)].setdefault(finding.path, finding)
-    many = {message: found for message, found in by_message.items() if len(found) > _FEW_UNITS}
-    for first, *others in map(dict.values, many.values()):
-        # At the first of them, with its numbers.
-        equal = all(one.message == first.message for one in others)
-        same = "the same" if equal else "the same with other numbers"
-        paths = join_names([one.path for one in others], most=2)
-        yield _diagnose(first, f"{first.message}; {same} in {len(others):,} more: {paths}")
-    few = [
-        [one for one in unit.stored.findings if _NUMBERS.sub("#", one.message) not in many]
-        for unit in runs.units
-    ]
-    few = [findings for findings in few if findings]
-    for findings in few[:_MOST_UNITS]:
-        problems = limit_problems(_diagnose(one, one.message) for one in findings)
-        yield from (replace(problem, next_step="") for problem in problems)
-    if rest := few[_MOST_UNITS:]:
-        count = format_count(len(rest), "more run")
-        yield _diagnose(rest[0][0], f"{count} have irregularities such as this one")
+        by_message[_NUMBERS.sub("#", finding.message)].append(finding)
+    problems = []
+    for found in by_message.values():
+        paths = list(dict.fromkeys(one.path for one in found))
+        if len(paths) > _FEW_FILES:
+            # At the first of them, with its numbers.
+            more = f"{len(paths) - 1:,} more: {join_names(paths[1:], most=2)}"
+            problems.append(_diagnose(found[0], f"{found[0].message}; likewise in {more}"))
+        else:
+            few = limit_problems(_diagnose(one, one.message) for one in found)
+            problems += [replace(problem, next_step="") for problem in few]
+    yield from problems[:_MOST_MESSAGES]
+    if rest := problems[_MOST_MESSAGES:]:
+        count = format_count(len(rest), "more irregularity", "more irregularities")
+        yield replace(rest[0], message=f"{count} such as this one: {rest[0].message}")
 
 
 def _diagnose(finding: StoredFinding, message: str) -> Diagnostic:
@@ -167,8 +162,8 @@ def _report_names(runs: ImportedRuns) -> Iterator[Diagnostic]:
     # A grid of several settings may be meant as it is; ``describe`` suggests what combines its runs.
     if len(keys := find_method(runs)) == 1:
         (key,) = keys
-        bare = len(_find_bare_runs(runs))
-        them = format_count(len(series) - bare, "of them", "of them") if bare else "them"
+        seeded = sum(name.seed is not None for name in naming.names)
+        them = "them" if seeded == len(naming.names) else f"{seeded} of them"
         alone = f"each of {len(series)} runs is a series of its own"
         advice = f"If those of one {key} are repetitions, say series_from: {key} in source.yml"
         if own := SCHEMES.get(naming.series_by):
@@ -232,14 +227,6 @@ def _advise_indistinct(runs: ImportedRuns, candidates: Sequence[Candidate]) -> s
 
 def _list_paths(runs: ImportedRuns, indices: Sequence[int]) -> list[str]:
     return [runs.candidates[index].run.path for index in indices]
-
-
-def _find_bare_runs(runs: ImportedRuns) -> tuple[int, ...]:
-    """Return the indices of runs that have values, but neither settings nor a known seed."""
-    pairs = enumerate(zip(runs.candidates, runs.naming.names, strict=True))
-    return tuple(
-        index for index, (one, name) in pairs if one.run.metrics and not one.run.config and name.seed is None
-    )
 
 
 def _report_evaluations(runs: ImportedRuns) -> Iterator[Diagnostic]:
