@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from itertools import takewhile
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import astuple, replace
 
@@ -44,19 +44,11 @@ _GIVEN: Final = ["series", "seed"]
 _PATHS: Final = frozenset(("their names", "their folders", "folders and names", "the names of files"))
 
 
-class NumberedRuns(NamedTuple):
-    """Runs grouped into a few series of several runs."""
-
-    files: str  # a pattern for ``files:`` of ``source.yml``
-    rename: dict[str, str]  # series as the pattern gives them: their final names
-    series: int  # the resulting number of series
-
-
-def detect_numbered_runs(paths: Sequence[str], source: str) -> NumberedRuns | None:
-    """Return runs as repetitions of a few series if their paths show that, or None.
+def detect_numbered_runs(paths: Sequence[str]) -> tuple[str, int] | None:
+    """Return the pattern for ``files:`` that reads runs as repetitions, and its number of series, or None.
 
     All paths must have the same form, some must differ in one number alone, and a word such as ``run`` must
-    precede the numbers, or those of each series count up from 0 or 1. ``source`` names runs without a series.
+    precede the numbers, or those of each series count up from 0 or 1.
     """
     tail = _find_common_tail(paths)
     matches = [match for path in paths if (match := _NUMBER.fullmatch(path.removesuffix(tail)))]
@@ -76,14 +68,12 @@ def detect_numbered_runs(paths: Sequence[str], source: str) -> NumberedRuns | No
     if len(runs) == 1:
         folder, between, series = matches[0]["series"].rpartition("/")
         if series:
-            return NumberedRuns(
-                f"{_escape(folder + between)}(?P<series>{_escape(series)}){_escape(mark)}{end}", {}, 1
-            )
-        after = mark[len(word or "") :]
-        return NumberedRuns(f"(?P<series>{word}){_escape(after)}{end}", {word: source}, 1) if word else None
+            return f"{_escape(folder + between)}(?P<series>{_escape(series)}){_escape(mark)}{end}", 1
+        before, _, after = map(_escape, mark.partition(word or " "))
+        return (f"{before}(?P<series>{word}){after}{end}", 1) if word else None
     head = re.sub("[^/]*$", "", _find_common_start(list(runs)))
     same = re.sub("^[^/]*", "", _find_common_start([one[::-1] for one in runs])[::-1])
-    return NumberedRuns(f"{_escape(head)}{_SERIES_GROUP}{_escape(same + mark)}{end}", {}, len(runs))
+    return f"{_escape(head)}{_SERIES_GROUP}{_escape(same + mark)}{end}", len(runs)
 
 
 def _find_common_tail(paths: Sequence[str]) -> str:
@@ -136,13 +126,15 @@ def report_file_names(location: Location, settings: SourceSettings, survey: Surv
         groups = f"change it with files: and groups such as {_SERIES_GROUP} and {_SEED_GROUP}"
         advice = f"Confirm it with series_from: name in source.yml, or {groups}"
     elif not any((*astuple(layout.roles)[:3], settings.files, layout.spread, layout.outcomes, layout.totals)):
-        numbered = detect_numbered_runs(paths, settings.title or location.name) if len(paths) > 1 else None
-        if numbered and numbered.series < len(paths):
+        numbered = detect_numbered_runs(paths) if len(paths) > 1 else None
+        pattern, count = numbered or ("", len(paths))
+        if count < len(paths):
             separate = _SERIES_GROUP + _escape(PurePosixPath(paths[0]).suffix)
-            count = len(paths)
-            message = f"each of {count} files is a series of its own, though numbers alone tell some apart"
+            message = (
+                f"each of {len(paths)} files is a series of its own, though numbers alone tell some apart"
+            )
             advice = (
-                f"If these count repetitions, say files: {numbered.files} in source.yml, "
+                f"If these count repetitions, say files: {pattern} in source.yml, "
                 f"if they are seeds with seed in place of run; if neither, say files: {separate}"
             )
     if message:
@@ -186,8 +178,8 @@ def suggest_repetitions(settings: SourceSettings, description: Description) -> d
     if len(paths) != len(runs):
         return {}
     below = [path.removeprefix(f"{description.path}/") for path in paths]
-    found = detect_numbered_runs(below, settings.title or description.name)
-    if not found or found.series >= len(description.series):
+    pattern, count = detect_numbered_runs(below) or ("", len(description.series))
+    if count >= len(description.series):
         return {}
     stored = [StoredRun(run.path, run.run, config=run.config) for run in runs]
     known = find_differences(
@@ -195,7 +187,5 @@ def suggest_repetitions(settings: SourceSettings, description: Description) -> d
     )
     together: dict[str, list[int]] = defaultdict(list)
     for index, path in enumerate(below):
-        together[match["series"] if (match := re.fullmatch(found.files, path)) else ""].append(index)
-    if not all(map(known.is_repeated, together.values())):
-        return {}
-    return {"files": found.files, **({"rename": found.rename} if found.rename else {})}
+        together[match["series"] if (match := re.fullmatch(pattern, path)) else ""].append(index)
+    return {"files": pattern} if all(map(known.is_repeated, together.values())) else {}

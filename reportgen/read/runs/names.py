@@ -31,6 +31,7 @@ from reportgen.read.runs.labels import (
     split_seed,
 )
 from reportgen.read.runs.stored import StoredRun
+from reportgen.settings.yaml_tree import write_scalar
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -208,14 +209,17 @@ def warn_guessed(naming: Naming, keys: Mapping[str, object], place: SourceLocati
         yield Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)
     if naming.numbered and (ways := SCHEMES.get(naming.series_by)):
         message = f"series that differ in s and a number alone are not combined: {series}"
-        own = write_keys({"series_from": ways[0] if len(ways) == 1 else [*ways]})
+        own = write_keys({"series_from": ways})
         advice = f"If these are seeds, say {own} and seed_from: {ways[-1]} in source.yml; if not, say {own}"
         yield Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)
 
 
 def write_keys(keys: Mapping[str, object]) -> str:
-    """Return keys of ``source.yml`` and their values in a sentence."""
-    texts = [f"[{', '.join(value)}]" if isinstance(value, list) else value for value in keys.values()]
+    """Return keys of ``source.yml`` and their values in a sentence, a list of one value without brackets."""
+    texts = []
+    for value in keys.values():
+        parts = [*map(write_scalar, value if isinstance(value, list | tuple) else [value])]
+        texts.append(parts[0] if len(parts) == 1 else f"[{', '.join(parts)}]")
     return " and ".join(f"{key}: {text}" for key, text in zip(keys, texts, strict=True))
 
 

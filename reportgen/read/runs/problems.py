@@ -165,11 +165,11 @@ def _report_names(runs: ImportedRuns) -> Iterator[Diagnostic]:
         seeded = sum(name.seed is not None for name in naming.names)
         them = "them" if seeded == len(naming.names) else f"{seeded} of them"
         alone = f"each of {len(series)} runs is a series of its own"
-        advice = f"If those of one {key} are repetitions, say series_from: {key} in source.yml"
+        combined = write_keys({"series_from": key})
+        advice = f"If those of one {key} are repetitions, say {combined} in source.yml"
         if own := SCHEMES.get(naming.series_by):
             # The key that preserves the series as found.
-            listed = ", ".join(own)
-            advice += f"; if not, say series_from: {listed if len(own) == 1 else f'[{listed}]'}"
+            advice += f"; if not, say {write_keys({'series_from': own})}"
         shared = len({candidate.run.config.get(key) for candidate in runs.candidates} - {None}) == 1
         differing = "the seed alone tells" if shared else f"{key} and the seed tell"
         yield Diagnostic(place, f"{alone}, though {differing} {them} apart", advice, Stage.DATA)
@@ -213,12 +213,10 @@ def _advise_indistinct(runs: ImportedRuns, candidates: Sequence[Candidate]) -> s
     known, stated = find_differences(candidates), write_keys(runs.different)
     read = "They are read as different runs of one series"
     if differing := known.list_differing():
-        key_name = (known.choose_keys() or differing)[0]
-        key_name = f"[model, {key_name}]" if all(one.run.model for one in candidates) else key_name
-        read += (
-            f", but differ in {join_names(differing, most=_MOST_KEYS)}: tell them apart with series_from: "
-        )
-        return f"{read}{key_name}{f', or confirm it with {stated},' if stated else ''} in source.yml"
+        model = ["model"] if all(one.run.model for one in candidates) else []
+        apart = write_keys({"series_from": [*model, (known.choose_keys() or differing)[0]]})
+        read += f", but differ in {join_names(differing, most=_MOST_KEYS)}: tell them apart with {apart}"
+        return f"{read}{f', or confirm it with {stated},' if stated else ''} in source.yml"
     is_apart = len({one.folder for one in candidates}) == len(candidates)
     other = "series_from: folder" if is_apart else "series_from: or seed_from:"
     confirmed = f": confirm it with {stated}" if stated else ""
