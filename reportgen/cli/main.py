@@ -337,6 +337,9 @@ def _print_settings(description: Description, settings: dict[str, str]) -> None:
     columns = description.settings.get("columns")
     if isinstance(columns, dict) and "step" in columns and not description.step_name:
         reasons["settled"] = f"if {clean_text(str(columns['step']))} is the step"
+    if description.settings.get("form") == "runs":
+        drawn = "sweep, scatter, distribution, table and runs-table draw it"
+        reasons["settled"] = f"if a row is a finished run; {drawn}"
     verb = "To add to" if description.has_settings else "To write into"
     for kind, reason in reasons.items():
         if settings[kind]:

@@ -28,6 +28,8 @@ _NAME_END: Final = re.compile(r"[(\[/]|[ _]per[ _]", re.IGNORECASE)
 _NAME_PART: Final = re.compile(r"[#$%]|[a-z0-9]+")
 # First and last words of counts, which are whole numbers.
 _COUNT: Final = frozenset(("n", "num", "nb", "number", "count", "counts", "errors", "losses", "total"))
+# First words of measures of variation.
+_SPREAD: Final = frozenset(("std", "sd", "stdev", "stddev", "var", "stderr", "se", "sem", "ci", "ci95"))
 # A scale in the name of a rating: (1-10), /10.
 _SCALE: Final = re.compile(r"\(\d+ ?[-\u2013] ?\d+\)|/ ?\d+\)?$")
 # Last words of shares, which may be whole numbers of percent.
@@ -115,6 +117,13 @@ def _is_round(value: float) -> bool:
 def is_metric(name: str) -> bool:
     """Return whether a name is that of a usual score, such as an accuracy or a loss, or has a scale."""
     return bool(has_better_direction(name) or _SCALE.search(name)) and not KNOWN.match(name)
+
+
+def is_result(name: str) -> bool:
+    """Return whether a name is that of a usual score, and not of a count, spread or rank of such."""
+    words = _split_words(name)
+    first, ends = words[:1], {*words[:1], *words[-1:]}
+    return is_metric(name) and not (_COUNT & ends or _SPREAD & {*first} or any(map(describes_model, first)))
 
 
 def _is_share(name: str) -> bool:

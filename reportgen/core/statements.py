@@ -253,7 +253,8 @@ class Description(Struct, frozen=True):
     path: str  # relative to the report or working folder if inside it
     name: str  # its name in blocks
     kind: str = ""  # ``measurements``, ``outcomes``, ``totals``; empty, like ``format``, if it cannot be read
-    format: str = ""  # name of the format in ``source.yml``; ``title`` is its name for readers
+    # Name of the format in ``source.yml``, or ``runs`` of tables of finished runs; ``title`` is for readers.
+    format: str = ""
     title: str = ""
     shape: str = ""  # meaning of a row of its tables, in words; empty for runs of a logger or harness
     read: tuple[str, ...] = ()  # every file that is read; ``size`` is their total in bytes
@@ -278,3 +279,14 @@ class Description(Struct, frozen=True):
     settings_file: str = ""  # where ``source.yml`` is or would be
     has_settings: bool = False
     stated: tuple[str, ...] = ()  # the keys that it has
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether each run has one value of a metric, and no steps."""
+        return self.format == "runs"
+
+    @property
+    def has_repetitions(self) -> bool:
+        """Whether runs of one series are repetitions, as far as is known: finished ones have own seeds."""
+        runs = self.counts.runs
+        return not self.is_finished or len({(one.series, one.seed) for one in runs}) == len(runs)

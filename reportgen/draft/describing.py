@@ -181,21 +181,23 @@ def suggest_settings(description: Description) -> dict[str, str]:
 def suggest_block(description: Description, *, name: str = "", figure: str = "") -> str:
     """Suggest a fenced block that shows the source, or an empty string if there is nothing to show.
 
+    A reading of each run is no curve.
     Several benchmarks have a second one with all of them, and evaluations of checkpoints one before it with
     their scores over the step. ``name`` is that of the source if it will be another, and ``figure``
     an id for the block of runs or scores.
     """
     kind, body = "curve", {**({"id": figure} if figure else {}), "source": name or description.name}
+    finished = description.is_finished
     if description.kind in {"outcomes", "totals"}:
         kind = "scores"
         if len(description.benchmarks) > 1:
             body["benchmark"] = description.benchmarks[0]
-    elif (metric := choose_metric(description.counts)) and _is_read_once(metric):
-        # A reading of each run is no curve.
+    elif (metric := choose_metric(description.counts)) and (finished or _is_read_once(metric)):
         body["metric"] = metric.name
         group = suggest_group(description)
-        kind, each = "sweep" if group else "table", group and _is_swept_by_each(description, group)
-        body |= {**({"x": group} if group else {}), **({"by": "series"} if each else {})}
+        kind = "sweep" if group else "table" if description.has_repetitions else "runs-table"
+        body |= {"x": group} if group else {}
+        body |= {"by": "series"} if group and _is_swept_by_each(description, group) else {}
         body["title"] = f"{_write_title(metric.name)}{f' by {group}' if group else ''}"
     elif metric:
         metrics = description.counts.metrics
@@ -218,9 +220,8 @@ def suggest_block(description: Description, *, name: str = "", figure: str = "")
     else:
         return ""
     first, more = "", ""
-    if description.checkpoints:
-        curve = {"source": body["source"], "metric": description.checkpoints}
-        first = f"```curve\n{write_yaml(curve)}```\n\n"
+    if metric_of_checkpoints := description.checkpoints:
+        first = f"```curve\n{write_yaml({'source': body['source'], 'metric': metric_of_checkpoints})}```\n\n"
     elif "benchmark" in body:
         more = f"\n```comparison\n{write_yaml({'source': body['source']})}```\n"
     return f"{first}```{kind}\n{write_yaml(body)}```\n{more}"

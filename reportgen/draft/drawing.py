@@ -46,7 +46,7 @@ from reportgen.draft.stored_blocks import (
     restore_block,
     store_block,
 )
-from reportgen.narrative.requests import has_sources, make_benchmark_request
+from reportgen.narrative.requests import check_steps, has_sources, make_benchmark_request
 from reportgen.narrative.topics import list_block_sources, list_named_sources
 
 if TYPE_CHECKING:
@@ -80,7 +80,9 @@ def plan_report(pages: tuple[Page, ...], sources: Mapping[str, Source], problems
                     blocks.append(plan_block(block, page, sources))
         if benchmark and benchmark.source_name in sources:
             with problems.collecting():
-                request = make_benchmark_request(benchmark, sources[benchmark.source_name], page)
+                source, line = sources[benchmark.source_name], SourceLocation(page.file, benchmark.line)
+                check_steps(source, line, f'benchmark "{benchmark.name}"')
+                request = make_benchmark_request(benchmark, source, page)
                 benchmarks.append(plan_benchmark(page, benchmark, request, blocks[first:]))
         topics: dict[str | None, Topic] = {}  # most statements of a page share one topic
         for number, binding in enumerate(page.bindings, start=1):

@@ -66,6 +66,7 @@ class Scatter(Struct, frozen=True):
     """Points over two measures; ``front`` is None if no test could place a series on it.
 
     ``ways`` say whether larger x and y are better, ``units`` what intervals are over, ``how`` the method.
+    A point is of a series or, if ``each`` says so, of a run.
     """
 
     x_title: str
@@ -77,6 +78,7 @@ class Scatter(Struct, frozen=True):
     level: float
     percent: bool
     how: tuple[str, ...]
+    each: str = "series"
 
 
 def draw_scatter(
@@ -122,11 +124,8 @@ class _ScatterWords(Struct, frozen=True, dict=True):
     def subtitle(self) -> str:
         level = f"{self.scatter.level * 100:g}% CI"
         has_interval = any(end.low is not None for point in self.scatter.points for end in (point.x, point.y))
-        return (
-            f"one point per series, {level} over {self.scatter.units}"
-            if has_interval
-            else "one point per series"
-        )
+        interval = f", {level} over {self.scatter.units}" if has_interval else ""
+        return f"one point per {self.scatter.each}{interval}"
 
     @cached_property
     def x_decimals(self) -> int | None:

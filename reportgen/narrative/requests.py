@@ -110,21 +110,39 @@ def make_requests(block: Block, page: Page, sources: Mapping[str, Source]) -> tu
         family = sum(getattr(other.settings, "family", "block") == "page" for other in page.blocks)
         return tuple(replace(request, family_blocks=family) for request in requests)
     source = shown[0]
-    if chosen_part := getattr(settings, "benchmark", None) if source.kind == "measurements" else None:
-        raise ReportError(explain_benchmark(chosen_part, source.name, block.location))
-    if source.kind != "measurements":
-        message = f'a {block.kind} block draws measurements, and "{source.name}" holds scores'
-        raise ReportError(Diagnostic(block.location, message, "Write a scores block instead"))
+    _check_measured(block, settings, source)
     metrics, formulas = settings.list_metrics(), settings.list_formulas()
     if not metrics and benchmark and is_about(benchmark, source) and benchmark.metric:
         metrics = (benchmark.metric,)
     logged = tuple(name for name in metrics if not formulas.get(name))
     if logged or not metrics:
-        chosen = _choose_metrics(logged, source, block.location, f"this {block.kind} block")
+        numbers = block.kind == "scatter"
+        whose = f"this {block.kind} block"
+        chosen = _choose_metrics(logged, source, block.location, whose, numbers=numbers)
         metrics = metrics or chosen
     return tuple(
         _make_curve_request(source, metric, settings, formulas.get(metric, "")) for metric in metrics
     )
+
+
+def _check_measured(block: Block, settings: DataSettings, source: Source) -> None:
+    """Refuse a block of curves, or of final values, for what a source does not have."""
+    if source.kind != "measurements":
+        message = f'a {block.kind} block draws measurements, and "{source.name}" holds scores'
+        raise ReportError(Diagnostic(block.location, message, "Write a scores block instead"))
+    if chosen_part := getattr(settings, "benchmark", None):
+        raise ReportError(explain_benchmark(chosen_part, source.name, block.location))
+    if isinstance(settings, LineSettings) or (settings.x and block.kind != "sweep"):
+        check_steps(source, block.location, f"this {block.kind} block")
+
+
+def check_steps(source: Source, place: SourceLocation, what: str) -> None:
+    """Refuse ``what`` needs steps for a table of finished runs, which have none."""
+    finished = [one.name for one in list_parts(source) if one.settings.form == "runs"]
+    if finished:
+        message = f'{what} needs steps, and each run of "{finished[0]}" has one value of a metric'
+        step = "Write a sweep, scatter, distribution, table or runs-table block"
+        raise ReportError(Diagnostic(place, message, step))
 
 
 def explain_score_metric(metric: str, source: str, place: SourceLocation) -> Diagnostic:
@@ -181,20 +199,25 @@ def make_benchmark_request(benchmark: Benchmark, source: Source, page: Page) -> 
 
 
 def _choose_metrics(
-    named: tuple[str, ...], source: Source, place: SourceLocation, whose: str
+    named: tuple[str, ...], source: Source, place: SourceLocation, whose: str, *, numbers: bool = False
 ) -> tuple[str, ...]:
-    """Return the metrics that a block or benchmark names, or the only one of the source."""
+    """Return the metrics that a block or benchmark names, or the only one of the source.
+
+    With ``numbers``, settings of finished runs can be named, too.
+    """
     unknown = [
         (metric, one)
         for metric in named
         for one in ((source,) if is_pattern(metric) else list_parts(source))
-        if metric not in one.metrics
+        if metric not in one.metrics and not (numbers and metric in one.numbers)
     ]
     problems = []
     for metric, one in unknown:
         formula = suggest_formula(metric)
         message = f'"{metric}" is not a metric of source "{one.name}"'
-        step = f"{formula or suggest_name(metric, one.metrics)}{_list_metrics(one)}"
+        others = one.numbers if numbers else ()
+        step = f"{formula or suggest_name(metric, (*one.metrics, *others))}{_list_metrics(one)}"
+        step += f", and its settings {quote_names(others)}" if others else ""
         if is_pattern(metric) and not formula:
             message, step = explain_unmatched(metric, "metric", one.metrics, f'source "{one.name}"')
             matched = () if metric.startswith("!") else choose_names([metric], one.metrics).names

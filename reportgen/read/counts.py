@@ -8,6 +8,7 @@ from contextlib import suppress
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final
 
+from reportgen.core.directions import guess_direction
 from reportgen.core.errors import Diagnostics
 from reportgen.core.statements import DescribedEvaluation, DescribedMetric, DescribedRun, DescribedTotal
 from reportgen.formats import sql
@@ -100,7 +101,7 @@ _STEPS: Final = (
 )
 # Settings, and the times of a run as a whole: neither increases within a run.
 _NO_STEPS: Final = re.compile(
-    r"max|min|warmup|save|log|logging|eval|every|per|interval|freq|limit|patience|budget|size|horizon"
+    r"max|min|mean|best|std|warmup|save|log|logging|eval|every|per|interval|freq|limit|patience|budget|size|horizon"
     r"|cfg|config|args|hparams|params|settings?|created?|creation|started?|start|begin|end|ended|finish(ed)?"
     r"|modified|updated|submitted|queued|launched|runtime|duration|latency|dates?|days?|lr|rate|seed|temperature",
     re.IGNORECASE,
@@ -108,7 +109,10 @@ _NO_STEPS: Final = re.compile(
 _WORD: Final = re.compile(r"[A-Za-z][a-z]*|[A-Z]+(?![a-z])")
 _MOST_STEPS: Final = 12
 # A step may have rows for training and validation, and runs in one file restart now and then.
-_RISING: Final = "bool_and(d{0} > 1 AND d{0} >= 0.25 * n{0}) FILTER (n{0} > 1), sum(b{0}) <= 0.05 * sum(n{0})"
+_RISING: Final = (
+    "max(d{0}) > 1, bool_and(d{0} > 1 AND d{0} >= 0.25 * n{0}) FILTER (n{0} > 1), "
+    "sum(b{0}) <= 0.05 * sum(n{0})"
+)
 # Whether the values of each column differ within each run, and increase.
 _RISING_SQL: Final = """
 WITH rows AS ({rows}), ahead AS (
@@ -252,7 +256,8 @@ def find_likely_steps(root: Path, source: Source, layout: Layout) -> list[str]:
     """Return columns that may be the missing step of a table, the likeliest first.
 
     A column of numbers counts if it is called as steps are, but not as settings or dates of runs are, and its
-    values differ and increase within every run that has several rows. Dates may order runs, so none counts.
+    values differ and increase within every run that has several rows. Dates may order runs, so none counts;
+    nor does any where a setting, such as the number of parameters, changes from row to row.
     """
     numbers = [name for name, kind in layout.kinds.items() if kind in NUMERIC]
     dates = [name for name, kind in layout.kinds.items() if kind is Kind.TIME]
@@ -266,6 +271,9 @@ def find_likely_steps(root: Path, source: Source, layout: Layout) -> list[str]:
     fitting = (name for name in dict.fromkeys(called) if not any(map(_NO_STEPS.fullmatch, words[name])))
     if not (names := list(islice(fitting, _MOST_STEPS))):
         return []
+    fixed = [name for name in numbers if any(map(_NO_STEPS.fullmatch, words[name]))]
+    fixed = [name for name in fixed if name not in names and guess_direction(name) is None]
+    names += fixed
 
     def list_cells(rows: Rows) -> dict[str, str]:
         cells = {"series": select_series(rows, layout, {}), "run": select_run(rows, layout)}
@@ -285,5 +293,7 @@ def find_likely_steps(root: Path, source: Source, layout: Layout) -> list[str]:
         )
         with explain_errors(root, source.location, list):
             (found,) = get_engine().fetch_rows(statement)
-        return [name for name, *rising in zip(names, found[::2], found[1::2], strict=True) if all(rising)]
+        rows = list(zip(names, found[::3], found[1::3], found[2::3], strict=True))
+        if not any(differs for name, differs, *_ in rows if name in fixed):
+            return [name for name, _, *rising in rows if all(rising) and name not in fixed]
     return []

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, Diagnostics, Severity, Stage, name_settings_file
 from reportgen.core.model import Measurements
-from reportgen.core.score_names import is_metric
+from reportgen.core.score_names import is_result
 from reportgen.core.statements import (
     Counts,
     DescribedEvaluation,
@@ -171,7 +171,7 @@ def list_sources(
                 one,
                 kind=source.kind,
                 title=get_title(runs.found.units[0].format)
-                if runs
+                if runs and source.settings.form != "runs"
                 else f"{_describe_formats(layout, source.settings)}, {shape}",
                 series=len(layout.series),
                 metrics=len(source.metrics) if source.kind == "measurements" else 0,
@@ -249,7 +249,7 @@ def _suggest_metric(description: Description, source: Source, problems: Diagnost
         return description
     message = f"there are totals of {list_names(metrics)}, and a block shows those of one metric"
     problems.add([_warn(source.location, message, "Choose one with the filter below")])
-    suggested = {"filter": {**chosen, roles.metric: next(filter(is_metric, metrics), metrics[0])}}
+    suggested = {"filter": {**chosen, roles.metric: next(filter(is_result, metrics), metrics[0])}}
     return replace(description, settings={**description.settings, **suggested})
 
 
@@ -286,8 +286,8 @@ def _describe_formats(layout: Layout, settings: SourceSettings) -> str:
 
 def _describe_shape(layout: Layout, settings: SourceSettings) -> str:
     """Describe what a row is, or a column."""
-    if layout.outcomes:
-        return "a row for each answer"
+    if layout.outcomes or settings.form == "runs":
+        return f"a row for each {'answer' if layout.outcomes else 'finished run'}"
     if layout.totals:
         across = _ACROSS.get(settings.wide or "")
         return f"a column for each {across}" if across else "a row for each score of a benchmark"
@@ -401,11 +401,11 @@ def _add_imported(description: Description, runs: ImportedRuns) -> Description:
             for (series, name), (run, seed) in known.items()
         )
     form = runs.found.units[0].format
+    named = {} if form == "runs" else {"shape": "", "title": get_title(form)}
     return replace(
         description,
         format=form,
-        shape="",
-        title=get_title(form),
+        **named,
         series_by=naming.series_by,
         seed_by=naming.seed_by,
         counts=replace(description.counts, runs=tuple(described), totals=tuple(totals)),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.layout import ROLE_NAMES
@@ -78,11 +79,15 @@ def can_freeze(layout: Layout, settings: SourceSettings) -> bool:
     """
     texts, named = layout.outcomes, settings.columns
     is_read = texts or layout.totals or layout.spread or layout.roles.step is not None
+    is_read = is_read and settings.form != "runs"
     return bool(is_read) and not (texts and (texts.prompt, texts.response) != (named.prompt, named.response))
 
 
 def freeze_table(root: Path, source: Source) -> FrozenTable:
     """Return a source as a table with the settings that still matter; raises if its files have faults."""
+    if source.settings.form == "runs":
+        message = "a table of finished runs has nothing to freeze: it is as small as what would be written"
+        raise ReportError(Diagnostic(source.location, message, "Commit the file itself", Stage.DATA))
     layout = complete_layout(root, source)
     # Blocks group, filter and colour by what a logger recorded of each run.
     layout = add_settings(layout, list_experiment_settings(layout))

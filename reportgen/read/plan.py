@@ -162,7 +162,9 @@ def plan_measurements(root: Path, source: Source, query: MeasurementQuery) -> Pl
         raise ReportError(*problems)
     step, step_metric = _find_step(layout, query.x)
     step_name = layout.step_name if layout.step_name and step == layout.roles.step else step
-    metrics = {name: layout.metrics[name] for name in query.metrics}
+    if source.settings.form == "runs" and query.x is None:
+        step_name = ""  # finished runs have none
+    metrics = {name: layout.metrics.get(name, (name,)) for name in query.metrics}
     named = {**source.settings.filter, **query.where}
     filters = tuple((_find_column(name, layout) or name, cell) for name, cell in named.items())
     found = {name: _find_column(name, layout) or name for name in query.settings}
@@ -216,7 +218,8 @@ def report_missing_series(
 def _check_names(root: Path, source: Source, layout: Layout, query: MeasurementQuery) -> Iterator[Diagnostic]:
     """Yield a problem for each unknown name in a query."""
     columns, metrics, x = tuple(layout.kinds), tuple(layout.metrics), query.x
-    absent = [("metric", name, metrics) for name in query.metrics if name not in metrics]
+    unknown = (name for name in query.metrics if name not in {*metrics, *layout.numbers})
+    absent = [("metric", name, metrics) for name in unknown]
     yield from report_missing(source, absent)
     yield from report_missing_series(source, layout.series, query.series)
     kind, known = "column or setting" if layout.settings else "column", list_setting_names(layout) + columns

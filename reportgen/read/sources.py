@@ -43,6 +43,7 @@ from reportgen.read.freeze import can_freeze
 from reportgen.read.runs.check_values import find_unlike_runs
 from reportgen.read.runs.checkpoints import map_checkpoints, name_checkpoints, warn_without_step
 from reportgen.read.runs.file_names import is_confirmed_by_name, report_file_names
+from reportgen.read.runs.finished import read_finished_runs
 from reportgen.read.runs.imported import ImportedUnit, complete_settings, name_imported_runs, survey_runs
 from reportgen.read.runs.problems import diagnose_unreadable, report_imports
 from reportgen.read.runs.stored import UnitWriter, get_temporary_cache, load_unit, store_unit
@@ -190,7 +191,7 @@ def open_files(request: SourceRequest) -> tuple[Source, ImportedRuns | None]:
     chosen, root = request.chosen, request.location.root
     named, problems = (request.settings_file, list_paths(request.settings)), Diagnostics()
     with problems.collecting():
-        source, runs = _read_units(request) or (_open_tables(request), None)
+        source, runs = _read_units(request) or _open_tables(request)
         taken = {file for unit in runs.found.units for file in unit.files} if runs else ()
         lost = report_unread(chosen.skipped, chosen.unreadable.difference(taken), root)
         source = replace(source, warnings=(*lost, *source.warnings, *find_unlike_runs(root, source)))
@@ -291,8 +292,7 @@ def _read_all(
                 read.append(_read_unit(replace(part, lines=request.settings.list_lines()), request))
             except (OSError, UnreadableError) as error:
                 unreadable.append(diagnose_unreadable(error, unit.path, root))
-    if not read:
-        problems.add(unreadable)
+    problems.add(() if read else unreadable)
     problems.raise_errors()
     # The reader itself reports a file that describes a run.
     others = [file for file in lost if reader and file.name not in reader.files]
@@ -326,8 +326,8 @@ def _read_unit(unit: Unit, request: SourceRequest) -> ImportedUnit:
     return ImportedUnit(unit, files, stored, tuple(locate_file(path, root).file for path in paths))
 
 
-def _open_tables(request: SourceRequest) -> Source:
-    """Open a source of tables, or of JSON files whose rows and columns the settings map."""
+def _open_tables(request: SourceRequest) -> tuple[Source, ImportedRuns | None]:
+    """Open a source of tables, or of JSON that the settings map; with its runs if they are its rows."""
     location, settings, cache = request.location, request.settings, request.cache
     files = list_tables(location, settings, request.chosen)
     if request.unpacked:
@@ -336,6 +336,10 @@ def _open_tables(request: SourceRequest) -> Source:
     converted = convert_tables(location, settings, files, hashed, cache)
     grids = read_grids(location, settings, converted.files, hashed, cache)
     files, known = tuple(grid.file for grid in grids), settings
+    if settings.form == "runs":
+        runs, found = read_finished_runs(location, settings, files, hashed, cache)
+        found = replace(found, warnings=(*converted.warnings, *found.warnings))
+        return _make_source(location, settings, runs.settings, hashed, found), runs
     if settings.format == "mapped":
         _check_names(location, settings)
         tables = map_tables(location, settings, files, hashed, cache)
@@ -359,7 +363,7 @@ def _open_tables(request: SourceRequest) -> Source:
     unused = report_unused_settings(request.chosen.paths, [file.path for file in files], location.place)
     more = (*report_file_names(location, known, found), *(() if request.chosen.named else unused))
     found = replace(found, warnings=(*converted.warnings, *found.warnings, *more))
-    return _make_source(location, settings, known, hashed, found)
+    return _make_source(location, settings, known, hashed, found), None
 
 
 def _survey_plain_tables(
@@ -437,5 +441,6 @@ def _make_source(
         higher_is_better=settings.resolve_directions(layout.metrics, layout.higher_is_better),
         slices=list_free_columns(layout),
         score_range=settings.score_range,
+        numbers=layout.numbers,
         can_freeze=can_freeze(layout, settings),
     )

@@ -48,6 +48,7 @@ class Source(Struct, frozen=True):
     # Benchmarks on which a smaller total is better; an empty name means totals without benchmarks.
     lower_is_better: tuple[str, ...] = ()
     higher_is_better: dict[str, bool] = field(default_factory=dict)  # of metrics, where it is logged
+    numbers: tuple[str, ...] = ()  # settings of finished runs that can be an axis as a metric can
     slices: tuple[str, ...] = ()  # columns of outcomes without a role, which can be sliced by
     score_range: tuple[float, float] = (0.0, 1.0)  # lowest and highest possible score of outcomes
     can_freeze: bool = True  # whether a table can replace it, apart from its evaluations of checkpoints

@@ -187,11 +187,12 @@ class SourceSettings(Settings):
         description="format: mapped: further columns, and where each stands in a row, as in $.meta.subject.",
     )
     columns: Columns = Field(default_factory=Columns, description="Which column plays which part.")
-    form: Literal["long", "wide", "outcomes", "totals"] | None = Field(
+    form: Literal["long", "wide", "outcomes", "totals", "runs"] | None = Field(
         None,
         description="long: a metric and a value column; wide: a column for each metric; "
-        "outcomes: a row for each answer to a problem; totals: a row for each score of a whole benchmark. A "
-        "wide table without steps holds totals.",
+        "outcomes: a row for each answer to a problem; totals: a row for each score of a whole benchmark; "
+        "runs: a row for each finished run, with the metrics that metrics names. A wide table without steps "
+        "holds totals.",
     )
     wide: Literal["series", "benchmarks", "metrics"] | None = Field(
         None,
@@ -253,6 +254,17 @@ class SourceSettings(Settings):
             raise ValueError("rows and fields go with format: mapped")
         if self.format == "mapped" and not (self.fields or self.columns.model_dump(exclude_none=True)):
             raise ValueError("format: mapped needs columns, as in columns: {problem: $.id, score: $.correct}")
+        return self
+
+    @model_validator(mode="after")
+    def _check_runs(self) -> SourceSettings:
+        if self.form == "runs":
+            if not self.metrics:
+                raise ValueError("form: runs needs metrics, as in metrics: [loss, accuracy]")
+            if {*self.columns.model_dump(exclude_none=True)} - {"series", "run", "seed"}:
+                raise ValueError("form: runs has columns of series, run and seed; others are settings")
+            if self.format == "mapped" or self.series_from or self.seed_from or self.run_from:
+                raise ValueError("form: runs reads a table; name runs by columns, as in {series: model}")
         return self
 
     @model_validator(mode="after")

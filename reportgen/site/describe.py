@@ -87,13 +87,13 @@ def format_bytes(size: int) -> str:
     return f"{format_number(size / 1000**power, significant=3)} {_UNITS[power - 1]}"
 
 
-def describe_odd_metric(metric: DescribedMetric) -> str:
-    """Describe what is irregular about a metric, or return ""."""
+def describe_odd_metric(metric: DescribedMetric, nan: str = "NaN") -> str:
+    """Describe what is irregular about a metric, or return ""; ``nan`` says what a NaN in it is."""
     return _join_counts(
         (metric.holes, "step missing", "steps missing"),
         (metric.repeated, "step repeated", "steps repeated"),
         (metric.missing, "empty", "empty"),
-        (metric.nan, "NaN", "NaN"),
+        (metric.nan, nan, nan),
         (metric.infinite, "infinite", "infinite"),
         (metric.without_step, "without a step", "without a step"),
     )
@@ -206,7 +206,7 @@ def _list_runs(description: Description) -> Section:
         *_list_names(runs, named=any(one.run not in {one.series, one.seed, ""} for one in runs)),
         ("metrics", [f"{one.metrics:,}" for one in runs], True),
         ("values", [f"{one.values:,}" for one in runs], True),
-        (description.step_name or "step", steps, True),
+        (description.step_name or "step", steps, not description.is_finished),
         ("logged (UTC)", logged, any(one.begins is not None for one in runs)),
         ("where", paths, len(set(paths)) > 1),
     ]
@@ -220,7 +220,8 @@ def _list_settings(description: Description) -> Section | None:
     values = {key: [one.config.get(key) for one in runs] for key in keys}
     note = "of the runs"
     if description.kind:
-        note = "that differ between the runs; series_from: takes any of them"
+        takes = "x:, by: and filter: take" if description.is_finished else "series_from: takes"
+        note = f"that differ between the runs; {takes} any of them"
         seeds = [str(one.seed) for one in runs]
         texts = {key: [str(value) for value in column] for key, column in values.items()}
         values = {key: values[key] for key, own in texts.items() if len(set(own)) > 1 and own != seeds}
@@ -234,13 +235,14 @@ def _list_settings(description: Description) -> Section | None:
 
 def _list_metrics(description: Description) -> Section:
     metrics = description.counts.metrics
-    irregular = [describe_odd_metric(one) for one in metrics]
+    nan = "empty or NaN" if description.is_finished else "NaN"
+    irregular = [describe_odd_metric(one, nan) for one in metrics]
     steps = [format_range(one.first, one.last, description, one.every) for one in metrics]
     columns = [
         ("metric", [one.name for one in metrics], True),
         ("runs", [f"{one.runs:,}" for one in metrics], len(description.counts.runs) > 1),
         ("values", [f"{one.values:,}" for one in metrics], True),
-        (description.step_name or "step", steps, True),
+        (description.step_name or "step", steps, not description.is_finished),
         ("lowest", [format_value(one.low) for one in metrics], True),
         ("highest", [format_value(one.high) for one in metrics], True),
         ("irregular", irregular, any(irregular)),

@@ -227,12 +227,13 @@ def make_subject(topic: Topic, place: SourceLocation, answers: ResultsStore) -> 
 
     result = answers.get_every_step(request)
     curve_set, scale = result.curve_set, make_curve_scale(topic, result)
-    if request.value:
+    # Finished runs have one value each.
+    if value := request.value or ("" if result.step_name else "final"):
         from reportgen.statistics.curves.mean_curves import measure_curves  # noqa: PLC0415 - as above
 
         higher = scale.higher_is_better is not False
-        curve_set = measure_curves(curve_set, request.value, higher_is_better=higher)
-        scale = replace(scale, of_runs=request.value)
+        curve_set = measure_curves(curve_set, value, higher_is_better=higher)
+        scale = replace(scale, of_runs=value)
     return CurveSubject(curve_set, scale, functools.partial(answers.get_other_metric, request))
 
 

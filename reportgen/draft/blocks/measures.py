@@ -47,8 +47,7 @@ def draw_scatter_block(planned: PlannedBlock, settings: ScatterSettings, inputs:
 
 def _draw_metrics(planned: PlannedBlock, settings: ScatterSettings, inputs: DrawInputs) -> Figure:
     """Draw the final values of two metrics, each run a pair of them."""
-    from reportgen.statistics.curves.mean_curves import average_runs  # noqa: PLC0415 - computes
-    from reportgen.statistics.verdicts import find_front  # noqa: PLC0415 - as above
+    from reportgen.statistics.verdicts import find_front  # noqa: PLC0415 - computes
 
     context, (y, x) = make_curve_context(planned, inputs), planned.curves
     (first, second), level = (_list_finals(one, inputs) for one in (x, y)), settings.level
@@ -61,29 +60,50 @@ def _draw_metrics(planned: PlannedBlock, settings: ScatterSettings, inputs: Draw
         context.resolve_direction(x.metric, settings.x_higher_is_better),
         context.resolve_direction(y.metric, settings.higher_is_better),
     )
+    source, colours = inputs.sources[x.source], _list_colours(y, inputs)
+    is_apart = x.metric in source.numbers and not source.settings.series_from and _differs_within(pairs)
+    if is_apart:
+        # A mean over several values of a setting means nothing, unless the author names the repetitions.
+        pairs = {(f"{series} / {run}", run): pair for (series, run), pair in pairs.items()}
+        colours = {name: name.removesuffix(f" / {run}") for name, run in pairs}
     compared: list[Comparison] = []
-    for index, way in enumerate(ways):
+    for index, way in enumerate(ways if not is_apart else ()):
         values = {key: pair[index] for key, pair in pairs.items()}
         compared += _compare_metric(values, level, higher_is_better=way is not False)
-    points, colours = [], _list_colours(y, inputs)
-    for name in dict.fromkeys(series for series, _ in pairs):
-        runs = tuple((run, *pair) for (series, run), pair in pairs.items() if series == name)
-        first_mean = average_runs([run[1] for run in runs], level)
-        second_mean = average_runs([run[2] for run in runs], level)
-        shown = runs if len(runs) > 1 else ()
-        points.append(ScatterPoint(name, first_mean, second_mean, shown, colours.get(name, "")))
+    points = _average_pairs(pairs, level, colours)
+    last = "Each run gives its last value of both metrics." if context.step_title else ""
     scatter = Scatter(
         x_title=x.metric,
         y_title=y.metric,
-        points=tuple(points),
+        points=points,
         ways=ways,
-        front=None if None in ways else find_front([point.series for point in points], compared),
+        front=None if is_apart or None in ways else find_front([one.series for one in points], compared),
         units="runs",
         level=level,
         percent=context.is_percent(y.metric, settings.format),
-        how=("Each run gives its last value of both metrics.", _WELCH),
+        how=() if is_apart else (last, _WELCH),
+        each="run" if is_apart else "series",
     )
     return draw_scatter(planned.block.id, settings, scatter, context)
+
+
+def _average_pairs(
+    pairs: Mapping[tuple[str, str], tuple[float, float]], level: float, colours: Mapping[str, str]
+) -> tuple[ScatterPoint, ...]:
+    """Return a point for each series: the means of its runs, each a pair of x and y."""
+    from reportgen.statistics.curves.mean_curves import average_runs  # noqa: PLC0415 - computes
+
+    points = []
+    for name in dict.fromkeys(series for series, _ in pairs):
+        runs = tuple((run, *pair) for (series, run), pair in pairs.items() if series == name)
+        x, y = (average_runs(values, level) for values in zip(*(run[1:] for run in runs), strict=True))
+        points.append(ScatterPoint(name, x, y, runs if len(runs) > 1 else (), colours.get(name, "")))
+    return tuple(points)
+
+
+def _differs_within(pairs: Mapping[tuple[str, str], tuple[float, float]]) -> bool:
+    """Return whether the runs of a series have several values of x."""
+    return len({(series, x) for (series, _), (x, _) in pairs.items()}) > len({series for series, _ in pairs})
 
 
 def _compare_metric(

@@ -20,7 +20,7 @@ from reportgen.draft.blocks.draw_inputs import (
 from reportgen.draft.blocks.plan import PlannedBlock, PlannedStatement, find_topic
 from reportgen.draft.blocks.results import MOST_COMPARED, place_score_errors
 from reportgen.figures.text import name_line
-from reportgen.narrative.requests import make_requests
+from reportgen.narrative.requests import check_steps, make_requests
 from reportgen.narrative.topics import find_topics, list_block_sources
 from reportgen.settings.block_parts import Annotation, Rule
 
@@ -102,6 +102,7 @@ def find_observations(
                 observed = observe_scores(scored.scores, scored.comparisons, scored.groups, scale, rules)
             found += ((one, topic) for one in observed)
             continue
+        check_steps(sources[topic.request.source], place, "an observation")
         result = answers.get_every_step(topic.request)
         if (count := len(result.curve_set.curves)) > MOST_COMPARED:
             said = f"observations compare every pair, and {count:,} series are too many for that"

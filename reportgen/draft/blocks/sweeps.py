@@ -46,6 +46,9 @@ def _sweep_metric(
     from reportgen.statistics.curves.mean_curves import average_runs, measure_curves, measure_runs  # noqa: PLC0415 - only where something is computed
 
     (request,), context = planned.curves, make_curve_context(planned, inputs)
+    if settings.value != "final" and not context.step_title:
+        message = f"value: {settings.value} is about steps, and these runs have none"
+        raise ReportError(Diagnostic(planned.block.location, message, "Leave it out", Stage.FIGURE))
     result = inputs.answers.get_curves(request)
     better = context.resolve_direction(request.metric, settings.higher_is_better)
     higher, points = better is not False, []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 from msgspec.structs import replace
@@ -16,6 +16,7 @@ from reportgen.figures.curves.key_results import describe_given_band, list_known
 from reportgen.figures.curves.result_table import build_result_table, make_column_call
 from reportgen.figures.curves.runs_table import RunRow, build_runs_table, name_run
 from reportgen.narrative.topics import Topic
+from reportgen.settings.block_parts import Statistic, split_column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,9 +29,13 @@ if TYPE_CHECKING:
     from reportgen.draft.blocks.draw_inputs import DrawInputs
     from reportgen.draft.blocks.plan import PlannedBlock
     from reportgen.draft.blocks.results import ResultsStore
+    from reportgen.figures.plot import DrawContext
     from reportgen.settings.blocks import RunsTableSettings, TableSettings
 
+    _Settings = TypeVar("_Settings", bound=TableSettings)
 
+
+_WITHOUT_STEPS: Final = (Statistic.FINAL, Statistic.SD, Statistic.N)
 _MOST_RUNS = 1_000
 """Most rows of a table of runs: more would make a page slow, and nobody reads them."""
 
@@ -39,6 +44,7 @@ def draw_table(planned: PlannedBlock, settings: TableSettings, inputs: DrawInput
     """Draw a ``table`` block."""
     context, answers = make_curve_context(planned, inputs), inputs.answers
     place = planned.block.location
+    settings = _choose_columns(settings, context, place)
     metrics, better, leads, facts, precisions = [], [], [], [], []
     curves = [answers.get_curves(request).curve_set for request in planned.curves]
     for request, curve_set in zip(planned.curves, curves, strict=True):
@@ -68,6 +74,18 @@ def draw_table(planned: PlannedBlock, settings: TableSettings, inputs: DrawInput
         },
         runs_with=answers.get_curves(planned.curves[0]).settings if settings.by else None,
     )
+
+
+def _choose_columns(settings: _Settings, context: DrawContext, place: SourceLocation) -> _Settings:
+    """Return settings with columns that runs without steps have; refuse others that the author names."""
+    if context.step_title:
+        return settings
+    columns = settings.columns if "columns" in settings.model_fields_set else (Statistic.FINAL.value,)
+    if wrong := [one for one in columns if split_column(one)[0] not in _WITHOUT_STEPS]:
+        message = f'"{wrong[0]}" is about steps, and these runs have none'
+        step = f"Write some of columns: [{', '.join(_WITHOUT_STEPS)}]"
+        raise ReportError(Diagnostic(place, message, step, Stage.FIGURE))
+    return settings.model_copy(update={"columns": columns})
 
 
 def _find_column_facts(
@@ -115,18 +133,19 @@ def draw_runs_table(planned: PlannedBlock, settings: RunsTableSettings, inputs: 
     from reportgen.read import read_run_settings  # noqa: PLC0415 - imports the database
 
     context, answers = make_curve_context(planned, inputs), inputs.answers
+    place = planned.block.location
+    settings = _choose_columns(settings, context, place)
     curves = [curve for one in planned.curves for curve in answers.get_curves(one).curve_set.curves]
     runs = {(run.series, run.run): run for curve in curves for run in curve.runs}
     if len(runs) > _MOST_RUNS:
         message = f"this table has {len(runs):,} runs, and {_MOST_RUNS:,} are shown at most"
         step = "Choose some with series: or filter:"
-        raise ReportError(Diagnostic(planned.block.location, message, step, Stage.FIGURE))
+        raise ReportError(Diagnostic(place, message, step, Stage.FIGURE))
     better = [context.resolve_direction(one.metric, settings.higher_is_better) for one in planned.curves]
     topics = [
         Topic(one, way, "", percent=context.is_percent(one.metric, settings.format))
         for one, way in zip(planned.curves, better, strict=True)
     ]
-    place = planned.block.location
     found = [_summarise_runs(topic, settings.columns, answers, place) for topic in topics]
     endings, facts, precisions = zip(*found, strict=True)
     table = build_result_table(
@@ -141,9 +160,8 @@ def draw_runs_table(planned: PlannedBlock, settings: RunsTableSettings, inputs: 
     )
     source = inputs.sources[planned.curves[0].source]
     known = read_run_settings(inputs.project.root, source, settings.settings)
-    figures = {
-        series: topic for topic in planned.topics for series in answers.get_series(topic.request)
-    }  # that draw it
+    # Those that draw it.
+    figures = {series: topic for topic in planned.topics for series in answers.get_series(topic.request)}
     rows = []
     for key, run in runs.items():
         # Where no lines of runs are drawn, the link shows the series.

@@ -162,7 +162,7 @@ def _build_row(
             cells.append(_build_fact_cell(fact, column, metric, context) if fact else Cell("no data"))
         else:
             estimate, step = _choose_number(ending, column)
-            at = "" if step is None else f" at {format_table_step(step, context)}"
+            at = "" if step is None or not context.step_title else f" at {format_table_step(step, context)}"
             if column == Statistic.PEAK and len({end.readings for end in metric.endings}) > 1:
                 at += f", of {ending.readings:,}"
             if 0 < estimate.n < ending.runs:
@@ -188,6 +188,7 @@ def _write_csv(
     for head, (metric, column) in zip(header[first:], product(metrics, columns), strict=True):
         numbers = [metric.find_number(row[0].text, column) for row in rows]
         names = [name for name in _IN_FULL if any(own.get(name) is not None for own in numbers)]
+        names = [name for name in names if context.step_title or name != "step"]
         if all(own.get("n") in {None, row[first - 1].sort} for own, row in zip(numbers, rows, strict=True)):
             names = [name for name in names if name != "n"]
         for name in names or [""]:
@@ -262,9 +263,10 @@ def _write_caption(
     known = any(ending.peak.low is not None for ending in endings)
     interval = "its interval allows for the choice" if known else "it has no interval"
     peak = f"{which.capitalize()}: the {which} value of the mean curve{of}, picked by looking; {interval}."
-    single, how = _explain_intervals(settings, endings, given)
+    single, how = _explain_intervals(settings, endings, given, has_steps=bool(context.step_title))
     equal = list(dict.fromkeys(e.series for e in endings if e.runs > 1 and e.final.low is None))
-    none = f"{join_names(equal, most=6)}: all runs are equal at the last step, so no interval."
+    where = " at the last step" if context.step_title else ""
+    none = f"{join_names(equal, most=6)}: all runs are equal{where}, so no interval."
     sentences = (
         settings.caption or "",
         tested,
@@ -281,7 +283,7 @@ def _write_caption(
 
 
 def _explain_intervals(
-    settings: TableSettings, endings: Sequence[Ending], given: Mapping[str, str]
+    settings: TableSettings, endings: Sequence[Ending], given: Mapping[str, str], *, has_steps: bool
 ) -> tuple[bool, str]:
     """Return whether single runs leave a table without intervals, and a sentence on what there is."""
     series: dict[str, dict[str, None]] = {}
@@ -291,7 +293,8 @@ def _explain_intervals(
     if not series:
         single = all(ending.runs == 1 for ending in endings)
         return single, "One run per series: no interval." if single else ""
-    half = f"± is half the {settings.level * 100:g}% CI across runs (Student t), at each step by itself."
+    half = f"± is half the {settings.level * 100:g}% CI across runs (Student t)"
+    half += f"{', at each step by itself' if has_steps else ''}."
     if not given:
         return False, half
     own = (
@@ -365,7 +368,7 @@ def _explain_columns(
                 head = _write_fact_head(column, context)
                 yield f"{head[0].upper()}{head[1:]}: where the mean curve first reaches it, interpolated."
             case Statistic.SD:
-                yield "sd: across runs, at the last step."
+                yield "sd: across runs, at the last step." if context.step_title else "sd: across runs."
 
 
 def make_column_call(column: str, one_percent: float | None) -> tuple[str, tuple[str | float, ...]] | None:

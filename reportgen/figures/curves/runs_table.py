@@ -93,10 +93,11 @@ def _list_leads(
         leads["seed"] = lambda row: build_setting_cell(row.run.seed)
     for name in names:
         leads[name] = lambda row, name=name: build_setting_cell(row.settings.get(name))  # type: ignore[misc]
-    last = f"last {lower_axis_title(context.step_title)}"
-    leads[last] = lambda row: Cell(
-        format_table_step(float(row.run.steps[-1]), context), float(row.run.steps[-1])
-    )
+    if context.step_title:
+        last = f"last {lower_axis_title(context.step_title)}"
+        leads[last] = lambda row: Cell(
+            format_table_step(float(row.run.steps[-1]), context), float(row.run.steps[-1])
+        )
     return leads
 
 

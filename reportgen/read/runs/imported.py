@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from reportgen.core.directions import Direction, guess_direction
 from reportgen.core.errors import Diagnostic, ReportError, Stage
-from reportgen.core.score_names import is_metric
+from reportgen.core.score_names import is_result
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.evaluations.scores import SUBTASKS
@@ -194,7 +194,7 @@ def choose_metrics(runs: Iterable[StoredRun], settings: SourceSettings) -> dict[
         there = tuple(dict.fromkeys(chain.from_iterable(scores)))
         named = tuple(name for name in there if name in (settings.metrics or ()))
         shared = tuple(name for name in there if all(name in one for one in scores))
-        usual = tuple(filter(is_metric, shared))
+        usual = tuple(filter(is_result, shared))
         chosen[benchmark] = named or (usual or shared or there)[:1]
     return chosen
 

@@ -30,6 +30,7 @@ from reportgen.read.runs.labels import find_states
 from reportgen.read.runs.stored import clean_text
 from reportgen.read.tables.distinguish import advise_answers, lists_runs, suggest_distinct_totals
 from reportgen.read.tables.layout import OUTCOME_NAMES, match_columns
+from reportgen.read.tables.statistics import find_run_table
 from reportgen.settings.text import shorten
 from reportgen.settings.yaml_tree import write_scalar
 
@@ -198,13 +199,21 @@ def advise_step(root: Path, layout: Layout, settings: SourceSettings, place: Sou
         and len(layout.kinds) <= len(steps) + 1
     ):
         return "If the columns are steps, say form: long in source.yml"
+    states = [name for name in find_states(layout.kinds) if name not in settings.filter]
+    chosen = "".join(f"filter: {{{write_scalar(name)}: VALUE}}" for name in states[:1])
+    answers = advise_answers(root, layout, settings)
+    if not answers and (runs := find_run_table(layout, settings)):
+        ended = f", and choose those that ended well with {chosen}" if chosen else ""
+        metrics = ", ".join(map(write_scalar, runs.metrics))
+        return (
+            f"If a row is a finished run, say form: runs and metrics: [{metrics}] in source.yml{ended}, with "
+            f"{list_names(runs.settings)} as its settings. Otherwise {advice}"
+        )
     if lists_runs(root, layout, settings):
-        states = (f"filter: {{{write_scalar(name)}: VALUE}}" for name in find_states(layout.kinds))
-        chosen = next(states, "")
         first = f"Choose the runs that ended well with {chosen} in source.yml. Otherwise n" if chosen else "N"
         return f"{first}{advice[1:]}"
     problem = match_columns(OUTCOME_NAMES, layout.kinds, {}).get("problem")
-    if answers := advise_answers(root, layout, settings) or (advise_rows(problem) if problem else ""):
+    if answers := answers or (advise_rows(problem) if problem else ""):
         return f"{answers}. Otherwise {advice}"
     if totals is None:
         return f"N{advice[1:]}; a table of scores without steps is form: totals, or {wide}"

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct
 from msgspec.structs import astuple, replace
 
-from reportgen.core.directions import has_better_direction
-from reportgen.core.score_names import KNOWN, is_metric
+from reportgen.core.score_names import KNOWN, is_result
 from reportgen.formats import sql
 from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.messages import advise_rows
@@ -31,6 +30,7 @@ from reportgen.read.tables.layout import (
 )
 from reportgen.read.tables.mapped_json import list_paths
 from reportgen.read.tables.rows import RIGHT, WRONG, resolve_filters, select_files, select_run, select_series
+from reportgen.read.tables.statistics import find_run_table
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
@@ -314,32 +314,9 @@ def list_changes(suggested: Mapping[str, object], stated: SourceSettings) -> dic
     return {key: one for key, one in changes.items() if one != own.get(key)}
 
 
-def _find_sizes(root: Path, layout: Layout, settings: SourceSettings) -> list[str]:
-    """Return the columns that are an x axis where a row is a run with several metrics, such as parameters.
-
-    They are the same in all rows of a series, and differ between series, of which each has several rows.
-    """
-    numbers = list_free_columns(layout, NUMERIC)
-    others = [name for name in numbers if not has_better_direction(name)]
-    if len(numbers) - len(others) < 2 or not others or layout.roles.series is None:  # noqa: PLR2004 - several
-        return []
-
-    def list_cells(rows: Rows) -> dict[str, str]:
-        cells = {f"c{n}": rows.as_text(name) for n, name in enumerate(others)}
-        return {"series": select_series(rows, layout, {}), **cells}
-
-    rows = select_files(root, layout, list_cells, resolve_filters(settings.filter, tuple(layout.kinds)))
-    each = range(len(others))
-    same = ", ".join(f"count(DISTINCT c{n}) AS n{n}, min(c{n}) AS v{n}" for n in each)
-    tests = ", ".join(f"min(m) > 1 AND max(n{n}) = 1 AND count(DISTINCT v{n}) = count(*)" for n in each)
-    series = f"SELECT series, count(*) AS m, {same} FROM ({rows}) GROUP BY series"  # noqa: S608 - quoted
-    (found,) = get_engine().fetch_rows(f"SELECT {tests} FROM ({series})")  # noqa: S608
-    return list(compress(others, found))
-
-
 def _list_scores(layout: Layout) -> list[str]:
     """Return the columns of numbers with the names of usual scores or known benchmarks."""
-    return [name for name in list_free_columns(layout, NUMERIC) if is_metric(name) or KNOWN.match(name)]
+    return [name for name in list_free_columns(layout, NUMERIC) if is_result(name) or KNOWN.match(name)]
 
 
 def suggest_for_table(source: Source, root: Path, steps: Sequence[str]) -> dict[str, object]:
@@ -363,11 +340,10 @@ def suggest_for_table(source: Source, root: Path, steps: Sequence[str]) -> dict[
         if any("filter: {benchmark: [" in step for step in steps):
             named["filter"] = {**settings.filter, "benchmark": list(layout.benchmarks)}
         return {**form, "wide": settings.wide, **named} if settings.wide else {}
-    # No settings make rows of columns of answers.
-    steps = (
-        [] if find_answer_columns(root, layout, settings) else steps or _find_sizes(root, layout, settings)
-    )
-    totals = None if steps else suggest_distinct_totals(root, layout, settings, source.location)
+    answers = find_answer_columns(root, layout, settings)
+    steps = [] if answers else steps  # no settings make rows of columns of answers
+    finished = None if steps or answers else find_run_table(layout, settings)
+    totals = None if steps or finished else suggest_distinct_totals(root, layout, settings, source.location)
     if totals is not None and layout.roles.series and len(scores := _list_scores(layout)) > 1:
         # As totals only one of them would be read.
         if any(name.casefold() in BENCHMARKS for name in layout.kinds):
@@ -376,4 +352,5 @@ def suggest_for_table(source: Source, root: Path, steps: Sequence[str]) -> dict[
     if totals is not None:
         columns = {**settings.columns.model_dump(exclude_none=True), **totals}
         return {"form": "totals", **({"columns": columns} if totals else {})}
-    return {"columns": {**settings.columns.model_dump(exclude_none=True), "step": steps[0]}} if steps else {}
+    stepped = {**settings.columns.model_dump(exclude_none=True), "step": steps[0]} if steps else {}
+    return finished.keys if finished else {"columns": stepped} if stepped else {}

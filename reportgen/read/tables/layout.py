@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from msgspec import Struct, field, msgpack
 from msgspec.structs import astuple, replace
 
-from reportgen.core.directions import has_better_direction
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
+from reportgen.core.score_names import is_result
 from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.evaluations.texts import TEXTS
 from reportgen.formats.layout import ROLE_NAMES, FileLayout, find_empty_steps
@@ -126,6 +126,7 @@ class Layout(Struct, frozen=True):
     series_parts: tuple[str, ...] = ()
     estimates: tuple[str, ...] = ()  # columns with numbers such as 75.5 ± 0.4
     run_parts: tuple[str, ...] = ()  # settings that separate runs, besides the columns of ``roles``
+    numbers: tuple[str, ...] = ()  # settings of finished runs that can be an axis as a metric can
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -172,7 +173,7 @@ OUTCOME_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "cost": ("cost",),
     "benchmark": ("benchmark",),
 }
-_TOTAL_NAMES: Final[dict[str, tuple[str, ...]]] = {
+TOTAL_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "score": ("score", "value", "accuracy", "acc"),
     "stderr": ("stderr", "se", "standard_error"),
     "n": ("n", "problems", "num_problems"),
@@ -233,9 +234,7 @@ def is_name_of(part: str, column: str) -> bool:
 
 def find_column(name: str, columns: Sequence[str]) -> str | None:
     """Return the column of this name, in any case if that is unambiguous, or None."""
-    if name in columns:
-        return name
-    matches = [column for column in columns if column.casefold() == name.casefold()]
+    matches = [name] if name in columns else [one for one in columns if one.casefold() == name.casefold()]
     return matches[0] if len(matches) == 1 else None
 
 
@@ -341,7 +340,7 @@ def detect_outcomes(
     """
     mapped = get_mapped_columns(settings)
     requested = settings.form == "outcomes" or not {"problem", "score"}.isdisjoint(mapped)
-    if settings.form in {"long", "wide", "totals"} or (long and not requested):
+    if settings.form in {"long", "wide", "totals", "runs"} or (long and not requested):
         return None
     matched = match_columns(
         OUTCOME_NAMES,
@@ -369,7 +368,7 @@ def detect_totals(
     if settings.form != "totals":
         return None
     taken = (roles.series, roles.run, roles.seed)
-    matched = match_columns(_TOTAL_NAMES, kinds, get_mapped_columns(settings), taken=taken)
+    matched = match_columns(TOTAL_NAMES, kinds, get_mapped_columns(settings), taken=taken)
     if "score" not in matched:
         raise _make_missing_error("totals need", "score", kinds, place)
     return TotalRoles(**matched)
@@ -388,7 +387,7 @@ def suggest_totals(layout: Layout, settings: SourceSettings, *, sure: bool = Fal
         return None
     numeric = {name for name, kind in layout.kinds.items() if kind in NUMERIC}
     matched = match_columns(
-        _TOTAL_NAMES,
+        TOTAL_NAMES,
         layout.kinds,
         names,
         taken=(roles.series, roles.run, roles.seed),
@@ -399,7 +398,7 @@ def suggest_totals(layout: Layout, settings: SourceSettings, *, sure: bool = Fal
     free = numeric - {*matched.values(), *astuple(roles)}
     if "score" in matched:
         return None if sure and free else {}
-    if Kind.TIME in layout.kinds.values() or len(free) != 1 or not has_better_direction(*free):
+    if Kind.TIME in layout.kinds.values() or len(free) != 1 or not is_result(*free):
         return None
     return {"score": min(free)}
 

@@ -12,16 +12,21 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
+from msgspec.structs import astuple
 
+from reportgen.core.score_names import KNOWN, is_result
 from reportgen.core.words import join_names
+from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.messages import list_names
-from reportgen.read.tables.layout import INTERVAL_PARTS
+from reportgen.read.tables.layout import INTERVAL_PARTS, OUTCOME_NAMES, TOTAL_NAMES, get_series_parts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from reportgen.core.errors import Diagnostic
     from reportgen.formats.files import Content
+    from reportgen.read.tables.layout import Layout
+    from reportgen.settings.source import SourceSettings
 
 
 STATISTICS: Final = {
@@ -56,6 +61,40 @@ def ask_spread(content: Content, column: str, line: int | None) -> Diagnostic:
     choices = join_names([f"{key} ({words})" for key, words in _SPREADS.items()])
     message = f'the meaning of ± in column "{column}" is not stated'
     return content.make_problem(message, f"Say interval: in source.yml with one of {choices}", line)
+
+
+class RunTable(Struct, frozen=True):
+    """Columns of a table whose rows may be finished runs: those of names, metrics and settings."""
+
+    names: Mapping[str, str | tuple[str, ...]]
+    metrics: tuple[str, ...]
+    settings: tuple[str, ...]
+
+    @property
+    def keys(self) -> dict[str, object]:
+        """What ``source.yml`` says of such a table."""
+        columns = {"columns": {**self.names}} if self.names else {}
+        return {"form": "runs", **columns, "metrics": [*self.metrics]}
+
+
+def find_run_table(layout: Layout, settings: SourceSettings) -> RunTable | None:
+    """Return the columns of a table without steps whose rows may be runs, going by their names.
+
+    It has a usual metric, no benchmark, and something else that a row of scores of a model does not have.
+    """
+    roles, kinds = layout.roles, layout.kinds
+    other = settings.form or layout.outcomes or layout.totals or layout.spread or layout.long or roles.step
+    parted = {*TOTAL_NAMES["benchmark"], *OUTCOME_NAMES["problem"]} - {"id", "idx"}
+    benchmarks = [name for name in kinds if KNOWN.match(name) or name.strip().casefold() in parted]
+    parts = get_series_parts(settings)
+    named = {*parts, *filter(None, astuple(roles))}
+    free = [name for name in kinds if name not in named and kinds[name] is not Kind.EMPTY]
+    metrics = tuple(name for name in free if kinds[name] in NUMERIC and is_result(name))
+    rest = tuple(name for name in free if name not in metrics)
+    if other or benchmarks or not metrics or all(name.casefold() in _NAMES for name in rest):
+        return None
+    found = {"series": parts or roles.series, "run": roles.run, "seed": roles.seed}
+    return RunTable({part: name for part, name in found.items() if name}, metrics, rest)
 
 
 def name_statistics(labels: Sequence[str]) -> bool:

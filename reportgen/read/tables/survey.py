@@ -350,8 +350,8 @@ def _detect_chart(content: Content, look: Look, settings: SourceSettings) -> Loo
             raise content.make_error(message, 'Each column after the first must be called "RUN - METRIC"', 1)
     elif settings.format is not None or look.file.format != "csv":
         return look
-    elif delimited.is_table_of_runs(columns, look.rows[0] if look.rows else ()):
-        advice = f"{delimited.RUNS_TABLE_ADVICE}; format: csv reads it as any table"
+    elif settings.form != "runs" and delimited.is_table_of_runs(columns, look.rows[0] if look.rows else ()):
+        advice = f"{delimited.RUNS_TABLE_ADVICE}; form: runs and metrics: [NAME] read the last values"
         raise content.make_error(delimited.TABLE_OF_RUNS, advice, 1)
     elif not delimited.is_chart(columns):
         return look
