@@ -329,6 +329,7 @@ def _print_settings(description: Description, settings: dict[str, str]) -> None:
         "settled": "so that nothing is left to a guess",
         "repetitions": "if the numbers in their names only count repetitions",
         "clusters": f"if problems of one {cluster} are answered right or wrong together",
+        "roles": "to state the columns that were taken by their names",
     }
     if method := description.repetitions.get("series_from"):
         keys = method if isinstance(method, list) else [method]

@@ -271,6 +271,8 @@ class Description(Struct, frozen=True):
     counts: Counts = field(default_factory=Counts)
     sources: tuple[DescribedSource, ...] = ()  # those in a folder that is no source itself
     problems: tuple[Diagnostic, ...] = ()  # errors if it cannot be read, or what was irregular or guessed
+    roles: Mapping[str, object] = field(default_factory=dict)  # of a table, each with its column or columns
+    without_role: tuple[str, ...] = ()  # columns of a table that only describe its rows
     settings: Mapping[str, object] = field(default_factory=dict)  # suggested contents of ``source.yml``
     # Settings that merge series differing only in a number or seed into runs of one series.
     repetitions: Mapping[str, object] = field(default_factory=dict)

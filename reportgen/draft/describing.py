@@ -165,9 +165,11 @@ def suggest_settings(description: Description) -> dict[str, str]:
     """Suggest contents of a ``source.yml``, each empty if there is nothing to suggest.
 
     ``settled`` has what is known; ``repetitions`` also merges series that differ only in a number into runs
-    of one series, and ``clusters`` adds a column that may hold clusters of problems.
+    of one series, ``clusters`` adds a column that may hold clusters of problems, and ``roles`` states the
+    columns that were taken by their usual names.
     """
     settled, repetitions, clusters = description.settings, description.repetitions, description.clusters
+    roles = {} if {"columns", "format"} & {*description.stated} else description.roles
     rest = {key: value for key, value in settled.items() if key not in {"series_from", "seed_from"}}
     columns = settled.get("columns")
     columns = {**(columns if isinstance(columns, dict) else {}), **clusters}
@@ -175,6 +177,7 @@ def suggest_settings(description: Description) -> dict[str, str]:
         "settled": write_yaml(settled),
         "repetitions": write_yaml({**rest, **repetitions}) if repetitions else "",
         "clusters": write_yaml({**settled, "columns": columns}) if clusters else "",
+        "roles": "" if "columns" in settled or not roles else write_yaml({"columns": roles}),
     }
 
 

@@ -21,7 +21,7 @@ from reportgen.core.statements import (
     Description,
 )
 from reportgen.core.words import join_names
-from reportgen.formats.files import get_archive_ending, natural_key, split_ending, split_weak_ending
+from reportgen.formats.files import natural_key, split_ending
 from reportgen.formats.messages import list_names
 from reportgen.formats.registry import find_units, get_title, is_data_name, read_unit
 from reportgen.formats.runs import LoggedRun, UnreadableError
@@ -36,11 +36,12 @@ from reportgen.read.runs.interleaved import may_be_interleaved
 from reportgen.read.runs.problems import find_method
 from reportgen.read.sources import open_files, request_source
 from reportgen.read.tables.check import count_endings
-from reportgen.read.tables.converted import SQLITE
+from reportgen.read.tables.converted import describe_formats
 from reportgen.read.tables.distinguish import confirm_settings, list_changes, suggest_for_table
 from reportgen.read.tables.layout import INTERVAL_PARTS, get_layout
 from reportgen.read.tables.mapped_json import list_paths
 from reportgen.read.tables.merged import may_differ
+from reportgen.read.tables.roles import list_roles
 from reportgen.read.tables.survey import complete_layout
 from reportgen.read.x_axis import list_axes
 
@@ -59,18 +60,6 @@ if TYPE_CHECKING:
     from reportgen.settings.source import SourceSettings
 
 
-_TITLES: Final = {
-    "csv": "CSV",
-    "tsv": "TSV",
-    "jsonl": "JSON Lines",
-    "json": "JSON",
-    "parquet": "Parquet",
-    "xlsx": "Excel",
-    "yaml": "YAML",
-    "npz": "NumPy arrays",
-    "sqlite": "a query of a database",
-    "wandb-csv": "a chart that W&B exported as CSV",
-}
 _LINES: Final = frozenset((".jsonl", ".ndjson"))
 # Fields that need rows or logs; the others are known once a source is open.
 _STORED_FIELDS: Final = (
@@ -115,8 +104,10 @@ def describe(path: Path, root: Path, name: str, context: DescribeContext) -> Des
             description, findings = _describe_empty(description, request)
             problems.found[:0] = findings
         description = _leave_out_stated(description, request.settings)
-    found = name_settings_file(problems.found, own, paths)
-    description = replace(description, problems=tuple(found))
+    found = tuple(name_settings_file(problems.found, own, paths))
+    # Columns of a table that cannot be read as it is have perhaps other roles.
+    roles = {} if any(one.severity is Severity.ERROR for one in found) else description.roles
+    description = replace(description, problems=found, roles=roles)
     # What a report calls a source is one.
     if not name and path.is_dir() and not location.has_settings and (is_mixed or not description.kind):
         inner = sorted((one for one in path.iterdir() if not one.name.startswith(".")), key=natural_key)
@@ -172,7 +163,7 @@ def list_sources(
                 kind=source.kind,
                 title=get_title(runs.found.units[0].format)
                 if runs and source.settings.form != "runs"
-                else f"{_describe_formats(layout, source.settings)}, {shape}",
+                else f"{describe_formats(layout, source.settings)}, {shape}",
                 series=len(layout.series),
                 metrics=len(source.metrics) if source.kind == "measurements" else 0,
                 benchmarks=len(source.benchmarks),
@@ -215,6 +206,7 @@ def _describe_source(
             description = _add_counts(description, source, runs, request)
             cache.store(key, description)
         if not runs:
+            description = replace(description, **list_roles(source))
             description = _suggest_metric(description, source, problems)
         # Refuse rows that repeat a step or a problem, and runs that differ in words, as blocks do.
         repeated = tuple(metric.name for metric in description.counts.metrics if metric.repeated)
@@ -269,21 +261,6 @@ def _suggest_roles(
 _ACROSS: Final = {"series": "series", "benchmarks": "benchmark", "metrics": "metric"}
 
 
-def _describe_formats(layout: Layout, settings: SourceSettings) -> str:
-    """Describe the formats of the files and how they are packed."""
-    titles: dict[str, None] = {}
-    for file in layout.files:
-        path = Path(file.path)
-        # Some tables are read from copies in another format.
-        copied = split_weak_ending(path)[1] or (SQLITE if settings.query else file.format)
-        form = copied if file.copy else file.format
-        title = _TITLES.get(form, form)
-        title = f"{title} ({file.compression})" if file.compression else title
-        is_packed = any(get_archive_ending(part) for part in path.parent.parts)
-        titles[f"{title} in an archive" if is_packed else title] = None
-    return join_names(list(titles))
-
-
 def _describe_shape(layout: Layout, settings: SourceSettings) -> str:
     """Describe what a row is, or a column."""
     if layout.outcomes or settings.form == "runs":
@@ -326,7 +303,7 @@ def _describe_layout(description: Description, source: Source, root: Path) -> De
         description,
         kind=source.kind,
         format=layout.files[0].format,
-        title=_describe_formats(layout, source.settings),
+        title=describe_formats(layout, source.settings),
         shape=_describe_shape(layout, settings),
         read=tuple(file.path for file in source.files),
         size=sum(file.size for file in source.files),

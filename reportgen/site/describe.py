@@ -76,7 +76,9 @@ def describe_amounts(description: Description) -> tuple[str, ...]:
     read = f"{join_names(amounts)} in {files}" if amounts else files
     endings = join_names([f"{count:,} {ending}" for ending, count in description.unread], most=8)
     unread = f"{format_count(sum(count for _, count in description.unread), 'file')} not read: {endings}"
-    return tuple(words for words, there in ((read, description.read), (unread, description.unread)) if there)
+    described = f"columns without a role: {join_names(description.without_role, most=8)}"
+    said = ((read, description.read), (unread, description.unread), (described, description.without_role))
+    return tuple(words for words, there in said if there)
 
 
 def format_bytes(size: int) -> str:

@@ -43,6 +43,7 @@ KEPT = [
     for path in sorted(ROOT.glob(pattern))
     if path.is_dir() and path.name != "promptfoo"  # one of its files has no name of a benchmark
 ]
+CONFIRMING = {"source.yml", "source.yml for roles"}
 COUNTED = ("runs", "metrics", "evaluations", "totals")
 # Parquet has no two columns whose names differ in capitals alone, and a spread that is drawn is no metric.
 EXCEPT = {
@@ -130,7 +131,7 @@ def follow(root: Path, path: str, before: dict[str, Any]) -> None:
         differ = any("would be averaged as one" in one["message"] for one in before["problems"])
         assert not (purpose and after["fails"]) or differ, after["problems"]
         assert not (purpose and after["suggested"].get(purpose))
-        if purpose == "source.yml" and not before["fails"] and not {"repeat", "filter"} & {*settings}:
+        if purpose in CONFIRMING and not before["fails"] and not {"repeat", "filter"} & {*settings}:
             assert [after[key] for key in COUNTED] == [before[key] for key in COUNTED]
             assert not [one for one in after["problems"] if "distinguished by" in one["message"]]
         if (block := after["suggested"]["block"]) and not after["fails"]:

@@ -14,8 +14,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
+from reportgen.core.words import join_names
 from reportgen.formats import sql
-from reportgen.formats.files import WEAK_ENDINGS, split_weak_ending
+from reportgen.formats.files import WEAK_ENDINGS, get_archive_ending, split_weak_ending
 from reportgen.formats.json_files import iterate_cells
 from reportgen.formats.layout import Row
 from reportgen.formats.messages import list_names
@@ -47,6 +48,18 @@ if TYPE_CHECKING:
 SQLITE: Final = "sqlite"
 """Format of a database that ``query:`` selects rows from."""
 _CONVERTED: Final = frozenset(("xlsx", SQLITE, *WEAK_ENDINGS.values()))
+_TITLES: Final = {
+    "csv": "CSV",
+    "tsv": "TSV",
+    "jsonl": "JSON Lines",
+    "json": "JSON",
+    "parquet": "Parquet",
+    "xlsx": "Excel",
+    "yaml": "YAML",
+    "npz": "NumPy arrays",
+    "sqlite": "a query of a database",
+    "wandb-csv": "a chart that W&B exported as CSV",
+}
 
 
 class _Copy(Struct, frozen=True):
@@ -227,3 +240,18 @@ def _write_samples(content: Content, file: FileLayout, lists: Sequence[str], cac
     with cache.write_file(key, "rows.parquet") as path:
         select = f"SELECT {', '.join(cells)}, {numbers} FROM (FROM ({scanned}) ORDER BY row)"  # noqa: S608
         cursor.execute(f"COPY ({select}) TO {sql.quote(str(path))} (FORMAT parquet)")
+
+
+def describe_formats(layout: Layout, settings: SourceSettings) -> str:
+    """Describe the formats of the files and how they are packed."""
+    titles: dict[str, None] = {}
+    for file in layout.files:
+        path = Path(file.path)
+        # Some tables are read from copies in another format.
+        copied = split_weak_ending(path)[1] or (SQLITE if settings.query else file.format)
+        form = copied if file.copy else file.format
+        title = _TITLES.get(form, form)
+        title = f"{title} ({file.compression})" if file.compression else title
+        is_packed = any(get_archive_ending(part) for part in path.parent.parts)
+        titles[f"{title} in an archive" if is_packed else title] = None
+    return join_names(list(titles))

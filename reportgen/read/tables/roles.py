@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct, field
-from msgspec.structs import astuple
+from msgspec.structs import asdict, astuple
 
 from reportgen.core.directions import guess_direction, has_better_direction
 from reportgen.core.errors import ReportError
@@ -25,7 +25,13 @@ from reportgen.read.runs.names import name_runs
 from reportgen.read.runs.stored import StoredRun
 from reportgen.read.tables.distinguish import BENCHMARKS
 from reportgen.read.tables.grid import UNNAMED
-from reportgen.read.tables.layout import INTERVAL_PARTS, get_mapped_columns, is_name_of, match_columns
+from reportgen.read.tables.layout import (
+    INTERVAL_PARTS,
+    get_layout,
+    get_mapped_columns,
+    is_name_of,
+    match_columns,
+)
 from reportgen.read.tables.statistics import (
     OTHER_STATISTICS,
     STATISTICS,
@@ -42,6 +48,7 @@ if TYPE_CHECKING:
     from reportgen.formats.layout import FileLayout
     from reportgen.read.tables.grid import Grid, Level
     from reportgen.read.tables.layout import Layout
+    from reportgen.settings.inputs import Source
 
 
 ACROSS: Final = {"series": "series", "benchmarks": "benchmark", "metrics": "metric"}
@@ -263,3 +270,28 @@ def _name_series(names: Sequence[str], layout: Layout) -> list[dict[str, str | N
     runs = [Candidate(StoredRun(name, name, metrics={"": 1}), {}, "", "") for name in names]
     found = name_runs(runs, SourceSettings(), layout.labels[0]).names
     return [{"series": one.series, "run": one.run, "seed": one.seed} for one in found]
+
+
+def list_roles(source: Source) -> dict[str, Any]:
+    """Return ``roles``, as ``columns:`` states them, and ``without_role``, which only describe rows.
+
+    Both are missing where columns are runs, or are not those of the files: with ``wide:``, mapped JSON,
+    copies of tables that had to be converted, and cells such as 75.5 ± 0.4.
+    """
+    layout, settings = get_layout(source), source.settings
+    made = settings.wide or settings.format == "mapped" or any(file.copy for file in layout.files)
+    if made or layout.spread or layout.estimates:
+        return {}
+    roles: dict[str, Any] = {**asdict(layout.roles), "series": layout.series_parts or layout.roles.series}
+    for others in filter(None, (layout.outcomes, layout.totals)):
+        roles |= asdict(others)
+    named = {role: [one] if isinstance(one, str) else [*one] for role, one in roles.items() if one}
+    columns = dict.fromkeys(name for file in layout.files for name in file.columns)
+    named = {role: names for role, names in named.items() if {*names} <= {*columns}}
+    raws = () if layout.long else [raw for raws in layout.metrics.values() for raw in raws]
+    used = {*raws, *(f"{raw}_{part}" for raw in raws for part in INTERVAL_PARTS)}
+    used |= {name for names in named.values() for name in names}
+    return {
+        "roles": {role: names if len(names) > 1 else names[0] for role, names in named.items()},
+        "without_role": tuple(name for name in columns if name not in used),
+    }
