@@ -322,7 +322,8 @@ def _distinguish(
 
 
 def _find_seeds(candidates: Sequence[Candidate], settings: SourceSettings) -> _Labels:
-    configured, named = zip(*map(find_seeds, candidates), strict=True)
+    # A chart whose columns are all empty has no runs.
+    configured, named = zip(*map(find_seeds, candidates), strict=True) if candidates else ((), ())
     if settings.seed_from:
         # What a name says of its seed counts where there is nothing else.
         pairs = zip(candidates, named, strict=True)
