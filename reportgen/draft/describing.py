@@ -170,6 +170,8 @@ def suggest_settings(description: Description) -> dict[str, str]:
     """
     settled, repetitions, clusters = description.settings, description.repetitions, description.clusters
     roles = {} if {"columns", "format"} & {*description.stated} else description.roles
+    states_form = description.kind == "totals" and "form" not in description.stated
+    form = {"form": "totals"} if states_form else {}
     rest = {key: value for key, value in settled.items() if key not in {"series_from", "seed_from"}}
     columns = settled.get("columns")
     columns = {**(columns if isinstance(columns, dict) else {}), **clusters}
@@ -177,7 +179,7 @@ def suggest_settings(description: Description) -> dict[str, str]:
         "settled": write_yaml(settled),
         "repetitions": write_yaml({**rest, **repetitions}) if repetitions else "",
         "clusters": write_yaml({**settled, "columns": columns}) if clusters else "",
-        "roles": "" if "columns" in settled or not roles else write_yaml({"columns": roles}),
+        "roles": write_yaml({**form, "columns": roles}) if roles and not settled else "",
     }
 
 

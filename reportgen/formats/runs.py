@@ -45,6 +45,7 @@ class Finding(Struct, frozen=True):
     path: Path
     message: str
     line: int | None = None
+    settled_by: str = ""  # the key of ``source.yml`` that confirms it; empty if none does
 
 
 class Points(Struct, frozen=True):

@@ -51,6 +51,8 @@ EXCEPT = {
         "Names that differ only in capitals are two columns",
         "Keys that have signs of pointers are names as others",
     ),
+    # No settings are read where two sources have one name.
+    *("A file and a folder of one name are an error", "A folder and a file of one name are an error"),
     *("Settings answer what a spread is", "Settings make each column a metric"),
     *("An older store of Trackio knows a run by its name", "The step may be named in a header row"),
 }

@@ -106,6 +106,9 @@ def pair_errors(entry: Mapping[str, object]) -> dict[str, str | None]:
     return paired
 
 
+_LEFT_OUT: Final = "beside the scores, and left out"
+
+
 def leave_out_counts(entry: Mapping[str, object], messages: list[str]) -> dict[str, object]:
     """Return an object of scores without counts and settings, which a message names.
 
@@ -121,7 +124,7 @@ def leave_out_counts(entry: Mapping[str, object], messages: list[str]) -> dict[s
     ]
     if others:
         what = "are counts or settings" if len(others) > 1 else "is a count or a setting"
-        messages.append(f"{join_names([*map(shorten_cell, others)])} {what} beside the scores, and left out")
+        messages.append(f"{join_names([*map(shorten_cell, others)])} {what} {_LEFT_OUT}")
     return {key: cell for key, cell in entry.items() if key not in others}
 
 
@@ -221,7 +224,8 @@ def strip_date(path: Path) -> str:
 def make_findings(path: Path, messages: Iterable[str], task: str = "") -> Iterator[Finding]:
     """Return messages as findings in a file, prefixed by their task."""
     for message in messages:
-        yield Finding(path, f"{shorten_cell(task)}: {message}" if task else message)
+        settled_by = "metrics" if message.endswith(_LEFT_OUT) else ""
+        yield Finding(path, f"{shorten_cell(task)}: {message}" if task else message, None, settled_by)
 
 
 def add_to_first(evaluations: Iterable[Evaluation], findings: Iterable[Finding]) -> Iterator[Evaluation]:

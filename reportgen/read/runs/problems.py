@@ -114,7 +114,10 @@ def report_imports(runs: ImportedRuns, chosen: ChosenFiles) -> tuple[Diagnostic,
 def _report_findings(runs: ImportedRuns) -> Iterator[Diagnostic]:
     """Yield the readers' findings, those in many files once, and no more than a person reads."""
     by_message: dict[str, list[StoredFinding]] = defaultdict(list)
+    stated = runs.settings.model_fields_set
     for finding in chain.from_iterable(unit.stored.findings for unit in runs.units):
+        if finding.settled_by in stated:
+            continue
         by_message[_NUMBERS.sub("#", finding.message)].append(finding)
     problems = []
     for found in by_message.values():
@@ -125,7 +128,7 @@ def _report_findings(runs: ImportedRuns) -> Iterator[Diagnostic]:
             problems.append(_diagnose(found[0], f"{found[0].message}; likewise in {more}"))
         else:
             few = limit_problems(_diagnose(one, one.message) for one in found)
-            problems += [replace(problem, next_step="") for problem in few]
+            problems += [replace(problem, next_step=_advise(found[0])) for problem in few]
     yield from problems[:_MOST_MESSAGES]
     if rest := problems[_MOST_MESSAGES:]:
         count = format_count(len(rest), "more irregularity", "more irregularities")
@@ -133,7 +136,12 @@ def _report_findings(runs: ImportedRuns) -> Iterator[Diagnostic]:
 
 
 def _diagnose(finding: StoredFinding, message: str) -> Diagnostic:
-    return Diagnostic(SourceLocation(finding.path, finding.line), message, "", Stage.DATA)
+    return Diagnostic(SourceLocation(finding.path, finding.line), message, _advise(finding), Stage.DATA)
+
+
+def _advise(finding: StoredFinding) -> str:
+    key = finding.settled_by
+    return f"To confirm it, name what is read with {key}: in source.yml" if key else ""
 
 
 def _report_names(runs: ImportedRuns) -> Iterator[Diagnostic]:

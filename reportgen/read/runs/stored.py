@@ -77,6 +77,7 @@ class StoredFinding(Struct, frozen=True):
     path: str
     message: str
     line: int | None
+    settled_by: str = ""
 
 
 class StoredUnit(Struct, frozen=True):
@@ -228,7 +229,9 @@ class UnitWriter:
         findings: list[StoredFinding] = []
         for run in runs:
             own = run.findings
-            findings += (StoredFinding(self._get_path(one.path), one.message, one.line) for one in own)
+            findings += (
+                StoredFinding(self._get_path(one.path), one.message, one.line, one.settled_by) for one in own
+            )
             if isinstance(run, LoggedRun):
                 self._runs.append(self._add_logged(run))
             else:
