@@ -186,10 +186,9 @@ def suggest_settings(description: Description) -> dict[str, str]:
 def suggest_block(description: Description, *, name: str = "", figure: str = "") -> str:
     """Suggest a fenced block that shows the source, or an empty string if there is nothing to show.
 
-    A reading of each run is no curve.
-    Several benchmarks have a second one with all of them, and evaluations of checkpoints one before it with
-    their scores over the step. ``name`` is that of the source if it will be another, and ``figure``
-    an id for the block of runs or scores.
+    One value of each run is a sweep or a table. Several benchmarks have a second block with all of them, and
+    evaluations of checkpoints one before it with their scores over the step. ``name`` is that of the source
+    if it will be another, and ``figure`` an id for the block of runs or scores.
     """
     kind, body = "curve", {**({"id": figure} if figure else {}), "source": name or description.name}
     finished = description.is_finished
