@@ -165,13 +165,11 @@ def suggest_settings(description: Description) -> dict[str, str]:
     """Suggest contents of a ``source.yml``, each empty if there is nothing to suggest.
 
     ``settled`` has what is known; ``repetitions`` also merges series that differ only in a number into runs
-    of one series, ``clusters`` adds a column that may hold clusters of problems, and ``roles`` states the
-    columns that were taken by their usual names.
+    of one series, ``clusters`` adds a column that may hold clusters, and ``roles`` states columns.
     """
     settled, repetitions, clusters = description.settings, description.repetitions, description.clusters
     roles = {} if {"columns", "format"} & {*description.stated} else description.roles
-    states_form = description.kind == "totals" and "form" not in description.stated
-    form = {"form": "totals"} if states_form else {}
+    form = {"form": "totals"} if description.kind == "totals" and "form" not in description.stated else {}
     rest = {key: value for key, value in settled.items() if key not in {"series_from", "seed_from"}}
     columns = settled.get("columns")
     columns = {**(columns if isinstance(columns, dict) else {}), **clusters}
