@@ -67,14 +67,19 @@ class ResultsReader(Struct, frozen=True):
         yield from scores.add_to_first(evaluations, findings)
 
 
-def _read_scores(entry: Mapping[str, Any], messages: list[str]) -> tuple[Total, ...]:
-    """Return the metrics that are numbers as totals, and add what is left out to ``messages``."""
+def _read_scores(
+    path: Path, entry: Mapping[str, Any], task: str = ""
+) -> tuple[tuple[Total, ...], tuple[Finding, ...]]:
+    """Return the metrics of a benchmark that are numbers as totals, and what is left out or irregular."""
     numbers = {
         name: cell
         for name, cell in entry.items()
         if not isinstance(cell, bool) and parse_number(cell) is not None
     }
-    return tuple(scores.read_totals(scores.leave_out_counts(numbers, messages), messages))
+    (numbers, left_out), messages = scores.leave_out_counts(numbers), list[str]()
+    totals = tuple(scores.read_totals(numbers, messages))
+    findings = scores.make_findings(path, left_out, task, settled_by="metrics")
+    return totals, (*findings, *scores.make_findings(path, messages, task))
 
 
 # simple-evals: its evaluations by the names that they have in the names of files.
@@ -96,8 +101,7 @@ def _read_simple(path: Path) -> tuple[list[Evaluation], Sequence[Finding]]:
     match = _SIMPLE.fullmatch(path.name)
     parts = match.groupdict() if match else {}
     own = {name: cell for name, cell in document.items() if ":" not in name and name != _CHARACTERS}
-    messages: list[str] = []
-    totals = _read_scores({"score": own.pop("score", None), **own}, messages)
+    totals, irregular = _read_scores(path, {"score": own.pop("score", None), **own})
     date = parts.get("date") or ""
     day = f"{date[:4]}-{date[4:6]}-{date[6:8]}" if date else ""
     one = Evaluation(
@@ -107,7 +111,7 @@ def _read_simple(path: Path) -> tuple[list[Evaluation], Sequence[Finding]]:
         date,
         protocol=scores.build_protocol({"harness": "simple-evals", "date": day}),
         totals=totals,
-        findings=tuple(scores.make_findings(path, messages)),
+        findings=irregular,
     )
     return [one], findings
 
@@ -139,9 +143,7 @@ def _read_bigcode(path: Path) -> tuple[list[Evaluation], Sequence[Finding]]:
     evaluations = []
     for task, metrics in document.items():
         if task != "config":
-            messages: list[str] = []
-            totals = _read_scores(as_mapping(metrics), messages)
-            found = tuple(scores.make_findings(path, messages, task))
+            totals, found = _read_scores(path, as_mapping(metrics), task)
             one = Evaluation(path, model, task, "", seed, protocol, totals=totals, findings=found)
             evaluations.append(one)
     return evaluations, findings
@@ -186,12 +188,12 @@ def _read_opencompass(path: Path) -> tuple[list[Evaluation], Sequence[Finding]]:
         for sample, cell in enumerate(as_list(scored) or [scored]):
             if scores.parse_score(cell) is not None:
                 rows.add(problem, {"": cell}, sample, answer=answer, gold=gold)
-    answers, messages = rows.build(), list[str]()
-    totals = _read_scores(document, messages)
+    answers, (totals, irregular) = rows.build(), _read_scores(path, document)
     if answers:
         # Answers are right or wrong, and accuracies are in percent.
         totals = tuple(replace(one, value=one.value / _PERCENT) for one in totals if one.metric == "accuracy")
-        messages += scores.check_totals(answers, {"": totals[0]} if totals else {})
+        checked = scores.check_totals(answers, {"": totals[0]} if totals else {})
+        irregular = (*irregular, *scores.make_findings(path, checked))
     one = Evaluation(
         path,
         path.parent.name,
@@ -200,7 +202,7 @@ def _read_opencompass(path: Path) -> tuple[list[Evaluation], Sequence[Finding]]:
         protocol={"harness": "OpenCompass"},
         answers=answers,
         totals=totals,
-        findings=tuple(scores.make_findings(path, messages)),
+        findings=irregular,
     )
     return [one], findings
 

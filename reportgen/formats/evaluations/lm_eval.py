@@ -214,8 +214,8 @@ class _Task(Struct, frozen=True):
             }
         )
 
-    def build_totals(self, messages: list[str]) -> Iterator[Total]:
-        """Yield the task's scores; add irregularities to ``messages``."""
+    def build_totals(self, messages: list[str], left_out: list[str]) -> Iterator[Total]:
+        """Yield the task's scores; add irregularities to ``messages``, and counts to ``left_out``."""
         n = _count_problems(self.tree, self.name) or parse_count(self.entry.get("sample_len"))
         entry = {key: cell for key, cell in self.entry.items() if key.partition(",")[0] not in _NO_SCORE}
         better, subtasks = (
@@ -223,9 +223,9 @@ class _Task(Struct, frozen=True):
             _list_subtasks(self.tree, self.name),
         )
         inferred = set()
-        for total in scores.read_totals(
-            scores.leave_out_counts(entry, messages), messages, n=n, better=better, label=_label_key
-        ):
+        entry, counts = scores.leave_out_counts(entry)
+        left_out += counts
+        for total in scores.read_totals(entry, messages, n=n, better=better, label=_label_key):
             # The error of a group is pooled, so it does not yield a number of problems.
             if n is None and subtasks is None and (own := _infer_problems(total)):
                 inferred.add(own)
@@ -244,20 +244,21 @@ def _label_key(key: str) -> str:
 
 def _build_evaluation(task: _Task) -> Evaluation | None:
     """Return one task's evaluation; None if it has neither scores nor answers, like a group's heading."""
-    samples, messages = task.samples, list[str]()
-    totals = list(task.build_totals(messages))
-    if not totals and samples is None and not messages:
+    samples, messages, left_out = task.samples, list[str](), list[str]()
+    totals = list(task.build_totals(messages, left_out))
+    if not (totals or samples or messages or left_out):
         return None
     answers, irregular = read_samples(samples, task.entry, texts=task.texts) if samples else ((), ())
-    findings = [*make_findings(task.path, messages, task.name)]
+    findings = [*make_findings(task.path, left_out, task.name, settled_by="metrics")]
+    findings += make_findings(task.path, messages, task.name)
     protocol, generation = task.protocol, task.generation
     subtasks = None if samples else _list_subtasks(task.tree, task.name)
     if subtasks is not None:
         protocol[SUBTASKS] = ", ".join(subtasks) or "several"
     else:
-        left_out = _find_aggregates(task, totals, answers) if answers else {}
-        answers = tuple(answer for answer in answers if answer.metric not in left_out)
-        findings += make_findings(samples or task.path, left_out.values(), task.name)
+        aggregates = _find_aggregates(task, totals, answers) if answers else {}
+        answers = tuple(answer for answer in answers if answer.metric not in aggregates)
+        findings += make_findings(samples or task.path, aggregates.values(), task.name)
         findings += _check_results(task, totals, answers)
     # lm-eval writes org/base as org__base.
     folder = as_word((samples or task.path).absolute().parent.name.replace("__", "/"))

@@ -106,11 +106,8 @@ def pair_errors(entry: Mapping[str, object]) -> dict[str, str | None]:
     return paired
 
 
-_LEFT_OUT: Final = "beside the scores, and left out"
-
-
-def leave_out_counts(entry: Mapping[str, object], messages: list[str]) -> dict[str, object]:
-    """Return an object of scores without counts and settings, which a message names.
+def leave_out_counts(entry: Mapping[str, object]) -> tuple[dict[str, object], list[str]]:
+    """Return an object of scores without counts and settings, and a message that names these, if any.
 
     These have no standard error where another value has one, even if that is N/A; without any, their names
     say so, as ``num_total`` does.
@@ -122,10 +119,9 @@ def leave_out_counts(entry: Mapping[str, object], messages: list[str]) -> dict[s
         for key, value in numbers.items()
         if (not errors[key] if any(errors.values()) else names_no_score(key.partition(",")[0], value))
     ]
-    if others:
-        what = "are counts or settings" if len(others) > 1 else "is a count or a setting"
-        messages.append(f"{join_names([*map(shorten_cell, others)])} {what} {_LEFT_OUT}")
-    return {key: cell for key, cell in entry.items() if key not in others}
+    what = "are counts or settings" if len(others) > 1 else "is a count or a setting"
+    message = f"{join_names([*map(shorten_cell, others)])} {what} beside the scores, and left out"
+    return {key: cell for key, cell in entry.items() if key not in others}, [message] if others else []
 
 
 def read_totals(
@@ -221,10 +217,11 @@ def strip_date(path: Path) -> str:
     return _DATE.sub("", path.stem)
 
 
-def make_findings(path: Path, messages: Iterable[str], task: str = "") -> Iterator[Finding]:
-    """Return messages as findings in a file, prefixed by their task."""
+def make_findings(
+    path: Path, messages: Iterable[str], task: str = "", settled_by: str = ""
+) -> Iterator[Finding]:
+    """Yield messages as findings in a file, prefixed by their task; see ``Finding`` for ``settled_by``."""
     for message in messages:
-        settled_by = "metrics" if message.endswith(_LEFT_OUT) else ""
         yield Finding(path, f"{shorten_cell(task)}: {message}" if task else message, None, settled_by)
 
 
