@@ -6,14 +6,19 @@ import os
 import shutil
 import signal
 import tempfile
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import duckdb
 import mkdocs.utils
 import pytest
 from example_site import build_example_once
 from hypothesis import is_hypothesis_test, settings
 from tries import FEW, MANY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 pytest_plugins = ["record_times"]
 
@@ -32,6 +37,9 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Each report that is opened would look for the themes of all installed packages, 12 ms each time.
     mkdocs.utils.get_themes = cache(mkdocs.utils.get_themes)
+    # Likewise two threads of the database, a tenth of the time of all readers; the slow tests have them.
+    if not config.getoption("slow"):
+        duckdb.connect = partial(_connect_alone, duckdb.connect)
     # A shell starts a job in the background with Ctrl+C ignored, which every process from here would inherit.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -39,6 +47,12 @@ def pytest_configure(config: pytest.Config) -> None:
         folder = tempfile.mkdtemp(prefix="reportgen-tests-")
         os.environ["REPORTGEN_CACHE_DIR"] = folder
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+
+
+def _connect_alone(
+    connect: Callable[..., duckdb.DuckDBPyConnection], config: Mapping[str, object] | None = None
+) -> duckdb.DuckDBPyConnection:
+    return connect(config={**(config or {}), "threads": 1})
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -77,7 +77,14 @@ def make_temporary_folder(parent: Path) -> Path:
     """Make a folder that is removed at exit, and remove those that killed processes left over a day ago."""
     folder = Path(tempfile.mkdtemp(prefix=f"reportgen-{os.getpid()}-", dir=parent))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    now = folder.stat().st_mtime
+    _remove_leftovers(parent)
+    return folder
+
+
+@functools.cache
+def _remove_leftovers(parent: Path) -> None:
+    """Remove the folders of killed processes; once for each process, as ``/tmp`` may hold thousands."""
+    now = parent.stat().st_mtime  # a folder was just made in it
     for left in parent.glob("reportgen-*-*"):
         process = left.name.split("-")[1]
         if not process.isdecimal() or int(process) == os.getpid():
@@ -89,7 +96,6 @@ def make_temporary_folder(parent: Path) -> Path:
             ours = stat.S_ISDIR(found.st_mode) and (not hasattr(os, "getuid") or found.st_uid == os.getuid())
             if ours and now - found.st_mtime > _DAY and not is_running(int(process)):
                 shutil.rmtree(left, ignore_errors=True)
-    return folder
 
 
 def is_running(process: int) -> bool:
