@@ -423,17 +423,18 @@ def replace_file(path: str, data: bytes) -> None:
     """Write a file atomically, creating its folder if necessary; raise ``OSError`` if that fails."""
     fresh = f"{path}.{os.getpid()}"
     try:
-        file = open(fresh, "wb")  # noqa: PTH123, SIM115 - pathlib takes longer; it is closed below
-    except FileNotFoundError:  # cheaper than checking for the folder of each of hundreds of files
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        file = open(fresh, "wb")  # noqa: PTH123, SIM115 - as above
-    try:
+        try:
+            file = open(fresh, "wb")  # noqa: PTH123, SIM115 - pathlib takes longer; it is closed below
+        except FileNotFoundError:  # cheaper than checking for the folder of each of hundreds of files
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            file = open(fresh, "wb")  # noqa: PTH123, SIM115 - as above
         with file:
             file.write(data)
         os.replace(fresh, path)  # noqa: PTH105 - as above
-    except OSError:
+    except OSError as error:
         with suppress(OSError):
             os.unlink(fresh)  # noqa: PTH108 - as above
+        error.filename = path  # users do not know the other name
         raise
 
 
