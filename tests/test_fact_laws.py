@@ -79,7 +79,8 @@ several = st.tuples(lines("A"), lines("B"), lines("C"))
 
 def subject(*curves: Curve, higher: bool | None = True) -> CurveSubject:
     """Facts about these curves."""
-    return CurveSubject(curve_set(*curves), Scale("accuracy", higher_is_better=higher))
+    own = curve_set(*curves)
+    return CurveSubject(own, Scale("accuracy", higher_is_better=higher), lambda _: own)
 
 
 def by_call(of: CurveSubject) -> dict[str, Fact]:

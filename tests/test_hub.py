@@ -127,6 +127,14 @@ def test_a_full_disk_leaves_the_old_hub(folder: Path) -> None:
     assert (folder / "public/r/one/large.bin").stat().st_size == 3_000_000
 
 
+def test_a_report_of_ten_gigabytes_stays_as_it_was(folder: Path) -> None:
+    """It is refused by its size, before anything of it is read."""
+    with (folder / "one/large.bin").open("wb") as file:
+        file.truncate(10_000_000_001)
+    code, said = update(folder)
+    assert (code, "one: it has 10,000,0" in said, "bytes, more than 10 GB" in said) == (3, True, True), said
+
+
 @pytest.mark.parametrize("calls", range(8))
 def test_a_failed_swap_is_undone(folder: Path, monkeypatch: pytest.MonkeyPatch, calls: int) -> None:
     """Whichever file cannot be put into its place, the old hub is there afterwards, to the byte."""

@@ -321,7 +321,7 @@ def test_sentences_about_the_end_say_what_claims_say(runs: int) -> None:
         rng = np.random.default_rng([seed, runs])
         names = "ABCDEF"[: int(rng.integers(2, 6))]
         made = measure(make_runs(seed, {name: 0.6 + 0.03 * rng.normal() for name in names}, runs))
-        subject = CurveSubject(made, HIGHER)
+        subject = CurveSubject(made, HIGHER, {"accuracy": made}.__getitem__)
         better = {(a, b) for a in names for b in names if a != b and subject.fact("better", (a, b)).value}
         unclear = {pair for pair in combinations(names, 2) if subject.fact("unclear", pair).value}
         unclear |= {(b, a) for a, b in unclear}

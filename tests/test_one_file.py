@@ -249,7 +249,8 @@ def test_what_cannot_be_in_the_file_is_reported_once(small: Path) -> None:
         'words.html: "gone.md" is not in the site, so the file does not have it',
         'words.html: "#gone" is not on index.html, so the link leads to the page\'s start',
     ]
-    assert any("@import" in one for one in warned)
+    rest = " is not followed, since the file holds each style sheet itself"
+    assert f'own.css: @import "x.css";{rest}' in warned
 
 
 def test_links_of_authors(small: Path) -> None:
@@ -313,7 +314,7 @@ def test_a_report_that_trusts_nobody(tmp_path: Path) -> None:
 def test_a_site_in_another_theme_is_refused(tmp_path: Path) -> None:
     """The error says what to do."""
     (tmp_path / "index.html").write_text("<main class='md-main'>Words</main>", "utf-8")
-    with pytest.raises(ReportError, match="theme reportgen") as error:
+    with pytest.raises(ReportError, match="this folder has no page in the theme reportgen") as error:
         write_one_file(tmp_path)
     assert "name: reportgen" in error.value.problems[0].next_step
 

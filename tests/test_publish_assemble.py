@@ -9,10 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import zipfile
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -132,6 +134,8 @@ def test_a_large_preview_is_left_out(folder: Path) -> None:
         == 0
     )
     assert list_left_out(folder) == ["1"]
+    size = "what differs from the published report has 31 MB, more than 30 MB"
+    assert size in json.dumps(read_record(folder)["left_out"])
     assert not (folder / "public/pr").exists()
 
 
@@ -153,6 +157,10 @@ def test_a_site_that_is_too_large(folder: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("reportgen.archive.publishing.assembling.LARGE", 1000)
     code, said = publish(folder)
     assert (code, "GitHub Pages takes 1 GB" in said) == (0, True)
+    monkeypatch.setattr("reportgen.archive.publishing.assembling.LARGEST", 1000)
+    code, said = publish(folder)
+    assert code == 1
+    assert re.search(r"public: error: it would have [\d.]+ kB, more than 10 GB", said)
 
 
 def test_what_is_published_stays_until_the_next_is_complete(folder: Path) -> None:
@@ -275,12 +283,19 @@ def test_hostile_archives_take_little_memory(hostile: Path) -> None:
     assert int(done.stdout) * 1024 <= 200_000_000
 
 
-def test_reviewing_a_hostile_archive_is_refused(tmp_path: Path) -> None:
-    """It is unpacked only if every name in it stays inside."""
+def test_reviewing_a_hostile_archive_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is unpacked only if every name in it stays inside, and it is whole and fits into what is free."""
     path = write_zip(tmp_path / "x.zip", {"../../evil": b"x", "report.json": b"{}"})
     code, text = invoke("review", path, path, "-f", __file__)
     assert (code, "a name that leads elsewhere" in text) == (2, True)
     assert not (tmp_path.parent / "evil").exists()
+    write_zip(path, {"torn": b"some words", "report.json": b"{}"})
+    path.write_bytes(path.read_bytes().replace(b"some", b"more"))
+    code, text = invoke("review", path, path, "-f", __file__)
+    assert (code, "torn: error: it cannot be unpacked (Bad CRC-32 for file 'torn')" in text) == (2, True)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=100))
+    code, text = invoke("review", path, path, "-f", __file__)
+    assert (code, "bytes unpacked, which is too much for the 100 that are free" in text) == (2, True), text
 
 
 def test_none_of_them_is_published(folder: Path, hostile: Path) -> None:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import sqlite3
 import sys
 import tracemalloc
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 from command_line import call
 from described_sources import list_messages, list_points, list_units, read_unit
+from limited_disk import limited_disk
 from made_files import copy_kept
 from made_logs import MLFLOW, TRACKIO
 from made_projects import write_file, write_report
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RUN = "a" * 32
+COPYING = "the database cannot be copied"
 LOSS = b"1700000000000 0.5 0\n1700000000100 nan 1\n1700000000200 -inf 1\n1700000000300 1e-320 7\n"
 RUNS = """
 INSERT INTO experiments VALUES (1, 'pilot', 'active');
@@ -108,8 +111,21 @@ def test_a_metric_file_is_read_in_little_memory(tmp_path: Path, monkeypatch: pyt
     assert run.metrics["loss"].values.tolist() == [step / 7 for step in range(200_000)]
     assert peak < 4 * 3 * 8 * 200_000
     monkeypatch.setattr("reportgen.formats.trackers.mlflow_files.MOST_POINTS", 100_000)
-    with pytest.raises(UnreadableError, match="more than 100,000 values"):
+    with pytest.raises(UnreadableError, match="the metric has more than 100,000 values"):
         read(tmp_path)
+
+
+def test_a_run_with_many_irregular_files(tmp_path: Path) -> None:
+    """Twenty are named, and the others counted; a setting longer than 1 MiB is left out."""
+    metrics = {f"m{number:02}": b"torn" for number in range(21)}
+    folder = write_run(tmp_path, RUN, loss=LOSS, **metrics)
+    write_file(folder / "params/prompt", "x" * ((1 << 20) + 1))
+    (run,) = read(tmp_path)
+    *said, rest = list_messages(run)
+    assert rest == "2 more files of the run are irregular in these ways"
+    assert said[0].startswith("the file is larger than 1 MiB, which is more than is read at once: left out")
+    assert sum("torn" in message for message in said) == len(said) - 1 == 19
+    assert (list(run.metrics), "prompt" in run.config) == (["loss"], False)
 
 
 # Databases
@@ -188,6 +204,21 @@ def test_a_database_that_never_rests_is_an_error(tmp_path: Path, monkeypatch: py
         monkeypatch.setattr("reportgen.formats.sqlite._read_state", lambda _: (next(moments), None))
         with pytest.raises(UnreadableError, match="written to all the time"):
             read(path)
+
+
+def test_a_database_that_cannot_be_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk is no fault of the run, which would be left out where it may not be read."""
+    (unit,) = list_units(write_database(tmp_path / "mlflow.db"))
+    with limited_disk(1000), pytest.raises(ReportError, match=f"{COPYING}: File too large. Free some space"):
+        list(read_unit(unit))
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(shutil, "copyfile", refuse)
+    with pytest.raises(UnreadableError, match=f"{COPYING}: Permission denied") as raised:
+        list(read_unit(unit))
+    assert raised.value.path == tmp_path / "mlflow.db"
 
 
 def test_a_database_is_queried_once_for_all_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

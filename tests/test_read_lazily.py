@@ -399,6 +399,11 @@ def test_what_cannot_be_frozen_leaves_nothing(tmp_path: Path, monkeypatch: pytes
         assert words in refuse(tmp_path / "x", runs)
         assert "more than 1,000 points of one metric are left" in refuse(tmp_path / "x", points)
         rg.freeze(points, tmp_path / "fewer", metrics=["loss"], reduce=100)
+    with monkeypatch.context() as patch:
+        patch.setattr("reportgen.notebook.frozen_outcomes.MOST_ANSWERS", 5)
+        answers = connection.sql("SELECT 'm' AS model, i AS problem, 1 AS score FROM range(6) r(i)")
+        with pytest.raises(ReportError, match="the table has more than 5 answers"):
+            rg.freeze(answers, tmp_path / "answers", problem="problem")
     connection.execute("CREATE TABLE rows AS SELECT i AS step, i::DOUBLE AS loss FROM range(9) r(i)")
 
     def write(*arguments: Any) -> Any:  # noqa: ANN401 - what is passed on

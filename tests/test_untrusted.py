@@ -242,6 +242,16 @@ def test_a_link_in_the_cache_leads_nowhere(tmp_path: Path, monkeypatch: pytest.M
     cache_folder.cache_clear()
 
 
+def test_content_is_not_walked_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Links from each folder to all of the next make many files of a few."""
+    monkeypatch.setattr("reportgen.site.files.MOST_ENTRIES", 6)
+    root = write_report(tmp_path / "report", {f"content/b/{name}.txt": name for name in "xyz"})
+    assert call(root, "check").returncode == 0
+    (root / "content/c").symlink_to("b")
+    said = "content: error: it holds more than 6 files, those that links lead to included."
+    assert said in call(root, "check").stdout
+
+
 def test_folders_of_killed_processes_are_removed(tmp_path: Path) -> None:
     """Those of running ones stay, and so does what only looks like one."""
     names = (

@@ -201,7 +201,7 @@ def archive_report(
     check_file(output)
     try:
         packed = _archive(config_file, output, options, progress, warn)
-    except FileChangedError:
+    except (FileChangedError, FileNotFoundError):
         packed = _archive(config_file, output, options, progress, warn)
     record_file(output)
     return packed

@@ -108,8 +108,6 @@ def _check_file(member: Member, path: Path, outside: str | None) -> Iterator[Dia
         yield _make_problem(
             member.path, "it is a link that leads out of the repository", "Copy the file here"
         )
-    elif not path.is_file():
-        yield _make_problem(member.path, "it is gone, or no file", "Run the command again")
     else:
         with path.open("rb") as file:
             if file.read(len(_POINTER)) == _POINTER:

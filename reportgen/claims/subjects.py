@@ -172,10 +172,6 @@ _FEWEST_RUNS = 2
 _OF_RUNS = {"final": "final", "best": "peak", "mean": "mean"}
 
 
-def _refuse_metric(metric: str) -> CurveSet:
-    raise FactError(f'"{metric}" is not known here', "Ask of a figure or a source")
-
-
 class CurveSubject(Struct, frozen=True, eq=False, dict=True):
     """The curves of one metric: a ``Subject``; ``scale`` describes their numbers.
 
@@ -187,7 +183,7 @@ class CurveSubject(Struct, frozen=True, eq=False, dict=True):
     curve_set: CurveSet
     scale: Scale
     # Returns another metric of the same runs; raises ``FactError`` if there is no such metric.
-    get_metric: Callable[[str], CurveSet] = _refuse_metric
+    get_metric: Callable[[str], CurveSet]
     holds: ClassVar[Literal["curves"]] = "curves"
 
     @cached_property

@@ -184,9 +184,6 @@ def _open_connection(path: Path, uri: str, state: tuple[object, ...]) -> Iterato
         if _read_state(path) != state:
             message = "the database changed while it was read, and does not fit together"
             raise UnreadableError(path, message, "Read it again, or when the run has ended") from error
-        if isinstance(error, sqlite3.OperationalError) and "lock" in str(error):
-            message = "another program has locked the database"
-            raise UnreadableError(path, message, "Read it when the run has ended") from error
         message = f"the database is damaged or cut short ({error})"
         raise UnreadableError(path, message, "Copy it again from where the run wrote it") from error
 

@@ -173,7 +173,7 @@ def parse(text: str, origin: Origin, *, any_tag: bool = False) -> Node | None:
     try:
         root = reader.read_document()
     except UnicodeEncodeError as error:
-        reader.report(error.start, "this character is no valid Unicode", "Save the file as UTF-8")
+        reader.report(error.start, "this character is no valid Unicode", "Remove it")
     except yaml.reader.ReaderError as error:
         reader.report(error.position, "a control character stands in the text", "Remove it")
     except yaml.MarkedYAMLError as error:

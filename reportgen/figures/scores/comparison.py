@@ -8,10 +8,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.core.comparisons import TARGET_POWER, Verdict
-from reportgen.core.errors import ReportError
 from reportgen.core.model import Cell, ResultTable, Stack, Table
 from reportgen.core.words import describe_chance, format_count, join_names, lower_axis_title
-from reportgen.figures.plot import FigureText, join_caption, make_diagnostic
+from reportgen.figures.plot import FigureText, join_caption
 from reportgen.figures.scores.dot_plot import Row, draw_dot_plot
 from reportgen.figures.scores.wording import (
     describe_family_blocks,
@@ -104,15 +103,11 @@ class Pairs(Struct, frozen=True):
 def collect_pairs(scored: BenchmarkScores, baseline: str | None, context: ScoreContext) -> Pairs:
     """Collect the pairs of a benchmark; the reference is the baseline or the best series.
 
-    Series without a score come last, ties in the order of the data. Raises a ``ReportError`` if the baseline
-    is not one of the series.
+    Series without a score come last, ties in the order of the data.
     """
     sign = -1 if context.higher_is_better else 1
     known = {one.series: sign * one.estimate for one in scored.scores if one.estimate is not None}
     series = tuple(sorted((one.series for one in scored.scores), key=lambda n: known.get(n, float("inf"))))
-    if baseline is not None and baseline not in series:
-        message = f"there is no series {baseline} to compare with on {context.benchmark}"
-        raise ReportError(make_diagnostic(context, message, f"There are {', '.join(series)}"))
     by_pair = {(pair.a, pair.b): pair for pair in scored.comparisons}
     by_pair |= {(pair.b, pair.a): swap_sides(pair) for pair in scored.comparisons}
     reference = baseline or (series[0] if series else "")
@@ -273,8 +268,7 @@ def draw_comparison(
 ) -> Stack:
     """Draw the matrix of paired differences and those to one series, and describe the power.
 
-    The comparisons of ``scored`` are of all pairs and adjusted together. Raises a ``ReportError`` if the
-    baseline is not one of the series.
+    The comparisons of ``scored`` are of all pairs and adjusted together. The baseline is one of the series.
     """
     context = share_digits(context, scored.scores, scored.comparisons)
     pairs = collect_pairs(scored, settings.baseline, context)
