@@ -31,6 +31,8 @@ LARGEST_PART: Final = 128 << 20
 MOST_COLUMNS: Final = 20_000
 """Columns of a table; each takes some kilobytes of metadata."""
 HEAD: Final = 4 << 10
+LOG_ENDINGS: Final = (".log", ".txt", ".out", ".err")
+"""Endings of text logs."""
 TORN_LINE: Final = "the last line is torn: the writer was killed, or still writes; those before it are read"
 NOTHING_LOGGED: Final = "the file is empty, nothing was logged into it yet"
 

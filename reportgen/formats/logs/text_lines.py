@@ -15,7 +15,7 @@ from msgspec import Struct
 from reportgen.formats.layout import ROLE_NAMES
 from reportgen.formats.run_data import MetricsBuilder, number_or_nan
 from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
-from reportgen.formats.text_files import TORN_LINE, Count, Decoder, check_filled, read_lines
+from reportgen.formats.text_files import LOG_ENDINGS, TORN_LINE, Count, Decoder, check_filled, read_lines
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-_ENDINGS: Final = (".log", ".txt", ".out", ".err")
 _LONGEST: Final = 120  # of a line in a message
+_MOST_PATTERNS: Final = 3
 _FIELD: Final = re.compile(r"\{([^{}]*)\}")
 # A whole number as Python prints it, and not the beginning of 1,000. Groups give back no character, so that a
 # long line is searched once.
@@ -74,21 +74,25 @@ def _compile(pattern: str, field: str) -> _Pattern:
     return _Pattern(tuple(names), tuple(re.compile(part) for part in whole if part))
 
 
-def suggest_pattern(text: str) -> str:
-    """Return a pattern of most lines of a log that name a step and another number; empty without any."""
-    patterns = Counter(filter(None, map(_suggest_pattern, text.splitlines())))
-    return patterns.most_common(1)[0][0] if patterns else ""
+def suggest_patterns(text: str) -> list[str]:
+    """Return patterns of the lines of a log that name a step and another number, the most frequent first."""
+    counts = Counter(filter(None, map(_suggest_pattern, text.splitlines())))
+    found = [pattern for pattern, count in counts.most_common(_MOST_PATTERNS) if count > 1]
+    return found or [*counts][:1]
 
 
 def _suggest_pattern(line: str) -> str:
     matches = list(_NAMED_NUMBER.finditer(line))
-    names = dict.fromkeys(match["name"] for match in matches if match["name"])
+    named = Counter(match["name"] for match in matches if match["name"])
+    # In "train loss 4.1, val loss 4.2" the word before tells the two apart.
+    own = [_name_number(line, match, is_shared=named[match["name"]] > 1) for match in matches]
+    names = dict.fromkeys(filter(None, own))
     steps = [name for usual in ROLE_NAMES["step"] for name in names if name.lower() == usual]
     if not steps or len(names) == 1 or "{" in line:
         return ""
     pattern, at = "", -1
-    for match in matches:
-        name = match["name"] if names.pop(match["name"], "") is None else ""
+    for match, first in zip(matches, own, strict=True):
+        name = first if names.pop(first, "") is None else ""
         if name or at >= 0:  # nothing is needed of what stands before the first name
             before = line[match.start() if at < 0 else at : match.start("number")]
             pattern += f"{before}{{{'step' if name == steps[0] else name}}}"
@@ -98,9 +102,14 @@ def _suggest_pattern(line: str) -> str:
     return " ".join(pattern.split()) if values and "step" in values else ""
 
 
+def _name_number(line: str, match: re.Match[str], *, is_shared: bool) -> str:
+    before = re.search(r"([A-Za-z]\w*)[ _-]$", line[: match.start()]) if is_shared else None
+    return f"{before[1]}_{match['name']}" if before else match["name"] or ""
+
+
 def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Return every text file: only ``format:`` leads here."""
-    return tuple(Unit(file, (file,)) for file in files if file.suffix.lower() in _ENDINGS)
+    return tuple(Unit(file, (file,)) for file in files if file.suffix.lower() in LOG_ENDINGS)
 
 
 def read(unit: Unit) -> Iterator[LoggedRun]:

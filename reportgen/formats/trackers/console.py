@@ -30,7 +30,15 @@ from reportgen.core.words import format_count
 from reportgen.formats.json_files import as_mapping
 from reportgen.formats.run_data import MetricsBuilder, flatten, parse_number_text
 from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
-from reportgen.formats.text_files import TORN_LINE, Count, Decoder, get_size, read_head, read_lines
+from reportgen.formats.text_files import (
+    LOG_ENDINGS,
+    TORN_LINE,
+    Count,
+    Decoder,
+    get_size,
+    read_head,
+    read_lines,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -233,7 +241,6 @@ class PrintedConfig:
             self._lines = []
 
 
-_ENDINGS: Final = frozenset((".log", ".txt", ".out", ".err"))
 # Pages of configuration and warnings precede the first step, and the line of a step has a few thousand
 # characters: read windows all over a large file, and all of a small one.
 _WINDOW: Final = 16 << 10
@@ -244,7 +251,7 @@ def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Return every text file that shows steps at its start, at its end or in between."""
     units = []
     for file in files:
-        if file.suffix.lower() not in _ENDINGS:
+        if file.suffix.lower() not in LOG_ENDINGS:
             continue
         length = get_size(file)
         windows = [(length, 0)]

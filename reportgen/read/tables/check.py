@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -21,10 +22,11 @@ from reportgen.formats.cells import (
     is_unix_time,
     parse_reported,
 )
-from reportgen.formats.files import Content
+from reportgen.formats.files import Content, natural_key
 from reportgen.formats.layout import RUN_SETTINGS
 from reportgen.formats.messages import advise_rows, limit_problems, list_names, merge_problems, suggest_names
 from reportgen.formats.tables import FORMATS, delimited
+from reportgen.formats.text_files import LOG_ENDINGS
 from reportgen.read.find import locate_file
 from reportgen.read.runs.labels import find_states
 from reportgen.read.runs.stored import clean_text
@@ -318,7 +320,6 @@ def explain_unknown_format(path: Path, root: Path) -> list[Diagnostic]:
         content.check()
         with content.open() as file:
             beginning = file.read(_BEGINNING)
-            more = file.read(_LOG)
         if _DATABASE.fullmatch(path.name) or beginning.startswith(_SQLITE):
             raise _explain_database(content)
         if path.suffix.lower() in _UNREAD:
@@ -331,13 +332,22 @@ def explain_unknown_format(path: Path, root: Path) -> list[Diagnostic]:
         form = next((name for name, sign in _TABLES if re.fullmatch(sign, line)), "")
         kind = f"format: {form}" if form else "which: format: csv, tsv, json, jsonl or parquet,"
         advice = f"If it is a table, say {kind} in source.yml; otherwise leave it out with files:"
-        from reportgen.formats.logs.text_lines import suggest_pattern  # noqa: PLC0415 - rarely needed
-
-        if pattern := suggest_pattern((beginning + more).decode(errors="replace")):
-            keys = f"format: lines and lines: {json.dumps(pattern, ensure_ascii=False)}"
+        if keys := _suggest_lines([path]):
             advice = f"If it is a log, say {keys} in source.yml; otherwise leave it out with files:"
         raise content.make_error(f'{message}: it begins with "{shorten(line, _LONGEST)}"', advice)
     return problems.found
+
+
+def _suggest_lines(paths: Iterable[Path]) -> str:
+    """Return the keys of ``source.yml`` that read texts as logs; empty if no line names a step."""
+    from reportgen.formats.logs.text_lines import suggest_patterns  # noqa: PLC0415 - rarely needed
+
+    for path in islice(paths, _MOST_ENDINGS):
+        with suppress(ReportError), Content(path, path.name, "").open() as file:
+            if patterns := suggest_patterns(file.read(_LOG).decode(errors="replace")):
+                lines = patterns if len(patterns) > 1 else patterns[0]
+                return f"format: lines and lines: {json.dumps(lines, ensure_ascii=False)}"
+    return ""
 
 
 def report_unused_settings(
@@ -355,6 +365,7 @@ def report_unused_settings(
 
 def report_no_data(folder: Path, paths: Iterable[Path], root: Path) -> Diagnostic:
     """Return the problem of a folder without data files."""
+    paths = sorted(paths, key=natural_key)
     held = list_endings(paths)
     if inner := sorted(folder.glob("*/source.yml")):
         place, own = locate_file(folder, root), locate_file(inner[0].parent, root)
@@ -365,6 +376,8 @@ def report_no_data(folder: Path, paths: Iterable[Path], root: Path) -> Diagnosti
     advice = "Put CSV, TSV, JSON, JSON Lines or Parquet files in it, or name others with files: and format:"
     if held:
         message += ", none of which is recognised by its name or content"
+        if keys := _suggest_lines(path for path in paths if path.suffix.lower() in LOG_ENDINGS):
+            advice = f"If these are logs, say {keys} in source.yml"
     return Diagnostic(locate_file(folder, root), message, advice, Stage.DATA)
 
 
