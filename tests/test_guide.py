@@ -13,7 +13,7 @@ import pytest
 import yaml
 from case_pages import read_pages
 from command_line import call
-from made_projects import write_file
+from made_projects import write_file, write_report
 from nbclient import NotebookClient
 from pydantic import BaseModel
 from test_messages import SETTINGS, list_types, list_words
@@ -224,13 +224,33 @@ def test_quoted_guesses_are_what_users_read() -> None:
     assert [guess for guess in guesses if guess not in ACCIDENTS["guesses"]] == []
 
 
-# ---- the page about data --------------------------------------------------------------------------------
+# ---- the pages about data -------------------------------------------------------------------------------
 
-_LISTS = PAGES["data"].partition("### Lists of answers\n")[2].partition("\n### ")[0]
+ABOUT_DATA = ("data", "formats", "answers", "finished-runs", "several-sources")
+_LISTS = PAGES["answers"].partition("## Lists of answers\n")[2].partition("\n## ")[0]
 SHAPES = re.findall(r"^\| [^|]+ \| `([\[{].*[\]}])` \|$", _LISTS, re.MULTILINE)
 MAPPED = re.findall(
-    r"`(\{[^`\n]+\})`[^`]*?\n\n```yaml\n(format: mapped\n.*?)^```$", PAGES["data"], re.MULTILINE | re.DOTALL
+    r"`(\{[^`\n]+\})`[^`]*?\n\n```yaml\n(format: mapped\n.*?)^```$",
+    PAGES["formats"],
+    re.MULTILINE | re.DOTALL,
 )
+# A table, what is said of it, and the lines that answer; and all that is said.
+_BETWEEN = r"(?:(?![#>]|```).*\n)*"
+_FENCE = r"```%s\n((?:(?!```).*\n)+)```\n"
+_SAID = r"((?:> .*\n)+)"
+DECIDED = [
+    found
+    for name in ABOUT_DATA
+    for found in re.findall(
+        "^" + _FENCE % "csv" + _BETWEEN + _SAID + _BETWEEN + _FENCE % "yaml", PAGES[name], re.MULTILINE
+    )
+]
+SAID = re.findall("^" + _SAID, PAGES["data"], re.MULTILINE)
+
+
+def join_quote(quote: str) -> str:
+    """A message as it is printed, on one line."""
+    return " ".join(quote.replace("> ", "").split())
 
 
 def describe(root: Path, files: dict[str, str]) -> dict[str, Any]:
@@ -257,7 +277,7 @@ def test_lists_of_answers_are_read_as_they_are_shown(tmp_path: Path) -> None:
 
 def test_a_pattern_reads_the_line_that_is_shown(tmp_path: Path) -> None:
     """Both stand one below the other, and the pattern leaves out what it says."""
-    _, _, section = PAGES["data"].partition("### Text logs by a pattern\n")
+    _, _, section = PAGES["formats"].partition("## Text logs by a pattern\n")
     line, settings = re.findall(r"^```(?:text|yaml)\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)[:2]
     described = describe(tmp_path, {"train.log": line, "source.yml": settings})
     metrics = {one["name"]: one["low"] for one in described["metrics"]}
@@ -295,22 +315,60 @@ def test_what_is_mapped_is_read(tmp_path: Path) -> None:
             assert (one["series"], one["value"], one["stderr"]) == ("Elm", 0.6, 0.02)
 
 
-TABLE = (
-    "model,seed,step,loss,acc\n"
-    "A,1,0,2.5,\nA,1,10,1.25,0.2\nA,1,10,1.25,0.2\nA,1,20,nan,0.3\nA,1,50,1,0.4\n"
-    "B,1,0,2,0.1\nB,1,10,inf,0.2\nB,1,20,1,0.3\n"
-)
+def test_the_road_is_short() -> None:
+    """The page on data says each step; what is looked up is on pages of its own."""
+    words = {name: len(PAGES[name].split()) for name in ABOUT_DATA}
+    assert words["data"] <= 3000
+    assert sum(words.values()) <= 6000
 
 
-def test_what_the_page_about_data_shows_is_what_is_printed(tmp_path: Path) -> None:
-    """The description of a table, word for word, and the beginning of the totals of the example."""
-    shown = re.search(
-        r"^```text\n\$ reportgen describe runs\n(.*?)^```$", PAGES["data"], re.MULTILINE | re.DOTALL
-    )
-    assert shown
-    write_file(tmp_path / "runs/a.csv", TABLE)
-    assert call(tmp_path, "describe", "runs").stdout.startswith(f"{shown[1]}\n")
+def test_the_table_of_the_page_about_data_is_described_as_shown(tmp_path: Path) -> None:
+    """Word for word; and the totals are those of the example."""
+    table, printed = re.findall(
+        r"^```csv\n(.*?)^```$.*?^````text\n\$ reportgen describe data/runs.csv\n(.*?)^````$",
+        PAGES["data"],
+        re.MULTILINE | re.DOTALL,
+    )[0]
+    write_report(tmp_path, {"data/runs.csv": table})
+    assert call(tmp_path, "describe", "data/runs.csv").stdout == printed
     first, *others = (DATA / "reported-scores/scores.csv").read_text("utf-8").splitlines()
-    (totals,) = re.findall(r"^```text\n(model,benchmark,.*?)^```$", PAGES["data"], re.MULTILINE | re.DOTALL)
+    (totals,) = re.findall(
+        r"^```text\n(model,benchmark,.*?)^```$", PAGES["answers"], re.MULTILINE | re.DOTALL
+    )
     assert totals.splitlines()[0] == first
     assert set(totals.splitlines()[1:]) <= set(others)
+
+
+@pytest.mark.parametrize(("table", "message", "lines"), DECIDED)
+def test_lines_of_the_guide_answer_what_is_said_of_a_table(
+    table: str, message: str, lines: str, tmp_path: Path
+) -> None:
+    """A table, its diagnostic and what to write stand together; with that, nothing is left to say."""
+    place, name = re.findall(r"^> (data/(\w+)[.]csv)", message)[0]
+    write_report(tmp_path, {place: table})
+    assert join_quote(message) in call(tmp_path, "describe", place).stdout
+    write_file(tmp_path / f"data/{name}.source.yml", lines)
+    assert "Found on the way" not in call(tmp_path, "describe", place).stdout
+
+
+def test_other_messages_of_the_page_about_data_are_what_is_printed(tmp_path: Path) -> None:
+    """Of two formats in a folder, of a pointer, and of folders whose names do not show the series."""
+    files = {
+        "data/both/trainer_state.json": '{"log_history": [{"step": 1, "loss": 2.0}]}',
+        "data/both/log.jsonl": '{"step": 1, "data": {"loss": 2.5}}\n',
+        "data/runs.csv": f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 123456\n",
+    }
+    for number, (name, seed) in enumerate([("grpo", 1), ("grpo", 2), ("ppo", 1), ("ppo", 2)]):
+        folder = f"data/lengths/{name}-{seed}"
+        files[f"{folder}/log.csv"] = f"step,loss\n0,{2 + number / 8}\n100,{1 + number / 16}\n"
+        files[f"{folder}/config.json"] = json.dumps({"algo": name, "seed": seed, "lr": 0.001})
+    write_report(tmp_path, files)
+    decided = {message for _, message, _ in DECIDED}
+    shown = [join_quote(message) for message in SAID if message not in decided]
+    assert len(shown) == 3
+    printed = "".join(
+        call(tmp_path, "describe", f"data/{name}").stdout for name in ("both", "runs.csv", "lengths")
+    )
+    assert [one for one in shown if one not in printed] == []
+    write_file(tmp_path / "data/lengths/source.yml", "series_from: algo\n")
+    assert "Found on the way" not in call(tmp_path, "describe", "data/lengths").stdout
