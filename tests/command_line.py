@@ -1,13 +1,17 @@
-"""The command line as a user runs it: in this process, in one of its own, or on a terminal."""
+"""The command line as a user runs it: in this process, in one of its own until a signal, or on a terminal."""
 
 from __future__ import annotations
 
 import logging
 import os
 import pty
+import select
+import signal
 import subprocess
 import sys
 from contextlib import chdir, contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryFile
 from threading import Thread
 from typing import TYPE_CHECKING
 from unittest.mock import patch
@@ -20,8 +24,7 @@ from reportgen.cli.main import cli
 from reportgen.core.cache import cache_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Iterator, Sequence
 
     from click import Command
 
@@ -68,6 +71,74 @@ def run(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProc
         text=True,
         check=False,
     )
+
+
+# Runs a command that gets a signal when functions were called, or modules looked for, so many times. What
+# looks at the functions of os when it is imported is imported before they are replaced.
+_STOPPER = """
+import os, shutil, signal, sys
+from pkgutil import resolve_name
+
+number, left, *moments = sys.argv.pop(1).split(",")
+left = int(left)
+
+def count():
+    global left
+    left -= 1
+    if not left:
+        signal.raise_signal(int(number))  # to this thread, so that it comes at once
+
+class Imports:
+    def find_spec(self, name, path=None, target=None):
+        if f"import {name}" in moments:
+            count()
+
+def watch(owner, name):
+    real = getattr(owner, name)
+    def counted(*args, **named):
+        count()
+        return real(*args, **named)
+    setattr(owner, name, counted)
+
+sys.meta_path.insert(0, Imports())
+functions = [moment for moment in moments if not moment.startswith("import ")]
+if functions:
+    import reportgen.site.replacing.records
+for moment in functions:
+    owner, _, name = moment.rpartition(".")
+    watch(resolve_name(owner), name)
+from reportgen.__main__ import main
+main()
+"""
+
+
+def run_until(
+    folder: Path, *words: str, at: Sequence[str], calls: int = 1, sent: int = signal.SIGKILL
+) -> subprocess.CompletedProcess[str]:
+    """The same until any of some functions were called so many times, when the process gets a signal.
+
+    ``at`` has functions as ``os.rename``, or modules as ``import numpy``, when they are first looked for. Of
+    what the command started nothing is waited for, as it were by a pipe for what it says.
+    """
+    stop = ",".join((str(int(sent)), str(calls), *at))
+    with TemporaryFile("w+", encoding="utf-8") as out, TemporaryFile("w+", encoding="utf-8") as err:
+        command = [sys.executable, "-c", _STOPPER, stop, *words]
+        done = subprocess.run(command, cwd=folder, env=_environment({}), stdout=out, stderr=err, check=False)
+        said = [file.read() for file in (out, err) if file.seek(0) == 0]
+    return subprocess.CompletedProcess(words, done.returncode, *said)
+
+
+def wait_for_processes(folder: Path) -> None:
+    """Wait until no process works in a folder, where the system lists them; fail after a minute."""
+    for process in Path("/proc").glob("[0-9]*"):
+        # It ended, or is another user's.
+        with suppress(OSError):
+            if (process / "cwd").readlink() == folder:
+                one = os.pidfd_open(int(process.name))
+                ended, _, _ = select.select([one], [], [], 60)
+                os.close(one)
+                if not ended:
+                    raise AssertionError(process)
 
 
 def run_on_terminal(folder: Path, *words: str, **variables: str | None) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from command_line import call
+from command_line import call, run_until, wait_for_processes
 from command_line import run as run_alone
 from example_site import REPORTGEN, build, copy_example, files_of, made_once, run, write_small_report
 from made_projects import files_below, share_cache, write_report
@@ -101,21 +101,6 @@ def test_a_reader_who_has_enough_ends_a_command_quietly(
 
 # ---- Ctrl+C
 
-# Presses Ctrl+C when a module is first looked for.
-PRESSED = """
-import signal, sys
-
-class Pressing:
-    def find_spec(self, name, path=None, target=None):
-        if name == {module!r}:
-            sys.meta_path.remove(self)
-            signal.raise_signal(signal.SIGINT)  # to this thread, so that it comes at once
-
-sys.meta_path.insert(0, Pressing())
-sys.argv = ["reportgen", "build"]
-from reportgen.__main__ import main
-main()
-"""
 MODULES = [
     "pydantic",
     "reportgen.cli.main",
@@ -133,7 +118,7 @@ MODULES = [
 @pytest.mark.parametrize("module", slow_after(1, MODULES))
 def test_ctrl_c_says_so_while_modules_are_imported(module: str, fresh: Path) -> None:
     """The first second of a build is spent in imports."""
-    done = run_in_shell(fresh, '"$@"', sys.executable, "-c", PRESSED.format(module=module))
+    done = run_until(fresh, "build", at=[f"import {module}"], sent=signal.SIGINT)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "\nInterrupted.\n")
     assert not (fresh / "site").exists()
 
@@ -209,40 +194,18 @@ def test_a_python_without_assertions_builds(fresh: Path) -> None:
 # ---- kills
 
 
-# Builds, and dies without a word when a function is called for the n-th time.
-KILLER = """
-import os, shutil, signal, sys  # shutil looks at what functions of os can do when it is imported
-from pkgutil import resolve_name
-
-if __name__ == "__main__":
-    module, name, calls = sys.argv[1], sys.argv[2], int(sys.argv[3])
-    place = resolve_name(module)
-    real = getattr(place, name)
-
-    def dying(*args, **kwargs):
-        global calls
-        calls -= 1
-        if not calls:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return real(*args, **kwargs)
-
-    setattr(place, name, dying)
-    from reportgen.cli.main import cli
-
-    cli(["build", "--force"])
-"""
 CHART = (
     "title: Own\nsummary: Own.\ndata: {source: first-benchmark}\n"
     "encoding: {x: {field: step, type: quantitative}, y: {field: accuracy, type: quantitative}}\n"
 )
 MOMENTS = {
-    "while MkDocs writes pages": ("reportgen.site.fragments.Fences", "fill", 1),
-    "before anything": ("reportgen.site.publishing", "load_configuration", 1),
-    "while drafting": ("reportgen.site.plugin", "Assembly", 1),
-    "while our files are written": ("reportgen.site.assembly", "_write", 1),
-    "before the swap": ("os", "rename", 1),
-    "before the manifest": ("reportgen.site.reuse.manifest", "write", 1),
-    "in the manifest": ("reportgen.site.reuse.manifest", "_walk", 1),
+    "while MkDocs writes pages": "reportgen.site.fragments.Fences.fill",
+    "before anything": "reportgen.site.publishing.load_configuration",
+    "while drafting": "reportgen.site.plugin.Assembly",
+    "while our files are written": "reportgen.site.assembly._write",
+    "before the swap": "os.rename",
+    "before the manifest": "reportgen.site.reuse.manifest.write",
+    "in the manifest": "reportgen.site.reuse.manifest._walk",
 }
 # Between the two renames of the swap there is no site: the test above has that moment.
 CALLS = [
@@ -272,14 +235,10 @@ def report(made: Path, tmp_path: Path) -> Path:
     return folder
 
 
-def kill_at(report: Path, moment: tuple[str, str, int]) -> None:
+def kill_at(report: Path, moment: str, calls: int = 1) -> None:
     """Build and die at a moment."""
-    (report / "killer.py").write_text(KILLER, "utf-8")
-    words, log = [sys.executable, "killer.py", *map(str, moment)], report.parent / "said"
-    # Nothing that the build started is waited for, as it were by a pipe for what it says.
-    with log.open("w") as said:
-        ended = subprocess.run(words, cwd=report, stdout=said, stderr=said, check=False)
-    assert ended.returncode == -signal.SIGKILL, log.read_text()
+    ended = run_until(report, "build", "--force", at=[moment], calls=calls)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
 
 
 def is_new(site: Path) -> bool:
@@ -300,11 +259,7 @@ def test_a_killed_build_leaves_a_complete_site(report: Path, made: Path, moment:
     The process that draws beside a build ends with it, even if the build had no time to say so.
     """
     kill_at(report, MOMENTS[moment])
-    for _ in range(100):
-        if not processes_in(report):
-            break
-        time.sleep(0.1)
-    assert processes_in(report) == []
+    wait_for_processes(report)
     site = report / "site"
     if "manifest" in moment:
         assert is_new(site)
@@ -318,7 +273,7 @@ def test_a_killed_build_leaves_a_complete_site(report: Path, made: Path, moment:
 @pytest.mark.slow
 def test_a_swap_that_was_killed_half_way_is_mended(report: Path, made: Path) -> None:
     """Between its two renames the old site is put aside; the next build puts it back, even one that fails."""
-    kill_at(report, ("os", "rename", 2))
+    kill_at(report, "os.rename", 2)
     (report / "data/first-benchmark/runs.csv").unlink()
     failed = run(report, *REPORTGEN, "build")
     assert failed.returncode == 1, failed.stderr
@@ -330,8 +285,7 @@ def test_a_swap_that_was_killed_half_way_is_mended(report: Path, made: Path) -> 
 @pytest.mark.parametrize(("name", "calls"), CALLS)
 def test_a_build_killed_at_any_call_leaves_a_site(report: Path, made: Path, name: str, calls: int) -> None:
     """From start to end a site is there, whole: the old one or, also after so many calls, the new one."""
-    (report / "killer.py").write_text(KILLER, "utf-8")
-    ended = run(report, sys.executable, "killer.py", "os", name, str(calls))
+    ended = run_until(report, "build", "--force", at=[f"os.{name}"], calls=calls)
     assert ended.returncode in {0, -signal.SIGKILL}, ended.stderr
     old, site = files_of(made / "site"), files_of(report / "site")
     assert site == old or (is_new(report / "site") and site.keys() >= old.keys())
@@ -339,25 +293,11 @@ def test_a_build_killed_at_any_call_leaves_a_site(report: Path, made: Path, name
     assert left_over(report) == []
 
 
-def processes_in(folder: Path) -> list[int]:
-    """Processes whose working folder this is; nothing where the system does not tell."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            if (process / "cwd").readlink() == folder:
-                found.append(int(process.name))
-        except OSError:  # it ended, or is another user's
-            continue
-    return found
-
-
 @pytest.mark.slow
 def test_an_interrupted_build_says_so_and_leaves_the_site(report: Path, made: Path) -> None:
     """Ctrl+C ends a build as it ends other programs, without a traceback."""
-    driver = KILLER.replace("signal.SIGKILL", "signal.SIGINT")
-    (report / "killer.py").write_text(driver, "utf-8")
-    ended = run(report, sys.executable, "killer.py", "reportgen.site.fragments.Fences", "fill", "1")
-    assert ended.returncode != 0
+    ended = run_until(report, "build", at=[MOMENTS["while MkDocs writes pages"]], sent=signal.SIGINT)
+    assert (ended.returncode, "Interrupted." in ended.stderr) == (130, True)
     assert "Traceback" not in ended.stderr
     assert files_of(report / "site") == files_of(made / "site")
     assert is_new(build(report))

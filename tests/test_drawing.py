@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
+import io
 import struct
 import subprocess
-from signal import SIGKILL
-from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -93,8 +91,16 @@ def test_a_chart_that_never_ends_is_told(name: str, monkeypatch: pytest.MonkeyPa
 def test_a_process_that_breaks_down_is_started_again(own_process: _Worker) -> None:
     """The engine ends the process where it lacks memory."""
     assert draw_chart(BARS)
-    assert own_process._process is not None
-    Timer(0.5, os.kill, (own_process._process.pid, SIGKILL)).start()
+    process: Any = own_process._process
+
+    class Broken(io.BufferedReader):
+        """Answers of a process that ends when it has the question."""
+
+        def readline(self, size: int | None = -1, /) -> bytes:
+            process.kill()
+            return super().readline(size)
+
+    process.stdout = Broken(process.stdout.detach())
     with pytest.raises(ChildProcessError):
         draw_chart(BARS | NEVER_ENDING["regular expression"])
     assert draw_chart(BARS)

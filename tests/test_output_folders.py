@@ -8,12 +8,11 @@ import random
 import shutil
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from command_line import call
+from command_line import call, run_until
 from made_projects import SETTINGS, files_below, share_cache, write_file, write_report
 from made_sites import make_report, make_site, write_hub, write_site
 from mkdocs.commands.build import build as build_with_mkdocs
@@ -28,28 +27,7 @@ from reportgen.site.publishing import publish
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# Runs a command, and dies when a file is renamed, linked or removed for the n-th time.
-KILLER = """
-import os, signal, sys
-
-calls = int(sys.argv.pop(1))
-
-def count(real):
-    def dying(*args, **kwargs):
-        global calls
-        calls -= 1
-        if not calls:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return real(*args, **kwargs)
-    return dying
-
-from reportgen.__main__ import main
-import reportgen.hub.updating, reportgen.hub.staging, reportgen.site.replacing.records
-
-for name in ("rename", "replace", "link", "unlink", "rmdir"):
-    setattr(os, name, count(getattr(os, name)))
-main()
-"""
+WRITING = [f"os.{name}" for name in ("rename", "replace", "link", "unlink", "rmdir")]
 FORGED = '{"format": 1, "generator": {"name": "reportgen", "version": "0.1.0"}}'
 COMMANDS = {
     "build": ("build",),
@@ -334,8 +312,7 @@ def test_a_hub_that_was_killed_is_updated(report: Path, calls: int) -> None:
     write_hub(report, {"one": make_report("First"), "two": make_report("Second")})
     assert call(report, *COMMANDS["hub"]).returncode == 0
     write_hub(report, {"one": make_report("First, again"), "three": make_report("Third")})
-    words = [sys.executable, "-c", KILLER, str(calls), *COMMANDS["hub"]]
-    killed = subprocess.run(words, cwd=report, check=False)
+    killed = run_until(report, *COMMANDS["hub"], at=WRITING, calls=calls)
     assert killed.returncode in {0, -signal.SIGKILL}
     write_hub(report, {"one": make_report("First, once more"), "three": make_report("Third")})
     done = call(report, *COMMANDS["hub"])

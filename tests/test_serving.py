@@ -119,7 +119,7 @@ def test_problems_are_printed_once(tmp_path: Path, command: tuple[str, ...]) -> 
             "# New\n\n```curve\nsource: nowhere\n```\n", encoding="utf-8"
         )
         wait_for(log, '"nowhere"')
-        time.sleep(1)
+        wait_for(log, "Reloading browsers")
         process.terminate()
     text = log.read_text(encoding="utf-8")
     assert text.count('content/index.md:3: error: there is no source "nowhere"') == 1
@@ -136,7 +136,7 @@ def test_mistakes_in_the_settings_are_shown_with_their_line(tmp_path: Path) -> N
         settings = SETTINGS.replace("[reportgen]", "[reportgen: {colours: {a: grey}}]")
         (folder / "mkdocs.yml").write_text(settings, "utf-8")
         wait_for(log, "is no colour of the palette")
-        time.sleep(1)
+        wait_for(log, "Reloading browsers")
         page = get(port, "/")[2]
         process.terminate()
     line = settings[: settings.index("grey")].count("\n") + 1
