@@ -265,6 +265,25 @@ def place_labels(plot: Plot) -> Plot:
     return replace(plot, references=tuple(marks[:count]), annotations=tuple(marks[count:]))
 
 
+def place_names_of_groups(plot: Plot, groups: Sequence[str]) -> Plot:
+    """Place the names of annotations, or those of their groups at one of each if there is no room for all.
+
+    Without groups, or if each is one of its own, the names that have no room are omitted.
+    """
+    placed, names = place_labels(plot), dict.fromkeys(groups)
+    if all(mark.label for mark in placed.annotations) or "" in names or len(names) == len(groups):
+        return placed
+    xs, ys = (np.array([getattr(mark, axis) for mark in plot.annotations], float) for axis in "xy")
+    places = np.column_stack([positions(plot.x, xs), positions(plot.y, ys)])
+    marks = [replace(mark, text="") for mark in plot.annotations]
+    for name in names:
+        own = [number for number, group in enumerate(groups) if group == name]
+        away = np.linalg.norm(places[own] - np.median(places[own], axis=0), axis=1)
+        middle = own[int(away.argmin())]
+        marks[middle] = replace(marks[middle], text=name)
+    return place_labels(replace(plot, annotations=tuple(marks)))
+
+
 def _iterate_end_boxes(plot: Plot) -> Iterator[Box]:
     """Yield the boxes of names at line ends, and of the lines that lead to them."""
     for end in plot.ends:

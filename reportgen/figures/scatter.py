@@ -20,13 +20,14 @@ from reportgen.core.model import Estimate, Figure, Table
 from reportgen.core.words import (
     choose_common_decimals,
     find_common_half,
+    format_count,
     format_estimate,
     format_percent,
     join_names,
 )
 from reportgen.figures.axis import make_linear_axis, make_log_axis, use_percent
 from reportgen.figures.curves.plotting import check_positive, compute_margins, fit_axis
-from reportgen.figures.labels import describe_unplaced, place_labels
+from reportgen.figures.labels import place_names_of_groups
 from reportgen.figures.paths import PIXELS_WIDE
 from reportgen.figures.picture import Frame, draw_body, draw_framed, format_position, set_into_page
 from reportgen.figures.plot import Mark, Plot, SeriesLine, describe_source, join_caption
@@ -89,7 +90,7 @@ def draw_scatter(
     names, title, subtitle = [point.series for point in scatter.points], words.title, words.subtitle
     labelled_by = f"{block_id}-title {block_id}-summary"
     frame = Frame(title, subtitle, f"Source: {describe_source(context)}")
-    caption = " ".join(filter(None, (describe_unplaced(plot), words.write_caption())))
+    caption = " ".join(filter(None, (_describe_names(plot, scatter), words.write_caption())))
     return Figure(
         id=block_id,
         kind="scatter",
@@ -158,12 +159,8 @@ class _ScatterWords(Struct, frozen=True, dict=True):
     def write_tip(self, point: ScatterPoint) -> list[str]:
         """Return the lines of a point's tooltip."""
         scatter = self.scatter
-        return [
-            point.series,
-            f"{scatter.y_title}: {self.write_y(point.y)}",
-            f"{scatter.x_title}: {self.write_x(point.x)}",
-            f"{point.y.n:,} {scatter.units}",
-        ]
+        y, x = f"{scatter.y_title}: {self.write_y(point.y)}", f"{scatter.x_title}: {self.write_x(point.x)}"
+        return [point.series, y, x, format_count(point.y.n, scatter.units.removesuffix("s"))]
 
     def write_run_tip(self, point: ScatterPoint, run: tuple[str, float, float]) -> list[str]:
         """Return the lines of a run's tooltip."""
@@ -280,21 +277,31 @@ def _make_plot(block_id: str, settings: ScatterSettings, scatter: Scatter, conte
         low, high = (np.array([np.nan, np.nan if end is None else end, np.nan]) for end in (y.low, y.high))
         lines.append(SeriesLine(point.series, slot, steps, np.full(3, y.value), low, high, np.full(3, y.n)))
         marks.append(Mark(point.series, x.value, y.value, slot, point.series))
-    return place_labels(
-        Plot(
-            id=block_id,
-            x=x_axis,
-            y=y_axis,
-            lines=tuple(lines),
-            margins=compute_margins(y_axis, ()),
-            height=settings.height,
-            symbols=False,
-            clip=False,
-            band="none",
-            whiskers=True,
-            annotations=tuple(marks),
-        )
+    plot = Plot(
+        id=block_id,
+        x=x_axis,
+        y=y_axis,
+        lines=tuple(lines),
+        margins=compute_margins(y_axis, ()),
+        height=settings.height,
+        symbols=False,
+        clip=False,
+        band="none",
+        whiskers=True,
+        annotations=tuple(marks),
     )
+    return place_names_of_groups(plot, [point.colour for point in points])
+
+
+def _describe_names(plot: Plot, scatter: Scatter) -> str:
+    """Return where the names of points are that have no room in the picture."""
+    count = sum(mark.label is None for mark in plot.annotations)
+    if not count:
+        return ""
+    where = "point at it or see the data table"
+    if any(mark.text != mark.series for mark in plot.annotations):
+        return f"Each colour is named once; for the name of a dot, {where}."
+    return f"No room for the names of {count} of {len(scatter.points)} dots; for the name of a dot, {where}."
 
 
 def _make_axis(estimates: Sequence[Estimate], runs: Sequence[float], title: str, scale: str | None) -> Axis:
@@ -374,12 +381,16 @@ def _draw_name(plot: Plot, mark: Mark) -> str:
     if label is None or mark.x is None or mark.y is None:
         return ""
     x, y = format_position(plot.x, mark.x), plot.find_pixel(mark.y)
+    leader = ""
+    if label.leader:
+        start, end = (f"{y + shift:.4g}" for shift in label.leader)
+        leader = f'<line x1="{x}" x2="{x}" y1="{start}" y2="{end}" stroke="{get_colour(mark.slot)}"/>'
     look = f'fill="{get_colour(mark.slot)}" font-weight="600" {_HALO}'
     at = f'x="{x}" dx="{label.dx:g}" y="{y + label.dy:.4g}" text-anchor="{label.anchor}" {look}'
     if label.short == label.text:
-        return f"<text {at}>{escape_text(label.text)}</text>"
+        return f"{leader}<text {at}>{escape_text(label.text)}</text>"
     both = (("rg-wide", label.text), ("rg-narrow", label.short))
-    return "".join(f'<text class="{name}" {at}>{escape_text(text)}</text>' for name, text in both)
+    return leader + "".join(f'<text class="{name}" {at}>{escape_text(text)}</text>' for name, text in both)
 
 
 def _write_spec(plot: Plot, scatter: Scatter, title: str, subtitle: str) -> str:
@@ -393,7 +404,7 @@ def _write_spec(plot: Plot, scatter: Scatter, title: str, subtitle: str) -> str:
         return {"field": field, "type": "quantitative", "title": axis.title, "scale": scale, "axis": ticks}
 
     marks = plot.annotations
-    colours = {"domain": [mark.text for mark in marks], "range": [get_colour(mark.slot) for mark in marks]}
+    colours = {"domain": [mark.series for mark in marks], "range": [get_colour(mark.slot) for mark in marks]}
     ink = {"field": "series", "type": "nominal", "scale": colours, "title": None}
     x, y, tip = encode(plot.x, "x"), encode(plot.y, "y"), [{"field": name} for name in names]
 
