@@ -21,6 +21,7 @@ from test_messages import SETTINGS, list_types, list_words
 from reportgen.core.directions import EITHER_WAY, HIGHER, LOWER, NEITHER, PARTS
 from reportgen.core.errors import ReportError
 from reportgen.core.facts import FACTS
+from reportgen.formats.registry import list_readers
 from reportgen.narrative.pages import read_page
 from reportgen.settings.blocks import BLOCKS
 from reportgen.settings.source import SourceSettings
@@ -337,6 +338,13 @@ def test_the_table_of_the_page_about_data_is_described_as_shown(tmp_path: Path) 
     )
     assert totals.splitlines()[0] == first
     assert set(totals.splitlines()[1:]) <= set(others)
+
+
+def test_formats_of_tools_are_listed_in_the_order_that_counts() -> None:
+    """Of runs in two formats, those that stand first are read; a pattern is written, never found."""
+    readers = sorted(list_readers(), key=lambda reader: (reader.weak, reader.rank))
+    read = [reader.name for reader in readers if reader.name != "lines"]
+    assert re.findall(r"\| `(\w+)` \|$", PAGES["tools/index"], re.MULTILINE) == ["format", *read]
 
 
 @pytest.mark.parametrize(("table", "message", "lines"), DECIDED)
