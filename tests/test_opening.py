@@ -27,7 +27,7 @@ from reportgen.settings.loading import load_source_settings
 from reportgen.settings.report import Project, ProjectSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from reportgen.settings.inputs import Source
 
@@ -232,12 +232,9 @@ def test_the_look_at_a_table_of_totals_is_kept(tmp_path: Path, monkeypatch: pyte
     assert (opener.opened, second.kind, second) == (1, "totals", encode(first))
 
 
-def count_statements(patch: pytest.MonkeyPatch, root: Path, benchmarks: int) -> tuple[int, int]:
-    """How many statements the database gets to describe, and to compare on, so many benchmarks."""
-    rows = (f"{m},b{n},{(n + 1) / 100},0.01,100\n" for n in range(benchmarks) for m in "ABC")
-    page = "```comparison\nsource: s\nbaseline: A\n```\n"
-    files = {"data/s.csv": f"model,task,score,se,n\n{''.join(rows)}", "data/s.source.yml": "form: totals\n"}
-    write_report(root, {"content/index.md": page, "data/runs.csv": None, **files})
+def count_statements(patch: pytest.MonkeyPatch, root: Path, files: Mapping[str, str | None]) -> list[int]:
+    """How many statements the database gets to describe ``data/s.csv``, and to check the report."""
+    write_report(root, {"data/runs.csv": None, **files})
     found, cursor, counts = 0, Engine.open_cursor, []
 
     def count(one: Engine) -> Any:  # noqa: ANN401 - DuckDB's
@@ -251,17 +248,38 @@ def count_statements(patch: pytest.MonkeyPatch, root: Path, benchmarks: int) -> 
             assert call(root, *words).returncode == 0
             counts.append(found)
             found = 0
-    described, compared = counts
-    return described, compared
+    return counts
 
 
-def test_many_benchmarks_take_no_more_statements_than_few(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def write_benchmarks(count: int) -> dict[str, str | None]:
+    """Totals of three models on so many benchmarks, compared."""
+    rows = (f"{m},b{n},{(n + 1) / 100},0.01,100\n" for n in range(count) for m in "ABC")
+    page = "```comparison\nsource: s\nbaseline: A\n```\n"
+    data = f"model,task,score,se,n\n{''.join(rows)}"
+    return {"content/index.md": page, "data/s.csv": data, "data/s.source.yml": "form: totals\n"}
+
+
+def write_means(count: int) -> dict[str, str | None]:
+    """Series whose last run is nearly the mean of the others: of the first at its ends, of no other one."""
+    off = [(series, step, 0.001 * (series > 0 or step == 2)) for series in range(count) for step in (1, 2, 3)]
+    values = {0: 0, 5: 5, 4: 4, 1: 3}
+    rows = (
+        f"A{series},{seed},{step},{value + (seed == 1) * by}\n"
+        for series, step, by in off
+        for seed, value in values.items()
+    )
+    page = "```table\nsource: s\ncolumns: [final]\n```\n"
+    return {"content/index.md": page, "data/s.csv": f"series,seed,step,loss\n{''.join(rows)}"}
+
+
+@pytest.mark.parametrize("write", [write_benchmarks, write_means])
+def test_many_benchmarks_or_series_take_no_more_statements_than_few(
+    write: Callable[[int], dict[str, str | None]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """All are read at once, where they are described and where they are drawn."""
-    few = count_statements(monkeypatch, tmp_path / "few", 3)
+    """All are read at once, where they are described, checked and drawn."""
+    few = count_statements(monkeypatch, tmp_path / "few", write(3))
     assert min(few) > 0
-    assert count_statements(monkeypatch, tmp_path / "many", 30) == few
+    assert count_statements(monkeypatch, tmp_path / "many", write(30)) == few
 
 
 # ---- the look at files ----------------------------------------------------------------------------------

@@ -97,25 +97,22 @@ def _is_result(metric: str) -> bool:
 
 def _find_copies(keys: RowKeys, runs: Sequence[Run]) -> Iterator[Diagnostic]:
     contents: dict[_Part, dict[str, tuple[int, int]]] = defaultdict(dict)
+    known: dict[str, set[tuple[int, int]]] = defaultdict(set)
     for run in runs:
         part = _Part(run.series, run.run, run.seed, run.file)
-        contents[part][run.part] = (run.values, run.content)
-    names = {run.part for run in runs}
+        contents[part][run.part] = content = (run.values, run.content)
+        known[run.part].add(content)
+    names = set(known)
     results = set(filter(_is_result, names))
     results = results or {name for name in names if guess_direction(name) is not Direction.NEITHER} or names
     equal: dict[tuple[tuple[str, tuple[int, int]], ...], list[_Part]] = defaultdict(list)
-    for part, content in contents.items():
-        if key := tuple(sorted(one for one in content.items() if one[0] in results)):
+    for part, metrics in contents.items():
+        if key := tuple(sorted(one for one in metrics.items() if one[0] in results)):
             equal[key].append(part)
     for found, parts in equal.items():
-        others = [content for part, content in contents.items() if part not in parts]
         # Schedules and counters are the same in every run.
-        metrics = [
-            name
-            for name, content in found
-            if not others or any(other.get(name, content) != content for other in others)
-        ]
-        if _have_other_names(parts) or _count_digits(keys, parts[0], metrics) < _FEWEST_DIGITS:
+        varied = [name for name, _ in found if len(parts) == len(contents) or len(known[name]) > 1]
+        if _have_other_names(parts) or _count_digits(keys, parts[0], varied) < _FEWEST_DIGITS:
             continue
         whole = all(contents[part] == contents[parts[0]] for part in parts)
         count = format_count(sum(values for _, (values, _) in found), "value")

@@ -157,14 +157,17 @@ class Summaries(NamedTuple):
         In data that follow a formula, the middle one of several runs is the mean of the others, too, or one
         of runs at equal distances.
         """
-        if not self._may_be_means():
+        possible = set(self._list_possible_means()).difference(said)
+        if not possible:
             return
         finite = f"SELECT * FROM ({self.keys.select}) WHERE value BETWEEN -{sql.LARGEST} AND {sql.LARGEST}"  # noqa: S608
         for series, label in get_engine().fetch_rows(_MEANS_SQL.format(select=finite)):
+            if (series, label) not in possible:
+                continue
             labels = list(dict.fromkeys(one.run for one in self.runs if one.series == series))
             base, _ = split_labels(labels)
             others = [one for one in base if one != label]
-            if len(others) < 2 or (series, label) in said or _is_middle(label, base):  # noqa: PLR2004 - no mean of one
+            if len(others) < 2 or _is_middle(label, base):  # noqa: PLR2004 - no mean of one
                 continue
             where = f"WHERE series = {sql.quote(series)}"
             points = [one for one in self._list_points("run", label, others, where) if len(one[1]) > 1]
@@ -173,18 +176,17 @@ class Summaries(NamedTuple):
                 rest = f"{format_count(len(others), 'other run')} of {quote(series)}"
                 yield self._report_summary("run", label, f"the mean of the {rest}", points[0])
 
-    def _may_be_means(self) -> bool:
-        """Return whether some run has the mean of the others at its ends, as far as they have the same."""
+    def _list_possible_means(self) -> Iterator[tuple[str, str]]:
+        """Yield the runs that have the mean of the others at their ends, as far as they have the same."""
         series: dict[str, dict[str, dict[str, Run]]] = defaultdict(lambda: defaultdict(dict))
         for one in self.runs:
             series[one.series][one.part][one.run] = one
-        for parts in series.values():
+        for name, parts in series.items():
             labels = list(dict.fromkeys(chain.from_iterable(parts.values())))
             base, _ = split_labels(labels)
             for label in labels if len(labels) > 2 else ():  # noqa: PLR2004 - no mean of one
                 if all(_may_be_mean(label, base, runs) for runs in parts.values()):
-                    return True
-        return False
+                    yield name, label
 
     def _find_series_of_means(self) -> Iterator[Diagnostic]:
         """Find series that are called a statistic, and are that of other series or of the runs of one."""
