@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _DRAWS = 2000
 _DRAWS_AT_ONCE = 250
+# Normal deviates: 4 MB in each of eight parts.
+_MOST_KEPT = 2**19
 # Correlations are rounded down to multiples of 1/10: lower ones widen bands, and similar curves share draws.
 _PARTS = 10
 _SKEW_PARTS = 4
@@ -145,9 +147,12 @@ def _find_critical(runs: int, steps: int, noise: Noise, level: float) -> tuple[f
         every.append(t.ravel())
     of_peaks, of_steps = np.concatenate(picked), np.sort(np.concatenate(every))
     both, behind, beyond = 1 - level, 0.0, 0.0
-    for tail in np.linspace(both, both / 2, 26).tolist():
-        beyond = -_compute_quantile(of_steps, tail)
-        behind = max(_compute_quantile(of_peaks, 1 - tail), _compute_quantile(of_steps, 1 - tail))
+    tails = np.linspace(both, both / 2, 26)
+    # All of them take as long as one.
+    lower, upper = np.quantile(of_steps, tails), np.quantile(of_steps, 1 - tails)
+    for tail, low, high in zip(tails.tolist(), lower, upper, strict=True):
+        beyond = -_round_digits(low)
+        behind = max(_compute_quantile(of_peaks, 1 - tail), _round_digits(high))
         # The value may also lie below the ends for a flat curve, and above a single step's for a clear peak.
         clear = 1 - np.searchsorted(of_steps, behind) / of_steps.size
         if tail + max(float(np.mean(of_peaks < -beyond)), clear) <= both:
@@ -156,20 +161,19 @@ def _find_critical(runs: int, steps: int, noise: Noise, level: float) -> tuple[f
 
 
 def _compute_quantile(values: FloatArray, share: float) -> float:
-    """Return a quantile rounded to nine digits: logarithms may differ in the last place between machines."""
-    return float(f"{np.quantile(values, share):.9g}")
+    return _round_digits(float(np.quantile(values, share)))
+
+
+def _round_digits(quantile: float) -> float:
+    """Round to nine digits: logarithms may differ in the last place between machines."""
+    return float(f"{quantile:.9g}")
 
 
 def _draw_means(runs: int, steps: int, noise: Noise, name: str) -> tuple[FloatArray, FloatArray]:
     """Draw means over runs and their standard errors under noise alone, each of shape (draws, steps)."""
-    # Normal draws from a hash of the name (Box and Muller 1958).
     shape = (steps + 1, runs, _DRAWS_AT_ONCE)
-    half = -(-math.prod(shape) // 2)
-    digest = hashlib.shake_128(f"normal\0{name}".encode()).digest(8 * half)
-    uniform = (np.frombuffer(digest, dtype="<u4").astype(np.float64) + 0.5) / _MANTISSA
-    radius, angle = np.sqrt(-2 * np.log(uniform[:half])), 2 * math.pi * uniform[half:]
-    both = np.concatenate([radius * np.cos(angle), radius * np.sin(angle)])
-    normal = both[: math.prod(shape)].reshape(shape)
+    draw = _draw_normal if math.prod(shape) <= _MOST_KEPT else _draw_normal.__wrapped__
+    normal = draw(shape, name).copy()
     own = math.sqrt(1 - noise.near**2)
     for step in range(2, steps + 1):
         normal[step] = noise.near * normal[step - 1] + own * normal[step]
@@ -183,6 +187,20 @@ def _draw_means(runs: int, steps: int, noise: Noise, name: str) -> tuple[FloatAr
     mean = drawn.mean(axis=1)
     squares = ((drawn - mean[:, np.newaxis]) ** 2).sum(axis=1)
     return mean.T, np.sqrt(squares / (runs - 1) / runs).T
+
+
+@lru_cache(maxsize=_DRAWS // _DRAWS_AT_ONCE)
+def _draw_normal(shape: tuple[int, ...], name: str) -> FloatArray:
+    """Draw normal deviates from a hash of the name (Box and Muller 1958).
+
+    The draws for a number of runs and steps are kept for curves with other noise.
+    """
+    half = -(-math.prod(shape) // 2)
+    digest = hashlib.shake_128(f"normal\0{name}".encode()).digest(8 * half)
+    uniform = (np.frombuffer(digest, dtype="<u4").astype(np.float64) + 0.5) / _MANTISSA
+    radius, angle = np.sqrt(-2 * np.log(uniform[:half])), 2 * math.pi * uniform[half:]
+    both = np.concatenate([radius * np.cos(angle), radius * np.sin(angle)])
+    return both[: math.prod(shape)].reshape(shape)
 
 
 class Banded(NamedTuple):
