@@ -147,7 +147,7 @@ class Digits(Struct, frozen=True, dict=True):
             return format_quantity(value, quantity, self.scale, decimals=decimals, signed=False)
         if not self.least:
             return format_quantity(value, quantity, self.scale, signed=False)
-        factor, (small, usual) = self._factor, self._style
+        factor = self._factor
         noises = sorted(self.noise[name].value for name in series) or [0.0]
         noise = max(noises[len(noises) // 2 if len(noises) >= _LIST else 0], self.least)
         if all(self.noise[name].known for name in series):
@@ -158,8 +158,8 @@ class Digits(Struct, frozen=True, dict=True):
                 decimals = min(decimals, max(written))
             decimals = max(decimals, 0) if factor > 1 else decimals
         else:
-            decimals = max(_count_needed(factor * value, _count_decimals(factor * noise, 1)), usual)
-        if small:
+            decimals = max(_count_needed(factor * value, _count_decimals(factor * noise, 1)), self._usual)
+        if self._is_small:
             return format_scientific(value, decimals)
         return format_quantity(value, quantity, self.scale, decimals=decimals, signed=False)
 
@@ -169,13 +169,16 @@ class Digits(Struct, frozen=True, dict=True):
         return 100 if self.scale.bounds == (0.0, 1.0) and not self.scale.percent else 1
 
     @cached_property
-    def _style(self) -> tuple[bool, int]:
-        """Whether numbers, all below 0.001, need an exponent; and decimals enough for four in five."""
+    def _is_small(self) -> bool:
+        """Whether numbers, all below 0.001, need an exponent."""
         largest = max((float(np.abs(points.values).max()) for points in self.points.values()), default=0.0)
-        small = self._factor == 1 and not self.scale.percent and 0 < largest < 10 * _SMALL
+        return self._factor == 1 and not self.scale.percent and 0 < largest < 10 * _SMALL
+
+    @cached_property
+    def _usual(self) -> int:
+        """Decimals enough for four in five readings."""
         most = _count_decimals(self._factor * self.least, 1)
-        counts = [count for name in self.points for count in self._count_written(name, most)]
-        return small, _choose_common(counts)
+        return _choose_common([count for name in self.points for count in self._count_written(name, most)])
 
     def _count_written(self, series: str, most: int) -> list[int]:
         values = self.points[series].values
