@@ -58,7 +58,7 @@ FOLDERS = {
     "helm": ROOT / "data/helm-example",
 }
 LISTS = {"answer_lists"}
-COUNT = tries(30, 600)
+COUNT = tries(*VARIANTS)
 MOST_MB = 500
 
 
