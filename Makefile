@@ -22,7 +22,7 @@ FROM_LOCK := --require-hashes --only-binary :all: -r requirements.lock
 export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := site
-.PHONY: site serve test test-slow test-writers test-spark lint lock bench screenshots clean help
+.PHONY: site serve test test-slow environments test-writers test-spark lint lock bench screenshots clean help
 
 site: $(VENV)/.installed ## build the example report into site/
 	@$(BIN)/reportgen build
@@ -34,8 +34,12 @@ test: $(VENV)/.installed-test ## every test that takes seconds, in a real browse
 	@$(BIN)/python tests/find_chromium.py --install
 	@$(BIN)/python -m pytest -n 2 --durations 10
 
-test-slow: test-writers test-spark ## simulations, long random inputs, many kills, other plugins and themes, test-writers, test-spark
+test-slow: environments test-writers test-spark ## simulations, long random inputs, many kills, other plugins and themes, test-writers, test-spark
 	@$(BIN)/python -m pytest -n 2 --durations 10 --slow
+
+# At the same time: half of it is waiting for files.
+environments: $(VENV)/.installed-test
+	@$(MAKE) --no-print-directory --jobs 3 $(WRITERS)/.installed $(VALIDATORS)/.installed $(SPARK)/.installed
 
 test-writers: $(VENV)/.installed-test $(WRITERS)/.installed $(VALIDATORS)/.installed ## files by the real writers, read; ACCEPT=1 renews tests/data
 	@$(BIN)/python -m pytest -n 2 tests/writers $(if $(ACCEPT),--accept)
