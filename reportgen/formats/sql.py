@@ -317,7 +317,8 @@ def write_statement(frame: nw.LazyFrame[Any]) -> str:
 def fetch_named(frame: nw.LazyFrame[Any], statement: str) -> list[dict[str, Any]]:
     """Return a short result about a lazy frame, named ``measured`` in the statement, as rows by column."""
     result = frame.to_native().query("measured", statement)
-    return [dict(zip(result.columns, row, strict=True)) for row in result.fetchall()]
+    names = result.columns
+    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
 def fetch_frame(frame: nw.LazyFrame[Any]) -> Any:  # noqa: ANN401 - a frame of pandas, which few commands import
