@@ -127,12 +127,15 @@ def test_a_full_disk_leaves_the_old_hub(folder: Path) -> None:
     assert (folder / "public/r/one/large.bin").stat().st_size == 3_000_000
 
 
-def test_a_report_of_ten_gigabytes_stays_as_it_was(folder: Path) -> None:
-    """It is refused by its size, before anything of it is read."""
-    with (folder / "one/large.bin").open("wb") as file:
-        file.truncate(10_000_000_001)
+def test_a_report_that_is_too_large_stays_as_it_was(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is refused by its size alone, and one of exactly the limit is taken."""
+    write_file(folder / "one/large.bin", "x" * 90_000)
+    size = sum(map(len, files_below(folder / "one").values()))
+    monkeypatch.setattr("reportgen.hub.staging.LARGEST", size)
+    assert update(folder)[0] == 0
+    write_file(folder / "one/large.bin", "x" * 90_001)
     code, said = update(folder)
-    assert (code, "one: it has 10,000,0" in said, "bytes, more than 10 GB" in said) == (3, True, True), said
+    assert (code, f"one: it has {size + 1:,} bytes, more than 10 GB" in said) == (3, True), said
 
 
 @pytest.mark.parametrize("calls", range(8))
