@@ -263,7 +263,7 @@ class SourceSettings(Settings):
                 raise ValueError("form: runs needs metrics, as in metrics: [loss, accuracy]")
             if {*self.columns.model_dump(exclude_none=True)} - {"series", "run", "seed"}:
                 raise ValueError("form: runs has columns of series, run and seed; others are settings")
-            if self.format == "mapped" or self.series_from or self.seed_from or self.run_from:
+            if self.series_from or self.seed_from or self.run_from:
                 raise ValueError("form: runs reads a table; name runs by columns, as in {series: model}")
         return self
 

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError
-from reportgen.core.score_names import KNOWN, WrittenNumber, find_descriptions
 from reportgen.core.words import join_names
 from reportgen.formats import sql
 from reportgen.formats.files import BOM, NOT_UTF8
 from reportgen.formats.json_files import parse_object
 from reportgen.formats.layout import FileLayout, Look, Row
 from reportgen.formats.messages import limit_problems
+from reportgen.formats.tables.json_mapping import suggest_mapping
 from reportgen.formats.tables.json_path import make_json_error
 from reportgen.formats.text_files import MOST_COLUMNS
 from reportgen.settings.text import CONFLICT, find_conflict_marks
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from reportgen.formats.cells import Text
@@ -201,50 +201,14 @@ def _look_at_records(
     return Look(file, cells, exhaustive and len(sample) == count)
 
 
-def _advise_mapping(table: Any) -> str:  # noqa: ANN401 - whatever JSON holds
-    """Return the settings that map an object with a list of rows, or with scores by two names; else ""."""
-    if not isinstance(table, dict) or not table:
-        return ""
-    if all(isinstance(row, dict) and row for row in table.values()):
-        scores = [cell for row in table.values() for cell in row.values()]
-        if all(isinstance(cell, int | float) for cell in scores):
-            return _advise_totals(table)
-    for name, rows in table.items():
-        if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
-            path = f"$.{name}[*]" if name.isidentifier() else f"$[{json.dumps(name)}][*]"
-            mapped = f"format: mapped, rows: {path} and columns:"
-            return f"Say {mapped} in source.yml; a row has {join_names([*rows[0]], most=_MOST_KEYS)}"
-    return ""
-
-
-def _advise_totals(table: Mapping[str, Mapping[str, float]]) -> str:
-    """Return the settings that map the scores among numbers by two names, or nothing if none may be one."""
-    outer, inner = "series", "benchmark"
-    if any(map(KNOWN.match, table)):
-        outer, inner = inner, outer
-    numbers: dict[str, list[WrittenNumber]] = {}
-    for first, row in table.items():
-        for second, cell in row.items():
-            name = first if outer == "benchmark" else second
-            numbers.setdefault(name, []).append(WrittenNumber(cell, is_marked=False))
-    scores = [name for name in numbers if name not in find_descriptions(numbers)]
-    if not scores:
-        return ""
-    mapped = "format: mapped, form: totals, rows: $[*][*]"
-    columns = f"columns: {{{outer}: ^@, {inner}: '@', score: $}}"
-    chosen = ""
-    if len(scores) < len(numbers):
-        chosen = f", filter: {{benchmark: {json.dumps(scores, ensure_ascii=False)}}}"
-    return f"If it holds scores by model and benchmark, say {mapped}{chosen} and {columns} in source.yml"
-
-
 def build_records(content: Content, table: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - whatever JSON holds
     """Return the rows of an object of columns."""
     if not isinstance(table, dict) or not all(isinstance(column, list) for column in table.values()):
         message = "the file is neither a list of objects nor an object of lists"
-        raise content.make_error(message, _advise_mapping(table) or _ADVICE)
-    if len(table) == 1 and (advice := _advise_mapping(table)):
-        raise content.make_error(f'the file has one key, "{next(iter(table))}", with its rows', advice)
+        raise content.make_error(message, suggest_mapping(table) or _ADVICE)
+    if table and all(column and all(isinstance(cell, dict) for cell in column) for column in table.values()):
+        names = join_names([f'"{name}"' for name in table], most=_MOST_KEYS)
+        raise content.make_error(f"the file has its rows below {names}", suggest_mapping(table) or _ADVICE)
     lengths = {name: len(column) for name, column in table.items()}
     if len(set(lengths.values())) > 1:
         longest, shortest = max(lengths, key=lengths.__getitem__), min(lengths, key=lengths.__getitem__)

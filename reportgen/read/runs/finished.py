@@ -31,6 +31,7 @@ from reportgen.read.runs.names import UNNAMED, Naming, RunName
 from reportgen.read.runs.stored import UnitWriter
 from reportgen.read.tables.check import NUMBER, check_setting_names, find_wrong_cells
 from reportgen.read.tables.layout import find_column, get_series_parts, select_metrics
+from reportgen.read.tables.mapped_json import map_tables
 from reportgen.read.tables.survey import survey
 from reportgen.settings.source import Columns
 
@@ -86,6 +87,10 @@ def read_finished_runs(
     Raises a ``ReportError`` for unknown columns, cells of metrics that are no numbers, and rows of one run.
     """
     root, place = location.root, location.place
+    warnings: tuple[Diagnostic, ...] = ()
+    if settings.format == "mapped":
+        tables = map_tables(location, settings, files, hashed, cache)
+        files, settings, warnings = tables.files, tables.settings, tables.warnings
     found = survey(root, files, settings, place)
     check_setting_names(found, settings, place)  # refuses metrics that no column has
     columns = _find_columns(found.layout, settings)
@@ -101,7 +106,7 @@ def read_finished_runs(
     surveyed = survey_runs(runs, cache)
     configs = ({n: t for n, t in one.items() if n not in columns.names} for one in surveyed.layout.settings)
     layout = replace(surveyed.layout, settings=tuple(configs), numbers=columns.numbers)
-    surveyed = replace(surveyed, layout=layout, warnings=found.warnings)
+    surveyed = replace(surveyed, layout=layout, warnings=(*warnings, *found.warnings))
     return runs, check_setting_names(surveyed, settings, place)
 
 

@@ -1,0 +1,148 @@
+"""The keys of ``source.yml`` that map a JSON file which is no table, from the keys that it has."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
+
+from reportgen.core.score_names import KNOWN, WrittenNumber, find_descriptions, is_result
+from reportgen.core.words import join_names
+from reportgen.formats.layout import ROLE_NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_MOST_KEYS: Final = 8
+_MOST_FIELDS: Final = 40
+_DEEPEST: Final = 6
+_PLAIN: Final = re.compile(r"[\w.$^]+")
+
+
+class _Leaf(Struct, frozen=True):
+    """A single value in a row: its last key, its path, and whether it is a number."""
+
+    name: str
+    path: str
+    is_number: bool
+
+
+class _Rows(Struct, frozen=True):
+    """Where rows are, the first of them, what stands around it, and the path to what names each."""
+
+    path: str
+    first: Mapping[str, Any]
+    around: Mapping[str, Any]
+    key: str = ""
+
+
+def suggest_mapping(document: Any) -> str:  # noqa: ANN401 - whatever JSON holds
+    """Return the next step for JSON that is no table, with the keys that map it; "" if none are known."""
+    if not isinstance(document, dict) or not document:
+        return ""
+    if totals := _suggest_totals(document):
+        return totals
+    rows = _find_rows(document)
+    if rows is None:
+        return ""
+    leaves = [*_list_leaves(rows.first, "$"), *_list_leaves(rows.around, "^", depth=_DEEPEST)]
+    keys = _map_leaves(leaves, rows)
+    if keys and len(leaves) <= _MOST_FIELDS:
+        return f"Say {keys} in source.yml, or leave the file out with files:"
+    names = join_names([*rows.first], most=_MOST_KEYS)
+    mapped = f"format: mapped, rows: {rows.path} and columns:"
+    return "" if rows.first is document else f"Say {mapped} in source.yml; a row has {names}"
+
+
+def _find_rows(document: Mapping[str, Any]) -> _Rows | None:
+    """Find the rows: lists of objects below names, objects below names with the same keys, or the file."""
+    lists = {name: rows for name, rows in document.items() if _is_list_of_objects(rows)}
+    if lists:
+        name, rows = next(iter(lists.items()))
+        if len(lists) == len(document) > 1:
+            return _Rows("$[*][*]", rows[0], {}, "^@")
+        return _Rows(f"{_join('$', name)}[*]", rows[0], document)
+    objects = [one for one in document.values() if isinstance(one, dict) and one]
+    if not objects:
+        return None
+    if len(objects) == len(document) > 1 and all({*one} == {*objects[0]} for one in objects):
+        return _Rows("$[*]", objects[0], {}, "@")
+    return _Rows("$", document, {})
+
+
+def _is_list_of_objects(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(row, dict) and row for row in value)
+
+
+def _list_leaves(item: Mapping[str, Any], path: str, depth: int = 0) -> Iterator[_Leaf]:
+    for name, value in item.items():
+        below = _join(path, name)
+        if isinstance(value, dict) and depth < _DEEPEST:
+            yield from _list_leaves(value, below, depth + 1)
+        elif isinstance(value, str | int | float):
+            yield _Leaf(name, below, isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def _join(path: str, name: str) -> str:
+    return f"{path}.{name}" if name.isidentifier() else f"{path}[{json.dumps(name, ensure_ascii=False)}]"
+
+
+def _map_leaves(leaves: list[_Leaf], rows: _Rows) -> str:
+    """Return the keys for measurements at steps, or for finished runs with a usual metric; "" for others."""
+    columns = {"series": rows.key} if rows.key else {}
+    for role in ("series", "run", "seed", "step"):
+        named = {leaf.name.casefold(): leaf.path for leaf in reversed(leaves)}
+        if found := next((named[name] for name in ROLE_NAMES[role] if name in named), ""):
+            columns.setdefault(role, found)
+    names: dict[str, str] = {}
+    for leaf in leaves:
+        if leaf.path not in columns.values():
+            # Of two equal names the second one is named by its whole path.
+            names[leaf.path.lstrip("$^.") if leaf.name in names else leaf.name] = leaf.path
+    numbers = {leaf.path for leaf in leaves if leaf.is_number}
+    metrics = [name for name, path in names.items() if path in numbers and is_result(name.rpartition(".")[2])]
+    if "step" in columns and rows.path != "$":
+        fields = {name: path for name, path in names.items() if path in numbers}
+        parts = [f"rows: {rows.path}", _write("columns", columns), _write("fields", fields)]
+        return f"format: mapped, {join_names(parts)}" if fields else ""
+    if not metrics or "step" in columns:
+        return ""
+    listed = ", ".join(map(_quote, metrics))
+    parts = [f"rows: {rows.path}", *([_write("columns", columns)] if columns else [])]
+    parts += [_write("fields", names), f"metrics: [{listed}]"]
+    return f"format: mapped, form: runs, {join_names(parts)}"
+
+
+def _write(key: str, items: Mapping[str, str]) -> str:
+    return f"{key}: {{{', '.join(f'{_quote(name)}: {_quote(path)}' for name, path in items.items())}}}"
+
+
+def _quote(text: str) -> str:
+    return text if _PLAIN.fullmatch(text) else json.dumps(text, ensure_ascii=False)
+
+
+def _suggest_totals(table: Mapping[str, Any]) -> str:
+    """Return the keys that map the scores among numbers by two names; "" if there are none."""
+    if not all(isinstance(row, dict) and row for row in table.values()):
+        return ""
+    if not all(isinstance(cell, int | float) for row in table.values() for cell in row.values()):
+        return ""
+    outer, inner = "series", "benchmark"
+    if any(map(KNOWN.match, table)):
+        outer, inner = inner, outer
+    numbers: dict[str, list[WrittenNumber]] = {}
+    for first, row in table.items():
+        for second, cell in row.items():
+            name = first if outer == "benchmark" else second
+            numbers.setdefault(name, []).append(WrittenNumber(cell, is_marked=False))
+    scores = [name for name in numbers if name not in find_descriptions(numbers)]
+    if not scores:
+        return ""
+    mapped = "format: mapped, form: totals, rows: $[*][*]"
+    columns = f"columns: {{{outer}: ^@, {inner}: '@', score: $}}"
+    chosen = ""
+    if len(scores) < len(numbers):
+        chosen = f", filter: {{benchmark: {json.dumps(scores, ensure_ascii=False)}}}"
+    return f"If it holds scores by model and benchmark, say {mapped}{chosen} and {columns} in source.yml"
