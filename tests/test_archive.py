@@ -151,7 +151,7 @@ def test_a_built_site_is_not_built_again(copy: Path, monkeypatch: pytest.MonkeyP
     assert target.read_bytes() == first
 
 
-@pytest.mark.parametrize("times", [0, 1, 2])
+@pytest.mark.parametrize("times", slow_after(2, [1, 2, 0]))
 def test_a_file_that_changes_while_it_is_packed(
     copy: Path, monkeypatch: pytest.MonkeyPatch, times: int
 ) -> None:
