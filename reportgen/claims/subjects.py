@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from reportgen.claims.vocabulary import Argument
     from reportgen.core.comparisons import Comparison, RankGroup, RankRange, Score
-    from reportgen.core.model import Curve, CurveSet
+    from reportgen.core.model import Curve, CurveSet, FloatArray
     from reportgen.core.statements import Fact, Scale
 
 
@@ -201,6 +201,11 @@ class CurveSubject(Struct, frozen=True, eq=False, dict=True):
     def _compared(self) -> dict[tuple[str, str], Comparison]:
         return compare_pairs(tuple(self._curves.values()), self.scale, self.curve_set.level)
 
+    @cached_property
+    def _differences(self) -> dict[tuple[str, str], tuple[FloatArray, FloatArray]]:
+        """Steps and differences of the pairs that facts are about."""
+        return {}
+
     def fact(self, name: str, arguments: tuple[Argument, ...]) -> Fact:
         """Return a fact of the vocabulary; see ``Subject``."""
         question, numbers = make_question(name, arguments, self)
@@ -308,11 +313,14 @@ class CurveSubject(Struct, frozen=True, eq=False, dict=True):
             same = one.difference is not None and math.isclose(apart, value, rel_tol=_SAME, abs_tol=slack)
             low, high = (one.low, one.high) if self.curve_set.band in INTERVALS and same else (None, None)
             return replace(question, value=value, step=step, low=low, high=high, n=one.shared)
-        steps, difference = compute_differences(a, b)
+        pair = a.series, b.series
+        if pair not in self._differences:
+            self._differences[pair] = compute_differences(a, b)
+        steps, difference = self._differences[pair]
         if not steps.size:
             return replace(question, reason=f"{a.series} and {b.series} share no step")
         if question.name == "crossings":
-            crossed = find_crossings(a, b).tolist()
+            crossed = find_crossings(steps, difference).tolist()
             if len(crossed) == 1:
                 return replace(question, value=1.0, step=crossed[0])
             ends = crossed or steps.tolist()

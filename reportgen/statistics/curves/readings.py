@@ -178,13 +178,12 @@ def compute_gap(a: Curve, b: Curve, step: float) -> float | None:
     return float(_subtract(np.array([first]), np.array([second]))[0])
 
 
-def find_crossings(a: Curve, b: Curve) -> FloatArray:
-    """Return the steps, interpolated, at which two curves cross: those at which a minus b changes sign.
+def find_crossings(steps: FloatArray, difference: FloatArray) -> FloatArray:
+    """Return the steps, interpolated, at which two curves cross: their difference changes sign.
 
     Touching, parting after a common start or meeting at the end is not crossing. If the curves coincide in
     between, it is the first step at which they do.
     """
-    steps, difference = compute_differences(a, b)
     signed = np.flatnonzero(difference)
     signs = np.sign(difference[signed])
     turns = np.flatnonzero(signs[1:] != signs[:-1])
