@@ -352,11 +352,9 @@ def _make_score_requests(
             requests.append(_make_score_request(source, part, whole, better=better))
     if block.kind == "comparison" and len(requests) == 1 and sources[0].kind == "totals":
         message = f'"{sources[0].name}" holds totals only, and without problems nothing can be paired'
-        raise ReportError(
-            Diagnostic(
-                block.location, message, "Write a scores block, or put several benchmarks side by side"
-            )
-        )
+        step = "Write a scores block, or put several benchmarks side by side"
+        step += ", as benchmarks: all does" if len(list_parts(sources[0])) > 1 else ""
+        raise ReportError(Diagnostic(block.location, message, step))
     return tuple(requests)
 
 
@@ -400,12 +398,14 @@ def _choose_parts(
     """Return values of the source's benchmark column, or None if it has none."""
     names = (settings.benchmark,) if settings.benchmark else ()
     if isinstance(settings, ComparisonSettings):
-        names = tuple(dict.fromkeys((*names, *settings.benchmarks)))
+        names = tuple(dict.fromkeys((*names, *settings.named_benchmarks)))
     unknown = [(name, one) for one in list_parts(source) for name in names if name not in one.benchmarks]
     if unknown:
         raise ReportError(*(_explain_part(block.location, *pair) for pair in unknown))
     if names:
         return names
+    if isinstance(settings, ComparisonSettings) and settings.benchmarks == "all" and source.parts:
+        return tuple(dict.fromkeys(name for one in list_parts(source) for name in one.benchmarks))
     if not source.benchmarks or default is not None:
         return (default,)
     if len(source.benchmarks) == 1 or isinstance(settings, ComparisonSettings):

@@ -204,7 +204,7 @@ def read_outcomes(
         )
 
     plan = partial(plan_outcomes, project_root, benchmark=benchmark, where=where or {}, by=by)
-    planned = _plan_parts(source, series, plan)
+    planned = _plan_parts(source, series, plan, benchmark)
     queries = [query for _, query in planned]
     _check_clusters(source, queries)
     renames, found = _join_groups([(part, query.find_groups(project_root)) for part, query in planned])
@@ -270,6 +270,7 @@ class JoinedTotals:
             self._source,
             series,
             lambda part, own: self._tables[part.name].get_scores(benchmark, own, where),
+            benchmark,
         )
         return tuple(
             _divide(
@@ -365,8 +366,12 @@ def _plan_parts(
     source: Source,
     series: tuple[str, ...] | None,
     plan: Callable[[Source, tuple[str, ...] | None], _Planned],
+    benchmark: str | None = None,
 ) -> list[tuple[SourcePart, _Planned]]:
-    """Plan the rows of each source that has one of the series; its problems are reported at the block."""
+    """Plan the rows of each source that has one of the series; its problems are reported at the block.
+
+    A ``benchmark`` that not every source has is read from those that have it.
+    """
     known = list_joined_series(source)
     if unknown := list(report_missing_series(source, known, series)):
         raise ReportError(*unknown)
@@ -375,7 +380,7 @@ def _plan_parts(
     problems = Diagnostics()
     for part in source.parts:
         own = None if series is None else tuple(old for old, new in part.names.items() if new in chosen)
-        if own != ():
+        if own != () and (benchmark is None or benchmark in (part.source.benchmarks or (benchmark,))):
             moved = (part.source.location, source.location, *name_settings(part.source))
             with problems.collecting(), relocate_errors(*moved):
                 planned.append((part, plan(part.source, own)))

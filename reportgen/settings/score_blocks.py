@@ -96,12 +96,20 @@ class ComparisonSettings(ComparedSettings):
     sources: tuple[Name, ...] = Field(
         (), description="Several sources, each of them a benchmark; instead of source."
     )
-    benchmarks: tuple[Name, ...] = Field(
-        (), description="These benchmarks of the source, side by side; all if it has several."
+    benchmarks: Literal["all", "shared"] | tuple[Name, ...] = Field(
+        "shared",
+        description="These benchmarks of the source, side by side. Of several sources under source: shared, "
+        "those that each has, or all.",
     )
+    average: bool = Field(default=True, description="Whether there is a column of the average.")
     baseline: Name | None = Field(
         None, description="The series that the others are compared with; the benchmark's if left out."
     )
+
+    @property
+    def named_benchmarks(self) -> tuple[str, ...]:
+        """The benchmarks that the block names."""
+        return () if isinstance(self.benchmarks, str) else self.benchmarks
 
     def list_sources(self) -> tuple[str, ...]:
         """See ``BlockSettings``."""

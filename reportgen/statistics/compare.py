@@ -213,6 +213,7 @@ def compare_benchmarks(
     known_parts: Mapping[str, Sequence[str]] | None = None,
     baseline: str | None = None,
     guess: bool = True,
+    average: bool = True,
     **options: Unpack[FamilyOptions],
 ) -> AcrossBenchmarks:
     """Score every series on every benchmark, with the macro average, and compare each with the baseline.
@@ -222,36 +223,37 @@ def compare_benchmarks(
     (``compute_macro_score``). ``parts`` holds problem scores by benchmark, ``given`` totals
     (``score_totals``). What is a mean over other benchmarks (``find_composites``), as ``known_parts`` say or
     the scores show, or repeats their problems (``find_repeats``) is in no average, and neither is what may be
-    a total (``guess_totals``) if ``guess``. There is no average if ranges of scores differ or are not known.
+    a total (``guess_totals``) if ``guess``. There is none, and no test of it, without ``average`` or if
+    ranges of scores differ or are not known.
     Raises a ScoresError if no benchmark has the baseline.
     """
     family = _Family(metric, k, **options)
     table = family.tabulate(parts, given or {})
     composites = _list_composites(table, parts, known_parts or {}, guess=guess)
-    no_average = _compare_ranges({name: part for name, part in parts.items() if name not in composites})
+    others = {name: part for name, part in parts.items() if name not in composites}
+    no_average = _compare_ranges(others) if average else "it is left out"
     series = tuple(next(iter(table.values()), ()))
     if baseline not in {None, *series}:
-        step = f"There are {', '.join(series)}"
-        raise ScoresError(f"there is no series {baseline} to compare with", step)
+        raise ScoresError(f"there is no series {baseline} to compare with", f"There are {', '.join(series)}")
     paired = {
         name: (part, [(other, baseline) for other in part.series if other != baseline])
         for name, part in parts.items()
         if baseline is not None and part.problems and baseline in part.series
     }
-    averaged = [(name, baseline) for name in series if baseline not in {None, name}]
     single = tuple(name for name in table if name not in composites)
     is_paired = tuple(name for name in paired if name in single) == single
-    averaged = averaged if is_paired and not no_average else []
+    tested = series if is_paired and not no_average else ()
+    averaged = [(name, baseline) for name in tested if baseline not in {None, name}]
     comparisons = family.compare(paired, averaged, over=single)
 
     cells, averages = [], []
     for name in series:
         column = [(benchmark, scores[name]) for benchmark, scores in table.items()]
-        average = compute_macro_score(name, [one for one in column if one[0] in single], family.level)
-        if no_average:
-            average = make_missing_score(name, family.level, f"no average: {no_average}")
+        macro = make_missing_score(name, family.level, f"no average: {no_average}")
+        if not no_average:
+            macro = compute_macro_score(name, [one for one in column if one[0] in single], family.level)
         cells.append(tuple(_make_cell(*one, baseline, comparisons) for one in column))
-        averages.append(_make_cell(None, average, baseline, comparisons))
+        averages.append(_make_cell(None, macro, baseline, comparisons))
     return AcrossBenchmarks(series, tuple(table), tuple(cells), tuple(averages), baseline, composites)
 
 

@@ -15,6 +15,7 @@ from reportgen.core.words import join_names
 from reportgen.draft.blocks.draw_inputs import SeriesColours, check_colours, list_cautions, make_curve_context
 from reportgen.draft.blocks.measures import draw_distribution_block, draw_scatter_block
 from reportgen.draft.blocks.observations import draw_observations, mark_points
+from reportgen.draft.blocks.results import place_score_errors
 from reportgen.draft.blocks.sweeps import draw_sweep_block
 from reportgen.draft.blocks.tables import draw_runs_table, draw_table
 from reportgen.figures.author_charts import draw_author_figure
@@ -37,6 +38,7 @@ from reportgen.figures.style import fix_slots
 from reportgen.narrative.requests import list_joined
 from reportgen.settings.base import PALETTE, name_joined
 from reportgen.settings.loading import load_block
+from reportgen.settings.score_blocks import ComparisonSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -204,8 +206,12 @@ def _draw_panels(planned: PlannedBlock, settings: PanelsSettings, inputs: DrawIn
 
 
 def _draw_scores(planned: PlannedBlock, settings: OutcomeSettings, inputs: DrawInputs) -> Figure | Stack:
-    from reportgen.draft.blocks.scores import draw_score_block  # noqa: PLC0415 - only where there are scores
+    from reportgen.draft.blocks.across import draw_benchmarks  # noqa: PLC0415 - only where there are scores
+    from reportgen.draft.blocks.scores import draw_score_block  # noqa: PLC0415 - as above
 
+    if isinstance(settings, ComparisonSettings) and len(planned.outcomes) > 1:
+        with place_score_errors(planned.block.location):
+            return draw_benchmarks(planned, settings, inputs)
     return draw_score_block(planned, settings, inputs)
 
 

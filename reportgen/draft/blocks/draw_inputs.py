@@ -147,17 +147,20 @@ _REPEAT: Final = {
 }
 
 
-def list_notes(source: Source) -> tuple[str, ...]:
+def list_notes(source: Source, *, shows_all: bool = False) -> tuple[str, ...]:
     """List sentences about a source for the readers of its figures.
 
     They are the build's warnings without next steps and without those that concern only settings. Files are
     named by their paths below the source. A frozen source starts with the notes from when it was frozen.
-    Of sources shown together they are those of each.
+    Of sources shown together they are those of each, and which benchmarks are left out unless a block
+    ``shows_all``.
     """
     if source.parts:
         benchmarks = (name for part in source.parts for name in part.source.benchmarks)
         rest = [name for name in dict.fromkeys(benchmarks) if name not in source.benchmarks]
-        omitted = f"Not in every source, and left out: {join_names(rest, most=_MOST_PLACES)}." if rest else ""
+        omitted = ""
+        if rest and not shows_all:
+            omitted = f"Not in every source, and left out: {join_names(rest, most=_MOST_PLACES)}."
         notes = [note for part in source.parts for note in list_notes(part.source)]
         return tuple(dict.fromkeys(filter(None, (*notes, omitted))))
     location = PurePosixPath(source.location.file)

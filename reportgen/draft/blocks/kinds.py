@@ -189,7 +189,7 @@ def warn_totals(planned: PlannedBlock, inputs: DrawInputs) -> Iterator[Diagnosti
     settings, sources = planned.block.settings, inputs.sources
     totals = {one.benchmark: one for one in planned.outcomes if sources[one.source].kind == "totals"}
     names = [name for name in totals if name]
-    if not isinstance(settings, ComparisonSettings) or settings.benchmarks or not find_families(names):
+    if not isinstance(settings, ComparisonSettings) or settings.named_benchmarks or not find_families(names):
         return
 
     def find() -> dict[str, tuple[str, ...]]:

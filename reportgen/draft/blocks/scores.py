@@ -34,17 +34,13 @@ if TYPE_CHECKING:
 
     from reportgen.core.cache import CachedText
     from reportgen.core.comparisons import (
-        AcrossBenchmarks,
-        BenchmarkCell,
         OutcomeNotes,
-        Power,
         ProblemScores,
         Score,
     )
     from reportgen.core.model import BenchmarkResult, ScoreRequest, Stack
     from reportgen.draft.blocks.draw_inputs import DrawInputs
     from reportgen.draft.blocks.plan import PlannedBlock
-    from reportgen.draft.blocks.results import ResultsStore
     from reportgen.figures.plot import BenchmarkScores
     from reportgen.figures.scores.samples import SampleSource
     from reportgen.settings.inputs import Page, Source
@@ -68,8 +64,12 @@ def make_score_context(
     *,
     benchmark: Benchmark | None = None,
     slots: Mapping[str, int] | None = None,
+    shows_all: bool = False,
 ) -> ScoreContext:
-    """Make the context of scores; ``benchmark`` is the page's. Text and tables need no slots."""
+    """Make the context of scores; ``benchmark`` is the page's. Text and tables need no slots.
+
+    ``shows_all`` is whether benchmarks that only some of several sources have are shown, too.
+    """
     name = ""  # for totals, which are named by their metric
     if source.kind == "outcomes":
         from reportgen.read import get_score_names  # noqa: PLC0415 - imports the database
@@ -86,7 +86,11 @@ def make_score_context(
         highest=scores.highest,
         protocol=tuple(_list_protocols(source, scores, name)),
         score_name=name,
-        notes=(*filter(None, [describe_filter(dict(request.where))]), *scores.grouped, *list_notes(source)),
+        notes=(
+            *filter(None, [describe_filter(dict(request.where))]),
+            *scores.grouped,
+            *list_notes(source, shows_all=shows_all),
+        ),
     )
 
 
@@ -120,14 +124,14 @@ def to_json_values(value: Any) -> Any:  # noqa: ANN401 - any of the frozen resul
     return json.loads(encode_json(to_builtins(value)))
 
 
-def _collect_score(score: Score) -> dict[str, Any]:
+def collect_score(score: Score) -> dict[str, Any]:
     """Convert a score, with None for ``problems`` if a reported score does not give their number."""
     numbers: dict[str, Any] = to_json_values(score)
     unknown = not score.problems and score.samples is None and score.estimate is not None
     return {**numbers, "problems": None} if unknown else numbers
 
 
-def _describe_measurement(notes: OutcomeNotes, context: ScoreContext) -> dict[str, Any]:
+def describe_measurement(notes: OutcomeNotes, context: ScoreContext) -> dict[str, Any]:
     """Collect irregularities in the outcomes, and how each series was measured."""
     found = {name: own for name, own in to_json_values(notes).items() if own or name != "partial"}
     found["lacking"] = found.pop("incomplete")  # its name in ``report.json``
@@ -160,7 +164,7 @@ class _ScoreBlock(Struct, frozen=True):
     def draw_comparison(self, settings: ComparisonSettings) -> tuple[Stack, dict[str, Any]]:
         from reportgen.figures.scores.comparison import draw_comparison  # noqa: PLC0415
 
-        _check_series(settings.baseline, self.problems.series, self.context.place)
+        check_series(settings.baseline, self.problems.series, self.context.place)
         scored = self.inputs.answers.score_benchmark(self.request)
         return draw_comparison(self.id, settings, scored, self.context), {
             **_collect_scores(scored),
@@ -257,8 +261,6 @@ def draw_score_block(planned: PlannedBlock, settings: OutcomeSettings, inputs: D
     benchmark, place = planned.page.front_matter.benchmark, planned.block.location
     whole: Any = fill_defaults(settings, benchmark)
     with place_score_errors(place):
-        if len(planned.outcomes) > 1:
-            return _draw_across(planned, whole, inputs)
         (request,) = planned.outcomes
         scores, source = inputs.answers.get_problem_scores(request), inputs.sources[request.source]
         context = make_score_context(
@@ -272,7 +274,7 @@ def draw_score_block(planned: PlannedBlock, settings: OutcomeSettings, inputs: D
             block = replace(block, context=replace(context, notes=(f"{apart}.", *context.notes)))
         drawn, numbers = _DRAWERS[planned.block.kind](block, whole)
         numbers |= {"benchmark": context.benchmark, "higher_is_better": context.higher_is_better}
-        numbers |= _describe_measurement(scores.notes, context)
+        numbers |= describe_measurement(scores.notes, context)
         if isinstance(drawn, Figure):
             return replace(drawn, numbers_data=numbers)
         return replace(drawn, numbers=numbers)
@@ -327,120 +329,14 @@ def _collect_scores(scored: BenchmarkScores) -> dict[str, Any]:
         for one in scored.ranks
     }
     scores = [
-        {**_collect_score(one), "group": group.get(one.series), "rank": ranks.get(one.series)}
+        {**collect_score(one), "group": group.get(one.series), "rank": ranks.get(one.series)}
         for one in scored.scores
     ]
     return {"scores": scores}
 
 
-def _draw_across(planned: PlannedBlock, settings: ComparisonSettings, inputs: DrawInputs) -> Stack:
-    """Draw several benchmarks side by side."""
-    from reportgen.figures.scores.across import draw_across  # noqa: PLC0415
-    from reportgen.statistics.compare import compare_benchmarks  # noqa: PLC0415
-
-    place, benchmark = planned.block.location, planned.page.front_matter.benchmark
-    answers, sources, slots = inputs.answers, inputs.sources, inputs.colours.slots
-    # Add the source to the name if two benchmarks have the same name.
-    named = [(name_benchmark(one, sources[one.source], benchmark), one) for one in planned.outcomes]
-    names = [name for name, _ in named]
-    requests = {n if names.count(n) == 1 else f"{n} ({one.source})": one for n, one in named}
-    parts = {name: answers.get_problem_scores(request) for name, request in requests.items()}
-    contexts = {
-        n: make_score_context(place, one, parts[n], sources[one.source], benchmark=benchmark, slots=slots)
-        for n, one in requests.items()
-    }
-    _check_series(settings.baseline, [name for part in parts.values() for name in part.series], place)
-    given = {name: answers.get_scores(one) for name, one in requests.items() if not parts[name].problems}
-    lower = [name for name, request in requests.items() if not request.higher_is_better]
-    if lower and len(lower) < len(requests):
-        higher = [name for name in requests if name not in lower]
-        said = f"lower is better on {quote_names(lower)}, and higher on {quote_names(higher)}"
-        raise ScoresError(f"{said}: they have no average", "Give each a block of its own with benchmarks:")
-    across = compare_benchmarks(
-        parts,
-        *split_metric(settings.metric),
-        given=given,
-        known_parts=_get_known_parts(requests, sources),
-        baseline=settings.baseline,
-        guess=not settings.benchmarks,
-        level=settings.level,
-        higher_is_better=not lower,
-        blocks=planned.outcomes[0].family_blocks,
-    )
-    powers = _estimate_powers(across, requests, parts, answers, tested=settings.baseline is not None)
-    whole = _combine_contexts(list(contexts.values()))
-    found = {name: part.notes for name, part in parts.items()}
-    drawn = draw_across(planned.block.id, settings, across, powers, contexts, whole, found=found)
-    benchmarks = {name: _describe_measurement(found[name], context) for name, context in contexts.items()}
-    return replace(drawn, numbers=_collect_across(across, benchmarks, powers))
-
-
-def _get_known_parts(
-    requests: Mapping[str, ScoreRequest], sources: Mapping[str, Source]
-) -> dict[str, tuple[str, ...]]:
-    """Return the parts of benchmarks that are means over others by their harness, by the names shown."""
-    from reportgen.read import get_benchmark_parts  # noqa: PLC0415 - imports the database
-
-    known = {name: get_benchmark_parts(sources[one.source]) for name, one in requests.items()}
-    return {name: known[name].get(one.benchmark or "", ()) for name, one in requests.items()}
-
-
-def _estimate_powers(
-    across: AcrossBenchmarks,
-    requests: Mapping[str, ScoreRequest],
-    parts: Mapping[str, ProblemScores],
-    answers: ResultsStore,
-    *,
-    tested: bool,
-) -> dict[str, Power]:
-    """Estimate the power of each benchmark, without that of a family if nothing is tested together."""
-    from reportgen.statistics.power import estimate_power, find_half_step  # noqa: PLC0415
-
-    powers = {}
-    for column, (name, request) in enumerate(requests.items()):
-        against = [one for row in across.cells if (one := row[column].against) is not None]
-        if against:
-            powers[name] = estimate_power(against, find_half_step(parts[name], request.metric))
-        elif not tested and (power := answers.score_benchmark(request).power):
-            powers[name] = replace(power, family_difference=None, family_half=None)
-    return powers
-
-
-def _collect_across(
-    across: AcrossBenchmarks, measured: Mapping[str, Mapping[str, Any]], powers: Mapping[str, Power]
-) -> dict[str, Any]:
-    """Collect how each benchmark was measured, every cell by series and benchmark, and the macro averages."""
-
-    def collect_cell(cell: BenchmarkCell) -> dict[str, Any]:
-        return {**to_json_values(cell), "score": _collect_score(cell.score)}
-
-    series, macro = {}, {}
-    for name, cells, average in zip(across.series, across.cells, across.macro, strict=True):
-        series[name] = {at: collect_cell(cell) for at, cell in zip(across.benchmarks, cells, strict=True)}
-        macro[name] = collect_cell(average)
-    benchmarks = {
-        name: {**own, "power": to_json_values(powers[name]) if name in powers else None}
-        for name, own in measured.items()
-    }
-    return {"benchmarks": benchmarks, "baseline": across.baseline, "series": series, "macro": macro}
-
-
-def _combine_contexts(contexts: Sequence[ScoreContext]) -> ScoreContext:
-    """Combine the contexts of several benchmarks, without protocols, which stay with each benchmark."""
-    names = {one.score_name for one in contexts}
-    cautions = dict.fromkeys(one.approximate for one in contexts if one.approximate)
-    return replace(
-        contexts[0],
-        source=", ".join(dict.fromkeys(one.source for one in contexts)),
-        benchmark="",
-        approximate="; ".join(cautions) or None,
-        protocol=(),
-        score_name=names.pop() if len(names) == 1 else "",
-        notes=tuple(dict.fromkeys(note for one in contexts for note in one.notes)),
-    )
-
-
-def _check_series(name: str | None, series: Iterable[str], place: SourceLocation) -> None:
+def check_series(name: str | None, series: Iterable[str], place: SourceLocation) -> None:
+    """Refuse a series that none of the data have."""
     known = tuple(dict.fromkeys(series))
     if name is not None and name not in known:
         said = f'there is no series "{name}" in these outcomes'

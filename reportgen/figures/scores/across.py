@@ -84,7 +84,8 @@ def draw_across(  # noqa: PLR0917 - the block's id and settings, then what it sh
     sentences = (settings.caption or "", *_list_composites(across), *cautions, *notes)
     how = [*power, *_list_methods(across, powers, contexts, scales)]
     against = f"compared with {across.baseline}" if across.baseline else "no baseline to compare with"
-    answer, table = _write_answer(across, order, context), _build_table(block_id, across, order, scales)
+    answer = _write_answer(across, order, context, average=settings.average)
+    table = _build_table(block_id, across, order, scales, average=settings.average)
     return Stack(
         id=block_id,
         title=settings.title or f"{format_count(len(across.benchmarks), 'benchmark')} side by side",
@@ -144,23 +145,15 @@ def _describe_benchmarks(
     return power, cautions
 
 
-def _write_answer(across: AcrossBenchmarks, order: list[int], context: ScoreContext) -> str:
+def _write_answer(across: AcrossBenchmarks, order: list[int], context: ScoreContext, *, average: bool) -> str:
     """Return which series beat the baseline on average or by benchmark, or which has the best average."""
     if across.baseline is None:
-        best = across.macro[order[0]].score if order else None
-        if best is None or best.estimate is None:
-            whole = [all(cell.score.estimate for cell in row) for row in across.cells]
-            missing = "No series has a score on every benchmark, so there is no average."
-            return f"There is {across.macro[whole.index(True)].score.reason}." if any(whole) else missing
-        leads = f"{best.series} has the best average: {format_score_estimate(best, context)}."
-        if _has_totals_only(across):
-            return f"{leads} Totals are not tested: the problems behind them are not known."
-        return f"{leads} Without a baseline nothing is tested: name one to see which differences are real."
+        return _write_best(across, order, context, average=average)
     baseline = f"{across.baseline}, the baseline"
     on_average = [pair for pair in (across.macro[place].against for place in order) if pair is not None]
     if on_average:
-        average = across.macro[across.series.index(across.baseline)].score
-        introduced = f"{baseline}, on average ({format_score_estimate(average, context)})"
+        own = across.macro[across.series.index(across.baseline)].score
+        introduced = f"{baseline}, on average ({format_score_estimate(own, context)})"
         return write_answer(on_average, introduced, context)
     verdicts = []
     for column, name in enumerate(across.benchmarks):
@@ -169,7 +162,23 @@ def _write_answer(across: AcrossBenchmarks, order: list[int], context: ScoreCont
             verdicts.append(f"{name}: {describe_verdicts(compared)}.")
     if not verdicts:
         return f"Nothing can be compared with {baseline}: see the reasons in the table."
-    return f"Against {baseline}, whose average cannot be compared. {' '.join(verdicts)}"
+    reason = ", whose average cannot be compared. " if average else ": "
+    return f"Against {baseline}{reason}{' '.join(verdicts)}"
+
+
+def _write_best(across: AcrossBenchmarks, order: list[int], context: ScoreContext, *, average: bool) -> str:
+    """Return which series has the best average, if there is one, and that nothing is tested."""
+    untested = "Without a baseline nothing is tested: name one to see which differences are real."
+    if _has_totals_only(across):
+        untested = "Totals are not tested: the problems behind them are not known."
+    if not average:
+        return untested
+    best = across.macro[order[0]].score if order else None
+    if best is None or best.estimate is None:
+        whole = [all(cell.score.estimate for cell in row) for row in across.cells]
+        missing = "No series has a score on every benchmark, so there is no average."
+        return f"There is {across.macro[whole.index(True)].score.reason}." if any(whole) else missing
+    return f"{best.series} has the best average: {format_score_estimate(best, context)}. {untested}"
 
 
 def _has_totals_only(across: AcrossBenchmarks) -> bool:
@@ -179,20 +188,25 @@ def _has_totals_only(across: AcrossBenchmarks) -> bool:
 
 
 def _build_table(
-    block_id: str, across: AcrossBenchmarks, order: list[int], scales: Sequence[ScoreContext]
+    block_id: str,
+    across: AcrossBenchmarks,
+    order: list[int],
+    scales: Sequence[ScoreContext],
+    *,
+    average: bool,
 ) -> ResultTable:
+    first = 0 if average else 1
     against = "; then verdict, difference, interval and adjusted p" if across.baseline else ""
+    table = [(place, (across.macro[place], *across.cells[place])[first:]) for place in order]
     rows = tuple(
-        (
-            Cell(across.series[place]),
-            *map(partial(_build_cell, across), (across.macro[place], *across.cells[place]), scales),
-        )
-        for place in order
+        (Cell(across.series[place]), *map(partial(_build_cell, across), cells, scales[first:]))
+        for place, cells in table
     )
     # All numbers of the table, the average first; unknown ones are empty.
     columns = ((AVERAGE, across.macro), *zip(across.benchmarks, zip(*across.cells, strict=True), strict=True))
+    way = "descending" if scales[0].higher_is_better else "ascending"
     records = []
-    for benchmark, cells in columns:
+    for benchmark, cells in columns[first:]:
         for cell in cells:
             score, pair = cell.score, cell.against
             fields = list_pair_fields(pair) if pair else (None,) * len(PAIR_COLUMNS)
@@ -202,11 +216,11 @@ def _build_table(
     return ResultTable(
         id=f"{block_id}-table",
         title=f"Score and interval{against}",
-        header=("series", AVERAGE, *across.benchmarks),
+        header=("series", *(AVERAGE, *across.benchmarks)[first:]),
         rows=rows,
-        caption="Best average first.",
+        caption="Best average first." if average else "",
         csv=write_table_csv(_CSV_COLUMNS, records),
-        sorted_by=(AVERAGE, "descending" if scales[0].higher_is_better else "ascending"),
+        sorted_by=(AVERAGE, way) if average else ("", ""),
     )
 
 
