@@ -89,11 +89,11 @@ def read_unit(form: str, file: Path) -> Any:  # noqa: ANN401 - of its kind
 CHANGED = [
     ("answer_lists", "a.json", '"answers"', "there are no records in the file"),
     ("lm_eval", "m/results_2026-01-01T10-00-00.000000.json", "[]", "object is expected, and it holds a list"),
-    ("helm", "a/notes.json", "{}", "a run of HELM has a .*, and none of them is there"),
+    ("helm", "a/notes.json", "{}", "there is no run_spec.json, which names model and benchmark"),
     ("metrics_csv", "metrics.csv", "a,b\n1,2\n", "its first line names no step"),
     ("step_json", "log.jsonl", "words\n", "no line of it is a JSON object with a step"),
     ("ray", "progress.csv", "a,b\n1,2\n", "no column of it is a step"),
-    ("matharena", "a.json", "{}", "no problem in it has an attempt"),
+    ("matharena", "outputs/a/b/1.json", "{}", "no problem in it has an attempt"),
 ]
 
 
@@ -103,7 +103,7 @@ def test_a_file_that_changed_after_it_was_found_is_refused(
 ) -> None:
     """What it holds now is named."""
     file = tmp_path / name
-    file.parent.mkdir(exist_ok=True)
+    file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, "utf-8")
     with pytest.raises(UnreadableError, match=message):
         read_unit(form, file)
@@ -227,7 +227,15 @@ def test_what_is_larger_than_a_limit_is_refused(
 # ---- JSON -----------------------------------------------------------------------------------------------
 
 
+SPEC = '{"name": "sums:model=m", "adapter_spec": {"model": "m"}}'
 STAT = '{"name": {"name": "],[", "split": "test"}, "mean": 0.125}'
+
+
+def read_stats(path: Path) -> Any:  # noqa: ANN401 - of its kind
+    """What a run of HELM has in a file of stats, beside its specification."""
+    spec = path.with_name("run_spec.json")
+    spec.write_text(SPEC, "utf-8")
+    return [*registry.read_unit(Unit(path.parent, (spec, path), "helm"))][-1]
 
 
 def test_items_are_those_of_the_whole(tmp_path: Path) -> None:
@@ -236,7 +244,7 @@ def test_items_are_those_of_the_whole(tmp_path: Path) -> None:
     nested = (f'[1, "],[", {STAT}]', f"[\n  [1,2],\n\t{STAT}\r\n]\n", "[NaN, -1.5e3]")
     for text in ("[]", " [ ] \n", "[1]", *nested, f"[{','.join(6000 * [STAT])}, 1]"):
         path.write_text(text, "utf-8")
-        found, items = read_unit("helm", path), json.loads(text)
+        found, items = read_stats(path), json.loads(text)
         count = sum(isinstance(item, dict) for item in items)
         assert [total.value for total in found.totals] == [0.125] * count
         left_out = [one.message.partition(" ")[0] for one in found.findings if "no object" in one.message]
@@ -249,12 +257,12 @@ def test_what_is_no_list_of_json_is_refused(tmp_path: Path) -> None:
     for text in ("[1,]", "[1 2]", "[1] x", "[,1]", "[1", "[", "[1,", "[1]]", '["a'):
         path.write_text(text, "utf-8")
         with pytest.raises(UnreadableError, match=r"not whole JSON: .* at line 1, column") as caught:
-            read_unit("helm", path)
+            read_stats(path)
         assert caught.value.line == 1
     for text in ("{}", "", "3", "null"):
         path.write_text(text, "utf-8")
         with pytest.raises(UnreadableError, match="a list is expected"):
-            read_unit("helm", path)
+            read_stats(path)
 
 
 def read_line(folder: Path, inner: str) -> dict[str, float]:

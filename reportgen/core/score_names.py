@@ -11,13 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 
-KNOWN: Final = re.compile(
-    r"(aime|amc|arc|bbh|big-?bench|boolq|cifar|cola|drop|glue|gpqa|gsm-?8k|hellaswag|hmmt|humaneval|ifeval"
-    r"|imagenet|livecodebench|math|mbpp|mmlu|mnli|mt-?bench|openbookqa|piqa|qnli|qqp|simpleqa|squad|sst-?2"
-    r"|swe-?bench|triviaqa|truthfulqa|wikitext|winogrande|wsc|xsum)(?![a-z])",
-    re.IGNORECASE,
-)
-"""Benchmarks that distinguish columns of benchmarks from columns of series, by how their names begin."""
 # Last words of columns that describe a model rather than its score, and units that may follow them.
 _DESCRIPTION: Final = re.compile(
     r"#|\$|no|rank(ing)?|year|params?|parameters?|size|tokens|latency|time|runtime|costs?|price|mem(ory)?|vram"
@@ -71,24 +64,23 @@ def find_descriptions(
 ) -> list[str]:
     """Return the names of columns of numbers that are no scores: sizes, counts, settings, versions.
 
-    A name or unit may say so. Otherwise a known benchmark and a column that is named as a metric are scores.
-    Others are if their numbers look like scores and, where a column is named as a metric, they are named as
-    shares; and all ``of_series``, which have any name.
+    A name or unit may say so. Otherwise columns with the usual name of a metric are scores, and beside these
+    only shares. Without any, others are if their numbers look like scores; and all ``of_series`` are, which
+    have any name.
     """
     others = {name for name, cells in numbers.items() if is_mean(name) or _describes(name, cells)}
     metrics = {name for name in numbers if name not in others and is_metric(name)}
-    known = {name for name in numbers if KNOWN.match(name)} - others
-    rest = numbers.keys() - others - known - metrics
     if not of_series:
+        rest = numbers.keys() - others - metrics
         named = {name for name in rest if not metrics or _is_share(name)}
-        others |= rest - _find_likely_scores(numbers, known | metrics, named)
+        others |= rest - _find_likely_scores(numbers, metrics, named)
     return [name for name in numbers if name in others and not is_mean(name)]
 
 
 def _find_likely_scores(
-    numbers: Mapping[str, Sequence[WrittenNumber]], known: Iterable[str], names: Iterable[str]
+    numbers: Mapping[str, Sequence[WrittenNumber]], metrics: Iterable[str], names: Iterable[str]
 ) -> set[str]:
-    """Return those of these columns whose numbers look like scores, on the scale of the known ones.
+    """Return those of these columns whose numbers look like scores, on the scale of the metrics, if any.
 
     Such numbers are marked as scores, or lie within -100 to 100 and differ, some with a fraction, as shares
     need not have, and some not as round as settings are.
@@ -104,7 +96,7 @@ def _find_likely_scores(
         and len(values) >= min(2, len(numbers[name]))
     }
     exceed = {name for name in numbers if any(abs(cell.value) > 1 for cell in numbers[name])}
-    in_percent = bool(exceed.intersection(known or likely))
+    in_percent = bool(exceed.intersection(metrics or likely))
     return marked | {name for name in likely if (name in exceed) == in_percent}
 
 
@@ -116,7 +108,7 @@ def _is_round(value: float) -> bool:
 
 def is_metric(name: str) -> bool:
     """Return whether a name is that of a usual score, such as an accuracy or a loss, or has a scale."""
-    return bool(has_better_direction(name) or _SCALE.search(name)) and not KNOWN.match(name)
+    return bool(has_better_direction(name) or _SCALE.search(name))
 
 
 def is_result(name: str) -> bool:
@@ -139,7 +131,7 @@ def describes_model(name: str) -> bool:
     words = _split_words(_NAME_END.split(name)[0])
     while len(words) > 1 and _UNIT.fullmatch(words[-1]):
         words.pop()
-    return bool(words) and bool(_DESCRIPTION.fullmatch(words[-1])) and not KNOWN.match(name)
+    return bool(words) and bool(_DESCRIPTION.fullmatch(words[-1]))
 
 
 def names_no_score(name: str, value: float) -> bool:
@@ -156,5 +148,4 @@ def _describes(name: str, cells: Sequence[WrittenNumber]) -> bool:
     counts = _COUNT & {*words[:1], *words[-1:]} and not any(cell.value % 1 for cell in cells)
     if _SCALE.search(name):
         return False
-    is_other = counts or guess_direction(name) is Direction.NEITHER
-    return describes_model(name) or (bool(is_other) and not KNOWN.match(name))
+    return describes_model(name) or bool(counts) or guess_direction(name) is Direction.NEITHER

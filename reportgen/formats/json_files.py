@@ -63,6 +63,16 @@ def parse_beginning(text: str) -> dict[str, Any] | None:
     return None
 
 
+def parse_first_object(text: str) -> dict[str, Any]:
+    """Return the first object of a text, also of a list or of lines; it may be cut off, or empty."""
+    text = text.lstrip().removeprefix("[").lstrip()
+    try:
+        value, _ = _decode(text)
+    except (ValueError, RecursionError):
+        value = parse_beginning(text)
+    return value if isinstance(value, dict) else {}
+
+
 class JsonListItems:
     """Items of a list in a text, up to its end or to where the text breaks off."""
 

@@ -6,7 +6,6 @@ reportgen's own readers are in it as those of any other package, by its ``pyproj
 from __future__ import annotations
 
 import importlib
-import json
 import re
 import sys
 import traceback
@@ -23,7 +22,7 @@ from msgspec.structs import replace
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.plugins import READERS, list_plugins
 from reportgen.formats.files import get_archive_ending, split_ending, split_weak_ending
-from reportgen.formats.json_files import parse_beginning, read_head_text
+from reportgen.formats.json_files import parse_first_object, read_head_text
 from reportgen.formats.run_data import flatten
 from reportgen.formats.runs import Evaluation, LoggedRun, Points, Reader, Unit, UnreadableError
 from reportgen.formats.text_files import is_unfilled
@@ -244,17 +243,7 @@ def _find_own(reader: Reader, files: Sequence[Path], *, any_name: bool) -> tuple
 def _has_marks(reader: Reader, beginning: str) -> bool:
     if not re.match(reader.head, beginning):
         return False
-    return not reader.keys or {*reader.keys} <= _list_first_keys(beginning)
-
-
-def _list_first_keys(beginning: str) -> set[str]:
-    """Return the keys of the first JSON object, also of a list; it may be cut off."""
-    text = beginning.lstrip().removeprefix("[").lstrip()
-    try:
-        value, _ = json.JSONDecoder().raw_decode(text)
-    except (ValueError, RecursionError):
-        value = parse_beginning(text)
-    return {*value} if isinstance(value, dict) else set()
+    return not reader.keys or {*reader.keys} <= parse_first_object(beginning).keys()
 
 
 def _check_claims(found: Mapping[Reader, tuple[Unit, ...]]) -> None:

@@ -140,7 +140,5 @@ class Reader(Struct, frozen=True):
     partly: bool = False  # whether a unit is read without those of its files that cannot be opened
     appended: bool = False  # whether repeated steps may be other runs or folds, and not a resumed run
     series_from: str = ""  # what names the series if ``series_from:`` is left out
-    score_range: tuple[float, float] | None = None  # of its scores, if it is not 0 to 1
-    cluster: str = ""  # the slice that groups answers that belong together
     name: str = ""  # as the entry point says
     package: str = ""  # that provides it, with its version; empty for reportgen's own

@@ -49,8 +49,9 @@ from reportgen.read.tables.merged import (
     warn_merged,
     write_role,
 )
-from reportgen.read.tables.rows import resolve_filters, select_files, select_run, select_series
+from reportgen.read.tables.rows import locate_row, resolve_filters, select_files, select_run, select_series
 from reportgen.settings.text import shorten
+from reportgen.settings.yaml_tree import write_scalar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -157,13 +158,54 @@ def check_steps(root: Path, plan: Plan) -> None:
 
 
 def check_answers(root: Path, source: Source, layout: Layout, filters: Filters) -> None:
-    """Refuse several rows for most problems of a run, unless samples or ``repeat:`` explain them."""
+    """Refuse several rows for most problems of a run, unless samples or ``repeat:`` explain them.
+
+    So are problems whose numbers may have those of samples behind a point.
+    """
+    if may_number_samples(layout, source.settings):
+        _check_numbers(root, layout, filters)
     if source.settings.repeat or layout.repeat or layout.outcomes is None:
         return
     keys = make_keys(root, layout, filters)
     if found := _find_repeat(keys):
         problem = shorten(str(found.step).partition(chr(31))[0], _LONGEST)
         raise ReportError(_report_repeat(keys, found, f"problem {problem}"))
+
+
+def may_number_samples(layout: Layout, settings: SourceSettings) -> bool:
+    """Return whether a table has numbers for problems, in a column that is taken by its name alone."""
+    roles = layout.outcomes
+    if roles is None or roles.sample or settings.columns.problem or any(file.owners for file in layout.files):
+        return False
+    return layout.kinds[roles.problem] is Kind.NUMBER
+
+
+def _check_numbers(root: Path, layout: Layout, filters: Filters) -> None:
+    """Refuse problems that are numbers, some with a point, if several share what is before it."""
+    problem = layout.outcomes.problem if layout.outcomes else ""
+
+    def list_cells(rows: Rows) -> dict[str, str]:
+        return {"problem": rows.as_text(problem), "row": rows.get_position()}
+
+    cells = select_files(root, layout, list_cells, filters)
+    ((row, name, wholes, problems),) = get_engine().fetch_rows(
+        "SELECT min(row) FILTER (contains(problem, '.')), "  # noqa: S608 - quoted
+        "arg_min(problem, row) FILTER (contains(problem, '.')), "
+        "count(DISTINCT split_part(problem, '.', 1)), count(DISTINCT problem) "
+        f"FROM ({cells})"
+    )
+    if row is None or wholes == problems:
+        return
+    path, line, _ = locate_row(root, layout, row)
+    written, column = shorten(name, _LONGEST), write_scalar(problem)
+    message = (
+        f'"{written}" in column "{problem}" may be a problem or, behind the point, the number of a sample'
+    )
+    advice = (
+        f"If it is a problem, say columns: {{problem: {column}}} in source.yml; otherwise write the sample "
+        "into a column of its own, called sample"
+    )
+    raise ReportError(Diagnostic(SourceLocation(path, line), message, advice, Stage.DATA))
 
 
 def check_runs(

@@ -25,7 +25,7 @@ from reportgen.formats.files import natural_key, split_ending
 from reportgen.formats.messages import list_names
 from reportgen.formats.registry import find_units, get_title, is_data_name, read_unit
 from reportgen.formats.runs import LoggedRun, UnreadableError
-from reportgen.read.check_repeats import suggest_roles
+from reportgen.read.check_repeats import may_number_samples, suggest_roles
 from reportgen.read.counts import count_answers, count_curves, find_likely_steps, likely_clusters, list_totals
 from reportgen.read.find import SETTINGS, locate_file, make_location
 from reportgen.read.joined import read_measurements
@@ -211,7 +211,7 @@ def _describe_source(
         # Refuse rows that repeat a step or a problem, and runs that differ in words, as blocks do.
         repeated = tuple(metric.name for metric in description.counts.metrics if metric.repeated)
         layout, stated = get_layout(source), request.settings
-        differ = may_differ(layout, stated) or may_be_interleaved(layout, stated)
+        differ = any(may(layout, stated) for may in (may_differ, may_be_interleaved, may_number_samples))
         answered = any(one.repeated or differ for one in description.counts.evaluations)
         repeated = repeated or source.metrics * (differ and source.kind == "measurements")
         if repeated or answered:

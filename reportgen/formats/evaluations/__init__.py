@@ -19,24 +19,8 @@ PROMPTFOO: Final = Reader(
     r'|\{(?=[^\n]*"(?:gradingResult|promptIdx)"\s*:)(?=[^\n]*"(?:prompt|promptId|latencyMs)"\s*:)',
     rank=240,
 )
-MT_BENCH: Final = Reader(
-    "judgments of MT-Bench",
-    ("*.jsonl", "*.ndjson"),
-    head=r'\{\s*"question_id"\s*:[^,\n]+,\s*"model"\s*:[^\n]+?"judge"\s*:',
-    rank=250,
-    score_range=(1.0, 10.0),
-    cluster="question",
-)
 MATHARENA: Final = Reader("outputs of MathArena", ("*.json",), rank=260)
-SIMPLE_EVALS: Final = Reader(
-    "results of simple-evals", ("*.json",), code=".flat_results:SIMPLE_EVALS", rank=270
-)
-BIGCODE: Final = Reader(
-    "results of the bigcode evaluation harness", ("*.json",), code=".flat_results:BIGCODE", rank=280
-)
-OPENCOMPASS: Final = Reader(
-    "results of OpenCompass", ("*.json", "summary_*.csv"), code=".flat_results:OPENCOMPASS", rank=290
-)
+OPENCOMPASS: Final = Reader("results of OpenCompass", ("*.json",), rank=290)
 ANSWER_LISTS: Final = Reader(
     "lists of answers per problem", ("*.json", "*.jsonl", "*.ndjson"), rank=300, weak=True
 )

@@ -1,78 +1,82 @@
-"""Answers of evaluation scripts: JSON or JSON Lines with a record per problem, with lists of samples.
+"""Answers of evaluation scripts: JSON or JSON Lines with a record per problem, and lists of its samples.
 
-There is no standard; ``answer_records`` has the known names. Supported shapes are
-
-- ``{"id": 1, "answer": "42", "responses": ["…", "…"], "correct": [true, false]}``, also ``scores``;
-- ``{"id": 1, "gold": "42", "samples": [{"pred": "42", "correct": true, "tokens": 812}, …]}``;
-- a record per answer, if a number after a point numbers the samples (1, 1.1, 1.2 and 1.3 are four samples of
-  problem 1) or if the same problem occurs several times.
-
-The records are the file, a list in it, the values of an object (the keys name the problems), or its lines. A
-model and a benchmark next to the list apply to all its records. Reports are converted to records first:
+Records are the lines, the items of a list, those of a list ``results`` or the like in an object, or the
+values of an object, whose keys then name the problems. A record has a list of scores, and lists of as many
+answers or tokens, as ``{"id": 1, "gold": "42", "correct": [true, false], "preds": ["42", "7"]}``, or a list
+of objects with a score each. A model and a benchmark next to the records are theirs. Two reports are read as
+records:
 
 - EvalPlus (repository evalplus/evalplus, ``evalplus/evaluate.py``) and BigCodeBench: ``{"eval":
   {"HumanEval/0": [{"base_status": "pass", "plus_status": "fail"}, …]}}``, an object per sample; the latter
   has one ``status``. An answer counts for the longer test only if it also passes the shorter one.
 - SWE-bench (repository SWE-bench/SWE-bench, ``swebench/harness/reporting.py``): lists of instance ids by
   outcome. An instance that was never submitted has no score.
-- ``[[true, false], …]`` and ``{"1": [1, 0], …}``: the scores of each problem, without any name.
 """
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Iterable
-from itertools import chain
+import hashlib
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct, field
 
-from reportgen.core.words import format_count
-from reportgen.formats.evaluations import answer_records as keys
+from reportgen.core.words import format_count, join_names
 from reportgen.formats.evaluations import scores
-from reportgen.formats.evaluations.answer_records import Records
+from reportgen.formats.evaluations.rows import AnswerRows
+from reportgen.formats.evaluations.texts import make_texts
 from reportgen.formats.json_files import (
     JsonLines,
     as_list,
     as_mapping,
     as_word,
+    parse_first_object,
     read_head_text,
     read_json,
     read_json_items,
 )
-from reportgen.formats.runs import Evaluation, Finding, Total, Unit, UnreadableError
+from reportgen.formats.runs import Evaluation, Finding, Unit, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from reportgen.formats.evaluations.rows import AnswerRows
 
-
-_LINES: Final = (".jsonl", ".ndjson")
-_LIST: Final = re.compile(r'"(?P<key>[^"\\\n]{1,40})"\s*:\s*\[\s*(?P<first>["{]|-?\d|true|false|null)')
-_CELL: Final = re.compile(
-    r'"(?P<key>[^"\\\n]{1,40})"\s*:\s*(?P<first>true|false|-?\d[\d.]*|"[^"\\\n]{0,60}")'
+# Names of fields, of which the first in a record counts.
+_PROBLEM: Final = (
+    *("problem_id", "question_id", "task_id", "instance_id", "example_id", "doc_id", "unique_id"),
+    *("id", "idx", "index", "problem_idx"),
 )
-_ANY_KEY: Final = re.compile(r'"([^"\\\n]{1,40})"\s*:')
-# Names of scores that identify answers rather than a table, and columns that only tables have.
-_NO_TABLE: Final = frozenset(("passed", "is_passed", "accuracy", "resolved"))
-_OF_TABLES: Final = frozenset(("seed", "step", "global_step", "series", "metric"))
-_DECIMAL: Final = re.compile(r'"?\d+\.\d+"?')
-_OTHERS: Final = re.compile(
-    r'"(?:config_general|scenario_spec|log_history|train_trial_index|eval"\s*:\s*\{|doc_id"\s*:\s*\d+,\s*"doc)"?'
-    r'|"results"\s*:\s*\{\s*"version"\s*:'
+_TEXT: Final = ("problem", "question", "prompt", "input")
+_GOLD: Final = (
+    *("gold", "gold_answer", "ground_truth", "gt", "expected_answer", "reference", "reference_answer"),
+    *("answer", "target"),
 )
-_ABOUT: Final = frozenset((*keys.GOLD, *keys.TEXT, *keys.PROBLEM))
+_RESPONSES: Final = ("responses", "generations", "outputs", "completions", "samples", "attempts", "code")
+_MODEL: Final = ("model", "model_name", "model_id", "method", "algorithm")
+_BENCHMARK: Final = ("benchmark", "dataset", "dataset_name", "task", "task_name", "data_source")
+# Those with an entry for each sample.
+_PARTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "score": (
+        *("correct", "is_correct", "correctness", "scores", "score", "accs", "acc", "passed", "graded_list"),
+        *("rewards", "reward"),
+    ),
+    "answer": (
+        *("preds", "pred", "predictions", "prediction", "extracted_answers", "extracted_answer", "answers"),
+        *("model_answers", "model_answer"),
+    ),
+    "tokens": ("completion_tokens", "output_tokens", "num_tokens", "tokens"),
+    "seconds": ("seconds", "latency"),
+}
+# The list of records in an object.
+_RECORDS: Final = ("results", "data", "problems", "examples", "records", "samples", "details", "outputs")
+_NO_GROUPS: Final = frozenset(
+    (*_PROBLEM, *_TEXT, *_GOLD, *_RESPONSES, *(n for p in _PARTS.values() for n in p))
+)
+_LONGEST_TEXT: Final = 160
 _ENOUGH: Final = 2
-_NEVER: Final = frozenset(
-    (*_ABOUT, *keys.RESPONSES, *keys.ANSWERS, *keys.SCORES, *keys.TOKENS, *keys.SECONDS, *keys.SAMPLE)
-)
-_TESTED: Final = re.compile(r'"eval"\s*:\s*\{\s*"[^"\\\n]+"\s*:\s*\[\s*\{\s*"task_id"')
-_RESOLVED: Final = re.compile(r'"resolved_(?:instances|ids)"\s*:')
-_TRUTHS: Final = re.compile(r"\s*\[\s*\[\s*(?:true|false)\b")
-# Outcomes of SWE-bench instances, and their scores.
+_LINES: Final = (".jsonl", ".ndjson")
+# Outcomes of instances of SWE-bench, and their scores; the first list that has an instance counts.
 _ENDS: Final[Mapping[str, float | None]] = {
     "resolved_ids": 1.0,
     "unresolved_ids": 0.0,
@@ -80,9 +84,15 @@ _ENDS: Final[Mapping[str, float | None]] = {
     "error_ids": 0.0,
     "incomplete_ids": None,
 }
-# If an object has one of these, its lists are columns of a table.
-_COLUMNS: Final = frozenset((*keys.PROBLEM, *keys.SCORES, *keys.ANSWERS, *keys.TOKENS, *keys.SECONDS))
 _GOOD: Final = "pass"
+_IRREGULAR: Final = {
+    "ungraded": ("record has no score: left out", "records have no score: left out"),
+    "uneven": tuple(
+        f"{has} another number of responses than of scores: all scores are kept"
+        for has in ("record has", "records have")
+    ),
+    "strange": ("score is no number: left out", "scores are no numbers: left out"),
+}
 
 
 def find(files: Sequence[Path]) -> tuple[Unit, ...]:
@@ -96,157 +106,232 @@ def read(unit: Unit) -> Iterator[Evaluation]:
     An answer has a single score, so there is nothing to select.
     """
     for path in unit.files:
-        file, records = _File(path), Records(unit.texts)
-        for index, record in enumerate(file.read_records()):
+        findings: list[Finding] = []
+        records, first = _Records(unit.texts), dict[str, Any]()
+        for index, record in enumerate(_read_records(path, findings)):
             records.add(record, index)
+            first = first or record
         if not records.answers:
-            message = "no record has a score, such as correct: [true, false]"
-            advice = "Say where it is with format: mapped, rows: and columns: in source.yml"
-            raise UnreadableError(path, message, advice)
-        file.findings += scores.make_findings(path, records.list_messages())
-        evaluations = (file.build_evaluation(*key, rows) for key, rows in records.answers.items())
-        yield from scores.add_to_first(evaluations, file.findings)
+            message = "no record has a list of scores with a usual name, as in correct: [true, false]"
+            raise UnreadableError(path, message, _advise(path, first))
+        findings += scores.make_findings(path, records.list_messages())
+        evaluations = (_build_evaluation(path, *key, rows) for key, rows in records.answers.items())
+        yield from scores.add_to_first(evaluations, findings)
 
 
-class _File(Struct):
-    """Records of a file, and what a report says of all of them."""
-
-    path: Path
-    totals: dict[str, Total] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
-
-    def read_records(self) -> Iterator[dict[str, Any]]:
-        """Yield the records of the file; add what is irregular."""
-        path = self.path
-        if path.suffix in _LINES:
-            lines = JsonLines(path)
-            yield from lines.read_objects()
-            self.findings += lines.list_findings()
-            return
-        if read_head_text(path).lstrip().startswith("["):
-            items = read_json_items(path, self.findings)
-            first = next(items, None)
-            value: Any = chain([first], items) if isinstance(first, dict) else [first, *items]
-        else:
-            value, strange = read_json(path)
-            self.findings += strange
-        around: dict[str, Any] = {}
-        if (records := self.parse_report(value)) is not None:
-            value = records
-        elif isinstance(value, dict):
-            lists = map(as_list, keys.pick_fields(value, keys.RECORDS).values())
-            inner = next((one for one in lists if one and isinstance(one[0], dict)), None)
-            if inner is None:
-                value = [{"problem_id": key, **one} for key, one in value.items() if isinstance(one, dict)]
-            else:
-                names = keys.pick_fields(value, (*keys.MODEL, *keys.BENCHMARK))
-                around, value = {key: one for key, one in names.items() if isinstance(one, str)}, inner
-        if isinstance(value, str) or not isinstance(value, Iterable):
-            raise UnreadableError(path, "there are no records in the file", "Write a list of objects")
-        lost = 0
-        for record in value:
-            if isinstance(record, dict):
-                yield {**around, **record}
-            lost += not isinstance(record, dict)
-        if lost:
-            self.findings.append(
-                Finding(path, f"{format_count(lost, 'entry', 'entries')} left out: no object")
-            )
-
-    def parse_report(self, value: object) -> list[dict[str, Any]] | None:
-        """Return the records of a report or of lists of scores; None if the value is neither.
-
-        Totals of benchmarks and irregularities are added to the file.
-        """
-        if isinstance(value, dict):
-            if isinstance(value.get("resolved_ids"), list):
-                return self.parse_resolved(value)
-            tested = as_mapping(value.get("eval"))
-            if tested and all(isinstance(samples, list) for samples in tested.values()):
-                return list(self.parse_tests(tested, as_mapping(value.get("pass_at_k"))))
-        columns = isinstance(value, dict) and any(keys.normalize_key(key) in _COLUMNS for key in value)
-        several = value if isinstance(value, dict) else dict(enumerate(as_list(value)))
-        if not several or columns:
-            return None
-        for cells in several.values():
-            if not isinstance(cells, list) or not cells or None in map(scores.parse_score, cells):
-                return None
-        return [{"problem_id": key, "scores": cells} for key, cells in several.items()]
-
-    def parse_tests(
-        self, tested: Mapping[str, list[Any]], rates: Mapping[str, Any]
-    ) -> Iterator[dict[str, Any]]:
-        for problem, listed in tested.items():
-            samples = [as_mapping(sample) for sample in listed]
-            has_base = all("base_status" in sample for sample in samples)
-            base = [float(sample.get("base_status" if has_base else "status") == _GOOD) for sample in samples]
-            tests = [("", "base", base)]
-            if has_base and any(sample.get("plus_status") is not None for sample in samples):
-                plus = (float(sample.get("plus_status") == _GOOD) for sample in samples)
-                tests.append(("+", "plus", [one * other for one, other in zip(base, plus, strict=True)]))
-            for mark, part, passed in tests:
-                benchmark = f"{as_word(problem.rpartition('/')[0])}{mark}"
-                if total := scores.parse_total("pass@1", scores.get_inner(rates, part, "pass@1"), []):
-                    self.totals.setdefault(benchmark, total)
-                yield {"problem_id": problem, "benchmark": benchmark, "scores": passed}
-
-    def parse_resolved(self, document: Mapping[str, Any]) -> list[dict[str, Any]]:
-        ends: dict[str, float | None] = {}
-        for key, score in _ENDS.items():
-            for name in map(as_word, as_list(document.get(key))):
-                # If an instance is in several lists, the first one counts.
-                ends.setdefault(name, score)
-        benchmark = "SWE-bench"
-        if missing := sum(score is None for score in ends.values()):
-            count = format_count(missing, "instance was", "instances were")
-            self.findings.append(Finding(self.path, f"{count} not submitted: without a score"))
-        n, right = (scores.parse_count(document.get(f"{key}_instances")) for key in ("total", "resolved"))
-        if n and (right or document.get("resolved_instances") == 0):
-            self.totals[benchmark] = Total("resolved", (right or 0) / n, n=n)
-        return [{"problem_id": name, "benchmark": benchmark, "scores": [one]} for name, one in ends.items()]
-
-    def build_evaluation(self, model: str, benchmark: str, rows: AnswerRows) -> Evaluation:
-        rows.answers, messages = keys.number_samples(rows.answers)
-        hidden = {key for own in rows.fields.values() for key in own if keys.normalize_key(key) in _NEVER}
-        answers = rows.build(hidden)
-        sizes = Counter(answer.problem for answer in answers).values()
-        if len(set(sizes)) > 1:
-            counts = f"{min(sizes):,} to {max(sizes):,} samples"
-            messages.append(f"problems have {counts}: some may be missing")
-        total = self.totals.get(benchmark)
-        messages += scores.warn_equal_answers(answers)
-        messages += scores.compare_means(answers, {"": total} if total else {})
-        return Evaluation(
-            path=self.path,
-            model=model,
-            benchmark=benchmark,
-            protocol=scores.build_protocol({"samples": max(sizes, default=None)}),
-            answers=answers,
-            totals=(total,) if total else (),
-            findings=tuple(scores.make_findings(self.path, messages)),
-        )
+def _advise(path: Path, record: Mapping[str, Any]) -> str:
+    """Return the lines that read the first list of truth values or marks in such records."""
+    key = next((key for key, cells in record.items() if _has_score(cells) and key.isidentifier()), "")
+    is_list = read_head_text(path).lstrip().startswith("[")
+    if not key or not (is_list or path.suffix in _LINES):
+        return "Say where it is with format: mapped, rows: and columns: in source.yml"
+    named = next((f", problem: ^.{name}" for name in _PROBLEM if name in record), "")
+    rows = f"$[*].{key}[*]" if is_list else f"$.{key}[*]"
+    mapped = f"format: mapped, rows: {rows} and columns: {{score: $, sample: '@'{named}}}"
+    return f"If {key} has them, say {mapped} in source.yml"
 
 
 def _has_answers(path: Path) -> bool:
-    """Return whether a file has lists per problem, or sample numbers after a point, unlike a table."""
+    """Return whether a file begins with a record that has a list per problem, unlike a table.
+
+    Truth values are scores whatever they are called.
+    """
     if path.suffix not in {*_LINES, ".json"}:
         return False
-    text = read_head_text(path)
-    patterns = (_TESTED.search, _RESOLVED.search, _TRUTHS.match)
-    if path.suffix == ".json" and any(pattern(text) for pattern in patterns):
-        return True
-    if not text.lstrip().startswith(("{", "[")) or _OTHERS.search(text):
-        return False
-    lists = {keys.normalize_key(match["key"]) for match in _LIST.finditer(text)}
-    cells = [(keys.normalize_key(match["key"]), match["first"]) for match in _CELL.finditer(text)]
-    about = (_ABOUT & {key for key, _ in cells}) - lists
+    text = read_head_text(path).lstrip()
+    record = parse_first_object(text)
+    if path.suffix == ".json" and text.startswith("{"):
+        if "resolved_ids" in record or _get_tested(record):
+            return True
+        record = next(iter(_list_inner(record)), {})
+    about = sum(key in record for key in (*_PROBLEM, *_TEXT, *_GOLD))
     # Scores may come later, since responses are long.
-    many = bool(about and lists & set(keys.SCORES)) or (
-        len(about) >= _ENOUGH and bool(lists & set(keys.RESPONSES))
+    responses = any(isinstance(record.get(key), list) for key in _RESPONSES)
+    truths = any(isinstance(one, bool) for cells in record.values() for one in as_list(cells)[:1])
+    return about > 0 and (truths or bool(_find_scores(record)) or (about >= _ENOUGH and responses))
+
+
+def _list_inner(value: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the records in an object: those of a list in it, or its values, whose keys name the problems."""
+    named = {key: one for key, one in value.items() if key in {*_MODEL, *_BENCHMARK} and isinstance(one, str)}
+    for key in _RECORDS:
+        if records := [one for one in as_list(value.get(key)) if isinstance(one, dict)]:
+            return [{**named, **record} for record in records]
+    return [{"problem_id": key, **one} for key, one in value.items() if isinstance(one, dict)]
+
+
+def _get_tested(value: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Return the samples of each problem in a report of EvalPlus or BigCodeBench; empty for another file."""
+    tested = scores.get_mapping(value, "eval")
+    first = next(iter(as_list(next(iter(tested.values()), None))), None)
+    return tested if "task_id" in as_mapping(first) else {}
+
+
+def _read_records(path: Path, findings: list[Finding]) -> Iterator[dict[str, Any]]:
+    """Yield the records of a file; add what is irregular."""
+    if path.suffix in _LINES:
+        lines = JsonLines(path)
+        yield from lines.read_objects()
+        findings += lines.list_findings()
+        return
+    if read_head_text(path).lstrip().startswith("["):
+        lost = 0
+        for item in read_json_items(path, findings):
+            lost += not isinstance(item, dict)
+            if isinstance(item, dict):
+                yield item
+        if lost:
+            findings.append(Finding(path, f"{format_count(lost, 'entry', 'entries')} left out: no object"))
+        return
+    value, strange = read_json(path)
+    findings += strange
+    if not isinstance(value, dict):
+        raise UnreadableError(path, "there are no records in the file", "Write a list of objects")
+    if tested := _get_tested(value):
+        yield from _read_tests(tested)
+    else:
+        yield from _read_resolved(path, value, findings) if "resolved_ids" in value else _list_inner(value)
+
+
+def _read_tests(tested: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
+    for problem, listed in tested.items():
+        samples = [as_mapping(sample) for sample in listed]
+        base = [float(sample.get("base_status", sample.get("status")) == _GOOD) for sample in samples]
+        benchmark = as_word(problem.rpartition("/")[0])
+        yield {"problem_id": problem, "benchmark": benchmark, "scores": base}
+        if any(sample.get("plus_status") is not None for sample in samples):
+            plus = [
+                first * (sample.get("plus_status") == _GOOD)
+                for first, sample in zip(base, samples, strict=True)
+            ]
+            yield {"problem_id": problem, "benchmark": f"{benchmark}+", "scores": plus}
+
+
+def _read_resolved(
+    path: Path, document: Mapping[str, Any], findings: list[Finding]
+) -> Iterator[dict[str, Any]]:
+    ends: dict[str, float | None] = {}
+    for key, score in _ENDS.items():
+        for name in map(as_word, as_list(document.get(key))):
+            ends.setdefault(name, score)
+    if missing := sum(score is None for score in ends.values()):
+        count = format_count(missing, "instance was", "instances were")
+        findings.append(Finding(path, f"{count} not submitted: without a score"))
+    for name, score in ends.items():
+        yield {"problem_id": name, "benchmark": "SWE-bench", "scores": [score]}
+
+
+def _find_scores(record: Mapping[str, Any]) -> list[str]:
+    """Return the fields of a record that are lists of scores, or of objects with a score each."""
+    lists = [key for key in _PARTS["score"] if _has_score(cells := record.get(key)) or cells == [None]]
+    objects = ((key, as_list(record.get(key))) for key in _RESPONSES)
+    nested = [
+        key for key, cells in objects if _has_score([_find_cell(one, _PARTS["score"]) for one in cells])
+    ]
+    return lists or nested
+
+
+def _has_score(cells: object) -> bool:
+    return any(scores.parse_score(cell) is not None for cell in as_list(cells))
+
+
+def _find_cell(record: object, names: Sequence[str]) -> Any:  # noqa: ANN401 - JSON can be anything
+    """Return the first field of these names that is neither missing nor nested."""
+    cells = map(as_mapping(record).get, names)
+    return next((cell for cell in cells if cell is not None and not isinstance(cell, dict | list)), None)
+
+
+class _Records(Struct):
+    """Answers in the records of a file by model and benchmark, both empty if missing, and irregularities."""
+
+    texts: bool  # whether answers have texts
+    answers: dict[tuple[str, str], AnswerRows] = field(default_factory=lambda: defaultdict(AnswerRows))
+    times: Counter[tuple[str, str, str]] = field(default_factory=Counter)  # answers to each problem so far
+    repeated: dict[str, None] = field(default_factory=dict)  # problems with several records
+    several: dict[str, None] = field(default_factory=dict)  # lists of scores of a record, first the one read
+    counts: Counter[str] = field(default_factory=Counter)  # by kind of irregularity
+
+    def add(self, record: Mapping[str, Any], index: int) -> None:
+        """Add the answers of a record; its index names the problem if the record does not."""
+        found = _find_scores(record)
+        self.counts["ungraded"] += not found
+        self.several |= dict.fromkeys(found if len(found) > 1 else ())
+        model, benchmark = (as_word(_find_cell(record, names)) for names in (_MODEL, _BENCHMARK))
+        problem, gold = _name_problem(record) or str(index), _find_cell(record, _GOLD)
+        if found and self.times[model, benchmark, problem]:
+            self.repeated[problem] = None
+        samples = _list_samples(record, found[0]) if found else []
+        lists = (as_list(record.get(key)) for key in _RESPONSES)
+        responses = next(filter(None, lists), samples)
+        is_even = len(responses) == len(samples)
+        self.counts["uneven"] += bool(found) and not is_even
+        said = {"prompt": _find_cell(record, _TEXT), "expected": gold}
+        for place, sample in enumerate(samples):
+            texts = make_texts(**said, response=responses[place] if is_even else None) if self.texts else {}
+            self.answers[model, benchmark].add(
+                problem,
+                {"": sample.pop("score")},
+                self.times[model, benchmark, problem],
+                gold=gold,
+                fields=record,
+                texts=texts,
+                **sample,
+            )
+            self.times[model, benchmark, problem] += 1
+
+    def list_messages(self) -> Iterator[str]:
+        """Yield a message for each kind of irregularity."""
+        if self.several:
+            names = [*self.several]
+            yield f"scores stand under {join_names(names)}: {names[0]} is read"
+        self.counts["strange"] = sum(rows.strange.total() for rows in self.answers.values())
+        for kind, (one, many) in _IRREGULAR.items():
+            if count := self.counts[kind]:
+                yield format_count(count, one, many)
+        if self.repeated:
+            stand = format_count(len(self.repeated), "problem stands", "problems stand")
+            named = scores.list_shortened(self.repeated)
+            yield f"{stand} in several records, such as {named}: they are read as its samples"
+
+
+def _list_samples(record: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
+    """Return score, answer, tokens and seconds of each sample of a record, whose scores are in a list.
+
+    Lists of another length, such as all accepted answers, do not describe samples.
+    """
+    cells = record[key]
+    if isinstance(cells[0], dict):
+        names = {**_PARTS, "answer": (*_PARTS["answer"], "answer")}
+        return [{part: _find_cell(cell, own) for part, own in names.items()} for cell in cells]
+    columns: dict[str, list[Any]] = {"score": cells}
+    for part in _PARTS.keys() - columns.keys():
+        several = ([cell] if not isinstance(cell, list) else cell for cell in map(record.get, _PARTS[part]))
+        columns[part] = next((own for own in several if len(own) == len(cells) and own != [None]), [])
+    return [
+        {part: column[place] if column else None for part, column in columns.items()}
+        for place in range(len(cells))
+    ]
+
+
+def _name_problem(record: Mapping[str, Any]) -> str:
+    """Return the name of a problem, or its text, which a hash stands for beyond its beginning."""
+    text = as_word(_find_cell(record, _TEXT))
+    if len(text) > _LONGEST_TEXT:
+        text = f"{text[:_LONGEST_TEXT]}… {hashlib.sha256(text.encode()).hexdigest()[:8]}"
+    return as_word(_find_cell(record, _PROBLEM)) or text
+
+
+def _build_evaluation(path: Path, model: str, benchmark: str, rows: AnswerRows) -> Evaluation:
+    answers = rows.build(_NO_GROUPS)
+    sizes = Counter(answer.problem for answer in answers).values()
+    messages = [*scores.warn_equal_answers(answers)]
+    if len(set(sizes)) > 1:
+        messages.append(f"problems have {min(sizes):,} to {max(sizes):,} samples: some may be missing")
+    return Evaluation(
+        path=path,
+        model=model,
+        benchmark=benchmark,
+        protocol=scores.build_protocol({"samples": max(sizes)}),
+        answers=answers,
+        findings=tuple(scores.make_findings(path, messages)),
     )
-    numbers = any(key in keys.PROBLEM and _DECIMAL.fullmatch(first) for key, first in cells)
-    # Or records are answers with the name of a score that identifies them.
-    every = {keys.normalize_key(key) for key in _ANY_KEY.findall(text)}
-    parts = (keys.PROBLEM, (*keys.RESPONSES, *keys.ANSWERS), _NO_TABLE)
-    single = all(not every.isdisjoint(names) for names in parts) and every.isdisjoint(_OF_TABLES)
-    return many or single or (numbers and any(key in keys.SCORES for key, _ in cells))

@@ -5,7 +5,7 @@ Schema: repository stanford-crfm/helm, ``src/helm/benchmark/runner.py`` writes `
 ``per_instance_stats.json`` (PerInstanceStats, ``metrics/metric.py``: an instance, a trial and its stats). A
 trial is the same instance after other examples in the prompt. The splits ``test`` and ``valid`` are read;
 perturbed instances, and worst cases over them, are other problems and are left out. A stat of count 0 has no
-mean. A folder has the name of its run's specification, used if there is no ``run_spec.json``.
+mean.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from msgspec import Struct, field
 from reportgen.core.words import format_count
 from reportgen.formats.evaluations import scores
 from reportgen.formats.evaluations.rows import AnswerRows
-from reportgen.formats.evaluations.scores import get_inner, get_mapping, make_findings
+from reportgen.formats.evaluations.scores import get_mapping, make_findings
 from reportgen.formats.json_files import (
     as_list,
     as_mapping,
@@ -73,18 +73,10 @@ def find(files: Sequence[Path]) -> tuple[Unit, ...]:
 def read(unit: Unit) -> Iterator[Evaluation]:
     """Yield the run on each of its splits, without metrics of how a run went."""
     parts = {path.name: path for path in unit.files}
-    if not parts.keys() & _MARKS.keys():
-        message = f"a run of HELM has a {_SPEC}, {_STATS} or {_INSTANCES}, and none of them is there"
-        raise UnreadableError(unit.path, message, "Give the folder of the run")
-    if _SPEC in parts:
-        spec, findings = read_json_object(parts[_SPEC])
-    else:
-        # The folder's name replaces the missing specification.
-        folder = (unit.path if unit.path.is_dir() else unit.path.absolute().parent).name
-        arguments = dict(part.partition("=")[::2] for part in re.split("[:,]", folder))
-        message = "there is no run_spec.json: model and benchmark are named after the folder"
-        spec = {"name": folder, "adapter_spec": {"model": arguments.get("model") or folder}}
-        findings = (Finding(unit.path, f"{message}, and how it was measured is unknown"),)
+    if _SPEC not in parts:
+        message = f"there is no {_SPEC}, which names model and benchmark"
+        raise UnreadableError(unit.path, message, "Copy the whole folder of the run")
+    spec, findings = read_json_object(parts[_SPEC])
     stats, irregular = _RunStats(), list[Finding]()
     for name, add in ((_STATS, stats.add_stat), (_INSTANCES, stats.add_instance)):
         if name in parts:
@@ -105,7 +97,6 @@ class _RunStats(Struct):
     counts: dict[str, float] = field(default_factory=dict)
     answers: dict[str, AnswerRows] = field(default_factory=lambda: defaultdict(AnswerRows))
     finished: bool = False  # whether there is a stat of any split
-    perturbed: int = 0
     strange: int = 0
     without_value: int = 0
 
@@ -113,11 +104,7 @@ class _RunStats(Struct):
         """Add the mean of a stat over trials."""
         named, mean = get_mapping(stat, "name"), parse_number(stat.get("mean"))
         metric, split = as_word(named.get("name")), as_word(named.get("split"))
-        if named.get("perturbation") or named.get("sub_split"):
-            # The worst case is there even if nothing was perturbed.
-            worst = get_inner(named, "perturbation", "computed_on") == "worst"
-            self.perturbed += bool(named.get("perturbation")) and not worst
-        elif split in _SPLITS:
+        if split in _SPLITS and not (named.get("perturbation") or named.get("sub_split")):
             self.finished = True
             if metric == _COUNT and mean is not None:
                 self.counts[split] = mean
@@ -146,8 +133,6 @@ class _RunStats(Struct):
         """Yield messages about values that were left out."""
         if not self.finished:
             yield "there is no stat of a test or validation split: the run is not finished"
-        if self.perturbed:
-            yield f"{format_count(self.perturbed, 'stat')} of perturbed instances: left out"
         if self.strange:
             yield f"{format_count(self.strange, 'entry is', 'entries are')} no object: left out"
         if self.without_value:

@@ -2,8 +2,8 @@
 
 Schema: repository UKGovernmentBEIS/inspect_ai, ``src/inspect_ai/log/_log.py`` (EvalLog and its parts). An
 archive has ``header.json`` (everything but the samples), ``summaries.json`` (the samples without their
-transcripts), ``reductions.json`` (a score per problem) and ``samples/ID_epoch_N.json``; the log of a program
-that was killed has only ``_journal/start.json`` and ``_journal/summaries/N.json``. Members are packed with
+transcripts) and ``samples/ID_epoch_N.json``; the log of a program that was killed has only
+``_journal/start.json`` and ``_journal/summaries/N.json``. Members are packed with
 deflate, and since 2026 with Zstandard. A JSON file is one EvalLog with its samples. A retried task has the
 same id and gets a new log, which starts with the finished samples (``src/inspect_ai/_eval/evalset.py``), and
 is named DATE_TASK_ID.
@@ -98,6 +98,7 @@ def read(unit: Unit) -> Iterator[Evaluation]:
         try:
             archived = read_head_text(path).startswith(_ARCHIVES)
             log = (_read_archive if archived else _read_json_log)(path, texts=unit.texts)
+            log.check()
         except UnreadableError as error:
             damaged.append(error)
             continue
@@ -118,18 +119,29 @@ _Rank: TypeAlias = "tuple[bool, bool, str]"
 
 
 class _Log(Struct, frozen=True):
-    """Header, samples and scores per problem of a log."""
+    """Header and samples of a log."""
 
     path: Path
     header: Mapping[str, Any]
     samples: Sequence[Any]
-    reductions: Sequence[Any]
     findings: tuple[Finding, ...] = ()
     texts: bool = False  # whether answers have texts
+
+    def check(self) -> None:
+        """Refuse a log of 2024, with a scorer that has no name in its samples."""
+        samples = map(as_mapping, self.samples)
+        if "scorer" in self.results or any("score" in one and "scores" not in one for one in samples):
+            message = "the log is of 2024, with a score in place of scores"
+            advice = "Convert it, as by inspect log convert LOG --to eval --output-dir FOLDER"
+            raise UnreadableError(self.path, message, advice)
 
     @property
     def setup(self) -> dict[str, Any]:
         return get_mapping(self.header, "eval")
+
+    @property
+    def results(self) -> dict[str, Any]:
+        return get_mapping(self.header, "results")
 
     @property
     def epochs(self) -> int:
@@ -144,7 +156,7 @@ class _Log(Struct, frozen=True):
 
     @property
     def rank(self) -> _Rank:
-        scored = _has_scores(self.samples) or bool(self.reductions)
+        scored = _has_scores(self.samples) or bool(self.results.get("scores") and not self.samples)
         return scored, self.header.get("status") == "success", as_word(self.setup.get("created"))
 
     @property
@@ -179,7 +191,7 @@ class _Log(Struct, frozen=True):
 
     def report_outcome(self, answers: Sequence[ScoredAnswer]) -> Iterator[str]:
         """Yield messages on how the evaluation ended, and on missing samples."""
-        results = get_mapping(self.header, "results")
+        results = self.results
         if ended := _OUTCOMES.get(as_word(self.header.get("status"))):
             error = shorten_cell(get_inner(self.header, "error", "message"), _LONGEST_ERROR)
             nevertheless = ", and has scores nevertheless" if results.get("scores") else ""
@@ -209,13 +221,9 @@ class _Log(Struct, frozen=True):
 
     def build_totals(self, means: dict[str, Total], messages: list[str]) -> Iterator[Total]:
         """Yield every metric of the results that is not a spread, in the log's order; see ``_read_entry``."""
-        results = get_mapping(self.header, "results")
-        entries = results.get("scores")
-        if not isinstance(entries, list):  # logs of 2024 have one scorer, and its metrics next to it
-            entries = [results] if "metrics" in results else []
-        completed = parse_count(results.get("completed_samples"))
+        completed = parse_count(self.results.get("completed_samples"))
         problems = completed // self.epochs if completed and completed % self.epochs == 0 else None
-        for entry in map(as_mapping, entries):
+        for entry in map(as_mapping, as_list(self.results.get("scores"))):
             yield from _read_entry(entry, problems, means, messages)
 
     def build_answers(self, messages: list[str]) -> tuple[ScoredAnswer, ...]:
@@ -248,26 +256,14 @@ class _Log(Struct, frozen=True):
         messages += _list_messages(samples, rows.strange, len(self.samples) - len(samples))
         return rows.build()
 
-    def build_reduced_answers(self) -> tuple[ScoredAnswer, ...]:
-        """Return a score per problem if the log has no samples: those of means, or of the only epoch."""
-        rows = AnswerRows()
-        for reduction in map(as_mapping, self.reductions):
-            if as_word(reduction.get("reducer")) in {"", "mean"}:
-                for sample in map(as_mapping, as_list(reduction.get("samples"))):
-                    values = _iterate_values(as_word(reduction.get("scorer")), sample.get("value"))
-                    rows.add(sample.get("sample_id"), dict(values), answer=sample.get("answer"))
-        return rows.build()
-
     def build_evaluation(self, attempts: Sequence[tuple[_Rank, Path]]) -> Evaluation:
         setup, irregular = self.setup, list[str]()
-        answers, reduced = self.build_answers(irregular), list[str]()
-        if not answers and (answers := self.build_reduced_answers()) and self.epochs > 1:
-            reduced = ["the answers of each epoch are not kept; a score for each problem is read"]
+        answers = self.build_answers(irregular)
         means = dict[str, Total]()
         totals = tuple(self.build_totals(means, irregular))
         checks = scores.check_totals(answers, means, repeats=self.epochs, partial=True, what="samples")
         _, ended, began = self.rank
-        outcome = (*reduced, *self.report_outcome(answers), *irregular)
+        outcome = (*self.report_outcome(answers), *irregular)
         return Evaluation(
             path=self.path,
             model=_name_model(setup),
@@ -300,14 +296,12 @@ def _read_json_log(path: Path, *, texts: bool) -> _Log:
     )
     if not isinstance(document.get("eval"), dict):
         raise UnreadableError(path, 'there is no object "eval" in the file', "Check that Inspect wrote it")
-    reductions = document.get("reductions"), get_inner(document, "results", "sample_reductions")
     samples = [_strip_sample(sample, texts=texts) for sample in as_list(document.pop("samples", None))]
-    reduced = next(filter(None, map(as_list, reductions)), [])
-    return _Log(path, document, samples, reduced, findings, texts)
+    return _Log(path, document, samples, findings, texts)
 
 
 def _read_archive(path: Path, *, texts: bool) -> _Log:
-    start, reductions = "_journal/start.json", "reductions.json"
+    start = "_journal/start.json"
     with open_archive(path) as archive:
         if "header.json" in archive.names:
             header = _read_member(archive, "header.json")
@@ -330,10 +324,9 @@ def _read_archive(path: Path, *, texts: bool) -> _Log:
             samples = [*latest.values()]
         else:
             samples = [_strip_sample(_read_member(archive, name), texts=texts) for name in wholes]
-        reduced = as_list(_read_member(archive, reductions)) if reductions in archive.names else []
         read = format_count(archive.torn, "whole member is", "whole members are")
         torn = Finding(path, f"the archive is torn or damaged, and its list of members lost: {read} read")
-        return _Log(path, header, samples, reduced, (torn,) if archive.torn else (), texts)
+        return _Log(path, header, samples, (torn,) if archive.torn else (), texts)
 
 
 def _strip_sample(sample: object, *, texts: bool) -> dict[str, Any]:
@@ -397,7 +390,7 @@ def _read_entry(
 
 def _has_scores(samples: Sequence[Any]) -> bool:
     """Return whether any sample has a score."""
-    return any(one.get("scores") or one.get("score") for one in map(as_mapping, samples))
+    return any(one.get("scores") for one in map(as_mapping, samples))
 
 
 def _list_messages(samples: Sequence[Mapping[str, Any]], strange: Counter[str], lost: int) -> Iterator[str]:
@@ -420,14 +413,9 @@ def _list_messages(samples: Sequence[Mapping[str, Any]], strange: Counter[str], 
 
 def _iterate_scores(sample: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Any, Any, Any]]]:
     """Yield the label of each score of a sample, with its value, answer and explanation."""
-    by_scorer = sample.get("scores")
-    if not isinstance(by_scorer, dict):  # logs of 2024 have one scorer, without a name here
-        by_scorer = {"": sample["score"]} if isinstance(sample.get("score"), dict) else {}
-    for scorer, score in by_scorer.items():
-        for label, value in _iterate_values(as_word(scorer), get_inner(score, "value")):
-            yield label, (value, get_inner(score, "answer"), get_inner(score, "explanation"))
-
-
-def _iterate_values(scorer: str, value: object) -> Iterator[tuple[str, Any]]:
-    values = value.items() if isinstance(value, dict) else [(scorer, value)]
-    return ((_label_score(as_word(key), scorer), one) for key, one in values)
+    for scorer, score in get_mapping(sample, "scores").items():
+        value = get_inner(score, "value")
+        values = value.items() if isinstance(value, dict) else [(scorer, value)]
+        for key, one in values:
+            label = _label_score(as_word(key), as_word(scorer))
+            yield label, (one, get_inner(score, "answer"), get_inner(score, "explanation"))

@@ -5,9 +5,8 @@ Schema: repository huggingface/lighteval, ``src/lighteval/logging/evaluation_tra
 and in older ones ``SUITE|TASK|SHOTS|TRUNCATION``. ``info_loggers.py`` there adds ``all`` and
 ``TASK:_average``: means over tasks, whose ``_stderr`` is a mean of standard errors, not a standard error of
 the mean, and is left out. The answers are in ``details/MODEL/DATE/details_TASK_DATE.parquet``
-(DetailsLogger): since 2025 a row has the columns ``doc`` (with ``id``, ``choices``, ``gold_index``),
-``metric`` and ``model_response``; before, ``metrics`` and ``gold`` without an id, so that the row number
-names the problem. Scores are listed by metric; if a problem was answered several times, the score is the
+(DetailsLogger): a row has the columns ``doc`` (with ``id``, ``choices``, ``gold_index``), ``metric`` and
+``model_response``. Scores are listed by metric; if a problem was answered several times, the score is the
 metric's value for all answers.
 """
 
@@ -41,8 +40,6 @@ _GENERAL: Final = re.compile(r'\s*\{\s*"config_general"\s*:\s*\{')
 _KEYS: Final = re.compile(r'"(?:lighteval_sha|num_fewshot_seeds|model_name|max_samples)"\s*:')
 _STDERR: Final = "_stderr"
 _ALL, _AVERAGE = "all", ":_average"
-_SCORES: Final = ("metric", "metrics")
-_ABOUT: Final = ("doc", "gold")
 _ROWS_AT_ONCE: Final = 500
 
 
@@ -200,15 +197,16 @@ def _read_answers(path: Path) -> tuple[tuple[ScoredAnswer, ...], list[str]]:
     rows, times = AnswerRows(), Counter[str]()
     try:
         for number, (cells, about) in enumerate(_read_rows(path)):
-            problem, gold = as_word(about.get("id")) or str(number), about.get("gold")
+            problem = as_word(about.get("id")) or str(number)
             choices, indices = about.get("choices"), about.get("gold_index")
-            index = indices[0] if isinstance(indices, list) and len(indices) == 1 else indices
-            if "gold" not in about and isinstance(choices, list) and type(index) is int:
-                gold = choices[index] if 0 <= index < len(choices) else None
+            index, gold = indices[0] if isinstance(indices, list) and len(indices) == 1 else indices, None
+            if isinstance(choices, list) and type(index) is int and 0 <= index < len(choices):
+                gold = choices[index]
             rows.add(problem, cells, times[problem], gold=gold)
             times[problem] += 1
     except (duckdb.Error, ValueError, RecursionError):
-        return (), ["the answers cannot be read, since the file is damaged or of another shape: left out"]
+        message = "the answers cannot be read, since the file is damaged or older than 2025: left out"
+        return (), [message]
     messages = [*scores.warn_no_scores(rows.strange)]
     if repeated := sum(count > 1 for count in times.values()):
         count = format_count(repeated, "problem has", "problems have")
@@ -218,25 +216,10 @@ def _read_answers(path: Path) -> tuple[tuple[ScoredAnswer, ...], list[str]]:
 
 
 def _read_rows(path: Path) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Yield the scores of each row, and the fields of its problem.
-
-    Raises:
-        duckdb.Error: the file is invalid.
-        ValueError: it has no scores.
-    """
-    reader = f"read_parquet({sql.quote_paths([path])})"
-    columns = get_engine().open_cursor().sql(f"SELECT * FROM {reader}").columns  # noqa: S608 - quoted
-    scored, about = (next((name for name in names if name in columns), None) for names in (_SCORES, _ABOUT))
-    if scored is None:
-        raise ValueError(columns)
-    said = f"to_json({sql.quote_name(about)})" if about else "NULL"
+    """Yield the scores of each row, and its problem; raise ``duckdb.Error`` if there are none."""
     cursor = get_engine().open_cursor()
-    cursor.execute(f"SELECT to_json({sql.quote_name(scored)}), {said} FROM {reader}")  # noqa: S608 - quoted
+    cursor.execute(f"SELECT to_json(metric), to_json(doc) FROM read_parquet({sql.quote_paths([path])})")  # noqa: S608
     while rows := cursor.fetchmany(_ROWS_AT_ONCE):
-        for first, second in rows:
-            cells, problem = json.loads(first or "null"), json.loads(second) if second else None
-            # Older files hold the scores as JSON text.
-            yield (
-                as_mapping(json.loads(cells) if isinstance(cells, str) else cells),
-                problem if isinstance(problem, dict) else {"gold": problem},
-            )
+        for row in rows:
+            cells, about = (as_mapping(json.loads(cell or "null")) for cell in row)
+            yield cells, about

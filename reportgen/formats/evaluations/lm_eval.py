@@ -2,23 +2,18 @@
 
 Schema: repository EleutherAI/lm-evaluation-harness, ``lm_eval/loggers/evaluation_tracker.py`` writes
 ``results_DATE.json`` and ``samples_TASK_DATE.jsonl`` into a folder named after the model;
-``lm_eval/evaluator.py`` assembles the results. Files before 0.4 have keys without a filter (``acc``,
-``acc_stderr``), any name, and no number of problems; it follows from a share p of right answers and its
-standard error s as n = p(1 - p)/s² + 1, since s² = p(1 - p)/(n - 1).
+``lm_eval/evaluator.py`` assembles the results.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from reportgen.core.words import format_count
-from reportgen.core.words import format_number as written
 from reportgen.formats.evaluations import scores
 from reportgen.formats.evaluations.lm_eval_samples import label_metric, read_samples
 from reportgen.formats.evaluations.scores import (
@@ -51,15 +46,15 @@ _MODEL_KEYS: Final = ("peft", "delta", "pretrained", "model", "path", "engine")
 _MOST_TOKENS: Final = ("max_gen_toks", "max_new_tokens", "max_tokens", "max_length")
 _ARGUMENT: Final = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*([^,]*)")
 _MAIN: Final = "main"
-_LAST_SECOND: Final = 253_402_300_799
 _RESULTS: Final = re.compile(r'\s*\{\s*"results"\s*:')
 _MARKS: Final = re.compile(r'_stderr[",]|,none"|"alias"\s*:')
 _PARTS: Final = re.compile(r'"(?:results|groups|group_subtasks|configs|n-shot|versions)"\s*:')
 _OTHERS: Final = '"config_general"'
 _SAMPLES: Final = re.compile(r'\s*\{\s*"doc_id"\s*:[^\n]*?"doc"\s*:')
+# What files before 0.4 do not have.
+_NEW: Final = frozenset(("n-samples", "n-shot", "group_subtasks", "higher_is_better", "lm_eval_version"))
 _NO_SCORE: Final = frozenset(("alias", "name", "sample_len", "sample_count", "samples"))
 _MEANS: Final = frozenset(("", "mean", "nanmean"))
-_MOST_PROBLEMS: Final = 1e9
 
 
 def find(files: Sequence[Path]) -> tuple[Unit, ...]:
@@ -96,6 +91,7 @@ def read(unit: Unit) -> Iterator[Evaluation]:
         if not isinstance(document.get("results"), dict):
             advice = "Check that lm-eval wrote it"
             raise UnreadableError(path, 'there is no object "results" in the file', advice)
+        _check_scores(path, document)
     else:
         message = "there is no results file of this date: the model is named after the folder"
         document, findings = {}, (Finding(unit.path, message),)
@@ -116,6 +112,22 @@ def read(unit: Unit) -> Iterator[Evaluation]:
         if isinstance({**groups, **results}.get(name, {}), dict)
     )
     yield from scores.add_to_first(filter(None, map(_build_evaluation, tasks)), findings)
+
+
+def _check_scores(path: Path, document: Mapping[str, Any]) -> None:
+    """Refuse results of versions before 0.4, and those without a number."""
+    cells = [cell for entry in document["results"].values() for cell in as_mapping(entry).items()]
+    keys = [key for key, cell in cells if parse_number(cell) is not None]
+    words = [f"{key}: {shorten_cell(cell)}" for key, cell in cells if key.partition(",")[0] not in _NO_SCORE]
+    if words and not keys:
+        advice = "Write numbers, or leave the file out with files:"
+        raise UnreadableError(path, f"no score in it is a number, as in {words[0]}", advice)
+    if keys and not _NEW & document.keys() and not any("," in key for key in keys):
+        metric = next((key for key in keys if f"{key}_stderr" in keys), "")
+        columns = f"columns: {{benchmark: '@', score: $.{metric}, stderr: $.{metric}_stderr}}"
+        mapped = f", or say format: mapped, form: totals, rows: $.results[*] and {columns} in source.yml"
+        message = "its results are of a version before 0.4, which wrote no number of problems"
+        raise UnreadableError(path, message, f"Evaluate again{mapped if metric else ''}")
 
 
 def _find_model(tree: Mapping[str, Any], arguments: Mapping[str, Any]) -> str:
@@ -193,9 +205,6 @@ class _Task(Struct, frozen=True):
         )
         number = next(filter(str.isdecimal, map(as_word, shots)), "")
         parts = [key.replace("_", " ") for key in ("chat_template", "system_instruction") if tree.get(key)]
-        day, seconds = self.date, parse_number(tree.get("date"))
-        if not day and seconds is not None and 0 < seconds <= _LAST_SECOND:
-            day = datetime.fromtimestamp(seconds, UTC).date().isoformat()
         return scores.build_protocol(
             {
                 # A filter makes one score from all repeats, so they are not samples with separate scores.
@@ -208,7 +217,7 @@ class _Task(Struct, frozen=True):
                 "task version": get_inner(tree, "versions", self.name),
                 "harness": "lm-evaluation-harness",
                 "version": tree.get("lm_eval_version") or tree.get("git_hash"),
-                "date": day,
+                "date": self.date,
                 "limit": general.get("limit"),
                 "backend": tree.get("model_source") or general.get("model"),
             }
@@ -216,25 +225,14 @@ class _Task(Struct, frozen=True):
 
     def build_totals(self, messages: list[str], left_out: list[str]) -> Iterator[Total]:
         """Yield the task's scores; add irregularities to ``messages``, and counts to ``left_out``."""
-        n = _count_problems(self.tree, self.name) or parse_count(self.entry.get("sample_len"))
         entry = {key: cell for key, cell in self.entry.items() if key.partition(",")[0] not in _NO_SCORE}
-        better, subtasks = (
-            get_mapping(self.tree, "higher_is_better", self.name),
-            _list_subtasks(self.tree, self.name),
-        )
-        inferred = set()
         entry, counts = scores.leave_out_counts(entry)
         left_out += counts
-        for total in scores.read_totals(entry, messages, n=n, better=better, label=_label_key):
-            # The error of a group is pooled, so it does not yield a number of problems.
-            if n is None and subtasks is None and (own := _infer_problems(total)):
-                inferred.add(own)
-                yield replace(total, n=own)
-            else:
-                yield total
-        if len(inferred) == 1:
-            count = f"{inferred.pop():,} follows from score and standard error"
-            messages.append(f"the number of problems is not written; {count}")
+        n, better = (
+            _count_problems(self.tree, self.name),
+            get_mapping(self.tree, "higher_is_better", self.name),
+        )
+        yield from scores.read_totals(entry, messages, n=n, better=better, label=_label_key)
 
 
 def _label_key(key: str) -> str:
@@ -256,7 +254,7 @@ def _build_evaluation(task: _Task) -> Evaluation | None:
     if subtasks is not None:
         protocol[SUBTASKS] = ", ".join(subtasks) or "several"
     else:
-        aggregates = _find_aggregates(task, totals, answers) if answers else {}
+        aggregates = _find_aggregates(task, answers)
         answers = tuple(answer for answer in answers if answer.metric not in aggregates)
         findings += make_findings(samples or task.path, aggregates.values(), task.name)
         findings += _check_results(task, totals, answers)
@@ -281,19 +279,6 @@ def _build_evaluation(task: _Task) -> Evaluation | None:
     )
 
 
-def _infer_problems(total: Total) -> int | None:
-    """Return the number of problems from a share of right answers and its standard error."""
-    share, error = total.value, total.stderr
-    if not scores.is_accuracy(total.metric) or not error or not 0 < share < 1:
-        return None
-    n = share * (1 - share) / error / error + 1  # the square of a tiny error would be 0
-    if not n <= _MOST_PROBLEMS:
-        return None
-    right = share * round(n)
-    whole = abs(n - round(n)) < 1e-3 and abs(right - round(right)) < 1e-3  # noqa: PLR2004 - both are whole
-    return round(n) if whole else None
-
-
 def _parse_arguments(arguments: object) -> dict[str, Any]:
     """Parse ``a=1,b=2`` or an object."""
     if isinstance(arguments, str):
@@ -301,21 +286,19 @@ def _parse_arguments(arguments: object) -> dict[str, Any]:
     return as_mapping(arguments)
 
 
-def _find_aggregates(task: _Task, totals: Sequence[Total], answers: Sequence[ScoredAnswer]) -> dict[str, str]:
+def _find_aggregates(task: _Task, answers: Sequence[ScoredAnswer]) -> dict[str, str]:
     """Return metrics whose values are not scores of the answers next to them, with a message about each.
 
     A perplexity or BLEU is not the mean of the values of each document, which are likelihoods or counts:
-    ``metric_list`` names another aggregation, and the mean is another number.
+    ``metric_list`` names another aggregation.
     """
     metrics = map(as_mapping, as_list(task.config.get("metric_list")))
     how = {as_word(metric.get("metric")): as_word(metric.get("aggregation")) for metric in metrics}
     messages = {}
-    for total in totals:
-        mean = scores.find_other_mean(answers, total, total.metric)
-        if mean is not None and how.get(total.metric.partition(" (")[0], "") not in _MEANS:
-            value, other = (written(number, significant=6) for number in (total.value, mean))
-            differs = f"{shorten_cell(total.metric)} is {value}, and the mean of its values is {other}"
-            messages[total.metric] = f"{differs}: they are no scores, and left out"
+    for label in dict.fromkeys(answer.metric for answer in answers):
+        if (aggregation := how.get(label.partition(" (")[0], "")) not in _MEANS:
+            said = f"{shorten_cell(label)} is no mean over the documents, but {shorten_cell(aggregation)}"
+            messages[label] = f"{said}: the values of these are no scores, and left out"
     return messages
 
 

@@ -1,12 +1,11 @@
 """Answers of the Language Model Evaluation Harness: files ``samples_TASK_DATE.jsonl``.
 
-A row is a document and filter, with a column for each metric. In older files a row does not name its filter:
-all rows of the first filter precede those of the second.
+A row is a document and filter, with a column for each metric.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,9 +16,10 @@ from reportgen.formats.evaluations import scores
 from reportgen.formats.evaluations.rows import AnswerRows
 from reportgen.formats.evaluations.texts import read_lm_eval_texts
 from reportgen.formats.json_files import JsonLines, as_mapping, as_word
+from reportgen.formats.runs import UnreadableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from reportgen.formats.runs import Finding, ScoredAnswer
@@ -45,12 +45,14 @@ def read_samples(
     """Return all answers of a file by metric and filter, and the irregularities.
 
     ``results`` are the keys of the task's results, such as ``acc,none``; ``texts`` says whether answers have
-    texts.
+    texts. Raises ``UnreadableError`` for rows of several filters that do not name theirs.
     """
-    # In the order of the results, for rows that do not name their filter.
-    filters = tuple(dict.fromkeys(key.partition(",")[2] for key in results if "," in key))
-    lines, rows = JsonLines(path), _SampleRows(filters, texts)
+    filters = {key.partition(",")[2] for key in results if "," in key}
+    lines, rows = JsonLines(path), _SampleRows(texts)
     for row in lines.read_objects():
+        if "filter" not in row and filters - {"none"}:
+            message = "a row does not name its filter, as in files of versions before 0.4.4"
+            raise UnreadableError(path, message, "Evaluate again, or leave the file out with files:")
         rows.add(row)
     irregular = (*lines.list_findings(), *scores.make_findings(path, rows.list_messages()))
     # A metric that has a score in no row is computed for the whole task.
@@ -66,26 +68,18 @@ def label_metric(metric: str, chosen: str) -> str:
 class _SampleRows(Struct):
     """Rows of a file, and their irregularities."""
 
-    filters: Sequence[str]
     texts: bool  # whether answers have texts
     answers: AnswerRows = field(default_factory=AnswerRows)
     count: int = 0
     hashes: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    unnamed: Counter[str] = field(default_factory=Counter)  # rows of a document without a filter
-    unnumbered: Counter[str] = field(default_factory=Counter)  # rows of a filter without a document
+    unnumbered: int = 0
     known: set[tuple[str, str]] = field(default_factory=set)
 
     def add(self, row: Mapping[str, Any]) -> None:
-        problem = as_word(row.get("doc_id"))
-        if "filter" in row or not self.filters:
-            chosen = as_word(row.get("filter"))
-        else:
-            # The last filter if a document has more rows than there are filters.
-            self.unnamed[problem] += 1
-            chosen = self.filters[min(self.unnamed[problem], len(self.filters)) - 1]
+        problem, chosen = as_word(row.get("doc_id")), as_word(row.get("filter"))
         if not problem:
-            problem = str(self.unnumbered[chosen])
-            self.unnumbered[chosen] += 1
+            self.unnumbered += 1
+            return
         self.known.add((problem, chosen))
         self.hashes[problem] |= {as_word(row.get("doc_hash"))} - {""}
         self.count += 1
@@ -110,4 +104,6 @@ class _SampleRows(Struct):
             yield f"{count} for different documents: {scores.list_shortened(differing)}"
         if repeated := self.count - len(self.known):
             yield f"{format_count(repeated, 'row repeats', 'rows repeat')} a document and filter"
+        if self.unnumbered:
+            yield f"{format_count(self.unnumbered, 'row has', 'rows have')} no doc_id: left out"
         yield from scores.warn_no_scores(self.answers.strange)

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 _PROBLEM: Final = re.compile(r'\s*\{\s*"idx"\s*:\s*\d+\s*,\s*"problem"\s*:')
 _FOLDER: Final = "outputs"
-_YEAR: Final = re.compile(r"(?:^|_)20\d\d(?:_|$)")
 _NUMBER: Final = re.compile(r"\d+")
 # What each attempt says in full, which is long.
 _LONG: Final = frozenset(("messages", "history", "judgment", "warnings"))
@@ -52,6 +51,9 @@ def find(files: Sequence[Path]) -> tuple[Unit, ...]:
 
 def read(unit: Unit) -> Iterator[Evaluation]:
     """Yield the evaluation of a folder; an attempt has a single score."""
+    if _FOLDER not in unit.path.absolute().parts[:-1]:
+        message = f"the folder is not below {_FOLDER}, whose folders name competition and model"
+        raise UnreadableError(unit.path, message, f"Copy {_FOLDER} with its folders")
     findings: list[Finding] = []
     rows = AnswerRows()
     refused: list[UnreadableError] = []
@@ -84,17 +86,11 @@ def read(unit: Unit) -> Iterator[Evaluation]:
 
 
 def _split_path(parts: Sequence[str]) -> tuple[str, str]:
-    """Return the last part of the competition, and the model, of a folder of results.
+    """Return the last part of the competition, and the model, of a folder below ``outputs``.
 
-    In ``outputs/aime/aime_2025/openai/o3`` both have one part or two. Without ``outputs`` a model has two if
-    a competition, known by its year, is above these.
+    In ``outputs/aime/aime_2025/openai/o3`` both have one part or two.
     """
-    top = max((index for index, part in enumerate(parts[:-1]) if part == _FOLDER), default=None)
-    if top is not None:
-        below = parts[top + 1 :]
-    else:
-        has_maker = len(parts) > 2 and not _YEAR.search(parts[-2]) and _YEAR.search(parts[-3])  # noqa: PLR2004
-        below = parts[-4:] if has_maker else parts[-2:]
+    below = parts[max(index for index, part in enumerate(parts) if part == _FOLDER) + 1 :]
     half = len(below) // 2
     return below[half - 1] if half else "", "/".join(below[half:])
 

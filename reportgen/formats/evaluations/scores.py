@@ -1,6 +1,6 @@
 """Scores, totals, protocols and slices of harnesses, and checks of whether they are possible.
 
-Scores are numbers, truth values, marks such as C and I, and texts with a ±. A protocol has the keys of a
+Scores are numbers, truth values, and marks such as C and I. A protocol has the keys of a
 source's ``protocol:`` where they fit, with the meaning of ``settings.source.Protocol``; other keys are terms
 of the field: ``task version``, ``few-shot``, ``limit``, ``dataset``, ``split``. ``SUBTASKS`` is present only
 if scores are means over other benchmarks, which are its value: such a benchmark is a group without problems
@@ -40,9 +40,6 @@ _MARKS: Final[Mapping[str, float]] = {
 _LONGEST_CELL: Final = 40
 _MOST: Final = 1e12
 _DAY: Final = len("2026-01-31")
-_PLUS_MINUS: Final = re.compile(
-    r"\s*(?P<value>[-+\N{MINUS SIGN}]?\d+(?:\.\d+)?)\s*(?:±|\+/-|\+-|\\pm)\s*(?P<half>\d+(?:\.\d+)?)\s*%?\s*"
-)
 
 
 def parse_score(cell: object) -> float | None:
@@ -65,16 +62,10 @@ def parse_total(
 ) -> Total | None:
     """Return a score of a whole benchmark, None if it is no number; add irregularities to ``messages``.
 
-    ``better`` is whether higher is better, if it is a truth value. Texts such as ``28.7±4.8`` yield only
-    their first number: the second may be a standard error or half an interval. A standard error such as
-    ``N/A`` is missing, which is not an irregularity.
+    ``better`` is whether higher is better, if it is a truth value. A standard error such as ``N/A`` is
+    missing, which is not an irregularity.
     """
     value = parse_number(cell)
-    if value is None and isinstance(cell, str) and (match := _PLUS_MINUS.fullmatch(cell)):
-        value = float(match["value"].replace("\N{MINUS SIGN}", "-"))
-        shown = shorten_cell(cell, _LONGEST_CELL)
-        text = f'{shorten_cell(metric)} is the text "{shown}": {match["value"]} is read'
-        messages.append(f"{text}, and {match['half']} is left out, since nothing says what interval it is")
     if value is None or not math.isfinite(value):
         if cell not in (None, "", " "):
             shown = shorten_cell(cell, _LONGEST_CELL) or f"a {type(cell).__name__}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from reportgen.core.score_names import KNOWN, WrittenNumber, find_descriptions, is_result
+from reportgen.core.score_names import WrittenNumber, find_descriptions, is_result
 from reportgen.core.words import join_names
 from reportgen.formats.layout import ROLE_NAMES
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _MOST_KEYS: Final = 8
 _MOST_FIELDS: Final = 40
 _DEEPEST: Final = 6
+_PERCENT: Final = 100
 _PLAIN: Final = re.compile(r"[\w.$^]+")
 
 
@@ -40,13 +41,16 @@ class _Rows(Struct, frozen=True):
 
 def suggest_mapping(document: Any) -> str:  # noqa: ANN401 - whatever JSON holds
     """Return the next step for JSON that is no table, with the keys that map it; "" if none are known."""
+    if isinstance(document, list) and document and all(isinstance(row, list) for row in document):
+        mapped = "format: mapped, rows: $[*][*] and columns: {problem: ^@, sample: '@', score: $}"
+        return f"If each list has the scores of a problem, say {mapped} in source.yml"
     if not isinstance(document, dict) or not document:
         return ""
     if totals := _suggest_totals(document):
         return totals
     rows = _find_rows(document)
     if rows is None:
-        return ""
+        return _suggest_total(document)
     leaves = [*_list_leaves(rows.first, "$"), *_list_leaves(rows.around, "^", depth=_DEEPEST)]
     keys = _map_leaves(leaves, rows)
     if keys and len(leaves) <= _MOST_FIELDS:
@@ -129,20 +133,31 @@ def _suggest_totals(table: Mapping[str, Any]) -> str:
         return ""
     if not all(isinstance(cell, int | float) for row in table.values() for cell in row.values()):
         return ""
-    outer, inner = "series", "benchmark"
-    if any(map(KNOWN.match, table)):
-        outer, inner = inner, outer
     numbers: dict[str, list[WrittenNumber]] = {}
-    for first, row in table.items():
-        for second, cell in row.items():
-            name = first if outer == "benchmark" else second
-            numbers.setdefault(name, []).append(WrittenNumber(cell, is_marked=False))
+    for name, cell in (cell for row in table.values() for cell in row.items()):
+        numbers.setdefault(name, []).append(WrittenNumber(cell, is_marked=False))
     scores = [name for name in numbers if name not in find_descriptions(numbers)]
+    if not scores and all(0 <= cell.value <= _PERCENT for cells in numbers.values() for cell in cells):
+        # Whole percent, unless a name says otherwise.
+        scores = [name for name in numbers if name not in find_descriptions(numbers, of_series=True)]
     if not scores:
         return ""
-    mapped = "format: mapped, form: totals, rows: $[*][*]"
-    columns = f"columns: {{{outer}: ^@, {inner}: '@', score: $}}"
     chosen = ""
     if len(scores) < len(numbers):
         chosen = f", filter: {{benchmark: {json.dumps(scores, ensure_ascii=False)}}}"
-    return f"If it holds scores by model and benchmark, say {mapped}{chosen} and {columns} in source.yml"
+    mapped = f"format: mapped, form: totals, rows: $[*][*]{chosen}"
+    return (
+        f"If it holds scores by model and benchmark, say {mapped} and columns: {{series: ^@, benchmark: '@', "
+        "score: $} in source.yml, or exchange ^@ and '@' if the outer names are benchmarks"
+    )
+
+
+def _suggest_total(table: Mapping[str, Any]) -> str:
+    """Return the keys that map the score in a file whose name says model and benchmark; "" without one."""
+    usual = [name for name, cell in table.items() if isinstance(cell, int | float) and is_result(name)]
+    score = "score" if isinstance(table.get("score"), int | float) else next(iter(usual), "")
+    if not score:
+        return ""
+    keys = f"format: mapped, form: totals, rows: $, {_write('columns', {'score': _join('$', score)})}"
+    pattern = "files: (?P<benchmark>[^_]+)_(?P<series>.+)[.]json"
+    return f"If its name says model and benchmark, say {keys} and a pattern such as {pattern} in source.yml"

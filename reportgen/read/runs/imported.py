@@ -217,14 +217,12 @@ def name_benchmark(run: StoredRun, metric: str, chosen: Mapping[str, tuple[str, 
 
 
 def complete_settings(runs: ImportedRuns) -> SourceSettings:
-    """Return settings with the score range of the format and the protocols in files.
+    """Return settings with the protocols in files.
 
     What all series share is the protocol, with what is specific to one in ``protocols``. What differs between
     the evaluations of one series is left out, and the settings take precedence.
     """
-    settings, reader = runs.settings, runs.found.reader
-    if reader and reader.score_range and "score_range" not in settings.model_fields_set:
-        settings = settings.model_copy(update={"score_range": reader.score_range})
+    settings = runs.settings
     read, reported = {id(run) for run in runs.scored}, defaultdict(set)
     for candidate, name in zip(runs.candidates, runs.naming.names, strict=True):
         if id(candidate.run) in read:
@@ -394,8 +392,7 @@ def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:
     if "problem" in layout.kinds:
         texts = TEXTS if any(unit.unit.texts for unit in runs.units) else ()
         parts = {part: part for part in (*_PARTS, *texts) if part in layout.kinds}
-        usual = runs.found.reader.cluster if runs.found.reader else ""
-        if cluster := find_column(settings.columns.cluster or usual, tuple(layout.kinds)):
+        if cluster := find_column(settings.columns.cluster or "", tuple(layout.kinds)):
             parts["cluster"] = cluster
         # The name of a benchmark does not include its only score.
         scores = {name: taken[0] for name, taken in chosen.items() if len(taken) == 1 and taken[0]}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct
 from msgspec.structs import astuple, replace
 
-from reportgen.core.score_names import KNOWN, is_result
+from reportgen.core.score_names import is_result
 from reportgen.formats import sql
 from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.messages import advise_rows
@@ -315,8 +315,8 @@ def list_changes(suggested: Mapping[str, object], stated: SourceSettings) -> dic
 
 
 def _list_scores(layout: Layout) -> list[str]:
-    """Return the columns of numbers with the names of usual scores or known benchmarks."""
-    return [name for name in list_free_columns(layout, NUMERIC) if is_result(name) or KNOWN.match(name)]
+    """Return the columns of numbers with the names of usual scores."""
+    return [name for name in list_free_columns(layout, NUMERIC) if is_result(name)]
 
 
 def suggest_for_table(source: Source, root: Path, steps: Sequence[str]) -> dict[str, object]:

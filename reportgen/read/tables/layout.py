@@ -163,7 +163,7 @@ INTERVAL_PARTS: Final = ("low", "high", "stderr", "std", "n")
 OUTCOME_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "problem": ("problem", "problem_id", "question_id", "task_id", "doc_id", "idx", "id"),
     "sample": ("sample", "sample_id", "attempt", "epoch"),
-    "score": ("score", "correct", "is_correct", "acc", "reward"),
+    "score": ("score", "correct", "is_correct", "passed", "acc", "reward"),
     "answer": ("prediction", "extracted", "answer"),
     "gold": ("gold", "target", "reference", "answer"),
     # Only if set in source.yml: a cluster changes every interval, and texts are shown to everybody.

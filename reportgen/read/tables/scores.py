@@ -281,15 +281,9 @@ class _Reader:
         None are where no other is left, which is an error unless the table is ``stated`` to hold scores.
         ``key`` confirms or changes the choice in ``source.yml``.
         """
-        means = list(filter(is_mean, numbers))
-        others = find_descriptions(numbers, of_series=self._across == "series" and noun == "column")
-        if self._across == "metric":
-            means, others = [], []
+        means, others = self._find_others(noun, key, numbers, stated=stated)
         gone = {*means, *others}
         scores = [name for name in numbers if name not in gone]
-        if not scores and not stated:
-            step = f"If they are scores, say {key.format(_write_names([*numbers]))} in source.yml"
-            raise self._content.make_error(f"{quote_names([*numbers])} may be counts or settings", step, 1)
         confirm = (
             f"To confirm it, say {key.format(_write_names(scores))}, with further names if they are scores"
         )
@@ -303,6 +297,24 @@ class _Reader:
                 problem = self._content.make_problem(message, f"{confirm}, in source.yml", 1)
                 self._warnings.append(replace(problem, severity=Severity.WARNING))
         return (*means, *others) if scores else ()
+
+    def _find_others(
+        self, noun: str, key: str, numbers: Mapping[str, Sequence[WrittenNumber]], *, stated: bool
+    ) -> tuple[list[str], list[str]]:
+        """Return the means and the descriptions among columns or rows; see ``_leave_out``."""
+        if self._across == "metric":
+            return [], []
+        means = list(filter(is_mean, numbers))
+        others = find_descriptions(numbers, of_series=self._across == "series" and noun == "column")
+        if {*numbers} > {*means, *others} or not any(numbers.values()):
+            return means, others
+        # No number looks like a score: where it is stated that there are scores, the names alone decide.
+        others = find_descriptions(numbers, of_series=True)
+        if not stated:
+            scores = [name for name in numbers if name not in {*means, *others}] or [*numbers]
+            step = f"If they are scores, say {key.format(_write_names(scores))} in source.yml"
+            raise self._content.make_error(f"{quote_names(scores)} may be counts or settings", step, 1)
+        return means, others
 
     def _find_repeats(self, others: Sequence[str]) -> Iterator[Diagnostic]:
         """Yield rows of one name, which other columns of words may tell apart."""

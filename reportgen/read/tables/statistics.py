@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, field
 from msgspec.structs import astuple
 
-from reportgen.core.score_names import KNOWN, is_result
+from reportgen.core.score_names import is_result
 from reportgen.core.words import join_names
 from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.messages import list_names
@@ -85,7 +85,7 @@ def find_run_table(layout: Layout, settings: SourceSettings) -> RunTable | None:
     roles, kinds = layout.roles, layout.kinds
     other = settings.form or layout.outcomes or layout.totals or layout.spread or layout.long or roles.step
     parted = {*TOTAL_NAMES["benchmark"], *OUTCOME_NAMES["problem"]} - {"id", "idx"}
-    benchmarks = [name for name in kinds if KNOWN.match(name) or name.strip().casefold() in parted]
+    benchmarks = [name for name in kinds if name.strip().casefold() in parted]
     parts = get_series_parts(settings)
     named = {*parts, *filter(None, astuple(roles))}
     free = [name for name in kinds if name not in named and kinds[name] is not Kind.EMPTY]
