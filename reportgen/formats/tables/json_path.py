@@ -5,7 +5,7 @@ contains the row, ``^^`` the parent of the next outer list, and so on up to the 
 follow ``.name`` or ``["name"]``, ``[0]``, and in the path of the rows ``[*]``, which iterates over a list or
 over the values of an object. ``@`` is the row's key in that object, or its 0-based index in that list, and
 ``^@`` that of the parent of the row's list. ``[@]`` is the item at the row's own key: ``^.tokens[@]`` for
-lists of the same length.
+lists of the same length. ``?`` at the end of the path of the rows passes over files and lines without any.
 """
 
 from __future__ import annotations
@@ -40,6 +40,10 @@ class PathError(ValueError):
     """Error for an invalid path, or a path that leads nowhere; the message is the end of a sentence."""
 
 
+class MissingPathError(PathError):
+    """Error for a path to rows that a file or line does not have."""
+
+
 class JsonPath(Struct, frozen=True):
     """Path as written, and how many lists it leaves (``up``) before it goes in.
 
@@ -51,6 +55,7 @@ class JsonPath(Struct, frozen=True):
     up: int
     steps: tuple[str | int | None, ...]
     is_key: bool = False
+    is_optional: bool = False  # whether a file or line without rows is passed over
 
     @property
     def inward(self) -> list[str | int]:
@@ -76,23 +81,26 @@ def parse_path(text: str, *, rows: bool) -> JsonPath:
     """Parse a path or raise ``PathError``; only that of ``rows`` may contain ``[*]``."""
     if _KEY.fullmatch(text) and not rows:
         return JsonPath(text, len(text) - 1, (), is_key=True)
+    is_optional = rows and text.endswith("?")
+    path = text.removesuffix("?") if is_optional else text
     start = re.match(r"\$|\^+", text)
     if start is None or (rows and text[0] != "$"):
         signs = "$" if rows else "$, ^ or @"
         raise PathError(f"does not begin with {signs}, as in $.{text.lstrip('.') or 'score'}")
     steps: list[str | int | None] = []
     index = start.end()
-    while index < len(text):
-        step = _STEP.match(text, index)
+    while index < len(path):
+        step = _STEP.match(path, index)
         if step is None:
-            raise PathError(f'cannot be understood from "{text[index:]}" on')
+            raise PathError(f'cannot be understood from "{path[index:]}" on')
         if step["all"] and not rows:
             raise PathError("has [*], which only rows: can have")
         if step["own"] and rows:
             raise PathError("has [@], which only columns can have")
         steps.append(_parse_step(step))
         index = step.end()
-    return JsonPath(text, 0 if text[0] == "$" else start.end(), tuple(steps))
+    up = 0 if text[0] == "$" else start.end()
+    return JsonPath(text, up, tuple(steps), is_optional=is_optional)
 
 
 def _parse_step(step: re.Match[str]) -> str | int | None:
@@ -168,7 +176,7 @@ def _follow_rows(rows: Iterable[PathRow], steps: Sequence[str | int]) -> Iterato
                 known = f'; "{_format_steps(steps[:reached]).lstrip(".")}" {_describe_content(held)}'
             elif isinstance(held, dict) and held:
                 known = f"; there are {list_names(held)}"
-            raise PathError(f"finds no {path}{known}")
+            raise MissingPathError(f"finds no {path}{known}")
 
 
 def _follow(value: Any, steps: Sequence[str | int], own: str = "") -> tuple[int, Any]:  # noqa: ANN401

@@ -20,6 +20,7 @@ from reportgen.formats.cells import is_number
 from reportgen.formats.messages import list_names
 from reportgen.formats.tables.json_path import (
     JsonPath,
+    MissingPathError,
     PathError,
     describe_dead_end,
     find_rows,
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
     from reportgen.formats.files import Content
     from reportgen.formats.layout import FileLayout
     from reportgen.formats.runs import Setting
-    from reportgen.formats.tables.json_path import PathRow
+    from reportgen.formats.tables.json_path import Document, PathRow
     from reportgen.read.find import Location
     from reportgen.settings.source import SourceSettings
 
@@ -97,7 +98,7 @@ class _Mapping(Struct, frozen=True):
                 there = next((str(run.config[name]) for run in runs if run.config.get(name)), known)
                 yield Diagnostic(place, f"{column} finds nothing in any row", there, Stage.DATA)
             elif all(run.config.get(name) for run in filled):
-                within = f"{rows.text if rows else '$[*]'}{path.text.removeprefix('$')}[*]"
+                within = f"{rows.text.removesuffix('?') if rows else '$[*]'}{path.text.removeprefix('$')}[*]"
                 rest = "" if path.up else f", with rows: {within}"
                 one_value = f"{path.text}[0] or {path.text}.name"
                 advice = f"Select one value, as in {one_value}, or make its items the rows{rest}"
@@ -260,14 +261,7 @@ class _TableWriter:
                     StoredFinding(document.location.file, document.message, document.location.line)
                 )
                 continue
-            # Without a path to the rows, a line is a row, and a file is a list of rows.
-            rows = mapping.rows or parse_path("$" if document.line else "$[*]", rows=True)
-            try:
-                for row in find_rows(document.value, rows):
-                    self._add(row)
-            except PathError as error:
-                message = f"{mapping.rows_name} {error}"
-                raise content.make_error(message, "Mend rows: in source.yml", document.line) from None
+            self._read_rows(document)
         self._write()
         if self._first is None:
             findings.append(StoredFinding(content.name, f"{mapping.rows_name} finds no rows", None))
@@ -288,6 +282,21 @@ class _TableWriter:
             for series, words in self._around.items()
         )
         return StoredUnit((run, *around), tuple(self._parts), tuple(findings))
+
+    def _read_rows(self, document: Document) -> None:
+        # Without a path to the rows, a line is a row, and a file is a list of rows.
+        rows = self._mapping.rows or parse_path("$" if document.line else "$[*]", rows=True)
+        advice = "Mend rows: in source.yml"
+        try:
+            for row in find_rows(document.value, rows):
+                self._add(row)
+        except PathError as error:
+            if isinstance(error, MissingPathError):
+                if rows.is_optional:
+                    return
+                advice += f', or say rows: "{rows.text}?" to pass over such lines' if document.line else ""
+            message = f"{self._mapping.rows_name} {error}"
+            raise self._content.make_error(message, advice, document.line) from None
 
     def _add(self, row: PathRow) -> None:
         self._first = self._first or row
