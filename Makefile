@@ -39,7 +39,7 @@ test-slow: environments test-writers test-spark ## simulations, long random inpu
 
 # At the same time: half of it is waiting for files.
 environments: $(VENV)/.installed-test
-	@$(MAKE) --no-print-directory --jobs 3 $(WRITERS)/.installed $(VALIDATORS)/.installed $(SPARK)/.installed
+	@$(MAKE) --silent --jobs 3 $(WRITERS)/.installed $(VALIDATORS)/.installed $(SPARK)/.installed
 
 test-writers: $(VENV)/.installed-test $(WRITERS)/.installed $(VALIDATORS)/.installed ## files by the real writers, read; ACCEPT=1 renews tests/data
 	@$(BIN)/python -m pytest -n 2 tests/writers $(if $(ACCEPT),--accept)
