@@ -138,7 +138,8 @@ def _has_answers(path: Path) -> bool:
     """
     if path.suffix not in {*_LINES, ".json"}:
         return False
-    text = read_head_text(path).lstrip()
+    if not (text := read_head_text(path).lstrip()).startswith(("{", "[")):
+        return False
     record = parse_first_object(text)
     if path.suffix == ".json" and text.startswith("{"):
         if "resolved_ids" in record or _get_tested(record):
@@ -148,6 +149,7 @@ def _has_answers(path: Path) -> bool:
     # Scores may come later, since responses are long.
     responses = any(isinstance(record.get(key), list) for key in _RESPONSES)
     truths = any(isinstance(one, bool) for cells in record.values() for one in as_list(cells)[:1])
+    truths = truths and "step" not in record  # rows of a log
     return about > 0 and (truths or bool(_find_scores(record)) or (about >= _ENOUGH and responses))
 
 

@@ -351,7 +351,7 @@ def _read_entry(
 
     The keys of ``means`` are the scorers' names in answers: ``match``, ``judge/style``.
     """
-    scorer = scores.find_word(get_inner(entry, "scorer", "name"), entry.get("scorer"))
+    scorer = as_word(entry.get("scorer"))
     label = _label_score(as_word(entry.get("name")) or scorer, scorer)
     reducer = as_word(entry.get("reducer"))
     where = f"{label}, {reducer}" if reducer else label
@@ -377,7 +377,7 @@ def _read_entry(
         if name not in _SPREADS:
             total = scores.parse_total(
                 f"{as_word(key)} ({where})" if where else as_word(key),
-                metric.get("value") if isinstance(metric, dict) else metric,
+                get_inner(metric, "value"),
                 messages,
                 errors[0][1] if name in _MEANS and errors else None,
                 n=parse_count(entry.get("scored_samples")) or problems,
