@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from msgspec.structs import replace
 
 from reportgen.core.errors import ReportError
+from reportgen.core.score_names import is_result
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind, infer_kind, is_missing, is_number, parse_percent
 from reportgen.formats.files import NOT_UTF8
@@ -28,6 +29,7 @@ from reportgen.formats.layout import ROLE_NAMES, FileLayout, Look, Row
 from reportgen.formats.messages import limit_problems, list_names
 from reportgen.formats.text_files import LARGEST_DOCUMENT, MOST_COLUMNS, format_mebibytes
 from reportgen.settings.text import CONFLICT, find_conflict_marks
+from reportgen.settings.yaml_tree import write_scalar
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -69,6 +71,17 @@ def is_chart(columns: Sequence[str]) -> bool:
         return False
     extremes = any(base + ending in columns for base in others for ending in _EXTREMES)
     return extremes or first == _STEP
+
+
+def advise_runs(columns: Sequence[str]) -> str:
+    """Return the next step for a table of runs, with the keys that read its last values."""
+    pairs = (("run", name) if name == "Name" else ("seed", name) for name in columns)
+    roles = ", ".join(f"{role}: {name}" for role, name in pairs if role == "run" or name.casefold() == "seed")
+    keys = ["form: runs", f"columns: {{{roles}}}" if roles else ""]
+    keys += ["filter: {State: finished}" if "State" in columns else ""]
+    metrics = ", ".join(write_scalar(name) for name in columns if is_result(name)) or "NAME"
+    lines = f"{', '.join(filter(None, keys))} and metrics: [{metrics}]"
+    return f"{RUNS_TABLE_ADVICE}; for the last values say {lines} in source.yml"
 
 
 def parse_chart(columns: Sequence[str]) -> dict[str, ChartColumn]:

@@ -351,8 +351,7 @@ def _detect_chart(content: Content, look: Look, settings: SourceSettings) -> Loo
     elif settings.format is not None or look.file.format != "csv":
         return look
     elif settings.form != "runs" and delimited.is_table_of_runs(columns, look.rows[0] if look.rows else ()):
-        advice = f"{delimited.RUNS_TABLE_ADVICE}; form: runs and metrics: [NAME] read the last values"
-        raise content.make_error(delimited.TABLE_OF_RUNS, advice, 1)
+        raise content.make_error(delimited.TABLE_OF_RUNS, delimited.advise_runs(columns), 1)
     elif not delimited.is_chart(columns):
         return look
     return replace(look, file=replace(look.file, format=delimited.WANDB_CHART))
