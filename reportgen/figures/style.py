@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -96,15 +97,23 @@ def assign_slots(
     it has. If all eight are taken, it gets the one least used among them (its figure then needs
     ``highlight``, which greys the rest).
     """
-    drawn_together: dict[str, set[str]] = {}
-    for names in figures:
-        for name in names:
-            drawn_together.setdefault(name, set()).update(names)
+    groups = tuple(dict.fromkeys(figures))
+    places: dict[str, list[int]] = {}
+    for place, names in enumerate(groups):
+        for name in dict.fromkeys(names):
+            places.setdefault(name, []).append(place)
     slots = dict(pinned or {})
-    for name, neighbours in drawn_together.items():
+    taken = [Counter(slots[name] for name in {*names} if name in slots) for names in groups]
+    for name, own in places.items():
         if name not in slots:
-            taken = [slots[other] for other in neighbours if other in slots]
-            slots[name] = min(range(SLOTS), key=lambda slot: (taken.count(slot), slot))
+            # Most series are in one group, of which there may be thousands.
+            counts = taken[own[0]]
+            if len(own) > 1:
+                others = {other for place in own for other in groups[place]}
+                counts = Counter(slots[other] for other in others if other in slots)
+            slots[name] = min(range(SLOTS), key=lambda slot: (counts[slot], slot))
+            for place in own:
+                taken[place][slots[name]] += 1
     return slots
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -54,15 +55,24 @@ class _Metric(Struct, frozen=True, dict=True):
     statistics: Sequence[str]  # of final, peak and mean those that are columns
     precision: Precision  # of the metric's values in figures
 
+    @cached_property
+    def by_series(self) -> Mapping[str, Ending]:
+        """The values of each series."""
+        return {ending.series: ending for ending in reversed(self.endings)}
+
+    @cached_property
+    def readings(self) -> frozenset[int]:
+        """Numbers of readings of the series."""
+        return frozenset(ending.readings for ending in self.endings)
+
     def write_head(self, column: str, context: DrawContext) -> str:
         """Return a column's header; for best values, it includes how many they were picked from if equal."""
         if column != Statistic.PEAK:
             return _HEADS.get(column) or _write_fact_head(column, context)
         most = "best" if self.better is not None else "highest"
-        counts = {ending.readings for ending in self.endings}
-        if len(counts) > 1:
+        if len(self.readings) > 1:
             return most
-        return describe_checkpoints([*counts], is_time=context.step_is_time, most=most)
+        return describe_checkpoints([*self.readings], is_time=context.step_is_time, most=most)
 
     def write(self, estimate: Estimate) -> str:
         """Write a value with its interval."""
@@ -81,10 +91,10 @@ class _Metric(Struct, frozen=True, dict=True):
 
     def find_number(self, series: str, column: str) -> Mapping[str, float | None]:
         """Return the value of a cell in full, its interval, and where it is, by their names in the file."""
-        ending = next((end for end in self.endings if end.series == series), None)
+        ending = self.by_series.get(series)
         if column in _HEADS and ending:
             estimate, step = _choose_number(ending, column)
-            several = column == Statistic.PEAK and len({end.readings for end in self.endings}) > 1
+            several = column == Statistic.PEAK and len(self.readings) > 1
             own = {"": estimate.value, "low": estimate.low, "high": estimate.high, "n": float(estimate.n)}
             return {**own, "step": step, "checkpoints": float(ending.readings) if several else None}
         fact = self.facts.get((series, column))
@@ -151,7 +161,7 @@ def _build_row(
     name: str, columns: Sequence[str], metrics: Sequence[_Metric], context: DrawContext
 ) -> list[Cell]:
     """Build the cells of a series behind its name: the number of runs, and its statistics."""
-    own = [next((end for end in metric.endings if end.series == name), None) for metric in metrics]
+    own = [metric.by_series.get(name) for metric in metrics]
     runs = max((ending.runs for ending in own if ending), default=0)
     cells = [Cell(str(runs), float(runs))]
     for (ending, metric), column in product(zip(own, metrics, strict=True), columns):
@@ -163,7 +173,7 @@ def _build_row(
         else:
             estimate, step = _choose_number(ending, column)
             at = "" if step is None or not context.step_title else f" at {format_table_step(step, context)}"
-            if column == Statistic.PEAK and len({end.readings for end in metric.endings}) > 1:
+            if column == Statistic.PEAK and len(metric.readings) > 1:
                 at += f", of {ending.readings:,}"
             if 0 < estimate.n < ending.runs:
                 at += f", {estimate.n:,} of {ending.runs:,} runs"
