@@ -47,12 +47,14 @@ _PATHS: Final = frozenset(("their names", "their folders", "folders and names", 
 def detect_numbered_runs(paths: Sequence[str]) -> tuple[str, int] | None:
     """Return the pattern for ``files:`` that reads runs as repetitions, and its number of series, or None.
 
-    All paths must have the same form, some must differ in one number alone, and a word such as ``run`` must
-    precede the numbers, or those of each series count up from 0 or 1.
+    Paths must have the same form, some must differ in one number alone, and a word such as ``run`` must
+    precede the numbers, or those of each series count up from 0 or 1. Beside such a word, some paths may have
+    no number, as that of a baseline.
     """
     tail = _find_common_tail(paths)
     matches = [match for path in paths if (match := _NUMBER.fullmatch(path.removesuffix(tail)))]
-    if len(matches) < len(paths) or len({match["mark"].casefold() for match in matches}) != 1:
+    alone = len(paths) - len(matches)
+    if len({match["mark"].casefold() for match in matches}) != 1 or (alone and not matches[0]["word"]):
         return None
     runs: dict[str, list[int]] = defaultdict(list)
     for match in matches:
@@ -62,8 +64,11 @@ def detect_numbered_runs(paths: Sequence[str]) -> tuple[str, int] | None:
     distinct = all(len(set(several)) == len(several) for several in numbers)
     counted = all(several in ([*range(len(several))], [*range(1, len(several) + 1)]) for several in numbers)
     mark, word = matches[0]["mark"], matches[0]["word"]
-    if len(numbers) == len(paths) or not distinct or not (counted or word):
+    if len(numbers) == len(matches) or not distinct or not (counted or word):
         return None
+    if alone:
+        optional = f"(?P<series>.+?)({_escape(mark)}{_RUN_GROUP})?{_escape(tail)}"
+        return optional, len(runs) + alone
     end = f"{_RUN_GROUP}{_escape(tail)}"
     if len(runs) == 1:
         folder, between, series = matches[0]["series"].rpartition("/")
