@@ -340,7 +340,8 @@ def _print_settings(description: Description, settings: dict[str, str]) -> None:
         reasons["settled"] = f"if {clean_text(str(columns['step']))} is the step"
     if description.settings.get("form") == "runs":
         drawn = "sweep, scatter, distribution, table and runs-table draw it"
-        reasons["settled"] = f"if a row is a finished run; {drawn}"
+        well = ", and those that filter: chooses ended well" if "filter" in description.settings else ""
+        reasons["settled"] = f"if a row is a finished run{well}; {drawn}"
     verb = "To add to" if description.has_settings else "To write into"
     for kind, reason in reasons.items():
         if settings[kind]:

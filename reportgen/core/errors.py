@@ -58,6 +58,7 @@ class Diagnostic(Struct, frozen=True):
     stage: Stage = Stage.NARRATIVE
     severity: Severity = Severity.ERROR
     id: str = ""  # by which its author can accept a warning; empty if it cannot be accepted
+    confirmed_by: str = ""  # the key of source.yml that confirms what a reader left out
 
     @property
     def text(self) -> str:

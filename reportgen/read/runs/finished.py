@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.core.directions import has_better_direction
-from reportgen.core.errors import Diagnostic, ReportError
+from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.words import join_names
 from reportgen.formats.cells import MOST_EXACT, NUMERIC, is_missing, parse_reported
 from reportgen.formats.layout import Row
@@ -26,7 +26,7 @@ from reportgen.formats.sql import check_texts
 from reportgen.formats.tables import FORMATS
 from reportgen.read.find import locate_file
 from reportgen.read.runs.imported import ImportedRuns, ImportedUnit, survey_runs
-from reportgen.read.runs.labels import Candidate, is_experiment_setting, is_metadata
+from reportgen.read.runs.labels import Candidate, find_states, is_experiment_setting, is_metadata
 from reportgen.read.runs.names import UNNAMED, Naming, RunName
 from reportgen.read.runs.stored import UnitWriter
 from reportgen.read.tables.check import NUMBER, check_setting_names, find_wrong_cells
@@ -34,6 +34,7 @@ from reportgen.read.tables.layout import find_column, get_series_parts, select_m
 from reportgen.read.tables.mapped_json import map_tables
 from reportgen.read.tables.survey import survey
 from reportgen.settings.source import Columns
+from reportgen.settings.yaml_tree import write_scalar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -97,6 +98,7 @@ def read_finished_runs(
     if wrong := find_wrong_cells(root, found.layout.files, dict.fromkeys(columns.metrics, NUMBER)):
         raise ReportError(*wrong)
     entries = list(_number_rows(_read_entries(root, found.layout, columns, settings)))
+    _check_states(location, entries, columns, settings)
     _check_repeats(root, entries, columns)
     free = (name for name, kind in found.layout.kinds.items() if kind in NUMERIC)
     free = (name for name in free if name not in {*columns.names, *columns.metrics})
@@ -163,6 +165,23 @@ def _parse(cell: str) -> float | None:
     number = parse_number_text(cell)
     found = parse_reported(cell) if number is None else None
     return found.value if found and found.spread is None else number
+
+
+def _check_states(
+    location: Location, entries: Sequence[_Entry], columns: _Columns, settings: SourceSettings
+) -> None:
+    """Refuse runs with values that ended in several ways: a crashed one has a last value, too."""
+    measured = [one.cells for one in entries if not one.cells.keys().isdisjoint(columns.metrics)]
+    for name in find_states(dict.fromkeys(name for cells in measured for name in cells)):
+        states = dict.fromkeys(cells.get(name, "empty") for cells in measured)
+        if len(states) > 1 and name not in {*settings.filter, *columns.names}:
+            message = (
+                f'the runs differ in "{name}": {list_names(states)}; a crashed one has a last value, too'
+            )
+            every = ", ".join(map(write_scalar, states))
+            line = f"filter: {{{write_scalar(name)}: [{every}]}}"
+            advice = f"Keep those that ended well in {line} in source.yml"
+            raise ReportError(Diagnostic(location.place, message, advice, Stage.DATA))
 
 
 def _check_repeats(root: Path, entries: Sequence[_Entry], columns: _Columns) -> None:

@@ -28,11 +28,15 @@ from reportgen.formats.messages import advise_rows, limit_problems, list_names, 
 from reportgen.formats.tables import FORMATS, delimited
 from reportgen.formats.text_files import LOG_ENDINGS
 from reportgen.read.find import locate_file
-from reportgen.read.runs.labels import find_states
 from reportgen.read.runs.stored import clean_text
-from reportgen.read.tables.distinguish import advise_answers, lists_runs, suggest_distinct_totals
+from reportgen.read.tables.distinguish import (
+    advise_answers,
+    find_run_table,
+    find_usual_states,
+    lists_runs,
+    suggest_distinct_totals,
+)
 from reportgen.read.tables.layout import OUTCOME_NAMES, match_columns
-from reportgen.read.tables.statistics import find_run_table
 from reportgen.settings.text import shorten
 from reportgen.settings.yaml_tree import write_scalar
 
@@ -201,8 +205,9 @@ def advise_step(root: Path, layout: Layout, settings: SourceSettings, place: Sou
         and len(layout.kinds) <= len(steps) + 1
     ):
         return "If the columns are steps, say form: long in source.yml"
-    states = [name for name in find_states(layout.kinds) if name not in settings.filter]
-    chosen = "".join(f"filter: {{{write_scalar(name)}: VALUE}}" for name in states[:1])
+    states = find_usual_states(root, layout, settings)
+    chosen = ", ".join(f"{write_scalar(name)}: {write_scalar(states[name] or 'VALUE')}" for name in states)
+    chosen = f"filter: {{{chosen}}}" if chosen else ""
     answers = advise_answers(root, layout, settings)
     if not answers and (runs := find_run_table(layout, settings)):
         ended = f", and choose those that ended well with {chosen}" if chosen else ""

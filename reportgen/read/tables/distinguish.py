@@ -22,15 +22,17 @@ from reportgen.read.runs.labels import find_states, split_seed
 from reportgen.read.runs.names import name_alone
 from reportgen.read.tables.layout import (
     OUTCOME_NAMES,
+    TOTAL_NAMES,
     TotalRoles,
     detect_totals,
     get_layout,
+    get_series_parts,
     match_columns,
     suggest_totals,
 )
 from reportgen.read.tables.mapped_json import list_paths
 from reportgen.read.tables.rows import RIGHT, WRONG, resolve_filters, select_files, select_run, select_series
-from reportgen.read.tables.statistics import find_run_table
+from reportgen.read.tables.statistics import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
@@ -185,6 +187,62 @@ def lists_runs(root: Path, layout: Layout, settings: SourceSettings) -> bool:
     return False
 
 
+class RunTable(Struct, frozen=True):
+    """Columns of a table whose rows may be finished runs: those of names, metrics and settings."""
+
+    names: Mapping[str, str | tuple[str, ...]]
+    metrics: tuple[str, ...]
+    settings: tuple[str, ...]
+
+
+def find_run_table(layout: Layout, settings: SourceSettings) -> RunTable | None:
+    """Return the columns of a table without steps whose rows may be runs, going by their names.
+
+    It has a usual metric, no benchmark, and something else that a row of scores of a model does not have.
+    """
+    roles, kinds = layout.roles, layout.kinds
+    other = settings.form or layout.outcomes or layout.totals or layout.spread or layout.long or roles.step
+    parted = {*TOTAL_NAMES["benchmark"], *OUTCOME_NAMES["problem"]} - {"id", "idx"}
+    benchmarks = [name for name in kinds if name.strip().casefold() in parted]
+    parts = get_series_parts(settings)
+    named = {*parts, *filter(None, astuple(roles))}
+    free = [name for name in kinds if name not in named and kinds[name] is not Kind.EMPTY]
+    metrics = tuple(name for name in free if kinds[name] in NUMERIC and is_result(name))
+    rest = tuple(name for name in free if name not in metrics)
+    if other or benchmarks or not metrics or all(name.casefold() in NAMES for name in rest):
+        return None
+    found = {"series": parts or roles.series, "run": roles.run, "seed": roles.seed}
+    return RunTable({part: name for part, name in found.items() if name}, metrics, rest)
+
+
+def find_usual_states(root: Path, layout: Layout, settings: SourceSettings) -> dict[str, str]:
+    """Return the state of most rows by the column that says how runs ended; empty if several are as frequent.
+
+    Columns that ``filter`` names are left out.
+    """
+    names = [name for name in find_states(layout.kinds) if name not in settings.filter]
+    filters, states = resolve_filters(settings.filter, tuple(layout.kinds)), dict.fromkeys(names, "")
+    for name in names:
+        rows = select_files(root, layout, lambda rows, name=name: {"state": rows.as_text(name)}, filters)
+        counts = f"SELECT state, count(*) FROM ({rows}) WHERE state IS NOT NULL GROUP BY 1"  # noqa: S608
+        # Faults in the rows are reported when they are read.
+        with suppress(*get_errors()):
+            found = get_engine().fetch_rows(f"{counts} ORDER BY 2 DESC, 1 LIMIT 2")
+            if found and [count for _, count in found].count(found[0][1]) == 1:
+                states[name] = found[0][0]
+    return states
+
+
+def _write_run_keys(
+    root: Path, table: RunTable, layout: Layout, settings: SourceSettings
+) -> dict[str, object]:
+    """Return what ``source.yml`` says of finished runs; nothing unless it is known which ended well."""
+    states = find_usual_states(root, layout, settings)
+    columns = {"columns": {**table.names}} if table.names else {}
+    chosen = {"filter": {**settings.filter, **states}} if states else {}
+    return {"form": "runs", **columns, "metrics": [*table.metrics], **chosen} if all(states.values()) else {}
+
+
 def has_repeated_totals(root: Path, layout: Layout, settings: SourceSettings, roles: TotalRoles) -> bool:
     """Return whether several rows are of one run, benchmark and metric."""
 
@@ -332,12 +390,12 @@ def suggest_for_table(source: Source, root: Path, steps: Sequence[str]) -> dict[
     if layout.outcomes or layout.totals or layout.roles.step is not None:
         form = {} if layout.long else {"form": "wide"}
         # What a warning of columns or rows that were left out says, too.
-        steps = [warning.next_step for warning in source.warnings]
+        left_out = {warning.confirmed_by for warning in source.warnings}
         names = {"benchmarks": layout.benchmarks, "series": layout.series}.get(settings.wide or "", ())
         named: dict[str, object] = {}
-        if names and any("metrics: [" in step for step in steps):
+        if names and "metrics" in left_out:
             named["metrics"] = list(names)
-        if any("filter: {benchmark: [" in step for step in steps):
+        if "filter" in left_out:
             named["filter"] = {**settings.filter, "benchmark": list(layout.benchmarks)}
         return {**form, "wide": settings.wide, **named} if settings.wide else {}
     answers = find_answer_columns(root, layout, settings)
@@ -353,4 +411,5 @@ def suggest_for_table(source: Source, root: Path, steps: Sequence[str]) -> dict[
         columns = {**settings.columns.model_dump(exclude_none=True), **totals}
         return {"form": "totals", **({"columns": columns} if totals else {})}
     stepped = {**settings.columns.model_dump(exclude_none=True), "step": steps[0]} if steps else {}
-    return finished.keys if finished else {"columns": stepped} if stepped else {}
+    known = {"columns": stepped} if stepped else {}
+    return _write_run_keys(root, finished, layout, settings) if finished else known

@@ -187,7 +187,7 @@ def _assign_columns(
     if across != "series" and "series" not in roles:
         message = f"no column names the series; there are {quote_names(list(labels)) or 'none'}"
         raise content.make_error(message, "Name it in source.yml, as in columns: {series: NAME}", 1)
-    found = find_statistics(numbers)
+    found = find_statistics(numbers, are_scores=True)
     shared = next((name for name in numbers if name == (settings.columns.n or "n")), None)
     values = []
     for column, one in found.values.items():
@@ -295,7 +295,9 @@ class _Reader:
                 what = f"{noun}{'s' * (len(names) > 1)} {quote_names(names)}"
                 message = f"the {what} {one if len(names) == 1 else several} left out"
                 problem = self._content.make_problem(message, f"{confirm}, in source.yml", 1)
-                self._warnings.append(replace(problem, severity=Severity.WARNING))
+                confirmed_by = key.partition(":")[0]
+                problem = replace(problem, severity=Severity.WARNING, confirmed_by=confirmed_by)
+                self._warnings.append(problem)
         return (*means, *others) if scores else ()
 
     def _find_others(

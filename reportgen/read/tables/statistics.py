@@ -12,21 +12,16 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
-from msgspec.structs import astuple
 
-from reportgen.core.score_names import is_result
 from reportgen.core.words import join_names
-from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.messages import list_names
-from reportgen.read.tables.layout import INTERVAL_PARTS, OUTCOME_NAMES, TOTAL_NAMES, get_series_parts
+from reportgen.read.tables.layout import INTERVAL_PARTS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from reportgen.core.errors import Diagnostic
     from reportgen.formats.files import Content
-    from reportgen.read.tables.layout import Layout
-    from reportgen.settings.source import SourceSettings
 
 
 STATISTICS: Final = {
@@ -51,7 +46,8 @@ _SPREADS: Final = {
 }
 SD_ALONE: Final = "± is a standard deviation, which gives no interval without the number of runs"
 _PARTS: Final = frozenset(("low", "high", "se", "ci95", "sd", "±", "n"))
-_NAMES: Final = STATISTICS | {"low": "low", "lower": "low", "high": "high", "upper": "high"}
+NAMES: Final = STATISTICS | {"low": "low", "lower": "low", "high": "high", "upper": "high"}
+"""Names of a value and of the parts of its interval."""
 _MEANS: Final = frozenset(("mean", "avg", "average", "value"))
 _ENDING: Final = re.compile(r"(?P<name>.*[^ _./-])[ _./-]\(?(?P<part>[^ _./()-]+)\)?")
 
@@ -61,40 +57,6 @@ def ask_spread(content: Content, column: str, line: int | None) -> Diagnostic:
     choices = join_names([f"{key} ({words})" for key, words in _SPREADS.items()])
     message = f'the meaning of ± in column "{column}" is not stated'
     return content.make_problem(message, f"Say interval: in source.yml with one of {choices}", line)
-
-
-class RunTable(Struct, frozen=True):
-    """Columns of a table whose rows may be finished runs: those of names, metrics and settings."""
-
-    names: Mapping[str, str | tuple[str, ...]]
-    metrics: tuple[str, ...]
-    settings: tuple[str, ...]
-
-    @property
-    def keys(self) -> dict[str, object]:
-        """What ``source.yml`` says of such a table."""
-        columns = {"columns": {**self.names}} if self.names else {}
-        return {"form": "runs", **columns, "metrics": [*self.metrics]}
-
-
-def find_run_table(layout: Layout, settings: SourceSettings) -> RunTable | None:
-    """Return the columns of a table without steps whose rows may be runs, going by their names.
-
-    It has a usual metric, no benchmark, and something else that a row of scores of a model does not have.
-    """
-    roles, kinds = layout.roles, layout.kinds
-    other = settings.form or layout.outcomes or layout.totals or layout.spread or layout.long or roles.step
-    parted = {*TOTAL_NAMES["benchmark"], *OUTCOME_NAMES["problem"]} - {"id", "idx"}
-    benchmarks = [name for name in kinds if name.strip().casefold() in parted]
-    parts = get_series_parts(settings)
-    named = {*parts, *filter(None, astuple(roles))}
-    free = [name for name in kinds if name not in named and kinds[name] is not Kind.EMPTY]
-    metrics = tuple(name for name in free if kinds[name] in NUMERIC and is_result(name))
-    rest = tuple(name for name in free if name not in metrics)
-    if other or benchmarks or not metrics or all(name.casefold() in _NAMES for name in rest):
-        return None
-    found = {"series": parts or roles.series, "run": roles.run, "seed": roles.seed}
-    return RunTable({part: name for part, name in found.items() if name}, metrics, rest)
 
 
 def name_statistics(labels: Sequence[str]) -> bool:
@@ -148,17 +110,22 @@ class Statistics(Struct, frozen=True):
             yield message, f"{advice}; otherwise say wide: metrics in source.yml"
 
 
-def find_statistics(names: Sequence[str], estimates: Collection[str] = ()) -> Statistics:
-    """Return what the numeric columns of a table are, going by their names; ``estimates`` have a ±."""
+def find_statistics(
+    names: Sequence[str], estimates: Collection[str] = (), *, are_scores: bool = False
+) -> Statistics:
+    """Return what the numeric columns of a table are, going by their names; ``estimates`` have a ±.
+
+    Beside a score, a standard deviation is not that of a batch.
+    """
     values: dict[str, ValueColumn] = {}
     left_out: list[str] = []
     for base, group in _group_names(names).items():
-        kinds = {_NAMES.get(part, ""): name for name, part in group.items()}
+        kinds = {NAMES.get(part, ""): name for name, part in group.items()}
         parts = {kind: name for kind, name in kinds.items() if kind in _PARTS}
         value = kinds.get("value", base if base in names else _find_only(names, parts))
         # A mean and a standard deviation alone may be those of a batch.
         is_interval = bool(parts.keys() & {"se", "ci95", "±"} or parts.keys() >= {"low", "high"})
-        known = is_interval or ("sd" in parts and ("n" in parts or not base))
+        known = is_interval or ("sd" in parts and (are_scores or "n" in parts or not base))
         if value is not None and known:
             metric = base or ("" if group.get(value) in _MEANS else value)
             values[value] = ValueColumn(metric, parts)
@@ -168,7 +135,7 @@ def find_statistics(names: Sequence[str], estimates: Collection[str] = ()) -> St
         counts = [("n", n) for n in ("n", f"{name}_n") if n in names]
         values[name] = ValueColumn(own.metric, {**dict(counts), **own.parts, "±": name})
     taken = {*left_out, *(name for one in values.values() for name in one.parts.values())} | {*values}
-    spreads = {name: _NAMES.get(name.casefold()) for name in names if name not in taken}
+    spreads = {name: NAMES.get(name.casefold()) for name in names if name not in taken}
     values = {name: values.get(name) or ValueColumn(name) for name in names if name in {*values, *spreads}}
     left = tuple(name for name, kind in spreads.items() if kind in {"se", "sd", "ci95", "±"})
     return Statistics(values, tuple(left_out), left)
@@ -176,9 +143,7 @@ def find_statistics(names: Sequence[str], estimates: Collection[str] = ()) -> St
 
 def _find_only(names: Sequence[str], parts: Mapping[str, str]) -> str | None:
     """Return the only column not called as a statistic, if an interval without a base is surely its own."""
-    others = [
-        name for name in names if name.casefold() not in _NAMES and not OTHER_STATISTICS.fullmatch(name)
-    ]
+    others = [name for name in names if name.casefold() not in NAMES and not OTHER_STATISTICS.fullmatch(name)]
     is_sure = bool({"se", "ci95", "±"} & parts.keys()) or {"sd", "n"} <= parts.keys()
     return others[0] if is_sure and len(others) == 1 else None
 
@@ -189,6 +154,6 @@ def _group_names(names: Iterable[str]) -> dict[str, dict[str, str]]:
     for name in names:
         match = _ENDING.fullmatch(name)
         base, part = (match["name"], match["part"]) if match else ("", name)
-        if part.casefold() in _NAMES or OTHER_STATISTICS.fullmatch(part):
+        if part.casefold() in NAMES or OTHER_STATISTICS.fullmatch(part):
             groups.setdefault(base, {})[name] = part.casefold()
     return groups
