@@ -45,7 +45,8 @@ class WrittenNumber(NamedTuple):
 
 def is_mean(name: str) -> bool:
     """Return whether a name is that of a mean or sum over others, such as ``Overall``."""
-    return bool(_MEAN.fullmatch(re.sub("[_-]", " ", name).strip()))
+    plain = re.sub(r"\\\w+\{([^{}]*)\}", r"\1", name)  # as in \textbf{Overall}
+    return bool(_MEAN.fullmatch(re.sub("[_*-]", " ", plain).strip()))
 
 
 def find_families(names: Iterable[str]) -> dict[str, tuple[str, ...]]:

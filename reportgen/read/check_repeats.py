@@ -47,6 +47,7 @@ from reportgen.read.tables.merged import (
     report_differing,
     warn_differing_numbers,
     warn_merged,
+    warn_several_files,
     write_role,
 )
 from reportgen.read.tables.rows import locate_row, resolve_filters, select_files, select_run, select_series
@@ -110,7 +111,8 @@ def warn_unlike_runs(
         filters = resolve_filters(settings.filter, tuple(layout.kinds))
         keys = sample_keys(make_keys(root, layout, filters, tuple(layout.metrics)[:most]))
         if roles.series:
-            return tuple(warn_differing_numbers(keys, place))
+            numbers = tuple(warn_differing_numbers(keys, place))
+            return numbers or tuple(warn_several_files(keys, place))
         return tuple(_warn_without_series(keys, texts, settings, place))
     return ()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.directions import has_better_direction
@@ -47,6 +48,8 @@ PARTS_OF_A_BENCHMARK: Final = frozenset(
     )
 )
 _DIGIT: Final = re.compile(r"\d")
+_DIGITS: Final = re.compile(r"\d+")
+_DATE: Final = re.compile(r"(?<!\d)(?:19|20)\d\d([-_.]?)[01]\d\1[0-3]\d(?!\d)")
 
 
 def warn_merged(
@@ -91,8 +94,13 @@ def _warn(
     layout: Layout, series: str, columns: Sequence[str], place: SourceLocation, differ: str = ""
 ) -> Diagnostic:
     differ = differ or f"differ in {quote_columns(columns)}"
-    message = f'runs of the series "{shorten(series, _LONGEST)}" {differ}, and are averaged as one'
-    return Diagnostic(place, message, advise_series(layout, columns), Stage.DATA, Severity.WARNING)
+    message = f'runs of the series "{shorten(series, _LONGEST)}" {differ}'
+    return _warn_averaged(message, advise_series(layout, columns), place)
+
+
+def _warn_averaged(message: str, advice: str, place: SourceLocation) -> Diagnostic:
+    message = f"{message}, and are averaged as one"
+    return Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING, confirmed_by="columns")
 
 
 def report_differing(keys: RowKeys, columns: Sequence[str]) -> Diagnostic:
@@ -225,12 +233,61 @@ def _find_differing(keys: RowKeys, columns: Sequence[str], *, fewest: int = 1) -
         return bool(shared) or (len(texts) <= MOST_NAMES and not any(map(_DIGIT.search, texts)))
 
     numbers = {name for name in columns if keys.layout.kinds[name] in NUMERIC and is_setting_number(name)}
+    # Nothing says that totals of several files are repetitions.
+    numbers |= {*columns} if _has_runs_by_files(keys.layout) else set()
 
     return {
         name: row[2 * count + n]
         for n, name in enumerate(columns)
         if row[2 * count + n] is not None and (name in numbers or is_setting(row[2 * n], row[2 * n + 1]))
     }
+
+
+def _has_runs_by_files(layout: Layout) -> bool:
+    """Return whether files alone tell apart the runs of totals with a column of series."""
+    roles, several = layout.roles, len(layout.files) > 1
+    return bool(layout.totals and several and roles.series and not (roles.run or roles.seed))
+
+
+def warn_several_files(keys: RowKeys, place: SourceLocation) -> Iterator[Diagnostic]:
+    """Warn if totals of one series are of several dates, or in files called in more than numbers."""
+    layout = keys.layout
+    if not _has_runs_by_files(layout) or any(file.given for file in layout.files):
+        return
+    found = get_engine().fetch_rows(
+        f"SELECT series, list(DISTINCT run ORDER BY run) AS runs FROM ({keys.select}) GROUP BY series, part "  # noqa: S608
+        "HAVING len(runs) > 1 ORDER BY series, part"
+    )
+    dates = find_run_columns(keys, list_free_columns(layout, {Kind.TIME}), shared=False) if found else []
+    for series, runs in found:
+        of = f'runs of the series "{shorten(series, _LONGEST)}"'
+        if dates:
+            yield _warn_dates(layout, f"{of} differ in {quote_columns(dates)}", ("", dates[0]), place)
+            return
+        if all(map(_DATE.search, runs)):
+            own = f"files: (?P<date>.+)[.]{_get_suffix(layout)} and "
+            yield _warn_dates(layout, f"{of} are the files {list_names(runs)}", (own, "date"), place)
+            return
+        if len({_DIGITS.sub("0", name) for name in runs}) > 1:
+            message = f"{of} are the files {list_names(runs)}"
+            compared = f"files: (?P<file>.+)[.]{_get_suffix(layout)} and {write_role(layout, ['file'])}"
+            advice = f"Set {compared} in source.yml to compare them, or {write_role(layout, ())}"
+            advice = f"{advice} if they are repetitions of one experiment"
+            yield _warn_averaged(message, advice, place)
+            return
+
+
+def _get_suffix(layout: Layout) -> str:
+    return PurePosixPath(layout.files[0].path).suffix[1:]
+
+
+def _warn_dates(layout: Layout, differ: str, dates: tuple[str, str], place: SourceLocation) -> Diagnostic:
+    """Return a warning of runs of several ``dates``: the key that gives them, if needed, and the column."""
+    name = write_scalar(layout.roles.series or "")
+    over = f"columns: {{series: {name}, run: {name}, step: {write_scalar(dates[1])}}}"
+    advice = f"Set {dates[0]}{over} in source.yml, without form:, to draw them over dates"
+    advice = f"{advice}, or {write_role(layout, ())} if they are repetitions of one experiment"
+    return _warn_averaged(differ, advice, place)
 
 
 def _fill(number: int) -> str:

@@ -310,7 +310,9 @@ def _check_nul(place: SourceLocation, **names: Iterable[str]) -> None:
 
 def _infer_kinds(look: Look) -> dict[str, Kind]:
     """Return the kinds of a file's columns; of two columns of one name the first counts."""
-    kinds = dict.fromkeys((name for name, _ in look.file.given), Kind.TEXT)
+    # Dates in the names of files may be the step.
+    given = ((name, infer_kind(texts)) for name, texts in look.file.given)
+    kinds = {name: kind if kind is Kind.TIME else Kind.TEXT for name, kind in given}
     for index, (name, type_) in enumerate(zip(look.file.columns, look.file.types, strict=True)):
         if name not in kinds:
             cells = [row[index] for row in look.rows]
