@@ -105,9 +105,9 @@ def describe(path: Path, root: Path, name: str, context: DescribeContext) -> Des
             problems.found[:0] = findings
         description = _leave_out_stated(description, request.settings)
     found = tuple(name_settings_file(problems.found, own, paths))
-    # Columns of a table that cannot be read as it is, or that a warning asks about, have perhaps other roles.
-    asked = any(one.severity is Severity.ERROR or one.confirmed_by == "columns" for one in found)
-    roles = {} if asked else description.roles
+    # Columns of a table that cannot be read as it is, or that a warning is about, have perhaps other roles.
+    is_open = any(one.severity is Severity.ERROR or one.confirmed_by == "columns" for one in found)
+    roles = {} if is_open else description.roles
     description = replace(description, problems=found, roles=roles)
     # What a report calls a source is one.
     if not name and path.is_dir() and not location.has_settings and (is_mixed or not description.kind):

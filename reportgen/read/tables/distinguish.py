@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from functools import partial
 from itertools import combinations, compress, starmap
 from typing import TYPE_CHECKING, Any, Final
 
@@ -223,7 +224,7 @@ def find_usual_states(root: Path, layout: Layout, settings: SourceSettings) -> d
     names = [name for name in find_states(layout.kinds) if name not in settings.filter]
     filters, states = resolve_filters(settings.filter, tuple(layout.kinds)), dict.fromkeys(names, "")
     for name in names:
-        rows = select_files(root, layout, lambda rows, name=name: {"state": rows.as_text(name)}, filters)
+        rows = select_files(root, layout, partial(_select_state, name=name), filters)
         counts = f"SELECT state, count(*) FROM ({rows}) WHERE state IS NOT NULL GROUP BY 1"  # noqa: S608
         # Faults in the rows are reported when they are read.
         with suppress(*get_errors()):
@@ -231,6 +232,10 @@ def find_usual_states(root: Path, layout: Layout, settings: SourceSettings) -> d
             if found and [count for _, count in found].count(found[0][1]) == 1:
                 states[name] = found[0][0]
     return states
+
+
+def _select_state(rows: Rows, name: str) -> dict[str, str]:
+    return {"state": rows.as_text(name)}
 
 
 def _write_run_keys(
@@ -411,5 +416,5 @@ def suggest_for_table(source: Source, root: Path, steps: Sequence[str]) -> dict[
         columns = {**settings.columns.model_dump(exclude_none=True), **totals}
         return {"form": "totals", **({"columns": columns} if totals else {})}
     stepped = {**settings.columns.model_dump(exclude_none=True), "step": steps[0]} if steps else {}
-    known = {"columns": stepped} if stepped else {}
+    known: dict[str, object] = {"columns": stepped} if stepped else {}
     return _write_run_keys(root, finished, layout, settings) if finished else known
