@@ -312,7 +312,7 @@ def find_invalid_value(text: str) -> int | None:
 
 
 # Texts that every YAML reader takes for texts, in any position.
-_PLAIN: Final = re.compile(r"[A-Za-z0-9_./@(][A-Za-z0-9_./@()+*^ -]*")
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_./(][A-Za-z0-9_./@()+*^ -]*")
 _LONGEST_LINE: Final = 90
 
 

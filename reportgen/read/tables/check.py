@@ -31,6 +31,7 @@ from reportgen.read.find import locate_file
 from reportgen.read.runs.stored import clean_text
 from reportgen.read.tables.distinguish import (
     advise_answers,
+    advise_nested,
     find_run_table,
     find_usual_states,
     lists_runs,
@@ -208,7 +209,7 @@ def advise_step(root: Path, layout: Layout, settings: SourceSettings, place: Sou
     states = find_usual_states(root, layout, settings)
     chosen = ", ".join(f"{write_scalar(name)}: {write_scalar(states[name] or 'VALUE')}" for name in states)
     chosen = f"filter: {{{chosen}}}" if chosen else ""
-    answers = advise_answers(root, layout, settings)
+    answers = advise_nested(root, layout) or advise_answers(root, layout, settings)
     if not answers and (runs := find_run_table(layout, settings)):
         ended = f", and choose those that ended well with {chosen}" if chosen else ""
         metrics = ", ".join(map(write_scalar, runs.metrics))

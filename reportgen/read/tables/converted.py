@@ -25,6 +25,7 @@ from reportgen.formats.tables import FORMATS
 from reportgen.formats.tables.arrays import write_arrays
 from reportgen.formats.tables.delimited import write_separated
 from reportgen.formats.tables.excel import write_sheet
+from reportgen.formats.tables.json_mapping import suggest_mapping
 from reportgen.formats.tables.json_tables import as_text, build_records
 from reportgen.formats.tables.queries import write_query
 from reportgen.read.find import locate_file
@@ -166,7 +167,7 @@ def _list_records(content: Content, values: object) -> Sequence[Mapping[str, Any
             return build_records(content, values)
     message = "the file is neither a list of rows, nor a mapping of columns, nor a mapping of series to rows"
     advice = "Say where its rows are with format: mapped, rows: and columns: in source.yml"
-    raise content.make_error(message, advice)
+    raise content.make_error(message, suggest_mapping(values) or advice)
 
 
 # Parts of an answer that a list may hold for each sample.

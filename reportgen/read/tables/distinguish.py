@@ -5,6 +5,7 @@ And what ``describe`` suggests for a table, where names of columns do not show i
 
 from __future__ import annotations
 
+import json
 import re
 from contextlib import suppress
 from functools import partial
@@ -17,8 +18,11 @@ from msgspec.structs import astuple, replace
 from reportgen.core.score_names import is_result
 from reportgen.formats import sql
 from reportgen.formats.cells import NUMERIC, Kind
+from reportgen.formats.layout import Row
 from reportgen.formats.messages import advise_rows
 from reportgen.formats.sql import get_engine, get_errors
+from reportgen.formats.tables import FORMATS
+from reportgen.formats.tables.json_mapping import suggest_mapping
 from reportgen.read.runs.labels import find_states, split_seed
 from reportgen.read.runs.names import name_alone
 from reportgen.read.tables.layout import (
@@ -301,6 +305,21 @@ def advise_answers(root: Path, layout: Layout, settings: SourceSettings) -> str:
     others = [name for name in labels if name != label]
     across = "problem" if layout.roles.series else "series"
     return advise_rows(label, others, across=across, is_known=known is not None)
+
+
+def advise_nested(root: Path, layout: Layout) -> str:
+    """Return the next step for JSON whose rows contain lists of rows, as its first one shows, or nothing."""
+    file = layout.files[0]
+    if file.format not in {"json", "jsonl"} or file.copy:
+        return ""
+    rows = FORMATS[file.format].read_rows(file.get_content(root), file, file.columns)
+    cells = next((row.cells for row in rows if isinstance(row, Row)), {})
+    with suppress(ValueError):
+        parsed = {name: json.loads(one) if one and one[0] in "[{" else one for name, one in cells.items()}
+        lists = (one for one in parsed.values() if isinstance(one, list))
+        if any(isinstance(item, dict) for one in lists for item in one[:1]):
+            return suggest_mapping(parsed)
+    return ""
 
 
 def find_run_columns(keys: RowKeys, columns: Sequence[str], *, shared: bool) -> list[str]:
