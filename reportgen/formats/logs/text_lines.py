@@ -31,7 +31,7 @@ _FIELD: Final = re.compile(r"\{([^{}]*)\}")
 _NUMBER: Final = r"((?>[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?%?|(?i:nan|inf(?:inity)?))))(?![.,]?\d)"
 _WORD: Final = r"(\S{1,100}?)"
 _NAMED_NUMBER: Final = re.compile(
-    r"(?:(?P<name>[A-Za-z][\w/.-]{0,60})[\s:=]{1,9})?"
+    r"""(?:(?P<name>[A-Za-z][\w/.-]{0,60})["'\s:=]{1,9})?"""
     r"(?P<number>(?<![\w.])[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?%?|(?:nan|inf)(?=(?:[mn]?s)?\b)))(?![A-Za-z]*\d)"
 )
 # Colours and cursor movements of a terminal (ECMA-48, sections 5.3 to 5.6).
@@ -88,7 +88,7 @@ def _suggest_pattern(line: str) -> str:
     own = [_name_number(line, match, is_shared=named[match["name"]] > 1) for match in matches]
     names = dict.fromkeys(filter(None, own))
     steps = [name for usual in ROLE_NAMES["step"] for name in names if name.lower() == usual]
-    if not steps or len(names) == 1 or "{" in line:
+    if not steps or len(names) == 1:
         return ""
     pattern, at = "", -1
     for match, first in zip(matches, own, strict=True):
@@ -98,7 +98,8 @@ def _suggest_pattern(line: str) -> str:
             pattern += f"{before}{{{'step' if name == steps[0] else name}}}"
             at = match.end()
     pattern += line[at:].partition(" ")[0] if line[at : at + 1].isalpha() else ""  # a unit
-    values = _compile(pattern, _NUMBER).match(line)
+    # Braces in a line would be taken for a field.
+    values = {} if {*"{}"} & {*_FIELD.sub("", pattern)} else _compile(pattern, _NUMBER).match(line)
     return " ".join(pattern.split()) if values and "step" in values else ""
 
 

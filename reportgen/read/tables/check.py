@@ -15,13 +15,7 @@ from msgspec.structs import replace
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
 from reportgen.core.words import join_names
 from reportgen.formats import sql
-from reportgen.formats.cells import (
-    is_missing,
-    is_number,
-    is_time,
-    is_unix_time,
-    parse_reported,
-)
+from reportgen.formats.cells import is_missing, is_number, is_time, is_unix_time, parse_reported
 from reportgen.formats.files import Content, natural_key
 from reportgen.formats.layout import RUN_SETTINGS
 from reportgen.formats.messages import advise_rows, limit_problems, list_names, merge_problems, suggest_names
@@ -276,6 +270,7 @@ _SQLITE: Final = b"SQLite format 3\x00"
 _OPTUNA: Final = frozenset(("studies", "trials", "trial_values"))
 _COPY: Final = "Copy it again from where the run wrote it"
 _PANDAS: Final = 'Write it as Parquet, as in pandas.{read}("{name}").to_parquet("{stem}.parquet")'
+_HTML: Final = 'Write its table as CSV, as in pandas.read_html("{name}")[0].to_csv("{stem}.csv")'
 _SHEET: Final = "Save it as .xlsx or CSV"
 _ARRAYS: Final = (
     'Write its numbers with numpy.savez, as in numpy.savez("{stem}.npz", step=steps, loss=losses)'
@@ -286,6 +281,8 @@ _UNREAD: Final = {
     **dict.fromkeys((".pkl", ".pickle"), ("a pickle, which runs code as it is read", _ARRAYS)),
     **dict.fromkeys((".pt", ".pth"), ("a file of PyTorch, which runs code as it is read", _ARRAYS)),
     **dict.fromkeys((".feather", ".arrow"), ("an Arrow file", _PANDAS.replace("{read}", "read_feather"))),
+    ".tex": ("a text for LaTeX", "Write the rows of its table as CSV, with a comma in place of each &"),
+    **dict.fromkeys((".html", ".htm"), ("a page of HTML", _HTML)),
     **dict.fromkeys((".xls", ".xlsb"), ("an Excel file of an older or binary kind", _SHEET)),
     ".ods": ("an OpenDocument sheet", _SHEET),
     ".npy": ("a single NumPy array without a name", _ARRAYS),
@@ -301,8 +298,10 @@ _UNREAD: Final = {
 _BEGINNING, _LOG, _MOST_ENDINGS = 1024, 64 << 10, 6
 # The first line of a table in each format, as a regular expression.
 _TABLES: Final = (
-    *(("jsonl", r"\{.*"), ("json", r"\[.*"), ("tsv", r".*\t.*")),
-    *(("csv", r"\|.*\|\s*"), ("csv", r"[^\\<{]*,[^\\<{]*")),
+    ("jsonl", r"\{.*"),
+    ("json", r"\[.*"),
+    ("tsv", r".*\t.*"),
+    ("csv", r"\|.*|[^\\<{]*,[^\\<{]*"),
 )
 
 
@@ -341,7 +340,7 @@ def explain_unknown_format(path: Path, root: Path) -> list[Diagnostic]:
         form = next((name for name, sign in _TABLES if re.fullmatch(sign, line)), "")
         kind = f"format: {form}" if form else "which: format: csv, tsv, json, jsonl or parquet,"
         advice = f"If it is a table, say {kind} in source.yml; otherwise leave it out with files:"
-        if keys := _suggest_lines([path]):
+        if form != "jsonl" and (keys := _suggest_lines([path])):
             advice = f"If it is a log, say {keys} in source.yml; otherwise leave it out with files:"
         raise content.make_error(f'{message}: it begins with "{shorten(line, _LONGEST)}"', advice)
     return problems.found

@@ -249,7 +249,7 @@ def describe_formats(layout: Layout, settings: SourceSettings) -> str:
     for file in layout.files:
         path = Path(file.path)
         # Some tables are read from copies in another format.
-        copied = split_weak_ending(path)[1] or (SQLITE if settings.query else file.format)
+        copied = split_weak_ending(path)[1] or (SQLITE if settings.query else settings.format or file.format)
         form = copied if file.copy else file.format
         title = _TITLES.get(form, form)
         title = f"{title} ({file.compression})" if file.compression else title
