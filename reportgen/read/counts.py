@@ -96,7 +96,7 @@ FROM (SELECT {benchmark} AS benchmark, problem, {column} AS groups FROM measured
 """
 # Words in the name of a step column, the likeliest first.
 _STEPS: Final = (
-    *("steps?", "iters?|iterations?", "epochs?", "timesteps?", "times?"),
+    *("steps?", "iters?|iterations?", "epochs?", "timesteps?", "times?", "episodes?", "years?"),
     *("tokens?", "samples?|examples?", "rounds?", "generations?|gens?"),
 )
 # Settings, and the times of a run as a whole: neither increases within a run.
