@@ -23,7 +23,7 @@ ROLE_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "series": ("model", "method", "series", "algorithm", "variant", "name", "label"),
     "run": ("run", "run_id", "run_name"),
     "seed": ("seed",),
-    "step": ("step", "global_step", "iteration", "iter", "epoch", "_step", "steps", "x"),
+    "step": ("step", "global_step", "iteration", "iter", "epoch", "_step", "steps", "timesteps", "x"),
     # Exports of Comet have the last of each.
     "metric": ("metric", "variable", "tag", "metricname"),
     "value": ("value", "metricvalue"),

@@ -21,6 +21,7 @@ from reportgen.formats.archive import open_archive
 from reportgen.formats.messages import list_names
 from reportgen.formats.runs import UnreadableError
 from reportgen.formats.tables.delimited import write_separated
+from reportgen.formats.tables.excel import MOST_CELLS
 from reportgen.formats.text_files import MOST_COLUMNS
 
 if TYPE_CHECKING:
@@ -39,8 +40,9 @@ _ADVICE: Final = "Save it again with numpy.savez, from arrays of numbers of one 
 def write_arrays(content: Content) -> tuple[str, tuple[str, ...]]:
     """Return the arrays as tab-separated text, and a warning for each array that is left out.
 
-    An array of two axes is a column for each index of the second, ``results[0]`` and so on; one without an
-    axis is the same in every row. Raises ``ReportError`` if no array can be read.
+    An array of two axes is a column with several rows for each of the first, as of the episodes of a step, in
+    which the others are repeated; one without an axis is the same in every row. Raises ``ReportError`` if no
+    array can be read.
     """
     content.check()
     arrays: dict[str, np.ndarray[Any, Any]] = {}
@@ -60,24 +62,24 @@ def write_arrays(content: Content) -> tuple[str, tuple[str, ...]]:
     for name, array in arrays.items():
         if array.ndim and len(array) != rows:
             left_out[name] = f"it has {format_count(len(array), 'row')} where others have {rows:,}"
-        elif array.ndim == _TWO_AXES:
-            if array.shape[1] > MOST_COLUMNS:
-                raise content.make_columns_error(array.shape[1])
-            columns |= {f"{name}[{index}]": array[:, index] for index in range(array.shape[1])}
-        else:
+        elif array.shape[1:] != (0,):
             columns[name] = array if array.ndim else np.full(rows, array)
     if not columns or not rows:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
         raise content.make_error(f"no array can be read{f' ({reasons})' if reasons else ''}", _ADVICE)
     if len(columns) > MOST_COLUMNS:
         raise content.make_columns_error(len(columns))
+    several = max(array.shape[1] if array.ndim == _TWO_AXES else 1 for array in columns.values())
+    if several > 1 and rows * several * len(columns) > MOST_CELLS:
+        message = f"its arrays of two axes are a table of more than {MOST_CELLS:,} cells"
+        raise content.make_error(message, "Save fewer arrays together, or the mean over one axis")
     by_reason = {
         reason: [name for name, one in left_out.items() if one == reason] for reason in left_out.values()
     }
     said = tuple(
         f"the array {list_names(names)} is left out: {reason}" for reason, names in by_reason.items()
     )
-    return write_separated(content, _iterate_rows(columns, rows)), said
+    return write_separated(content, _iterate_rows(columns, rows, several)), said
 
 
 def _read_array(archive: Archive, name: str) -> np.ndarray[Any, Any]:
@@ -113,13 +115,21 @@ def _read_array(archive: Archive, name: str) -> np.ndarray[Any, Any]:
         raise ValueError("it holds numbers that are no characters") from error
 
 
-def _iterate_rows(columns: Mapping[str, np.ndarray[Any, Any]], rows: int) -> Iterator[Sequence[object]]:
-    """Yield the names of the columns, then every row as texts."""
+def _iterate_rows(
+    columns: Mapping[str, np.ndarray[Any, Any]], rows: int, several: int
+) -> Iterator[Sequence[object]]:
+    """Yield the names of the columns, then every row as texts, ``several`` for each of the first axis."""
     yield [" ".join(name.split()) for name in columns]
     for begin in range(0, rows, _ROWS_AT_ONCE):
-        parts = [array[begin : begin + _ROWS_AT_ONCE] for array in columns.values()]
-        parts = [
-            np.char.decode(part, "utf-8", "replace") if part.dtype.kind == "S" else part for part in parts
-        ]
-        # NumPy writes the fewest digits that give the same number in the array's own precision.
-        yield from zip(*(part.astype(str).tolist() for part in parts), strict=True)
+        parts = [_write_texts(array[begin : begin + _ROWS_AT_ONCE], several) for array in columns.values()]
+        yield from zip(*parts, strict=True)
+
+
+def _write_texts(array: np.ndarray[Any, Any], several: int) -> list[str]:
+    """Return an array as ``several`` texts for each of its first axis, repeated or with empty ones behind."""
+    texts = np.char.decode(array, "utf-8", "replace") if array.dtype.kind == "S" else array
+    # NumPy writes the fewest digits that give the same number in the array's own precision.
+    texts = texts.astype(str)
+    if array.ndim == 1:
+        return np.repeat(texts, several).tolist()
+    return np.pad(texts, ((0, 0), (0, several - array.shape[1])), constant_values="").ravel().tolist()

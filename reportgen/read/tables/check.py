@@ -297,12 +297,8 @@ _UNREAD: Final = {
 }
 _BEGINNING, _LOG, _MOST_ENDINGS = 1024, 64 << 10, 6
 # The first line of a table in each format, as a regular expression.
-_TABLES: Final = (
-    ("jsonl", r"\{.*"),
-    ("json", r"\[.*"),
-    ("tsv", r".*\t.*"),
-    ("csv", r"\|.*|[^\\<{]*,[^\\<{]*"),
-)
+_CSV: Final = r"\|.*|[^\\<{]*,[^\\<{]*"
+_TABLES: Final = (("jsonl", r"\{.*"), ("json", r"\[.*"), ("tsv", r".*\t.*"), ("csv", _CSV))
 
 
 def check_unknown_files(paths: Iterable[Path], root: Path) -> list[Diagnostic]:

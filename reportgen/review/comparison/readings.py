@@ -89,6 +89,12 @@ class Reading(Struct, frozen=True, dict=True):
         curves = self.draft.results.get_curves(use_every_step(request)).curve_set.curves
         return {curve.series: curve for curve in curves}
 
+    @property
+    def has_steps(self) -> bool:
+        """Whether these curves have steps, unlike the values of finished runs."""
+        request = cast("CurveRequest", self.requested.request)
+        return bool(self.draft.results.get_curves(use_every_step(request)).step_name)
+
     @cached_property
     def estimates(self) -> dict[str, Estimate]:
         """The score of each series, or the last value of its curve."""
@@ -170,7 +176,8 @@ class PairOfReadings(Struct, frozen=True, dict=True):
             if self.definitions:
                 yield moved, None
             elif new.curves:
-                yield _compare_curve(moved, old.curves[was], new.curves[name], level), None
+                moved = _compare_curve(moved, old.curves[was], new.curves[name], level)
+                yield moved if new.has_steps else replace(moved, step=None), None
             elif new.source.kind == "totals":
                 ends = [(one.value, one.low, one.high) for one in (old.estimates[was], new.estimates[name])]
                 effect = None if ends[0] == ends[1] else _compare_given(moved, level)
