@@ -276,10 +276,11 @@ def list_roles(source: Source) -> dict[str, Any]:
     """Return ``roles``, as ``columns:`` states them, and ``without_role``, which only describe rows.
 
     Both are missing where columns are runs, or are not those of the files: with ``wide:``, mapped JSON,
-    copies of tables that had to be converted, and cells such as 75.5 ± 0.4.
+    other tables that became long, and cells such as 75.5 ± 0.4.
     """
     layout, settings = get_layout(source), source.settings
-    made = settings.wide or settings.format == "mapped" or any(file.copy for file in layout.files)
+    long = any(file.copy and file.format == "parquet" for file in layout.files)
+    made = settings.wide or settings.format == "mapped" or long
     if made or layout.spread or layout.estimates:
         return {}
     roles: dict[str, Any] = {**asdict(layout.roles), "series": layout.series_parts or layout.roles.series}
