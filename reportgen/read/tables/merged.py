@@ -300,12 +300,20 @@ def list_series_columns(layout: Layout) -> tuple[str, ...]:
 
 
 def begin_anew(keys: RowKeys) -> bool:
-    """Return whether runs are written one after another: steps go back as often as one is repeated."""
+    """Return whether runs are written one after another: steps go back as often as one is repeated.
+
+    Most steps of the later ones are those of the first; others are counted in another way, as epochs are.
+    """
     before = 'lag(step) OVER (PARTITION BY series, run, part ORDER BY "row")'
-    each = f"SELECT series, run, part, step, step <= {before} AS returns FROM ({keys.select})"  # noqa: S608
+    again = 'row_number() OVER (PARTITION BY series, run, part, step ORDER BY "row") > 1'
+    each = f"SELECT *, step <= {before} AS returns, {again} AS again FROM ({keys.select})"  # noqa: S608
     names = "series, run, part"
-    steps = f"SELECT {names}, count(*) AS n, count_if(returns) AS m FROM ({each}) GROUP BY {names}, step"  # noqa: S608
-    runs = f"SELECT max(n) = 1 + sum(m) AS anew FROM ({steps}) GROUP BY {names}"  # noqa: S608
+    later = f'max(returns) OVER (PARTITION BY {names} ORDER BY "row")'
+    steps = (
+        f"SELECT {names}, count(*) AS n, count_if(returns) AS m, count_if(again) AS a, count_if(later) AS l "
+    )
+    steps += f"FROM (SELECT *, {later} AS later FROM ({each})) GROUP BY {names}, step"  # noqa: S608
+    runs = f"SELECT max(n) = 1 + sum(m) AND 2 * sum(a) >= sum(l) AS anew FROM ({steps}) GROUP BY {names}"  # noqa: S608
     ((anew,),) = get_engine().fetch_rows(f"SELECT bool_and(anew) FROM ({runs})")  # noqa: S608
     return bool(anew)
 
