@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.lib import format as npy
 
+from reportgen.core.score_names import is_result
 from reportgen.core.words import format_count
 from reportgen.formats.archive import open_archive
+from reportgen.formats.layout import ROLE_NAMES
 from reportgen.formats.messages import list_names
 from reportgen.formats.runs import UnreadableError
 from reportgen.formats.tables.delimited import write_separated
@@ -40,9 +42,9 @@ _ADVICE: Final = "Save it again with numpy.savez, from arrays of numbers of one 
 def write_arrays(content: Content) -> tuple[str, tuple[str, ...]]:
     """Return the arrays as tab-separated text, and a warning for each array that is left out.
 
-    An array of two axes is a column with several rows for each of the first, as of the episodes of a step, in
-    which the others are repeated; one without an axis is the same in every row. Raises ``ReportError`` if no
-    array can be read.
+    An array of two axes is a column with several rows for each of the first, as of the episodes of a step;
+    names and axes are repeated in them, metrics are not. One without an axis is the same in every row. Raises
+    ``ReportError`` if no array can be read.
     """
     content.check()
     arrays: dict[str, np.ndarray[Any, Any]] = {}
@@ -120,16 +122,29 @@ def _iterate_rows(
 ) -> Iterator[Sequence[object]]:
     """Yield the names of the columns, then every row as texts, ``several`` for each of the first axis."""
     yield [" ".join(name.split()) for name in columns]
+    repeated = {name for name, array in columns.items() if array.ndim == 1 and _is_no_metric(name, array)}
     for begin in range(0, rows, _ROWS_AT_ONCE):
-        parts = [_write_texts(array[begin : begin + _ROWS_AT_ONCE], several) for array in columns.values()]
+        parts = [
+            _write_texts(array[begin : begin + _ROWS_AT_ONCE], several, is_repeated=name in repeated)
+            for name, array in columns.items()
+        ]
         yield from zip(*parts, strict=True)
 
 
-def _write_texts(array: np.ndarray[Any, Any], several: int) -> list[str]:
+def _is_no_metric(name: str, array: np.ndarray[Any, Any]) -> bool:
+    """Return whether values are words or one number, have the name of a role, or increase as a step does."""
+    is_role = any(name.casefold() in names for names in ROLE_NAMES.values())
+    if is_role or array.dtype.kind not in "iuf" or len(np.unique(array)) == 1:
+        return True
+    return bool((array[1:] > array[:-1]).all()) and not is_result(name)
+
+
+def _write_texts(array: np.ndarray[Any, Any], several: int, *, is_repeated: bool) -> list[str]:
     """Return an array as ``several`` texts for each of its first axis, repeated or with empty ones behind."""
     texts = np.char.decode(array, "utf-8", "replace") if array.dtype.kind == "S" else array
     # NumPy writes the fewest digits that give the same number in the array's own precision.
     texts = texts.astype(str)
-    if array.ndim == 1:
+    if is_repeated:
         return np.repeat(texts, several).tolist()
-    return np.pad(texts, ((0, 0), (0, several - array.shape[1])), constant_values="").ravel().tolist()
+    texts = texts.reshape(len(texts), -1)
+    return np.pad(texts, ((0, 0), (0, several - texts.shape[1])), constant_values="").ravel().tolist()

@@ -195,10 +195,8 @@ def advise_step(root: Path, layout: Layout, settings: SourceSettings, place: Sou
     totals = suggest_distinct_totals(root, layout, settings, place)
     advice = "name it in source.yml, as in columns: {step: NAME}, or as x: of the block"
     wide = "form: wide with a column for each benchmark or model"
-    if (
-        len(steps := [name for name in layout.kinds if is_number(name)]) > 1
-        and len(layout.kinds) <= len(steps) + 1
-    ):
+    steps = [name for name in layout.kinds if is_number(name)]
+    if len(steps) > 1 and len(layout.kinds) <= len(steps) + 1:
         return "If the columns are steps, say form: long in source.yml"
     states = find_usual_states(root, layout, settings)
     chosen = ", ".join(f"{write_scalar(name)}: {write_scalar(states[name] or 'VALUE')}" for name in states)
