@@ -290,7 +290,7 @@ def test_a_pattern_reads_the_line_that_is_shown(tmp_path: Path) -> None:
     [
         ("1 of 2\nstep:0/51 loss:4.5 t:0ms a:nanms\nstep:1/51 loss:4 t:9ms a:9.5ms\n", ["loss", "t", "a"]),
         ("2026-01-16 07:32 iter 10: loss 2.5, mfu 12.5%, eta 01:20\n", ["loss", "mfu", "eta"]),
-        ('gpt2 "epoch"=3 step = 30 loss = -1e-3 [x]\n', ["loss"]),
+        ('gpt2 "epoch"=3 step = 30 loss = -1e-3 [x]\n', ["epoch", "loss"]),
     ],
 )
 def test_the_pattern_that_is_suggested_reads_the_log(log: str, metrics: list[str], tmp_path: Path) -> None:
