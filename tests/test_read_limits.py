@@ -14,6 +14,7 @@ import tracemalloc
 import zipfile
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
 import pytest
 import zstandard
 from command_line import call
@@ -367,3 +368,11 @@ def test_sparse_and_large_members(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     claimed[:512] = info.tobuf(tarfile.GNU_FORMAT)
     data.write("c.tar", bytes(claimed))
     assert "data/c.tar: the archive unpacks to more than 128 MiB for a.csv" in data.problems("c")[0]
+
+
+def test_arrays_of_two_axes_are_tables_of_limited_size(tmp_path: Path) -> None:
+    """Ten million answers beside two columns are refused before they are written as text."""
+    answers = np.zeros((1000, 10_000), bool)
+    np.savez(tmp_path / "large.npz", step=np.arange(1000), right=answers, loss=np.arange(1000) % 7)
+    said = call(tmp_path, "describe", "large.npz")
+    assert (said.returncode, "two axes are a table of more than 20,000,000 cells" in said.stdout) == (1, True)

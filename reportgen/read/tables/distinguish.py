@@ -16,13 +16,13 @@ from msgspec import Struct
 from msgspec.structs import astuple, replace
 
 from reportgen.core.score_names import is_result
+from reportgen.core.words import join_names
 from reportgen.formats import sql
 from reportgen.formats.cells import NUMERIC, Kind
-from reportgen.formats.layout import Row
+from reportgen.formats.layout import ROLE_NAMES, Row
 from reportgen.formats.messages import advise_rows
 from reportgen.formats.sql import get_engine, get_errors
 from reportgen.formats.tables import FORMATS
-from reportgen.formats.tables.json_mapping import suggest_mapping
 from reportgen.read.runs.labels import find_states, split_seed
 from reportgen.read.runs.names import name_alone
 from reportgen.read.tables.layout import (
@@ -314,11 +314,18 @@ def advise_nested(root: Path, layout: Layout) -> str:
         return ""
     rows = FORMATS[file.format].read_rows(file.get_content(root), file, file.columns)
     cells = next((row.cells for row in rows if isinstance(row, Row)), {})
-    with suppress(ValueError):
-        parsed = {name: json.loads(one) if one and one[0] in "[{" else one for name, one in cells.items()}
-        lists = (one for one in parsed.values() if isinstance(one, list))
-        if any(isinstance(item, dict) for one in lists for item in one[:1]):
-            return suggest_mapping(parsed)
+    lists = {name: one for name, one in cells.items() if name.isidentifier() and one and one[:2] == "[{"}
+    for name, one in lists.items():
+        keys = [*json.loads(one)[0]]
+        inner = match_columns(OUTCOME_NAMES, filter(str.isidentifier, keys), {})
+        names = {"series": ROLE_NAMES["series"], "problem": OUTCOME_NAMES["problem"]}
+        outer = match_columns(names, filter(str.isidentifier, cells), {})
+        columns = f"and columns: in source.yml; a row has {join_names(keys)}"
+        if "problem" in outer and "score" in inner:
+            paths = [f"{role}: ^.{key}" for role, key in outer.items()]
+            listed = ", ".join([*paths, "sample: '@'", f"score: $.{inner['score']}"])
+            columns = f"and columns: {{{listed}}} in source.yml"
+        return f"Say format: mapped, rows: $.{name}[*] {columns}"
     return ""
 
 
