@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from reportgen.core.score_names import WrittenNumber, find_descriptions, is_result
+from reportgen.core.score_names import is_result
 from reportgen.core.words import join_names
 from reportgen.formats.layout import ROLE_NAMES
 
@@ -46,8 +46,6 @@ def suggest_mapping(document: Any) -> str:  # noqa: ANN401 - whatever JSON holds
         return f"If each list has the scores of a problem, say {mapped} in source.yml"
     if not isinstance(document, dict) or not document:
         return ""
-    if totals := _suggest_totals(document):
-        return totals
     rows = _find_rows(document)
     if rows is None:
         return _suggest_total(document)
@@ -58,6 +56,15 @@ def suggest_mapping(document: Any) -> str:  # noqa: ANN401 - whatever JSON holds
     names = join_names([*rows.first], most=_MOST_KEYS)
     mapped = f"format: mapped, rows: {rows.path} and columns:"
     return "" if rows.first is document else f"Say {mapped} in source.yml; a row has {names}"
+
+
+def has_named_rows(document: Any) -> bool:  # noqa: ANN401 - whatever JSON holds
+    """Return whether an object has rows of single cells by the names of series, which share a key."""
+    rows = list(document.values()) if isinstance(document, dict) else []
+    if len(rows) < 2 or not all(isinstance(row, dict) for row in rows):  # noqa: PLR2004 - a row is no table
+        return False
+    is_flat = not any(isinstance(cell, dict | list) for row in rows for cell in row.values())
+    return is_flat and bool(set.intersection(*({*row} for row in rows)))
 
 
 def _find_rows(document: Mapping[str, Any]) -> _Rows | None:
@@ -125,31 +132,6 @@ def _write(key: str, items: Mapping[str, str]) -> str:
 
 def _quote(text: str) -> str:
     return text if _PLAIN.fullmatch(text) else json.dumps(text, ensure_ascii=False)
-
-
-def _suggest_totals(table: Mapping[str, Any]) -> str:
-    """Return the keys that map the scores among numbers by two names; "" if there are none."""
-    if not all(isinstance(row, dict) and row for row in table.values()):
-        return ""
-    if not all(isinstance(cell, int | float) for row in table.values() for cell in row.values()):
-        return ""
-    numbers: dict[str, list[WrittenNumber]] = {}
-    for name, cell in (cell for row in table.values() for cell in row.items()):
-        numbers.setdefault(name, []).append(WrittenNumber(cell, is_marked=False))
-    scores = [name for name in numbers if name not in find_descriptions(numbers)]
-    if not scores and all(0 <= cell.value <= _PERCENT for cells in numbers.values() for cell in cells):
-        # Whole percent, unless a name says otherwise.
-        scores = [name for name in numbers if name not in find_descriptions(numbers, of_series=True)]
-    if not scores:
-        return ""
-    chosen = ""
-    if len(scores) < len(numbers):
-        chosen = f", filter: {{benchmark: {json.dumps(scores, ensure_ascii=False)}}}"
-    mapped = f"format: mapped, form: totals, rows: $[*][*]{chosen}"
-    return (
-        f"If it holds scores by model and benchmark, say {mapped} and columns: {{series: ^@, benchmark: '@', "
-        "score: $} in source.yml, or exchange ^@ and '@' if the outer names are benchmarks"
-    )
 
 
 def _suggest_total(table: Mapping[str, Any]) -> str:

@@ -6,6 +6,8 @@ What follows reads the copy as a table like any other, and names the original in
 from __future__ import annotations
 
 import json
+import re
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -25,7 +27,7 @@ from reportgen.formats.tables import FORMATS
 from reportgen.formats.tables.arrays import write_arrays
 from reportgen.formats.tables.delimited import write_separated
 from reportgen.formats.tables.excel import write_sheet
-from reportgen.formats.tables.json_mapping import suggest_mapping
+from reportgen.formats.tables.json_mapping import has_named_rows, suggest_mapping
 from reportgen.formats.tables.json_tables import as_text, build_records
 from reportgen.formats.tables.queries import write_query
 from reportgen.read.find import locate_file
@@ -49,6 +51,8 @@ if TYPE_CHECKING:
 SQLITE: Final = "sqlite"
 """Format of a database that ``query:`` selects rows from."""
 _CONVERTED: Final = frozenset(("xlsx", SQLITE, *WEAK_ENDINGS.values()))
+_NAMED_ROWS: Final = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
+_HEAD: Final = 4 << 10
 _TITLES: Final = {
     "csv": "CSV",
     "tsv": "TSV",
@@ -96,7 +100,9 @@ def convert_tables(
         form = file.format
         if form == "mapped":
             form = split_weak_ending(Path(file.path))[1] or form
-        if form not in _CONVERTED:
+        if form not in _CONVERTED and not (
+            form == "json" and _has_named_rows(file.get_content(location.root))
+        ):
             tables.append(file)
             continue
         with problems.collecting():
@@ -136,10 +142,10 @@ def _write_text(
     if len(text) > MAX_CHARACTERS:
         message = f"the file has more than {MAX_CHARACTERS:,} characters"
         raise content.make_error(message, "Write JSON Lines, which are read line by line, or Parquet")
-    tree = parse(text, Origin(content.name))
-    if tree is None:
+    tree = parse(text, Origin(content.name)) if form == "yaml" else None
+    if form == "yaml" and tree is None:
         raise content.make_error("the file holds nothing", "Remove it or write it again")
-    values = to_values(tree)
+    values = json.loads(text) if tree is None else to_values(tree)
     if target == "mapped":
         return json.dumps(values), ()
     records = [
@@ -159,7 +165,7 @@ def _list_records(content: Content, values: object) -> Sequence[Mapping[str, Any
         return values
     if isinstance(values, dict) and values:
         inner = values.values()
-        if all(isinstance(item, dict) for item in inner):
+        if has_named_rows(values):
             return [{"series": name, **item} for name, item in values.items()]
         if not any(isinstance(item, dict | list) for item in inner):
             return [values]
@@ -168,6 +174,16 @@ def _list_records(content: Content, values: object) -> Sequence[Mapping[str, Any
     message = "the file is neither a list of rows, nor a mapping of columns, nor a mapping of series to rows"
     advice = "Say where its rows are with format: mapped, rows: and columns: in source.yml"
     raise content.make_error(message, suggest_mapping(values) or advice)
+
+
+def _has_named_rows(content: Content) -> bool:
+    """Return whether a JSON file has rows by the name of their series, as YAML may have them."""
+    with suppress(ReportError, ValueError, RecursionError):
+        with content.open() as file:
+            if not _NAMED_ROWS.match(file.read(_HEAD)):
+                return False
+        return has_named_rows(json.loads(content.read_all()))
+    return False  # whoever reads it says what is wrong
 
 
 # Parts of an answer that a list may hold for each sample.
