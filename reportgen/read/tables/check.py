@@ -334,7 +334,7 @@ def explain_unknown_format(path: Path, root: Path) -> list[Diagnostic]:
         form = next((name for name, sign in _TABLES if re.fullmatch(sign, line)), "")
         kind = f"format: {form}" if form else "which: format: csv, tsv, json, jsonl or parquet,"
         advice = f"If it is a table, say {kind} in source.yml; otherwise leave it out with files:"
-        if form != "jsonl" and (keys := _suggest_lines([path])):
+        if not form.startswith("json") and (keys := _suggest_lines([path])):
             advice = f"If it is a log, say {keys} in source.yml; otherwise leave it out with files:"
         raise content.make_error(f'{message}: it begins with "{shorten(line, _LONGEST)}"', advice)
     return problems.found
