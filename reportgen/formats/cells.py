@@ -184,5 +184,10 @@ def is_other_number(cell: Text) -> bool:
 
 def _to_number(text: str, *, percent: bool) -> float:
     number = float(text.replace(",", ""))
-    # Rounded to the digits that are written, as 51.2 / 100 is 0.51200000000000001.
-    return float(f"{number / 100:.15g}") if percent else number
+    return make_share(number) if percent else number
+
+
+def make_share(percentage: float) -> float:
+    """Return a percentage as a share."""
+    # Rounded to the digits that are written, as 12.3 / 100 is 0.12300000000000001.
+    return float(f"{percentage / 100:.15g}")

@@ -71,6 +71,7 @@ class FileLayout(Struct, frozen=True):
     # The column of indices into the values of ``given``; empty if one value applies to all rows.
     code: str = ""
     label: str = ""  # name of its rows if no column has one
+    shares: bool = False  # whether percentages were written as shares
     # The run of each value of ``given``, as an index into ``Layout.settings``; empty without runs.
     owners: tuple[int, ...] = ()
 

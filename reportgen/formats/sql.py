@@ -105,7 +105,8 @@ def parse_estimate(expression: str) -> tuple[str, str]:
 
 
 def _make_macros() -> Iterator[str]:
-    """Yield statements that create ``printed``, ``estimate`` and ``spread``; see ``cells.parse_reported``."""
+    """Yield statements that create ``share``, ``printed``, ``estimate`` and ``spread``; see ``cells``."""
+    yield "CREATE MACRO share(n) AS CAST(format('{:.15g}', n / 100) AS DOUBLE)"
     clean = f"regexp_replace(replace(replace(t, '\u2212', '-'), '\\%', '%'), {quote(MARKS)}, '\\1', 'g')"
     clean = f"trim(regexp_replace({clean}, {quote(BOLD)}, '', 'g'), {quote(AROUND)})"
     pattern = quote(f"^{re.sub(r'[?]P<[a-z]+>', '', REPORTED)}$")

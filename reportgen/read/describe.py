@@ -31,7 +31,7 @@ from reportgen.read.find import SETTINGS, locate_file, make_location
 from reportgen.read.joined import read_measurements
 from reportgen.read.outcomes import read_outcomes
 from reportgen.read.runs.file_names import is_named_by_files, suggest_files, suggest_repetitions
-from reportgen.read.runs.imported import suggest_for_runs
+from reportgen.read.runs.imported import name_benchmark, suggest_for_runs
 from reportgen.read.runs.interleaved import may_be_interleaved
 from reportgen.read.runs.problems import find_method
 from reportgen.read.sources import open_files, request_source
@@ -41,6 +41,7 @@ from reportgen.read.tables.distinguish import confirm_settings, list_changes, su
 from reportgen.read.tables.layout import INTERVAL_PARTS, get_layout
 from reportgen.read.tables.mapped_json import list_paths
 from reportgen.read.tables.merged import may_differ
+from reportgen.read.tables.notations import make_shares
 from reportgen.read.tables.roles import list_roles
 from reportgen.read.tables.survey import complete_layout
 from reportgen.read.x_axis import list_axes
@@ -367,8 +368,10 @@ def _add_imported(description: Description, runs: ImportedRuns) -> Description:
         run, series = candidate.run, rename.get(name.series, name.series)
         known[series, name.run] = (run, name.seed)
         for one in run.totals:
-            score = (one.metric, one.value, one.stderr, one.n)
-            totals.append(DescribedTotal(series, name.run, name.seed, run.benchmark, *score))
+            benchmark = name_benchmark(run, one.metric, runs.chosen) or run.benchmark
+            score, stderr = make_shares(runs.settings, benchmark, one.value, one.stderr)
+            of = (series, name.run, name.seed, run.benchmark, one.metric)
+            totals.append(DescribedTotal(*of, score, stderr, one.n))
     described = list(description.counts.runs)
     if description.kind == "measurements":
         for index, counted in enumerate(described):

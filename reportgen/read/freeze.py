@@ -55,6 +55,8 @@ _DONE: Final = frozenset(
         "form",
         "wide",
         "interval",
+        "unit",
+        "rename_benchmarks",
     )
 )
 _COUNTED: Final = ("tokens", "seconds", "cost")

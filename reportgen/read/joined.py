@@ -293,9 +293,7 @@ class JoinedTotals:
         said = (
             f"the scores of {quote_names(shares)} are from 0 to 1, and those of {quote_names(others)} are not"
         )
-        step = (
-            f"If these are in percent, say score_range: [0, 100] in the source.yml of {quote_names(others)}"
-        )
+        step = f"If these are in percent, say unit: percent in the source.yml of {quote_names(others)}"
         step += ", or write the sign, as 51%; otherwise show the sources in blocks of their own"
         raise ReportError(Diagnostic(self._source.location, said, step, Stage.DATA))
 

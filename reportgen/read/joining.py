@@ -147,7 +147,10 @@ def _compare_benchmarks(sources: Sequence[Source]) -> Iterator[tuple[str, str]]:
         yield message, step
     elif not without and not _list_common([one.benchmarks for one in sources]):
         said = _list_each(sources, lambda one: quote_names(one.benchmarks))
-        yield f"the sources have no benchmark in common: {said}", "Use the same name in each"
+        yield (
+            f"the sources have no benchmark in common: {said}",
+            "Give one benchmark the same name with rename_benchmarks: in a source.yml",
+        )
 
 
 def _join_ranges(sources: Sequence[Source]) -> tuple[float, float] | None:

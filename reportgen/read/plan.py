@@ -262,7 +262,7 @@ def _find_interval(raw: str, layout: Layout) -> dict[str, str]:
     if layout.long or len(layout.metrics) == 1:
         named = {part: getattr(layout.roles, part) for part in INTERVAL_PARTS}
     else:
-        named = {"n": "n" if "n" in layout.kinds else None}
+        named = {"n": layout.roles.n or ("n" if "n" in layout.kinds else None)}
     found = {part: name for part, name in named.items() if name is not None}
     if not layout.long:
         found |= {part: f"{raw}_{part}" for part in INTERVAL_PARTS if f"{raw}_{part}" in layout.kinds}

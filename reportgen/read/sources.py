@@ -47,18 +47,17 @@ from reportgen.read.runs.finished import read_finished_runs
 from reportgen.read.runs.imported import ImportedUnit, complete_settings, name_imported_runs, survey_runs
 from reportgen.read.runs.problems import diagnose_unreadable, report_imports
 from reportgen.read.runs.stored import UnitWriter, get_temporary_cache, load_unit, store_unit
-from reportgen.read.tables.check import (
-    check_setting_names,
-    find_unmatched_names,
-    list_endings,
-    report_unread,
-    report_unused_settings,
-)
+from reportgen.read.tables.check import list_endings, report_unread, report_unused_settings
 from reportgen.read.tables.converted import convert_tables, split_samples
 from reportgen.read.tables.grid import read_grids
 from reportgen.read.tables.layout import Survey, list_free_columns, suggest_totals
 from reportgen.read.tables.mapped_json import list_paths, map_tables
-from reportgen.read.tables.notations import warn_no_metrics
+from reportgen.read.tables.notations import (
+    check_setting_names,
+    find_unmatched_names,
+    state_runs,
+    warn_no_metrics,
+)
 from reportgen.read.tables.survey import complete_layout, hash_files, list_tables, survey
 from reportgen.read.tables.unpivot import unpivot_grids, unpivot_layout
 from reportgen.read.unpacked import Unpacked, unpack_source
@@ -333,6 +332,8 @@ def _open_tables(request: SourceRequest) -> tuple[Source, ImportedRuns | None]:
     if request.unpacked:
         files = tuple(replace(file, copy=str(location.root / file.path)) for file in files)
     hashed = hash_files(location.root, files, request.hashes)
+    if settings.format != "mapped":
+        files, settings = state_runs(files, settings)
     converted = convert_tables(location, settings, files, hashed, cache)
     grids = read_grids(location, settings, converted.files, hashed, cache)
     files, known = tuple(grid.file for grid in grids), settings
@@ -343,7 +344,8 @@ def _open_tables(request: SourceRequest) -> tuple[Source, ImportedRuns | None]:
     if settings.format == "mapped":
         _check_names(location, settings)
         tables = map_tables(location, settings, files, hashed, cache)
-        known, found = tables.settings, _survey_tables(location, tables.files, tables.settings)
+        files, known = state_runs(tables.files, tables.settings, settings.columns.n)
+        found = _survey_tables(location, files, known)
         found = replace(found, warnings=(*tables.warnings, *found.warnings))
     elif long := unpivot_grids(location, settings, grids, hashed, cache):
         _check_names(location, settings)
@@ -363,7 +365,7 @@ def _open_tables(request: SourceRequest) -> tuple[Source, ImportedRuns | None]:
     unused = report_unused_settings(request.chosen.paths, [file.path for file in files], location.place)
     more = (*report_file_names(location, known, found), *(() if request.chosen.named else unused))
     found = replace(found, warnings=(*converted.warnings, *found.warnings, *more))
-    return _make_source(location, settings, known, hashed, found), None
+    return _make_source(location, request.settings, known, hashed, found), None
 
 
 def _survey_plain_tables(

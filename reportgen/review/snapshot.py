@@ -45,6 +45,7 @@ _DEFINING_SOURCE: Final = (
         "rows",
         "score_name",
         "score_range",
+        "unit",
         "wide",
     ),
 )

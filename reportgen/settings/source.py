@@ -60,7 +60,10 @@ class Columns(Settings):
     high: Name | None = Field(None, description="Upper end of an interval that the data already have.")
     stderr: Name | None = Field(None, description="Standard error that the data already have.")
     std: Name | None = Field(None, description="Standard deviation over n that the data already have.")
-    n: Name | None = Field(None, description="Number of runs behind std; totals: number of problems.")
+    n: Name | int | None = Field(
+        None,
+        description="Number of runs behind std; totals: number of problems. A number holds for all rows.",
+    )
     problem: Name | None = Field(None, description="Outcomes: the column that names the problem.")
     sample: Name | None = Field(None, description="Outcomes: the column that numbers a problem's samples.")
     score: Name | None = Field(None, description="Outcomes and totals: the column with the score.")
@@ -78,6 +81,12 @@ class Columns(Settings):
     benchmark: Name | None = Field(
         None, description="Outcomes and totals: the column that names the benchmark."
     )
+
+    @model_validator(mode="after")
+    def _check_n(self) -> Columns:
+        if isinstance(self.n, int) and self.n < 2:  # noqa: PLR2004 - one run has no deviation
+            raise ValueError("n must be a column, or the number of runs of all rows, from 2")
+        return self
 
 
 class Provenance(Settings):
@@ -241,6 +250,15 @@ class SourceSettings(Settings):
     rename_metrics: dict[str, Name] = Field(
         default_factory=dict, description="Metric as written in the data: its name in the report."
     )
+    rename_benchmarks: dict[str, Name] = Field(
+        default_factory=dict,
+        description="Outcomes and totals: benchmark as written in the data: its name in the report.",
+    )
+    unit: Literal["percent"] | dict[Name, Literal["percent"]] | None = Field(
+        None,
+        description="percent: the numbers are percentages, read as shares, as 12.3 is read as 0.123; or of "
+        "which metrics of curves, or benchmarks of totals, they are.",
+    )
     filter: dict[str, CellValue | tuple[CellValue, ...]] = Field(
         default_factory=dict, description="Only rows whose column has this value, or one of these."
     )
@@ -281,6 +299,8 @@ class SourceSettings(Settings):
     def _check_score_range(self) -> SourceSettings:
         if not self.score_range[0] < self.score_range[1]:
             raise ValueError("score_range must begin with the smaller number")
+        if self.unit and "score_range" in self.model_fields_set:
+            raise ValueError("unit: percent reads scores as shares, from 0 to 1: leave out score_range")
         return self
 
     def add_labels(self, labels: Mapping[str, str]) -> SourceSettings:

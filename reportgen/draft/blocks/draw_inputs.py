@@ -132,7 +132,8 @@ def list_fixed_places(settings: ProjectSettings, sources: Iterable[Source]) -> d
 _MOST_PLACES: Final = 3
 # Messages about settings, or about the x that a block can choose, which concern only the author.
 _ADVICE: Final = re.compile(
-    r"^(?:rename|rename_metrics|lower_is_better|score_name|protocols|series_from|seed_from|run_from): "
+    r"^(?:rename(?:_metrics|_benchmarks)?|unit|lower_is_better|score_name|protocols|series_from|seed_from|"
+    r"run_from): "
     r"|: steps here are _step\b"
 )
 # Advice for a block's author that may follow the description of an irregularity.

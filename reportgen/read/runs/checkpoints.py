@@ -29,6 +29,7 @@ from reportgen.read.find import locate_file
 from reportgen.read.runs.imported import name_benchmark
 from reportgen.read.runs.labels import get_value, split_seed
 from reportgen.read.runs.stored import name_part, write_part
+from reportgen.read.tables.notations import make_shares
 from reportgen.settings.source import Columns
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ def map_checkpoints(runs: ImportedRuns, ends: tuple[float, float], cache: Cache)
     if not path.exists():
         write_part(cache, key, name, columns, cells)
     copy = locate_file(path, location.root).file
-    file = FileLayout(runs.units[0].files[0].path, "parquet", "", copy=copy, label=location.name)
+    file = FileLayout(runs.units[0].files[0].path, "parquet", "", copy=copy, label=location.name, shares=True)
     bounds = ends if all(ends[0] <= one.value <= ends[1] for one in readings) else None
     update = {
         "form": "long",
@@ -203,10 +204,10 @@ def _list_readings(runs: ImportedRuns) -> Iterator[Reading]:
             benchmark = name_benchmark(run, metric, chosen) or metric or "score"
             found, total = answered.get((index, metric)), totals.get(metric)
             if found is None and total is not None:
-                stderr = total.stderr
-                if stderr is None and total.n and is_accuracy(total.metric) and 0 <= total.value <= 1:
-                    stderr = math.sqrt(total.value * (1 - total.value) / total.n)
-                found = total.value, stderr, total.n
+                value, stderr = make_shares(settings, benchmark, total.value, total.stderr)
+                if stderr is None and total.n and is_accuracy(total.metric) and 0 <= value <= 1:
+                    stderr = math.sqrt(value * (1 - value) / total.n)
+                found = value, stderr, total.n
             if found is not None:
                 yield Reading(shown, seed or name.seed, step, benchmark, *found)
 

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from reportgen.core.directions import has_better_direction
 from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.words import join_names
-from reportgen.formats.cells import MOST_EXACT, NUMERIC, is_missing, parse_reported
+from reportgen.formats.cells import MOST_EXACT, NUMERIC, is_missing, make_share, parse_reported
 from reportgen.formats.layout import Row
 from reportgen.formats.messages import limit_problems, list_names
 from reportgen.formats.registry import FoundUnits
@@ -29,9 +29,10 @@ from reportgen.read.runs.imported import ImportedRuns, ImportedUnit, survey_runs
 from reportgen.read.runs.labels import Candidate, find_states, is_experiment_setting, is_metadata
 from reportgen.read.runs.names import UNNAMED, Naming, RunName
 from reportgen.read.runs.stored import UnitWriter
-from reportgen.read.tables.check import NUMBER, check_setting_names, find_wrong_cells
-from reportgen.read.tables.layout import find_column, get_series_parts, select_metrics
+from reportgen.read.tables.check import NUMBER, find_wrong_cells
+from reportgen.read.tables.layout import find_column, get_series_parts
 from reportgen.read.tables.mapped_json import map_tables
+from reportgen.read.tables.notations import check_setting_names, select_metrics
 from reportgen.read.tables.survey import survey
 from reportgen.settings.source import Columns
 from reportgen.settings.yaml_tree import write_scalar
@@ -69,6 +70,7 @@ class _Columns(Struct, frozen=True):
     seed: str | None
     metrics: tuple[str, ...]
     numbers: tuple[str, ...] = ()
+    percentages: frozenset[str] = frozenset()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -116,7 +118,8 @@ def _find_columns(layout: Layout, settings: SourceSettings) -> _Columns:
     roles = layout.roles
     series = get_series_parts(settings) or tuple(filter(None, [roles.series]))
     raw = select_metrics((name for name in layout.kinds if name not in series), settings).values()
-    return _Columns(series, roles.run, roles.seed, tuple(name for raws in raw for name in raws))
+    metrics = tuple(name for raws in raw for name in raws)
+    return _Columns(series, roles.run, roles.seed, metrics, percentages=frozenset(layout.percentages))
 
 
 def _read_entries(root: Path, layout: Layout, columns: _Columns, settings: SourceSettings) -> list[_Entry]:
@@ -242,7 +245,7 @@ def _make_runs(
     naming = Naming(tuple(one.name for one in entries), by, words.get(columns.seed or "", ""))
     # Where settings alone tell runs apart, what names the series does not say that they are repetitions.
     series = () if any(one.is_numbered for one in entries) else columns.series
-    stated = {"columns": Columns(), "filter": {}, "series_from": series or None}
+    stated = {"columns": Columns(), "filter": {}, "series_from": series or None, "unit": None}
     found = FoundUnits(tuple(one.unit for one in units))
     return ImportedRuns(
         location, settings.model_copy(update=stated), found, tuple(units), tuple(candidates), naming
@@ -270,7 +273,10 @@ def _make_run(path: Path, entry: _Entry, columns: _Columns) -> LoggedRun:
     """Return a row as a run, whose settings are all columns that are no metrics and no names."""
     builder, config = MetricsBuilder(path), dict[str, str | float]()
     for name in (*columns.metrics, *columns.numbers):
-        value = _parse(entry.cells.get(name, ""))
+        cell = entry.cells.get(name, "")
+        value = _parse(cell)
+        if value is not None and name in columns.percentages and "%" not in cell:
+            value = make_share(value)
         builder.add(name, _NO_STEP, math.nan if value is None else value)
     for name, cell in entry.cells.items():
         if name not in {*columns.metrics, *columns.names}:

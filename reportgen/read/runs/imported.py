@@ -36,8 +36,8 @@ from reportgen.read.tables.layout import (
     check_named_columns,
     find_column,
     get_mapped_columns,
-    select_metrics,
 )
+from reportgen.read.tables.notations import check_new_names, find_percentages, select_metrics
 from reportgen.settings.source import Protocol, make_protocol
 
 if TYPE_CHECKING:
@@ -125,6 +125,7 @@ def name_imported_runs(
     units: Sequence[ImportedUnit],
 ) -> ImportedRuns:
     """Name the runs of units given in natural order; raises if settings have unknown names."""
+    units = _rename_benchmarks(units, settings, location)
     candidates = _make_candidates(location, chosen, units)
     # Some formats say what a series is.
     usual = found.reader.series_from if found.reader and not settings.series_from else ""
@@ -152,6 +153,26 @@ def name_imported_runs(
         candidates = _make_candidates(location, chosen, units)
         naming = name_runs(candidates, stated, settings.title or location.name)
     return ImportedRuns(location, settings, found, tuple(units), candidates, naming)
+
+
+def _rename_benchmarks(
+    units: Sequence[ImportedUnit], settings: SourceSettings, location: Location
+) -> Sequence[ImportedUnit]:
+    """Return units whose evaluations have the names of benchmarks in the report."""
+    if not (new := settings.rename_benchmarks):
+        return units
+    evaluated = (run.benchmark for unit in units for run in unit.stored.runs if run.evaluated)
+    check_new_names(filter(None, evaluated), settings, location.place)
+
+    def rename(run: StoredRun) -> StoredRun:
+        parts = ", ".join(new.get(name, name) for name in run.protocol.get(SUBTASKS, "").split(", "))
+        protocol = {**run.protocol, SUBTASKS: parts} if parts else run.protocol
+        return replace(run, benchmark=new.get(run.benchmark, run.benchmark), protocol=protocol)
+
+    return [
+        replace(unit, stored=replace(unit.stored, runs=tuple(map(rename, unit.stored.runs))))
+        for unit in units
+    ]
 
 
 def _make_candidates(
@@ -281,9 +302,10 @@ def survey_runs(runs: ImportedRuns, cache: Cache) -> Survey:
     repeat = "" if runs.found.reader and runs.found.reader.appended else "last"
     layout = Layout(files, kinds, roles, False, {}, series, exhaustive=True, gapless=gapless, repeat=repeat)
     settings_of_runs = tuple(map(list_settings, runs.candidates))
-    return _survey_kind(
-        replace(layout, settings=settings_of_runs, higher_is_better=_list_directions(runs)), runs
-    )
+    layout = replace(layout, settings=settings_of_runs, higher_is_better=_list_directions(runs))
+    found = _survey_kind(layout, runs)
+    percentages = find_percentages(found.layout, settings)
+    return replace(found, layout=replace(found.layout, percentages=percentages))
 
 
 def _list_files(runs: ImportedRuns, given: Mapping[str, tuple[Text, ...]]) -> Iterator[FileLayout]:

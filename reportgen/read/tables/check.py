@@ -10,15 +10,13 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from msgspec.structs import replace
-
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
 from reportgen.core.words import join_names
 from reportgen.formats import sql
 from reportgen.formats.cells import is_missing, is_number, is_time, is_unix_time, parse_reported
 from reportgen.formats.files import Content, natural_key
 from reportgen.formats.layout import RUN_SETTINGS
-from reportgen.formats.messages import advise_rows, limit_problems, list_names, merge_problems, suggest_names
+from reportgen.formats.messages import advise_rows, limit_problems, list_names, merge_problems
 from reportgen.formats.tables import FORMATS, delimited
 from reportgen.formats.text_files import LOG_ENDINGS
 from reportgen.read.find import locate_file
@@ -41,7 +39,7 @@ if TYPE_CHECKING:
 
     from reportgen.formats.cells import Text
     from reportgen.formats.layout import FileLayout, Look
-    from reportgen.read.tables.layout import Layout, Survey
+    from reportgen.read.tables.layout import Layout
     from reportgen.settings.source import SourceSettings
 
 
@@ -224,41 +222,16 @@ def advise_step(root: Path, layout: Layout, settings: SourceSettings, place: Sou
     )
 
 
-def check_setting_names(survey: Survey, settings: SourceSettings, place: SourceLocation) -> Survey:
-    """Return a survey with warnings of unknown names in the settings; raises for a required one."""
-    problems = list(find_unmatched_names(survey, settings, place))
-    if any(problem.severity is Severity.ERROR for problem in problems):
+def check_nul(place: SourceLocation, **names: Iterable[str]) -> None:
+    """Refuse names with a NUL, as a flipped bit may give: neither SQL nor pages can hold them."""
+    problems = []
+    wrong = {(kind, name): None for kind, several in names.items() for name in several if "\0" in name}
+    for kind, name in wrong:
+        shown = name.replace("\0", "\ufffd")
+        message = f'the name of the {kind} "{shown}" has a NUL character (U+0000) where \ufffd stands'
+        problems.append(Diagnostic(place, message, "Rename it, or write the file again", Stage.DATA))
+    if problems:
         raise ReportError(*problems)
-    return replace(survey, warnings=(*survey.warnings, *problems))
-
-
-def find_unmatched_names(
-    survey: Survey, settings: SourceSettings, place: SourceLocation
-) -> Iterator[Diagnostic]:
-    """Yield a problem for each name in the settings that the data do not have."""
-
-    def report(key: str, kind: str, name: str, known: Sequence[str], severity: Severity) -> Diagnostic:
-        message = f'{key}: there is no {kind} "{name}"'
-        return Diagnostic(place, message, suggest_names(name, known, "There are"), Stage.DATA, severity)
-
-    known = (*survey.raw_metrics, *survey.layout.metrics)
-    for name in settings.metrics or ():
-        if name not in known:
-            yield report("metrics", "metric", name, survey.raw_metrics, Severity.ERROR)
-    layout, lower, named = survey.layout, settings.lower_is_better, settings.score_name
-    is_scored = layout.outcomes or layout.totals
-    directed = ("benchmark", layout.benchmarks) if is_scored else ("metric", tuple(layout.metrics))
-    renamed = [old for old, new in settings.rename.items() if new not in layout.series]
-    for key, (kind, there), given in (
-        ("rename_metrics", ("metric", survey.raw_metrics), settings.rename_metrics),
-        ("lower_is_better", directed, lower if isinstance(lower, tuple) else ()),
-        ("score_name", ("benchmark", layout.benchmarks), named if isinstance(named, dict) else ()),
-        ("protocols", ("series", layout.series), settings.protocols),
-    ):
-        yield from (report(key, kind, name, there, Severity.WARNING) for name in given if name not in there)
-    for old in renamed:
-        key = "labels" if old in settings.labels else "rename"
-        yield report(key, "series", old, layout.series, Severity.WARNING)
 
 
 _DATABASE: Final = re.compile(r".*\.(db3?|sqlite3?)", re.IGNORECASE)

@@ -5,7 +5,7 @@ The roles of columns in measurements, outcomes and totals come from their names 
 
 from __future__ import annotations
 
-from collections.abc import Mapping  # noqa: TC003 - the schema of stored surveys needs it at run time
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 RawNames: TypeAlias = tuple[str, ...]
 # Columns as written, and their accepted values.
 Filters: TypeAlias = "tuple[tuple[str, CellValue | tuple[CellValue, ...]], ...]"
+# Columns of percentages, each with the column that says which rows have them, and its texts in these; that
+# column has no name where all rows do.
+Percentages: TypeAlias = Mapping[str, tuple[str, tuple[str, ...]]]
 
 
 class Roles(Struct, frozen=True):
@@ -127,6 +130,9 @@ class Layout(Struct, frozen=True):
     estimates: tuple[str, ...] = ()  # columns with numbers such as 75.5 ± 0.4
     run_parts: tuple[str, ...] = ()  # settings that separate runs, besides the columns of ``roles``
     numbers: tuple[str, ...] = ()  # settings of finished runs that can be an axis as a metric can
+    # Names in the report of the texts of a column.
+    new_names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    percentages: Percentages = field(default_factory=dict)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -218,7 +224,9 @@ def list_setting_names(layout: Layout) -> tuple[str, ...]:
 def get_mapped_columns(settings: SourceSettings) -> dict[str, str]:
     """Return the columns that ``source.yml`` names, by role."""
     named = {part: name for part, name in settings.columns if name is not None}
-    return {part: name if isinstance(name, str) else name[0] for part, name in named.items()}
+    if isinstance(settings.columns.n, int) and settings.format == "mapped":
+        del named["n"]  # no path
+    return {part: name[0] if isinstance(name, tuple) else str(name) for part, name in named.items()}
 
 
 def get_series_parts(settings: SourceSettings) -> tuple[str, ...]:
@@ -415,21 +423,11 @@ def find_wide_metrics(
     numeric = [name for name, kind in kinds.items() if kind in numeric_kinds and name not in taken]
     companions = {f"{name}_{part}" for name in numeric for part in INTERVAL_PARTS}
     # A mean and a standard deviation of a batch, as trainers log them, are two metrics.
-    counted = {f"{name}_std" for name in numeric if {"n", f"{name}_n"} & set(numeric)}
+    counted = {f"{name}_std" for name in numeric if roles.n or {"n", f"{name}_n"} & set(numeric)}
     companions -= {f"{name}_std" for name in numeric} - counted
     if companions & set(numeric):
         companions.add("n")
     return [name for name in numeric if name not in companions]
-
-
-def select_metrics(names: Iterable[str], settings: SourceSettings) -> dict[str, RawNames]:
-    """Return the metrics that ``metrics:`` selects, as name in the report: names in the data."""
-    metrics: dict[str, RawNames] = {}
-    for raw in names:
-        name = settings.rename_metrics.get(raw, raw)
-        if settings.metrics is None or {raw, name} & set(settings.metrics):
-            metrics[name] = (*metrics.get(name, ()), raw)
-    return metrics
 
 
 def list_free_columns(layout: Layout) -> tuple[str, ...]:

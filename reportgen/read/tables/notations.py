@@ -1,32 +1,35 @@
-"""Checks of how numbers are written: a % at some of them, commas, a ± beside them, or no numbers at all."""
+"""How numbers are written, such as with a %, and the units and names that ``source.yml`` states."""
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from msgspec.structs import astuple, replace
 
 from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
+from reportgen.core.words import quote_names
 from reportgen.formats import sql
-from reportgen.formats.cells import NUMERIC, Kind, is_missing, is_other_number, parse_reported
+from reportgen.formats.cells import NUMERIC, Kind, is_missing, is_other_number, make_share, parse_reported
 from reportgen.formats.layout import Row
-from reportgen.formats.messages import limit_problems, list_names
+from reportgen.formats.messages import limit_problems, list_names, suggest_names
 from reportgen.formats.tables import FORMATS, delimited
 from reportgen.read.tables.check import check_rows, make_check
 from reportgen.read.tables.distinguish import advise_answers
+from reportgen.read.tables.layout import INTERVAL_PARTS
 from reportgen.read.tables.statistics import ask_spread
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from reportgen.formats.cells import Text
     from reportgen.formats.files import Content
     from reportgen.formats.layout import FileLayout, Look
-    from reportgen.read.tables.layout import Layout, Survey
+    from reportgen.read.tables.layout import Layout, Percentages, RawNames, Survey
     from reportgen.settings.source import SourceSettings
 
 
@@ -78,7 +81,8 @@ def check_notations(
         for index, (name, type_) in enumerate(zip(file.columns, file.types, strict=True)):
             cells = [row[index] for row in rows if not is_missing(row[index])] if type_ == sql.TEXT else []
             kind = layout.kinds.get(name)
-            if kind in NUMERIC and any("%" in (cell or "") for cell in cells):
+            is_open = kind in NUMERIC and name not in layout.percentages
+            if is_open and any("%" in (cell or "") for cell in cells):
                 wrong += limit_problems(_find_unsigned(file.get_content(root), file, name, metric))
             elif (
                 read
@@ -141,3 +145,127 @@ def warn_no_metrics(
         message = f"{message}: {list_names(empty)} {'is' if len(empty) == 1 else 'are'} empty"
         advice = "Wait for the first values, or name other files with files:"
     yield Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)
+
+
+def select_metrics(names: Iterable[str], settings: SourceSettings) -> dict[str, RawNames]:
+    """Return the metrics that ``metrics:`` selects, as name in the report: names in the data."""
+    metrics: dict[str, RawNames] = {}
+    for raw in names:
+        name = settings.rename_metrics.get(raw, raw)
+        if settings.metrics is None or {raw, name} & set(settings.metrics):
+            metrics[name] = (*metrics.get(name, ()), raw)
+    return metrics
+
+
+def list_percentages(settings: SourceSettings) -> frozenset[str]:
+    """Return the metrics or benchmarks that ``unit:`` names, as written and as in the report."""
+    named = {*settings.unit} if isinstance(settings.unit, dict) else set[str]()
+    renamed = [*settings.rename_metrics.items(), *settings.rename_benchmarks.items()]
+    return frozenset(named.union(*(pair for pair in renamed if named & {*pair})))
+
+
+def find_percentages(layout: Layout, settings: SourceSettings) -> Percentages:
+    """Return the columns of percentages; none if they were written as shares."""
+    if not settings.unit or layout.outcomes or any(file.shares for file in layout.files):
+        return {}
+    names, roles, totals = list_percentages(settings), layout.roles, layout.totals
+    intervals = [part for part in INTERVAL_PARTS if part != "n"]
+    own = [getattr(roles, part) for part in intervals]
+    if totals or layout.long:
+        by = totals.benchmark if totals else roles.metric
+        columns = [totals.score, totals.stderr] if totals else [roles.value, *own]
+        rows = (by or "", tuple(sorted(names))) if names else ("", ())
+        return {name: rows for name in columns if name} if by or not names else {}
+    if layout.spread:
+        every = [
+            (raw, one.low, one.high) for raw, one in layout.spread.items() if not names or one.metric in names
+        ]
+    else:
+        raws = [raw for found in layout.metrics.values() for raw in found]
+        every = [
+            (raw, *(f"{raw}_{part}" for part in intervals), *(own if len(raws) == 1 else ()))
+            for raw in raws
+            if not names or raw in names
+        ]
+    return {name: ("", ()) for columns in every for name in columns if name}
+
+
+def make_shares(
+    settings: SourceSettings, benchmark: str, score: float, stderr: float | None
+) -> tuple[float, float | None]:
+    """Return a score on a benchmark with its standard error, as shares if ``unit:`` says percent."""
+    if settings.unit == "percent" or benchmark in list_percentages(settings):
+        return make_share(score), None if stderr is None else make_share(stderr)
+    return score, stderr
+
+
+def check_new_names(benchmarks: Iterable[str], settings: SourceSettings, place: SourceLocation) -> None:
+    """Refuse two benchmarks, as written in the data, with one name in the report."""
+    old = defaultdict[str, dict[str, None]](dict)
+    for name in benchmarks:
+        old[settings.rename_benchmarks.get(name, name)][name] = None
+    for new, several in old.items():
+        if len(several) > 1:
+            message = f'rename_benchmarks: {quote_names([*several])} would be one benchmark, "{new}"'
+            step = "Give each another name, or leave one out with filter: or files:"
+            raise ReportError(Diagnostic(place, message, step, Stage.DATA))
+
+
+def state_runs(
+    files: Iterable[FileLayout], settings: SourceSettings, n: int | str | None = None
+) -> tuple[tuple[FileLayout, ...], SourceSettings]:
+    """Return files with a column of the number of runs that the settings state for all rows, and its name."""
+    n = settings.columns.n if n is None else n
+    if not isinstance(n, int):
+        return tuple(files), settings
+    columns = settings.columns.model_copy(update={"n": "n"})
+    files = (replace(file, given=(*file.given, ("n", (str(n),)))) for file in files)
+    return tuple(files), settings.model_copy(update={"columns": columns})
+
+
+def check_setting_names(survey: Survey, settings: SourceSettings, place: SourceLocation) -> Survey:
+    """Return a survey with warnings of unknown names in the settings; raises for a required one."""
+    problems = list(find_unmatched_names(survey, settings, place))
+    if any(problem.severity is Severity.ERROR for problem in problems):
+        raise ReportError(*problems)
+    return replace(survey, warnings=(*survey.warnings, *problems))
+
+
+def find_unmatched_names(
+    survey: Survey, settings: SourceSettings, place: SourceLocation
+) -> Iterator[Diagnostic]:
+    """Yield a problem for each name in the settings that the data do not have."""
+
+    def report(key: str, kind: str, name: str, known: Sequence[str], severity: Severity) -> Diagnostic:
+        message = f'{key}: there is no {kind} "{name}"'
+        step = suggest_names(name, tuple(dict.fromkeys(known)), "There are")
+        if key == "rename_metrics" and name in survey.layout.benchmarks:
+            step = "It is a benchmark: say rename_benchmarks"
+        return Diagnostic(place, message, step, Stage.DATA, severity)
+
+    known = (*survey.raw_metrics, *survey.layout.metrics)
+    for name in settings.metrics or ():
+        if name not in known:
+            yield report("metrics", "metric", name, survey.raw_metrics, Severity.ERROR)
+    layout, lower, named = survey.layout, settings.lower_is_better, settings.score_name
+    is_scored = layout.outcomes or layout.totals
+    if settings.unit and layout.outcomes:
+        message = "unit: percent is of curves and totals, and these are answers to problems"
+        yield Diagnostic(place, message, "Say score_range: [0, 100] for scores in percent", Stage.DATA)
+    united = settings.unit if isinstance(settings.unit, dict) else {}
+    directed = ("benchmark", layout.benchmarks) if is_scored else ("metric", tuple(layout.metrics))
+    renamed = [old for old, new in settings.rename.items() if new not in layout.series]
+    for key, (kind, there), given in (
+        ("rename_metrics", ("metric", survey.raw_metrics), settings.rename_metrics),
+        ("lower_is_better", directed, lower if isinstance(lower, tuple) else ()),
+        ("score_name", ("benchmark", layout.benchmarks), named if isinstance(named, dict) else ()),
+        ("protocols", ("series", layout.series), settings.protocols),
+        ("unit", (directed[0], (*directed[1], *(() if is_scored else survey.raw_metrics))), united),
+    ):
+        yield from (report(key, kind, name, there, Severity.WARNING) for name in given if name not in there)
+    for old in renamed:
+        key = "labels" if old in settings.labels else "rename"
+        yield report(key, "series", old, layout.series, Severity.WARNING)
+    for old, new in settings.rename_benchmarks.items():
+        if new not in layout.benchmarks:
+            yield report("rename_benchmarks", "benchmark", old, layout.benchmarks, Severity.WARNING)

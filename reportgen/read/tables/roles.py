@@ -136,11 +136,12 @@ def assign_levels(grid: Grid, settings: SourceSettings) -> LongForm:
     columns = zip(header.names[len(labels) :], parts, *(level.labels for level in levels), strict=True)
     for column, part, *key in columns:
         cells.setdefault(tuple(key), {})[part] = column
+    stated = {"n": "n"} if settings.columns.n == "n" and grid.file.get_given("n") else {}
     values = tuple(
         Value(
             found["value"],
             dict(zip(names, key, strict=True)) | file,
-            {part: name for part, name in found.items() if part not in {"", "value"}},
+            {**stated, **{part: name for part, name in found.items() if part not in {"", "value"}}},
         )
         for key, found in cells.items()
         if "value" in found
@@ -174,7 +175,7 @@ def _name_levels(levels: Sequence[Level], roles: Mapping[str, object], settings:
 def assign_estimates(file: FileLayout, layout: Layout, column: str) -> LongForm:
     """Return the roles in a table of a value a row, in a column with numbers such as 75.5 ± 0.4."""
     count = layout.totals.n if layout.totals else layout.roles.n
-    parts = {"±": column, **({"n": count} if count in file.columns else {})}
+    parts = {"±": column, **({"n": count} if count in file.names else {})}
     labels = {name: name for name in file.columns if name and name != column}
     return LongForm(labels, (Value(column, {}, parts),), {})
 
@@ -196,8 +197,8 @@ def assign_curves(layout: Layout, settings: SourceSettings) -> Curves:
     taken = {*astuple(layout.roles), *layout.series_parts}
     numbers = [name for name, kind in layout.kinds.items() if kind in {*NUMERIC, Kind.EMPTY}]
     estimates = [name for name in layout.estimates if name in numbers and name not in taken]
-    found = find_statistics([name for name in numbers if name not in taken], estimates)
-    stated = [getattr(settings.columns, part) for part in ("value", *INTERVAL_PARTS)]
+    found = find_statistics([name for name in numbers if name not in taken], estimates, layout.roles.n)
+    stated = [getattr(settings.columns, part) for part in ("value", *INTERVAL_PARTS) if part != "n"]
     if any(stated) or {*found.parts, *found.left_out} & {*(settings.metrics or ())}:
         found = Statistics({name: ValueColumn(name) for name in raw}, (), ())
     warnings = () if settings.metrics else tuple(found.list_warnings())

@@ -100,12 +100,12 @@ class Rows:
 
     def as_number(self, name: str | None) -> str:
         """Return the column as numbers, or NULL without one."""
-        return self._convert(sql.parse_number, name, "DOUBLE")
+        return self._make_shares(name, self._convert(sql.parse_number, name, "DOUBLE"))
 
     def as_estimate(self, name: str) -> tuple[str, str]:
         """Return the column as the numbers before ±, and those after it."""
-        cell = self.as_words(name)
-        return sql.parse_estimate(cell)
+        number, spread = sql.parse_estimate(self.as_words(name))
+        return self._make_shares(name, number), self._make_shares(name, spread)
 
     def as_score(self, name: str, ends: tuple[float, float]) -> str:
         """Return the column as scores between two ends."""
@@ -153,12 +153,27 @@ class Rows:
         scan = FORMATS[file.format].scan(self._paths, replace(file, compression=compression), self._selected)
         return f"({scan})"
 
+    def _make_shares(self, name: str | None, number: str) -> str:
+        """Return numbers of a column as shares where it has percentages; a cell with a % is one already."""
+        if name is None or name not in self._layout.percentages or not self.has(name):
+            return number
+        by, names = self._layout.percentages[name]
+        tests = [f"{self.as_text(by)} IN ({sql.quote_all(names)})"] if by else []
+        if self._type(name) == sql.TEXT:
+            tests.append(f"NOT contains({self._select_cell(name)}, '%')")
+        share = f"share({number})"
+        return f"CASE WHEN {' AND '.join(tests)} THEN {share} ELSE {number} END" if tests else share
+
     def _convert(self, meaning: sql.Meaning, name: str | None, kind: str) -> str:
         if name is None or not self.has(name):
             return f"CAST(NULL AS {kind})"
         return meaning(self._select_cell(name), self._type(name))
 
     def _select_cell(self, name: str) -> str:
+        cell, names = self._find_cell(name), self._layout.new_names.get(name)
+        return rename_texts(sql.as_text(cell, self._find_type(name)), names) if names else cell
+
+    def _find_cell(self, name: str) -> str:
         if all(file.get_given(name) is None for file in self._files):
             if name not in self._selected:
                 self._selected.append(name)
@@ -177,6 +192,9 @@ class Rows:
         return f"{sql.make_list(values)}[{index} + 1]"
 
     def _type(self, name: str) -> str:
+        return sql.TEXT if name in self._layout.new_names else self._find_type(name)
+
+    def _find_type(self, name: str) -> str:
         return next(file.type_of(name) for file in self._files if name in file.names)
 
 

@@ -25,6 +25,7 @@ from reportgen.formats.tables import delimited
 from reportgen.read.runs.labels import find_states
 from reportgen.read.tables.grid import UNNAMED, Line
 from reportgen.read.tables.layout import find_column, get_series_parts, is_name_of
+from reportgen.read.tables.notations import list_percentages
 from reportgen.read.tables.roles import (
     LongForm,
     Value,
@@ -188,7 +189,8 @@ def _assign_columns(
         message = f"no column names the series; there are {quote_names(list(labels)) or 'none'}"
         raise content.make_error(message, "Name it in source.yml, as in columns: {series: NAME}", 1)
     found = find_statistics(numbers, are_scores=True)
-    shared = next((name for name in numbers if name == (settings.columns.n or "n")), None)
+    counted = (*numbers, *(name for name, _ in grid.file.given))
+    shared = next((name for name in counted if name == (settings.columns.n or "n")), None)
     values = []
     for column, one in found.values.items():
         name = one.metric or (column if across == "metric" else get_stem(grid.file))
@@ -218,20 +220,17 @@ class _Reader:
 
     def read(self, *, stated: bool) -> ScoreTable:
         """Return the table without what is no score; raise for what is wrong or open."""
-        filtered = set()
-        for name, accepted in self._settings.filter.items():
-            label = find_column(name, tuple(self._form.labels)) or (
-                self._benchmark if name == "benchmark" else None
-            )
-            if label:
-                filtered.add(label)
-                self._rows = [*compress(self._rows, sql.check_texts(self._get_cells(label), accepted))]
+        filtered = self._choose_rows()
         known = {*self._naming, *filtered}
         others = [name for name in self._form.labels if name not in known]
         names = tuple(one.names[self._key] for one in self._form.values)
-        chosen, rename = self._settings.metrics, self._settings.rename_metrics
+        chosen, settings = self._settings.metrics, self._settings
+        rename = settings.rename_benchmarks if self._across == "benchmark" else settings.rename_metrics
         values = [
+            # Benchmarks have their new names where the long table is read.
             replace(one, names={**one.names, self._key: rename.get(name, name)})
+            if self._across == "metric"
+            else one
             for one, name in zip(self._form.values, names, strict=True)
             if chosen is None or {name, rename.get(name)} & {*chosen}
         ]
@@ -252,6 +251,20 @@ class _Reader:
         if problems := [*self._find_repeats(others), *self._find_mixed_percent()]:
             raise ReportError(*limit_problems(problems))
         return ScoreTable(self._form, self._across, names, self._warnings)
+
+    def _choose_rows(self) -> set[str]:
+        """Leave out rows that ``filter:`` does not accept; return the labels that it names."""
+        filtered = set()
+        for name, accepted in self._settings.filter.items():
+            label = find_column(name, tuple(self._form.labels)) or (
+                self._benchmark if name == "benchmark" else None
+            )
+            if label:
+                filtered.add(label)
+                new = self._settings.rename_benchmarks if label == self._benchmark else {}
+                cells = [new.get(cell, cell) for cell in self._get_cells(label)]
+                self._rows = [*compress(self._rows, sql.check_texts(cells, accepted))]
+        return filtered
 
     def _get_cells(self, name: str) -> list[str]:
         return [row[self._places[name]] for _, row in self._rows]
@@ -337,9 +350,13 @@ class _Reader:
 
     def _find_mixed_percent(self) -> Iterator[Diagnostic]:
         """Yield the first number without a % where others of its column, or of another one, have it."""
+        known = list_percentages(self._settings)
+        if self._settings.unit and (not known or self._across == "series"):
+            return  # a % may be left out
         read = {
             one.column: [parse_reported(cell) for cell in self._get_cells(one.column)]
             for one in self._form.values
+            if one.names[self._key] not in known
         }
         signed = [name for name, found in read.items() if any(one and one.percent for one in found)]
         for place, (line, _) in enumerate(self._rows if signed else ()):

@@ -111,11 +111,16 @@ class Statistics(Struct, frozen=True):
 
 
 def find_statistics(
-    names: Sequence[str], estimates: Collection[str] = (), *, are_scores: bool = False
+    names: Sequence[str],
+    estimates: Collection[str] = (),
+    count: str | None = None,
+    *,
+    are_scores: bool = False,
 ) -> Statistics:
-    """Return what the numeric columns of a table are, going by their names; ``estimates`` have a ±.
+    """Return what the numeric columns of a table are, going by their names.
 
-    Beside a score, a standard deviation is not that of a batch.
+    ``estimates`` have a ±, and ``count`` the number of runs behind each deviation. Beside a score, a standard
+    deviation is not that of a batch.
     """
     values: dict[str, ValueColumn] = {}
     left_out: list[str] = []
@@ -125,6 +130,8 @@ def find_statistics(
         value = kinds.get("value", base if base in names else _find_only(names, parts))
         # A mean and a standard deviation alone may be those of a batch.
         is_interval = bool(parts.keys() & {"se", "ci95", "±"} or parts.keys() >= {"low", "high"})
+        if count and parts.keys() & {"sd", "±"}:
+            parts.setdefault("n", count)
         known = is_interval or ("sd" in parts and (are_scores or "n" in parts or not base))
         if value is not None and known:
             metric = base or ("" if group.get(value) in _MEANS else value)
@@ -132,7 +139,7 @@ def find_statistics(
             left_out += [name for name, part in group.items() if OTHER_STATISTICS.fullmatch(part)]
     for name in estimates:
         own = values.get(name, ValueColumn(name))
-        counts = [("n", n) for n in ("n", f"{name}_n") if n in names]
+        counts = [("n", n) for n in (count, "n", f"{name}_n") if n and (n in names or n == count)]
         values[name] = ValueColumn(own.metric, {**dict(counts), **own.parts, "±": name})
     taken = {*left_out, *(name for one in values.values() for name in one.parts.values())} | {*values}
     spreads = {name: NAMES.get(name.casefold()) for name in names if name not in taken}

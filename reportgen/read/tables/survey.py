@@ -26,6 +26,7 @@ from reportgen.read.tables.check import (
     NAMED,
     check_columns,
     check_file_names,
+    check_nul,
     check_unknown_files,
     explain_faults,
     explain_unknown_format,
@@ -47,9 +48,14 @@ from reportgen.read.tables.layout import (
     get_layout,
     get_mapped_columns,
     get_series_parts,
+)
+from reportgen.read.tables.notations import (
+    check_new_names,
+    check_notations,
+    find_estimates,
+    find_percentages,
     select_metrics,
 )
-from reportgen.read.tables.notations import check_notations, find_estimates
 from reportgen.read.tables.rows import UNNAMED, resolve_filters, select_files, select_series
 
 if TYPE_CHECKING:
@@ -61,6 +67,7 @@ if TYPE_CHECKING:
     from reportgen.formats.layout import Look
     from reportgen.read.find import ChosenFiles, Location
     from reportgen.read.runs.names import Naming
+    from reportgen.read.tables.layout import Filters
     from reportgen.read.tables.rows import Rows
     from reportgen.settings.inputs import Source
     from reportgen.settings.source import SourceSettings
@@ -161,8 +168,9 @@ def survey(
     layout = replace(
         layout, metrics=select_metrics(raw, settings), series=series, exhaustive=layout.exhaustive or whole
     )
+    layout = replace(layout, percentages=find_percentages(layout, settings))
     runs, seeds = (filter(None, _list_cells(looks, name)) for name in (roles.run, roles.seed))
-    _check_nul(place, metric=raw, series=layout.series, benchmark=layout.benchmarks, run=runs, seed=seeds)
+    check_nul(place, metric=raw, series=layout.series, benchmark=layout.benchmarks, run=runs, seed=seeds)
     warnings = (
         *chain.from_iterable(look.warnings for look in looks),
         *check_columns(layout, looks),
@@ -191,7 +199,7 @@ class _Surveyor(Struct, frozen=True):
         settings, place = self.settings, self.place
         columns = tuple(dict.fromkeys(name for look in looks for name in look.file.names if name))
         for look in looks:
-            _check_nul(SourceLocation(look.file.path), column=look.file.columns)
+            check_nul(SourceLocation(look.file.path), column=look.file.columns)
         of_files = [_infer_kinds(look) for look in looks]
         kinds = {name: combine_kinds(one.get(name, Kind.EMPTY) for one in of_files) for name in columns}
         roles, long = detect_roles(kinds, settings, place)
@@ -227,6 +235,10 @@ class _Surveyor(Struct, frozen=True):
         """
         scored = layout.outcomes or layout.totals
         column = scored.benchmark if scored else None
+        if column and self.settings.rename_benchmarks:
+            written = self.fetch_names(layout, lambda rows: rows.as_text(column), ())
+            check_new_names(filter(None, written), self.settings, self.place)
+            layout = replace(layout, new_names={column: self.settings.rename_benchmarks})
         names = self.fetch_names(layout, lambda rows: rows.as_text(column)) if column else []
         if column and None in names:
             raise ReportError(*find_wrong_cells(self.root, layout.files, {column: NAMED}))
@@ -265,9 +277,12 @@ class _Surveyor(Struct, frozen=True):
         raw = tuple(dict.fromkeys(name for name in metrics if name))
         return raw, tuple(dict.fromkeys(name for name in series if name is not None))
 
-    def fetch_names(self, layout: Layout, select: Callable[[Rows], str]) -> list[Text]:
+    def fetch_names(
+        self, layout: Layout, select: Callable[[Rows], str], filters: Filters | None = None
+    ) -> list[Text]:
         """Return all names that an expression gives, in order of first appearance; None if it gives none."""
-        filters = resolve_filters(self.settings.filter, tuple(layout.kinds))
+        if filters is None:
+            filters = resolve_filters(self.settings.filter, tuple(layout.kinds))
         named = select_files(
             self.root, layout, lambda rows: {"name": select(rows), "row": rows.get_position()}, filters
         )
@@ -287,25 +302,13 @@ def _look_at_files(
             content = file.get_content(root)
             seen = FORMATS[file.format].look(content, file.format, mapped, whole=whole)
             seen = _detect_chart(content, seen, settings)
-            known = replace(seen.file, given=file.given, copy=file.copy, label=file.label)
+            known = replace(seen.file, given=file.given, copy=file.copy, label=file.label, shares=file.shares)
             looks.append(replace(seen, file=known))
     if problems.found:
         # Also report the faulty rows of the other files.
         problems.add(find_faults(root, [look.file for look in looks], ()))
     problems.raise_errors()
     return looks
-
-
-def _check_nul(place: SourceLocation, **names: Iterable[str]) -> None:
-    """Refuse names with a NUL, as a flipped bit may give: neither SQL nor pages can hold them."""
-    problems = []
-    wrong = {(kind, name): None for kind, several in names.items() for name in several if "\0" in name}
-    for kind, name in wrong:
-        shown = name.replace("\0", "\ufffd")
-        message = f'the name of the {kind} "{shown}" has a NUL character (U+0000) where \ufffd stands'
-        problems.append(Diagnostic(place, message, "Rename it, or write the file again", Stage.DATA))
-    if problems:
-        raise ReportError(*problems)
 
 
 def _infer_kinds(look: Look) -> dict[str, Kind]:
@@ -394,6 +397,7 @@ def _survey_chart(
         },
         series=tuple(dict.fromkeys(settings.rename.get(one.series, one.series) for one in spread.values())),
     )
+    layout = replace(layout, percentages=find_percentages(layout, settings))
     return Survey(layout, raw, (*_list_warnings(looks, *named, place), *absent))
 
 

@@ -21,7 +21,7 @@ from reportgen.read.runs.stored import name_part, write_query
 from reportgen.read.tables.check import ESTIMATE, NUMBER, explain_errors, find_wrong_cells
 from reportgen.read.tables.grid import UNNAMED
 from reportgen.read.tables.layout import Layout, Roles, find_column, get_mapped_columns, is_name_of
-from reportgen.read.tables.notations import find_estimates, refuse_open_estimate
+from reportgen.read.tables.notations import find_estimates, list_percentages, refuse_open_estimate
 from reportgen.read.tables.roles import ACROSS, LongForm, assign_curves, assign_estimates, assign_levels
 from reportgen.read.tables.rows import Rows, select_fields
 from reportgen.read.tables.scores import LARGEST_FOUND, ScoreTable, read_scores
@@ -29,19 +29,21 @@ from reportgen.read.tables.statistics import HALF_WIDTH, SD_ALONE
 from reportgen.settings.source import Columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from reportgen.core.cache import Cache
     from reportgen.core.model import SourceFile
     from reportgen.formats.layout import FileLayout
     from reportgen.read.find import Location
     from reportgen.read.tables.grid import Grid
-    from reportgen.read.tables.layout import Filters
+    from reportgen.read.tables.layout import Filters, Percentages
     from reportgen.read.tables.roles import Value
+    from reportgen.settings.base import CellValue
     from reportgen.settings.source import SourceSettings
 
 
 _WIDE: Final = {role: wide for wide, role in ACROSS.items()}
+_PLAIN: Final = Layout((), {}, Roles(), False, {}, (), True)
 
 
 class LongTables(Struct, frozen=True):
@@ -98,9 +100,7 @@ def unpivot_layout(
     writer, files = _Writer(location, settings, hashed, cache), layout.files
     column = layout.totals.score if layout.totals else layout.roles.value if layout.long else None
     if column and column in layout.estimates:
-        return writer.write_estimates(
-            files, [assign_estimates(file, layout, column) for file in files], column
-        )
+        return writer.write_estimates(layout, column)
     found = assign_curves(layout, settings)
     warnings = tuple(
         Diagnostic(location.place, message, advice, Stage.DATA, Severity.WARNING)
@@ -160,13 +160,16 @@ class _Writer:
         }
         return LongTables(tuple(written), self._settings.model_copy(update=update), tuple(self._warnings))
 
-    def write_estimates(
-        self, files: Sequence[FileLayout], forms: Sequence[LongForm], value: str
-    ) -> LongTables:
+    def write_estimates(self, layout: Layout, value: str) -> LongTables:
         """Write tables of a value a row, of which ± gives the interval."""
-        pairs = zip(files, self._hashed, forms, strict=True)
-        written = tuple(self._write(file, known, form, value) for file, known, form in pairs)
-        columns = self._settings.columns.model_copy(update={"stderr": "stderr", "std": None})
+        forms = [assign_estimates(file, layout, value) for file in layout.files]
+        pairs = zip(layout.files, self._hashed, forms, strict=True)
+        written = tuple(
+            self._write(file, known, form, value, layout.percentages) for file, known, form in pairs
+        )
+        named = {"stderr": "stderr", "std": None}
+        named |= {"n": None} if layout.totals and self._settings.interval == "sd" else {}  # of runs
+        columns = self._settings.columns.model_copy(update=named)
         settings = self._settings.model_copy(update={"columns": columns, "filter": self._filter})
         return LongTables(written, settings, tuple(self._warnings))
 
@@ -185,7 +188,7 @@ class _Writer:
             "wide": _WIDE[tables[0].across],
             "filter": self._filter,
             "metrics": None,
-            "rename_metrics": {},
+            **({"rename_metrics": {}} if tables[0].across == "metric" else {}),
         }
         warnings = (*(one for table in tables for one in table.warnings), *self._warnings)
         return LongTables(tuple(written), self._settings.model_copy(update=update), warnings)
@@ -200,7 +203,14 @@ class _Writer:
             del roles["series"]
         return roles
 
-    def _write(self, file: FileLayout, known: SourceFile, form: LongForm, value: str) -> FileLayout:
+    def _write(
+        self,
+        file: FileLayout,
+        known: SourceFile,
+        form: LongForm,
+        value: str,
+        percentages: Percentages | None = None,
+    ) -> FileLayout:
         """Write the rows of a table to the cache as Parquet."""
         root, cache = self._location.root, self._cache
         if not file.columns:
@@ -219,23 +229,35 @@ class _Writer:
             skipped={unnamed.get(name, name): names for name, names in form.skipped.items()},
         )
         parts = [self._settle(file, one) for one in form.values]
-        old = {new: name for name, new in form.labels.items()}
-        filters = []
-        for name, accepted in self._settings.filter.items():
-            if column := find_column(name, file.columns) or old.get(str(form.roles.get(name))):
-                self._filter.pop(name, None)
-                filters.append((column, accepted))
+        filters = tuple(self._take_filters(file, form))
         key = cache.make_key("long", file.path, known.sha256, repr(form), self._settings.model_dump_json())
         path = Path(cache.get_text_path(key, name_part(0)))
         if not path.exists():
             checks = {name: NUMBER for one in form.values for name in (one.column, *one.parts.values())}
             checks |= {one.column: ESTIMATE for one in form.values if one.column in one.parts.values()}
             with explain_errors(root, self._location.place, lambda: find_wrong_cells(root, [file], checks)):
-                rows = Rows(root, Layout((file,), {}, Roles(), False, {}, (), True), [0])
-                write_query(cache, key, name_part(0), _select(rows, form, parts, value, tuple(filters)))
+                found = _find_percentages(form, self._settings) if percentages is None else percentages
+                rows = Rows(root, replace(_PLAIN, files=(file,), percentages=found), [0])
+                write_query(cache, key, name_part(0), _select(rows, form, parts, value, filters))
         copy = locate_file(path, root).file
         plain = {"format": "parquet", "compression": "", "columns": (), "types": (), "skip": 0, "keep": None}
-        return replace(file, copy=copy, **plain)
+        own = {name for one in form.values for name in one.parts.values()}
+        given = tuple(one for one in file.given if one[0] not in own)  # that of n is in the table
+        return replace(file, copy=copy, given=given, shares=True, **plain)
+
+    def _take_filters(
+        self, file: FileLayout, form: LongForm
+    ) -> Iterator[tuple[str, CellValue | tuple[CellValue, ...]]]:
+        """Yield the filters of columns of a table; those of renamed benchmarks are of the long table."""
+        old = {new: name for name, new in form.labels.items()}
+        for name, accepted in self._settings.filter.items():
+            if column := find_column(name, file.columns) or old.get(str(form.roles.get(name))):
+                self._filter.pop(name, None)
+                new = form.labels.get(column, "")
+                if self._settings.rename_benchmarks and new == form.roles.get("benchmark"):
+                    self._filter[new] = accepted
+                else:
+                    yield column, accepted
 
     def _settle(self, file: FileLayout, value: Value) -> dict[str, str]:
         """Return the interval of a column with what ± is; warn of a deviation without the number of runs."""
@@ -244,7 +266,7 @@ class _Writer:
         if column := parts.pop("±", None):
             parts[kind or refuse_open_estimate(content, file, value.column)] = column
         if "sd" in parts and "n" not in parts and not parts.keys() & {"se", "ci95", "low"}:
-            advice = "Add a column n with that number, or give the standard error"
+            advice = "Add a column n with that number, or say columns: {n: NUMBER} in source.yml"
             alone = replace(content.make_problem(SD_ALONE, advice, 1), severity=Severity.WARNING)
             self._warnings += [alone] if alone not in self._warnings else []
         elif parts.keys() & {"se", "ci95", "sd"}:
@@ -252,6 +274,22 @@ class _Writer:
         if "n" in parts and "sd" not in parts:
             self._intervals.add("n")
         return parts
+
+
+def _find_percentages(form: LongForm, settings: SourceSettings) -> Percentages:
+    """Return the columns of percentages, whose metric or benchmark they or a label beside them name."""
+    if not settings.unit:
+        return {}
+    names, found = list_percentages(settings), dict[str, tuple[str, tuple[str, ...]]]()
+    key = form.roles.get("benchmark") or form.roles.get("metric")
+    label = next((name for name, new in form.labels.items() if new == key), "")
+    for one in form.values:
+        columns = [one.column, *(name for part, name in one.parts.items() if part != "n")]
+        if not names or one.names.get(str(key)) in names:
+            found |= dict.fromkeys(columns, ("", ()))
+        elif label:
+            found |= dict.fromkeys(columns, (label, tuple(sorted(names))))
+    return found
 
 
 def _select(
