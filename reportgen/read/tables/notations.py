@@ -207,7 +207,7 @@ def check_new_names(benchmarks: Iterable[str], settings: SourceSettings, place: 
     for new, several in old.items():
         if len(several) > 1:
             message = f'rename_benchmarks: {quote_names([*several])} would be one benchmark, "{new}"'
-            step = "Give each another name, or leave one out with filter: or files:"
+            step = "Give each a name of its own"
             raise ReportError(Diagnostic(place, message, step, Stage.DATA))
 
 

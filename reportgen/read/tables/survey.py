@@ -44,6 +44,7 @@ from reportgen.read.tables.layout import (
     detect_outcomes,
     detect_roles,
     detect_totals,
+    find_column,
     find_wide_metrics,
     get_layout,
     get_mapped_columns,
@@ -67,7 +68,6 @@ if TYPE_CHECKING:
     from reportgen.formats.layout import Look
     from reportgen.read.find import ChosenFiles, Location
     from reportgen.read.runs.names import Naming
-    from reportgen.read.tables.layout import Filters
     from reportgen.read.tables.rows import Rows
     from reportgen.settings.inputs import Source
     from reportgen.settings.source import SourceSettings
@@ -236,7 +236,9 @@ class _Surveyor(Struct, frozen=True):
         scored = layout.outcomes or layout.totals
         column = scored.benchmark if scored else None
         if column and self.settings.rename_benchmarks:
-            written = self.fetch_names(layout, lambda rows: rows.as_text(column), ())
+            others = {n: a for n, a in self.settings.filter.items() if find_column(n, (column,)) is None}
+            plain = replace(self, settings=self.settings.model_copy(update={"filter": others}))
+            written = plain.fetch_names(layout, lambda rows: rows.as_text(column))
             check_new_names(filter(None, written), self.settings, self.place)
             layout = replace(layout, new_names={column: self.settings.rename_benchmarks})
         names = self.fetch_names(layout, lambda rows: rows.as_text(column)) if column else []
@@ -277,12 +279,9 @@ class _Surveyor(Struct, frozen=True):
         raw = tuple(dict.fromkeys(name for name in metrics if name))
         return raw, tuple(dict.fromkeys(name for name in series if name is not None))
 
-    def fetch_names(
-        self, layout: Layout, select: Callable[[Rows], str], filters: Filters | None = None
-    ) -> list[Text]:
+    def fetch_names(self, layout: Layout, select: Callable[[Rows], str]) -> list[Text]:
         """Return all names that an expression gives, in order of first appearance; None if it gives none."""
-        if filters is None:
-            filters = resolve_filters(self.settings.filter, tuple(layout.kinds))
+        filters = resolve_filters(self.settings.filter, tuple(layout.kinds))
         named = select_files(
             self.root, layout, lambda rows: {"name": select(rows), "row": rows.get_position()}, filters
         )
