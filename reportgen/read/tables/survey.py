@@ -235,12 +235,12 @@ class _Surveyor(Struct, frozen=True):
         """
         scored = layout.outcomes or layout.totals
         column = scored.benchmark if scored else None
-        if column and self.settings.rename_benchmarks:
+        if column and (new := self.settings.rename_benchmarks):
             others = {n: a for n, a in self.settings.filter.items() if find_column(n, (column,)) is None}
             plain = replace(self, settings=self.settings.model_copy(update={"filter": others}))
             written = plain.fetch_names(layout, lambda rows: rows.as_text(column))
             check_new_names(filter(None, written), self.settings, self.place)
-            layout = replace(layout, new_names={column: self.settings.rename_benchmarks})
+            layout = replace(layout, new_names={column: new}, kinds={**layout.kinds, column: Kind.TEXT})
         names = self.fetch_names(layout, lambda rows: rows.as_text(column)) if column else []
         if column and None in names:
             raise ReportError(*find_wrong_cells(self.root, layout.files, {column: NAMED}))
