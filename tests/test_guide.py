@@ -285,6 +285,16 @@ def test_a_pattern_reads_the_line_that_is_shown(tmp_path: Path) -> None:
     assert metrics == {"val_loss": 4.61, "step_avg": 145.6}
 
 
+def test_the_latex_that_is_shown_is_read(tmp_path: Path) -> None:
+    """In a folder its format names it, and a readme there is no table."""
+    (table,) = re.findall(r"^```latex\n(.*?)^```$", PAGES["formats"], re.MULTILINE | re.DOTALL)
+    described = describe(tmp_path, {"a.tex": table, "README.md": "Text\n", "source.yml": "format: latex"})
+    assert [(one["series"], one["benchmark"], one["value"]) for one in described["totals"]] == [
+        ("Elm", "AIME", 51.2),
+        ("Elm", "MATH", 76.8),
+    ]
+
+
 @pytest.mark.parametrize(
     ("log", "metrics"),
     [

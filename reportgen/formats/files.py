@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Final, cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
 from reportgen.formats.text_files import (
@@ -48,7 +49,9 @@ TABLE_ENDINGS: Final = {
     ".xlsx": "xlsx",
 }
 # Settings and weights have these endings too: they are data where they are named, or where no table is.
-WEAK_ENDINGS: Final = {".yaml": "yaml", ".yml": "yaml", ".npz": "npz"}
+WEAK_ENDINGS: Final = {".yaml": "yaml", ".yml": "yaml", ".npz": "npz", ".md": "markdown", ".tex": "latex"}
+PRINTED: Final = frozenset(("markdown", "latex"))
+"""Formats of texts, which are data only where they are named."""
 ARCHIVE_ENDINGS: Final = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst")
 COMPRESSIONS: Final = {".gz": "gzip", ".zst": "zstd"}
 BOM: Final = codecs.BOM_UTF8
@@ -176,6 +179,7 @@ class Content(Struct, frozen=True):
     path: Path
     name: str
     compression: str
+    above: int = 0  # lines of the file above the first one of a copy
 
     def read_all(self) -> bytes:
         """Return all bytes of a file that is a single value; at most ``LARGEST_DOCUMENT``."""
@@ -216,11 +220,12 @@ class Content(Struct, frozen=True):
 
     def make_problem(self, message: str, next_step: str, line: int | None = None) -> Diagnostic:
         """Return a problem of this file."""
-        return Diagnostic(SourceLocation(self.name, line), message, next_step, Stage.DATA)
+        place = SourceLocation(self.name, line and line + self.above)
+        return Diagnostic(place, message, next_step, Stage.DATA)
 
     def make_warning(self, message: str, line: int | None) -> Diagnostic:
         """Return a warning about this file."""
-        return Diagnostic(SourceLocation(self.name, line), message, "", Stage.DATA, Severity.WARNING)
+        return replace(self.make_problem(message, "", line), severity=Severity.WARNING)
 
     def make_length_error(self, line: int) -> ReportError:
         """Return the exception for a line longer than ``LARGEST_PART``."""

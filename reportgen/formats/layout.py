@@ -65,6 +65,7 @@ class FileLayout(Struct, frozen=True):
     even_ends: bool = True  # False if line ends are mixed
     # Location of the rows if not ``path``, relative to the project or absolute.
     copy: str = ""
+    above: int | None = None  # lines above those of the copy, if they are apart as in the file
     # Columns that the file does not have: their names, and one value for every row or, with ``code``, one for
     # each of its codes.
     given: tuple[tuple[str, tuple[Text, ...]], ...] = ()
@@ -77,7 +78,7 @@ class FileLayout(Struct, frozen=True):
 
     def get_content(self, root: Path) -> Content:
         """Return the file's content; ``root`` is the project folder."""
-        return Content(root / self.place, self.path, self.compression)
+        return Content(root / self.place, self.path, self.compression, self.above or 0)
 
     @property
     def place(self) -> str:

@@ -20,6 +20,7 @@ from reportgen.core.words import join_names, suggest_name
 from reportgen.formats.files import get_archive_ending, natural_key, split_ending, split_weak_ending
 from reportgen.formats.messages import list_names, merge_problems
 from reportgen.formats.registry import is_data_name
+from reportgen.formats.tables.printed import holds_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -154,8 +155,10 @@ def _name_source(path: Path) -> str:
 def _list_files(paths: Iterable[Path], *, of_units: bool = False) -> Iterator[Path]:
     """Yield the tables among paths in the data folder, or the units if ``of_units``."""
     for path in paths:
-        skipped = path.name.startswith(".") or path.name.endswith(SETTINGS) or not is_data_name(path.name)
-        if not skipped and bool(split_ending(path)[1]) is not of_units and path.is_file():
+        skipped = path.name.startswith(".") or path.name.endswith(SETTINGS)
+        if skipped or bool(split_ending(path)[1]) is of_units or not path.is_file():
+            continue
+        if is_data_name(path.name) or holds_table(path):
             yield path
 
 

@@ -27,7 +27,7 @@ from reportgen.core.errors import (
 from reportgen.core.model import SourceFile
 from reportgen.core.repository import find_data_boundary
 from reportgen.core.words import format_count, join_names
-from reportgen.formats.files import hash_file, split_weak_ending
+from reportgen.formats.files import PRINTED, hash_file, split_weak_ending
 from reportgen.formats.messages import list_names, merge_problems
 from reportgen.formats.registry import (
     find_reader,
@@ -148,7 +148,7 @@ def open_path(
     if not path.exists():
         place = SourceLocation(str(path))
         raise ReportError(Diagnostic(place, "there is no such file or folder", "", Stage.DATA))
-    if path.is_file() and not is_data_name(path.name):
+    if path.is_file() and not (is_data_name(path.name) or split_weak_ending(path)[1]):
         message, advice = "reportgen does not read files of this ending", "Give it an ending such as .csv"
         raise ReportError(Diagnostic(locate_file(path, root), message, advice, Stage.DATA))
     return root, open_location(make_location(path, "", root), load_settings, hashes or hash_file)
@@ -218,7 +218,7 @@ def _read_units(request: SourceRequest) -> tuple[Source, ImportedRuns] | None:
         if other := _find_readable_units(unnamed).units:
             form = other[0].format
             advice = f"It has files of {get_title(form)}: say format: {form}, or leave format: out"
-        elif tables := sum(1 for path in chosen.paths if split_weak_ending(path)[1]):
+        elif tables := sum(1 for path in chosen.paths if split_weak_ending(path)[1] not in {None, *PRINTED}):
             advice = f"It has {format_count(tables, 'table')}, read where format: is left out"
         else:
             message += f", called {join_names(named.files)}"

@@ -30,7 +30,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 
-TABLES: Final = ("csv", "wandb-csv", "tsv", "jsonl", "json", "parquet", "mapped", "xlsx", "yaml", "npz")
+TABLES: Final = (
+    *("csv", "wandb-csv", "tsv", "jsonl", "json", "parquet", "mapped", "xlsx", "yaml", "npz"),
+    *("markdown", "latex"),
+)
 """Formats of tables; all others are names of readers."""
 
 

@@ -22,7 +22,7 @@ _KEYS = re.compile(r"(?:, | and )(?=(?:lines|form|rows|columns|fields|metrics|fi
 FORMATS = [
     case
     for case in read_pages(Path(__file__).parent)
-    if case.page.stem in {"lines", "mapped", "faults"} and _FORMAT.search(case.expected)
+    if case.page.stem in {"lines", "mapped", "faults", "printed_tables"} and _FORMAT.search(case.expected)
 ]
 
 

@@ -204,7 +204,7 @@ def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> I
     invalid: list[int] = []
     reader = csv.reader(content.read_lines(file.keep, invalid), delimiter=file.variant)
     indices = [(name, file.columns.index(name)) for name in columns if name in file.columns]
-    line = 1
+    line, count = 1, 0
     try:
         for cells in reader:
             yield from (content.make_problem(*NOT_UTF8, number) for number in invalid)
@@ -216,7 +216,8 @@ def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> I
                 message = f"the row has {len(cells)} cells where the header has {len(file.columns)}"
                 yield content.make_problem(message, "Look for a missing delimiter or an open quote", line)
             elif cells and line > 1:
-                yield Row(line, line - 1, {name: cells[index] for name, index in indices})
+                count += 1
+                yield Row(line, count, {name: cells[index] for name, index in indices})
             line = reader.line_num + 1
     except csv.Error as error:
         yield content.make_problem(f"the row cannot be read: {error}", "Look for an open quote", line)

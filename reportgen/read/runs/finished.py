@@ -212,12 +212,16 @@ def _is_setting(name: str) -> bool:
     return is_experiment_setting(name) and not (is_metadata(name) or has_better_direction(name))
 
 
+def _get_line(entry: _Entry) -> int:
+    return entry.row.line + (entry.file.above or 0) if entry.row.line else 0
+
+
 def _explain_repeat(
     root: Path, first: _Entry, second: _Entry, columns: _Columns, known: Mapping[str, None]
 ) -> Diagnostic:
     named = join_names([f'{name} "{first.cells[name]}"' for name in columns.names if name in first.cells])
     differing = [name for name in known if first.cells.get(name) != second.cells.get(name)]
-    where = f"{'line' if first.row.line else 'row'} {first.row.line or first.row.number}"
+    where = f"{'line' if first.row.line else 'row'} {_get_line(first) or first.row.number}"
     where += f" of {first.file.path}" if first.file != second.file else ""
     own = "" if second.row.line else f"row {second.row.number}: "
     but = f", and differs in {list_names(differing)}" if differing else ", and is equal to it"

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
 from reportgen.core.words import join_names
 from reportgen.formats import sql
-from reportgen.formats.files import WEAK_ENDINGS, get_archive_ending, split_weak_ending
+from reportgen.formats.files import PRINTED, WEAK_ENDINGS, get_archive_ending, split_weak_ending
 from reportgen.formats.json_files import iterate_cells
 from reportgen.formats.layout import Row
 from reportgen.formats.messages import list_names
@@ -29,11 +29,12 @@ from reportgen.formats.tables.delimited import write_separated
 from reportgen.formats.tables.excel import write_sheet
 from reportgen.formats.tables.json_mapping import has_named_rows, suggest_mapping
 from reportgen.formats.tables.json_tables import as_text, build_records
+from reportgen.formats.tables.printed import write_printed
 from reportgen.formats.tables.queries import write_query
 from reportgen.read.find import locate_file
 from reportgen.read.runs.stored import clean_text
 from reportgen.read.tables.layout import OUTCOME_NAMES
-from reportgen.settings.text import MAX_CHARACTERS
+from reportgen.settings.text import MAX_CHARACTERS, normalise_text
 from reportgen.settings.yaml_tree import Origin, parse, to_values
 
 if TYPE_CHECKING:
@@ -62,17 +63,20 @@ _TITLES: Final = {
     "xlsx": "Excel",
     "yaml": "YAML",
     "npz": "NumPy arrays",
+    "markdown": "Markdown",
+    "latex": "LaTeX",
     "sqlite": "a query of a database",
     "wandb-csv": "a chart that W&B exported as CSV",
 }
 
 
 class _Copy(Struct, frozen=True):
-    """A converted table: the format of its copy, the size of that in bytes, and warnings."""
+    """A converted table: the format of its copy, its size in bytes, warnings, and lines above it."""
 
     format: str
     size: int
     warnings: tuple[str, ...] = ()
+    above: int | None = None
 
 
 class ConvertedTables(Struct, frozen=True):
@@ -98,8 +102,8 @@ def convert_tables(
     warnings: list[Diagnostic] = []
     for file, known in zip(files, hashed, strict=True):
         form = file.format
-        if form == "mapped":
-            form = split_weak_ending(Path(file.path))[1] or form
+        if form == "mapped" and split_weak_ending(Path(file.path))[1] == "yaml":
+            form = "yaml"
         if form not in _CONVERTED and not (
             form == "json" and _has_named_rows(file.get_content(location.root))
         ):
@@ -112,42 +116,45 @@ def convert_tables(
             path = Path(cache.get_text_path(key, name))
             copy = cache.load(key, _Copy)
             if copy is None or not path.is_file() or path.stat().st_size != copy.size:
-                text, said = _write_text(file.get_content(location.root), form, file.format, settings)
+                text, said, above = _write_text(file.get_content(location.root), form, file.format, settings)
                 size = cache.put_text(key, name, clean_text(text) or "").size
-                copy = _Copy("mapped" if file.format == "mapped" else "tsv", size, said)
+                copy = _Copy("mapped" if file.format == "mapped" else "tsv", size, said, above)
                 cache.store(key, copy)
             place = SourceLocation(file.path)
             warnings += [Diagnostic(place, one, "", Stage.DATA, Severity.WARNING) for one in copy.warnings]
             stored = locate_file(path, location.root).file
-            tables.append(replace(file, format=copy.format, compression="", copy=stored))
+            tables.append(replace(file, format=copy.format, compression="", copy=stored, above=copy.above))
     problems.raise_errors()
     return ConvertedTables(tuple(tables), tuple(warnings))
 
 
 def _write_text(
     content: Content, form: str, target: str, settings: SourceSettings
-) -> tuple[str, tuple[str, ...]]:
-    """Return a table as text, tab-separated or, to be mapped, as JSON, and warnings.
+) -> tuple[str, tuple[str, ...], int | None]:
+    """Return a table as text, tab-separated or, to be mapped, as JSON, warnings, and the lines above it.
 
     Records of YAML have a column for each key, in order of first appearance.
     """
     if form == "xlsx":
-        return write_sheet(content, settings.sheet), ()
+        return write_sheet(content, settings.sheet), (), None
     if form == SQLITE:
-        return write_query(content, settings.query or ""), ()
+        return write_query(content, settings.query or ""), (), None
     if form == "npz":
-        return write_arrays(content)
+        return *write_arrays(content), None
     content.check()
-    text = content.decode_text(content.read_all()).replace("\r\n", "\n")
+    text = normalise_text(content.decode_text(content.read_all()))
     if len(text) > MAX_CHARACTERS:
         message = f"the file has more than {MAX_CHARACTERS:,} characters"
         raise content.make_error(message, "Write JSON Lines, which are read line by line, or Parquet")
+    if form in PRINTED:
+        table, line = write_printed(content, text, form)
+        return table, (), line - 1
     tree = parse(text, Origin(content.name)) if form == "yaml" else None
     if form == "yaml" and tree is None:
         raise content.make_error("the file holds nothing", "Remove it or write it again")
     values = json.loads(text) if tree is None else to_values(tree)
     if target == "mapped":
-        return json.dumps(values), ()
+        return json.dumps(values), (), None
     records = [
         {" ".join(name.split()): as_text(cell) for name, cell in iterate_cells(record)}
         for record in _list_records(content, values)
@@ -156,7 +163,7 @@ def _write_text(
     if not names:
         raise content.make_error("the file has no rows", "Remove it or write it again")
     rows = ([record.get(name) for name in names] for record in records)
-    return write_separated(content, chain([names], rows)), ()
+    return write_separated(content, chain([names], rows)), (), None
 
 
 def _list_records(content: Content, values: object) -> Sequence[Mapping[str, Any]]:
@@ -216,7 +223,9 @@ def split_samples(
             if not path.exists():
                 _write_samples(content, file, lists, cache, key)
             copy = locate_file(path, location.root).file
-            tables.append(replace(file, format="parquet", compression="", copy=copy, skip=0, keep=None))
+            tables.append(
+                replace(file, format="parquet", compression="", copy=copy, skip=0, keep=None, above=None)
+            )
     problems.raise_errors()
     return tuple(tables)
 
@@ -265,7 +274,8 @@ def describe_formats(layout: Layout, settings: SourceSettings) -> str:
     for file in layout.files:
         path = Path(file.path)
         # Some tables are read from copies in another format.
-        copied = split_weak_ending(path)[1] or (SQLITE if settings.query else settings.format or file.format)
+        stated = settings.format if settings.format in _CONVERTED else None
+        copied = stated or split_weak_ending(path)[1] or (SQLITE if settings.query else file.format)
         form = copied if file.copy else file.format
         title = _TITLES.get(form, form)
         title = f"{title} ({file.compression})" if file.compression else title

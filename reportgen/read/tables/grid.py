@@ -68,7 +68,6 @@ class Header(Struct, frozen=True):
     names: tuple[str, ...]
     levels: tuple[Level, ...] = ()  # empty for one header row whose columns are to be found
     height: int = 1
-    is_markdown: bool = False
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -92,14 +91,7 @@ class Grid(Struct, frozen=True):
 def read_lines(content: Content, form: str) -> Iterator[Line]:
     """Yield the header and all rows of a table, each with its line; raise for one that cannot be read."""
     if FORMATS[form] is delimited:
-        lines = delimited.read_grid(content, form)
-        if not _is_markdown(content, form):
-            yield from lines
-            return
-        top = next(lines)[1]
-        outer = slice(top[0] == "", -1 if top[-1] == "" else None)
-        yield 1, top[outer]
-        yield from ((line, cells[outer]) for line, cells in islice(lines, 1, None))
+        yield from delimited.read_grid(content, form)
         return
     seen = FORMATS[form].look(content, form, (), whole=True).file
     yield None, list(seen.columns)
@@ -107,12 +99,6 @@ def read_lines(content: Content, form: str) -> Iterator[Line]:
         if isinstance(row, Diagnostic):
             raise ReportError(row)
         yield row.line, [row.cells.get(name) or "" for name in seen.columns]
-
-
-def _is_markdown(content: Content, form: str) -> bool:
-    """Return whether a table has a row of dashes below its header, as in Markdown."""
-    cells = [cell for _, row in islice(delimited.read_grid(content, form), 1, 2) for cell in row if cell]
-    return bool(cells) and all(map(_DASHES.fullmatch, cells))
 
 
 def read_grids(
@@ -137,13 +123,13 @@ def read_grids(
                 header = _find_header(content, file.format, settings)
                 cache.store(key, header)
             copied = file
-            if header.height > 1 or header.is_markdown:
+            if header.height > 1:
                 key = cache.make_key("plain", file.path, known.sha256, repr((file, header)))
                 path = Path(cache.get_text_path(key, "rows.tsv"))
                 if not path.exists():
                     cache.put_text(key, "rows.tsv", _write_plain(content, file.format, header))
                 copy = locate_file(path, location.root).file
-                copied = replace(file, format="tsv", compression="", copy=copy)
+                copied = replace(file, format="tsv", compression="", copy=copy, above=None)
             grids.append(Grid(copied, header, content, file.format))
     problems.raise_errors()
     return tuple(grids)
@@ -156,7 +142,9 @@ def _find_header(content: Content, form: str, settings: SourceSettings) -> Heade
     if not rows or (is_text and delimited.is_chart(rows[0])):
         return Header(tuple(rows[0]) if rows else ())
     _refuse_statistics(content, rows)
-    header = Header(tuple(rows[0]), is_markdown=is_text and _is_markdown(content, form))
+    header = Header(tuple(rows[0]))
+    if is_text and any(rows[1:2]) and all(map(_DASHES.fullmatch, filter(None, rows[1]))):
+        raise content.make_error("it is a table of Markdown", "Say format: markdown in source.yml", 1)
     if is_text and settings.form not in {"totals", "outcomes"}:
         header = _find_levels(rows) or _find_step_columns(rows[0], settings) or header
     if header.labels == (UNNAMED,) and any(is_number(row[0]) for row in rows[header.height :]):

@@ -110,7 +110,7 @@ def _find_unsigned(content: Content, file: FileLayout, name: str, metric: str | 
     signed: dict[Text, str] = {}
     for row, cell, of in iterate_cells():
         if "%" in cell:
-            signed.setdefault(of, f'"{cell}" in line {row.line}' if row.line else f'"{cell}"')
+            signed.setdefault(of, f'"{cell}" in line {row.line + content.above}' if row.line else f'"{cell}"')
     for row, cell, of in iterate_cells():
         found = parse_reported(cell) if of in signed else None
         if found and not found.percent and abs(number := found.value) > 0:

@@ -17,7 +17,7 @@ from reportgen.core.directions import guess_direction, has_better_direction
 from reportgen.core.errors import ReportError
 from reportgen.core.words import join_names
 from reportgen.formats.cells import NUMERIC, Kind
-from reportgen.formats.files import split_ending
+from reportgen.formats.files import split_weak_ending
 from reportgen.formats.layout import ROLE_NAMES
 from reportgen.formats.messages import list_names
 from reportgen.read.runs.labels import Candidate, split_seed
@@ -83,7 +83,7 @@ class LongForm(Struct, frozen=True):
 
 def get_stem(file: FileLayout) -> str:
     """Return the name of a file without its endings, which names a metric or benchmark without a name."""
-    return split_ending(Path(file.path))[0]
+    return split_weak_ending(Path(file.path))[0]
 
 
 def find_roles(names: Iterable[str], settings: SourceSettings) -> dict[str, str]:

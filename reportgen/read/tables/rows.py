@@ -313,12 +313,12 @@ def locate_row(root: Path, layout: Layout, position: int) -> tuple[str, int | No
     positions = select_files(root, layout, lambda rows: {"row": rows.get_position()})
     first_of_file = f'SELECT min("row") FROM ({positions}) WHERE "row" // {FILE_ROWS} = {index}'  # noqa: S608 - our own names
     number = position - get_engine().fetch_rows(first_of_file)[0][0] + 1
-    if file.copy:
+    if file.copy and file.above is None:
         return file.path, None, number
     rows = FORMATS[file.format].read_rows(file.get_content(root), file, ())
     written = (row for row in rows if isinstance(row, Row))
     found = next(islice(written, number - 1, None), None)
-    return file.path, found.line if found else None, number
+    return file.path, found.line + (file.above or 0) if found and found.line else None, number
 
 
 def resolve_filters(

@@ -337,7 +337,8 @@ class _Reader:
         for (line, _), *key in zip(self._rows, *map(self._get_cells, self._naming), strict=True):
             if tuple(key) in first:
                 shown = join_names(list(filter(None, key))) or "without a name"
-                message = f"a second row of {shown}: the first is line {first[tuple(key)]}"
+                before = (first[tuple(key)] or 0) + self._content.above
+                message = f"a second row of {shown}: the first is line {before}"
                 step = "Leave one out, or name a column that tells them apart, such as columns: {seed: NAME}"
                 if others:
                     message += f"; {quote_names(others)} may tell them apart"

@@ -215,7 +215,7 @@ class _Writer:
         root, cache = self._location.root, self._cache
         if not file.columns:
             seen = FORMATS[file.format].look(file.get_content(root), file.format, (), whole=False)
-            file = replace(seen.file, given=file.given, copy=file.copy, label=file.label)
+            file = replace(seen.file, given=file.given, copy=file.copy, above=file.above, label=file.label)
             estimates = {*find_estimates(seen)}
             values = [
                 replace(one, parts={**one.parts, "±": one.column}) if one.column in estimates else one
