@@ -89,15 +89,16 @@ _HIDDEN: Final = re.compile(
 _CELL: Final = re.compile(r"(?:^|\|)((?:\\.?|[^|\\])*)")
 _DASHES: Final = re.compile(r":?-+:?")
 _OTHER_BLOCK: Final = re.compile(r"[#>`~<{:]|[-*+] |\d+[.)] ")
-_LITERAL: Final = re.compile(r"\\([!-/:-@\[-`{-~])|(?<!`)(`{1,3})(?!`)(.{1,500}?)(?<!`)\2(?!`)")
+_SIGNS: Final = re.compile(r"[\\`*_\[<&\0\u00a0]")
+_LITERAL: Final = re.compile(r"\\([!-/:-@\[-`{-~])|(?<!`)(`{1,3})(?!`)(.{1,100}?)(?<!`)\2(?!`)")
 # What is left of marks. A link or footnote directly after a number would add its digits to it.
 _MARKS: Final = (
     (re.compile(r"\[\^[^\[\]]*\]"), ""),
     (re.compile(r"(?<![\w%])!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])"), r"\1"),
     (re.compile(r"</?(?:b|strong|i|em|u|code)>", re.IGNORECASE), ""),
     (re.compile(r"<br */?>", re.IGNORECASE), " "),
-    (re.compile(r"(\*\*)(?=\S)(.{1,500}?)(?<=\S)\1"), r"\2"),
-    (re.compile(r"(?<!\w)(\*|__?)(?=\S)(.{1,500}?)(?<=\S)\1(?!\w)"), r"\2"),
+    (re.compile(r"(\*\*)(?=\S)(.{1,100}?)(?<=\S)\1"), r"\2"),
+    (re.compile(r"(?<!\w)(\*|__?)(?=\S)(.{1,100}?)(?<=\S)\1(?!\w)"), r"\2"),
 )
 
 
@@ -107,7 +108,7 @@ def _read_markdown(content: Content, text: str) -> list[_Line]:
     begins = [
         number
         for number, (above, line) in enumerate(pairwise(lines), 1)
-        if "|" in above and "|" in line and all(map(_DASHES.fullmatch, _split(line)))
+        if "|" in above and "|" in line and all(map(_DASHES.fullmatch, _split(line) or [""]))
     ]
     example = "Write one, with a line such as |---|---| below its header"
     _check_only(content, "pipe table", begins, example)
@@ -137,6 +138,8 @@ def _split(line: str) -> list[str]:
 
 def _read_inline(cell: str) -> str:
     """Return a cell's text without marks; what is in code or behind a backslash stays as it is."""
+    if not _SIGNS.search(cell):
+        return cell
     literal: list[str] = []
 
     def keep(found: re.Match[str]) -> str:
@@ -328,7 +331,8 @@ def _fill_down(rows: list[_Line], spans: list[tuple[int, int, int]]) -> None:
     body = (at for at, row in enumerate(rows) if any(map(parse_reported, row.cells[1:])))
     top = next(body, len(rows))
     for begin, column, height in spans:
-        for row in rows[begin + 1 : begin + height] if begin >= top else ():
-            if column >= len(row.cells) or row.cells[column]:
+        for at in range(begin + 1, min(begin + height, len(rows))) if begin >= top else ():
+            cells = rows[at].cells
+            if column >= len(cells) or cells[column]:
                 break
-            row.cells[column] = rows[begin].cells[column]
+            cells[column] = rows[begin].cells[column]
