@@ -172,7 +172,7 @@ _PART: Final = re.compile(
     re.DOTALL,
 )
 _UNPRINTED: Final = re.compile(
-    r"\\(?:cite[a-z]*\*?|label|cellcolor|rowcolor|textcolor|color|href)"
+    r"\\(?:cite[a-z]*\*?|label|h?phantom|hspace\*?|cellcolor|rowcolor|textcolor|color|href)"
     r"\s*(?:\[[^\[\]\\]*\]\s*)*\{[^{}\\]*\}"
 )
 _OPTIONAL: Final = re.compile(r"\s*(?:\[[^\]]*\]\s*)*")
