@@ -252,7 +252,6 @@ _UNREAD: Final = {
     **dict.fromkeys((".pkl", ".pickle"), ("a pickle, which runs code as it is read", _ARRAYS)),
     **dict.fromkeys((".pt", ".pth"), ("a file of PyTorch, which runs code as it is read", _ARRAYS)),
     **dict.fromkeys((".feather", ".arrow"), ("an Arrow file", _PANDAS.replace("{read}", "read_feather"))),
-    ".tex": ("a text for LaTeX", "Write the rows of its table as CSV, with a comma in place of each &"),
     **dict.fromkeys((".html", ".htm"), ("a page of HTML", _HTML)),
     **dict.fromkeys((".xls", ".xlsb"), ("an Excel file of an older or binary kind", _SHEET)),
     ".ods": ("an OpenDocument sheet", _SHEET),
@@ -268,8 +267,10 @@ _UNREAD: Final = {
 }
 _BEGINNING, _LOG, _MOST_ENDINGS = 1024, 64 << 10, 6
 # The first line of a table in each format, as a regular expression.
-_CSV: Final = r"\|.*|[^\\<{]*,[^\\<{]*"
-_TABLES: Final = (("jsonl", r"\{.*"), ("json", r"\[.*"), ("tsv", r".*\t.*"), ("csv", _CSV))
+_TABLES: Final = (
+    *(("jsonl", r"\{.*"), ("json", r"\[.*"), ("tsv", r".*\t.*"), ("markdown", r"\|.*")),
+    *(("latex", r"\\begin\{.*"), ("csv", r"[^\\<{]*,[^\\<{]*")),
+)
 
 
 def check_unknown_files(paths: Iterable[Path], root: Path) -> list[Diagnostic]:
