@@ -88,6 +88,12 @@ def split_weak_ending(path: Path) -> tuple[str, str | None, str]:
     return (name.removesuffix(suffix), weak, compression) if weak else (name, kind, compression)
 
 
+def is_table_name(path: Path, stated: str | None = None) -> bool:
+    """Return whether a file's ending is that of a table; of texts only if their format is stated."""
+    kind = split_weak_ending(path)[1]
+    return kind is not None and (kind not in PRINTED or kind == stated)
+
+
 def get_archive_ending(name: str) -> str:
     """Return the ending of an archive's name, as written; empty if it is none."""
     longest = max((len(one) for one in ARCHIVE_ENDINGS if name.lower().endswith(one)), default=0)

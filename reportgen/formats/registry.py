@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.plugins import READERS, list_plugins
-from reportgen.formats.files import PRINTED, get_archive_ending, split_ending, split_weak_ending
+from reportgen.formats.files import get_archive_ending, is_table_name, split_ending
 from reportgen.formats.json_files import parse_first_object, read_head_text
 from reportgen.formats.run_data import flatten
 from reportgen.formats.runs import Evaluation, LoggedRun, Points, Reader, Unit, UnreadableError
@@ -135,8 +135,7 @@ def is_unit_name(name: str) -> bool:
 
 def is_data_name(name: str) -> bool:
     """Return whether a file of this name may hold data, of any format."""
-    is_table = split_weak_ending(Path(name))[1] not in {None, *PRINTED}
-    return is_table or is_unit_name(name) or bool(get_archive_ending(name))
+    return is_table_name(Path(name)) or is_unit_name(name) or bool(get_archive_ending(name))
 
 
 @cache

@@ -27,7 +27,7 @@ from reportgen.core.errors import (
 from reportgen.core.model import SourceFile
 from reportgen.core.repository import find_data_boundary
 from reportgen.core.words import format_count, join_names
-from reportgen.formats.files import PRINTED, hash_file, split_weak_ending
+from reportgen.formats.files import hash_file, is_table_name, split_weak_ending
 from reportgen.formats.messages import list_names, merge_problems
 from reportgen.formats.registry import (
     find_reader,
@@ -218,7 +218,7 @@ def _read_units(request: SourceRequest) -> tuple[Source, ImportedRuns] | None:
         if other := _find_readable_units(unnamed).units:
             form = other[0].format
             advice = f"It has files of {get_title(form)}: say format: {form}, or leave format: out"
-        elif tables := sum(1 for path in chosen.paths if split_weak_ending(path)[1] not in {None, *PRINTED}):
+        elif tables := sum(1 for path in chosen.paths if is_table_name(path)):
             advice = f"It has {format_count(tables, 'table')}, read where format: is left out"
         else:
             message += f", called {join_names(named.files)}"

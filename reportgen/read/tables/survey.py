@@ -13,7 +13,7 @@ from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity
 from reportgen.core.model import SourceFile
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind, combine_kinds, infer_kind, is_missing, is_unix_time
-from reportgen.formats.files import COMPRESSIONS, PRINTED, WEAK_ENDINGS, split_ending, split_weak_ending
+from reportgen.formats.files import COMPRESSIONS, is_table_name, split_ending, split_weak_ending
 from reportgen.formats.layout import RUN_SETTINGS, TIME_NAMES, FileLayout
 from reportgen.formats.messages import list_names
 from reportgen.formats.sql import get_engine
@@ -82,8 +82,7 @@ def list_tables(location: Location, settings: SourceSettings, chosen: ChosenFile
     """Return the tables of a source, in reading order, without columns; raises if no format is known."""
     paths = [path for path in chosen.paths if chosen.named or split_ending(path)[1]]
     # Settings and weights lie beside tables, and what is no table otherwise may be one where none is.
-    forms = {*WEAK_ENDINGS.values()}.difference(PRINTED - {settings.format})
-    paths = paths or [path for path in chosen.paths if split_weak_ending(path)[1] in forms]
+    paths = paths or [path for path in chosen.paths if is_table_name(path, settings.format)]
     paths = [path for path in paths if path not in chosen.unreadable]
     if not chosen.named and (tables := [path for path in paths if not RUN_SETTINGS.fullmatch(path.name)]):
         paths = tables
@@ -302,15 +301,8 @@ def _look_at_files(
             content = file.get_content(root)
             seen = FORMATS[file.format].look(content, file.format, mapped, whole=whole)
             seen = _detect_chart(content, seen, settings)
-            known = replace(
-                seen.file,
-                given=file.given,
-                copy=file.copy,
-                above=file.above,
-                label=file.label,
-                shares=file.shares,
-            )
-            looks.append(replace(seen, file=known))
+            known = {name: getattr(file, name) for name in ("given", "copy", "above", "label", "shares")}
+            looks.append(replace(seen, file=replace(seen.file, **known)))
     if problems.found:
         # Also report the faulty rows of the other files.
         problems.add(find_faults(root, [look.file for look in looks], ()))
