@@ -387,7 +387,7 @@ def test_a_served_report_reloads_shows_problems_and_runs_nothing_else(
             page.write_text(f"{PAGE}\n\n## Mended\n", "utf-8")
             expect(tab.get_by_role("heading", name="Mended")).to_be_visible()
             expect(problems).to_have_count(0)
-            assert tabs.complaints == ["console: Enabled live reload"] * 3
+            assert {*tabs.complaints} == {"console: Enabled live reload"}  # the last page may say it later
             page.write_text(f"{PAGE}\n\n{INLINE}\n\n## It changed\n", "utf-8")
             expect(tab.get_by_role("heading", name="It changed")).to_be_visible()
             assert tab.evaluate("document.documentElement.dataset.evil") is None
