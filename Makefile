@@ -30,9 +30,10 @@ site: $(VENV)/.installed ## build the example report into site/
 serve: $(VENV)/.installed ## show it, with live reload
 	@$(BIN)/reportgen serve
 
+# Three processes for two cores: one of them waits for its browser.
 test: $(VENV)/.installed-test ## every test that takes seconds, in a real browser too
 	@$(BIN)/python tests/find_chromium.py --install
-	@$(BIN)/python -m pytest -n 2 --durations 10
+	@$(BIN)/python -m pytest -n 3 --durations 10
 
 test-slow: environments test-writers test-spark ## simulations, long random inputs, many kills, other plugins and themes, test-writers, test-spark
 	@$(BIN)/python -m pytest -n 2 --durations 10 --slow

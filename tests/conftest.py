@@ -62,9 +62,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Two folders need environments of their own: only their commands of make ask for them, by name."""
+    """Slow tests need their option, and two folders environments of their own: their commands name them."""
     here = Path(__file__).parent
     asked = [config.invocation_params.dir / argument.partition("::")[0] for argument in config.args]
+    if collection_path == SLOW and not config.getoption("slow"):
+        return True
     if collection_path in {here / "writers", here / "spark"}:
         return True if not any(path.resolve().is_relative_to(collection_path) for path in asked) else None
     return None
