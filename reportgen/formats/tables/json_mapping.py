@@ -11,6 +11,7 @@ from msgspec import Struct
 from reportgen.core.score_names import is_result
 from reportgen.core.words import join_names
 from reportgen.formats.layout import ROLE_NAMES
+from reportgen.settings.yaml_tree import write_scalar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
 _MOST_KEYS: Final = 8
 _MOST_FIELDS: Final = 40
 _DEEPEST: Final = 6
-_PERCENT: Final = 100
-_PLAIN: Final = re.compile(r"[\w.$^]+")
+_PLAIN: Final = re.compile(r"[$^][\w.]*")
 
 
 class _Leaf(Struct, frozen=True):
@@ -120,18 +120,19 @@ def _map_leaves(leaves: list[_Leaf], rows: _Rows) -> str:
         return f"format: mapped, {join_names(parts)}" if fields else ""
     if not metrics or "step" in columns:
         return ""
-    listed = ", ".join(map(_quote, metrics))
+    listed = ", ".join(map(write_scalar, metrics))
     parts = [f"rows: {rows.path}", *([_write("columns", columns)] if columns else [])]
     parts += [_write("fields", names), f"metrics: [{listed}]"]
     return f"format: mapped, form: runs, {join_names(parts)}"
 
 
 def _write(key: str, items: Mapping[str, str]) -> str:
-    return f"{key}: {{{', '.join(f'{_quote(name)}: {_quote(path)}' for name, path in items.items())}}}"
-
-
-def _quote(text: str) -> str:
-    return text if _PLAIN.fullmatch(text) else json.dumps(text, ensure_ascii=False)
+    """Write a key of names and paths, whose signs ``$`` and ``^`` YAML takes without quotes."""
+    paths = (
+        path if _PLAIN.fullmatch(path) else json.dumps(path, ensure_ascii=False) for path in items.values()
+    )
+    pairs = zip(map(write_scalar, items), paths, strict=True)
+    return f"{key}: {{{', '.join(f'{name}: {path}' for name, path in pairs)}}}"
 
 
 def _suggest_total(table: Mapping[str, Any]) -> str:
