@@ -4,6 +4,7 @@ A package declares it as an entry point in the group ``reportgen.readers``, whos
 ``format:`` and whose object is a ``Reader``.
 """
 
+from reportgen.formats.decode import Decoder
 from reportgen.formats.json_files import JsonLines, read_json
 from reportgen.formats.run_data import MetricsBuilder, flatten
 from reportgen.formats.runs import (
@@ -17,7 +18,6 @@ from reportgen.formats.runs import (
     Unit,
     UnreadableError,
 )
-from reportgen.formats.text_files import Decoder
 
 __all__ = [
     "Decoder",

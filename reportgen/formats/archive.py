@@ -27,15 +27,16 @@ from io import BytesIO
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final, NoReturn, cast
 
-from reportgen.formats.files import ZstdError, open_zstd
-from reportgen.formats.runs import UnreadableError
-from reportgen.formats.text_files import (
+from reportgen.formats.decode import (
     LARGEST_PART,
+    ZstdError,
     explain_os_errors,
     format_mebibytes,
+    open_zstd,
     read_head,
     refuse_pointer,
 )
+from reportgen.formats.runs import UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

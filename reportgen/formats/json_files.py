@@ -12,8 +12,8 @@ from msgspec import DecodeError
 from msgspec.json import decode as decode_json
 from pydantic_core import from_json
 
+from reportgen.formats.decode import Count, Decoder, read_head, read_lines
 from reportgen.formats.runs import Finding, UnreadableError
-from reportgen.formats.text_files import Count, Decoder, read_head, read_lines
 from reportgen.settings.text import CONFLICT, find_conflict_marks, shorten
 
 if TYPE_CHECKING:

@@ -1,21 +1,34 @@
-"""Layout of a table file: columns, types, a sample, and rows as written."""
+"""A table file: its content, a sample of it, its layout (columns and types), and rows as written."""
 
 from __future__ import annotations
 
+import io
 import re
+import sys
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind, Text
-from reportgen.formats.files import Content
+from reportgen.formats.decode import (
+    BOM,
+    LARGEST_DOCUMENT,
+    LARGEST_PART,
+    MOST_COLUMNS,
+    format_mebibytes,
+    get_size,
+    open_file,
+)
+from reportgen.formats.files import get_compression
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+    from contextlib import AbstractContextManager
+    from io import BufferedReader
     from pathlib import Path
-
-    from reportgen.core.errors import Diagnostic
 
 
 # Names by which a role is recognised, the best first; case does not matter.
@@ -51,6 +64,184 @@ def find_empty_steps(kinds: Mapping[str, Kind]) -> list[str]:
     return empty if len(empty) < len(steps) else []
 
 
+NOT_UTF8: Final = ("the line has bytes that are not UTF-8", "Save the file as UTF-8")
+
+_BOM_CHARACTER: Final = "\ufeff"
+_UNDECODED: Final = re.compile("[\udc80-\udcff]")  # what invalid bytes become with surrogateescape
+_BLOCK_SIZE: Final = 1 << 20
+_SAMPLES: Final = 128
+_TAIL: Final = 64 << 10
+
+
+class LastLine(Struct, frozen=True):
+    """Last line without a line end: its bytes, and their offset."""
+
+    data: bytes
+    offset: int
+
+
+class Sample(Struct, frozen=True):
+    """Sample of a file's lines."""
+
+    text: str  # the whole lines at the start of the file
+    complete: bool  # whether these are all lines
+    # A few whole lines from all over the file; none if it is compressed or complete. They include every
+    # series or metric that fills more than a hundredth of the file without interruption.
+    pieces: list[bytes]
+    # The last line if it has no line end, is not the only line, and was found without reading the whole file.
+    last: LastLine | None
+    bom: int  # length of the byte order mark in bytes
+    even_ends: bool  # whether all lines seen have the same line end
+
+
+class Content(Struct, frozen=True):
+    """Data file of a table, and its name relative to the project."""
+
+    path: Path
+    name: str
+    above: int = 0  # lines of the file above the first one of a copy
+
+    def read_all(self, what: str = "JSON") -> bytes:
+        """Return all bytes of a file that is a single value; at most ``LARGEST_DOCUMENT``."""
+        data = bytearray()
+        with self.open() as file:
+            while piece := file.read(_BLOCK_SIZE):
+                data += piece
+                if len(data) > LARGEST_DOCUMENT:
+                    message = f"the file holds more than {format_mebibytes(LARGEST_DOCUMENT)} of {what}"
+                    advice = "Write JSON Lines, which are read line by line, or Parquet"
+                    raise self.make_error(message, advice)
+        return bytes(data)
+
+    @property
+    def compression(self) -> str:
+        """``gzip``, ``zstd`` or an empty string."""
+        return get_compression(self.path)
+
+    def open(self) -> AbstractContextManager[BufferedReader]:
+        """Open the file as ``open_file`` does."""
+        return open_file(self.path, self.name, built=True)
+
+    def make_error(self, message: str, next_step: str, line: int | None = None) -> ReportError:
+        """Return a problem of this file as an exception."""
+        return ReportError(self.make_problem(message, next_step, line))
+
+    def make_problem(self, message: str, next_step: str, line: int | None = None) -> Diagnostic:
+        """Return a problem of this file."""
+        place = SourceLocation(self.name, line and line + self.above)
+        return Diagnostic(place, message, next_step, Stage.DATA)
+
+    def make_warning(self, message: str, line: int | None) -> Diagnostic:
+        """Return a warning about this file."""
+        return replace(self.make_problem(message, "", line), severity=Severity.WARNING)
+
+    def make_length_error(self, line: int) -> ReportError:
+        """Return the exception for a line longer than ``LARGEST_PART``."""
+        message = f"the line is longer than {format_mebibytes(LARGEST_PART)}"
+        return self.make_error(message, "Check that this is a text file, with line feeds", line)
+
+    def make_columns_error(self, count: int) -> ReportError:
+        """Return the exception for a table with more than ``MOST_COLUMNS``."""
+        message = f"the table has {count:,} columns, and at most {MOST_COLUMNS:,} are read"
+        step = "Write a row for each value, with a column for the metric and one for the value"
+        return self.make_error(message, step)
+
+    def read_sample(self, size: int) -> Sample:
+        """Read the first ``size`` bytes, or the first line if it is longer; raise the errors of ``check``."""
+        self.check()
+        with self.open() as file:
+            data = bytearray(file.read(size))
+            while b"\n" not in data and b"\r" not in data and (more := file.read(_BLOCK_SIZE)):
+                data += more
+                if len(data) > LARGEST_PART:
+                    raise self.make_length_error(1)
+            head, complete = bytes(data), not file.read(1)
+            is_plain = file.seekable() and not self.compression
+        text = self.decode_text(head if complete else head[: _find_line_end(head)])
+        pieces, tail, before = list[bytes](), head if complete else b"", 0
+        if not complete and is_plain:
+            length = min(64 + 3 * len(head) // max(head.count(b"\n"), 1), _BLOCK_SIZE)
+            with self.open() as file:
+                end = file.seek(0, io.SEEK_END)
+                for index in range(_SAMPLES):
+                    file.seek(max(end - length, 0) * index // (_SAMPLES - 1))
+                    piece = file.read(length)
+                    # The text before the first line end may be part of a line, or the header.
+                    pieces.append(piece[piece.find(b"\n") + 1 or length : piece.rfind(b"\n") + 1])
+                before = file.seek(max(end - _TAIL, 0))
+                tail = file.read()
+        start = _find_line_end(tail)
+        last = LastLine(tail[start:], before + start) if 0 < start < len(tail) else None
+        pieces = list(filter(None, pieces))
+        both = sum(piece.count(b"\r\n") for piece in (head, *pieces))
+        even = both == 0 or both == sum(piece.count(b"\n") for piece in (head, *pieces))
+        return Sample(text, complete, pieces, last, len(BOM) if head.startswith(BOM) else 0, even)
+
+    def find_line_number(self, offset: int) -> int:
+        """Return the 1-based number of the line that starts at an offset."""
+        ends, returns, left = 0, 0, offset
+        with self.open() as file:
+            while left > 0 and (piece := file.read(min(left, _BLOCK_SIZE))):
+                ends += piece.count(b"\n")
+                returns += piece.count(b"\r")
+                left -= len(piece)
+        return (ends or returns) + 1
+
+    def warn_torn_line(self, torn: LastLine | None) -> tuple[Diagnostic, ...]:
+        """Return a warning that the last line was left out, if it was."""
+        if not torn:
+            return ()
+        line = self.find_line_number(torn.offset)
+        return (self.make_warning("the last line is torn off and was left out", line),)
+
+    def decode_text(self, data: bytes) -> str:
+        """Decode UTF-8 without its byte order mark; raise ``ReportError`` with the first invalid line."""
+        try:
+            return data.decode().removeprefix(_BOM_CHARACTER)
+        except UnicodeDecodeError:
+            for _ in self.read_lines():
+                pass
+            raise self.make_error(*NOT_UTF8) from None
+
+    def read_lines(self, keep: int | None = None, invalid: list[int] | None = None) -> Iterator[str]:
+        """Yield every line with its line end, without a byte order mark.
+
+        Only the first ``keep`` bytes count, if the rest is torn off. A line that is not UTF-8 raises
+        ``ReportError`` or, if ``invalid`` is given, its number is added to that before it is yielded, with
+        U+FFFD for what cannot be decoded.
+        """
+        with self.open() as file:
+            text = io.TextIOWrapper(file, "utf-8", errors="surrogateescape", newline="")
+            left = sys.maxsize if keep is None else keep
+            try:
+                for number, line in enumerate(iter(lambda: text.readline(LARGEST_PART + 1), ""), 1):
+                    if len(line) > LARGEST_PART:
+                        raise self.make_length_error(number)
+                    if left <= 0:
+                        return
+                    left -= 0 if keep is None else len(line.encode("utf-8", "surrogateescape"))
+                    if not line.isascii() and _UNDECODED.search(line):
+                        if invalid is None:
+                            raise self.make_error(*NOT_UTF8, number)
+                        invalid.append(number)
+                        line = line.encode("utf-8", "surrogateescape").decode("utf-8", "replace")  # noqa: PLW2901
+                    yield line if number > 1 else line.removeprefix(_BOM_CHARACTER)
+            finally:
+                # Otherwise the wrapper would close the file a second time, which is an error.
+                text.detach()
+
+    def check(self) -> None:
+        """Raise ``ReportError`` if the file cannot be read, is empty, or does not match its name."""
+        with self.open():
+            pass
+        if not get_size(self.path):
+            raise self.make_error("the file is empty", "Remove it or write it again")
+
+
+def _find_line_end(data: bytes) -> int:
+    return max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
+
+
 class FileLayout(Struct, frozen=True):
     """File of a source and how to read it, as far as it is known."""
 
@@ -78,7 +269,7 @@ class FileLayout(Struct, frozen=True):
 
     def get_content(self, root: Path) -> Content:
         """Return the file's content; ``root`` is the project folder."""
-        return Content(root / self.place, self.path, self.compression, self.above or 0)
+        return Content(root / self.place, self.path, self.above or 0)
 
     @property
     def place(self) -> str:

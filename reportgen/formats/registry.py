@@ -21,11 +21,11 @@ from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.plugins import READERS, list_plugins
-from reportgen.formats.files import get_archive_ending, is_table_name, split_ending
+from reportgen.formats.decode import is_unfilled
+from reportgen.formats.files import get_archive_ending, is_table_name, split_ending, strip_compression
 from reportgen.formats.json_files import parse_first_object, read_head_text
 from reportgen.formats.run_data import flatten
 from reportgen.formats.runs import Evaluation, LoggedRun, Points, Reader, Unit, UnreadableError
-from reportgen.formats.text_files import is_unfilled
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
@@ -130,7 +130,8 @@ def get_title(name: str) -> str:
 def is_unit_name(name: str) -> bool:
     """Return whether a file name is typical of a logger or harness, and not of a table."""
     patterns = tuple(pattern for reader in list_readers() for pattern in reader.files)
-    return split_ending(Path(name))[1] is None and bool(_compile(patterns).match(name.lower()))
+    path = Path(name)
+    return split_ending(path)[1] is None and bool(_compile(patterns).match(strip_compression(path).lower()))
 
 
 def is_data_name(name: str) -> bool:
@@ -228,7 +229,7 @@ def find_units(files: Sequence[Path], form: str | None = None, *, named: bool = 
 def _find_own(reader: Reader, files: Sequence[Path], *, any_name: bool) -> tuple[Unit, ...]:
     """Return the units of a reader, whose code is imported only if a file may be of its format."""
     pattern = _compile(reader.files)
-    marked = [file for file in files if pattern.match(file.name.lower())]
+    marked = [file for file in files if pattern.match(strip_compression(file).lower())]
     if reader.head or reader.keys:
         marked = [file for file in marked if _has_marks(reader, read_head_text(file))]
     if not (marked or any_name):
@@ -250,7 +251,8 @@ def _check_claims(found: Mapping[Reader, tuple[Unit, ...]]) -> None:
     claims: dict[Path, Reader] = {}
     for reader, units in found.items():
         pattern = _compile(reader.files)
-        for file in (file for unit in units for file in unit.files if pattern.match(file.name.lower())):
+        own = (file for unit in units for file in unit.files)
+        for file in (file for file in own if pattern.match(strip_compression(file).lower())):
             other = claims.setdefault(file, reader)
             if other is not reader and not is_unfilled(file):
                 both = (

@@ -15,9 +15,9 @@ import numpy as np
 from reportgen.core.errors import Diagnostics
 from reportgen.core.words import format_count, join_names
 from reportgen.formats.cells import is_missing, parse_percent
+from reportgen.formats.decode import Decoder, read_whole
 from reportgen.formats.json_files import iterate_cells
 from reportgen.formats.runs import Finding, Points, UnreadableError
-from reportgen.formats.text_files import Decoder, read_whole
 from reportgen.settings.text import normalise_text, shorten
 from reportgen.settings.yaml_tree import Origin, parse, to_values
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct, field
 
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
@@ -17,14 +19,14 @@ Setting: TypeAlias = str | int | float | bool
 """Value in a run's configuration."""
 
 
-class UnreadableError(Exception):
-    """Error for a file that is not of its format or exceeds a limit; shown with its location.
+class UnreadableError(ReportError):
+    """Error for a file that is not of its format or exceeds a limit; the other runs of a source are read.
 
     Message and next step are sentences without a full stop, the next step may be empty; lines count from 1.
     """
 
-    def __init__(self, path: Path, message: str, next_step: str = "", line: int | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, path: Path | str, message: str, next_step: str = "", line: int | None = None) -> None:
+        super().__init__(Diagnostic(SourceLocation(str(path), line), message, next_step, Stage.DATA))
         self.path, self.message, self.next_step, self.line = path, message, next_step, line
 
 
@@ -42,7 +44,7 @@ class Unit(Struct, frozen=True):
 class Finding(Struct, frozen=True):
     """Irregularity in a file and how it was handled, without a full stop; lines count from 1."""
 
-    path: Path
+    path: Path | str
     message: str
     line: int | None = None
     settled_by: str = ""  # the key of ``source.yml`` that confirms it; empty if none does
@@ -124,7 +126,9 @@ class Reader(Struct, frozen=True):
     """
 
     title: str  # the display name
-    files: tuple[str, ...]  # patterns of file names, in lower case; every unit has such a file
+    files: tuple[
+        str, ...
+    ]  # patterns of names in lower case, without .gz and .zst; every unit has such a file
     head: str = ""  # regular expression that matches at the first character of the file
     keys: tuple[str, ...] = ()  # that the first JSON object of the file has
     read: Callable[[Unit], Iterable[LoggedRun | Evaluation]] | None = None

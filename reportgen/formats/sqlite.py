@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct
 
 from reportgen.core.errors import DISK_FULL, ReportError, diagnose_disk_error
-from reportgen.formats import text_files
+from reportgen.formats import decode
 from reportgen.formats.runs import Finding, Unit, UnreadableError
 from reportgen.formats.sql import get_engine
 
@@ -46,7 +46,7 @@ class SqliteStore(Struct, frozen=True):
     path: Path
     columns: dict[str, frozenset[str]]
     _connection: sqlite3.Connection
-    _decoding: text_files.Decoder
+    _decoding: decode.Decoder
     _state: tuple[object, ...]
 
     def select(self, query: str, values: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:
@@ -96,7 +96,7 @@ def find_stores(
     """Return a unit for each database with these columns in a table, or with a usual name if damaged."""
     units = []
     for file in files:
-        beginning = text_files.read_head(file, text_files.HEAD) if file.suffix.lower() in SUFFIXES else b""
+        beginning = decode.read_head(file, decode.HEAD) if file.suffix.lower() in SUFFIXES else b""
         own: frozenset[str] | None = None if beginning else frozenset()
         if beginning.startswith(_HEADER):
             with suppress(UnreadableError), _open_in_place(file) as store:
@@ -112,19 +112,19 @@ def find_stores(
 
 def _find_sidecars(path: Path) -> tuple[Path, ...]:
     candidates = (path.with_name(path.name + ending) for ending in _SIDECARS)
-    return tuple(file for file in candidates if text_files.get_size(file))
+    return tuple(file for file in candidates if decode.get_size(file))
 
 
 @contextmanager
 def open_store(path: Path) -> Iterator[SqliteStore]:
     """Open a database with all committed rows for reading; raise ``UnreadableError`` if it is not one."""
     real = path.resolve()
-    if not text_files.read_head(real).startswith(_HEADER):
-        with text_files.explain_os_errors(real), real.open("rb") as file:
-            text_files.refuse_pointer(real, file.read(text_files.HEAD))
+    if not decode.read_head(real).startswith(_HEADER):
+        with decode.explain_os_errors(real), real.open("rb") as file:
+            decode.refuse_pointer(real, file.read(decode.HEAD))
         message = "this does not begin as a SQLite database does: it is damaged or encrypted"
         raise UnreadableError(path, message, "Copy it again from where the run wrote it")
-    if text_files.get_size(real) > _SMALL and not _find_sidecars(real):
+    if decode.get_size(real) > _SMALL and not _find_sidecars(real):
         with _open_in_place(path) as store:
             yield store
         return
@@ -163,11 +163,11 @@ def _open_in_place(path: Path) -> Iterator[SqliteStore]:
 @contextmanager
 def _open_connection(path: Path, uri: str, state: tuple[object, ...]) -> Iterator[SqliteStore]:
     """Open a connection; errors of SQLite become ``UnreadableError``."""
-    decoding = text_files.Decoder(path)
+    decoding = decode.Decoder(path)
     try:
         with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as connection:
             connection.text_factory = decoding.decode
-            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, text_files.LARGEST_DOCUMENT)
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, decode.LARGEST_DOCUMENT)
             for guard in _GUARDS:
                 connection.execute(f"PRAGMA {guard}")
             # Views and virtual tables have no root page: a program generates their rows, possibly without
@@ -199,4 +199,4 @@ def _read_state(path: Path) -> tuple[object, ...]:
             stamps.append((stat.st_mtime_ns, stat.st_size))
         except OSError:
             stamps.append(None)
-    return stamps[0], stamps[1], text_files.read_head(log, _WAL_HEADER), stamps[2]
+    return stamps[0], stamps[1], decode.read_head(log, _WAL_HEADER), stamps[2]

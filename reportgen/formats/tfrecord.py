@@ -19,8 +19,8 @@ from msgspec import Struct
 from numpy.lib.stride_tricks import sliding_window_view
 
 from reportgen.core.words import format_count
+from reportgen.formats.decode import LARGEST_PART, NOTHING_LOGGED, refuse_pointer
 from reportgen.formats.runs import Finding, UnreadableError
-from reportgen.formats.text_files import LARGEST_PART, NOTHING_LOGGED, refuse_pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,8 +13,8 @@ from reportgen.core.errors import Diagnostics
 from reportgen.core.statements import DescribedEvaluation, DescribedMetric, DescribedRun, DescribedTotal
 from reportgen.formats import sql
 from reportgen.formats.cells import MOST_EXACT, NUMERIC, Kind
-from reportgen.formats.files import Content, split_ending
-from reportgen.formats.layout import Row
+from reportgen.formats.files import split_ending
+from reportgen.formats.layout import Content, Row
 from reportgen.formats.sql import get_engine
 from reportgen.formats.tables import FORMATS
 from reportgen.read.joined import read_measurements
@@ -128,11 +128,11 @@ def count_rows(path: Path, name: str) -> int | None:
     """Return the number of rows of a table file; None for a file of another kind, or with faults."""
     import duckdb  # noqa: PLC0415 - a build of unchanged data does without the database
 
-    _, form, compression = split_ending(path)
+    form = split_ending(path)[1]
     table = FORMATS.get(form or "")
     if table is None or form is None:
         return None
-    content = Content(path, name, compression)
+    content = Content(path, name)
     # Faults in files that a report reads stop its build; here, the file may be no table in spite of its name.
     with Diagnostics().collecting(), suppress(duckdb.Error):
         file = table.look(content, form, (), whole=False).file

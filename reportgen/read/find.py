@@ -58,7 +58,7 @@ class Location(Struct, frozen=True):
 
 
 @lru_cache(maxsize=1024)
-def locate_file(path: Path, root: Path, line: int | None = None) -> SourceLocation:
+def locate_file(path: Path | str, root: Path, line: int | None = None) -> SourceLocation:
     """Return a file's location as users know it: relative to a root above it, with forward slashes."""
     # As ``relative_to`` does, which takes ten times as long.
     name = "." if path == root else str(path).removeprefix(os.path.join(root, ""))  # noqa: PTH118
@@ -149,7 +149,7 @@ def _name_source(path: Path) -> str:
     if ending := get_archive_ending(path.name):
         return path.name.removesuffix(ending)
     name, kind, _ = split_weak_ending(path)
-    return name if kind or name.startswith(_EVENTS) else path.stem
+    return name if kind or name.startswith(_EVENTS) else PurePosixPath(name).stem
 
 
 def _list_files(paths: Iterable[Path], *, of_units: bool = False) -> Iterator[Path]:
@@ -388,6 +388,7 @@ _OUTWARD_ADVICE: Final = (
     "Put what it leads to into the repository, or set follow_links: true for the reportgen plugin in "
     "mkdocs.yml if you trust everyone who may change the data"
 )
+_ANNEX_ADVICE: Final = "Run git annex get and git annex unlock, also where the site is built"
 _DATABASE_PARTS: Final = ("-wal", "-shm", "-journal")
 
 
@@ -417,7 +418,8 @@ def report_links(
 
 def _report_link(place: SourceLocation, name: str, end: str) -> Diagnostic:
     # Quoted as in Python, so that a terminal obeys no control characters.
-    return Diagnostic(place, f"{name} leads out of the repository, to {end!r}", _OUTWARD_ADVICE, Stage.DATA)
+    advice = _ANNEX_ADVICE if "/.git/annex/" in end else _OUTWARD_ADVICE
+    return Diagnostic(place, f"{name} leads out of the repository, to {end!r}", advice, Stage.DATA)
 
 
 def _find_outward_files(paths: Sequence[Path], location: Location) -> dict[Path, str]:

@@ -20,11 +20,11 @@ from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocat
 from reportgen.core.model import SourceFile
 from reportgen.core.words import quote_names
 from reportgen.formats.archive import read_members
+from reportgen.formats.decode import LARGEST_PART
 from reportgen.formats.files import get_archive_ending
 from reportgen.formats.messages import list_names
 from reportgen.formats.registry import is_data_name
 from reportgen.formats.runs import UnreadableError
-from reportgen.formats.text_files import LARGEST_PART
 from reportgen.read.find import MOST_FILES, SETTINGS, locate_file
 
 if TYPE_CHECKING:

@@ -21,6 +21,7 @@ from msgspec import Struct
 from reportgen.core.words import format_count, join_names
 from reportgen.core.words import format_number as written
 from reportgen.formats.archive import Archive, open_archive
+from reportgen.formats.decode import Decoder
 from reportgen.formats.evaluations import scores
 from reportgen.formats.evaluations.rows import AnswerRows
 from reportgen.formats.evaluations.scores import find_seed, get_inner, get_mapping, parse_count
@@ -37,7 +38,6 @@ from reportgen.formats.json_files import (
 )
 from reportgen.formats.run_data import parse_number
 from reportgen.formats.runs import Evaluation, Finding, ScoredAnswer, Total, Unit, UnreadableError
-from reportgen.formats.text_files import Decoder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -15,6 +15,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.words import format_count
+from reportgen.formats.decode import report_left_out
 from reportgen.formats.evaluations.rows import AnswerRows
 from reportgen.formats.evaluations.scores import (
     build_protocol,
@@ -24,7 +25,6 @@ from reportgen.formats.evaluations.scores import (
 )
 from reportgen.formats.json_files import as_list, as_word, read_head_text, read_json_object
 from reportgen.formats.runs import Evaluation, Unit, UnreadableError
-from reportgen.formats.text_files import report_left_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

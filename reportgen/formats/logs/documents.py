@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from msgspec import Struct
 
+from reportgen.formats.decode import read_head
 from reportgen.formats.json_files import as_list, as_mapping, read_json
 from reportgen.formats.layout import RUN_SETTINGS
 from reportgen.formats.registry import get_title
 from reportgen.formats.run_data import MetricsBuilder, number_or_nan, parse_number, read_settings
 from reportgen.formats.runs import LoggedRun, Unit, UnreadableError
-from reportgen.formats.text_files import read_head
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

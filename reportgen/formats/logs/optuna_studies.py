@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct, field
 
+from reportgen.formats.decode import Count, Decoder
 from reportgen.formats.json_files import (
     JsonLines,
     as_list,
@@ -30,7 +31,6 @@ from reportgen.formats.json_files import (
 from reportgen.formats.run_data import MetricsBuilder, number_or_nan, parse_number_text, parse_time
 from reportgen.formats.runs import LoggedRun, Unit
 from reportgen.formats.sqlite import find_stores, open_store
-from reportgen.formats.text_files import Count, Decoder
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

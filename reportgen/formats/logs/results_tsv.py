@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from reportgen.formats.decode import Count, Decoder
 from reportgen.formats.run_data import MetricsBuilder
 from reportgen.formats.runs import LoggedRun, UnreadableError
-from reportgen.formats.text_files import Count, Decoder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct
 
 from reportgen.formats.cells import convert_unix_time, is_missing, is_unix_time
+from reportgen.formats.decode import check_filled, read_head
 from reportgen.formats.json_files import JsonLines, as_mapping, as_word, iterate_cells, parse_beginning
 from reportgen.formats.layout import ROLE_NAMES, RUN_SETTINGS, TIME_NAMES
 from reportgen.formats.registry import get_title
 from reportgen.formats.run_data import MetricsBuilder, flatten, number_or_nan, parse_number, read_settings
 from reportgen.formats.runs import LoggedRun, Unit, UnreadableError
 from reportgen.formats.tables.delimited import is_chart
-from reportgen.formats.text_files import check_filled, read_head
 from reportgen.formats.trackers.metrics_csv import parse_header, read_rows, split_cells
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
+from reportgen.formats.decode import Count, Decoder, check_filled, read_head
 from reportgen.formats.json_files import parse_object
 from reportgen.formats.layout import RUN_SETTINGS
 from reportgen.formats.run_data import MetricsBuilder, number_or_nan, parse_number_text, read_settings
 from reportgen.formats.runs import LoggedRun, Unit, UnreadableError
-from reportgen.formats.text_files import Count, Decoder, check_filled, read_head
 from reportgen.formats.trackers.metrics_csv import parse_header, read_rows
 
 if TYPE_CHECKING:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from reportgen.formats.decode import LOG_ENDINGS, TORN_LINE, Count, Decoder, check_filled, read_lines
+from reportgen.formats.files import get_ending
 from reportgen.formats.layout import ROLE_NAMES
 from reportgen.formats.run_data import MetricsBuilder, number_or_nan
 from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
-from reportgen.formats.text_files import LOG_ENDINGS, TORN_LINE, Count, Decoder, check_filled, read_lines
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def _name_number(line: str, match: re.Match[str], *, is_shared: bool) -> str:
 
 def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Return every text file: only ``format:`` leads here."""
-    return tuple(Unit(file, (file,)) for file in files if file.suffix.lower() in LOG_ENDINGS)
+    return tuple(Unit(file, (file,)) for file in files if get_ending(file) in LOG_ENDINGS)
 
 
 def read(unit: Unit) -> Iterator[LoggedRun]:

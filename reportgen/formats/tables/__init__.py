@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reportgen.core.errors import Diagnostic
-    from reportgen.formats.files import Content
-    from reportgen.formats.layout import FileLayout, Look, Row
+    from reportgen.formats.layout import Content, FileLayout, Look, Row
 
 
 class TableFormat(Protocol):

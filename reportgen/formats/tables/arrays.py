@@ -19,18 +19,18 @@ from numpy.lib import format as npy
 from reportgen.core.score_names import is_result
 from reportgen.core.words import format_count
 from reportgen.formats.archive import open_archive
+from reportgen.formats.decode import MOST_COLUMNS
 from reportgen.formats.layout import ROLE_NAMES
 from reportgen.formats.messages import list_names
 from reportgen.formats.runs import UnreadableError
 from reportgen.formats.tables.delimited import write_separated
 from reportgen.formats.tables.excel import MOST_CELLS
-from reportgen.formats.text_files import MOST_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from reportgen.formats.archive import Archive
-    from reportgen.formats.files import Content
+    from reportgen.formats.layout import Content
 
 
 _ROWS_AT_ONCE: Final = 20_000

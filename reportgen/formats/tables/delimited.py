@@ -24,10 +24,9 @@ from reportgen.core.errors import ReportError
 from reportgen.core.score_names import is_result
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind, infer_kind, is_missing, is_number, parse_percent
-from reportgen.formats.files import NOT_UTF8
-from reportgen.formats.layout import ROLE_NAMES, FileLayout, Look, Row
+from reportgen.formats.decode import LARGEST_DOCUMENT, MOST_COLUMNS, format_mebibytes
+from reportgen.formats.layout import NOT_UTF8, ROLE_NAMES, FileLayout, Look, Row
 from reportgen.formats.messages import limit_problems, list_names
-from reportgen.formats.text_files import LARGEST_DOCUMENT, MOST_COLUMNS, format_mebibytes
 from reportgen.settings.text import CONFLICT, find_conflict_marks
 from reportgen.settings.yaml_tree import write_scalar
 
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reportgen.core.errors import Diagnostic
-    from reportgen.formats.files import Content, LastLine, Sample
+    from reportgen.formats.layout import Content, LastLine, Sample
 
 
 WANDB_CHART: Final = "wandb-csv"

@@ -17,15 +17,15 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reportgen.formats.archive import open_archive
+from reportgen.formats.decode import MOST_COLUMNS
 from reportgen.formats.messages import list_names, suggest_names
 from reportgen.formats.runs import UnreadableError
 from reportgen.formats.tables.delimited import write_separated
-from reportgen.formats.text_files import MOST_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from reportgen.formats.files import Content
+    from reportgen.formats.layout import Content
 
 
 MOST_ROWS: Final = 1 << 20

@@ -18,14 +18,15 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct
 
 from reportgen.core.errors import Diagnostic, ReportError
-from reportgen.formats.files import NOT_UTF8, split_ending
+from reportgen.formats.files import split_ending
+from reportgen.formats.layout import NOT_UTF8
 from reportgen.formats.messages import limit_problems, list_names
 from reportgen.settings.text import CONFLICT, find_conflict_marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from reportgen.formats.files import Content
+    from reportgen.formats.layout import Content
 
 
 OWN_KEY: Final = -1

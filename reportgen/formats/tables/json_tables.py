@@ -14,13 +14,12 @@ from msgspec.structs import replace
 from reportgen.core.errors import Diagnostic, ReportError
 from reportgen.core.words import join_names
 from reportgen.formats import sql
-from reportgen.formats.files import BOM, NOT_UTF8
+from reportgen.formats.decode import BOM, MOST_COLUMNS
 from reportgen.formats.json_files import parse_object
-from reportgen.formats.layout import FileLayout, Look, Row
+from reportgen.formats.layout import NOT_UTF8, FileLayout, Look, Row
 from reportgen.formats.messages import limit_problems
 from reportgen.formats.tables.json_mapping import suggest_mapping
 from reportgen.formats.tables.json_path import make_json_error
-from reportgen.formats.text_files import MOST_COLUMNS
 from reportgen.settings.text import CONFLICT, find_conflict_marks
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reportgen.formats.cells import Text
-    from reportgen.formats.files import Content
+    from reportgen.formats.layout import Content
 
 
 # Variants of a layout: a list of records, an object of columns (with its length in bytes), or lines.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from reportgen.formats import sql
+from reportgen.formats.decode import MOST_COLUMNS
 from reportgen.formats.layout import NAME_COLUMNS, TIME_NAMES, FileLayout, Look, Row
 from reportgen.formats.sql import get_engine
-from reportgen.formats.text_files import MOST_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from reportgen.core.errors import Diagnostic, ReportError
     from reportgen.formats.cells import Text
-    from reportgen.formats.files import Content
+    from reportgen.formats.layout import Content
 
 
 _HEAD: Final = 300

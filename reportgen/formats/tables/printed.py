@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reportgen.core.errors import Diagnostic, ReportError
 from reportgen.formats.cells import parse_reported
-from reportgen.formats.files import Content, split_weak_ending
+from reportgen.formats.decode import MOST_COLUMNS
+from reportgen.formats.files import split_weak_ending
+from reportgen.formats.layout import Content
 from reportgen.formats.messages import limit_problems, list_names
 from reportgen.formats.tables.delimited import write_separated
-from reportgen.formats.text_files import MOST_COLUMNS
 from reportgen.settings.text import CONFLICT, MAX_CHARACTERS, find_conflict_marks, shorten
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def holds_table(path: Path) -> bool:
     form = split_weak_ending(path)[1]
     if form not in sign:
         return False
-    with suppress(ReportError), Content(path, path.name, split_weak_ending(path)[2]).open() as file:
+    with suppress(ReportError), Content(path, path.name).open() as file:
         return bool(re.search(sign[form], file.read(MAX_CHARACTERS), re.MULTILINE))
     return False
 

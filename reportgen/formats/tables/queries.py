@@ -14,16 +14,16 @@ import sqlite3
 from itertools import count
 from typing import TYPE_CHECKING, Final
 
+from reportgen.formats.decode import MOST_COLUMNS
 from reportgen.formats.messages import list_names
 from reportgen.formats.runs import UnreadableError
 from reportgen.formats.sqlite import SUFFIXES, open_store
 from reportgen.formats.tables.delimited import write_separated
-from reportgen.formats.text_files import MOST_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reportgen.formats.files import Content
+    from reportgen.formats.layout import Content
     from reportgen.formats.sqlite import SqliteStore
 
 

@@ -27,10 +27,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reportgen.core.words import format_count
-from reportgen.formats.json_files import as_mapping
-from reportgen.formats.run_data import MetricsBuilder, flatten, parse_number_text
-from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
-from reportgen.formats.text_files import (
+from reportgen.formats.decode import (
     LOG_ENDINGS,
     TORN_LINE,
     Count,
@@ -39,6 +36,10 @@ from reportgen.formats.text_files import (
     read_head,
     read_lines,
 )
+from reportgen.formats.files import get_compression, get_ending
+from reportgen.formats.json_files import as_mapping
+from reportgen.formats.run_data import MetricsBuilder, flatten, parse_number_text
+from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -251,11 +252,11 @@ def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Return every text file that shows steps at its start, at its end or in between."""
     units = []
     for file in files:
-        if file.suffix.lower() not in LOG_ENDINGS:
+        if get_ending(file) not in LOG_ENDINGS:
             continue
         length = get_size(file)
-        windows = [(length, 0)]
-        if length > _WINDOW * _WINDOWS:
+        windows = [(_WINDOW * _WINDOWS, 0)]
+        if length > _WINDOW * _WINDOWS and not get_compression(file):
             windows = [(_WINDOW, index * (length - _WINDOW) // (_WINDOWS - 1)) for index in range(_WINDOWS)]
         texts = (read_head(file, size, start).replace(b"\r", b"\n") for size, start in windows)
         pieces = (piece for text in texts for piece in text.split(b"\n") if STEP_SIGN.search(piece))

@@ -12,10 +12,10 @@ import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from reportgen.formats.decode import Count, Decoder, check_filled, is_unfilled, report_left_out
 from reportgen.formats.json_files import iterate_cells, parse_beginning, parse_object, read_head_text
 from reportgen.formats.run_data import MetricsBuilder, number_or_nan, parse_number, read_settings
 from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
-from reportgen.formats.text_files import Count, Decoder, check_filled, is_unfilled, report_left_out
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

@@ -19,10 +19,10 @@ import numpy as np
 
 from reportgen.core.words import join_names
 from reportgen.formats.cells import convert_unix_time, is_other_number, parse_reported
+from reportgen.formats.decode import Count, Decoder, check_filled, find_unfilled, is_unfilled
 from reportgen.formats.json_files import read_head_text
 from reportgen.formats.run_data import MetricsBuilder, parse_number_text, quote_metric, read_settings
 from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
-from reportgen.formats.text_files import Count, Decoder, check_filled, find_unfilled, is_unfilled
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:

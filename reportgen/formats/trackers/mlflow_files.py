@@ -25,9 +25,9 @@ import numpy as np
 from msgspec import Struct
 
 from reportgen.core.words import format_count, join_names
+from reportgen.formats.decode import Count, Decoder, is_pointer, read_head, read_lines, report_left_out
 from reportgen.formats.run_data import MOST_POINTS, parse_number_text, parse_yaml
 from reportgen.formats.runs import Finding, LoggedRun, Points, Unit, UnreadableError
-from reportgen.formats.text_files import Count, Decoder, is_pointer, read_head, read_lines, report_left_out
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -16,10 +16,11 @@ import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
+from reportgen.formats.decode import TORN_LINE, Count, Decoder, check_filled, find_unfilled, read_lines
+from reportgen.formats.files import get_ending
 from reportgen.formats.json_files import iterate_cells, parse_beginning, parse_object, read_head_text
 from reportgen.formats.run_data import MetricsBuilder, parse_number, parse_time
 from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
-from reportgen.formats.text_files import TORN_LINE, Count, Decoder, check_filled, find_unfilled, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -50,7 +51,7 @@ def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     own = [
         file
         for file in files
-        if file.suffix.lower() in _ENDINGS and any(map(_is_nested_line, read_head_text(file).split("\n")))
+        if get_ending(file) in _ENDINGS and any(map(_is_nested_line, read_head_text(file).split("\n")))
     ]
     return tuple(Unit(file, (file,)) for file in (*own, *find_unfilled(files, set(own))))
 

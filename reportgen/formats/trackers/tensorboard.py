@@ -26,11 +26,11 @@ import numpy as np
 
 from reportgen.core.words import format_count, format_number
 from reportgen.formats.cells import MOST_EXACT
+from reportgen.formats.decode import Count, is_pointer, read_head, report_left_out
 from reportgen.formats.files import natural_key
 from reportgen.formats.protobuf import MalformedError
 from reportgen.formats.run_data import check_metric_count, check_value_count, read_settings
 from reportgen.formats.runs import Finding, LoggedRun, Points, Unit, UnreadableError
-from reportgen.formats.text_files import Count, is_pointer, read_head, report_left_out
 from reportgen.formats.tfrecord import HEADER, find_messages, is_record_header, read_blocks
 from reportgen.formats.trackers.tensorboard_events import EventReader, parse_event, read_hyperparameters
 

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from msgspec import Struct
 
+from reportgen.formats.decode import Count, Decoder, report_left_out
 from reportgen.formats.json_files import JsonListItems, parse_object, parse_or_none, read_head_text
 from reportgen.formats.run_data import MetricsBuilder, flatten, number_or_nan, read_settings
 from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
-from reportgen.formats.text_files import Count, Decoder, report_left_out
 from reportgen.settings.text import CONFLICT, find_conflict_marks
 
 if TYPE_CHECKING:

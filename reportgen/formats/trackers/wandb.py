@@ -22,11 +22,11 @@ from struct import Struct
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.words import format_count, join_names
-from reportgen.formats import protobuf, text_files
+from reportgen.formats import decode, protobuf
+from reportgen.formats.decode import LARGEST_PART, Count
 from reportgen.formats.json_files import parse_or_none
 from reportgen.formats.run_data import FEW_NAMES, flatten, quote_metric, read_settings
 from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
-from reportgen.formats.text_files import LARGEST_PART, Count
 from reportgen.formats.trackers.wandb_history import STEP, TIME, History
 
 if TYPE_CHECKING:
@@ -74,9 +74,9 @@ class RecordLog:
     def __iter__(self) -> Iterator[bytes]:
         """Yield whole records; raise ``UnreadableError`` if it is not a log or a record is too large."""
         base = 0
-        with text_files.explain_os_errors(self._path), self._path.open("rb") as file:
+        with decode.explain_os_errors(self._path), self._path.open("rb") as file:
             piece = file.read(_PIECE)
-            text_files.refuse_pointer(self._path, piece, "the run itself")
+            decode.refuse_pointer(self._path, piece, "the run itself")
             header = piece[: len(HEADER)]
             if header[:-1] == _MAGIC and header != HEADER:
                 message = f"it is a log of wandb in version {header[-1]}, which reportgen does not know"
@@ -147,7 +147,7 @@ class RecordLog:
                 self._record += data
                 # About three times as much memory is used while a record is parsed.
                 if len(self._record) > LARGEST_PART:
-                    message = f"a record is larger than {text_files.format_mebibytes(LARGEST_PART)}"
+                    message = f"a record is larger than {decode.format_mebibytes(LARGEST_PART)}"
                     raise UnreadableError(self._path, message, "Copy the file again, or leave it out")
                 if kind in {FULL, LAST}:
                     records.append(bytes(self._record))
@@ -292,8 +292,8 @@ def find(files: Sequence[Path]) -> tuple[Unit, ...]:
         if file.suffix == ".wandb"
         and (
             file.name.startswith("run-")
-            or _MAGIC.startswith((beginning := text_files.read_head(file))[: len(_MAGIC)])
-            or text_files.is_pointer(beginning)
+            or _MAGIC.startswith((beginning := decode.read_head(file))[: len(_MAGIC)])
+            or decode.is_pointer(beginning)
         )
     ]
     # A copied folder often has a copy of a run in place of the link to the latest one.

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from reportgen.core.directions import guess_direction
 from reportgen.core.score_names import describes_model
+from reportgen.formats.files import strip_compression
 from reportgen.formats.layout import ROLE_NAMES
 
 if TYPE_CHECKING:
@@ -126,7 +127,8 @@ def find_named_seed(text: str) -> str | None:
 
 def shorten_paths(paths: Iterable[str]) -> list[str]:
     """Return the part of each path that distinguishes it, without a file's suffix; empty for one path."""
-    split = [PurePosixPath(path) for path in paths]
+    named = map(PurePosixPath, paths)
+    split = [path.with_name(strip_compression(path)) if path.name else path for path in named]
     parts = [(*path.parts[:-1], path.stem) if _FILE.fullmatch(path.suffix) else path.parts for path in split]
     if len(set(parts)) < 2:  # noqa: PLR2004 - one path
         return [""] * len(parts)

@@ -339,7 +339,7 @@ class UnitWriter:
         size = write_part(self._cache, self._key, name, columns, selected)
         self._parts.append(StoredPart(name, size, tuple(cells), types, run, metric))
 
-    def _get_path(self, path: Path) -> str:
+    def _get_path(self, path: Path | str) -> str:
         return locate_file(path, self._root).file
 
 

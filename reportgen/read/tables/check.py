@@ -14,11 +14,11 @@ from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity
 from reportgen.core.words import join_names
 from reportgen.formats import sql
 from reportgen.formats.cells import is_missing, is_number, is_time, is_unix_time, parse_reported
-from reportgen.formats.files import Content, natural_key
-from reportgen.formats.layout import RUN_SETTINGS
+from reportgen.formats.decode import LOG_ENDINGS
+from reportgen.formats.files import natural_key
+from reportgen.formats.layout import RUN_SETTINGS, Content
 from reportgen.formats.messages import advise_rows, limit_problems, list_names, merge_problems
 from reportgen.formats.tables import FORMATS, delimited
-from reportgen.formats.text_files import LOG_ENDINGS
 from reportgen.read.find import locate_file
 from reportgen.read.runs.stored import clean_text
 from reportgen.read.tables.distinguish import (
@@ -277,7 +277,7 @@ def check_unknown_files(paths: Iterable[Path], root: Path) -> list[Diagnostic]:
     """Return the problems of a source's files if only loggers and harnesses write such files."""
     problems = Diagnostics()
     for path in paths:
-        content = Content(path, locate_file(path, root).file, "")
+        content = Content(path, locate_file(path, root).file)
         with problems.collecting():
             if _NAMES.fullmatch(path.name):
                 content.check()
@@ -290,7 +290,7 @@ def check_unknown_files(paths: Iterable[Path], root: Path) -> list[Diagnostic]:
 
 def explain_unknown_format(path: Path, root: Path) -> list[Diagnostic]:
     """Return why a named file is not read: neither its suffix nor its content shows a format."""
-    content = Content(path, locate_file(path, root).file, "")
+    content = Content(path, locate_file(path, root).file)
     problems = Diagnostics()
     with problems.collecting():
         content.check()
@@ -319,7 +319,7 @@ def _suggest_lines(paths: Iterable[Path]) -> str:
     from reportgen.formats.logs.text_lines import suggest_patterns  # noqa: PLC0415 - rarely needed
 
     for path in islice(paths, _MOST_ENDINGS):
-        with suppress(ReportError), Content(path, path.name, "").open() as file:
+        with suppress(ReportError), Content(path, path.name).open() as file:
             if patterns := suggest_patterns(file.read(_LOG).decode(errors="replace")):
                 lines = patterns if len(patterns) > 1 else patterns[0]
                 return f"format: lines and lines: {json.dumps(lines, ensure_ascii=False)}"

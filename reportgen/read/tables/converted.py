@@ -1,4 +1,4 @@
-"""Tables first written to the cache as text: sheets, YAML, arrays, queries of databases, printed numbers.
+"""Tables first written to the cache as text: sheets, YAML, arrays, queries, printed numbers, UTF-16.
 
 What follows reads the copy as a table like any other, and names the original in messages.
 """
@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
 from reportgen.core.words import join_names
 from reportgen.formats import sql
+from reportgen.formats.decode import BOM, is_utf16
 from reportgen.formats.files import PRINTED, WEAK_ENDINGS, get_archive_ending, split_weak_ending
 from reportgen.formats.json_files import iterate_cells
 from reportgen.formats.layout import Row
@@ -42,8 +43,7 @@ if TYPE_CHECKING:
 
     from reportgen.core.cache import Cache
     from reportgen.core.model import SourceFile
-    from reportgen.formats.files import Content
-    from reportgen.formats.layout import FileLayout
+    from reportgen.formats.layout import Content, FileLayout
     from reportgen.read.find import Location
     from reportgen.read.tables.layout import Layout
     from reportgen.settings.source import SourceSettings
@@ -104,21 +104,26 @@ def convert_tables(
         form = file.format
         if form == "mapped" and split_weak_ending(Path(file.path))[1] == "yaml":
             form = "yaml"
-        if form not in _CONVERTED and not (
-            form == "json" and _has_named_rows(file.get_content(location.root))
-        ):
+        content = file.get_content(location.root)
+        is_text = form not in _CONVERTED and not (form == "json" and _has_named_rows(content))
+        if is_text and not (form in FORMATS and is_utf16(content.path)):
             tables.append(file)
             continue
+        target = form if is_text else "mapped" if file.format == "mapped" else "tsv"
         with problems.collecting():
             identity = repr((form, file.format, settings.sheet, settings.query))
             key = cache.make_key("converted", file.path, known.sha256, identity)
-            name = "rows.json" if file.format == "mapped" else "rows.tsv"
+            name = "rows.json" if target == "mapped" else "rows.tsv"
             path = Path(cache.get_text_path(key, name))
             copy = cache.load(key, _Copy)
             if copy is None or not path.is_file() or path.stat().st_size != copy.size:
-                text, said, above = _write_text(file.get_content(location.root), form, file.format, settings)
+                text, said, above = (
+                    (content.decode_text(content.read_all("UTF-16")), (), 0)
+                    if is_text
+                    else _write_text(content, form, target, settings)
+                )
                 size = cache.put_text(key, name, clean_text(text) or "").size
-                copy = _Copy("mapped" if file.format == "mapped" else "tsv", size, said, above)
+                copy = _Copy(target, size, said, above)
                 cache.store(key, copy)
             place = SourceLocation(file.path)
             warnings += [Diagnostic(place, one, "", Stage.DATA, Severity.WARNING) for one in copy.warnings]
@@ -187,7 +192,7 @@ def _has_named_rows(content: Content) -> bool:
     """Return whether a JSON file has rows by the name of their series, as YAML may have them."""
     with suppress(ReportError, ValueError, RecursionError):
         with content.open() as file:
-            if not _NAMED_ROWS.match(file.read(_HEAD)):
+            if not _NAMED_ROWS.match(file.read(_HEAD).removeprefix(BOM)):
                 return False
         return has_named_rows(json.loads(content.read_all()))
     return False  # whoever reads it says what is wrong

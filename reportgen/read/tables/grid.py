@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 
     from reportgen.core.cache import Cache
     from reportgen.core.model import SourceFile
-    from reportgen.formats.files import Content
-    from reportgen.formats.layout import FileLayout
+    from reportgen.formats.layout import Content, FileLayout
     from reportgen.read.find import Location
     from reportgen.settings.source import SourceSettings
 

@@ -52,8 +52,7 @@ if TYPE_CHECKING:
     from reportgen.core.cache import Cache
     from reportgen.core.model import SourceFile
     from reportgen.formats.cells import Text
-    from reportgen.formats.files import Content
-    from reportgen.formats.layout import FileLayout
+    from reportgen.formats.layout import Content, FileLayout
     from reportgen.formats.runs import Setting
     from reportgen.formats.tables.json_path import Document, PathRow
     from reportgen.read.find import Location

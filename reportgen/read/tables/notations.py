@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reportgen.formats.cells import Text
-    from reportgen.formats.files import Content
-    from reportgen.formats.layout import FileLayout, Look
+    from reportgen.formats.layout import Content, FileLayout, Look
     from reportgen.read.tables.layout import Layout, Percentages, RawNames, Survey
     from reportgen.settings.source import SourceSettings
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from reportgen.core.errors import Diagnostic
-    from reportgen.formats.files import Content
+    from reportgen.formats.layout import Content
 
 
 STATISTICS: Final = {

@@ -64,8 +64,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reportgen.formats.cells import Text
-    from reportgen.formats.files import Content
-    from reportgen.formats.layout import Look
+    from reportgen.formats.layout import Content, Look
     from reportgen.read.find import ChosenFiles, Location
     from reportgen.read.runs.names import Naming
     from reportgen.read.tables.rows import Rows
