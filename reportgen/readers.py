@@ -9,7 +9,6 @@ from reportgen.formats.json_files import JsonLines, read_json
 from reportgen.formats.run_data import MetricsBuilder, flatten
 from reportgen.formats.runs import (
     Evaluation,
-    Finding,
     LoggedRun,
     Points,
     Reader,
@@ -17,12 +16,12 @@ from reportgen.formats.runs import (
     Total,
     Unit,
     UnreadableError,
+    warn,
 )
 
 __all__ = [
     "Decoder",
     "Evaluation",
-    "Finding",
     "JsonLines",
     "LoggedRun",
     "MetricsBuilder",
@@ -34,4 +33,5 @@ __all__ = [
     "UnreadableError",
     "flatten",
     "read_json",
+    "warn",
 ]

@@ -218,7 +218,7 @@ def test_a_database_that_cannot_be_copied(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(shutil, "copyfile", refuse)
     with pytest.raises(UnreadableError, match=f"{COPYING}: Permission denied") as raised:
         list(read_unit(unit))
-    assert raised.value.path == tmp_path / "mlflow.db"
+    assert raised.value.problem.location.file == str(tmp_path / "mlflow.db")
 
 
 def test_a_database_is_queried_once_for_all_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

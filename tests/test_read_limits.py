@@ -214,12 +214,13 @@ def test_too_many_metrics_and_values_are_refused(
     path = write_log(tmp_path, kind, 4, 2)
     with pytest.raises(UnreadableError, match="the run has more than 3 metrics") as raised:
         read_run(path)
-    assert (raised.value.path, "metrics: in source.yml" in raised.value.next_step) == (path, True)
+    assert raised.value.problem.location.file == str(path)
+    assert "metrics: in source.yml" in raised.value.problem.next_step
     assert list_points(read_run(path, selected=["m3"])) == {"m3": [(0, 0), (1, 0.5)]}
     path = write_log(tmp_path, kind, 1, 6)
     with pytest.raises(UnreadableError, match='"m0" has more than 5 values') as raised:
         read_run(path)
-    assert raised.value.next_step == "Thin it out before it is read"
+    assert raised.value.problem.next_step == "Thin it out before it is read"
 
 
 # ---- archives ------------------------------------------------------------------------------------------

@@ -258,7 +258,7 @@ def test_what_is_no_list_of_json_is_refused(tmp_path: Path) -> None:
         path.write_text(text, "utf-8")
         with pytest.raises(UnreadableError, match=r"not whole JSON: .* at line 1, column") as caught:
             read_stats(path)
-        assert caught.value.line == 1
+        assert caught.value.problem.location.line == 1
     for text in ("{}", "", "3", "null"):
         path.write_text(text, "utf-8")
         with pytest.raises(UnreadableError, match="a list is expected"):

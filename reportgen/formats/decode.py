@@ -13,13 +13,14 @@ import io
 import sys
 import zlib
 from contextlib import contextmanager, suppress
-from typing import IO, TYPE_CHECKING, Final, cast
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final, cast
 
 from msgspec import Struct, field
 
 from reportgen.core.words import format_count
 from reportgen.formats.files import COMPRESSIONS, get_compression, split_ending
-from reportgen.formats.runs import Finding, UnreadableError
+from reportgen.formats.runs import UnreadableError, warn
 from reportgen.settings.text import CONFLICT
 
 if sys.version_info >= (3, 14):
@@ -34,9 +35,8 @@ else:
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from io import BufferedReader, RawIOBase
-    from pathlib import Path
 
-    from _typeshed import WriteableBuffer
+    from reportgen.core.errors import Diagnostic
 
 
 # How much of a file is held in memory at once; a file that needs more is refused, with its location. Limits
@@ -104,12 +104,13 @@ def explain_os_errors(path: Path, name: str = "") -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        file = Path(error.filename) if error.filename else path
         message = f"the file cannot be read: {error.strerror or error}"
         advice = "Check that it exists and may be read"
-        if path.is_symlink() and not path.exists():
+        if file.is_symlink() and not file.exists():
             message = "it is a link to a file that is not there"
-            advice = "Run git annex get" if "annex" in path.readlink().parts else "Mend the link or remove it"
-        raise UnreadableError(name or path, message, advice) from error
+            advice = "Run git annex get" if "annex" in file.readlink().parts else "Mend the link or remove it"
+        raise UnreadableError(name or file, message, advice) from error
 
 
 @contextmanager
@@ -204,7 +205,7 @@ class _Recoded(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: WriteableBuffer) -> int:
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - a writable buffer of any kind
         view, piece, text = memoryview(buffer), b"\0", ""
         while piece and not text:
             piece = self._file.read(len(view) // 2)  # two bytes are at most three of UTF-8
@@ -292,10 +293,11 @@ def check_filled(path: Path) -> None:
         raise UnreadableError(path, torn if beginning else NOTHING_LOGGED)
 
 
-def report_left_out(error: UnreadableError, what: str = "left out") -> Finding:
+def report_left_out(error: UnreadableError, what: str = "left out") -> Diagnostic:
     """Return a finding about an unreadable file of a run that can otherwise be read."""
-    advice = f". {error.next_step}" if error.next_step else ""
-    return Finding(error.path, f"{error.message}: {what}{advice}", error.line)
+    problem = error.problem
+    advice = f". {problem.next_step}" if problem.next_step else ""
+    return warn(problem.location.file, f"{problem.message}: {what}{advice}", problem.location.line)
 
 
 class Count(Struct):
@@ -309,10 +311,10 @@ class Count(Struct):
         self.number += 1
         self.line = self.line or line
 
-    def describe(self, path: Path, singular: str, plural: str, rest: str) -> Iterator[Finding]:
+    def describe(self, path: Path, singular: str, plural: str, rest: str) -> Iterator[Diagnostic]:
         """Yield at most one finding: the number of these lines, and the rest of the sentence."""
         if self.number:
-            yield Finding(path, f"{format_count(self.number, singular, plural)}{rest}", self.line)
+            yield warn(path, f"{format_count(self.number, singular, plural)}{rest}", self.line)
 
 
 class Decoder(Struct):
@@ -343,14 +345,14 @@ class Decoder(Struct):
                 # A truncated number would be a different number.
                 self._cut_off = number
 
-    def list_findings(self) -> Iterator[Finding]:
+    def list_findings(self) -> Iterator[Diagnostic]:
         """Yield at most two findings: the last line if it was left out, and invalid UTF-8."""
         if self._cut_off:
             message = "the last line has no end and may be cut off: it was left out"
-            yield Finding(self.path, message, self._cut_off)
+            yield warn(self.path, message, self._cut_off)
         what = "some bytes of the file are"
         if self._replaced.line:
             what = f"{format_count(self._replaced.number, 'line')} with bytes that are"
         if self._replaced.number:
             message = f"{what} not UTF-8: a replacement mark stands for them"
-            yield Finding(self.path, message, self._replaced.line)
+            yield warn(self.path, message, self._replaced.line)

@@ -41,20 +41,19 @@ def get_ending(path: Path) -> str:
     return PurePosixPath(strip_compression(path)).suffix.lower()
 
 
-def split_ending(path: Path) -> tuple[str, str | None, str]:
-    """Return the name without suffixes, the format (None if unknown) and the compression (may be empty)."""
-    name, compression = strip_compression(path), get_compression(path)
+def split_ending(path: Path) -> tuple[str, str | None]:
+    """Return the name without suffixes, and the format; None if it is unknown."""
+    name = strip_compression(path)
     suffix = PurePosixPath(name).suffix
     kind = TABLE_ENDINGS.get(suffix.lower())
-    return (name[: -len(suffix)] if kind else name), kind, compression
+    return (name[: -len(suffix)] if kind else name), kind
 
 
-def split_weak_ending(path: Path) -> tuple[str, str | None, str]:
+def split_weak_ending(path: Path) -> tuple[str, str | None]:
     """Return the same as ``split_ending`` where formats count that are often no data."""
-    name, kind, compression = split_ending(path)
-    suffix = PurePosixPath(name).suffix
-    weak = WEAK_ENDINGS.get(suffix.lower()) if kind is None else None
-    return (name.removesuffix(suffix), weak, compression) if weak else (name, kind, compression)
+    name, kind = split_ending(path)
+    weak = WEAK_ENDINGS.get(get_ending(path)) if kind is None else None
+    return (PurePosixPath(name).stem, weak) if weak else (name, kind)
 
 
 def is_table_name(path: Path, stated: str | None = None) -> bool:

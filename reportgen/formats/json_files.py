@@ -13,12 +13,14 @@ from msgspec.json import decode as decode_json
 from pydantic_core import from_json
 
 from reportgen.formats.decode import Count, Decoder, read_head, read_lines
-from reportgen.formats.runs import Finding, UnreadableError
+from reportgen.formats.runs import UnreadableError, warn
 from reportgen.settings.text import CONFLICT, find_conflict_marks, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
+
+    from reportgen.core.errors import Diagnostic
 
 
 Reduce: TypeAlias = "Callable[[dict[str, Any]], dict[str, Any]]"
@@ -142,7 +144,7 @@ def read_head_text(path: Path) -> str:
     return read_head(path).decode(errors="replace")
 
 
-def read_json(path: Path, reduced: Reduce | None = None) -> tuple[Any, tuple[Finding, ...]]:
+def read_json(path: Path, reduced: Reduce | None = None) -> tuple[Any, tuple[Diagnostic, ...]]:
     """Return the value of a JSON file.
 
     ``reduced`` shortens each object as it is parsed, so that not everything is in memory at once. Raises
@@ -153,7 +155,9 @@ def read_json(path: Path, reduced: Reduce | None = None) -> tuple[Any, tuple[Fin
     return value, tuple(decoding.list_findings())
 
 
-def read_json_object(path: Path, reduced: Reduce | None = None) -> tuple[dict[str, Any], tuple[Finding, ...]]:
+def read_json_object(
+    path: Path, reduced: Reduce | None = None
+) -> tuple[dict[str, Any], tuple[Diagnostic, ...]]:
     """Return the object in a JSON file; see ``read_json``."""
     value, findings = read_json(path, reduced)
     if not isinstance(value, dict):
@@ -162,7 +166,7 @@ def read_json_object(path: Path, reduced: Reduce | None = None) -> tuple[dict[st
     return value, findings
 
 
-def read_json_items(path: Path, findings: list[Finding]) -> Iterator[Any]:
+def read_json_items(path: Path, findings: list[Diagnostic]) -> Iterator[Any]:
     """Yield the items of a JSON file that is a list, one by one, to save memory.
 
     Irregularities are added to ``findings``. Raises ``UnreadableError`` if the file cannot be read, is too
@@ -220,11 +224,11 @@ class JsonLines:
             else:
                 self._torn = number
 
-    def list_findings(self) -> Iterator[Finding]:
+    def list_findings(self) -> Iterator[Diagnostic]:
         """Yield the irregularities found so far."""
         yield from self._bad.describe(self._path, "line is", "lines are", " no JSON object: left out")
         if self._torn:
-            yield Finding(self._path, "the last line is torn off: left out", self._torn)
+            yield warn(self._path, "the last line is torn off: left out", self._torn)
         yield from self._decoding.list_findings()
 
 

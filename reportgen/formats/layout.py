@@ -103,15 +103,13 @@ class Content(Struct, frozen=True):
 
     def read_all(self, what: str = "JSON") -> bytes:
         """Return all bytes of a file that is a single value; at most ``LARGEST_DOCUMENT``."""
-        data = bytearray()
         with self.open() as file:
-            while piece := file.read(_BLOCK_SIZE):
-                data += piece
-                if len(data) > LARGEST_DOCUMENT:
-                    message = f"the file holds more than {format_mebibytes(LARGEST_DOCUMENT)} of {what}"
-                    advice = "Write JSON Lines, which are read line by line, or Parquet"
-                    raise self.make_error(message, advice)
-        return bytes(data)
+            data = file.read(LARGEST_DOCUMENT + 1)
+        if len(data) > LARGEST_DOCUMENT:
+            message = f"the file holds more than {format_mebibytes(LARGEST_DOCUMENT)} of {what}"
+            advice = "Write JSON Lines, which are read line by line, or Parquet"
+            raise self.make_error(message, advice)
+        return data
 
     @property
     def compression(self) -> str:

@@ -91,7 +91,7 @@ def report_failures(reader: Reader | str, path: Path | None = None, what: str = 
     """
     try:
         yield
-    except (OSError, ReportError, UnreadableError):
+    except (OSError, ReportError):
         raise
     except (Exception, SystemExit) as error:
         known = reader if isinstance(reader, Reader) else find_reader(reader)

@@ -17,7 +17,7 @@ from reportgen.core.words import format_count, join_names
 from reportgen.formats.cells import is_missing, parse_percent
 from reportgen.formats.decode import Decoder, read_whole
 from reportgen.formats.json_files import iterate_cells
-from reportgen.formats.runs import Finding, Points, UnreadableError
+from reportgen.formats.runs import Points, UnreadableError, warn
 from reportgen.settings.text import normalise_text, shorten
 from reportgen.settings.yaml_tree import Origin, parse, to_values
 
@@ -93,12 +93,12 @@ def check_value_count(values: int, path: Path, name: str) -> None:
         raise UnreadableError(path, message, "Thin it out before it is read")
 
 
-def describe_dropped(path: Path, dropped: Mapping[str, int]) -> Iterator[Finding]:
+def describe_dropped(path: Path, dropped: Mapping[str, int]) -> Iterator[Diagnostic]:
     """Yield at most one finding: the cells that are not numbers, counted over all metrics."""
     if dropped:
         cells = format_count(sum(dropped.values()), "value that is no number", "values that are no numbers")
         names = join_names([quote_metric(name) for name in dropped], most=FEW_NAMES)
-        yield Finding(path, f"{cells} in {names}: left out")
+        yield warn(path, f"{cells} in {names}: left out")
 
 
 def quote_metric(name: str) -> str:
@@ -203,7 +203,7 @@ class MetricsBuilder:
             metrics[name] = Points(steps, values, None if np.isnan(times).all() else times)
         return metrics
 
-    def list_findings(self) -> Iterator[Finding]:
+    def list_findings(self) -> Iterator[Diagnostic]:
         """Yield at most one finding: values that are not numbers in metrics that have numbers."""
         mixed = {name: count for name, count in self._dropped.items() if name in self._columns}
         yield from describe_dropped(self._path, mixed)
@@ -251,32 +251,34 @@ _NAMED: Final = re.compile(r"!!python/(?:name|module):([\w.]+)[ \t]+''")
 _ORDERED: Final = "!!python/object/apply:collections.OrderedDict"
 
 
-def read_settings(path: Path) -> tuple[dict[str, Setting], tuple[Finding, ...]]:
+def read_settings(path: Path) -> tuple[dict[str, Setting], tuple[Diagnostic, ...]]:
     """Return the settings in a JSON or YAML file, whatever its tags; an unreadable file is a finding."""
     decoding = Decoder(path)
     try:
         text = decoding.decode(read_whole(path, _LONGEST))
     except UnreadableError as error:
-        return {}, (Finding(path, f"{error.message}; the settings in it are left out", error.line),)
+        problem = error.problem
+        message = f"{problem.message}; the settings in it are left out"
+        return {}, (warn(path, message, problem.location.line),)
     tree: object = None
-    problems: list[Finding] = []
+    problems: list[Diagnostic] = []
     if path.suffix == ".json":
         try:
             tree = json.loads(text)
         except (ValueError, RecursionError):
-            problems.append(Finding(path, "this is no whole JSON; the settings in it are left out"))
+            problems.append(warn(path, "this is no whole JSON; the settings in it are left out"))
     else:
         node, fault = parse_yaml(path, _NAMED.sub(r"\1", text))
         tree = to_values(node) if node else None
         if fault:
             message = f"{fault.message}; the settings in this file are left out"
-            problems.append(Finding(path, message, fault.location.line))
+            problems.append(warn(path, message, fault.location.line))
     if _ORDERED in text and isinstance(tree, list) and tree and isinstance(tree[0], list):
         pairs = [pair for pair in tree[0] if isinstance(pair, list) and len(pair) == 2]  # noqa: PLR2004
         tree = {str(key): value for key, value in pairs}
     if not isinstance(tree, dict) and not problems:
         what = "holds no names with values" if text.strip() else "is empty"
-        problems.append(Finding(path, f"the file {what}: the run has no settings from it"))
+        problems.append(warn(path, f"the file {what}: the run has no settings from it"))
     return flatten(tree), (*problems, *decoding.list_findings())
 
 

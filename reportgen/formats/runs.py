@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct, field
 
-from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,14 +20,28 @@ Setting: TypeAlias = str | int | float | bool
 
 
 class UnreadableError(ReportError):
-    """Error for a file that is not of its format or exceeds a limit; the other runs of a source are read.
+    """Error of a file that is not of its format or exceeds a limit: its run is left out, and others are read.
 
     Message and next step are sentences without a full stop, the next step may be empty; lines count from 1.
     """
 
     def __init__(self, path: Path | str, message: str, next_step: str = "", line: int | None = None) -> None:
         super().__init__(Diagnostic(SourceLocation(str(path), line), message, next_step, Stage.DATA))
-        self.path, self.message, self.next_step, self.line = path, message, next_step, line
+
+    @property
+    def problem(self) -> Diagnostic:
+        """What is wrong with the file."""
+        return self.problems[0]
+
+
+def warn(path: Path | str, message: str, line: int | None = None, confirmed_by: str = "") -> Diagnostic:
+    """Return a warning of how an irregularity was handled, as a sentence without a full stop.
+
+    ``confirmed_by`` is the key of ``source.yml`` that confirms it, if there is one.
+    """
+    advice = f"To confirm it, name what is read with {confirmed_by}: in source.yml" if confirmed_by else ""
+    place = SourceLocation(str(path), line)
+    return Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING, confirmed_by=confirmed_by)
 
 
 class Unit(Struct, frozen=True):
@@ -39,15 +53,6 @@ class Unit(Struct, frozen=True):
     lines: tuple[str, ...] = ()  # patterns of its lines, as in ``lines:`` of a source
     texts: bool = False  # whether prompts and whole answers are read, where a format has them
     selected: frozenset[str] | None = None  # the metrics of which all values are needed; None: all metrics
-
-
-class Finding(Struct, frozen=True):
-    """Irregularity in a file and how it was handled, without a full stop; lines count from 1."""
-
-    path: Path | str
-    message: str
-    line: int | None = None
-    settled_by: str = ""  # the key of ``source.yml`` that confirms it; empty if none does
 
 
 class Points(Struct, frozen=True):
@@ -68,7 +73,7 @@ class LoggedRun(Struct, frozen=True):
     config: Mapping[str, Setting] = field(default_factory=dict)  # nested names joined by dots
     metrics: Mapping[str, Points] = field(default_factory=dict)  # by the logger's name
     step_name: str = "step"  # the logger's name for the step: ``step``, ``_step``, ``epoch``
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Diagnostic, ...] = ()
     higher_is_better: Mapping[str, bool] = field(default_factory=dict)  # of metrics, where it is logged
 
 
@@ -111,7 +116,7 @@ class Evaluation(Struct, frozen=True):
     answers: tuple[ScoredAnswer, ...] = ()  # empty if the harness has only totals
     totals: tuple[Total, ...] = ()  # for the whole benchmark
     finished: bool = True  # False if the evaluation was cancelled or failed
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Diagnostic, ...] = ()
 
 
 class Reader(Struct, frozen=True):

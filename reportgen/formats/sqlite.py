@@ -21,11 +21,13 @@ from msgspec import Struct
 
 from reportgen.core.errors import DISK_FULL, ReportError, diagnose_disk_error
 from reportgen.formats import decode
-from reportgen.formats.runs import Finding, Unit, UnreadableError
+from reportgen.formats.runs import Unit, UnreadableError, warn
 from reportgen.formats.sql import get_engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
+
+    from reportgen.core.errors import Diagnostic
 
 
 SUFFIXES: Final = frozenset({".db", ".db3", ".sqlite", ".sqlite3"})
@@ -79,12 +81,12 @@ class SqliteStore(Struct, frozen=True):
             message = f"the database has no table {table} as a {title} has it"
             raise UnreadableError(self.path, message, "Check the format of the source")
 
-    def list_findings(self) -> Iterator[Finding]:
+    def list_findings(self) -> Iterator[Diagnostic]:
         """Yield the irregularities found so far."""
         yield from self._decoding.list_findings()
         if _read_state(self.path) != self._state:
             message = "the database was written to while it was read: rows of that time are missing"
-            yield Finding(self.path, message)
+            yield warn(self.path, message)
 
 
 def find_stores(

@@ -20,12 +20,14 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from reportgen.core.words import format_count
 from reportgen.formats.decode import LARGEST_PART, NOTHING_LOGGED, refuse_pointer
-from reportgen.formats.runs import Finding, UnreadableError
+from reportgen.formats.runs import UnreadableError, warn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from io import BufferedReader
     from pathlib import Path
+
+    from reportgen.core.errors import Diagnostic
 
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
@@ -94,7 +96,7 @@ def find_messages(beginning: bytes) -> Iterator[memoryview]:
         yield memoryview(beginning)[start:stop]
 
 
-def read_blocks(path: Path, findings: list[Finding]) -> Iterator[Block]:
+def read_blocks(path: Path, findings: list[Diagnostic]) -> Iterator[Block]:
     """Yield all whole records; report the others in ``findings``.
 
     A message that is damaged or beyond 128 MiB is left out. The length of a message locates the next record,
@@ -108,7 +110,7 @@ def read_blocks(path: Path, findings: list[Finding]) -> Iterator[Block]:
 class _Scan:
     """State of reading a file: ``rest``, which starts at byte ``base``, was read but not yet used."""
 
-    def __init__(self, path: Path, file: BufferedReader, findings: list[Finding]) -> None:
+    def __init__(self, path: Path, file: BufferedReader, findings: list[Diagnostic]) -> None:
         self.path, self.file, self.findings = path, file, findings
         # Lengths by header bytes: a look-up is faster than a checksum, and a file has few lengths.
         self.lengths: dict[bytes, int] = {}
@@ -169,7 +171,7 @@ class _Scan:
             self.count += 1
             self.too_long += 1
             message = f"record {self.count:,} has {length >> 20:,} MiB and is passed over"
-            self.findings.append(Finding(self.path, message))
+            self.findings.append(warn(self.path, message))
             self.file.seek(following)
             self.rest, self.base = b"", following
             return True
@@ -178,23 +180,23 @@ class _Scan:
         last = f"record {self.count + 1:,}, the last one, is torn: the run still writes or was killed"
         self._report_end(last if self.rest else "")
         if not self.rest and not self.base:
-            self.findings.append(Finding(self.path, NOTHING_LOGGED))
+            self.findings.append(warn(self.path, NOTHING_LOGGED))
         return False
 
     def _report_end(self, reason: str) -> None:
         first = f"record {self.first_damaged:,}"
         if self.damaged == 1:
             message = f"{first} is damaged (its checksum is wrong) and left out"
-            self.findings.append(Finding(self.path, message))
+            self.findings.append(warn(self.path, message))
         elif self.damaged:
             message = f"{self.damaged:,} records are damaged (their checksums are wrong) and left out"
-            self.findings.append(Finding(self.path, f"{message}, the first of them {first}"))
+            self.findings.append(warn(self.path, f"{message}, the first of them {first}"))
         if reason:
             whole = self.count - self.damaged - self.too_long
             before = "none is before it"
             if whole:
                 before = f"{format_count(whole, 'record')} before it {'is' if whole == 1 else 'are'} read"
-            self.findings.append(Finding(self.path, f"{reason}; {before}"))
+            self.findings.append(warn(self.path, f"{reason}; {before}"))
 
     def _get_size(self) -> int:
         """Return the current size, since the file may grow while it is read."""

@@ -34,6 +34,7 @@ from reportgen.read.runs.file_names import is_named_by_files, suggest_files, sug
 from reportgen.read.runs.imported import name_benchmark, suggest_for_runs
 from reportgen.read.runs.interleaved import may_be_interleaved
 from reportgen.read.runs.problems import find_method
+from reportgen.read.runs.stored import locate_problem
 from reportgen.read.sources import open_files, request_source
 from reportgen.read.tables.check import count_endings
 from reportgen.read.tables.converted import describe_formats
@@ -413,9 +414,7 @@ def _describe_empty(
                     return description, ()
                 name, path = run.name or run.path.name, locate_file(run.path, root).file
                 runs.append(DescribedRun(name, name, None, path, 0, 0, None, None, config=dict(run.config)))
-                for one in run.findings:
-                    place = locate_file(one.path, root, one.line)
-                    findings[_warn(place, one.message)] = None
+                findings |= dict.fromkeys(locate_problem(one, root) for one in run.findings)
         if runs:
             files = dict.fromkeys(file for unit in units for file in unit.files)
             description = replace(

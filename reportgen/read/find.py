@@ -148,7 +148,7 @@ def _name_source(path: Path) -> str:
     """Return the name of a source that is one file, without its suffixes."""
     if ending := get_archive_ending(path.name):
         return path.name.removesuffix(ending)
-    name, kind, _ = split_weak_ending(path)
+    name, kind = split_weak_ending(path)
     return name if kind or name.startswith(_EVENTS) else PurePosixPath(name).stem
 
 

@@ -45,8 +45,8 @@ from reportgen.read.runs.checkpoints import map_checkpoints, name_checkpoints, w
 from reportgen.read.runs.file_names import is_confirmed_by_name, report_file_names
 from reportgen.read.runs.finished import read_finished_runs
 from reportgen.read.runs.imported import ImportedUnit, complete_settings, name_imported_runs, survey_runs
-from reportgen.read.runs.problems import diagnose_unreadable, report_imports
-from reportgen.read.runs.stored import UnitWriter, get_temporary_cache, load_unit, store_unit
+from reportgen.read.runs.problems import report_imports
+from reportgen.read.runs.stored import UnitWriter, get_temporary_cache, load_unit, locate_errors, store_unit
 from reportgen.read.tables.check import list_endings, report_unread, report_unused_settings
 from reportgen.read.tables.converted import convert_tables, split_samples
 from reportgen.read.tables.grid import read_grids
@@ -263,15 +263,13 @@ def _find_readable_units(request: SourceRequest) -> FoundUnits:
     chosen, form = request.chosen, request.settings.format
     paths = [path for path in chosen.paths if not path.is_symlink() or path.exists()]
     readable = [path for path in paths if path not in chosen.unreadable]
-    try:
+    with locate_errors(request.location.path, request.location.root):
         # A unit without one of its files is another unit, so all files are tried first.
         with suppress(OSError):
             found = find_units(paths, form, named=chosen.named)
             if found.units or readable == paths:
                 return found
         return find_units(readable, form, named=chosen.named)
-    except (OSError, UnreadableError) as error:
-        raise ReportError(diagnose_unreadable(error, request.location.path, request.location.root)) from None
 
 
 def _read_all(
@@ -282,15 +280,17 @@ def _read_all(
     files = (file for unit in found.units if reader and reader.partly for file in unit.files)
     lost = dict.fromkeys(file for file in files if not os.access(file, os.R_OK) and file.exists())
     problems = Diagnostics()
-    read, unreadable = [], []
+    read: list[ImportedUnit] = []
+    unreadable: list[Diagnostic] = []
     for unit in found.units:
         readable = tuple(file for file in unit.files if file not in lost)
+        part = replace(unit, files=readable, texts=request.texts, selected=metrics)
         with problems.collecting():
             try:
-                part = replace(unit, files=readable, texts=request.texts, selected=metrics)
-                read.append(_read_unit(replace(part, lines=request.settings.list_lines()), request))
-            except (OSError, UnreadableError) as error:
-                unreadable.append(diagnose_unreadable(error, unit.path, root))
+                with locate_errors(unit.path, root):
+                    read.append(_read_unit(replace(part, lines=request.settings.list_lines()), request))
+            except UnreadableError as error:
+                unreadable += error.problems
     problems.add(() if read else unreadable)
     problems.raise_errors()
     # The reader itself reports a file that describes a run.

@@ -26,6 +26,7 @@ from reportgen.formats.messages import list_names
 from reportgen.formats.registry import is_data_name
 from reportgen.formats.runs import UnreadableError
 from reportgen.read.find import MOST_FILES, SETTINGS, locate_file
+from reportgen.read.runs.stored import locate_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -81,8 +82,7 @@ def unpack_source(
         if members is None or not is_whole:
             members = _Unpacking(archives, location, patterns).write(cache, key)
     except UnreadableError as error:
-        place = locate_file(error.path, location.root)
-        raise ReportError(Diagnostic(place, error.message, error.next_step, Stage.DATA)) from None
+        raise ReportError(locate_problem(error.problem, location.root)) from None
     except OSError as error:
         message = f"the archive cannot be unpacked: {error.strerror or error}"
         advice = "Unpack it beforehand, into a folder of the data folder"

@@ -35,11 +35,13 @@ from reportgen.formats.json_files import (
     read_json,
     read_json_items,
 )
-from reportgen.formats.runs import Evaluation, Finding, Unit, UnreadableError
+from reportgen.formats.runs import Evaluation, Unit, UnreadableError, warn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
+
+    from reportgen.core.errors import Diagnostic
 
 
 # Names of fields, of which the first in a record counts.
@@ -106,7 +108,7 @@ def read(unit: Unit) -> Iterator[Evaluation]:
     An answer has a single score, so there is nothing to select.
     """
     for path in unit.files:
-        findings: list[Finding] = []
+        findings: list[Diagnostic] = []
         records, first = _Records(unit.texts), dict[str, Any]()
         for index, record in enumerate(_read_records(path, findings)):
             records.add(record, index)
@@ -169,7 +171,7 @@ def _get_tested(value: Mapping[str, Any]) -> dict[str, list[Any]]:
     return tested if "task_id" in as_mapping(first) else {}
 
 
-def _read_records(path: Path, findings: list[Finding]) -> Iterator[dict[str, Any]]:
+def _read_records(path: Path, findings: list[Diagnostic]) -> Iterator[dict[str, Any]]:
     """Yield the records of a file; add what is irregular."""
     if path.suffix in _LINES:
         lines = JsonLines(path)
@@ -183,7 +185,7 @@ def _read_records(path: Path, findings: list[Finding]) -> Iterator[dict[str, Any
             if isinstance(item, dict):
                 yield item
         if lost:
-            findings.append(Finding(path, f"{format_count(lost, 'entry', 'entries')} left out: no object"))
+            findings.append(warn(path, f"{format_count(lost, 'entry', 'entries')} left out: no object"))
         return
     value, strange = read_json(path)
     findings += strange
@@ -210,7 +212,7 @@ def _read_tests(tested: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _read_resolved(
-    path: Path, document: Mapping[str, Any], findings: list[Finding]
+    path: Path, document: Mapping[str, Any], findings: list[Diagnostic]
 ) -> Iterator[dict[str, Any]]:
     ends: dict[str, float | None] = {}
     for key, score in _ENDS.items():
@@ -218,7 +220,7 @@ def _read_resolved(
             ends.setdefault(name, score)
     if missing := sum(score is None for score in ends.values()):
         count = format_count(missing, "instance was", "instances were")
-        findings.append(Finding(path, f"{count} not submitted: without a score"))
+        findings.append(warn(path, f"{count} not submitted: without a score"))
     for name, score in ends.items():
         yield {"problem_id": name, "benchmark": "SWE-bench", "scores": [score]}
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct, field
 
+from reportgen.core.errors import Diagnostic
 from reportgen.core.words import format_count
 from reportgen.formats.evaluations import scores
 from reportgen.formats.evaluations.rows import AnswerRows
@@ -29,7 +30,7 @@ from reportgen.formats.json_files import (
     read_json_object,
 )
 from reportgen.formats.run_data import parse_number
-from reportgen.formats.runs import Evaluation, Finding, Unit, UnreadableError
+from reportgen.formats.runs import Evaluation, Unit, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -77,7 +78,7 @@ def read(unit: Unit) -> Iterator[Evaluation]:
         message = f"there is no {_SPEC}, which names model and benchmark"
         raise UnreadableError(unit.path, message, "Copy the whole folder of the run")
     spec, findings = read_json_object(parts[_SPEC])
-    stats, irregular = _RunStats(), list[Finding]()
+    stats, irregular = _RunStats(), list[Diagnostic]()
     for name, add in ((_STATS, stats.add_stat), (_INSTANCES, stats.add_instance)):
         if name in parts:
             for entry in read_json_items(parts[name], irregular):

@@ -37,11 +37,13 @@ from reportgen.formats.json_files import (
     shorten_cell,
 )
 from reportgen.formats.run_data import parse_number
-from reportgen.formats.runs import Evaluation, Finding, ScoredAnswer, Total, Unit, UnreadableError
+from reportgen.formats.runs import Evaluation, ScoredAnswer, Total, Unit, UnreadableError, warn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
+
+    from reportgen.core.errors import Diagnostic
 
 
 _ARCHIVES: Final = ("PK\x03\x04", "PK\x05\x06", "version https://git-lfs")
@@ -110,7 +112,7 @@ def read(unit: Unit) -> Iterator[Evaluation]:
         raise damaged[0]
     yield from scores.add_to_first(
         (log.build_evaluation(ranks[task]) for task, log in best.items()),
-        [Finding(error.path, f"{error.message}: left out") for error in damaged],
+        [warn(one.location.file, f"{one.message}: left out") for one in (error.problem for error in damaged)],
     )
 
 
@@ -125,7 +127,7 @@ class _Log(Struct, frozen=True):
     header: Mapping[str, Any]
     samples: Sequence[Any]
     reductions: Sequence[Any]
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Diagnostic, ...] = ()
     texts: bool = False  # whether answers have texts
 
     def check(self) -> None:
@@ -340,7 +342,7 @@ def _read_archive(path: Path, *, texts: bool) -> _Log:
         else:
             samples = [_strip_sample(_read_member(archive, name), texts=texts) for name in wholes]
         read = format_count(archive.torn, "whole member is", "whole members are")
-        torn = Finding(path, f"the archive is torn or damaged, and its list of members lost: {read} read")
+        torn = warn(path, f"the archive is torn or damaged, and its list of members lost: {read} read")
         reduced = as_list(_read_member(archive, reductions)) if reductions in archive.names else []
         return _Log(path, header, samples, reduced, (torn,) if archive.torn else (), texts)
 

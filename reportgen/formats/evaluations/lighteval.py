@@ -26,7 +26,7 @@ from reportgen.formats.evaluations import scores
 from reportgen.formats.evaluations.rows import AnswerRows
 from reportgen.formats.evaluations.scores import SUBTASKS, get_inner, get_mapping, make_findings, parse_count
 from reportgen.formats.json_files import as_list, as_mapping, as_word, read_head_text, read_json_object
-from reportgen.formats.runs import Evaluation, Finding, ScoredAnswer, Unit, UnreadableError
+from reportgen.formats.runs import Evaluation, ScoredAnswer, Unit, UnreadableError, warn
 from reportgen.formats.sql import get_engine
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def read(unit: Unit) -> Iterator[Evaluation]:
     if strangers := [other.name for task, other in details.items() if task not in results]:
         count = format_count(len(strangers), "details file is", "details files are")
         message = f"{count} of no task in the results: {scores.list_shortened(strangers)}"
-        findings = (*findings, Finding(path, message))
+        findings = (*findings, warn(path, message))
     tasks = [_Task(path, document, key) for key in results]
     single = [task for task in tasks if not task.is_mean]
     means = [task for task in tasks if task.is_mean and len(single) > 1]

@@ -34,11 +34,13 @@ from reportgen.formats.json_files import (
     shorten_cell,
 )
 from reportgen.formats.run_data import parse_number
-from reportgen.formats.runs import Evaluation, Finding, ScoredAnswer, Total, Unit, UnreadableError
+from reportgen.formats.runs import Evaluation, ScoredAnswer, Total, Unit, UnreadableError, warn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
+
+    from reportgen.core.errors import Diagnostic
 
 
 # In the order of GeneralConfigTracker._get_model_name: adapters precede the model that they change.
@@ -94,7 +96,7 @@ def read(unit: Unit) -> Iterator[Evaluation]:
         _check_scores(path, document)
     else:
         message = "there is no results file of this date: the model is named after the folder"
-        document, findings = {}, (Finding(unit.path, message),)
+        document, findings = {}, (warn(unit.path, message),)
     results, groups = (get_mapping(document, part) for part in ("results", "groups"))
     samples: dict[str, Path] = {}
     for file in (file for file in unit.files if file.suffix == ".jsonl"):
@@ -104,7 +106,7 @@ def read(unit: Unit) -> Iterator[Evaluation]:
         task = max(fitting, key=len) if fitting else stem.removeprefix("samples_")
         if task in samples:
             message = f"{shorten_cell(task)} has answers in several files: those in"
-            findings = (*findings, Finding(samples[task], f"{message} {shorten_cell(file.name)} are read"))
+            findings = (*findings, warn(samples[task], f"{message} {shorten_cell(file.name)} are read"))
         samples[task] = file
     tasks = (
         _Task(path, document, date, name, samples.get(name), unit.texts)
@@ -247,7 +249,7 @@ def _build_evaluation(task: _Task) -> Evaluation | None:
     if not (totals or samples or messages or left_out):
         return None
     answers, irregular = read_samples(samples, task.entry, texts=task.texts) if samples else ((), ())
-    findings = [*make_findings(task.path, left_out, task.name, settled_by="metrics")]
+    findings = [*make_findings(task.path, left_out, task.name, confirmed_by="metrics")]
     findings += make_findings(task.path, messages, task.name)
     protocol, generation = task.protocol, task.generation
     subtasks = None if samples else _list_subtasks(task.tree, task.name)
@@ -304,7 +306,7 @@ def _find_aggregates(task: _Task, answers: Sequence[ScoredAnswer]) -> dict[str, 
 
 def _check_results(
     task: _Task, totals: Sequence[Total], answers: Sequence[ScoredAnswer]
-) -> Iterator[Finding]:
+) -> Iterator[Diagnostic]:
     """Yield impossible or inconsistent results."""
     counts = get_mapping(task.tree, "n-samples", task.name)
     limited_to, all_ = (parse_count(counts.get(key)) for key in ("effective", "original"))

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from reportgen.formats.runs import Finding, ScoredAnswer
+    from reportgen.core.errors import Diagnostic
+    from reportgen.formats.runs import ScoredAnswer
 
 
 _NO_METRIC: Final = frozenset(
@@ -41,7 +42,7 @@ _NO_ANSWER: Final = "[invalid]"
 
 def read_samples(
     path: Path, results: Iterable[str], *, texts: bool = False
-) -> tuple[tuple[ScoredAnswer, ...], tuple[Finding, ...]]:
+) -> tuple[tuple[ScoredAnswer, ...], tuple[Diagnostic, ...]]:
     """Return all answers of a file by metric and filter, and the irregularities.
 
     ``results`` are the keys of the task's results, such as ``acc,none``; ``texts`` says whether answers have

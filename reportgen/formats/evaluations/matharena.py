@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from reportgen.formats.runs import Finding
+    from reportgen.core.errors import Diagnostic
 
 
 _PROBLEM: Final = re.compile(r'\s*\{\s*"idx"\s*:\s*\d+\s*,\s*"problem"\s*:')
@@ -54,7 +54,7 @@ def read(unit: Unit) -> Iterator[Evaluation]:
     if _FOLDER not in unit.path.absolute().parts[:-1]:
         message = f"the folder is not below {_FOLDER}, whose folders name competition and model"
         raise UnreadableError(unit.path, message, f"Copy {_FOLDER} with its folders")
-    findings: list[Finding] = []
+    findings: list[Diagnostic] = []
     rows = AnswerRows()
     refused: list[UnreadableError] = []
     for file in unit.files:

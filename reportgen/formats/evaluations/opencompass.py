@@ -62,7 +62,7 @@ def read(unit: Unit) -> Iterator[Evaluation]:
         # Answers are right or wrong, and accuracies are in percent.
         totals = tuple(replace(one, value=one.value / _PERCENT) for one in totals if one.metric == "accuracy")
         messages += scores.check_totals(answers, {"": totals[0]} if totals else {})
-    findings = (*findings, *scores.make_findings(path, left_out, settled_by="metrics"))
+    findings = (*findings, *scores.make_findings(path, left_out, confirmed_by="metrics"))
     yield Evaluation(
         path,
         path.parent.name,

@@ -22,12 +22,13 @@ from reportgen.core.words import format_count, join_names
 from reportgen.core.words import format_number as written
 from reportgen.formats.json_files import as_mapping, as_word, shorten_cell
 from reportgen.formats.run_data import parse_number
-from reportgen.formats.runs import Finding, Total
+from reportgen.formats.runs import Total, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from reportgen.core.errors import Diagnostic
     from reportgen.formats.runs import Evaluation, ScoredAnswer
 
 
@@ -209,14 +210,14 @@ def strip_date(path: Path) -> str:
 
 
 def make_findings(
-    path: Path, messages: Iterable[str], task: str = "", settled_by: str = ""
-) -> Iterator[Finding]:
-    """Yield messages as findings in a file, prefixed by their task; see ``Finding`` for ``settled_by``."""
+    path: Path, messages: Iterable[str], task: str = "", confirmed_by: str = ""
+) -> Iterator[Diagnostic]:
+    """Yield messages as findings in a file, prefixed by their task; see ``warn`` for ``confirmed_by``."""
     for message in messages:
-        yield Finding(path, f"{shorten_cell(task)}: {message}" if task else message, None, settled_by)
+        yield warn(path, f"{shorten_cell(task)}: {message}" if task else message, None, confirmed_by)
 
 
-def add_to_first(evaluations: Iterable[Evaluation], findings: Iterable[Finding]) -> Iterator[Evaluation]:
+def add_to_first(evaluations: Iterable[Evaluation], findings: Iterable[Diagnostic]) -> Iterator[Evaluation]:
     """Yield evaluations, adding ``findings`` to the first."""
     for evaluation in evaluations:
         added = (*findings, *evaluation.findings)

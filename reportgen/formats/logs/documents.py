@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from reportgen.formats.runs import Finding, Setting
+    from reportgen.core.errors import Diagnostic
+    from reportgen.formats.runs import Setting
 
 
 Value: TypeAlias = tuple[str, float, object, float]
@@ -74,7 +75,7 @@ class DocumentReader(Struct, frozen=True):
         """Yield the run of a file or folder."""
         builder = MetricsBuilder(unit.files[0], unit.selected, timed=True)
         config: dict[str, Setting] = {}
-        findings: list[Finding] = []
+        findings: list[Diagnostic] = []
         seen: set[str] = set()
         for file in unit.files:
             if RUN_SETTINGS.fullmatch(file.name) and file != unit.files[0]:

@@ -33,8 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from reportgen.core.errors import Diagnostic
     from reportgen.formats.run_data import Row
-    from reportgen.formats.runs import Finding, Setting
+    from reportgen.formats.runs import Setting
 
 
 # Headers of Ray name every setting, and its first row holds them.
@@ -96,7 +97,7 @@ class RowLogs(Struct, frozen=True, kw_only=True):
         builder = MetricsBuilder(path, unit.selected, timed=True)
         config: dict[str, Setting] = {}
         first: Mapping[str, Any] = {}
-        findings: list[Finding] = []
+        findings: list[Diagnostic] = []
         step_name = ""
         for file in unit.files:
             if self.settings.fullmatch(file.name):
@@ -163,7 +164,7 @@ class RowLogs(Struct, frozen=True, kw_only=True):
 
     def _read_lines(
         self, file: Path, step_name: str, time_name: str, builder: MetricsBuilder
-    ) -> tuple[dict[str, Any], list[Finding]]:
+    ) -> tuple[dict[str, Any], list[Diagnostic]]:
         """Add the values of JSON Lines; return the first row, and the irregularities."""
         lines, first = JsonLines(file), dict[str, Any]()
         rows: list[Row] = []

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from reportgen.formats.runs import Finding, Setting
+    from reportgen.core.errors import Diagnostic
+    from reportgen.formats.runs import Setting
 
 
 _MONITOR: Final = "monitor.csv"
@@ -58,7 +59,7 @@ def read(unit: Unit) -> Iterator[LoggedRun]:
     """Yield the run of a folder, with the episodes of all its environments."""
     builder = MetricsBuilder(unit.files[0], unit.selected, timed=True)
     config: dict[str, Setting] = {}
-    findings: list[Finding] = []
+    findings: list[Diagnostic] = []
     episodes: list[tuple[float, dict[str, str]]] = []
     for file in unit.files:
         if RUN_SETTINGS.fullmatch(file.name):
@@ -83,7 +84,7 @@ def read(unit: Unit) -> Iterator[LoggedRun]:
     yield LoggedRun(unit.path, "", "", "", config, builder.build(), "timesteps", tuple(findings))
 
 
-def _read_monitor(path: Path) -> tuple[str, list[tuple[float, dict[str, str]]], list[Finding]]:
+def _read_monitor(path: Path) -> tuple[str, list[tuple[float, dict[str, str]]], list[Diagnostic]]:
     """Return the environment, the episodes with their times in milliseconds since 1970, and findings."""
     decoding, strange = Decoder(path), Count()
     lines = decoding.read_lines()

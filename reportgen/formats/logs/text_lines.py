@@ -16,12 +16,14 @@ from reportgen.formats.decode import LOG_ENDINGS, TORN_LINE, Count, Decoder, che
 from reportgen.formats.files import get_ending
 from reportgen.formats.layout import ROLE_NAMES
 from reportgen.formats.run_data import MetricsBuilder, number_or_nan
-from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
+from reportgen.formats.runs import LoggedRun, Unit, UnreadableError, warn
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+    from reportgen.core.errors import Diagnostic
 
 
 _LONGEST: Final = 120  # of a line in a message
@@ -155,10 +157,10 @@ def read(unit: Unit) -> Iterator[LoggedRun]:
     )
 
 
-def _list_findings(path: Path, strange: Count, back: Count, torn: int) -> Iterator[Finding]:
+def _list_findings(path: Path, strange: Count, back: Count, torn: int) -> Iterator[Diagnostic]:
     one, many = "line fits the pattern but for a number", "lines fit the pattern but for a number"
     yield from strange.describe(path, one, many, ": left out")
     rest = ": the run was resumed, or another one began in the same file"
     yield from back.describe(path, "step is", "steps are", f" smaller than the one before{rest}")
     if torn:
-        yield Finding(path, TORN_LINE, torn)
+        yield warn(path, TORN_LINE, torn)

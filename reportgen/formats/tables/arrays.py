@@ -57,7 +57,8 @@ def write_arrays(content: Content) -> tuple[str, tuple[str, ...]]:
                 except ValueError as error:
                     left_out[name.removesuffix(".npy")] = str(error)
     except UnreadableError as error:
-        raise content.make_error(f"it is no .npz archive: {error.message}", error.next_step) from None
+        fault = error.problem
+        raise content.make_error(f"it is no .npz archive: {fault.message}", fault.next_step) from None
     lengths = Counter(len(array) for array in arrays.values() if array.ndim)
     rows = lengths.most_common(1)[0][0] if lengths else 1
     columns: dict[str, np.ndarray[Any, Any]] = {}

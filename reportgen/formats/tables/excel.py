@@ -107,7 +107,8 @@ def _check_members(content: Content) -> bool:
                     name.startswith("xl/worksheets/") and bool(_FORMULA.search(data))
                 )
     except UnreadableError as error:
-        raise content.make_error(f"it is no Excel file: {error.message}", error.next_step) from None
+        fault = error.problem
+        raise content.make_error(f"it is no Excel file: {fault.message}", fault.next_step) from None
     return has_formulas
 
 

@@ -57,7 +57,7 @@ def write_query(content: Content, query: str) -> str:
         if content.path.suffix.lower() not in SUFFIXES:
             message = "query: is of a SQLite database, and this is none"
             raise content.make_error(message, "Leave query: out, or name the database with files:") from None
-        raise content.make_error(error.message, error.next_step) from None
+        raise content.make_error(error.problem.message, error.problem.next_step) from None
 
 
 def _run_query(content: Content, store: SqliteStore, query: str) -> str:

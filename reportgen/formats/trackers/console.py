@@ -39,11 +39,13 @@ from reportgen.formats.decode import (
 from reportgen.formats.files import get_compression, get_ending
 from reportgen.formats.json_files import as_mapping
 from reportgen.formats.run_data import MetricsBuilder, flatten, parse_number_text
-from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
+from reportgen.formats.runs import LoggedRun, Unit, UnreadableError, warn
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
+
+    from reportgen.core.errors import Diagnostic
 
 
 _DICT_SIGN: Final = rb"'(?:epoch|global_step/max_steps|iteration)': "
@@ -323,7 +325,7 @@ class _Values(Struct):
         for name in values.wrong:
             self.builder.count_dropped(name)
 
-    def list_findings(self, path: Path) -> Iterator[Finding]:
+    def list_findings(self, path: Path) -> Iterator[Diagnostic]:
         yield from self.builder.list_findings()
         yield from self.commas.describe(path, "value", "values", " with a decimal comma: read as decimals")
         rest = " before a value, as in text copied from a terminal: what follows is not read"
@@ -332,7 +334,7 @@ class _Values(Struct):
         if back := self.back.number:
             times = format_count(back, "time")
             message = f"the steps go back {times}: the run was resumed, or another one began in the same file"
-            yield Finding(path, message, self.back.line)
+            yield warn(path, message, self.back.line)
         rest = " the epoch of the line before: the Trainer rounds epochs and prints no steps"
         rest += "; its trainer_state.json has both"
         yield from self.again.describe(path, "line has", "lines have", rest)
@@ -391,7 +393,7 @@ class _Log:
             self.by_bar.add_line(self._bar, 0)
         self._bar = None
 
-    def list_findings(self) -> Iterator[Finding]:
+    def list_findings(self) -> Iterator[Diagnostic]:
         if self.by_step.lines and self.by_epoch.lines:
             rest = " with an epoch and no step, among others with a step: left out"
             yield from Count(self.by_epoch.lines).describe(self._path, "line", "lines", rest)
@@ -399,5 +401,5 @@ class _Log:
             rest = " of the Trainer's, as where a progress bar was written between: left out"
             yield from self._pieces.describe(self._path, "piece of a line", "pieces of lines", rest)
         if self._torn:
-            yield Finding(self._path, TORN_LINE, self._torn)
+            yield warn(self._path, TORN_LINE, self._torn)
         yield from self._decoding.list_findings()

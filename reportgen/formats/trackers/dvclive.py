@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Final
 from reportgen.formats.decode import Count, Decoder, check_filled, is_unfilled, report_left_out
 from reportgen.formats.json_files import iterate_cells, parse_beginning, parse_object, read_head_text
 from reportgen.formats.run_data import MetricsBuilder, number_or_nan, parse_number, read_settings
-from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
+from reportgen.formats.runs import LoggedRun, Unit, UnreadableError, warn
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
+    from reportgen.core.errors import Diagnostic
     from reportgen.formats.runs import Setting
 
 
@@ -77,7 +78,7 @@ def read(unit: Unit) -> Iterator[LoggedRun]:
     """Yield the run of a folder."""
     builder = MetricsBuilder(unit.path, unit.selected, timed=True)
     config: dict[str, Setting] = {}
-    findings: list[Finding] = []
+    findings: list[Diagnostic] = []
     logged: set[str] = set()
     refused: list[UnreadableError] = []
     # A metric's name is the path of its table, relative to the folder of tables.
@@ -108,7 +109,7 @@ def read(unit: Unit) -> Iterator[LoggedRun]:
     yield LoggedRun(unit.path, "", "", "", config, builder.build(), _STEP, tuple(findings))
 
 
-def _read_table(file: Path, name: str, builder: MetricsBuilder) -> Iterator[Finding]:
+def _read_table(file: Path, name: str, builder: MetricsBuilder) -> Iterator[Diagnostic]:
     columns, decoding, strange = _read_header(file), Decoder(file), Count()
     lines = decoding.read_lines()
     next(lines, None)  # a Git LFS pointer raises its own error
@@ -126,12 +127,12 @@ def _read_table(file: Path, name: str, builder: MetricsBuilder) -> Iterator[Find
     yield from decoding.list_findings()
 
 
-def _read_last_values(file: Path, logged: Collection[str], builder: MetricsBuilder) -> Iterator[Finding]:
+def _read_last_values(file: Path, logged: Collection[str], builder: MetricsBuilder) -> Iterator[Diagnostic]:
     decoding = Decoder(file)
     item = parse_object(decoding.read_whole())
     yield from decoding.list_findings()
     if item is None:
-        yield Finding(file, "the last values are torn or no JSON: left out")
+        yield warn(file, "the last values are torn or no JSON: left out")
         return
     step = number_or_nan(item.pop(_STEP, None))
     cells = ((name, parse_number(cell)) for name, cell in iterate_cells(item) if name not in logged)
@@ -139,4 +140,4 @@ def _read_last_values(file: Path, logged: Collection[str], builder: MetricsBuild
     for name, value in only:
         builder.add(name, step, value)
     if any(builder.is_selected(name) for name, _ in only):
-        yield Finding(file, "metrics without a table of their own have their last value only")
+        yield warn(file, "metrics without a table of their own have their last value only")

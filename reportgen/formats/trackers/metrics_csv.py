@@ -22,7 +22,7 @@ from reportgen.formats.cells import convert_unix_time, is_other_number, parse_re
 from reportgen.formats.decode import Count, Decoder, check_filled, find_unfilled, is_unfilled
 from reportgen.formats.json_files import read_head_text
 from reportgen.formats.run_data import MetricsBuilder, parse_number_text, quote_metric, read_settings
-from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
+from reportgen.formats.runs import LoggedRun, Unit, UnreadableError, warn
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from reportgen.core.errors import Diagnostic
     from reportgen.core.model import FloatArray
     from reportgen.formats.runs import Setting
 
@@ -128,7 +129,7 @@ def read_rows(
     step_names: Sequence[str] = (_STEP, _EPOCH),
     is_metric: Callable[[str], bool] = bool,
     time_name: str = "",
-) -> tuple[str, list[Finding]]:
+) -> tuple[str, list[Diagnostic]]:
     """Add the values of a table to ``builder``; return the name of the step and the irregularities.
 
     The step is the first of ``step_names`` that the header has; raise ``UnreadableError`` if it has none.
@@ -166,7 +167,7 @@ def read_rows(
         *Count(without).describe(path, "row", "rows", " without a step"),
         *decoding.list_findings(),
     ]
-    return step_name, described or [Finding(path, _NO_ROWS)][: not count]
+    return step_name, described or [warn(path, _NO_ROWS)][: not count]
 
 
 def _parse_columns(
@@ -193,10 +194,10 @@ def _find_step(path: Path, header: Sequence[str], step_names: Sequence[str]) -> 
     raise UnreadableError(path, f"its first line names {names}", "Check which program wrote this file", 1)
 
 
-def _describe_other(path: Path, name: str, cell: str) -> Finding:
+def _describe_other(path: Path, name: str, cell: str) -> Diagnostic:
     """Return the finding of a column without a number that is read."""
     line = next((number for number, text in Decoder(path).read_lines() if cell in text), None)
-    return Finding(
+    return warn(
         path, f'"{shorten(cell, 60)}" in column {quote_metric(name)} is not a plain number; {_LEFT_OUT}', line
     )
 

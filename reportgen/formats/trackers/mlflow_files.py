@@ -27,11 +27,12 @@ from msgspec import Struct
 from reportgen.core.words import format_count, join_names
 from reportgen.formats.decode import Count, Decoder, is_pointer, read_head, read_lines, report_left_out
 from reportgen.formats.run_data import MOST_POINTS, parse_number_text, parse_yaml
-from reportgen.formats.runs import Finding, LoggedRun, Points, Unit, UnreadableError
+from reportgen.formats.runs import LoggedRun, Points, Unit, UnreadableError, warn
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from reportgen.core.errors import Diagnostic
     from reportgen.core.model import FloatArray
     from reportgen.formats.runs import Setting
 
@@ -74,7 +75,7 @@ def build_config(
     return config | {name: parse_setting(text) for name, text in params.items()}
 
 
-def warn_without_steps(path: Path, metrics: Mapping[str, Points]) -> Iterator[Finding]:
+def warn_without_steps(path: Path, metrics: Mapping[str, Points]) -> Iterator[Diagnostic]:
     """Yield at most one finding: metrics with all values at step 0, MLflow's default."""
     names = [
         f'"{name}"'
@@ -84,19 +85,19 @@ def warn_without_steps(path: Path, metrics: Mapping[str, Points]) -> Iterator[Fi
     if names:
         values = f"all values of {join_names(names, most=_FEW)} stand at step 0"
         advice = '"x: time" in a block draws them one after the other'
-        yield Finding(path, f"{values}, as where log_metric is given no step: {advice}")
+        yield warn(path, f"{values}, as where log_metric is given no step: {advice}")
 
 
-def warn_unfinished(path: Path, status: str) -> Iterator[Finding]:
+def warn_unfinished(path: Path, status: str) -> Iterator[Diagnostic]:
     """Yield at most one finding: that the run failed, was killed or is still running."""
     if status in _RUNNING:
         message = "MLflow says that the run is still running, as also where it was killed"
-        yield Finding(path, f"{message}: values may be missing")
+        yield warn(path, f"{message}: values may be missing")
     elif how := _ENDED.get(status):
-        yield Finding(path, f"MLflow says that the run {how}: its values end there")
+        yield warn(path, f"MLflow says that the run {how}: its values end there")
 
 
-def report_deleted(path: Path, deleted: int, total: int) -> tuple[Finding, ...]:
+def report_deleted(path: Path, deleted: int, total: int) -> tuple[Diagnostic, ...]:
     """Return at most one finding: deleted runs; raise ``UnreadableError`` if there are no others."""
     if not total:
         raise UnreadableError(path, "the store has no run")
@@ -111,7 +112,7 @@ _META: Final = "meta.yaml"
 _LONGEST: Final = 1 << 20
 
 
-def _read_meta(path: Path, *ids: str) -> tuple[dict[str, str], list[Finding]]:
+def _read_meta(path: Path, *ids: str) -> tuple[dict[str, str], list[Diagnostic]]:
     """Return the entries of a ``meta.yaml`` as texts, since a name may be 007, and why any are missing.
 
     The file must have one of ``ids``, the keys of a run's or an experiment's id.
@@ -119,7 +120,7 @@ def _read_meta(path: Path, *ids: str) -> tuple[dict[str, str], list[Finding]]:
     what = "experiment (its name" if ids == ("experiment_id",) else "run (its end"
     unknown = f"what it says of the {what}, whether it was deleted) is unknown"
     if not path.exists():
-        return {}, [Finding(path, f"the file is missing: {unknown}")]
+        return {}, [warn(path, f"the file is missing: {unknown}")]
     decoding = Decoder(path)
     try:
         text = decoding.read_whole(_LONGEST)
@@ -135,7 +136,7 @@ def _read_meta(path: Path, *ids: str) -> tuple[dict[str, str], list[Finding]]:
             problem = f"the file has no {ids[0]}, as where it was cut off"
     elif not problem:
         problem = "the file is empty" if tree is None else "the file holds no keys with values"
-    findings = [Finding(path, f"{problem}: {unknown}", line)] if problem else []
+    findings = [warn(path, f"{problem}: {unknown}", line)] if problem else []
     return entries, [*findings, *decoding.list_findings()]
 
 
@@ -196,7 +197,7 @@ _LONGEST_LINE: Final = 64 << 10
 _OLD, _NEW, _WITH_DATASET = 2, 3, 5
 
 
-def read_metric(path: Path) -> tuple[Points | None, list[Finding]]:
+def read_metric(path: Path) -> tuple[Points | None, list[Diagnostic]]:
     """Return the whole values of a metric file in the order of writing, if any, and what was left out."""
     faulty, datasets, torn, count = Count(), dict[str, None](), False, 0
     tables: list[FloatArray] = [np.empty((0, 3))]
@@ -216,13 +217,13 @@ def read_metric(path: Path) -> tuple[Points | None, list[Finding]]:
     if torn:
         read = f"the {format_count(count, 'whole one')} before it {'is' if count == 1 else 'are'} read"
         message = f"the last line is torn, as when a run is killed or still writing: {read}"
-        findings.append(Finding(path, message))
+        findings.append(warn(path, message))
     if not count and not findings:
-        findings.append(Finding(path, "the file holds no value"))
+        findings.append(warn(path, "the file holds no value"))
     if len(datasets) > 1:
         names = join_names([f'"{name}"' for name in datasets], most=_FEW)
         message = f"values for {len(datasets)} datasets ({names}) stand under one name, as one curve"
-        findings.append(Finding(path, message))
+        findings.append(warn(path, message))
     tables = [np.concatenate(tables)]
     times, values, steps = tables.pop().T.copy()
     return Points(steps, values, times) if count else None, findings
@@ -283,7 +284,7 @@ class _Run(Struct, frozen=True):
     folder: Path
     files: Sequence[tuple[str, str, Path]]
     entries: Mapping[str, str]
-    findings: Sequence[Finding]
+    findings: Sequence[Diagnostic]
     experiment: Mapping[str, str]
 
     @property
@@ -340,11 +341,11 @@ def read(unit: Unit) -> Iterator[LoggedRun]:
 
 
 def _read_run(
-    run: _Run, names: Mapping[str, str], selected: Collection[str] | None, findings: Sequence[Finding]
+    run: _Run, names: Mapping[str, str], selected: Collection[str] | None, findings: Sequence[Diagnostic]
 ) -> tuple[LoggedRun, UnreadableError | None]:
     """Return a run with findings about the store, and an error if none of its metrics can be read."""
     texts: dict[str, dict[str, str]] = {"tags": {}, "params": {}}
-    of_files: list[Finding] = []
+    of_files: list[Diagnostic] = []
     for part, of_part in texts.items():
         for name, file in run.list_files(part):
             decoding = Decoder(file)
@@ -368,7 +369,7 @@ def _read_run(
     entries, folder, tags = run.entries, run.folder, texts["tags"]
     if more := of_files[_MOST_FINDINGS:]:
         message = f"{len(more):,} more files of the run are irregular in these ways"
-        of_files = [*of_files[:_MOST_FINDINGS], Finding(folder, message)]
+        of_files = [*of_files[:_MOST_FINDINGS], warn(folder, message)]
     endings = [*warn_unfinished(folder, entries.get("status", "")), *warn_without_steps(folder, metrics)]
     every = (*findings, *run.findings, *endings, *of_files)
     run_id = entries.get("run_id") or entries.get("run_uuid") or folder.name

@@ -20,7 +20,7 @@ from reportgen.formats.decode import TORN_LINE, Count, Decoder, check_filled, fi
 from reportgen.formats.files import get_ending
 from reportgen.formats.json_files import iterate_cells, parse_beginning, parse_object, read_head_text
 from reportgen.formats.run_data import MetricsBuilder, parse_number, parse_time
-from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
+from reportgen.formats.runs import LoggedRun, Unit, UnreadableError, warn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -109,7 +109,7 @@ def read(unit: Unit) -> Iterator[LoggedRun]:
     one, many = "line that is no JSON object", "lines that are no JSON objects"
     findings += strange.describe(path, one, many, ": left out")
     if torn:
-        findings.append(Finding(path, TORN_LINE, torn))
+        findings.append(warn(path, TORN_LINE, torn))
     findings += decoding.list_findings()
     step_name = "step" if step_name in _OF_ALL else step_name
     yield LoggedRun(path, "", "", "", {}, builder.build(), step_name, tuple(findings))

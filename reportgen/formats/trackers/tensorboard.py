@@ -30,13 +30,14 @@ from reportgen.formats.decode import Count, is_pointer, read_head, report_left_o
 from reportgen.formats.files import natural_key
 from reportgen.formats.protobuf import MalformedError
 from reportgen.formats.run_data import check_metric_count, check_value_count, read_settings
-from reportgen.formats.runs import Finding, LoggedRun, Points, Unit, UnreadableError
+from reportgen.formats.runs import LoggedRun, Points, Unit, UnreadableError, warn
 from reportgen.formats.tfrecord import HEADER, find_messages, is_record_header, read_blocks
 from reportgen.formats.trackers.tensorboard_events import EventReader, parse_event, read_hyperparameters
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from reportgen.core.errors import Diagnostic
     from reportgen.core.model import FloatArray
     from reportgen.formats.runs import Setting
     from reportgen.formats.trackers.tensorboard_events import Event, Scalar
@@ -159,7 +160,7 @@ def read(unit: Unit) -> Iterator[LoggedRun]:
         config |= settings
         findings += problems
     if not metrics and selected is None:
-        findings.append(Finding(unit.path, "no scalars are in its event files"))
+        findings.append(warn(unit.path, "no scalars are in its event files"))
     config |= run.config | hparams_run.config
     yield LoggedRun(unit.path, config=config, metrics=metrics, findings=tuple(findings))
 
@@ -178,7 +179,7 @@ class EventRun:
 
     def __init__(self, selected: Collection[str] | None = None) -> None:
         self.config: dict[str, Setting] = {}
-        self.findings: list[Finding] = []
+        self.findings: list[Diagnostic] = []
         self._path = Path()
         self._selected = selected
         self._reader = EventReader(self._number_metric, self._add_event)
@@ -292,7 +293,7 @@ class EventRun:
             )
             restart = f"the run was restarted at step {format_number(float(self._begins), decimals=0)}"
             message = f"{restart}: left out {values}, logged again or given up, as TensorBoard does"
-            self.findings.append(Finding(self._path, message))
+            self.findings.append(warn(self._path, message))
 
     def _report_overlap(self) -> None:
         """Report how far earlier files go beyond the step at which a metric continues in this one."""
@@ -313,7 +314,7 @@ class EventRun:
             how, rows = "several processes wrote at once", "the rows of all are kept, those of this file last"
         again = f"{format_count(len(steps), 'step')} of earlier files ({_describe_range(steps)})"
         message = f"{how}: this file goes back over {again}; {rows}"
-        self.findings.append(Finding(self._path, message))
+        self.findings.append(warn(self._path, message))
 
 
 def _describe_range(steps: FloatArray) -> str:

@@ -16,7 +16,7 @@ from reportgen.core.words import format_count
 from reportgen.formats.json_files import iterate_cells, parse_or_none
 from reportgen.formats.registry import get_title
 from reportgen.formats.run_data import MetricsBuilder, flatten, number_or_nan, parse_time
-from reportgen.formats.runs import Finding, LoggedRun
+from reportgen.formats.runs import LoggedRun, warn
 from reportgen.formats.sqlite import find_stores, open_store
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def read(unit: Unit) -> Iterator[LoggedRun]:
             if unreadable := rows["unreadable"]:
                 of_run = f"{unreadable:,} of {format_count(rows.total(), 'row')} of this run"
                 holds = "holds" if unreadable == 1 else "hold"
-                findings.append(Finding(unit.path, f"{of_run} {holds} no whole JSON: left out"))
+                findings.append(warn(unit.path, f"{of_run} {holds} no whole JSON: left out"))
             # A logged metric takes precedence over a system metric with the same name.
             metrics = machine.build() | logged.build()
             config: dict[str, Any] = {}

@@ -19,13 +19,14 @@ from msgspec import Struct
 from reportgen.formats.decode import Count, Decoder, report_left_out
 from reportgen.formats.json_files import JsonListItems, parse_object, parse_or_none, read_head_text
 from reportgen.formats.run_data import MetricsBuilder, flatten, number_or_nan, read_settings
-from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
+from reportgen.formats.runs import LoggedRun, Unit, UnreadableError, warn
 from reportgen.settings.text import CONFLICT, find_conflict_marks
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from reportgen.core.errors import Diagnostic
     from reportgen.formats.runs import Points, Setting
 
 
@@ -102,7 +103,7 @@ class _State(Struct, frozen=True):
     rows: int  # whole rows of its history
     rest: Mapping[str, Any]  # the state without its history; empty if the file is torn
     tear: str  # message if its JSON breaks off; empty if it is whole
-    findings: tuple[Finding, ...]
+    findings: tuple[Diagnostic, ...]
 
     @property
     def last_step(self) -> float:
@@ -124,7 +125,7 @@ class _State(Struct, frozen=True):
         return False
 
 
-def _choose_state(files: Sequence[Path], selected: Collection[str] | None) -> tuple[_State, list[Finding]]:
+def _choose_state(files: Sequence[Path], selected: Collection[str] | None) -> tuple[_State, list[Diagnostic]]:
     torn: list[_State] = []
     states: list[_State] = []
     refused: list[UnreadableError] = []
@@ -142,9 +143,9 @@ def _choose_state(files: Sequence[Path], selected: Collection[str] | None) -> tu
         best = max(states, key=lambda state: state.last_step)
         instead = f"{best.path.parent.name}/{best.path.name} is read instead"
         findings = [report_left_out(error, instead) for error in refused]
-        findings += [Finding(state.path, f"{state.tear}; {instead}") for state in torn]
+        findings += [warn(state.path, f"{state.tear}; {instead}") for state in torn]
         different = (state for state in states if state.is_different(best))
-        findings += [Finding(state.path, f"{_OTHER}; {instead}") for state in different]
+        findings += [warn(state.path, f"{_OTHER}; {instead}") for state in different]
         return best, [*findings, *best.findings]
     part = next((state for state in torn if state.rows), None)
     if part is None and refused:
@@ -155,7 +156,7 @@ def _choose_state(files: Sequence[Path], selected: Collection[str] | None) -> tu
         raise UnreadableError(torn[0].path, message, "Take the file of an earlier checkpoint")
     remainder = "1 whole row before is" if part.rows == 1 else f"{part.rows:,} whole rows before are"
     findings = [report_left_out(error) for error in refused]
-    return part, [*findings, Finding(part.path, f"{part.tear}; the {remainder} read"), *part.findings]
+    return part, [*findings, warn(part.path, f"{part.tear}; the {remainder} read"), *part.findings]
 
 
 def _read_state(path: Path, selected: Collection[str] | None) -> _State:
@@ -181,6 +182,6 @@ def _read_state(path: Path, selected: Collection[str] | None) -> _State:
         raise UnreadableError(path, "it has no list log_history", "Check that the Trainer wrote this file")
     tear = "" if rest is not None else _TORN if text.strip() else _EMPTY
     if rest and not items.count:
-        findings = [Finding(path, "its log_history is empty: the run logged nothing")]
+        findings = [warn(path, "its log_history is empty: the run logged nothing")]
     findings += decoding.list_findings()
     return _State(path, builder.build(), items.count, rest or {}, tear, tuple(findings))

@@ -26,12 +26,14 @@ from reportgen.formats import decode, protobuf
 from reportgen.formats.decode import LARGEST_PART, Count
 from reportgen.formats.json_files import parse_or_none
 from reportgen.formats.run_data import FEW_NAMES, flatten, quote_metric, read_settings
-from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
+from reportgen.formats.runs import LoggedRun, Unit, UnreadableError, warn
 from reportgen.formats.trackers.wandb_history import STEP, TIME, History
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
+
+    from reportgen.core.errors import Diagnostic
 
 
 HEADER: Final = b":W&B\xe1\xbe\x00"
@@ -99,7 +101,7 @@ class RecordLog:
         """Whether the end of the file is torn or damaged; valid after the last record."""
         return self._lost_from is not None or self._record is not None or 0 < self._read < len(HEADER)
 
-    def list_findings(self) -> Iterator[Finding]:
+    def list_findings(self) -> Iterator[Diagnostic]:
         """Yield findings about torn or damaged parts; complete after the last record."""
         if self._gaps:
             lost = format_count(sum(map(len, self._gaps)), "byte")
@@ -107,7 +109,7 @@ class RecordLog:
             if len(self._gaps) > 1:
                 where = f"in {format_count(len(self._gaps), 'place')}, the first {where}"
             message = f"the file is damaged {where}: {lost} there cannot be read; the records behind are read"
-            yield Finding(self._path, message)
+            yield warn(self._path, message)
         if self.torn:
             message = "the last record is torn: the run was killed while writing, or is still running"
             if self._lost_from is not None and not self._cut:
@@ -116,7 +118,7 @@ class RecordLog:
             before = "the one before it is read" if self.records else "no whole one stands before it"
             if self.records > 1:
                 before = f"the {self.records:,} whole ones before it are read"
-            yield Finding(self._path, f"{message}; {before}")
+            yield warn(self._path, f"{message}; {before}")
 
     def _read_block(self, block: bytes, at: int, base: int) -> list[bytes]:
         """Return the records that end in a block, from ``at``; after damage, from the next whole chunk on."""
@@ -208,7 +210,7 @@ class RunRecords:
         except (IndexError, protobuf.MalformedError):
             self._malformed += 1
 
-    def list_findings(self) -> Iterator[Finding]:
+    def list_findings(self) -> Iterator[Diagnostic]:
         """Yield irregularities and notes on the x axis."""
         yield from self.history.list_findings()
         # Sorted by name, so that runs of one script have the same messages.
@@ -221,7 +223,7 @@ class RunRecords:
             elif axis != TIME and self.history.is_empty(axis):
                 how = f"since {quote_metric(axis)} has no values"
             message = f"the run draws {drawn} over {quote_metric(axis)}: steps here are _step, {how}"
-            yield Finding(self._path, message)
+            yield warn(self._path, message)
         malformed = Count(self._malformed)
         yield from malformed.describe(self._path, "record is", "records are", " malformed and left out")
 
@@ -340,16 +342,16 @@ def read(unit: Unit) -> Iterator[LoggedRun]:
         findings += problems
     metrics = records.history.build()
     if records.exit_code:
-        findings.append(Finding(path, f"the run failed: it ended with exit code {records.exit_code}"))
+        findings.append(warn(path, f"the run failed: it ended with exit code {records.exit_code}"))
     rows = records.history.rows
     if rows and records.exit_code is None and not log.torn:
-        findings.append(Finding(path, "the log has no end: the run was killed, or is still running"))
+        findings.append(warn(path, "the log has no end: the run was killed, or is still running"))
     elif not rows and (log.records or not log.torn):  # otherwise already reported
         remainder = f"; {format_count(len(config), 'setting')} of it can be read" if config else ""
         how = "ended without logging anything"
         if records.exit_code is None:
             how = "was killed before it logged anything, or has just started"
-        findings.append(Finding(path, f"the run {how}{remainder}"))
+        findings.append(warn(path, f"the run {how}{remainder}"))
     if rows and not metrics and unit.selected is None:
         rest = " no numbers, but images, tables, texts or the like"
         findings += Count(rows).describe(path, "row holds", "rows hold", rest)

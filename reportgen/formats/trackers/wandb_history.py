@@ -24,12 +24,13 @@ from reportgen.formats.run_data import (
     describe_dropped,
     parse_number,
 )
-from reportgen.formats.runs import Finding, Points
+from reportgen.formats.runs import Points, warn
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from pathlib import Path
 
+    from reportgen.core.errors import Diagnostic
     from reportgen.core.model import FloatArray
 
 
@@ -174,18 +175,18 @@ class History:
         column = self._columns.get(name)
         return column is None or not column.values
 
-    def list_findings(self) -> Iterator[Finding]:
+    def list_findings(self) -> Iterator[Diagnostic]:
         """Yield the irregularities in the rows."""
         dropped = {column.name: column.dropped for column in self._list_metrics() if column.dropped}
         yield from describe_dropped(self._path, dropped)
         if stepless := int(np.isnan(self._build_steps()).sum()):
-            yield Finding(self._path, f"{format_count(stepless, 'row')} without a step")
+            yield warn(self._path, f"{format_count(stepless, 'row')} without a step")
         if self._strange:
             names = format_count(len(self._strange), "metric name")
-            yield Finding(self._path, f"bytes that are not UTF-8 in {names} are shown as U+FFFD")
+            yield warn(self._path, f"bytes that are not UTF-8 in {names} are shown as U+FFFD")
         if self._malformed:
             rows = format_count(self._malformed, "row of the history is", "rows of the history are")
-            yield Finding(self._path, f"{rows} malformed: what could be read is read")
+            yield warn(self._path, f"{rows} malformed: what could be read is read")
 
     def _build_steps(self) -> FloatArray:
         """Return the step of every row: its item ``_step`` if finite, otherwise the row's own field."""

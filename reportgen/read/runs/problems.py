@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from itertools import chain
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
@@ -15,7 +15,6 @@ from reportgen.core.words import format_count, join_names
 from reportgen.formats.files import split_ending
 from reportgen.formats.messages import limit_problems, list_names
 from reportgen.formats.registry import get_title
-from reportgen.formats.runs import UnreadableError
 from reportgen.read.find import locate_file
 from reportgen.read.runs.imported import list_scores
 from reportgen.read.runs.labels import SCHEMES, find_differences, is_experiment_setting
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from reportgen.read.find import ChosenFiles
     from reportgen.read.runs.imported import ImportedRuns
     from reportgen.read.runs.labels import Candidate
-    from reportgen.read.runs.stored import StoredFinding, StoredRun
+    from reportgen.read.runs.stored import StoredRun
 
 
 _MOST_MESSAGES: Final = 20
@@ -37,16 +36,6 @@ _FEW_FILES: Final = 3
 _LAST_NUMBER: Final = re.compile(r"\d+$")
 _NUMBERS: Final = re.compile(r"\d[\d,.]*")
 _TABLES: Final = frozenset(("csv", "tsv", "jsonl", "parquet"))
-
-
-def diagnose_unreadable(error: OSError | UnreadableError, path: Path, root: Path) -> Diagnostic:
-    """Return the diagnostic of a file of a run, or of the run's ``path``, that cannot be read."""
-    if isinstance(error, UnreadableError):
-        place = locate_file(error.path, root, error.line)
-        return Diagnostic(place, error.message, error.next_step, Stage.DATA)
-    message = f"the file cannot be read: {error.strerror or error}"
-    place = locate_file(Path(error.filename) if error.filename else path, root)
-    return Diagnostic(place, message, "Check that it exists and may be read", Stage.DATA)
 
 
 def find_method(runs: ImportedRuns) -> tuple[str, ...]:
@@ -113,35 +102,23 @@ def report_imports(runs: ImportedRuns, chosen: ChosenFiles) -> tuple[Diagnostic,
 
 def _report_findings(runs: ImportedRuns) -> Iterator[Diagnostic]:
     """Yield the readers' findings, those in many files once, and no more than a person reads."""
-    by_message: dict[str, list[StoredFinding]] = defaultdict(list)
-    stated = runs.settings.model_fields_set
+    by_message: dict[str, list[Diagnostic]] = defaultdict(list)
     for finding in chain.from_iterable(unit.stored.findings for unit in runs.units):
-        if finding.settled_by in stated:
-            continue
-        by_message[_NUMBERS.sub("#", finding.message)].append(finding)
-    problems = []
+        if finding.confirmed_by not in runs.settings.model_fields_set:
+            by_message[_NUMBERS.sub("#", finding.message)].append(finding)
+    problems: list[Diagnostic] = []
     for found in by_message.values():
-        paths = list(dict.fromkeys(one.path for one in found))
-        if len(paths) > _FEW_FILES:
+        files = list(dict.fromkeys(one.location.file for one in found))
+        if len(files) > _FEW_FILES:
             # At the first of them, with its numbers.
-            more = f"{len(paths) - 1:,} more: {join_names(paths[1:], most=2)}"
-            problems.append(_diagnose(found[0], f"{found[0].message}; likewise in {more}"))
+            more = f"{len(files) - 1:,} more: {join_names(files[1:], most=2)}"
+            problems.append(replace(found[0], message=f"{found[0].message}; likewise in {more}"))
         else:
-            few = limit_problems(_diagnose(one, one.message) for one in found)
-            problems += [replace(problem, next_step=_advise(found[0])) for problem in few]
+            problems += (replace(one, next_step=found[0].next_step) for one in limit_problems(found))
     yield from problems[:_MOST_MESSAGES]
     if rest := problems[_MOST_MESSAGES:]:
         count = format_count(len(rest), "more irregularity", "more irregularities")
         yield replace(rest[0], message=f"{count} such as this one: {rest[0].message}")
-
-
-def _diagnose(finding: StoredFinding, message: str) -> Diagnostic:
-    return Diagnostic(SourceLocation(finding.path, finding.line), message, _advise(finding), Stage.DATA)
-
-
-def _advise(finding: StoredFinding) -> str:
-    key = finding.settled_by
-    return f"To confirm it, name what is read with {key}: in source.yml" if key else ""
 
 
 def _report_names(runs: ImportedRuns) -> Iterator[Diagnostic]:

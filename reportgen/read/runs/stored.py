@@ -9,7 +9,7 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Mapping  # noqa: TC003 - the schema of stored units needs it at run time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -18,15 +18,16 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reportgen.core.cache import Cache
-from reportgen.core.errors import ReportError, diagnose_disk_error
+from reportgen.core.errors import Diagnostic, ReportError, diagnose_disk_error
 from reportgen.formats import sql
+from reportgen.formats.decode import explain_os_errors
 from reportgen.formats.evaluations.texts import TEXTS
-from reportgen.formats.runs import Evaluation, LoggedRun, Points, Setting, Total
+from reportgen.formats.runs import Evaluation, LoggedRun, Points, Setting, Total, UnreadableError
 from reportgen.formats.sql import get_engine
 from reportgen.read.find import locate_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     import duckdb
@@ -71,21 +72,30 @@ class StoredPart(Struct, frozen=True):
     metric: str = ""  # the metric of that run's answers
 
 
-class StoredFinding(Struct, frozen=True):
-    """An irregularity that was handled; see ``Finding``."""
-
-    path: str
-    message: str
-    line: int | None
-    settled_by: str = ""
-
-
 class StoredUnit(Struct, frozen=True):
     """A unit that was read: its runs and rows in the order of writing, and irregularities."""
 
     runs: tuple[StoredRun, ...]
     parts: tuple[StoredPart, ...]
-    findings: tuple[StoredFinding, ...]
+    findings: tuple[Diagnostic, ...]
+
+
+def locate_problem(problem: Diagnostic, root: Path) -> Diagnostic:
+    """Return the problem of a reader, which names whole paths, with its place relative to the project."""
+    return replace(problem, location=locate_file(problem.location.file, root, problem.location.line))
+
+
+@contextmanager
+def locate_errors(path: Path, root: Path) -> Iterator[None]:
+    """Turn an ``OSError`` into ``UnreadableError``, and make its place relative to the project."""
+    try:
+        with explain_os_errors(path):
+            yield
+    except UnreadableError as error:
+        found = locate_problem(error.problem, root)
+        raise UnreadableError(
+            found.location.file, found.message, found.next_step, found.location.line
+        ) from error
 
 
 def get_temporary_cache() -> Cache:
@@ -226,12 +236,9 @@ class UnitWriter:
 
     def write(self, runs: Iterable[LoggedRun | Evaluation]) -> StoredUnit:
         """Write everything that a reader yields."""
-        findings: list[StoredFinding] = []
+        findings: list[Diagnostic] = []
         for run in runs:
-            own = run.findings
-            findings += (
-                StoredFinding(self._get_path(one.path), one.message, one.line, one.settled_by) for one in own
-            )
+            findings += (locate_problem(finding, self._root) for finding in run.findings)
             if isinstance(run, LoggedRun):
                 self._runs.append(self._add_logged(run))
             else:
@@ -339,7 +346,7 @@ class UnitWriter:
         size = write_part(self._cache, self._key, name, columns, selected)
         self._parts.append(StoredPart(name, size, tuple(cells), types, run, metric))
 
-    def _get_path(self, path: Path | str) -> str:
+    def _get_path(self, path: Path) -> str:
         return locate_file(path, self._root).file
 
 

@@ -387,7 +387,7 @@ def _explain_database(content: Content) -> ReportError:
         with open_store(content.path) as store:
             tables = sorted(store.columns)
     except UnreadableError as error:
-        return content.make_error(error.message, error.next_step or _COPY)
+        return content.make_error(error.problem.message, error.problem.next_step or _COPY)
     if set(tables) >= _OPTUNA:
         advice = (
             "Export the trials of a study in Python, as in optuna.load_study(study_name=NAME, "

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Stage
 from reportgen.core.words import join_names
 from reportgen.formats import sql
 from reportgen.formats.decode import BOM, is_utf16
@@ -23,6 +23,7 @@ from reportgen.formats.files import PRINTED, WEAK_ENDINGS, get_archive_ending, s
 from reportgen.formats.json_files import iterate_cells
 from reportgen.formats.layout import Row
 from reportgen.formats.messages import list_names
+from reportgen.formats.runs import warn
 from reportgen.formats.sql import get_engine
 from reportgen.formats.tables import FORMATS
 from reportgen.formats.tables.arrays import write_arrays
@@ -117,16 +118,11 @@ def convert_tables(
             path = Path(cache.get_text_path(key, name))
             copy = cache.load(key, _Copy)
             if copy is None or not path.is_file() or path.stat().st_size != copy.size:
-                text, said, above = (
-                    (content.decode_text(content.read_all("UTF-16")), (), 0)
-                    if is_text
-                    else _write_text(content, form, target, settings)
-                )
+                text, said, above = _write_text(content, form, target, settings)
                 size = cache.put_text(key, name, clean_text(text) or "").size
                 copy = _Copy(target, size, said, above)
                 cache.store(key, copy)
-            place = SourceLocation(file.path)
-            warnings += [Diagnostic(place, one, "", Stage.DATA, Severity.WARNING) for one in copy.warnings]
+            warnings += (warn(file.path, message) for message in copy.warnings)
             stored = locate_file(path, location.root).file
             tables.append(replace(file, format=copy.format, compression="", copy=stored, above=copy.above))
     problems.raise_errors()
@@ -138,12 +134,16 @@ def _write_text(
 ) -> tuple[str, tuple[str, ...], int | None]:
     """Return a table as text, tab-separated or, to be mapped, as JSON, warnings, and the lines above it.
 
-    Records of YAML have a column for each key, in order of first appearance.
+    A text in UTF-16 stays as it is. Records of YAML have a column for each key, in order of first appearance.
     """
-    if form == "xlsx":
-        return write_sheet(content, settings.sheet), (), None
-    if form == SQLITE:
-        return write_query(content, settings.query or ""), (), None
+    if form == target:
+        return content.decode_text(content.read_all("UTF-16")), (), 0
+    if form in {"xlsx", SQLITE}:
+        is_sheet = form == "xlsx"
+        rows = (
+            write_sheet(content, settings.sheet) if is_sheet else write_query(content, settings.query or "")
+        )
+        return rows, (), None
     if form == "npz":
         return *write_arrays(content), None
     content.check()
@@ -167,8 +167,8 @@ def _write_text(
     names = tuple(dict.fromkeys(name for record in records for name in record if name))
     if not names:
         raise content.make_error("the file has no rows", "Remove it or write it again")
-    rows = ([record.get(name) for name in names] for record in records)
-    return write_separated(content, chain([names], rows)), (), None
+    cells = ([record.get(name) for name in names] for record in records)
+    return write_separated(content, chain([names], cells)), (), None
 
 
 def _list_records(content: Content, values: object) -> Sequence[Mapping[str, Any]]:

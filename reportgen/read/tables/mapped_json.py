@@ -18,6 +18,7 @@ from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity
 from reportgen.formats import sql
 from reportgen.formats.cells import is_number
 from reportgen.formats.messages import list_names
+from reportgen.formats.runs import warn
 from reportgen.formats.tables.json_path import (
     JsonPath,
     MissingPathError,
@@ -32,7 +33,6 @@ from reportgen.formats.tables.json_tables import as_text
 from reportgen.read.find import locate_file
 from reportgen.read.runs.labels import is_setting_number, is_setting_text
 from reportgen.read.runs.stored import (
-    StoredFinding,
     StoredPart,
     StoredRun,
     StoredUnit,
@@ -84,7 +84,7 @@ class _Mapping(Struct, frozen=True):
         if not runs:
             advice = "Mend rows: in source.yml, or leave the file out with files:"
             for one in (finding for unit in units for finding in unit.findings):
-                yield Diagnostic(SourceLocation(one.path, one.line), one.message, advice, Stage.DATA)
+                yield replace(one, next_step=advice, severity=Severity.ERROR)
             return
         # What rows have instead of a column that none of them has.
         known = next((f"A row has {run.name}" for run in runs if run.name), "")
@@ -145,11 +145,7 @@ def map_tables(
     parts = _name_series(settings)
     columns = Columns(**{part: part for part in get_mapped_columns(settings)})
     columns = columns.model_copy(update={"series": (*parts,)}) if parts else columns
-    warnings = tuple(
-        Diagnostic(SourceLocation(one.path, one.line), one.message, "", Stage.DATA, Severity.WARNING)
-        for unit in units
-        for one in unit.findings
-    )
+    warnings = tuple(warning for unit in units for warning in unit.findings)
     update = {"columns": columns, "fields": list_paths(settings)}
     if isinstance(series := settings.columns.series, str):
         found = [run for unit in units for run in unit.runs if run.evaluated]
@@ -256,14 +252,12 @@ class _TableWriter:
         findings = []
         for document in read_documents(content):
             if isinstance(document, Diagnostic):
-                findings.append(
-                    StoredFinding(document.location.file, document.message, document.location.line)
-                )
+                findings.append(document)
                 continue
             self._read_rows(document)
         self._write()
         if self._first is None:
-            findings.append(StoredFinding(content.name, f"{mapping.rows_name} finds no rows", None))
+            findings.append(warn(content.name, f"{mapping.rows_name} finds no rows"))
             return StoredUnit((), (), tuple(findings))
         # A column that holds only lists or objects cannot be read.
         config: dict[str, Setting] = {

@@ -13,7 +13,7 @@ from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity
 from reportgen.core.model import SourceFile
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind, combine_kinds, infer_kind, is_missing, is_unix_time
-from reportgen.formats.files import COMPRESSIONS, is_table_name, split_ending, split_weak_ending
+from reportgen.formats.files import get_compression, is_table_name, split_ending, split_weak_ending
 from reportgen.formats.layout import RUN_SETTINGS, TIME_NAMES, FileLayout
 from reportgen.formats.messages import list_names
 from reportgen.formats.sql import get_engine
@@ -111,7 +111,7 @@ def list_tables(location: Location, settings: SourceSettings, chosen: ChosenFile
         FileLayout(
             locate_file(path, location.root).file,
             SQLITE if settings.query else settings.format or split_weak_ending(path)[1] or "",
-            COMPRESSIONS.get(path.suffix.lower(), ""),
+            get_compression(path),
             given=tuple((name, (text,)) for name, text in chosen.get_labels(path).items()),
             label=label,
         )
