@@ -298,7 +298,7 @@ def test_rare_objects(tmp_path: Path) -> None:
     others = ("[1]", '{"a": nan}', '{"a": 1', '{"a": 01}', '{"a": 1} x', '{"a": ' + "[" * 10**5)
     (tmp_path / "a.jsonl").write_text("\n".join(['{"step": 1, "data": {"a": 1}}', *others, ""]), "utf-8")
     (finding,) = read_unit("step_json", tmp_path / "a.jsonl").findings
-    assert (finding.message.partition(" ")[0], finding.line) == (str(len(others)), 2)
+    assert (finding.message.partition(" ")[0], finding.location.line) == (str(len(others)), 2)
 
 
 def test_an_endless_line_fits_into_memory(tmp_path: Path) -> None:

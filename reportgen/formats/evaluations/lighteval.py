@@ -22,6 +22,7 @@ from msgspec.structs import replace
 
 from reportgen.core.words import format_count
 from reportgen.formats import sql
+from reportgen.formats.decode import read_head, refuse_pointer, report_left_out
 from reportgen.formats.evaluations import scores
 from reportgen.formats.evaluations.rows import AnswerRows
 from reportgen.formats.evaluations.scores import SUBTASKS, get_inner, get_mapping, make_findings, parse_count
@@ -196,6 +197,7 @@ def _read_answers(path: Path) -> tuple[tuple[ScoredAnswer, ...], list[str]]:
 
     rows, times = AnswerRows(), Counter[str]()
     try:
+        refuse_pointer(path, read_head(path))
         for number, (cells, about) in enumerate(_read_rows(path)):
             problem = as_word(about.get("id")) or str(number)
             choices, indices = about.get("choices"), about.get("gold_index")
@@ -204,6 +206,8 @@ def _read_answers(path: Path) -> tuple[tuple[ScoredAnswer, ...], list[str]]:
                 gold = choices[index]
             rows.add(problem, cells, times[problem], gold=gold)
             times[problem] += 1
+    except UnreadableError as error:
+        return (), [report_left_out(error).message]
     except (duckdb.Error, ValueError, RecursionError):
         message = "the answers cannot be read, since the file is damaged or older than 2025: left out"
         return (), [message]
