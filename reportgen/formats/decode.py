@@ -130,17 +130,15 @@ def open_file(path: Path, name: str = "", *, built: bool = False) -> Iterator[Bu
         for other in () if kind else (one for one in _MAGIC if beginning.startswith(_MAGIC[one])):
             message = f"it is compressed with {other}, which its name does not say"
             raise UnreadableError(where, message, f"Add {_ENDINGS[other]} to its name")
-        message = f"the {kind} stream is damaged or ends early"
-        damaged = UnreadableError(where, message, "Write the file again")
-        if kind == "zstd" and not _is_whole_zstd(file):
-            raise damaged
-        file.seek(0)
         try:
+            if kind == "zstd":
+                _check_zstd(file)
             with _decompress(file, kind) as unpacked:
                 wide = _detect_utf16(unpacked.peek(_BEGINNING))
                 yield io.BufferedReader(_Recoded(unpacked, wide)) if wide else unpacked
         except (EOFError, zlib.error, gzip.BadGzipFile, ZstdError):
-            raise damaged from None
+            message = f"the {kind} stream is damaged or ends early"
+            raise UnreadableError(where, message, "Write the file again") from None
 
 
 @contextmanager
@@ -166,8 +164,11 @@ def open_zstd(file: IO[bytes]) -> BufferedReader:
     return io.BufferedReader(cast("RawIOBase", reader))
 
 
-def _is_whole_zstd(file: IO[bytes]) -> bool:
-    """Check the frames and blocks of a zstd file without decompressing any (RFC 8878, section 3.1)."""
+def _check_zstd(file: IO[bytes]) -> None:
+    """Raise ``ZstdError`` unless all frames and blocks are there, without decompressing any.
+
+    Then it is at its beginning. Source: RFC 8878, section 3.1.
+    """
     size = file.seek(0, io.SEEK_END)
     file.seek(0)
     while file.tell() < size:
@@ -176,7 +177,7 @@ def _is_whole_zstd(file: IO[bytes]) -> bool:
             file.seek(int.from_bytes(file.read(4), "little"), io.SEEK_CUR)
             continue
         if magic != _ZSTD_MAGIC:
-            return False
+            raise ZstdError("no frame begins here")
         descriptor = int.from_bytes(file.read(1), "little")
         single_segment = descriptor >> 5 & 1
         dictionary, content_size = (0, 1, 2, 4)[descriptor & 3], (single_segment, 2, 4, 8)[descriptor >> 6]
@@ -188,10 +189,12 @@ def _is_whole_zstd(file: IO[bytes]) -> bool:
             last, kind, length = bool(block & 1), block >> 1 & 3, block >> 3
             run_length, reserved = kind == 1, kind == 3  # noqa: PLR2004 - kinds of blocks
             if len(header) < 3 or reserved:  # noqa: PLR2004 - a block header has three bytes
-                return False
+                raise ZstdError("the last block is missing")
             file.seek(1 if run_length else length, io.SEEK_CUR)
         file.seek(4 * (descriptor >> 2 & 1), io.SEEK_CUR)
-    return file.tell() == size
+    if file.tell() != size:
+        raise ZstdError("the last frame is cut off")
+    file.seek(0)
 
 
 class _Recoded(io.RawIOBase):
