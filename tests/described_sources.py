@@ -168,7 +168,9 @@ def _read_totals(root: Path, source: Source) -> list[str]:
     for benchmark in source.benchmarks or (None,):
         lines.append(f"benchmark {benchmark}" if benchmark else "no benchmark")
         scores = table.get_scores(benchmark)
-        lines += ["  " + ", ".join(_write_cell(getattr(one, part)) for part in _SCORES) for one in scores]
+        for one in scores:
+            of_runs = [f"of {one.runs} runs"] if one.runs else []
+            lines.append("  " + ", ".join([*(_write_cell(getattr(one, part)) for part in _SCORES), *of_runs]))
     return lines
 
 

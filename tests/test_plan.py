@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_outcomes import matrix
 from msgspec.structs import replace
+from scipy import stats
 from simulated.answers import Field
 
 from reportgen.core.comparisons import ReportedScore, RunOfSeries
@@ -132,6 +133,19 @@ def test_several_totals_are_averaged_with_no_smaller_an_error(
     assert math.sqrt(max(0.0, covariance.sum())) / count <= score.stderr * (1 + 1e-9)
     if count > 1:
         assert score.between_runs == pytest.approx(statistics.stdev(values.tolist()))
+
+
+@given(st.integers(2, 50), st.floats(0.01, 1), st.sampled_from([0.8, 0.95]))
+def test_a_mean_that_is_reported_with_the_deviation_of_its_runs_has_an_interval_by_t(
+    runs: int, sd: float, level: float
+) -> None:
+    """As from the runs themselves: the mean, ± t with n - 1 degrees of freedom · sd / √n."""
+    total = ReportedScore("A", "", None, "acc", 0.5, sd / math.sqrt(runs), None, runs)
+    (score,) = score_totals([total], level=level)
+    assert score.high is not None
+    assert score.high - 0.5 == pytest.approx(stats.t.ppf((1 + level) / 2, runs - 1) * sd / math.sqrt(runs))
+    assert score.between_runs == pytest.approx(sd)
+    assert score.runs == runs
 
 
 def test_a_total_outside_of_the_range_is_inside_its_own_interval() -> None:

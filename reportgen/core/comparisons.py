@@ -21,6 +21,8 @@ Metric: TypeAlias = Literal["mean", "avg@n", "pass@k", "pass^k", "maj@k"]
 Estimand: TypeAlias = Literal["problems like these", "these problems"]
 REPORTED: Final = "as reported"
 """Method of a score that was not computed here but used as reported."""
+REPORTED_RUNS: Final = "t over runs, as reported"
+"""Method of such a score with the standard deviation between a number of runs."""
 
 
 class ScoresError(ValueError):
@@ -66,7 +68,8 @@ class ReportedScore(Struct, frozen=True):
     """A total for a whole benchmark, as reported by a harness, a paper or a leaderboard.
 
     ``metric`` includes its filter or scorer. ``value`` and ``stderr`` are in the unit of the input,
-    ``problems`` is the number of problems; each is None if it is not reported.
+    ``problems`` is the number of problems; each is None if it is not reported. ``runs`` is the number of runs
+    behind ``stderr``, None if that is not a standard deviation between runs over the root of their number.
     """
 
     series: str
@@ -76,6 +79,7 @@ class ReportedScore(Struct, frozen=True):
     value: float | None
     stderr: float | None
     problems: int | None
+    runs: int | None = None
 
 
 class Sample(Struct, frozen=True):
@@ -188,6 +192,11 @@ class Score(Struct, frozen=True):
     # The part of ``stderr`` due to runs: √(τ²/r) with τ² the variance between runs that the sampling of
     # answers does not explain, 0 if that explains all of it; None with fewer than 2 runs.
     run_stderr: float | None = None
+
+    @property
+    def is_reported(self) -> bool:
+        """Whether it was not computed here but used as reported."""
+        return self.method in {REPORTED, REPORTED_RUNS}
 
 
 class RunScore(Struct, frozen=True):

@@ -16,7 +16,8 @@ from reportgen.read.joined import (
 )
 from reportgen.read.joining import join_sources
 from reportgen.read.measurements import make_frame, read_raw_frame
-from reportgen.read.outcomes import TotalsTable, hash_problem_set
+from reportgen.read.scored.outcomes import hash_problem_set
+from reportgen.read.scored.totals import TotalsTable
 from reportgen.read.sources import open_path, open_source
 from reportgen.read.x_axis import list_axes
 

@@ -18,7 +18,8 @@ from reportgen.formats.layout import Content, Row
 from reportgen.formats.sql import get_engine
 from reportgen.formats.tables import FORMATS
 from reportgen.read.joined import read_measurements
-from reportgen.read.outcomes import TotalsTable, read_outcomes
+from reportgen.read.scored.outcomes import read_outcomes
+from reportgen.read.scored.totals import TotalsTable
 from reportgen.read.tables.check import explain_errors
 from reportgen.read.tables.layout import get_layout
 from reportgen.read.tables.rows import select_files, select_run, select_series

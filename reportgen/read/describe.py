@@ -29,12 +29,12 @@ from reportgen.read.check_repeats import may_number_samples, suggest_roles
 from reportgen.read.counts import count_answers, count_curves, find_likely_steps, likely_clusters, list_totals
 from reportgen.read.find import SETTINGS, locate_file, make_location
 from reportgen.read.joined import read_measurements
-from reportgen.read.outcomes import read_outcomes
 from reportgen.read.runs.file_names import is_named_by_files, suggest_files, suggest_repetitions
 from reportgen.read.runs.imported import name_benchmark, suggest_for_runs
 from reportgen.read.runs.interleaved import may_be_interleaved
 from reportgen.read.runs.problems import find_method
 from reportgen.read.runs.stored import locate_problem
+from reportgen.read.scored.outcomes import read_outcomes
 from reportgen.read.sources import open_files, request_source
 from reportgen.read.tables.check import count_endings
 from reportgen.read.tables.converted import describe_formats

@@ -15,7 +15,7 @@ from reportgen.formats.layout import ROLE_NAMES
 from reportgen.formats.sql import get_engine
 from reportgen.read.groups import list_experiment_settings
 from reportgen.read.joined import read_measurements
-from reportgen.read.outcomes import get_score_names
+from reportgen.read.scored.outcomes import get_score_names
 from reportgen.read.tables.check import explain_faults
 from reportgen.read.tables.layout import (
     INTERVAL_PARTS,
@@ -222,7 +222,7 @@ def _list_numbers(layout: Layout) -> frozenset[str]:
     if layout.outcomes:
         found |= {getattr(layout.outcomes, part) for part in _COUNTED}
     elif layout.totals:
-        found |= {layout.totals.score, layout.totals.stderr, layout.totals.n}
+        found |= {layout.totals.score, layout.totals.stderr, layout.totals.std, layout.totals.n}
     elif not layout.long:
         metrics = _list_raw_metrics(layout)
         companions = {f"{raw}_{part}" for raw in metrics for part in INTERVAL_PARTS}

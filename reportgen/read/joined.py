@@ -14,11 +14,13 @@ from reportgen.core.model import Measurements
 from reportgen.core.words import choose_names, join_names, quote_names
 from reportgen.formats import sql
 from reportgen.formats.sql import get_engine
-from reportgen.read import groups, measurements, outcomes
+from reportgen.read import groups, measurements
 from reportgen.read.check_repeats import check_answers, check_steps
 from reportgen.read.groups import Groups, rank_label
-from reportgen.read.outcomes import TotalsTable, build_outcomes, check_clusters, plan_outcomes
 from reportgen.read.plan import MeasurementQuery, report_missing_series
+from reportgen.read.scored import outcomes
+from reportgen.read.scored.outcomes import build_outcomes, check_clusters, plan_outcomes
+from reportgen.read.scored.totals import TotalsTable
 from reportgen.read.tables.check import explain_errors
 from reportgen.read.tables.layout import get_layout
 from reportgen.read.tables.rows import rename_texts
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from reportgen.core.comparisons import ReportedScore
     from reportgen.core.model import Formula
     from reportgen.read.measurements import PlannedTable
-    from reportgen.read.outcomes import OutcomeQuery
+    from reportgen.read.scored.outcomes import OutcomeQuery
     from reportgen.settings.base import CellValue
     from reportgen.settings.inputs import Source, SourcePart
 

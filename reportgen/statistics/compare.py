@@ -283,7 +283,7 @@ def _make_cell(
         reason = f"{baseline} has no problems in {benchmark}"
         if benchmark is None:
             reason = f"not paired with {baseline} on every benchmark"
-        elif score.method == REPORTED:
+        elif score.is_reported:
             reason = f"{REPORTED}: without problems nothing can be paired"
     return BenchmarkCell(score, against, reason)
 

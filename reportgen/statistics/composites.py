@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from reportgen.core.comparisons import REPORTED
 from reportgen.core.score_names import find_families, is_mean
 
 if TYPE_CHECKING:
@@ -150,9 +149,9 @@ def guess_totals(table: Mapping[str, Mapping[str, Score]]) -> dict[str, tuple[st
     found: dict[str, tuple[str, ...]] = {}
     for name, parts in find_families(table).items():
         known = [one for one in columns[name] if all(one in columns[part] for part in parts)]
-        methods = {score.method for score in table[name].values() if score.estimate is not None}
+        reported = all(one.is_reported for one in table[name].values() if one.estimate is not None)
         may_hold = (_may_hold(columns[name][one], [columns[part][one] for part in parts]) for one in known)
-        if known and methods == {REPORTED} and all(may_hold):
+        if known and reported and all(may_hold):
             found[name] = parts
     return found
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from reportgen.core.comparisons import (
     REPORTED,
+    REPORTED_RUNS,
     OutcomeNotes,
     ProblemGrid,
     ProblemScores,
@@ -291,17 +292,19 @@ def score_totals(
             _calculate_mean(errors) if values and len(errors) == len(values) else None,
             metric=runs[0].metric,
             problems=(problems.pop() or 0) if len(problems) == 1 else 0,
+            runs=min((run.runs for run in runs if run.runs), default=None),
             level=level,
             ends=ends,
         )
-        between = statistics.stdev(values) if len(values) > 1 else None
+        if len(values) > 1:
+            score = replace(score, runs=len(values), between_runs=statistics.stdev(values))
         reasons = [score.reason]
         if 0 < len(errors) < len(values):
             reasons = [f"{len(values) - len(errors)} of {len(values)} report no standard error"]
         if 0 < len(values) < len(runs):
             reasons.insert(0, f"{len(runs) - len(values)} of {len(runs)} runs have no score")
         reason = "; ".join(filter(None, reasons))
-        scores.append(replace(score, runs=len(values), between_runs=between, reason=reason))
+        scores.append(replace(score, runs=score.runs or len(values), reason=reason))
     return tuple(scores)
 
 
@@ -329,21 +332,28 @@ def score_total(
     *,
     metric: str = "mean",
     problems: int = 0,
+    runs: int | None = None,
     level: float = 0.95,
     ends: tuple[float, float] | None = None,
 ) -> Score:
     """Return a reported total, such as ``acc`` with ``acc_stderr``; it is never compared.
 
     The interval is value ± z stderr, cut at the range of scores ``ends`` if it is stated. ``problems`` is the
-    number of problems, 0 if not stated.
+    number of problems, 0 if not stated. If ``stderr`` is that of a mean over ``runs``, the interval is by
+    Student's t with runs - 1 degrees of freedom.
     """
-    score = Score(series, metric, "", level, method=REPORTED, problems=problems)
+    method = REPORTED_RUNS if runs else REPORTED
+    score = Score(series, metric, "", level, method=method, problems=problems, runs=runs or 0)
     if value is None or not math.isfinite(value):
         return replace(score, reason="no score is reported")
     score = replace(score, estimate=value)
     if stderr is None or not math.isfinite(stderr):
         return replace(score, reason="no standard error is reported")
-    half = normal_quantile(check_level(level)) * stderr
+    if runs == 1:
+        return replace(score, reason="1 run has no spread")
+    quantile = t_quantile((1 + check_level(level)) / 2, runs - 1) if runs else normal_quantile(level)
+    score = replace(score, between_runs=stderr * math.sqrt(runs) if runs else None)
+    half = quantile * stderr
     if not 0 < half < math.inf:
         reason = f"the reported standard error is {stderr:g}, which leaves nothing to build an interval from"
         return replace(score, reason=reason)

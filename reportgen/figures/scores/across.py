@@ -184,7 +184,7 @@ def _write_best(across: AcrossBenchmarks, order: list[int], context: ScoreContex
 def _has_totals_only(across: AcrossBenchmarks) -> bool:
     """Return whether all scores are used as reported."""
     scores = [cell.score for row in across.cells for cell in row if cell.score.estimate is not None]
-    return all(score.method == REPORTED or score.samples is None for score in scores)
+    return all(score.is_reported or score.samples is None for score in scores)
 
 
 def _build_table(
@@ -242,8 +242,8 @@ def _build_cell(across: AcrossBenchmarks, cell: BenchmarkCell, context: ScoreCon
             ends = format_interval(pair.low, pair.high, context, signed=True) or "no interval"
             few = pair.verdict is Verdict.TOO_FEW
             lines.append(f"{ends}, {f'{pair.shared} shared' if few else format_p_text(pair.adjusted_p)}")
-    elif not across.baseline and score.method == REPORTED:
-        lines.append(score.method)
+    elif not across.baseline and score.is_reported:
+        lines.append(REPORTED)
     elif cell.reason:
         lines, mark = [*lines, wrap_cell(f"not compared: {cell.reason}")], "missing"
     return Cell("\n".join(lines), score.estimate, mark)

@@ -59,7 +59,7 @@ def draw_scores(
     shown = _sort_scores(scored.scores, settings.order, context)
     metric = name_metric(shown[0].metric if shown else settings.metric, context)
     # The name of a metric that is used as reported is not capitalized.
-    named = metric if shown and shown[0].method == REPORTED else f"{metric[:1].upper()}{metric[1:]}"
+    named = metric if shown and shown[0].is_reported else f"{metric[:1].upper()}{metric[1:]}"
     title = settings.title or f"{named} on {context.benchmark}"
     table = build_score_table(f"{block_id}-table", title, shown, scored, context, order=settings.order)
     groups = {name: group.rank for group in scored.groups for name in group.series}
@@ -226,11 +226,12 @@ class _ScoreFigure(Struct, frozen=True):
     def describe_dots(self) -> str:
         """Describe what dots show, and what is unknown about totals that are used as reported."""
         metric, runs = name_metric(self.shown[0].metric, self.context), [score.runs for score in self.shown]
-        if any(score.method == REPORTED for score in self.shown):
+        if any(score.is_reported for score in self.shown):
             problems = format_range([score.problems for score in self.shown if score.problems], "problem")
             over = f" over {problems}" if problems else ""
             errors = ", with the mean of their standard errors, which is not too small"
-            known = any(score.stderr is not None for score in self.shown)
+            # A mean that is reported as such has no standard errors of its runs.
+            known = any(score.stderr is not None and score.method == REPORTED for score in self.shown)
             mean = (
                 f"; of {format_range(runs, 'run')} the mean{errors if known else ''}" if max(runs) > 1 else ""
             )

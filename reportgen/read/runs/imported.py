@@ -421,7 +421,7 @@ def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:
         outcomes = OutcomeRoles("problem", "score", benchmark=column, **parts)
         layout = replace(layout, outcomes=outcomes, score_names=scores)
         return Survey(layout, metrics, ())
-    totals = TotalRoles("score", "stderr", "n", benchmark=column, metric="metric")
+    totals = TotalRoles("score", "stderr", n="n", benchmark=column, metric="metric")
     lower = set()
     for run, total in ((one, total) for one in runs.scored for total in one.totals):
         # As the harness says or, if it does not, by the name of the metric.

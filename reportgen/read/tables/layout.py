@@ -77,6 +77,7 @@ class TotalRoles(Struct, frozen=True):
 
     score: str
     stderr: str | None = None
+    std: str | None = None  # of runs, whose number is n in its rows; without it, n is of problems
     n: str | None = None
     benchmark: str | None = None
     metric: str | None = None
@@ -182,6 +183,7 @@ OUTCOME_NAMES: Final[dict[str, tuple[str, ...]]] = {
 TOTAL_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "score": ("score", "value", "accuracy", "acc"),
     "stderr": ("stderr", "se", "standard_error"),
+    "std": ROLE_NAMES["std"],
     "n": ("n", "problems", "num_problems"),
     "benchmark": ("benchmark", "task", "dataset"),
     "metric": ("metric",),

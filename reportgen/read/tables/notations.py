@@ -172,7 +172,7 @@ def find_percentages(layout: Layout, settings: SourceSettings) -> Percentages:
     own = [getattr(roles, part) for part in intervals]
     if totals or layout.long:
         by = totals.benchmark if totals else roles.metric
-        columns = [totals.score, totals.stderr] if totals else [roles.value, *own]
+        columns = [totals.score, totals.stderr, totals.std] if totals else [roles.value, *own]
         rows = (by or "", tuple(sorted(names))) if names else ("", ())
         return {name: rows for name in columns if name} if by or not names else {}
     if layout.spread:

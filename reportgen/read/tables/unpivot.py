@@ -29,7 +29,7 @@ from reportgen.read.tables.statistics import HALF_WIDTH, SD_ALONE
 from reportgen.settings.source import Columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from reportgen.core.cache import Cache
     from reportgen.core.model import SourceFile
@@ -142,13 +142,14 @@ class _Writer:
         self._location, self._settings, self._hashed, self._cache = location, settings, hashed, cache
         self._warnings: list[Diagnostic] = []
         self._intervals: set[str] = set()  # columns of intervals in the long tables
+        self._of_curves = False
         self._filter = dict(settings.filter)  # those of columns that the tables do not have
 
     def write_curves(
         self, files: Sequence[FileLayout], forms: Sequence[LongForm | None], across: str | None
     ) -> LongTables:
         """Write tables of curves; those without a long form are read as they are."""
-        pairs = zip(files, self._hashed, forms, strict=True)
+        self._of_curves, pairs = True, zip(files, self._hashed, forms, strict=True)
         written = [self._write(file, known, form, "value") if form else file for file, known, form in pairs]
         roles = self._list_roles(form for form in forms if form)
         columns = self._settings.columns.model_copy(update={**roles, "value": "value"})
@@ -162,13 +163,15 @@ class _Writer:
 
     def write_estimates(self, layout: Layout, value: str) -> LongTables:
         """Write tables of a value a row, of which ± gives the interval."""
+        self._of_curves = layout.totals is None
         forms = [assign_estimates(file, layout, value) for file in layout.files]
         pairs = zip(layout.files, self._hashed, forms, strict=True)
         written = tuple(
             self._write(file, known, form, value, layout.percentages) for file, known, form in pairs
         )
-        named = {"stderr": "stderr", "std": None}
-        named |= {"n": None} if layout.totals and self._settings.interval == "sd" else {}  # of runs
+        named: dict[str, str | None] = {"stderr": "stderr", "std": None}
+        if layout.totals and self._settings.interval == "sd":
+            named = {"std": "std", "n": "n"}
         columns = self._settings.columns.model_copy(update=named)
         settings = self._settings.model_copy(update={"columns": columns, "filter": self._filter})
         return LongTables(written, settings, tuple(self._warnings))
@@ -181,7 +184,7 @@ class _Writer:
             if table.form.values
         ]
         roles = self._list_roles(table.form for table in tables)
-        roles |= {part: part for part in sorted(self._intervals & {"stderr", "n"})}
+        roles |= {part: part for part in sorted(self._intervals & {"stderr", "std", "n"})}
         update = {
             "form": "totals",
             "columns": Columns(**roles, score="score"),
@@ -216,12 +219,7 @@ class _Writer:
         if not file.columns:
             seen = FORMATS[file.format].look(file.get_content(root), file.format, (), whole=False)
             file = replace(seen.file, given=file.given, copy=file.copy, above=file.above, label=file.label)
-            estimates = {*find_estimates(seen)}
-            values = [
-                replace(one, parts={**one.parts, "±": one.column}) if one.column in estimates else one
-                for one in form.values
-            ]
-            form = replace(form, values=tuple(values))
+            form = _add_estimates(form, {*find_estimates(seen)})
         unnamed = {UNNAMED: file.columns[0]}
         form = replace(
             form,
@@ -238,7 +236,8 @@ class _Writer:
             with explain_errors(root, self._location.place, lambda: find_wrong_cells(root, [file], checks)):
                 found = _find_percentages(form, self._settings) if percentages is None else percentages
                 rows = Rows(root, replace(_PLAIN, files=(file,), percentages=found), [0])
-                write_query(cache, key, name_part(0), _select(rows, form, parts, value, filters))
+                select = _select(rows, form, parts, value, filters, of_curves=self._of_curves)
+                write_query(cache, key, name_part(0), select)
         copy = locate_file(path, root).file
         plain = {"format": "parquet", "compression": "", "columns": (), "types": (), "skip": 0, "keep": None}
         own = {name for one in form.values for name in one.parts.values()}
@@ -269,11 +268,17 @@ class _Writer:
             advice = "Add a column n with that number, or say columns: {n: NUMBER} in source.yml"
             alone = replace(content.make_problem(SD_ALONE, advice, 1), severity=Severity.WARNING)
             self._warnings += [alone] if alone not in self._warnings else []
-        elif parts.keys() & {"se", "ci95", "sd"}:
-            self._intervals.add("stderr")
-        if "n" in parts and "sd" not in parts:
-            self._intervals.add("n")
+        self._intervals |= _select_interval(parts, of_curves=self._of_curves).keys()
         return parts
+
+
+def _add_estimates(form: LongForm, estimates: Collection[str]) -> LongForm:
+    """Return a form in which the columns with a ± have it as a part of their interval."""
+    values = (
+        replace(one, parts={**one.parts, "±": one.column}) if one.column in estimates else one
+        for one in form.values
+    )
+    return replace(form, values=tuple(values))
 
 
 def _find_percentages(form: LongForm, settings: SourceSettings) -> Percentages:
@@ -293,14 +298,20 @@ def _find_percentages(form: LongForm, settings: SourceSettings) -> Percentages:
 
 
 def _select(
-    rows: Rows, form: LongForm, parts: Sequence[Mapping[str, str]], value: str, filters: Filters
+    rows: Rows,
+    form: LongForm,
+    parts: Sequence[Mapping[str, str]],
+    value: str,
+    filters: Filters,
+    *,
+    of_curves: bool,
 ) -> str:
     """Return the SELECT of a table's values with their intervals, a row for each, in the order of writing."""
     names = dict.fromkeys(name for one in form.values for name in one.names)
     new = {name: sql.unnest(sql.quote(one.names[name]) for one in form.values) for name in names}
     cells = [_select_value(rows, one, own) for one, own in zip(form.values, parts, strict=True)]
     new[value] = sql.unnest(number for number, _ in cells)
-    intervals = [_select_interval(own, of_runs=value == "value") for _, own in cells]
+    intervals = [_select_interval(own, of_curves=of_curves) for _, own in cells]
     for part in dict.fromkeys(part for one in intervals for part in one):
         new[part] = sql.unnest(one.get(part, "CAST(NULL AS DOUBLE)") for one in intervals)
     labels = {name: rows.as_written(old) for old, name in form.labels.items() if name not in new}
@@ -325,18 +336,18 @@ def _select_value(rows: Rows, value: Value, parts: Mapping[str, str]) -> tuple[s
     return rows.as_number(value.column), {part: rows.as_number(name) for part, name in parts.items()}
 
 
-def _select_interval(cells: Mapping[str, str], *, of_runs: bool) -> dict[str, str]:
+def _select_interval(cells: Mapping[str, str], *, of_curves: bool) -> dict[str, str]:
     """Return the columns of an interval by role: its ends, otherwise its standard error, and n.
 
-    The number of runs behind a deviation is none of problems, so it is only one of curves, ``of_runs``.
+    Scores keep the deviation of runs, since n is of runs beside it and otherwise of problems.
     """
-    interval: dict[str, str] = {part: cells[part] for part in ("low", "high", "n") if part in cells}
+    interval = {part: cells[part] for part in ("low", "high", "n") if part in cells}
     if "se" in cells:
         interval["stderr"] = cells["se"]
     elif "ci95" in cells:
         interval["stderr"] = f"{cells['ci95']} / {HALF_WIDTH}"
-    elif {"sd", "n"} <= cells.keys():
+    elif of_curves and {"sd", "n"} <= cells.keys():
         interval["stderr"] = f"{cells['sd']} / sqrt(nullif({cells['n']}, 0))"
-    if "sd" in cells and not of_runs:
-        interval.pop("n", None)
+    if not of_curves and {"sd", "n"} <= cells.keys():
+        interval["std"] = cells["sd"]
     return interval

@@ -1,0 +1,1 @@
+"""Scores of answers to single problems, and of whole benchmarks."""
