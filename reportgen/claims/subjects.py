@@ -215,7 +215,8 @@ class CurveSubject(Struct, frozen=True, eq=False, dict=True):
         value = self.scale.of_runs
         if value and (name != _OF_RUNS[value] or numbers) and not known:
             message = f'"{name}" is about steps, and the figure has the {value} value of each run'
-            raise FactError(message, f"Say {_OF_RUNS[value]}(s), or bind it to a curve block")
+            curve = ", or bind it to a curve block" if self.scale.step_name else ""  # finished runs have none
+            raise FactError(message, f"Say {_OF_RUNS[value]}(s){curve}")
         missing = [series for series in question.series if series not in self._curves]
         if missing:
             return replace(question, reason=f"no finite value of {join_names(missing)}")

@@ -255,7 +255,9 @@ def describe(path: Path, form: str) -> None:
                 description = describe_located(place, place.name, hashes)
     place.hashes.save()
     place.cache.prune_daily()
+    fails = any(problem.severity == "error" for problem in description.problems)
     settings, block = describing.suggest_settings(description), describing.suggest_block(description)
+    block = "" if fails else block
     if form == "json":
         settled = settings.pop("settled")
         click.echo(format_json(description, settled, settings, block), nl=False)
@@ -274,7 +276,7 @@ def describe(path: Path, form: str) -> None:
                 rest = "; name another setting" if is_sweep else "; without it each is a line of its own"
                 click.secho(f"{runs} that may differ in more{rest}.", dim=True)
             click.echo(block, nl=False)
-    sys.exit(1 if any(problem.severity == "error" for problem in description.problems) else 0)
+    sys.exit(1 if fails else 0)
 
 
 def _print_description(description: Description) -> None:
