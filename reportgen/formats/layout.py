@@ -49,6 +49,8 @@ ROLE_NAMES: Final[dict[str, tuple[str, ...]]] = {
 # Columns of names, which a sample must include even if they are numbers.
 NAME_COLUMNS: Final = frozenset((*ROLE_NAMES["series"], *ROLE_NAMES["metric"]))
 
+STATE_NAMES: Final = frozenset(("state", "status"))
+"""Names of columns that say how runs ended: a crashed one has a last value, too."""
 TIME_NAMES: Final = re.compile(
     r"_?timestamp|(wall|date|log|logged)?[_ ]?time|walltime|date|logged_at", re.IGNORECASE
 )

@@ -329,6 +329,15 @@ def write_scalar(value: object) -> str:
     return value if is_plain else json.dumps(value, ensure_ascii=not value.isprintable())
 
 
+def write_flow(value: object) -> str:
+    """Write a value as YAML on one line: ``[finished, failed]``, ``{lr: 0.1, seed: [1, 2]}``."""
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{write_scalar(key)}: {write_flow(one)}' for key, one in value.items())}}}"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return f"[{', '.join(map(write_flow, value))}]"
+    return write_scalar(value)
+
+
 def _write_lines(settings: Mapping[str, object], indent: str) -> Iterator[str]:
     for key, value in settings.items():
         name = f"{indent}{write_scalar(key)}:"
@@ -341,7 +350,7 @@ def _write_lines(settings: Mapping[str, object], indent: str) -> Iterator[str]:
                 first, *rest = _write_lines(item, f"{indent}    ")
                 yield from (f"{indent}  - {first.strip()}", *rest)
         elif isinstance(value, Sequence) and not isinstance(value, str):
-            flat = f"{name} [{', '.join(map(write_scalar, value))}]"
+            flat = f"{name} {write_flow(value)}"
             if len(flat) <= _LONGEST_LINE or not value:
                 yield flat
             else:

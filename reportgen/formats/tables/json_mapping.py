@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
 from reportgen.core.score_names import is_result
 from reportgen.core.words import join_names
-from reportgen.formats.layout import ROLE_NAMES
-from reportgen.settings.yaml_tree import write_scalar
+from reportgen.formats.layout import ROLE_NAMES, STATE_NAMES
+from reportgen.settings.yaml_tree import write_flow, write_scalar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 _MOST_KEYS: Final = 8
 _MOST_FIELDS: Final = 40
@@ -23,20 +24,28 @@ _PLAIN: Final = re.compile(r"[$^][\w.]*")
 
 
 class _Leaf(Struct, frozen=True):
-    """A single value in a row: its last key, its path, and whether it is a number."""
+    """A single value in a row, with its last key and its path."""
 
     name: str
     path: str
-    is_number: bool
+    value: str | float
+
+    @property
+    def is_number(self) -> bool:
+        return not isinstance(self.value, str | bool)
 
 
 class _Rows(Struct, frozen=True):
-    """Where rows are, the first of them, what stands around it, and the path to what names each."""
+    """Where rows are, these, what stands around them, and the path to what names each."""
 
     path: str
-    first: Mapping[str, Any]
+    rows: Sequence[Mapping[str, Any]]
     around: Mapping[str, Any]
     key: str = ""
+
+    @property
+    def first(self) -> Mapping[str, Any]:
+        return self.rows[0]
 
 
 def suggest_mapping(document: Any) -> str:  # noqa: ANN401 - whatever JSON holds
@@ -73,14 +82,14 @@ def _find_rows(document: Mapping[str, Any]) -> _Rows | None:
     if lists:
         name, rows = next(iter(lists.items()))
         if len(lists) == len(document) > 1:
-            return _Rows("$[*][*]", rows[0], {}, "^@")
-        return _Rows(f"{_join('$', name)}[*]", rows[0], document)
+            return _Rows("$[*][*]", [row for every in lists.values() for row in every], {}, "^@")
+        return _Rows(f"{_join('$', name)}[*]", rows, document)
     objects = [one for one in document.values() if isinstance(one, dict) and one]
     if not objects:
         return None
     if len(objects) == len(document) > 1 and all({*one} == {*objects[0]} for one in objects):
-        return _Rows("$[*]", objects[0], {}, "@")
-    return _Rows("$", document, {})
+        return _Rows("$[*]", objects, {}, "@")
+    return _Rows("$", [document], {})
 
 
 def _is_list_of_objects(value: object) -> bool:
@@ -93,7 +102,7 @@ def _list_leaves(item: Mapping[str, Any], path: str, depth: int = 0) -> Iterator
         if isinstance(value, dict) and depth < _DEEPEST:
             yield from _list_leaves(value, below, depth + 1)
         elif isinstance(value, str | int | float):
-            yield _Leaf(name, below, isinstance(value, int | float) and not isinstance(value, bool))
+            yield _Leaf(name, below, value)
 
 
 def _join(path: str, name: str) -> str:
@@ -120,10 +129,23 @@ def _map_leaves(leaves: list[_Leaf], rows: _Rows) -> str:
         return f"format: mapped, {join_names(parts)}" if fields else ""
     if not metrics or "step" in columns:
         return ""
-    listed = ", ".join(map(write_scalar, metrics))
     parts = [f"rows: {rows.path}", *([_write("columns", columns)] if columns else [])]
-    parts += [_write("fields", names), f"metrics: [{listed}]"]
+    parts += [_write("fields", names), f"metrics: {write_flow(metrics)}"]
+    if states := _find_usual_states(names, rows):
+        parts.append(f"filter: {write_flow(states)}")
     return f"format: mapped, form: runs, {join_names(parts)}"
+
+
+def _find_usual_states(names: Mapping[str, str], rows: _Rows) -> dict[str, list[str | float]]:
+    """Return the states of most rows by the fields, with their paths, that say how runs ended."""
+    states = {name: path for name, path in names.items() if name.rpartition(".")[2].casefold() in STATE_NAMES}
+    leaves = [leaf for row in rows.rows for leaf in _list_leaves(row, "$")] if states else []
+    counts = {name: Counter(leaf.value for leaf in leaves if leaf.path == states[name]) for name in states}
+    return {
+        name: [state for state, count in found.items() if count == max(found.values())]
+        for name, found in counts.items()
+        if found
+    }
 
 
 def _write(key: str, items: Mapping[str, str]) -> str:

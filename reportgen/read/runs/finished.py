@@ -35,7 +35,7 @@ from reportgen.read.tables.mapped_json import map_tables
 from reportgen.read.tables.notations import check_setting_names, select_metrics
 from reportgen.read.tables.survey import survey
 from reportgen.settings.source import Columns
-from reportgen.settings.yaml_tree import write_scalar
+from reportgen.settings.yaml_tree import write_flow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -181,8 +181,7 @@ def _check_states(
             message = (
                 f'the runs differ in "{name}": {list_names(states)}; a crashed one has a last value, too'
             )
-            every = ", ".join(map(write_scalar, states))
-            line = f"filter: {{{write_scalar(name)}: [{every}]}}"
+            line = f"filter: {write_flow({name: [*states]})}"
             advice = f"Keep those that ended well in {line} in source.yml"
             raise ReportError(Diagnostic(location.place, message, advice, Stage.DATA))
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 from reportgen.core.directions import guess_direction
 from reportgen.core.score_names import describes_model
 from reportgen.formats.files import strip_compression
-from reportgen.formats.layout import ROLE_NAMES
+from reportgen.formats.layout import ROLE_NAMES, STATE_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -360,8 +360,8 @@ def is_metadata(column: str) -> bool:
 
 
 def find_states(columns: Iterable[str]) -> list[str]:
-    """Return the columns that say how runs ended: a crashed one has a last value, too."""
-    return [name for name in columns if _split_name(name)[-1] in {"state", "status"}]
+    """Return the columns that say how runs ended."""
+    return [name for name in columns if _split_name(name)[-1] in STATE_NAMES]
 
 
 def is_setting_text(name: str) -> bool:

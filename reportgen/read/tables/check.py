@@ -31,7 +31,7 @@ from reportgen.read.tables.distinguish import (
 )
 from reportgen.read.tables.layout import OUTCOME_NAMES, match_columns
 from reportgen.settings.text import shorten
-from reportgen.settings.yaml_tree import write_scalar
+from reportgen.settings.yaml_tree import write_flow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -197,14 +197,13 @@ def advise_step(root: Path, layout: Layout, settings: SourceSettings, place: Sou
     if len(steps) > 1 and len(layout.kinds) <= len(steps) + 1:
         return "If the columns are steps, say form: long in source.yml"
     states = find_usual_states(root, layout, settings)
-    chosen = ", ".join(f"{write_scalar(name)}: {write_scalar(states[name] or 'VALUE')}" for name in states)
-    chosen = f"filter: {{{chosen}}}" if chosen else ""
+    chosen = f"filter: {write_flow(states)}" if states else ""
     answers = advise_nested(root, layout) or advise_answers(root, layout, settings)
     if not answers and (runs := find_run_table(layout, settings)):
         ended = f", and choose those that ended well with {chosen}" if chosen else ""
-        metrics = ", ".join(map(write_scalar, runs.metrics))
+        metrics = write_flow(runs.metrics)
         return (
-            f"If a row is a finished run, say form: runs and metrics: [{metrics}] in source.yml{ended}, with "
+            f"If a row is a finished run, say form: runs and metrics: {metrics} in source.yml{ended}, with "
             f"{list_names(runs.settings)} as its settings. Otherwise {advice}"
         )
     if lists_runs(root, layout, settings):

@@ -36,7 +36,7 @@ from reportgen.read.tables.roles import (
     get_stem,
 )
 from reportgen.read.tables.statistics import find_statistics
-from reportgen.settings.yaml_tree import write_scalar
+from reportgen.settings.yaml_tree import write_flow, write_scalar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -298,7 +298,7 @@ class _Reader:
         gone = {*means, *others}
         scores = [name for name in numbers if name not in gone]
         confirm = (
-            f"To confirm it, say {key.format(_write_names(scores))}, with further names if they are scores"
+            f"To confirm it, say {key.format(write_flow(scores))}, with further names if they are scores"
         )
         for names, one, several in (
             ([*words, *others], "is not known to hold scores and is", "are not known to hold scores and are"),
@@ -327,7 +327,7 @@ class _Reader:
         others = find_descriptions(numbers, of_series=True)
         if not stated:
             scores = [name for name in numbers if name not in {*means, *others}] or [*numbers]
-            step = f"If they are scores, say {key.format(_write_names(scores))} in source.yml"
+            step = f"If they are scores, say {key.format(write_flow(scores))} in source.yml"
             raise self._content.make_error(f"{quote_names(scores)} may be counts or settings", step, 1)
         return means, others
 
@@ -371,8 +371,3 @@ class _Reader:
                     )
                     yield self._content.make_problem(message, step, line)
                     return
-
-
-def _write_names(names: Sequence[str]) -> str:
-    """Return names as a list in YAML."""
-    return f"[{', '.join(map(write_scalar, names))}]"
