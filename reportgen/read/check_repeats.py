@@ -30,7 +30,7 @@ from reportgen.read.tables.distinguish import (
     list_free_columns,
     sample_keys,
 )
-from reportgen.read.tables.layout import get_layout
+from reportgen.read.tables.layout import SAYS_LITTLE, get_layout
 from reportgen.read.tables.merged import (
     SMALL,
     begin_anew,
@@ -175,11 +175,11 @@ def check_answers(root: Path, source: Source, layout: Layout, filters: Filters) 
 
 
 def may_number_samples(layout: Layout, settings: SourceSettings) -> bool:
-    """Return whether a table has numbers for problems, in a column that is taken by its name alone."""
+    """Return whether numbers of problems may be those of samples: their column is just called an id."""
     roles = layout.outcomes
     if roles is None or roles.sample or settings.columns.problem or any(file.owners for file in layout.files):
         return False
-    return layout.kinds[roles.problem] is Kind.NUMBER
+    return layout.kinds[roles.problem] is Kind.NUMBER and roles.problem.strip().casefold() in SAYS_LITTLE
 
 
 def _check_numbers(root: Path, layout: Layout, filters: Filters) -> None:

@@ -190,7 +190,8 @@ TOTAL_NAMES: Final[dict[str, tuple[str, ...]]] = {
 }
 # These columns must be numeric: one called time may hold dates.
 _COUNTED: Final = frozenset(("tokens", "seconds", "cost"))
-_SAYS_LITTLE: Final = frozenset(("idx", "id"))  # tables of any content may have one of these
+SAYS_LITTLE: Final = frozenset(("idx", "id"))
+"""Names of columns of problems that tables of any content may have."""
 # Columns of a frame of outcomes besides its free columns.
 _RESERVED: Final = frozenset((*OUTCOME_NAMES, "series", "run", "seed", "row")) - {"cluster", *TEXTS}
 
@@ -361,7 +362,7 @@ def detect_outcomes(
     )
     missing = [part for part in ("problem", "score") if part not in matched]
     if not requested:
-        named_badly = matched.get("problem", "").strip().casefold() in _SAYS_LITTLE
+        named_badly = matched.get("problem", "").strip().casefold() in SAYS_LITTLE
         if missing or (roles.step is not None and (roles.step != matched.get("sample") or named_badly)):
             return None
     if missing:
