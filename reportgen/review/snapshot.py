@@ -274,6 +274,8 @@ def _collect_numbers(report: Report, root: Path, cache: Cache) -> Drafted:
         page, block = planned.page, planned.block
         for request in planned.requests:
             source = report.sources[request.source]
+            if request.metric in source.numbers:
+                continue  # a setting of finished runs, which a scatter block has as x, is no result
             # What decides the numbers apart from the source's files, each in a few words. Smoothing and
             # bands do not: numbers are those of unsmoothed runs.
             definition = {"metric": request.metric}
