@@ -29,6 +29,7 @@ from reportgen.formats.json_files import (
     read_json_items,
     read_json_object,
 )
+from reportgen.formats.messages import list_names
 from reportgen.formats.run_data import parse_number
 from reportgen.formats.runs import Evaluation, Unit, UnreadableError
 
@@ -100,11 +101,13 @@ class _RunStats(Struct):
     finished: bool = False  # whether there is a stat of any split
     strange: int = 0
     without_value: int = 0
+    perturbations: dict[str, None] = field(default_factory=dict)  # names of those that are left out
 
     def add_stat(self, stat: Mapping[str, Any]) -> None:
         """Add the mean of a stat over trials."""
         named, mean = get_mapping(stat, "name"), parse_number(stat.get("mean"))
         metric, split = as_word(named.get("name")), as_word(named.get("split"))
+        self._note_perturbation(named)
         if split in _SPLITS and not (named.get("perturbation") or named.get("sub_split")):
             self.finished = True
             if metric == _COUNT and mean is not None:
@@ -119,6 +122,7 @@ class _RunStats(Struct):
         """Add the scores of an instance in a trial."""
         problem, trial = as_word(instance.get("instance_id")), as_word(instance.get("train_trial_index"))
         by_split: dict[str, dict[str, object]] = defaultdict(dict)
+        self._note_perturbation(instance)
         for stat in () if instance.get("perturbation") else map(as_mapping, as_list(instance.get("stats"))):
             named, empty = get_mapping(stat, "name"), parse_number(stat.get("count")) == 0
             if not named.get("perturbation") and as_word(named.get("split")) in _SPLITS:
@@ -130,6 +134,12 @@ class _RunStats(Struct):
             own = {metric: cell for metric, cell in cells.items() if not _BOOKKEEPING.fullmatch(metric)}
             self.answers[split].add(problem, own, trial, tokens=tokens, seconds=cells.get(_SECONDS))
 
+    def _note_perturbation(self, named: Mapping[str, Any]) -> None:
+        """Note the perturbation of a stat or instance; the worst case over all is there in any run."""
+        perturbation = get_mapping(named, "perturbation")
+        if perturbation.get("computed_on") == "perturbed":
+            self.perturbations[as_word(perturbation.get("name"))] = None
+
     def list_messages(self) -> Iterator[str]:
         """Yield messages about values that were left out."""
         if not self.finished:
@@ -138,6 +148,9 @@ class _RunStats(Struct):
             yield f"{format_count(self.strange, 'entry is', 'entries are')} no object: left out"
         if self.without_value:
             yield f"{format_count(self.without_value, 'stat')} without a value: left out"
+        if self.perturbations:
+            names = list_names(self.perturbations)
+            yield f"scores under perturbations are of other problems and left out: {names}"
 
 
 def _build_evaluation(path: Path, spec: Mapping[str, Any], split: str, stats: _RunStats) -> Evaluation:

@@ -95,6 +95,9 @@ class RecordLog:
                 # A short piece is the end, even if the file grows meanwhile.
                 piece = file.read(_PIECE) if len(piece) == _PIECE else b""
         self._read = base
+        if self._lost_from is not None and not (self.records or self._cut):
+            message = f"the file is damaged from byte {self._lost_from + 1:,} on: no whole record is in it"
+            raise UnreadableError(self._path, message, "Copy the file again")
 
     @property
     def torn(self) -> bool:
