@@ -344,6 +344,8 @@ def _print_settings(description: Description, settings: dict[str, str]) -> None:
         drawn = "sweep, scatter, distribution, table and runs-table draw it"
         well = ", and those that filter: chooses ended well" if "filter" in description.settings else ""
         reasons["settled"] = f"if a row is a finished run{well}; {drawn}"
+    if description.settings.get("repeat") == "runs":
+        reasons["settled"] = "if each row of a step is of a run of its own"
     verb = "To add to" if description.has_settings else "To write into"
     for kind, reason in reasons.items():
         if settings[kind]:

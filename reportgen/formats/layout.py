@@ -36,7 +36,18 @@ ROLE_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "series": ("model", "method", "series", "algorithm", "variant", "name", "label"),
     "run": ("run", "run_id", "run_name"),
     "seed": ("seed",),
-    "step": ("step", "global_step", "iteration", "iter", "epoch", "_step", "steps", "timesteps", "x"),
+    "step": (
+        "step",
+        "global_step",
+        "iteration",
+        "iter",
+        "epoch",
+        "_step",
+        "steps",
+        "timesteps",
+        "x",
+        "episode",
+    ),
     # Exports of Comet have the last of each.
     "metric": ("metric", "variable", "tag", "metricname"),
     "value": ("value", "metricvalue"),
@@ -49,6 +60,8 @@ ROLE_NAMES: Final[dict[str, tuple[str, ...]]] = {
 # Columns of names, which a sample must include even if they are numbers.
 NAME_COLUMNS: Final = frozenset((*ROLE_NAMES["series"], *ROLE_NAMES["metric"]))
 
+MOMENTS: Final = ("date", "year")
+"""Names of columns that are the step where runs have several: otherwise they say when a run was."""
 STATE_NAMES: Final = frozenset(("state", "status"))
 """Names of columns that say how runs ended: a crashed one has a last value, too."""
 TIME_NAMES: Final = re.compile(
@@ -264,6 +277,7 @@ class FileLayout(Struct, frozen=True):
     code: str = ""
     label: str = ""  # name of its rows if no column has one
     shares: bool = False  # whether percentages were written as shares
+    header: tuple[str, ...] = ()  # columns of the file itself where those of the copy are others
     # The run of each value of ``given``, as an index into ``Layout.settings``; empty without runs.
     owners: tuple[int, ...] = ()
 

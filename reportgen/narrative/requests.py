@@ -30,6 +30,7 @@ from reportgen.settings.score_blocks import (
     ScoresSettings,
     is_score_metric,
 )
+from reportgen.settings.yaml_tree import write_flow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -224,6 +225,9 @@ def _choose_metrics(
             if len(matched) > 1:
                 message = f'{whose} draws one metric, and "{metric}" matches {len(matched)}'
                 step = f"Name one of {quote_names(matched)}"
+        elif one.is_sampled:
+            every = write_flow([*one.metrics, metric])
+            step += f", in a sample of its rows; if others have it, say metrics: {every} in source.yml"
         problems.append(Diagnostic(place, message, step))
     if not named and len(source.metrics) != 1:
         message = f'{whose} names no metric and "{source.name}" has {len(source.metrics)}'

@@ -400,7 +400,10 @@ def _report_repeat(keys: RowKeys, found: _Repeat, what: str) -> Diagnostic:
     apart = find_columns(keys, found.part)
     columns = [*apart[0]] if apart else find_dividing_columns(keys, list_setting_texts(layout))
     if not columns:
-        return Diagnostic(SourceLocation(path, line), message, f"Set in source.yml {_REPEAT}", Stage.DATA)
+        column = "sample" if layout.outcomes else "run"
+        advice = f"Set in source.yml {_REPEAT}; or add a column {column} that tells the rows apart, by which "
+        advice += "filter: can leave some out"
+        return Diagnostic(SourceLocation(path, line), message, advice, Stage.DATA)
     message += f", and differ in {quote_columns(columns)}"
     role = find_role(layout, columns)
     named = f"{write_role(layout, columns, role)}{' and repeat: mean' if role == 'step' else ''}"

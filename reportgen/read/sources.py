@@ -47,6 +47,7 @@ from reportgen.read.runs.finished import read_finished_runs
 from reportgen.read.runs.imported import ImportedUnit, complete_settings, name_imported_runs, survey_runs
 from reportgen.read.runs.problems import report_imports
 from reportgen.read.runs.stored import UnitWriter, get_temporary_cache, load_unit, locate_errors, store_unit
+from reportgen.read.table_files import hash_files, list_tables
 from reportgen.read.tables.check import list_endings, report_unread, report_unused_settings
 from reportgen.read.tables.converted import convert_tables, split_samples
 from reportgen.read.tables.grid import read_grids
@@ -58,7 +59,7 @@ from reportgen.read.tables.notations import (
     state_runs,
     warn_no_metrics,
 )
-from reportgen.read.tables.survey import complete_layout, hash_files, list_tables, survey
+from reportgen.read.tables.survey import complete_layout, has_further_metrics, survey
 from reportgen.read.tables.unpivot import unpivot_grids, unpivot_layout
 from reportgen.read.unpacked import Unpacked, unpack_source
 from reportgen.settings.inputs import Source
@@ -444,5 +445,6 @@ def _make_source(
         slices=list_free_columns(layout),
         score_range=settings.score_range,
         numbers=layout.numbers,
+        is_sampled=has_further_metrics(layout),
         can_freeze=can_freeze(layout, settings),
     )

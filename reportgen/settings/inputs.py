@@ -51,6 +51,7 @@ class Source(Struct, frozen=True):
     numbers: tuple[str, ...] = ()  # settings of finished runs that can be an axis as a metric can
     slices: tuple[str, ...] = ()  # columns of outcomes without a role, which can be sliced by
     score_range: tuple[float, float] = (0.0, 1.0)  # lowest and highest possible score of outcomes
+    is_sampled: bool = False  # whether rows that were not looked at may have further metrics
     can_freeze: bool = True  # whether a table can replace it, apart from its evaluations of checkpoints
     # Its evaluations of checkpoints as curves over the step of training, if it has such.
     checkpoints: Source | None = None

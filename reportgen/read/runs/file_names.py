@@ -130,7 +130,7 @@ def report_file_names(location: Location, settings: SourceSettings, survey: Surv
         message = f"series and seeds come from the names of files: {list_names(layout.series)}"
         groups = f"change it with files: and groups such as {_SERIES_GROUP} and {_SEED_GROUP}"
         advice = f"Confirm it with series_from: name in source.yml, or {groups}"
-    elif not any((*astuple(layout.roles)[:3], settings.files, layout.spread, layout.outcomes, layout.totals)):
+    elif not any((*astuple(layout.roles)[:3], layout.spread, layout.outcomes, layout.totals)):
         numbered = detect_numbered_runs(paths) if len(paths) > 1 else None
         pattern, count = numbered or ("", len(paths))
         if count < len(paths):
@@ -160,9 +160,13 @@ def is_confirmed_by_name(layout: Layout, settings: SourceSettings) -> bool:
 
 def is_named_by_files(layout: Layout, settings: SourceSettings) -> bool:
     """Return whether series and seeds come from the names of files, without groups in ``files:``."""
-    patterns = (settings.files,) if isinstance(settings.files, str) else settings.files or ()
-    guessed = not any("(?P<" in pattern for pattern in patterns)
-    return guessed and all([name for name, _ in file.given] == _GIVEN for file in layout.files)
+    split = all([name for name, _ in file.given] == _GIVEN for file in layout.files)
+    return split and not _has_groups(settings)
+
+
+def _has_groups(settings: SourceSettings) -> bool:
+    """Return whether ``files:`` names parts of paths, and does not only choose files."""
+    return "(?P<" in str(settings.files)
 
 
 def _list_paths(layout: Layout, top: str) -> list[str]:
@@ -175,7 +179,7 @@ def suggest_repetitions(settings: SourceSettings, description: Description) -> d
     There are none unless series are named after their runs, files or folders, and the runs of each new series
     have the same settings.
     """
-    chosen = settings.files or settings.series_from or description.seed_by
+    chosen = _has_groups(settings) or settings.series_from or description.seed_by
     if chosen or description.kind != "measurements" or description.series_by not in _PATHS:
         return {}
     runs = description.counts.runs

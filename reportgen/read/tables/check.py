@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
 from reportgen.core.words import join_names
 from reportgen.formats import sql
-from reportgen.formats.cells import is_missing, is_number, is_time, is_unix_time, parse_reported
+from reportgen.formats.cells import NUMERIC, is_missing, is_number, is_time, is_unix_time, parse_reported
 from reportgen.formats.decode import LOG_ENDINGS
 from reportgen.formats.files import natural_key
-from reportgen.formats.layout import RUN_SETTINGS, Content
+from reportgen.formats.layout import MOMENTS, RUN_SETTINGS, Content
 from reportgen.formats.messages import advise_rows, limit_problems, list_names, merge_problems
 from reportgen.formats.tables import FORMATS, delimited
 from reportgen.read.find import locate_file
@@ -191,8 +191,8 @@ def check_columns(layout: Layout, looks: Sequence[Look]) -> tuple[Diagnostic, ..
 def advise_step(root: Path, layout: Layout, settings: SourceSettings, place: SourceLocation) -> str:
     """Return the next step for a table in which no column is known as the step."""
     totals = suggest_distinct_totals(root, layout, settings, place)
-    advice = "name it in source.yml, as in columns: {step: NAME}, or as x: of the block"
-    wide = "form: wide with a column for each benchmark or model"
+    moment = next((name for name in layout.kinds if name.strip().casefold() in MOMENTS), "NAME")
+    advice = f"name it in source.yml, as in columns: {write_flow({'step': moment})}, or as x: of the block"
     steps = [name for name in layout.kinds if is_number(name)]
     if len(steps) > 1 and len(layout.kinds) <= len(steps) + 1:
         return "If the columns are steps, say form: long in source.yml"
@@ -213,10 +213,14 @@ def advise_step(root: Path, layout: Layout, settings: SourceSettings, place: Sou
     if answers := answers or (advise_rows(problem) if problem else ""):
         return f"{answers}. Otherwise {advice}"
     if totals is None:
-        return f"N{advice[1:]}; a table of scores without steps is form: totals, or {wide}"
+        numbers = [name for name, kind in layout.kinds.items() if kind in NUMERIC]
+        may_be_wide = layout.roles.series and len(numbers) > 1
+        first = "If its columns are scores, say form: wide in source.yml. Otherwise n" if may_be_wide else "N"
+        return f"{first}{advice[1:]}"
     score = f" and columns: {{score: {totals['score']}}}" if totals else ""
     return (
-        f"If a row is a score of a whole benchmark, say form: totals{score} in source.yml, or {wide}. "
+        f"If a row is a score of a whole benchmark, say form: totals{score} in source.yml, or form: "
+        f"wide with a column for each benchmark or model. "
         f"Otherwise {advice}"
     )
 

@@ -62,6 +62,7 @@ _NUMBERED: Final = re.compile(
     rf"({'|'.join((*ROLE_NAMES['series'], *ROLE_NAMES['run'], 'seed'))})[ _.\-]?([a-z]|\d+)", re.IGNORECASE
 )
 _FEWEST: Final = 2
+_LABELS: Final = ("series", "run", "seed", "step", "benchmark")
 
 
 class Value(Struct, frozen=True):
@@ -276,24 +277,27 @@ def _name_series(names: Sequence[str], layout: Layout) -> list[dict[str, str | N
 def list_roles(source: Source) -> dict[str, Any]:
     """Return ``roles``, as ``columns:`` states them, and ``without_role``, which only describe rows.
 
-    Both are missing where columns are runs, or are not those of the files: with ``wide:``, mapped JSON,
-    other tables that became long, and cells such as 75.5 ± 0.4.
+    Where a column of the file is of a series, benchmark or metric, only those beside such columns have roles.
+    Both are missing where ``source.yml`` says all (mapped JSON), or the names of columns do (of runs).
     """
-    layout, settings = get_layout(source), source.settings
-    long = any(file.copy and file.format == "parquet" for file in layout.files)
-    made = settings.wide or settings.format == "mapped" or long
-    if made or layout.spread or layout.estimates:
+    layout = get_layout(source)
+    copied = any(file.copy and file.format == "parquet" and not file.header for file in layout.files)
+    if source.settings.format == "mapped" or layout.spread or copied:
         return {}
-    roles: dict[str, Any] = {**asdict(layout.roles), "series": layout.series_parts or layout.roles.series}
-    for others in filter(None, (layout.outcomes, layout.totals)):
-        roles |= asdict(others)
-    named = {role: [one] if isinstance(one, str) else [*one] for role, one in roles.items() if one}
-    columns = dict.fromkeys(name for file in layout.files for name in file.columns)
+    parts = [asdict(one) for one in (layout.roles, layout.outcomes, layout.totals) if one]
+    roles: dict[str, Any] = {role: name for one in parts for role, name in one.items()}
+    roles["series"] = layout.series_parts or layout.roles.series
+    is_long = any(file.header for file in layout.files)
+    stated = {role: one for role, one in roles.items() if one and (role in _LABELS or not is_long)}
+    named = {role: [one] if isinstance(one, str) else [*one] for role, one in stated.items()}
+    columns = dict.fromkeys(name for file in layout.files for name in file.header or file.columns)
     named = {role: names for role, names in named.items() if {*names} <= {*columns}}
     raws = () if layout.long else [raw for raws in layout.metrics.values() for raw in raws]
-    used = {*raws, *(f"{raw}_{part}" for raw in raws for part in INTERVAL_PARTS)}
-    used |= {name for names in named.values() for name in names}
+    used = {*raws, *(f"{raw}_{part}" for raw in raws for part in INTERVAL_PARTS), *layout.series_parts}
+    used |= {*(name for one in parts for name in one.values())}
+    # Of a long table, a column of the file that is none of its own holds values.
+    free = [name for name in columns if name not in used and (name in layout.kinds or not is_long)]
     return {
         "roles": {role: names if len(names) > 1 else names[0] for role, names in named.items()},
-        "without_role": tuple(name for name in columns if name not in used),
+        "without_role": tuple(free),
     }

@@ -10,32 +10,23 @@ from msgspec.structs import replace
 
 from reportgen.core.directions import Direction, guess_direction
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
-from reportgen.core.model import SourceFile
 from reportgen.formats import sql
-from reportgen.formats.cells import Kind, combine_kinds, infer_kind, is_missing, is_unix_time
-from reportgen.formats.files import get_compression, is_table_name, split_ending, split_weak_ending
-from reportgen.formats.layout import RUN_SETTINGS, TIME_NAMES, FileLayout
+from reportgen.formats.cells import NUMERIC, Kind, combine_kinds, infer_kind, is_missing, is_unix_time
+from reportgen.formats.layout import MOMENTS, TIME_NAMES, FileLayout
 from reportgen.formats.messages import list_names
 from reportgen.formats.sql import get_engine
 from reportgen.formats.tables import FORMATS, delimited, parquet
-from reportgen.read.find import locate_file
 from reportgen.read.runs.file_names import add_seeds
 from reportgen.read.runs.names import name_alone, warn_guessed, write_keys
 from reportgen.read.tables.check import (
     ESTIMATE,
     NAMED,
     check_columns,
-    check_file_names,
     check_nul,
-    check_unknown_files,
     explain_faults,
-    explain_unknown_format,
     find_faults,
     find_wrong_cells,
-    report_no_data,
-    report_unread,
 )
-from reportgen.read.tables.converted import SQLITE
 from reportgen.read.tables.layout import (
     Layout,
     Roles,
@@ -49,6 +40,7 @@ from reportgen.read.tables.layout import (
     get_layout,
     get_mapped_columns,
     get_series_parts,
+    suggest_totals,
 )
 from reportgen.read.tables.notations import (
     check_new_names,
@@ -57,7 +49,7 @@ from reportgen.read.tables.notations import (
     find_percentages,
     select_metrics,
 )
-from reportgen.read.tables.rows import UNNAMED, resolve_filters, select_files, select_series
+from reportgen.read.tables.rows import UNNAMED, resolve_filters, select_files, select_run, select_series
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -65,7 +57,6 @@ if TYPE_CHECKING:
 
     from reportgen.formats.cells import Text
     from reportgen.formats.layout import Content, Look
-    from reportgen.read.find import ChosenFiles, Location
     from reportgen.read.runs.names import Naming
     from reportgen.read.tables.rows import Rows
     from reportgen.settings.inputs import Source
@@ -74,65 +65,9 @@ if TYPE_CHECKING:
 
 # Sampled cells that decide the kind of a column; a faulty one elsewhere is found when it is read.
 _CELLS_FOR_KIND: Final = 256
+# What is known of a file before a look at it.
+_GIVEN: Final = ("given", "copy", "above", "label", "shares", "header")
 _SEPARATELY: Final = "For intervals, export the runs ungrouped, or put the folders wandb/run-* here"
-
-
-def list_tables(location: Location, settings: SourceSettings, chosen: ChosenFiles) -> tuple[FileLayout, ...]:
-    """Return the tables of a source, in reading order, without columns; raises if no format is known."""
-    paths = [path for path in chosen.paths if chosen.named or split_ending(path)[1]]
-    # Settings and weights lie beside tables, and what is no table otherwise may be one where none is.
-    paths = paths or [path for path in chosen.paths if is_table_name(path, settings.format)]
-    paths = [path for path in paths if path not in chosen.unreadable]
-    if not chosen.named and (tables := [path for path in paths if not RUN_SETTINGS.fullmatch(path.name)]):
-        paths = tables
-    if not paths and (lost := list(report_unread(chosen.skipped, chosen.unreadable, location.root))):
-        raise ReportError(*(replace(one, severity=Severity.ERROR) for one in lost))
-    if not paths:
-        if known := check_unknown_files(chosen.paths, location.root):
-            raise ReportError(*known)
-        raise ReportError(report_no_data(location.path, chosen.paths, location.root))
-    if settings.format is None and not settings.query:
-        unknown = (
-            explain_unknown_format(path, location.root)
-            for path in paths
-            if split_weak_ending(path)[1] is None
-        )
-        if problems := list(chain.from_iterable(unknown)):
-            raise ReportError(*problems)
-    check_file_names(paths, location.root)
-    stems = [split_weak_ending(path)[0] for path in paths]
-    labels = stems
-    if len(paths) == 1:
-        labels = [settings.title or location.name]
-    elif len(set(stems)) < len(stems):
-        inner = [path.relative_to(location.path) for path in paths]
-        labels = [path.with_name(stem).as_posix() for path, stem in zip(inner, stems, strict=True)]
-    return tuple(
-        FileLayout(
-            locate_file(path, location.root).file,
-            SQLITE if settings.query else settings.format or split_weak_ending(path)[1] or "",
-            get_compression(path),
-            given=tuple((name, (text,)) for name, text in chosen.get_labels(path).items()),
-            label=label,
-        )
-        for path, label in zip(paths, labels, strict=True)
-    )
-
-
-def hash_files(
-    root: Path, files: Iterable[FileLayout], hashes: Callable[[Path], str]
-) -> tuple[SourceFile, ...]:
-    """Return files with their sizes and hashes, or raise a ``ReportError`` of all unreadable ones."""
-    contents = [file.get_content(root) for file in files]
-    try:
-        return tuple(SourceFile(one.name, one.path.stat().st_size, hashes(one.path)) for one in contents)
-    except OSError:
-        problems = Diagnostics()
-        for content in contents:
-            with problems.collecting():
-                content.check()
-        problems.raise_errors()
-        raise
 
 
 def survey(
@@ -156,6 +91,10 @@ def survey(
     if not (layout.roles.series or layout.roles.seed) and (named := add_seeds(files, settings)):
         pairs = zip(looks, named, strict=True)
         looks = [replace(look, file=replace(look.file, given=file.given)) for look, file in pairs]
+        layout = surveyor.build_layout(looks)
+    if moment := surveyor.find_moment(layout):
+        stated = settings.columns.model_copy(update={"step": moment})
+        surveyor = replace(surveyor, settings=settings.model_copy(update={"columns": stated}))
         layout = surveyor.build_layout(looks)
     roles = layout.roles
     value = roles.value or ""
@@ -184,6 +123,12 @@ def complete_layout(root: Path, source: Source) -> Layout:
     if layout.exhaustive:
         return layout
     return survey(root, layout.files, source.settings, source.location, whole=True).layout
+
+
+def has_further_metrics(layout: Layout) -> bool:
+    """Return whether rows outside of the sample may name metrics that no other row has."""
+    by_rows = layout.long or any(file.format == "jsonl" for file in layout.files)
+    return by_rows and not layout.exhaustive
 
 
 class _Surveyor(Struct, frozen=True):
@@ -225,6 +170,26 @@ class _Surveyor(Struct, frozen=True):
             series_parts=get_series_parts(settings),
             estimates=tuple(dict.fromkeys(name for look in looks for name in find_estimates(look))),
         )
+
+    def find_moment(self, layout: Layout) -> str:
+        """Return the column of dates or years that is the step: runs have several of it, and none twice."""
+        other = self.settings.form or layout.outcomes or layout.long or layout.roles.step
+        names = [name for name, kind in layout.kinds.items() if kind in {*NUMERIC, Kind.TIME}]
+        moment = next((name for name in names if name.strip().casefold() in MOMENTS), "")
+        if other or not moment or suggest_totals(layout, self.settings, sure=True) is not None:
+            return ""
+
+        def list_cells(rows: Rows) -> dict[str, str]:
+            run = {"series": select_series(rows, layout, {}), "run": select_run(rows, layout)}
+            return {**run, "moment": rows.as_text(moment)}
+
+        rows = select_files(
+            self.root, layout, list_cells, resolve_filters(self.settings.filter, tuple(layout.kinds))
+        )
+        counts = f"SELECT count(*) AS n, count(DISTINCT moment) AS d FROM ({rows}) GROUP BY series, run"  # noqa: S608
+        with explain_faults(self.root, self.place, layout.files, ()):
+            ((is_step,),) = get_engine().fetch_rows(f"SELECT bool_and(n = d) AND max(d) > 1 FROM ({counts})")  # noqa: S608
+        return moment if is_step else ""
 
     def add_benchmarks(self, layout: Layout) -> Layout:
         """Return a layout with the benchmarks of all rows: each has figures, and a sample may miss some.
@@ -300,7 +265,7 @@ def _look_at_files(
             content = file.get_content(root)
             seen = FORMATS[file.format].look(content, file.format, mapped, whole=whole)
             seen = _detect_chart(content, seen, settings)
-            known = {name: getattr(file, name) for name in ("given", "copy", "above", "label", "shares")}
+            known = {name: getattr(file, name) for name in _GIVEN}
             looks.append(replace(seen, file=replace(seen.file, **known)))
     if problems.found:
         # Also report the faulty rows of the other files.

@@ -242,7 +242,7 @@ class _Writer:
         plain = {"format": "parquet", "compression": "", "columns": (), "types": (), "skip": 0, "keep": None}
         own = {name for one in form.values for name in one.parts.values()}
         given = tuple(one for one in file.given if one[0] not in own)  # that of n is in the table
-        return replace(file, copy=copy, given=given, shares=True, **plain)
+        return replace(file, copy=copy, given=given, shares=True, header=file.columns, **plain)
 
     def _take_filters(
         self, file: FileLayout, form: LongForm
