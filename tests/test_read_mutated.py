@@ -309,6 +309,79 @@ def test_hostile_sheets_and_arrays(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert said in find_problem(tmp_path / str(place), name, content), said
 
 
+# ---- tables of Markdown and LaTeX --------------------------------------------------------------------------
+
+PRINTED = {
+    "md": "# T\n\n| Model | AIME | MATH |\n|:--|--:|--:|\n| **Elm** | 51% ± 0.4% | 76% |\n"
+    "| [Fir](https://a.org) | `40%` | 66% |\n",
+    "tex": "\\begin{tabular}{l*{2}{c}}\n\\toprule\nModel & AIME & MATH \\\\ \\midrule\n"
+    "\\multirow{1}{*}{Elm} & \\textbf{51\\%} & $76\\% \\pm 1\\%$ \\\\\n"
+    "Fir & 40\\% & \\multicolumn{1}{c}{66\\%} \\\\\n\\bottomrule\n\\end{tabular}\n",
+}
+LONG = 20_000  # often enough that what takes the square of it takes minutes
+# What a cell repeats: signs that begin something, also in the middle of it.
+REPEATED = {
+    "md": (
+        "*",
+        "[",
+        "[a](",
+        "[^",
+        "` ",
+        "_a",
+        "&amp",
+        "\\",
+        "<br",
+        "&#0;",
+        "<!--",
+        " ",
+        "|",
+        "\n| a | 1 | 2 |",
+    ),
+    "tex": (
+        *("{}", "{", "}", " ", "%", "&", "1^", "a\\cite[", "a\\cite{", "\\cmidrule(", "\\caption{", "\\\\["),
+        *("\\endhead ", "\\begin{tabular}", "\\multirow{9}{*}", "\\multicolumn{9999}{c}{1}"),
+    ),
+}
+
+
+def open_printed(root: Path, ending: str, content: bytes) -> list[str]:
+    """The problems of a table, all of its own file; none if it is read."""
+    data = Data(root)
+    data.write("s.source.yml", "interval: se\nform: wide\nwide: benchmarks\n")
+    data.write(f"s.{ending}", content)
+    found = Diagnostics()
+    with found.collecting():
+        data.open("s")
+    assert {problem.location.file for problem in found.found} <= {f"data/s.{ending}"}
+    return [str(problem) for problem in found.found]
+
+
+@pytest.mark.random
+@pytest.mark.parametrize("ending", PRINTED)
+def test_accidents_in_printed_tables(tmp_path: Path, ending: str) -> None:
+    """They are a problem of that file, or change a cell."""
+    assert open_printed(tmp_path, ending, PRINTED[ending].encode()) == []
+    variants = mutations(PRINTED[ending].encode(), count := tries(*VARIANTS))
+    refused = sum(bool(open_printed(tmp_path, ending, variant)) for variant in variants)
+    assert 0.05 < refused / count < 1
+
+
+@pytest.mark.parametrize("ending", PRINTED)
+def test_hostile_printed_tables(tmp_path: Path, ending: str) -> None:
+    """Signs that begin something without end are read once, or refused in words."""
+    for sign in REPEATED[ending]:
+        content = PRINTED[ending].replace("Fir", f"Fir{sign * LONG}", 1)
+        assert all(len(problem) < LONG for problem in open_printed(tmp_path, ending, content.encode())), sign
+
+
+def test_numbers_without_end_are_too_many_columns(tmp_path: Path) -> None:
+    """Python converts no more than 4,300 digits."""
+    number = PRINTED["tex"].replace("multicolumn{1}", f"multicolumn{{{'9' * LONG}}}")
+    (problem,) = open_printed(tmp_path, "tex", number.encode())
+    assert "999,999,999,999,999 columns" in problem
+    assert len(problem) < LONG
+
+
 @pytest.mark.random
 @pytest.mark.parametrize("name", ["s.xlsx", "z.npz"])
 def test_accidents_in_members(tmp_path: Path, name: str) -> None:

@@ -178,6 +178,7 @@ _UNPRINTED: Final = re.compile(
 )
 _OPTIONAL: Final = re.compile(r"\s*(?:\[[^\]]*\]\s*)*")
 _BRACE: Final = re.compile(r"\\.|[{}]", re.DOTALL)
+_MOST_DIGITS: Final = 15  # of a number of columns or rows; Python converts 4,300 at most
 _SPAN: Final = re.compile(r"\\multi(column|row)(?![A-Za-z])")
 _TOKEN: Final = re.compile(r"\\(?P<word>[A-Za-z]+)\s*|\\(?P<sign>.?)|[{}$~^_]|[^\\{}$~^_]+", re.DOTALL)
 # Commands that change only how their text looks.
@@ -299,8 +300,9 @@ def _read_span(cell: str) -> tuple[str, int, int]:
         number, at = _read_argument(text, found.end())
         inner, at = _read_argument(text, _read_argument(text, at)[1])
         if not number.strip().isascii() or not number.strip().isdecimal():
-            raise ValueError(f"{found[0]} of {number.strip() or 'nothing'}, which is no whole number")
-        size[found[1]] = int(number)
+            shown = shorten(number.strip(), _LONGEST) or "nothing"
+            raise ValueError(f"{found[0]} of {shown}, which is no whole number")
+        size[found[1]] = int(number.strip()[:_MOST_DIGITS])
         text = (inner + text[at:]).strip()
     if not 0 < size["column"] <= MOST_COLUMNS:
         raise ValueError(f"\\multicolumn of {size['column']:,} columns")
