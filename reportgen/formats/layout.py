@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import sys
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -255,7 +256,7 @@ def _find_line_end(data: bytes) -> int:
     return max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
 
 
-class FileLayout(Struct, frozen=True):
+class FileLayout(Struct, frozen=True, dict=True):
     """File of a source and how to read it, as far as it is known."""
 
     path: str  # relative to the project
@@ -306,7 +307,16 @@ class FileLayout(Struct, frozen=True):
 
     def type_of(self, name: str) -> str:
         """Return the SQL type of a column."""
-        return sql.TEXT if self.get_given(name) is not None else self.types[self.columns.index(name)]
+        return sql.TEXT if self.get_given(name) is not None else self.types[self._places[name]]
+
+    def has(self, name: str) -> bool:
+        """Return whether there is a column, also one in ``given``."""
+        return name in self._places or self.get_given(name) is not None
+
+    @cached_property  # of ten thousand columns, each one was searched among all
+    def _places(self) -> dict[str, int]:
+        """The place of each column of the file; of two columns of one name the first counts."""
+        return {name: place for place, name in reversed([*enumerate(self.columns)])}
 
 
 class Row(Struct, frozen=True):

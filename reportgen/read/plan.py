@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
@@ -81,7 +82,7 @@ class MeasurementQuery(Struct, frozen=True):
         return (*self.where, *self.by, *([self.colour] if self.colour else []))
 
 
-class Plan(Struct, frozen=True):
+class Plan(Struct, frozen=True, dict=True):
     """Columns and rows of a source that make a table of measurements."""
 
     layout: Layout
@@ -122,7 +123,7 @@ class Plan(Struct, frozen=True):
             return _SCORES
         return next((way for way, (needed, _) in _WAYS.items() if any(needed <= had for had in parts)), None)
 
-    @property
+    @cached_property  # for each of thousands of metrics, it looked at all of them
     def interval_columns(self) -> tuple[str, ...]:
         """Columns of the frame that the data's own interval fills."""
         way = self.given_interval

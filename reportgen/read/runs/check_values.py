@@ -120,7 +120,9 @@ class _Checks(NamedTuple):
         for series, runs in counts.items():
             for part in dict.fromkeys(part for parts in runs.values() for part in parts):
                 having = [run for run, parts in runs.items() if part in parts]
-                others = [run for run in runs if run not in having]
+                if len(having) == len(runs):
+                    continue
+                others = [run for run in runs if part not in runs[run]]
                 known = {name for run in having for name in runs[run]}
                 usual = {runs[run][part] for run in having}
                 for run in others if len(others) < len(having) else ():

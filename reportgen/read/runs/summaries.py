@@ -301,10 +301,10 @@ def split_labels(labels: Sequence[str]) -> tuple[list[str], list[str]]:
     form, count = max(forms.items(), key=lambda pair: pair[1], default=("", 0))
     if count > 1:
         base = [label for label in labels if _DIGITS.sub("#", label) == form]
-        rest = [label for label in labels if label not in base]
+        rest = [label for label in labels if _DIGITS.sub("#", label) != form]
         return base, [one for one in rest if not _DIGITS.search(one) or names_statistic(one)]
     base = [label for label in labels if not names_statistic(label)]
-    return base, [label for label in labels if label not in base] if len(base) > 1 else []
+    return base, list(filter(names_statistic, labels)) if len(base) > 1 else []
 
 
 def _find_statistic(points: Sequence[_Point], *, may_pick: bool = False) -> str | None:

@@ -96,7 +96,7 @@ class Rows:
 
     def has(self, name: str | None) -> bool:
         """Return whether any of the files has the column."""
-        return any(name in file.names for file in self._files)
+        return name is not None and any(file.has(name) for file in self._files)
 
     def as_number(self, name: str | None) -> str:
         """Return the column as numbers, or NULL without one."""
@@ -195,7 +195,7 @@ class Rows:
         return sql.TEXT if name in self._layout.new_names else self._find_type(name)
 
     def _find_type(self, name: str) -> str:
-        return next(file.type_of(name) for file in self._files if name in file.names)
+        return next(file.type_of(name) for file in self._files if file.has(name))
 
 
 def group_files(root: Path, layout: Layout) -> Iterator[Rows]:
