@@ -38,27 +38,10 @@ if TYPE_CHECKING:
 
 
 # Keys that no longer matter: one file replaces all, and filtered rows are gone.
-_DONE: Final = frozenset(
-    (
-        "files",
-        "format",
-        "sheet",
-        "query",
-        "lines",
-        "series_from",
-        "seed_from",
-        "run_from",
-        "rows",
-        "fields",
-        "filter",
-        "columns",
-        "form",
-        "wide",
-        "interval",
-        "unit",
-        "rename_benchmarks",
-    )
-)
+_DONE: Final = {
+    *("files", "format", "sheet", "query", "lines", "series_from", "seed_from", "run_from", "rows", "fields"),
+    *("filter", "columns", "form", "wide", "interval", "unit", "rename_benchmarks"),
+}
 _COUNTED: Final = ("tokens", "seconds", "cost")
 _ROW: Final = "row of the source"
 # Placeholders for roles without a column; no column has such a name.

@@ -23,7 +23,7 @@ from reportgen.read.tables.check import (
 from reportgen.read.tables.converted import SQLITE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from reportgen.read.find import ChosenFiles, Location
@@ -53,15 +53,7 @@ def list_tables(location: Location, settings: SourceSettings, chosen: ChosenFile
         if problems := list(chain.from_iterable(unknown)):
             raise ReportError(*problems)
     check_file_names(paths, location.root)
-    stems = [split_weak_ending(path)[0] for path in paths]
-    labels = stems
-    if len(paths) == 1:
-        labels = [settings.title or location.name]
-    elif len(set(stems)) < len(stems):
-        inner = [path.relative_to(location.path) for path in paths]
-        labels = [path.with_name(stem).as_posix() for path, stem in zip(inner, stems, strict=True)]
-        differing = shorten_paths(labels)
-        labels = differing if all(differing) else labels
+    labels = _label_tables(paths, location) if len(paths) > 1 else [settings.title or location.name]
     return tuple(
         FileLayout(
             locate_file(path, location.root).file,
@@ -72,6 +64,17 @@ def list_tables(location: Location, settings: SourceSettings, chosen: ChosenFile
         )
         for path, label in zip(paths, labels, strict=True)
     )
+
+
+def _label_tables(paths: Sequence[Path], location: Location) -> list[str]:
+    """Return the names of tables, or of several with one name the parts of their paths that differ."""
+    stems = [split_weak_ending(path)[0] for path in paths]
+    if len(set(stems)) == len(stems):
+        return stems
+    inner = (path.relative_to(location.path) for path in paths)
+    labels = [path.with_name(stem).as_posix() for path, stem in zip(inner, stems, strict=True)]
+    differing = shorten_paths(labels)
+    return differing if all(differing) else labels
 
 
 def hash_files(

@@ -51,24 +51,10 @@ LARGEST_FOUND: Final = 256 << 10
 _OTHER_ROWS: Final = frozenset((*ROLE_NAMES["step"], "problem", "problem_id", "question_id"))
 _SCORES: Final = frozenset(("score", "value", "accuracy", "acc"))
 # Columns of numbers that are settings: a table with one is taken for one of runs.
-_SETTINGS: Final = frozenset(
-    (
-        *(
-            "lr",
-            "learning_rate",
-            "batch_size",
-            "params",
-            "size",
-            "year",
-            "epochs",
-            "layers",
-            "width",
-            "depth",
-        ),
-        *("temperature", "tokens", "time", "loss", "id", "idx", "index", "rank", "value", "low", "high"),
-        *_SCORES,
-    )
-)
+_SETTINGS: Final = _SCORES | {
+    *("lr", "learning_rate", "batch_size", "params", "size", "year", "epochs", "layers", "width", "depth"),
+    *("temperature", "tokens", "time", "loss", "id", "idx", "index", "rank", "value", "low", "high"),
+}
 # Columns of a table that is one of totals as it is.
 _TOTALS: Final = _SCORES | {"stderr", "se", "standard_error", "n"}
 
