@@ -59,3 +59,33 @@ def test_the_line_of_an_error_works_when_it_is_pasted(case: Case, tmp_path: Path
         after = next(one for one in describe_sources(tmp_path).split("\n\n") if one.startswith(f"{name}:"))
         assert "differ in" not in after, after
         assert "has no column" not in after, after
+
+
+_FORM = re.compile(
+    r"[Ss]ay (form: \w+)(?: and (metrics: \[.*?\]))? in source.yml"
+    r"(?:, and choose [\w ]+ with (filter: \{.*?\}),)?"
+)
+FORMS = [
+    case
+    for case in read_pages(Path(__file__).parent)
+    if case.page.stem in {"finished_runs", "columns", "wide_errors", "wide_left_out"}
+    and "no column of the source" in case.expected
+]
+
+
+@pytest.mark.parametrize("case", FORMS, ids=name_case)
+def test_the_form_that_reads_a_table_without_steps_works_when_it_is_pasted(
+    case: Case, tmp_path: Path
+) -> None:
+    """Finished runs with the metrics and states that are named, and scores by benchmark."""
+    case.write_files(tmp_path / "data")
+    for block in describe_sources(tmp_path).split("\n\n"):
+        name, found = block.partition(":")[0], _FORM.search(block)
+        if "no column of the source" not in block or found is None:
+            continue
+        folder = tmp_path / "data" / name
+        path = folder / "source.yml" if folder.is_dir() else folder.with_name(f"{name}.source.yml")
+        stated = yaml.safe_load(path.read_text("utf-8")) if path.exists() else {}
+        path.write_text(yaml.safe_dump({**stated, **yaml.safe_load("\n".join(filter(None, found.groups())))}))
+        after = next(one for one in describe_sources(tmp_path).split("\n\n") if one.startswith(f"{name}:"))
+        assert "error: " not in after, after

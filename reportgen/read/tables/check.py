@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
 from reportgen.core.words import join_names
 from reportgen.formats import sql
-from reportgen.formats.cells import NUMERIC, is_missing, is_number, is_time, is_unix_time, parse_reported
+from reportgen.formats.cells import Kind, is_missing, is_number, is_time, is_unix_time, parse_reported
 from reportgen.formats.decode import LOG_ENDINGS
 from reportgen.formats.files import natural_key
 from reportgen.formats.layout import MOMENTS, RUN_SETTINGS, Content
@@ -26,6 +26,7 @@ from reportgen.read.tables.distinguish import (
     advise_nested,
     find_run_table,
     find_usual_states,
+    has_rows_of_models,
     lists_runs,
     suggest_distinct_totals,
 )
@@ -213,8 +214,9 @@ def advise_step(root: Path, layout: Layout, settings: SourceSettings, place: Sou
     if answers := answers or (advise_rows(problem) if problem else ""):
         return f"{answers}. Otherwise {advice}"
     if totals is None:
-        numbers = [name for name, kind in layout.kinds.items() if kind in NUMERIC]
-        may_be_wide = layout.roles.series and len(numbers) > 1
+        kinds = [*layout.kinds.values()]
+        are_numbers = kinds.count(Kind.NUMBER) > 1 and Kind.MIXED not in kinds and layout.roles.series
+        may_be_wide = are_numbers and has_rows_of_models(root, layout, settings)
         first = "If its columns are scores, say form: wide in source.yml. Otherwise n" if may_be_wide else "N"
         return f"{first}{advice[1:]}"
     score = f" and columns: {{score: {totals['score']}}}" if totals else ""
