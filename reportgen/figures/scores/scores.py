@@ -231,10 +231,10 @@ class _ScoreFigure(Struct, frozen=True):
             over = f" over {problems}" if problems else ""
             errors = ", with the mean of their standard errors, which is not too small"
             # A mean that is reported as such has no standard errors of its runs.
-            known = any(score.stderr is not None and score.method == REPORTED for score in self.shown)
-            mean = (
-                f"; of {format_range(runs, 'run')} the mean{errors if known else ''}" if max(runs) > 1 else ""
-            )
+            single = [score for score in self.shown if score.method == REPORTED]
+            known, runs = any(score.stderr is not None for score in single), [score.runs for score in single]
+            several = max(runs, default=0) > 1
+            mean = f"; of {format_range(runs, 'run')} the mean{errors if known else ''}" if several else ""
             return f"Dot: {metric}{over}, as reported: the problems behind it are not known{mean}."
         averaged = ", runs averaged within each problem" if max(runs) > 1 else ""
         counts = describe_counts(self.shown)

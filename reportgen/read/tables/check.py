@@ -22,15 +22,16 @@ from reportgen.formats.tables import FORMATS, delimited
 from reportgen.read.find import locate_file
 from reportgen.read.runs.stored import clean_text
 from reportgen.read.tables.distinguish import (
+    BENCHMARKS,
     advise_answers,
     advise_nested,
     find_run_table,
     find_usual_states,
-    has_rows_of_models,
     lists_runs,
     suggest_distinct_totals,
 )
 from reportgen.read.tables.layout import OUTCOME_NAMES, match_columns
+from reportgen.read.tables.rows import resolve_filters, select_files, select_series
 from reportgen.settings.text import shorten
 from reportgen.settings.yaml_tree import write_flow
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from reportgen.formats.cells import Text
     from reportgen.formats.layout import FileLayout, Look
     from reportgen.read.tables.layout import Layout
+    from reportgen.read.tables.rows import Rows
     from reportgen.settings.source import SourceSettings
 
 
@@ -215,8 +217,8 @@ def advise_step(root: Path, layout: Layout, settings: SourceSettings, place: Sou
         return f"{answers}. Otherwise {advice}"
     if totals is None:
         kinds = [*layout.kinds.values()]
-        are_numbers = kinds.count(Kind.NUMBER) > 1 and Kind.MIXED not in kinds and layout.roles.series
-        may_be_wide = are_numbers and has_rows_of_models(root, layout, settings)
+        are_numbers = kinds.count(Kind.NUMBER) > 1 and Kind.MIXED not in kinds
+        may_be_wide = are_numbers and _has_rows_of_models(root, layout, settings)
         first = "If its columns are scores, say form: wide in source.yml. Otherwise n" if may_be_wide else "N"
         return f"{first}{advice[1:]}"
     score = f" and columns: {{score: {totals['score']}}}" if totals else ""
@@ -225,6 +227,22 @@ def advise_step(root: Path, layout: Layout, settings: SourceSettings, place: Sou
         f"wide with a column for each benchmark or model. "
         f"Otherwise {advice}"
     )
+
+
+def _has_rows_of_models(root: Path, layout: Layout, settings: SourceSettings) -> bool:
+    """Return whether each row is of another series, and of no benchmark."""
+    if not layout.roles.series or any(name.casefold() in BENCHMARKS for name in layout.kinds):
+        return False
+
+    def list_names(rows: Rows) -> dict[str, str]:
+        return {"series": select_series(rows, layout, {})}
+
+    rows = select_files(root, layout, list_names, resolve_filters(settings.filter, tuple(layout.kinds)))
+    # Faults in the rows are reported when they are read.
+    with suppress(*sql.get_errors()):
+        (found,) = sql.get_engine().fetch_rows(f"SELECT count(*) = count(DISTINCT series) FROM ({rows})")  # noqa: S608
+        return bool(found[0])
+    return False
 
 
 def check_nul(place: SourceLocation, **names: Iterable[str]) -> None:

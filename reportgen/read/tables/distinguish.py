@@ -253,20 +253,6 @@ def _write_run_keys(
     return {"form": "runs", **columns, "metrics": [*table.metrics], **chosen}
 
 
-def has_rows_of_models(root: Path, layout: Layout, settings: SourceSettings) -> bool:
-    """Return whether each row is of another series."""
-
-    def list_names(rows: Rows) -> dict[str, str]:
-        return {"series": select_series(rows, layout, {})}
-
-    rows = select_files(root, layout, list_names, resolve_filters(settings.filter, tuple(layout.kinds)))
-    # Faults in the rows are reported when they are read.
-    with suppress(*get_errors()):
-        (found,) = get_engine().fetch_rows(f"SELECT count(*) = count(DISTINCT series) FROM ({rows})")  # noqa: S608
-        return bool(found[0])
-    return False
-
-
 def has_repeated_totals(root: Path, layout: Layout, settings: SourceSettings, roles: TotalRoles) -> bool:
     """Return whether several rows are of one run, benchmark and metric."""
 

@@ -56,7 +56,7 @@ _SETTINGS: Final = _SCORES | {
     *("temperature", "tokens", "time", "loss", "id", "idx", "index", "rank", "value", "low", "high"),
 }
 # Columns of a table that is one of totals as it is.
-_TOTALS: Final = _SCORES | {"stderr", "se", "standard_error", "n"}
+_TOTALS: Final = _SCORES | {"stderr", "se", "standard_error", "n", *ROLE_NAMES["std"]}
 
 
 class ScoreTable(Struct, frozen=True):
@@ -139,7 +139,8 @@ def _is_table_of_scores(
     folded = {name.casefold() for name in numbers}
     if parts := {name.casefold() for name in find_statistics(numbers).parts}:
         # Other numbers beside a score and its error describe the run, such as a setting of sampling.
-        if parts <= _TOTALS and folded & _SCORES:
+        is_known = "n" in parts or parts.isdisjoint(ROLE_NAMES["std"])
+        if parts <= _TOTALS and folded & _SCORES and is_known:
             return False
         folded -= _SCORES
     # Only a table of scores has a mean over its columns.
