@@ -65,6 +65,8 @@ if TYPE_CHECKING:
 
 # Sampled cells that decide the kind of a column; a faulty one elsewhere is found when it is read.
 _CELLS_FOR_KIND: Final = 256
+# The first rows that decide whether dates are steps; a date that comes twice below is found when it is read.
+_ROWS_FOR_MOMENT: Final = 100_000
 # What is known of a file before a look at it.
 _GIVEN: Final = ("given", "copy", "above", "label", "shares", "header")
 _SEPARATELY: Final = "For intervals, export the runs ungrouped, or put the folders wandb/run-* here"
@@ -186,6 +188,7 @@ class _Surveyor(Struct, frozen=True):
         rows = select_files(
             self.root, layout, list_cells, resolve_filters(self.settings.filter, tuple(layout.kinds))
         )
+        rows = f"SELECT * FROM ({rows}) LIMIT {_ROWS_FOR_MOMENT}"  # noqa: S608 - our own names
         counts = f"SELECT count(*) AS n, count(DISTINCT moment) AS d FROM ({rows}) GROUP BY series, run"  # noqa: S608
         with explain_faults(self.root, self.place, layout.files, ()):
             ((is_step,),) = get_engine().fetch_rows(f"SELECT bool_and(n = d) AND max(d) > 1 FROM ({counts})")  # noqa: S608
