@@ -145,12 +145,12 @@ def test_runs_come_in_the_order_of_the_series_then_of_writing() -> None:
 
 
 def test_bins_are_worked_out_by_hand() -> None:
-    """Steps 0 to 9 in 3 bins of width 3: means, extremes and centres as on paper."""
+    """Steps 0 to 9 in 3 bins of width 3: means of steps and values, and extremes, as on paper."""
     table = measurements([{"step": step, "value": step * step} for step in range(10)])
     metric = reduce(table, max_points=3)["score"]
     (run,) = metric.runs
     assert metric.bins == 3
-    assert run.steps.tolist() == [1.5, 4.5, 7.5]
+    assert run.steps.tolist() == [1, 4, 7.5]
     assert run.values.tolist() == [5 / 3, 50 / 3, (36 + 49 + 64 + 81) / 4]
     assert run.low is not None
     assert run.high is not None
@@ -161,7 +161,7 @@ def test_bins_are_worked_out_by_hand() -> None:
 def test_as_many_steps_as_allowed_are_not_binned() -> None:
     """Binning starts with one distinct step more than max_points, counted over the runs of a metric.
 
-    A run that covers part of the steps has the same bin centres as the others, only fewer; one outlier among
+    A run that covers part of the steps has the same steps as the others, only fewer; one outlier among
     thousands is the bin's largest value, not lost in its mean.
     """
     rows = _line(10, run="1")
@@ -176,6 +176,31 @@ def test_as_many_steps_as_allowed_are_not_binned() -> None:
     (run,) = reduce(measurements(rows), max_points=20)["score"].runs
     assert run.high is not None
     assert (run.high.max(), run.values[0]) == (1.6e24, 0.5)
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_a_straight_line_stays_straight_in_bins(*, log: bool) -> None:
+    """Also of runs with other steps and ends: every point of every run is on the line, in order.
+
+    The runs share the steps of all bins but those in which one of them ends before their mean.
+    """
+    steps = {"1": np.arange(1, 5001, 7), "2": np.arange(3, 5002, 11), "3": np.arange(1, 2600, 2.5)}
+    lines = {run: (own, 2 * np.log(own) if log else 2 * own - 3) for run, own in steps.items()}
+    rows = [
+        {"run": run, "step": step, "value": value}
+        for run, line in lines.items()
+        for step, value in zip(*(column.tolist() for column in line), strict=True)
+    ]
+    metric = reduce(measurements(rows), max_points=50, log=log)["score"]
+    for run in metric.runs:
+        assert np.all(np.diff(run.steps) > 0)
+        if not log:
+            np.testing.assert_allclose(run.values, 2 * run.steps - 3, rtol=1e-12)
+    distinct = np.unique(np.concatenate([run.steps for run in metric.runs]))
+    assert 50 - 10 * log <= distinct.size <= 50 + 3
+    assert [run.steps.tolist() for run in metric.every_step] == [own.tolist() for own in steps.values()]
+    if log:  # as many bins for each power of ten as there are readings
+        assert np.count_nonzero(distinct < 100) > 15
 
 
 def test_given_intervals_are_averaged_in_bins() -> None:
@@ -214,11 +239,13 @@ def test_the_order_of_rows_is_irrelevant(rows: list[dict[str, Any]], random: Ran
 
 
 @_FEW
-@given(_rows, st.sampled_from([1, 3, 7, 400, None]), st.sampled_from([0.0, 0.6]))
-def test_memory_and_database_agree(rows: list[dict[str, Any]], max_points: int | None, smooth: float) -> None:
+@given(_rows, st.sampled_from([1, 3, 7, 400, None]), st.sampled_from([0.0, 0.6]), st.sampled_from(["linear", "log"]))
+def test_memory_and_database_agree(
+    rows: list[dict[str, Any]], max_points: int | None, smooth: float, scale: str
+) -> None:
     """Large tables, reduced where the rows are, give what small ones give."""
     usual = [row if row["value"] != 1.6e24 else {**row, "value": 1.6} for row in rows]
-    wanted: dict[str, Any] = {"max_points": max_points, "smooth": smooth}
+    wanted: dict[str, Any] = {"max_points": max_points, "smooth": smooth, "log": scale == "log"}
     _assert_same(reduce(measurements(usual), **wanted), reduce_large(measurements(usual), **wanted))
 
 
@@ -239,7 +266,7 @@ def test_memory_and_database_agree_on_given_intervals(smooth: float) -> None:
 @_FEW
 @given(_rows, st.integers(1, 5))
 def test_nothing_is_lost_without_being_counted(rows: list[dict[str, Any]], max_points: int) -> None:
-    """Rows are kept, replaced or dropped; bins have a run's extremes, and their means lie between."""
+    """Rows are kept, replaced or dropped; bins have a run's extremes, and the means lie between them."""
     full = reduce(measurements(rows), max_points=None)
     for name, metric in reduce(measurements(rows), max_points=max_points).items():
         kept = sum(run.steps.size for run in full[name].runs)
@@ -252,7 +279,7 @@ def test_nothing_is_lost_without_being_counted(rows: list[dict[str, Any]], max_p
                 assert run.low is not None
                 assert run.high is not None
                 assert (run.low.min(), run.high.max()) == (whole.values.min(), whole.values.max())
-                assert np.all((run.low <= run.values) & (run.values <= run.high))
+                assert np.all((run.low.min() <= run.values) & (run.values <= run.high.max()))
 
 
 def test_a_table_too_large_to_fetch_goes_to_the_database(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -109,7 +109,7 @@ class Run(Struct, frozen=True):
     high: FloatArray | None = None
     smoothed: FloatArray | None = None
     given: GivenInterval | None = None
-    counts: IntArray | None = None  # the steps in each bin, if a database or a cluster has binned them
+    counts: IntArray | None = None  # the steps in each bin; None without bins
 
 
 class ReducedMetric(Struct, frozen=True):
@@ -124,6 +124,8 @@ class ReducedMetric(Struct, frozen=True):
     empty: int = 0
     # Series of which no run has the metric, and the number of their runs.
     absent: Mapping[str, int] = field(default_factory=dict)
+    # The runs before their steps were binned; empty if they were not, or if a database or a cluster did it.
+    every_step: tuple[Run, ...] = ()
 
 
 class Formula(Struct, frozen=True):
@@ -166,6 +168,7 @@ class Curve(Struct, frozen=True):
     # The highest and lowest unsmoothed values, with intervals that account for the selection of their steps.
     extremes: tuple[Estimate, Estimate] | None = None
     key: LineKey | None = None  # in a plot of several metrics, where ``series`` is the name of the line
+    every_step: Curve | None = None  # the curve before its steps were binned, if they were and it is known
 
 
 class Lead(Struct, frozen=True):
@@ -407,6 +410,7 @@ class CurveRequest(Struct, frozen=True):
     by: tuple[str, ...] = ()  # settings or columns whose values are the series
     colour: str | None = None  # the setting or column that colours lines
     value: str = ""  # ``final``, ``best`` or ``mean`` if each run counts with that number alone
+    log: bool = False  # whether bins are equally wide on a log axis
 
 
 class ScoreRequest(Struct, frozen=True):

@@ -270,6 +270,7 @@ def _make_curve_request(
         by=(settings.x, *by) if isinstance(settings, SweepSettings) else by,
         colour=line.colour,
         value=settings.value if isinstance(settings, SweepSettings) else "",
+        log=line.x_scale == "log" and not table and not sweep,
     )
 
 

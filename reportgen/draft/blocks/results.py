@@ -57,7 +57,7 @@ def place_score_errors(place: SourceLocation) -> Iterator[None]:
 
 def use_every_step(request: CurveRequest) -> CurveRequest:
     """Return the request for the same curves unsmoothed and with every step, as facts need them."""
-    return replace(request, smooth=0.0, max_points=None, peak="none")
+    return replace(request, smooth=0.0, max_points=None, peak="none", log=False)
 
 
 def format_step_title(column: str) -> str:
@@ -278,7 +278,7 @@ class ResultsStore:
                 x_formula=x_formula,
             )
             table.check_x()
-        reduced = reduce(table, max_points=request.max_points, smooth=request.smooth)
+        reduced = reduce(table, max_points=request.max_points, smooth=request.smooth, log=request.log)
         series = None if request.series is None or request.by else table.order
         named = (table.step_name, table.step_is_time)
         return _ReadCurves(reduced, *named, series, table.colours, table.notes, table.settings)

@@ -14,14 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reportgen.core.model import Curve
-    from reportgen.figures.plot import SeriesLine
 
 
 _MOST_DECIMALS = 7
 _FINEST = 14  # digits after the first one that a double always holds
 
 
-def choose_precision(lines: Sequence[SeriesLine | Curve], *, percent: bool = False) -> Precision:
+def choose_precision(curves: Sequence[Curve], *, percent: bool = False) -> Precision:
     """Choose the decimals of values from the data alone, so that they are those of all figures of them.
 
     Beside intervals, they are those of the median half-width. Without any, they reach down to between a
@@ -29,9 +28,10 @@ def choose_precision(lines: Sequence[SeriesLine | Curve], *, percent: bool = Fal
     written as percentages; these have one decimal or more with intervals.
     """
     factor = 100 if percent else 1
-    sides = np.concatenate([(line.high - line.low) / 2 for line in lines]) * factor
+    every = [curve.every_step or curve for curve in curves]
+    sides = np.concatenate([(curve.high - curve.low) / 2 for curve in every]) * factor
     sides = sides[np.isfinite(sides) & (sides > 0)]
-    values = np.concatenate([line.values if line.raw is None else line.raw for line in lines]) * factor
+    values = np.concatenate([curve.values if curve.raw is None else curve.raw for curve in every]) * factor
     values = values[np.isfinite(values)]
     low, high = make_linear_axis("", float(values.min()), float(values.max()), count=5).domain
     counts = (count for count in range(_MOST_DECIMALS) if np.allclose(values, values.round(count), 0, 1e-9))

@@ -103,6 +103,8 @@ class _CurveWords(Struct, frozen=True):
         same_step = len({end.step for end in ends}) == 1
         x = lower_axis_title(self.spec.x_title)
         where = f"At the end ({x} {format_value(plot.x, ends[0].step)})," if same_step else "At their ends"
+        if same_step and self.curve_set.bins and not all(curve.every_step for curve in self.curve_set.curves):
+            where = f"In the last of {self.curve_set.bins} bins ({x} {format_value(plot.x, ends[0].step)}),"
         first, second = ends[:2]
         values = [read_out_estimate(plot, end) for end in (first, second)]
         lead, ranked = get_lead(self.curve_set, lowest=lowest), self.spec.higher_is_better is not None
@@ -125,7 +127,7 @@ class _CurveWords(Struct, frozen=True):
         lower = self.spec.higher_is_better is False
         lead, rows = get_lead(self.curve_set, lowest=lower), []
         picks = {"highest": False, "lowest": True} if self.spec.higher_is_better is None else {"best": lower}
-        for curve in self.curve_set.curves:
+        for curve in (curve.every_step or curve for curve in self.curve_set.curves):
             known = np.flatnonzero(np.isfinite(get_unsmoothed(curve)))
             row: dict[str, Any] = {"name": curve.series, "runs": len(curve.runs), "points": int(known.size)}
             if known.size:
@@ -227,7 +229,7 @@ def write_caption(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> 
     ]
     how = [
         "" if curve_set.smooth else "Not smoothed.",
-        f"{chosen} among all." if any(curve.extremes is not None for curve in curves) else "",
+        f"{chosen} among all." if any((curve.every_step or curve).extremes for curve in curves) else "",
         ("All runs share their steps." if curve_set.exact else aligned) if set(counts) != {1} else "",
     ]
     return join_caption(sentences, context, how=how)
@@ -269,7 +271,9 @@ def _describe_band(curve_set: CurveSet) -> list[str]:
 def _describe_dropped(curve_set: CurveSet) -> Iterator[str]:
     """Describe averaged, replaced and dropped values."""
     if curve_set.bins:
-        yield f"Steps are averaged in {curve_set.bins} bins."
+        every = all(curve.every_step for curve in curve_set.curves)
+        words = "; values in words are those of single steps" if every else ""
+        yield f"Steps are averaged in {curve_set.bins} bins{words}."
     if curve_set.replaced:
         rows = "row was" if curve_set.replaced == 1 else "rows were"
         yield f"{curve_set.replaced:,} {rows} replaced by a later row of the same run and step."

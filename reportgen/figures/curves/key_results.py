@@ -53,8 +53,8 @@ class Reading(NamedTuple):
 
 
 def list_known_curves(curve_set: CurveSet) -> list[Curve]:
-    """Return the curves that have a value."""
-    return [curve for curve in curve_set.curves if np.isfinite(curve.values).any()]
+    """Return the curves that have a value, with every step: what is written is not about bins."""
+    return [curve.every_step or curve for curve in curve_set.curves if np.isfinite(curve.values).any()]
 
 
 def get_lead(curve_set: CurveSet, *, lowest: bool) -> Lead:
@@ -115,7 +115,8 @@ def describe_pick(curve_set: CurveSet, plot: Plot, names: Sequence[str], *, most
     """Describe how many values the best was picked from, starting with the series in ``names``."""
     curves = sorted(list_known_curves(curve_set), key=lambda curve: curve.series not in names)
     ordered = [int(np.count_nonzero(np.isfinite(get_unsmoothed(curve)))) for curve in curves]
-    is_time, binned = plot.x.scale == "time", curve_set.bins is not None
+    is_time = plot.x.scale == "time"
+    binned = curve_set.bins is not None and any(curve.every_step is None for curve in curve_set.curves)
     return describe_checkpoints(ordered, is_time=is_time, binned=binned, most=most)
 
 

@@ -71,7 +71,7 @@ def make_plot(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Plot
     keys = {curve.series: curve.key.colour if curve.key else curve.series for curve in curves}
     slots = _pick_line_slots(keys, spec, context)
     lines = [_make_line(curve, slots[curve.series], spec) for curve in curves]
-    x, (y, right_axis) = _make_x_axis(lines, spec, context), _make_y_axes(lines, spec, context)
+    x, (y, right_axis) = _make_x_axis(lines, spec, context), _make_y_axes(lines, curves, spec, context)
     axes = (x, y, right_axis or y)
     references, annotations = _make_marks(lines, spec, axes, context)
     # The labels of a right axis are where names at line ends would be.
@@ -227,15 +227,18 @@ def fit_axis(make_axis: Callable[[int], Axis], width: int = PIXELS_WIDE) -> Axis
 
 
 def _make_y_axes(
-    lines: Sequence[SeriesLine], spec: PlotSpec, context: DrawContext
+    lines: Sequence[SeriesLine], curves: Sequence[Curve], spec: PlotSpec, context: DrawContext
 ) -> tuple[Axis, Axis | None]:
     """Make the left y axis, and the right one if there is one, with titles that do not overlap."""
-    left = _make_y_axis([line for line in lines if not line.right], spec, context)
+    sides: tuple[list[tuple[SeriesLine, Curve]], ...] = ([], [])
+    for line, curve in zip(lines, curves, strict=True):
+        sides[line.right].append((line, curve))
+    left = _make_y_axis(sides[False], spec, context)
     if spec.right is None:
         return left, None
     plain = {"y_domain": None, "y_scale": "linear", "references": ()}
     own = replace(spec, metric=join_names(spec.right.metrics), y_title=spec.right.title, **plain)
-    right = _make_y_axis([line for line in lines if line.right], own, context)
+    right = _make_y_axis(sides[True], own, context)
     margins = compute_margins(left, (), right)
     room = WIDTHS[0] + margins.left + margins.right - _TITLE_GAP
     widths = [measure_text(axis.title, TICK_SIZE) for axis in (left, right)]
@@ -246,7 +249,8 @@ def _make_y_axes(
     return replace(left, title=titles[0]), replace(right, title=titles[1])
 
 
-def _make_y_axis(lines: Sequence[SeriesLine], spec: PlotSpec, context: DrawContext) -> Axis:
+def _make_y_axis(drawn: Sequence[tuple[SeriesLine, Curve]], spec: PlotSpec, context: DrawContext) -> Axis:
+    lines = [line for line, _ in drawn]
     parts = [part for line in lines for part in (line.values, line.low, line.high)]
     parts += [run.values for line in lines for run in line.runs]
     parts += [line.raw for line in lines if line.raw is not None]
@@ -263,7 +267,7 @@ def _make_y_axis(lines: Sequence[SeriesLine], spec: PlotSpec, context: DrawConte
     else:
         pad = 0.0 if spec.y_domain else _PAD
         axis = make_linear_axis(spec.y_title, low, high, count=5 if spec.height >= _TALL else 4, pad=pad)
-    axis = replace(axis, precision=choose_precision(lines, percent=spec.percent))
+    axis = replace(axis, precision=choose_precision([curve for _, curve in drawn], percent=spec.percent))
     largest = float(np.abs(values).max(initial=0.0))
     if spec.percent and largest > _LARGEST_SHARE:
         message = f'"{spec.metric}" reaches {largest:,.6g}, and format: percent would show that 100-fold'

@@ -61,7 +61,9 @@ def merge_curve_sets(curve_sets: Sequence[CurveSet], colours: Mapping[str, str])
                 line = name_line(name, one.metric, alone=alone) if several else name
                 line = line if colour in name else f"{line} · {colour}"
                 dash = number if several else used[colour] % len(DASHES)
-                curves.append(replace(curve, series=line, key=LineKey(name, one.metric, colour, dash)))
+                named = {"series": line, "key": LineKey(name, one.metric, colour, dash)}
+                every = curve.every_step and replace(curve.every_step, **named)
+                curves.append(replace(curve, every_step=every, **named))
         used[colour] += 1
     first = curve_sets[0]
     return CurveSet(

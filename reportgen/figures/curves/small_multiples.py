@@ -51,7 +51,7 @@ def draw_small_multiples(curve_set: CurveSet, spec: PlotSpec, context: DrawConte
     ``spec`` is the plot of all series; its annotations of a series are in the panel of that series alone.
     Raises a ``ReportError`` if there is a single series, or too many.
     """
-    known = tuple(list_known_curves(curve_set))
+    known = tuple(curve for curve in curve_set.curves if np.isfinite(curve.values).any())
     curves = sort_curves(known, spec.order, lower_first=spec.higher_is_better is False)
     if not 1 < len(curves) <= _MOST_PANELS:
         message = f"facet: series draws 2 to {_MOST_PANELS} panels, and this figure has {len(curves)} series"
@@ -81,7 +81,8 @@ def _draw_panel(
     alone = replace(curve_set, curves=(curve,))
     # The final value of the series, and its best value.
     lowest = spec.higher_is_better is False
-    (end,), best = rank_finals(alone.curves, lowest=lowest), find_best(curve, lowest=lowest)
+    (full,) = list_known_curves(alone)
+    (end,), best = rank_finals([full], lowest=lowest), find_best(full, lowest=lowest)
     most = "lowest" if lowest else "highest"
     pick = describe_pick(alone, plot, (), most="best" if spec.higher_is_better is not None else most)
     readings = ((read_out_estimate(plot, one), format_value(plot.x, one.step)) for one in (end, best))

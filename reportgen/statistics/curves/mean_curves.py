@@ -73,20 +73,22 @@ def compute_curves(
     ``Curve.raw`` is the centre of the unsmoothed ones. An interval that the input gives for a single run is
     its band (``Curve.given``) and moves with the centre under smoothing; with several runs it is not used
     (``CurveSet.given_ignored``). ``series`` selects some, in this order. With ``peak="simultaneous"``,
-    ``Curve.extremes`` of means over several runs are computed. Raises a ValueError if ``reduced`` was not
-    smoothed.
+    ``Curve.extremes`` of means over several runs are computed, those of binned curves in ``Curve.every_step``
+    if it is known. Raises a ValueError if ``reduced`` was not smoothed.
     """
     members: dict[str, list[Run]] = {name: [] for name in series or ()}
     for run in reduced.runs:
         if series is None or run.series in members:
             members.setdefault(run.series, []).append(run)
     drawn = {name: [run for run in runs if run.steps.size] for name, runs in members.items()}
+    picked = "none" if reduced.every_step else str(peak)
     made = [
-        _make_curve(name, runs, str(band), level, smoothed=smooth > 0, peak=str(peak))
+        _make_curve(name, runs, str(band), level, smoothed=smooth > 0, peak=picked)
         for name, runs in drawn.items()
         if runs
     ]
-    curves = tuple(curve for curve, _ in made)
+    options = {"level": level, "smooth": smooth, "series": series, "peak": peak}
+    curves = _add_every_step(tuple(curve for curve, _ in made), reduced, str(band), options)
     given = [curve.given for curve in curves]
     has_given = any(run.given and _has_interval(run.given) for runs in drawn.values() for run in runs)
     return CurveSet(
@@ -103,8 +105,20 @@ def compute_curves(
         empty=reduced.empty,
         given_ignored=has_given and not all(given) and band != "none",
         **_list_missing(reduced, members, series),
-        leads=find_leads_at_end(curves, level),
+        leads=find_leads_at_end([curve.every_step or curve for curve in curves], level),
     )
+
+
+def _add_every_step(
+    curves: tuple[Curve, ...], reduced: ReducedMetric, band: str, options: dict[str, Any]
+) -> tuple[Curve, ...]:
+    """Add the curves before their steps were binned, if they were and are known."""
+    if not reduced.every_step:
+        return curves
+    full = replace(reduced, runs=reduced.every_step, every_step=())
+    # Of a simultaneous band, words have the interval at their own step.
+    every = compute_curves(full, band="ci" if band == "simultaneous" else band, **options).curves
+    return tuple(replace(curve, every_step=one) for curve, one in zip(curves, every, strict=True))
 
 
 def _list_missing(
@@ -182,11 +196,11 @@ def summarise_curves(curve_set: CurveSet, *, higher_is_better: bool = True) -> t
 
     ``final`` is the mean across runs at the last step, ``peak`` the best mean, at the first step that has it,
     ``mean`` that of the runs' own means. Intervals are t intervals across the ``n`` runs there, for ``final``
-    also a single run's own; a peak has one only if the curves were made with ``peak="simultaneous"``. Steps
-    of binned curves are bin centres and values bin means.
+    also a single run's own; a peak has one only if the curves were made with ``peak="simultaneous"``. Of
+    binned curves they are those of single steps, or of bins if a database has binned them.
     """
     endings = []
-    for curve in curve_set.curves:
+    for curve in (drawn.every_step or drawn for drawn in curve_set.curves):
         peak = int((np.argmax if higher_is_better else np.argmin)(curve.values))
         picked = Estimate(float(curve.values[peak]), None, None, int(curve.n[peak]))
         if curve.extremes is not None:

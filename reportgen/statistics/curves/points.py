@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -57,21 +57,34 @@ def smooth(steps: FloatArray, values: FloatArray, weight: float) -> FloatArray:
 
 
 class Bins(Struct, frozen=True):
-    """``count`` bins of equal width from ``start`` to ``stop``; the last one includes its end."""
+    """``count`` bins of equal width from ``start`` to ``stop``; the last one includes its end.
+
+    With ``log``, ``start`` and ``stop`` are logarithms, in which widths are equal, and one more bin before
+    the others holds steps that a log axis cannot show.
+    """
 
     start: float
     stop: float
     count: int
+    log: bool = False
 
     @property
     def width(self) -> float:
         """Width of each bin."""
         return (self.stop - self.start) / self.count
 
-    def get_centres(self, index: FloatArray) -> FloatArray:
-        """Return the steps in the middle of these bins."""
-        return self.start + (index + 0.5) * self.width
+    def find(self, steps: FloatArray) -> FloatArray:
+        """Return the bin of each step; ``reduce.reduce_large`` does the same, operation by operation."""
+        if not self.log:
+            return np.minimum(np.floor((steps - self.start) / self.width), self.count - 1)
+        logs = np.log(np.where(steps > 0, steps, 1.0))
+        place = np.minimum(np.floor((logs - self.start) / self.width + ON_THE_EDGE), self.count - 1)
+        return np.where(steps > 0, place + 1, 0.0)
 
+
+ON_THE_EDGE = 1e-9
+"""Part of a bin on a log axis by which a step may be before its start: logarithms of two libraries differ."""
+_SAME_STEP = 1e-9  # part of a bin by which means of the same steps differ
 
 # Columns of an interval that the input may give; see ``reportgen.core.model.GivenInterval``.
 _GIVEN_COLUMNS = ("low", "high", "stderr", "n")
@@ -82,7 +95,7 @@ class Points(Struct, frozen=True):
 
     Run ``i`` has the points ``offsets[i]`` up to ``offsets[i + 1]``; its steps are strictly increasing. Every
     other array has one entry per point. ``lowest`` and ``highest`` are the extremes of bins, and ``counts``
-    how many steps are in each if the database has counted them.
+    how many steps are in each.
     """
 
     offsets: IntArray
@@ -158,10 +171,9 @@ def smooth_points(points: Points, weight: float) -> Points:
 
 
 def bin_points(points: Points, bins: Bins) -> Points:
-    """Return mean, smallest and largest value of each run in each bin it reaches, at the bin's centre."""
-    run = np.repeat(np.arange(points.offsets.size - 1), np.diff(points.offsets))
-    # ``reduce.reduce_large`` does the same in the database, operation by operation.
-    index = np.minimum(np.floor((points.steps - bins.start) / bins.width), bins.count - 1)
+    """Return mean, smallest and largest value of each run in each bin, at the mean of its steps there."""
+    run = _number_runs(points)
+    index = bins.find(points.steps)
     starts = np.flatnonzero(_mark_changes(run, index))
     counts = np.diff(starts, append=run.size)
 
@@ -175,13 +187,80 @@ def bin_points(points: Points, bins: Bins) -> Points:
     }
     return Points(
         offsets=np.searchsorted(run[starts], np.arange(points.offsets.size)).astype(np.int64),
-        steps=bins.get_centres(index[starts]),
+        steps=mean(points.steps),
         values=np.clip(mean(points.values), lowest, highest),
         given=given,
         smoothed=None if points.smoothed is None else mean(points.smoothed),
         lowest=lowest,
         highest=highest,
+        counts=counts.astype(np.int64),
     )
+
+
+def join_points(parts: Sequence[Points]) -> Points:
+    """Join the points of several runs, which have the same columns."""
+
+    def join(name: str) -> Any:  # noqa: ANN401 - of numbers or counts
+        columns = [getattr(part, name) for part in parts]
+        return None if columns[0] is None else np.concatenate(columns)
+
+    offsets = np.cumsum([0, *(part.steps.size for part in parts)])
+    given = {name: np.concatenate([part.given[name] for part in parts]) for name in parts[0].given}
+    steps, values, *others = map(join, ("steps", "values", "smoothed", "lowest", "highest", "counts"))
+    return Points(offsets, steps, values, given, *others)
+
+
+def _number_runs(points: Points) -> IntArray:
+    return np.repeat(np.arange(points.offsets.size - 1), np.diff(points.offsets))
+
+
+def share_steps(points: Points, bins: Bins, ends: FloatArray) -> Points:
+    """Move all means in a bin to one step, the mean of all steps in it, along the line of their run's means.
+
+    So runs with other steps can be compared, and a straight line stays where it is. A run that does not reach
+    that step, or has a single mean, keeps its own. ``points`` are those of ``bin_points``, and ``ends`` the
+    first and last step of each run, shape (R, 2).
+    """
+    if not points.steps.size:
+        return points
+    run, index = _number_runs(points), bins.find(points.steps).astype(np.int64)
+    counts = np.ones(index.size) if points.counts is None else points.counts
+    first = np.full(index.max() + 1, np.inf)
+    np.minimum.at(first, index, points.steps)
+    apart = np.bincount(index, (points.steps - first[index]) * counts)
+    target = first[index] + (apart[index] / np.bincount(index, counts)[index])
+    # Means of the same steps differ by rounding at most.
+    same = target - first[index] <= _SAME_STEP * np.maximum(np.abs(target), 1)
+    other = _find_neighbours(run, target > points.steps)
+    moves = ~same & (other != np.arange(run.size)) & (ends[run, 0] <= target) & (target <= ends[run, 1])
+    share = (target - points.steps) / np.where(moves, points.steps[other] - points.steps, np.inf)
+
+    def move(column: FloatArray) -> FloatArray:
+        moved = column * (1 - share) + column[other] * share
+        return np.where(np.isfinite(moved), moved, column)
+
+    values = move(points.values)
+    if points.lowest is not None and points.highest is not None:
+        lowest, highest = points.lowest, points.highest
+        values = np.clip(values, np.minimum(lowest, lowest[other]), np.maximum(highest, highest[other]))
+    return replace(
+        points,
+        steps=np.where(same, first[index], np.where(moves, target, points.steps)),
+        values=np.where(moves, values, points.values),
+        given={name: column if name == "n" else move(column) for name, column in points.given.items()},
+        smoothed=None if points.smoothed is None else move(points.smoothed),
+    )
+
+
+def _find_neighbours(run: IntArray, later: npt.NDArray[np.bool_]) -> IntArray:
+    """Return the next point of each point's run, or the one before where not ``later`` and at the end.
+
+    A run of one point has no other: its own place is returned.
+    """
+    place = np.arange(run.size)
+    has_next, has_previous = np.diff(run, append=-1) == 0, np.diff(run, prepend=-1) == 0
+    forward = has_next & (later | ~has_previous)
+    return np.where(forward, place + 1, np.where(has_previous, place - 1, place))
 
 
 # A column as DuckDB returns it: masked at nulls.

@@ -19,6 +19,7 @@ from reportgen.core.model import ReducedMetric, Run
 from reportgen.statistics.curves.engines import fetch, last_written, rows_up_to
 from reportgen.statistics.curves.points import (
     LARGEST_FLOAT,
+    ON_THE_EDGE,
     Bins,
     Column,
     Group,
@@ -28,9 +29,11 @@ from reportgen.statistics.curves.points import (
     as_names,
     bin_points,
     goes_back,
+    join_points,
     keep_last_written,
     list_given_columns,
     make_groups,
+    share_steps,
     smooth_points,
     split_runs,
 )
@@ -45,26 +48,27 @@ FULL_ROWS = 1_000_000
 
 
 def reduce(
-    measurements: Measurements, *, max_points: int | None = 400, smooth: float = 0.0
+    measurements: Measurements, *, max_points: int | None = 400, smooth: float = 0.0, log: bool = False
 ) -> dict[str, ReducedMetric]:
     """Reduce every metric, in order of first appearance, to one value per run and step.
 
     Rows without a finite step and value are dropped and counted; of several rows of one run, metric and step
     the last written counts. If the runs of a metric have more than ``max_points`` distinct steps together,
-    they are put in that many bins of equal width: a run's value is the mean of its steps in the bin, ``low``
-    and ``high`` are the extremes, and the step is the bin's centre. Smoothing (``points.smooth``) comes
-    before. Raises a ReportError, with every file and line, if the files cannot be read, and a ValueError if
-    ``max_points`` is below 1 or ``smooth`` is not in [0, 1).
+    they are put in that many bins of equal width, with ``log`` in the logarithm: a run's value is the mean of
+    its steps in the bin, ``low`` and ``high`` are the extremes, and the step is the mean of all steps in the
+    bin (``points.share_steps``); the runs before that are kept as ``every_step``. Smoothing
+    (``points.smooth``) comes before. Raises a ReportError, with every file and line, if the files cannot be
+    read, and a ValueError if ``max_points`` is below 1 or ``smooth`` is not in [0, 1).
     """
     if max_points is not None and max_points < 1:
         raise ValueError(f"max_points must be at least 1, not {max_points}")
     if not 0 <= smooth < 1:
         raise ValueError(f"smooth must be at least 0 and below 1, not {smooth}")
     with measurements.reading():
-        request = _Request(measurements.given_interval, max_points, smooth)
+        request = _Request(measurements.given_interval, max_points, smooth, log=log)
         fetched = _reduce_fetched(measurements, request)
         if fetched is None:
-            fetched = reduce_large(measurements, max_points=max_points, smooth=smooth), True
+            fetched = reduce_large(measurements, max_points=max_points, smooth=smooth, log=log), True
         reduced, may_go_back = fetched
         if any(metric.replaced for metric in reduced.values()):
             measurements.check_repeats()
@@ -132,6 +136,7 @@ class _Request(NamedTuple):
     max_points: int | None
     smooth: float
     most: int | None = None  # rows of a result that are fetched
+    log: bool = False  # whether the x axis is logarithmic
 
     def reduce_points(self, points: Points, groups: Sequence[Group], finite: int) -> ReducedMetric:
         """Smooth and bin the points of one metric; ``finite`` of its rows had a finite step and value."""
@@ -142,9 +147,24 @@ class _Request(NamedTuple):
             # A long run has enough steps of its own.
             longest = int(np.max(np.diff(points.offsets), initial=0))
             if longest > most or np.unique(points.steps).size > most:
-                bins = Bins(float(points.steps.min()), float(points.steps.max()), most)
-                points = bin_points(points, bins)
-        return self.make_metric(split_runs(points, groups), groups, finite, distinct, bins)
+                positive = np.min(points.steps, where=points.steps > 0, initial=np.inf)
+                bins = self.make_bins(float(points.steps.min()), float(points.steps.max()), float(positive))
+        if bins is None:
+            return self.make_metric(split_runs(points, groups), groups, finite, distinct, bins)
+        filled = np.diff(points.offsets) > 0
+        ends = np.full((filled.size, 2), np.nan)
+        for side, place in enumerate((points.offsets[:-1], points.offsets[1:] - 1)):
+            ends[filled, side] = points.steps[place[filled]]
+        runs = split_runs(share_steps(bin_points(points, bins), bins, ends), groups)
+        metric = self.make_metric(runs, groups, finite, distinct, bins)
+        return replace(metric, every_step=split_runs(points, groups))
+
+    def make_bins(self, first: float, last: float, positive: float) -> Bins:
+        """Return the bins between two steps; ``positive`` is the first above 0, where a log axis starts."""
+        count = self.max_points or 1
+        if self.log and positive < last:
+            return Bins(math.log(positive), math.log(last), count, log=True)
+        return Bins(first, last, count)
 
     def make_metric(
         self, runs: tuple[Run, ...], groups: Sequence[Group], finite: int, distinct: int, bins: Bins | None
@@ -198,15 +218,29 @@ class _Rows(NamedTuple):
                 len(self.groups),
             )
             return request.reduce_points(points, self.groups, finite)
-        reached = [extent for extent in self.extents if extent.finite]
-        first, last = min(one.first_step for one in reached), max(one.last_step for one in reached)
-        bins = Bins(first, last, max_points)
+        bins = self._make_bins(request)
         if request.smooth <= 0:
             written_once = self if unique else self._replace(frame=self.select_last_written())
-            runs, distinct = written_once.read_binned_runs(bins, request.most)
-            return request.make_metric(runs, self.groups, finite, distinct, bins)
-        # Smooth and bin each run separately: only one is in memory at a time.
-        runs, distinct = (), 0
+            points = written_once.read_binned_points(bins, request.most)
+            distinct = int(np.sum(points.counts)) if points.counts is not None else 0
+        else:
+            points, distinct = self._smooth_in_bins(bins, request.smooth)
+        ends = np.array([(extent.first_step, extent.last_step) for extent in self.extents])
+        runs = split_runs(share_steps(points, bins, ends), self.groups)
+        return request.make_metric(runs, self.groups, finite, distinct, bins)
+
+    def _make_bins(self, request: _Request) -> Bins:
+        reached = [extent for extent in self.extents if extent.finite]
+        first, last = min(one.first_step for one in reached), max(one.last_step for one in reached)
+        positive = first
+        if request.log and first <= 0:
+            above = self.frame.filter(nw.col("step") > 0).select(nw.col("step").min())
+            positive = float(as_floats(fetch(above)["step"])[0])
+        return request.make_bins(first, last, positive if positive > 0 else math.inf)
+
+    def _smooth_in_bins(self, bins: Bins, weight: float) -> tuple[Points, int]:
+        """Smooth and bin each run separately: only one is in memory at a time. Also return how many steps."""
+        parts, distinct = [], 0
         for group in self.groups:
             own = self.frame.filter(nw.col("series") == group.series, nw.col("run") == group.run)
             fetched = fetch(own.select("step", "row", *self.columns))
@@ -214,8 +248,8 @@ class _Rows(NamedTuple):
             row = np.asarray(fetched["row"]).astype(np.int64)
             points = keep_last_written(np.zeros(row.size, dtype=np.int64), row, columns, 1)
             distinct += points.steps.size
-            runs += split_runs(bin_points(smooth_points(points, request.smooth), bins), [group])
-        return request.make_metric(runs, self.groups, finite, distinct, bins)
+            parts.append(bin_points(smooth_points(points, weight), bins))
+        return join_points(parts), distinct
 
     def has_unique_steps(self) -> bool:
         """Return whether certainly no run has two rows of one step; False if finding out would cost too much.
@@ -249,15 +283,13 @@ class _Rows(NamedTuple):
     def select_last_written(self) -> nw.LazyFrame[Any]:
         return last_written(self.frame, ("series", "run", "step"), "row", self.columns)
 
-    def read_binned_runs(self, bins: Bins, most: int | None) -> tuple[tuple[Run, ...], int]:
-        # The same operations as in ``bin_points``, so that no step lands in a neighbouring bin.
-        place, end = ((nw.col("step") - bins.start) / bins.width).floor(), float(bins.count - 1)
-        frame = self.frame.with_columns(bin=nw.when(place > end).then(end).otherwise(place))
+    def read_binned_points(self, bins: Bins, most: int | None) -> Points:
+        """Read the means of runs in bins, as ``bin_points`` computes them."""
+        frame = self.frame.with_columns(bin=_find_bin(bins))
         parts: dict[str, list[str]] = {}
-        for name in self.columns:
+        for name in ("step", *self.columns):
             if name != "n":
-                largest = max(extent.largest[name] for extent in self.extents)
-                frame, parts[name] = _split_column(frame, name, largest, self.longest)
+                frame, parts[name] = _split_column(frame, name, self._find_largest(name), self.longest)
         fetched = fetch(
             frame.group_by("series", "run", "bin").agg(
                 nw.len().alias("count"),
@@ -279,27 +311,53 @@ class _Rows(NamedTuple):
                 total = total + numbers[part]
             means[name] = total / numbers["count"]
         means |= {"n": numbers["n"]} if "n" in self.columns else {}
-        points = Points(
+        return Points(
             offsets=np.searchsorted(run[order], np.arange(len(self.groups) + 1)).astype(np.int64),
-            steps=bins.get_centres(numbers["bin"]),
+            steps=means.pop("step"),
             values=np.clip(means.pop("value"), numbers["lowest"], numbers["highest"]),
             given=means,
             lowest=numbers["lowest"],
             highest=numbers["highest"],
             counts=numbers["count"].astype(np.int64),
         )
-        return split_runs(points, self.groups), sum(as_counts(fetched["count"]))
+
+    def _find_largest(self, column: str) -> float:
+        """Return the largest absolute number of a column."""
+        if column == "step":
+            return max(
+                abs(end) for one in self.extents if one.finite for end in (one.first_step, one.last_step)
+            )
+        return max(extent.largest[column] for extent in self.extents)
+
+
+def _find_bin(bins: Bins) -> nw.Expr:
+    """Return ``Bins.find`` of the column of steps, operation by operation."""
+    step, end = nw.col("step"), float(bins.count - 1)
+    if not bins.log:
+        place = ((step - bins.start) / bins.width).floor()
+        return nw.when(place > end).then(end).otherwise(place)
+    logs = nw.when(step > 0).then(step).otherwise(1.0).log()
+    place = ((logs - bins.start) / bins.width + ON_THE_EDGE).floor()
+    return nw.when(step > 0).then(nw.when(place > end).then(end).otherwise(place) + 1).otherwise(0.0)
 
 
 def reduce_large(
-    measurements: Measurements, *, max_points: int | None, smooth: float, most: int | None = None
+    measurements: Measurements,
+    *,
+    max_points: int | None,
+    smooth: float,
+    most: int | None = None,
+    log: bool = False,
 ) -> dict[str, ReducedMetric]:
     """Do the same as ``reduce`` in the database, or on a cluster, with one run in memory at a time.
 
     Raises ``TooManyRowsError`` if there are more than ``most`` points of one metric, or more than a tenth as
     many runs.
     """
-    given = list_given_columns(measurements)
+    given, request = (
+        list_given_columns(measurements),
+        _Request(measurements.given_interval, max_points, smooth, most, log),
+    )
     extents = _read_extents(measurements, ("value", *given), most and most // _POINTS_OF_A_RUN)
     reduced: dict[str, ReducedMetric] = {}
     for metric, members in groupby(extents, key=lambda extent: extent.group.metric):
@@ -311,7 +369,7 @@ def reduce_large(
         own = list(members)
         groups, longest = [extent.group for extent in own], max(extent.finite for extent in own)
         rows = _Rows(frame.filter(nw.col("metric") == metric), ("value", *given), own, groups, longest)
-        reduced[metric] = rows.reduce(_Request(measurements.given_interval, max_points, smooth, most))
+        reduced[metric] = rows.reduce(request)
     return reduced
 
 
