@@ -121,7 +121,7 @@ def test_scores_of_a_sweep_are_those_of_the_scores_block(tmp_path: Path) -> None
     assert drawn == [(one["name"], one["score"], one["low"], one["high"]) for one in scored.numbers["series"]]
     payload = json.loads(str(swept.payload))
     # Scores of one set of problems are not independent, and a reader copies no value at a step.
-    assert payload["independent"] is False
+    assert "quantiles" not in payload
     assert "of" not in payload
 
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_figures import HOSTILE, context, curve, curve_set, figure, spec, wave
 from tries import tries
-from vega import unpack_payload
+from vega import unpack_column, unpack_payload
 
 from reportgen.figures.live import compile_view
 from reportgen.figures.render import compile_to_vega, render_vega_lite
@@ -166,7 +166,7 @@ def steps_of(column: Any) -> list[float]:  # noqa: ANN401 - a list, or a rule
     """The steps of a column of ``xs``."""
     if isinstance(column, dict):
         return [float(f"{column['from'] + column['by'] * i:.15g}") for i in range(column["count"])]
-    return [float(step) for step in column]
+    return [float(step) for step in unpack_column(column) if step is not None]
 
 
 def test_the_payload_keeps_gaps() -> None:

@@ -239,7 +239,12 @@ def test_the_order_of_rows_is_irrelevant(rows: list[dict[str, Any]], random: Ran
 
 
 @_FEW
-@given(_rows, st.sampled_from([1, 3, 7, 400, None]), st.sampled_from([0.0, 0.6]), st.sampled_from(["linear", "log"]))
+@given(
+    _rows,
+    st.sampled_from([1, 3, 7, 400, None]),
+    st.sampled_from([0.0, 0.6]),
+    st.sampled_from(["linear", "log"]),
+)
 def test_memory_and_database_agree(
     rows: list[dict[str, Any]], max_points: int | None, smooth: float, scale: str
 ) -> None:

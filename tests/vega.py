@@ -90,9 +90,9 @@ def unpack_payload(text: str) -> dict[str, Any]:
     """The payload with values in ``y``, ``low``, ``high``, ``raw`` and in ``values`` of runs."""
     payload: dict[str, Any] = json.loads(text)
     for line in payload["series"]:
-        line.update({name: _unpack(line[name]) for name in ("y", "low", "high", "raw") if name in line})
+        line.update({name: unpack_column(line[name]) for name in ("y", "low", "high", "raw") if name in line})
         for run in line.get("runs", ()):
-            run["values"] = _unpack(run["y"])
+            run["values"] = unpack_column(run["y"])
         if "spread" in line:
             line.update(_summarise([run["values"] for run in line["runs"]], line["spread"]))
     return payload
@@ -108,7 +108,7 @@ def _summarise(runs: list[list[float]], spread: float) -> dict[str, Numbers]:
     return {"y": [*middle], "low": low, "high": high}
 
 
-def _unpack(column: list[Any]) -> Numbers:
+def unpack_column(column: list[Any]) -> Numbers:
     """Values of a column, None at gaps."""
     if not (len(column) == 3 and isinstance(column[2], str)):
         return column

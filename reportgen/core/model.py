@@ -216,6 +216,8 @@ class CurveSet(Struct, frozen=True):
     absent: tuple[str, ...] = ()  # series that are not drawn since none of their runs has the metric
     # The series that ends above all others, and the one that ends below.
     leads: tuple[Lead, Lead] = (Lead(None, tested=False), Lead(None, tested=False))
+    # Pairs of 1 / df and the quantile of Student's t for ``level``, for differences of two curves.
+    quantiles: tuple[tuple[float, float], ...] = ()
 
 
 class Observed(Struct, frozen=True, omit_defaults=True):

@@ -67,6 +67,7 @@ class Axis(Struct, frozen=True):
     unit: str = ""  # suffix of single values, including its space; not for ticks and intervals
     symbol: bool = False  # whether the title is a symbol, as in "k = 8" rather than "step 8"
     precision: Precision | None = None  # of single values as written, instead of read_format
+    left_out: int = 0  # values of lines that ``y_domain: auto`` does not show
 
     @property
     def percent(self) -> bool:

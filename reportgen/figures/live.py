@@ -256,9 +256,8 @@ def draw_plot_figure(plot: Plot, curve_set: CurveSet, text: FigureText, context:
     of_steps = not plot.whiskers and all(curve.runs for curve in curve_set.curves)
     if not curve_set.bins and columns["differences"] and of_steps:
         columns["of"] = text.of or text.id  # what statements about its steps name
-    columns["independent"] = curve_set.band == "ci" and all(
-        len(curve.runs) > 1 and not curve.given for curve in curve_set.curves
-    )
+    if curve_set.quantiles and columns["differences"]:
+        columns["quantiles"] = curve_set.quantiles
     return Figure(
         id=text.id,
         kind=text.kind,

@@ -32,7 +32,7 @@ _DIGIT_BITS = 6
 def build_payload(plot: Plot, *, band_name: str) -> dict[str, Any]:
     """Build the signals and columns of a plot for ``site/assets/live.js``.
 
-    ``xs`` holds each column of steps once, even ones as start, distance and count. Up to 2,000 values of
+    ``xs`` holds each column of steps once (``_Steps``). Up to 2,000 values of
     lines and runs are sent as they are. More are packed: as they are if they are short decimals, otherwise
     with a relative error of at most 1e-6.
     """
@@ -136,7 +136,7 @@ def _restore_doubles(whole: FloatArray) -> FloatArray:
 
 
 class _Steps:
-    """Columns of steps, without duplicates; evenly spaced ones as start, distance and count."""
+    """Columns of steps, without duplicates: even ones as start, distance and count, short decimals packed."""
 
     def __init__(self) -> None:
         self.columns: list[Any] = []
@@ -150,8 +150,11 @@ class _Steps:
             if steps.size >= 3 and np.abs(steps[[0, -1]]).max() < _EXACT:  # noqa: PLR2004 - two are shorter
                 start, by = float(steps[0]), float(steps[-1] - steps[0]) / (steps.size - 1)
                 even = [_shorten_number(start + by * i) for i in range(steps.size)]
+                packed, _ = _pack_column(steps)
                 if even == column:
                     column = {"from": column[0], "by": _shorten_whole(by), "count": len(column)}
+                elif packed[0] is not None:  # exact
+                    column = packed
             self.columns.append(column)
         return self._known[key]
 
@@ -217,6 +220,7 @@ def _find_spread(line: SeriesLine, runs: list[FloatArray]) -> float | None:
 def _build_axis(axis: Axis) -> dict[str, Any]:
     how: dict[str, Any] = {"unit": axis.unit} if axis.unit else {}
     how |= {"symbol": True} if axis.symbol else {}
+    how |= {"auto": True} if axis.left_out else {}
     how |= {"read": axis.read_format} if axis.precision is None else {"decimals": axis.precision}
     return how | {
         "title": axis.title,

@@ -6,9 +6,9 @@
   const LETTER = 6.5; // pixels, on average, of a letter beside a mark
   const ROW = 15; // pixels between two lines of words
 
-  /** Every x of a column: listed, or given by start, distance and count. */
+  /** Every x of a column: listed or packed, or given by start, distance and count. */
   function column(x) {
-    if (Array.isArray(x)) return x;
+    if (Array.isArray(x)) return valuesOf(x);
     // Without the last digit, in which sums of floats differ: 0.1 + 2 * 0.1 is 0.3.
     return Array.from({ length: x.count }, (_, i) => Number((x.from + i * x.by).toPrecision(15)));
   }
@@ -83,7 +83,7 @@
       });
       this.series = payload.series.map((given, i) => seriesOf(given, i, (given.runs ?? []).map(runOf)));
       this.comparable = payload.differences; // whether all series are of one metric
-      this.independent = payload.independent; // whether bands are confidence intervals over runs
+      this.quantiles = payload.quantiles; // of Student's t by 1 / df, if bands are its intervals over runs
       this.hasRuns = this.series.some((one) => one.runs.length);
       this.hasBand = this.series.some((one) => one.low);
       const shown = ({ y, raw, runs }) => [...y, ...(raw ?? []), ...runs.flatMap((run) => run.values)];
@@ -150,17 +150,26 @@
       return found.filter(({ value }) => value !== null).sort((a, b) => b.value - a.value);
     }
 
-    /** The first of two series minus the second at a step; null for other numbers of series. Its interval is that of
-        Zou and Donner (2008), of the two intervals: the distances of their ends, squared and added. */
+    /** The quantile of Student's t: the polynomial of 1 / df through those known. */
+    quantile(df) {
+      const weigh = (x) => this.quantiles.reduce((part, [y]) => (y === x ? part : (part * (1 / df - y)) / (x - y)), 1);
+      return this.quantiles.reduce((sum, [x, t]) => sum + t * weigh(x), 0);
+    }
+
+    /** The first of two series minus the second at a step, with Welch's interval as in compare_curves; null for other
+        numbers of series. Runs that are all equal have no band, and no spread. */
     difference(series, step) {
       if (series.length !== 2 || !this.comparable) return null;
       const [a, b] = series.map((one) => this.readings([one], step)[0]);
       if (a.value === null || b.value === null) return null;
       const value = a.value - b.value;
-      const known = this.independent && [a, b].every(({ low, n }) => low !== null && n > 1);
-      const low = known ? value - Math.hypot(a.value - a.low, b.high - b.value) : null;
-      const high = known ? value + Math.hypot(a.high - a.value, b.value - b.low) : null;
-      return { series, value, low, high };
+      const none = { series, value, low: null, high: null };
+      if (!this.quantiles || Math.min(a.n, b.n) < 2) return none;
+      const errors = [a, b].map(({ low, high, n }) => (low === null ? 0 : (high - low) / 2 / this.quantile(n - 1)));
+      const stderr = Math.hypot(...errors);
+      const df = 1 / [a, b].reduce((sum, { n }, i) => sum + (errors[i] / stderr) ** 4 / (n - 1), 0);
+      const half = this.quantile(df) * stderr;
+      return stderr ? { series, value, low: value - half, high: value + half } : none;
     }
 
     /** How far a series has moved at a step from its value at another one; null where one of them is unknown. */
