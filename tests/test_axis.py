@@ -17,7 +17,7 @@ from tries import tries
 from vega import VegaPicture, vega_words
 
 from reportgen.core.errors import ReportError
-from reportgen.figures.curves.plotting import make_plot, place_end_labels
+from reportgen.figures.curves.plotting import describe_left_out, make_plot, place_end_labels
 from reportgen.figures.live import build_spec, write_curves_csv
 from reportgen.figures.paths import PIXELS_WIDE, UNITS_A_PIXEL, make_line_paths
 from reportgen.figures.plot import get_shape
@@ -397,3 +397,34 @@ def test_a_picture_over_counts_is_the_one_that_vega_draws() -> None:
         assert np.abs(np.array(points(mine)) - np.array(theirs)).max() <= 0.5
     places = [(share_of(ours.x, k) * PIXELS_WIDE) for line in ours.lines for k in line.steps.tolist()]
     assert [x for x, _ in vega.places("points")] == pytest.approx(places, abs=0.5)
+
+
+LATER = [30 - place / 10 for place in range(100)]
+# Values, the ends of the axis by ``y_domain: auto`` and how many of the values are beyond.
+FAR = {
+    "a perplexity before training": ([50257.0, *LATER], (19, 31), 1),
+    "below 0": ([-900.0, *(value - 25 for value in LATER)], (-6, 6), 1),
+    "falling by equal factors": ([10 * 0.9**place for place in range(100)], (-1, 11), 0),
+    "nothing far": (LATER, (19, 31), 0),
+    "constant but for one": ([1.0] * 50 + [9.0], (0, 10), 0),
+}
+
+
+@pytest.mark.parametrize(("values", "ends", "count"), FAR.values(), ids=FAR)
+def test_auto_leaves_out_what_is_far_from_the_others(
+    values: list[float], ends: tuple[float, float], count: int
+) -> None:
+    """The rest fills the plot, the caption counts what is missing, and a reference line is always inside."""
+    made = plot(curve_set(curve("a", values)), y_domain="auto")
+    assert ends[0] < made.y.domain[0] < made.y.domain[1] < ends[1]
+    assert made.y.left_out == count
+    said = describe_left_out(made.y)
+    assert (
+        said.startswith(f"{count} value far from the others is not shown: the y axis is")
+        if count
+        else not said
+    )
+    log = plot(curve_set(curve("a", values)), y_domain="auto", y_scale="log") if min(values) > 0 else made
+    assert log.y.left_out == count
+    lined = plot(curve_set(curve("a", values)), y_domain="auto", reference=[{"y": 100.0}])
+    assert lined.y.domain[1] > 100

@@ -276,7 +276,7 @@ class PlotSpec(Struct, frozen=True, kw_only=True):
     higher_is_better: bool | None
     caption: str | None = None
     x_domain: tuple[float, float] | None = None
-    y_domain: tuple[float, float] | None = None
+    y_domain: Literal["auto"] | tuple[float, float] | None = None
     x_scale: Literal["linear", "log", "log2"] = "linear"
     y_scale: Literal["linear", "log"] = "linear"
     order: str = "given"

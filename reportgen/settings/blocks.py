@@ -78,6 +78,12 @@ class DataSettings(BlockSettings):
     )
 
 
+YDomain: TypeAlias = Annotated[
+    Literal["auto"] | tuple[Number, Number] | None,
+    Field(description="Lowest and highest y shown; or auto to leave out values far from all others."),
+]
+
+
 class LineSettings(DataSettings):
     """What the blocks that draw lines share."""
 
@@ -114,7 +120,7 @@ class LineSettings(DataSettings):
     def _check_domains(self) -> LineSettings:
         for name in ("x_domain", "y_domain"):
             domain = getattr(self, name, None)
-            if domain and not domain[0] < domain[1]:
+            if isinstance(domain, tuple) and not domain[0] < domain[1]:
                 raise ValueError(f"{name} must begin with the smaller number")
         return self
 
@@ -147,7 +153,7 @@ class CurveSettings(LineSettings):
         "for the last metric.",
     )
     y_title: Name | None = Field(None, description="Title of the y axis; the metric if left out.")
-    y_domain: tuple[Number, Number] | None = Field(None, description="Lowest and highest y shown.")
+    y_domain: YDomain = None
     y_scale: Literal["linear", "log"] = Field("linear", description="linear or log.")
     reference: tuple[ReferenceLine, ...] = Field((), description="Reference lines.")
     annotations: tuple[Annotation, ...] = Field((), description="Short texts at a step.")
@@ -178,7 +184,7 @@ class PanelSettings(Settings):
     metric: Name | Derived = Field(description="The metric of this panel, or NAME: FORMULA.")
     title: Name | None = Field(None, description="The panel's title; the metric if left out.")
     y_title: Name | None = Field(None, description="Title of the y axis.")
-    y_domain: tuple[Number, Number] | None = Field(None, description="Lowest and highest y shown.")
+    y_domain: YDomain = None
     y_scale: Literal["linear", "log"] = Field("linear", description="linear or log.")
     format: ValueFormat | None = Field(None, description="number or percent; the block's if left out.")
     higher_is_better: bool | None = Field(

@@ -28,7 +28,13 @@ from reportgen.figures.curves.key_results import (
     read_out_apart,
     read_out_estimate,
 )
-from reportgen.figures.curves.plotting import align_margins, describe_beyond_log, get_unsmoothed, make_plot
+from reportgen.figures.curves.plotting import (
+    align_margins,
+    describe_beyond_log,
+    describe_left_out,
+    get_unsmoothed,
+    make_plot,
+)
 from reportgen.figures.labels import describe_unplaced
 from reportgen.figures.live import draw_plot_figure
 from reportgen.figures.plot import FigureText, describe_source, join_caption
@@ -317,13 +323,18 @@ def _draw_figure(plot: Plot, curve_set: CurveSet, spec: PlotSpec, context: DrawC
         kind=spec.kind,
         title=spec.title,
         subtitle=write_subtitle(curve_set, spec),
-        caption=" ".join(filter(None, (describe_unplaced(plot), write_caption(curve_set, spec, context)))),
+        caption=join_plot_caption(plot, write_caption(curve_set, spec, context)),
         summary=write_summary(curve_set, plot, spec),
         source=describe_source(context),
         numbers=collect_numbers(curve_set, spec),
         band=name_band(curve_set),
     )
     return draw_plot_figure(plot, curve_set, text, context)
+
+
+def join_plot_caption(plot: Plot, caption: str) -> str:
+    """Put what a plot does not show before a caption."""
+    return " ".join(filter(None, (describe_left_out(plot.y), describe_unplaced(plot), caption)))
 
 
 def _make_point(curve: Curve, index: int) -> dict[str, float | int | None]:

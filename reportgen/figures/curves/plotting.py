@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec.structs import replace
 
-from reportgen.core.errors import Diagnostics, ReportError
+from reportgen.core.errors import ReportError
 from reportgen.core.words import format_count, join_names
 from reportgen.figures.axis import (
     DAY,
     LOGS,
     Axis,
+    format_value,
     make_linear_axis,
     make_log2_axis,
     make_log_axis,
@@ -23,19 +24,19 @@ from reportgen.figures.axis import (
     use_percent,
 )
 from reportgen.figures.curves.decimals import choose_precision
+from reportgen.figures.curves.marks import find_lone_points, make_marks
 from reportgen.figures.labels import WIDTHS, place_labels
 from reportgen.figures.number_format import choose_step_format, format_d3, to_moment
 from reportgen.figures.paths import PIXELS_WIDE
-from reportgen.figures.plot import EndLabel, Margins, Mark, Plot, RunLine, SeriesLine, make_diagnostic
+from reportgen.figures.plot import EndLabel, Margins, Plot, RunLine, SeriesLine, make_diagnostic
 from reportgen.figures.style import LABEL_SIZE, TICK_SIZE, pick_slots
 from reportgen.figures.text import cut_text, measure_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from reportgen.core.model import Curve, CurveSet, FloatArray
     from reportgen.figures.plot import DrawContext, PlotSpec, SourceContext
-    from reportgen.settings.block_parts import Annotation
 
 
 _LINE_HEIGHT = 16
@@ -44,12 +45,12 @@ _MOST_LABELS = 8
 _LEVEL = 5  # pixels that a name may be above or below the end of its line
 _EARLY = 0.01  # of the x axis, by which a line ends before another
 _BEHIND_LEADERS = 24
-_ROUNDING = 1e-9
 _MOST_RUN_LINES = 10
 _MOST_SYMBOLS = 25
 _TALL = 260
 _PAD, _SETTINGS_PAD = 0.04, 0.05  # of y, and of x where it is a few settings
 _LARGEST_SHARE = 10.0
+_FAR_OUT = 3
 _TICK_COUNTS, _LABEL_GAP = (7, 5, 4, 3, 2), 14
 _TITLE_GAP = 16
 
@@ -73,7 +74,7 @@ def make_plot(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Plot
     lines = [_make_line(curve, slots[curve.series], spec) for curve in curves]
     x, (y, right_axis) = _make_x_axis(lines, spec, context), _make_y_axes(lines, curves, spec, context)
     axes = (x, y, right_axis or y)
-    references, annotations = _make_marks(lines, spec, axes, context)
+    references, annotations = make_marks(lines, spec, axes, context)
     # The labels of a right axis are where names at line ends would be.
     ends = () if right_axis else place_end_labels(lines, y, spec.height, x)
     symbols = spec.whiskers or all(np.isfinite(line.values).sum() <= _MOST_SYMBOLS for line in lines)
@@ -89,7 +90,7 @@ def make_plot(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Plot
         whiskers=spec.whiskers,
         band=curve_set.band if any(np.isfinite(line.low).any() for line in lines) else "none",
         references=references,
-        annotations=annotations if symbols else (*_find_lone_points(lines, axes), *annotations),
+        annotations=annotations if symbols else (*find_lone_points(lines, axes), *annotations),
         ends=ends,
         right=right_axis,
     )
@@ -257,16 +258,17 @@ def _make_y_axis(drawn: Sequence[tuple[SeriesLine, Curve]], spec: PlotSpec, cont
     parts.append(np.array([ref.y for ref in spec.references if ref.y is not None], dtype=np.float64))
     values = np.concatenate(parts)
     values = values[np.isfinite(values) & ((values > 0) | (spec.y_scale != "log"))]
-    if not values.size and spec.y_domain is None:
+    if not values.size and not isinstance(spec.y_domain, tuple):
         why = "above 0, so a log axis cannot show it" if spec.y_scale == "log" else "that could be drawn"
         message = f'"{spec.metric}" has no value {why}'
         raise ReportError(make_diagnostic(context, message))
-    low, high = spec.y_domain or (float(values.min()), float(values.max()))
+    low, high, left_out = _choose_ends(values, lines, spec)
     if spec.y_scale == "log":
         axis = make_log_axis(spec.y_title, *check_positive(low, high, "y", context))
     else:
-        pad = 0.0 if spec.y_domain else _PAD
+        pad = 0.0 if isinstance(spec.y_domain, tuple) else _PAD
         axis = make_linear_axis(spec.y_title, low, high, count=5 if spec.height >= _TALL else 4, pad=pad)
+    axis = replace(axis, left_out=left_out)
     axis = replace(axis, precision=choose_precision([curve for _, curve in drawn], percent=spec.percent))
     largest = float(np.abs(values).max(initial=0.0))
     if spec.percent and largest > _LARGEST_SHARE:
@@ -274,6 +276,38 @@ def _make_y_axis(drawn: Sequence[tuple[SeriesLine, Curve]], spec: PlotSpec, cont
         step = "Leave format out where values are in percent already"
         raise ReportError(make_diagnostic(context, message, step))
     return use_percent(axis) if spec.percent else axis
+
+
+def _choose_ends(values: FloatArray, lines: Sequence[SeriesLine], spec: PlotSpec) -> tuple[float, float, int]:
+    """Return the ends of the y axis, and how many values of lines ``y_domain: auto`` leaves out.
+
+    These are *far out* (Tukey, Exploratory Data Analysis, 1977): three times the distance of the quartiles of
+    all lines beyond one of them, in the logarithm where all values are above 0, so that a curve that falls by
+    equal factors has none.
+    """
+    if isinstance(spec.y_domain, tuple):
+        return *spec.y_domain, 0
+    centres = np.concatenate([line.values for line in lines])
+    centres = centres[np.isfinite(centres) & ((centres > 0) | (spec.y_scale != "log"))]
+    if spec.y_domain == "auto" and centres.size:
+        into, back = (np.log, np.exp) if values.min() > 0 else (np.positive, np.positive)
+        first, third = np.quantile(into(centres), (0.25, 0.75))
+        fence = back(np.array([first - _FAR_OUT * (third - first), third + _FAR_OUT * (third - first)]))
+        inside = (fence[0] <= values) & (values <= fence[1])
+        inside |= np.isin(values, [line.y for line in spec.references if line.y is not None])
+        left_out = int(np.count_nonzero((centres < fence[0]) | (centres > fence[1])))
+        if left_out and third > first:
+            return float(values[inside].min()), float(values[inside].max()), left_out
+    return float(values.min()), float(values.max()), 0
+
+
+def describe_left_out(axis: Axis) -> str:
+    """Return a sentence on the values that ``y_domain: auto`` leaves out, or an empty text."""
+    if not axis.left_out:
+        return ""
+    ends = " to ".join(format_value(axis, end) for end in axis.domain)
+    counted = f"{format_count(axis.left_out, 'value')} far from the others"
+    return f"{counted} {'is' if axis.left_out == 1 else 'are'} not shown: the y axis is {ends}."
 
 
 def check_positive(low: float, high: float, axis: str, context: SourceContext) -> tuple[float, float]:
@@ -291,74 +325,6 @@ def describe_beyond_log(curves: Sequence[Curve], spec: PlotSpec) -> str:
     counts = {"x": np.unique(x[x <= 0]).size, "y": y[y <= 0].size}
     words = [f"{format_count(n, 'value')} of {axis} of 0 or below" for axis, n in counts.items() if n]
     return f"Not on a log axis: {join_names(words)}." if words else ""
-
-
-def _make_marks(
-    lines: Sequence[SeriesLine], spec: PlotSpec, axes: tuple[Axis, Axis, Axis], context: DrawContext
-) -> tuple[tuple[Mark, ...], tuple[Mark, ...]]:
-    """Place reference lines and annotations; an annotation without a series becomes a labelled line.
-
-    ``axes`` are x, y, and the y axis of lines on the right.
-    Automatic annotations (``spec.marked``) outside the plot are dropped. Raises a ``ReportError`` for each
-    line or annotation of the author's that is outside its curve or the plot.
-    """
-    by_name = {line.name: line for line in lines}
-    references = [Mark(text=line.label, x=line.x, y=line.y) for line in spec.references]
-    notes: list[Mark] = []
-    problems = Diagnostics()
-    for note in spec.annotations:
-        mark = _place_note(note, by_name)
-        if mark is None:
-            message = f'the annotation "{note.text}" stands at {note.x:g}, outside {note.series}'
-            problems.add([make_diagnostic(context, message)])
-        else:
-            (references if mark.y is None else notes).append(mark)
-    for mark in (*references, *notes):
-        for name, axis, value in (("x", axes[0], mark.x), ("y", axes[1 + mark.right], mark.y)):
-            if value is not None and not _is_inside(axis, value):
-                what = f'"{mark.text}"' if mark.text else f"the reference line at {value:g}"
-                ends = f"runs from {axis.domain[0]:g} to {axis.domain[1]:g}"
-                message = f"{what} stands at {name} = {value:g}, and the {name} axis {ends}"
-                problems.add([make_diagnostic(context, message, f"Move it, or widen {name}_domain")])
-    problems.raise_errors()
-    for note in spec.marked:
-        mark = _place_note(note, by_name)
-        if (
-            mark
-            and _is_inside(axes[0], note.x)
-            and (mark.y is None or _is_inside(axes[1 + mark.right], mark.y))
-        ):
-            (references if mark.y is None else notes).append(mark)
-    return tuple(dict.fromkeys(references)), tuple(dict.fromkeys(notes))
-
-
-def _place_note(note: Annotation, lines: Mapping[str, SeriesLine]) -> Mark | None:
-    """Place an annotation on its line, or return None if the line has no value at its step."""
-    if note.series is None:
-        return Mark(note.text, x=note.x)
-    line = lines.get(note.series)
-    if line is None:
-        return None
-    known = np.isfinite(line.values)
-    steps, values = line.steps[known], line.values[known]
-    if not steps.size or not steps[0] <= note.x <= steps[-1]:
-        return None
-    value = float(np.interp(note.x, steps, values))
-    return Mark(note.text, note.x, value, line.slot, line.name, right=line.right)
-
-
-def _find_lone_points(lines: Iterable[SeriesLine], axes: tuple[Axis, Axis, Axis]) -> Iterator[Mark]:
-    """Mark each series with a single point by a labelled ring, since its line cannot be seen."""
-    for line in lines:
-        known = np.flatnonzero(np.isfinite(line.values))
-        if known.size == 1:
-            step, value = float(line.steps[known[0]]), float(line.values[known[0]])
-            if _is_inside(axes[0], step) and _is_inside(axes[1 + line.right], value):
-                yield Mark(line.label, step, value, line.slot, line.name, right=line.right)
-
-
-def _is_inside(axis: Axis, value: float) -> bool:
-    return -_ROUNDING <= position(axis, value) <= 1 + _ROUNDING
 
 
 def compute_margins(y: Axis, ends: Sequence[EndLabel], right_axis: Axis | None = None) -> Margins:

@@ -15,6 +15,7 @@ from reportgen.core.words import format_number, join_names, quote_names, suggest
 from reportgen.figures.curves.figure import (
     collect_numbers,
     join_panels,
+    join_plot_caption,
     name_band,
     write_caption,
     write_subtitle,
@@ -22,7 +23,6 @@ from reportgen.figures.curves.figure import (
 )
 from reportgen.figures.curves.key_results import get_lead
 from reportgen.figures.curves.plotting import align_margins, make_plot
-from reportgen.figures.labels import describe_unplaced
 from reportgen.figures.live import draw_plot_figure
 from reportgen.figures.plot import FigureText, describe_source, make_diagnostic
 from reportgen.figures.style import DASH_WORDS, DASHES, SHAPE_WORDS
@@ -216,7 +216,7 @@ def draw_keyed_lines(
         kind=spec.kind,
         title=spec.title,
         subtitle=write_subtitle(merged, replace(spec, metric=measured, y_title=measured)),
-        caption=" ".join(filter(None, (describe_unplaced(plot), write_caption(merged, spec, context)))),
+        caption=join_plot_caption(plot, write_caption(merged, spec, context)),
         summary=_write_summaries(curve_sets, specs, plot),
         source=describe_source(context),
         numbers=collect_numbers(merged, spec) | {"lines": lines, "leaders": leaders},

@@ -14,6 +14,7 @@ from reportgen.core.words import format_count, lower_axis_title
 from reportgen.figures.axis import format_value
 from reportgen.figures.curves.figure import (
     collect_numbers,
+    join_plot_caption,
     name_band,
     write_caption,
     write_subtitle,
@@ -70,7 +71,7 @@ def draw_small_multiples(curve_set: CurveSet, spec: PlotSpec, context: DrawConte
     figures = tuple(_draw_panel(curve_set, *row, context) for row in rows)
     summary = write_summary(curve_set, plots[0], spec)
     grey = _GREY.format(", without their bands" if name_band(curve_set) else "")
-    caption = f"{summary} {grey} {write_caption(curve_set, spec, context)}"
+    caption = join_plot_caption(plots[0], f"{summary} {grey} {write_caption(curve_set, spec, context)}")
     return Panels(spec.id, spec.title, caption, figures)
 
 

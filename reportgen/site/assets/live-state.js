@@ -149,7 +149,7 @@
         band: ({ given }) => given.hasBand,
         runs: ({ given }) => given.hasRuns,
         difference: ({ given }) => given.comparable && (known.length || given.series.length) === 2,
-        fit: () => Boolean(domain),
+        fit: ({ payload }) => domain || payload.y.auto,
         smooth: ({ payload }) => wanted.smooth !== (payload.smooth ?? 0),
         over: () => group.shown.over !== null,
       };
@@ -239,7 +239,7 @@
       log !== null && some((plot) => plot.given.positive && log !== (plot.payload.y.scale === "log")) && ["y", log ? "log" : "linear"],
       some((plot) => plot.given.hasBand) && !band && ["band", 0],
       some((plot) => plot.given.hasRuns) && !runs && ["runs", 0],
-      group.domain && !fit && ["fit", 0],
+      some((plot) => group.domain || plot.payload.y.auto) && !fit && ["fit", 0],
       group.domain && span && ["box", short(span).join("..")],
       some((plot) => plot.weight !== null) && ["smooth", group.shown.smooth],
       group.shown.over !== null && ["over", live.encoded(group.shown.over)],

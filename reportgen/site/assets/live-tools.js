@@ -26,9 +26,11 @@
     });
     const show = () => {
       const fits = group.shown.fit && !boxed();
-      button.textContent = boxed() ? "y: box" : fits ? "y: fit" : "y: whole";
-      button.setAttribute("aria-label", `${button.textContent}, change to ${fits ? "whole" : "fit"}`);
+      const [fit, whole] = group.domain ? ["fit", "whole"] : ["auto", "all"]; // without zoom: y_domain: auto
+      button.textContent = `y: ${boxed() ? "box" : fits ? fit : whole}`;
+      button.setAttribute("aria-label", `${button.textContent}, change to ${fits ? whole : fit}`);
       button.dataset.words = fits ? "Show the whole y axis" : "Fit the y axis to the lines shown";
+      button.hidden = !group.domain && !group.plots.some(({ payload }) => payload.y.auto);
     };
     return { button, show };
   }
@@ -154,13 +156,12 @@
     });
     live.showWord(reset, "Reset zoom", "reset");
     delete reset.dataset.words; // the word stands on it
-    const fits = fitButton(group);
     const offer = (has, name, words) => {
       const plots = group.plots.filter(({ given }) => given[has]);
       return plots.length ? [toggle(group, plots, name, words)] : [];
     };
     const switches = [
-      fits,
+      fitButton(group),
       linkedButton(group),
       differenceButton(group),
       ...(first.given.series.some(({ steps }) => steps.length >= FEWEST) ? [smoothing(group)] : []),
@@ -170,7 +171,7 @@
       ...offer("hasBand", "band", group.plots.find(({ given }) => given.hasBand)?.payload.band || "Band"),
     ];
     const show = () => {
-      reset.hidden = fits.button.hidden = !group.domain;
+      reset.hidden = !group.domain;
       switches.forEach((one) => one.show());
     };
     return { buttons: [reset, ...switches.map(({ button }) => button)], show };

@@ -209,11 +209,11 @@
       return { ...whole, domain: ends.map((end) => live.valueOf(whole, end)) };
     }
 
-    /** The whole y axis: the reader may have asked for a log axis. */
+    /** The whole y axis: the reader may have asked for a log axis, or for all values. */
     wholeY() {
       if (this.differs) return this.differenceY();
       const { y } = this.payload;
-      if (this.log === (y.scale === "log")) return y;
+      if (this.log === (y.scale === "log") && !(y.auto && !this.group.shown.fit)) return y;
       const values = this.data.values;
       const low = values.reduce((a, b) => Math.min(a, b));
       const high = values.reduce((a, b) => Math.max(a, b));
@@ -301,7 +301,7 @@
       };
     }
 
-    /** Ticks of a y axis that the reader chose: fewer where their words would not fit beside the plot. */
+    /** Ticks of a y axis that the reader chose: fewer where their words would not fit beside the plot, or 20k. */
     yTicks(height) {
       const { y, payload } = this;
       const fits = ({ ticks, format }) => {
@@ -312,7 +312,8 @@
         const axis = live.freshTicks(y, count);
         if (fits(axis)) return axis;
       }
-      return live.freshTicks(y, 2);
+      const axis = live.freshTicks(y, Math.max(3, Math.round(height / 60)));
+      return axis.format?.endsWith("%") ? axis : { ...axis, format: "~s" };
     }
 
     /** The rows of these of the view's data sets. */
