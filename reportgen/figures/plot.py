@@ -220,6 +220,7 @@ class SourceContext(Struct, frozen=True, kw_only=True):
     slots: Mapping[str, int]  # palette slot of every series of the report
     source: str  # the source's title, for the caption
     approximate: str | None  # why the numbers are not exact
+    precision: float = 0.0  # by how much a value may be off, as the source says
     notes: tuple[str, ...] = ()  # sentences on problems found in the source and handled
 
 
@@ -283,6 +284,7 @@ class PlotSpec(Struct, frozen=True, kw_only=True):
     highlight: tuple[str, ...] = ()
     runs: bool | None = None
     percent: bool = False  # write values in percent
+    precision: float = 0.0  # values that are no further apart are level
     whiskers: bool = False  # steps are a few settings that were tried: nothing is known between them
     references: tuple[ReferenceLine, ...] = ()
     annotations: tuple[Annotation, ...] = ()
@@ -320,6 +322,7 @@ def make_curve_spec(
         annotations=settings.annotations,
         marked=marked,
         percent=context.is_percent(metric, settings.format),
+        precision=context.precision,
         **_copy_shared(settings),
     )
 
@@ -340,6 +343,7 @@ def make_panel_specs(block_id: str, settings: PanelsSettings, context: DrawConte
             y_domain=panel.y_domain,
             y_scale=panel.y_scale,
             percent=context.is_percent(panel.name, panel.format, settings.format),
+            precision=context.precision,
             **_copy_shared(settings),
         )
         for number, panel in enumerate(settings.panels, start=1)

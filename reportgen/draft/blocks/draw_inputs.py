@@ -398,6 +398,7 @@ class DrawInputs(Struct, frozen=True, dict=True):
             step_is_time=result.step_is_time,
             source=opened.settings.title or source,
             approximate=opened.settings.approximate,
+            precision=opened.settings.precision or 0.0,
             get_chart_spec=self.get_chart_spec,
             full_names={label: name for name, label in opened.settings.labels.items()},
             percent=page.percent.get(source, frozenset()),

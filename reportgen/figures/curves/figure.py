@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reportgen.core.model import Curve, CurveSet
+    from reportgen.figures.curves.key_results import Reading
     from reportgen.figures.plot import DrawContext, Plot, PlotSpec
     from reportgen.settings.blocks import PanelsSettings
 
@@ -85,7 +86,7 @@ class _CurveWords(Struct, frozen=True):
             )
         word = "lowest" if lowest else "highest"
         what = " ".join(filter(None, (word, centre, self.spec.measured)))
-        bests = find_bests(curves, lowest=lowest)
+        bests = find_bests(curves, lowest=lowest, precision=self.spec.precision)
         most = "best" if self.spec.higher_is_better is not None else word
         picked = describe_pick(self.curve_set, plot, [best.series for best in bests], most=most)
         places = [
@@ -93,7 +94,8 @@ class _CurveWords(Struct, frozen=True):
         ]
         if len(bests) > 1:
             reached = [f"{best.name} ({place})" for best, place in zip(bests, places, strict=True)]
-            return f"{join_names(reached)} reach the {what}, {read_out(plot, bests[0].value)}, {picked}."
+            value = f"{read_out(plot, bests[0].value)}{self._describe_apart(bests, plot)}"
+            return f"{join_names(reached)} reach the {what}, {value}, {picked}."
         best = bests[0]
         value = read_out_estimate(plot, best)
         if len(curves) > 1:
@@ -119,14 +121,22 @@ class _CurveWords(Struct, frozen=True):
             return f"{where} {first.series} {verb} with {values[0]}, before {second.series} with {values[1]}."
         if lead.tested:
             where += f" there is no clear {'winner' if ranked else 'order'}:"
-        if len(level := list_level_series(ends)) > 1:
-            names = join_names([end.name for end in level])
-            return f"{where} {names} are level at {read_out(plot, first.value)}."
+        if len(level := list_level_series(ends, self.spec.precision)) > 1:
+            names, apart = join_names([end.name for end in level]), self._describe_apart(level, plot)
+            return f"{where} {names} are level at {read_out(plot, first.value)}{apart}."
         if lead.tested:
             return f"{where} {first.series} has {values[0]}, {second.series} {values[1]}."
         which = f"{'lowest' if lowest else 'highest'} {centre or 'reading'}"
         values = read_out_apart(plot, [end._replace(part="") for end in (first, second)])
         return f"{where} the {which} is {values[0]} ({first.name}), then {values[1]} ({second.name})."
+
+    def _describe_apart(self, level: Sequence[Reading], plot: Plot) -> str:
+        """Say within what readings are level, unless they are equal."""
+        return (
+            ""
+            if len(list_level_series(level)) == len(level)
+            else f" within {read_out(plot, self.spec.precision)}"
+        )
 
     def collect_numbers(self) -> dict[str, Any]:
         """Return the entry in ``report.json``: how the figure was made, the leader and points by series."""

@@ -75,11 +75,11 @@ def rank_finals(curves: Sequence[Curve], *, lowest: bool) -> list[Reading]:
     return sorted(ends, key=lambda end: end.value if lowest else -end.value)
 
 
-def find_bests(curves: Sequence[Curve], *, lowest: bool) -> list[Reading]:
-    """Return the best value at its first step, for every series that reaches it."""
+def find_bests(curves: Sequence[Curve], *, lowest: bool, precision: float = 0.0) -> list[Reading]:
+    """Return the best value at its first step, for every series that reaches it within ``precision``."""
     bests = [find_best(curve, lowest=lowest) for curve in curves]
     first = min(bests, key=lambda best: best.value if lowest else -best.value)
-    return [best for best in bests if is_same(best.value, first.value)]
+    return [best for best in bests if _is_level(best, first, precision)]
 
 
 def find_best(curve: Curve, *, lowest: bool) -> Reading:
@@ -140,9 +140,14 @@ def read_out_apart(plot: Plot, ends: Sequence[Reading]) -> list[str]:
     return [format_estimate(plot.y, end.value, end.value - apart, end.value + apart)[0] for end in ends]
 
 
-def list_level_series(ends: Sequence[Reading]) -> list[Reading]:
-    """Return the series with the same value as the first."""
-    return [end for end in ends if is_same(end.value, ends[0].value)]
+def list_level_series(ends: Sequence[Reading], precision: float = 0.0) -> list[Reading]:
+    """Return the series with the value of the first, or one that is at most ``precision`` from it."""
+    return [end for end in ends if _is_level(end, ends[0], precision)]
+
+
+def _is_level(one: Reading, other: Reading, precision: float) -> bool:
+    apart = abs(one.value - other.value)
+    return is_same(one.value, other.value) or apart < precision or is_same(apart, precision)
 
 
 def format_ends(counts: Iterable[int]) -> str:
@@ -239,7 +244,9 @@ def summarize_benchmark(
     _, card = _describe_standing(curve_set, plot, spec, f" {spec.measured} at the end")
     ranked = spec.higher_is_better is not None
     # The label says how many values the best was picked from; the fact gives its step.
-    bests = find_bests(list_known_curves(curve_set), lowest=spec.higher_is_better is False)
+    bests = find_bests(
+        list_known_curves(curve_set), lowest=spec.higher_is_better is False, precision=spec.precision
+    )
     steps = join_names([format_value(plot.x, best.step) for best in bests])
     names = [best.series for best in bests]
     value = read_out_estimate(plot, bests[0]) if len(bests) == 1 else read_out(plot, bests[0].value)
@@ -337,7 +344,7 @@ def _describe_standing(curve_set: CurveSet, plot: Plot, spec: PlotSpec, what: st
     if len(ends) == 1 or lead.series == first:
         verb = "" if len(ends) == 1 else "leads with " if ranked else "stands above all others with "
         return first, f"{verb}{estimate}{what}{part}"
-    level = list_level_series(ends)
+    level = list_level_series(ends, spec.precision)
     names = join_names([end.name for end in level])
     value = estimate if len(level) == 1 else read_out(plot, ends[0].value)
     kind = f"{'lowest' if lowest else 'highest'} {'mean' if lead.tested else 'reading'}"
