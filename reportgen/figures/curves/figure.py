@@ -9,6 +9,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reportgen.core.digits import is_same
 from reportgen.core.model import Figure, Panels
 from reportgen.core.words import format_count, join_names, lower_axis_title
 from reportgen.figures.axis import format_value
@@ -104,6 +105,21 @@ class _CurveWords(Struct, frozen=True):
         with_value = f"{'a ' * bool(centre)}{centre}{' of ' * bool(centre)}{value}{before}"
         return f"{best.series} {'is lowest' if lowest else 'peaks'} {places[0]}, with {with_value}, {picked}."
 
+    def describe_constant(self, plot: Plot) -> str:
+        """Describe lines of which none has a best value: constant ones, or single readings; "" for others."""
+        curves = list_known_curves(self.curve_set)
+        values = [get_unsmoothed(curve)[np.isfinite(get_unsmoothed(curve))] for curve in curves]
+        if not all(is_same(float(own.min()), float(own.max())) for own in values):
+            return ""
+        most = max(own.size for own in values)
+        if len(curves) > 1:  # single readings are their own ends
+            return "All lines are constant." if most > 1 else " "
+        (end,) = rank_finals(curves, lowest=False)
+        value, x = read_out_estimate(plot, end), lower_axis_title(self.spec.x_title)
+        if most > 1:
+            return f"{end.series} is constant at {value}, over {format_count(most, 'checkpoint')}."
+        return f"{end.series} has {value} at {x} {format_value(plot.x, end.step)}."
+
     def describe_endings(self, centre: str, plot: Plot) -> str:
         """Describe the final values, naming a leader only if the test finds one."""
         lowest = self.spec.higher_is_better is False
@@ -186,8 +202,8 @@ def write_summary(curve_set: CurveSet, plot: Plot, spec: PlotSpec) -> str:
     centre = "" if single else "median" if curve_set.band == "iqr" else "mean"
     words = _CurveWords(curve_set, spec)
     sentences = [words.describe_endings(centre, plot)] if len(curves) > 1 else []
-    sentences.append(words.describe_best(centre, plot))
-    return " ".join(sentences)
+    sentences.append(words.describe_constant(plot) or words.describe_best(centre, plot))
+    return " ".join(sentences).rstrip()
 
 
 def name_band(curve_set: CurveSet) -> str:

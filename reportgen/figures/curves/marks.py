@@ -1,23 +1,29 @@
-"""Reference lines, annotations and points that stand alone, placed in a plot."""
+"""Reference lines, annotations, points that stand alone and marks at one step, placed in a plot."""
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostics
 from reportgen.figures.axis import position
+from reportgen.figures.paths import PIXELS_WIDE, RUNS_ASIDE, positions
 from reportgen.figures.plot import Mark, make_diagnostic
+from reportgen.figures.style import SLOTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from reportgen.figures.axis import Axis
-    from reportgen.figures.plot import DrawContext, PlotSpec, SeriesLine
+    from reportgen.figures.plot import DrawContext, Plot, PlotSpec, SeriesLine
     from reportgen.settings.block_parts import Annotation
 
 
+_APART, _MOST_APART = 6, 54  # pixels between the marks of two lines at one setting, and of the first and last
+_SHARE_APART = 0.6  # of the distance between two settings that the marks at one of them may take
 _ROUNDING = 1e-9
 
 
@@ -87,3 +93,22 @@ def find_lone_points(lines: Iterable[SeriesLine], axes: tuple[Axis, Axis, Axis])
 
 def _is_inside(axis: Axis, value: float) -> bool:
     return -_ROUNDING <= position(axis, value) <= 1 + _ROUNDING
+
+
+def separate_lines(plot: Plot) -> Plot:
+    """Move lines with marks at the same settings apart, and dash those whose colour is not theirs alone."""
+    lines = plot.lines
+    every = np.concatenate([line.steps for line in lines])
+    places = np.unique(positions(plot.x, every))
+    if len(lines) > SLOTS:
+        greys = count()
+        dashes = [next(greys) % SLOTS if line.slot is None else line.slot for line in lines]
+        lines = tuple(replace(line, dash=dash) for line, dash in zip(lines, dashes, strict=True))
+    if places.size == every.size:
+        return replace(plot, lines=lines)
+    apart = _APART + (RUNS_ASIDE if any(line.runs for line in lines) else 0)
+    room = min(_MOST_APART, _SHARE_APART * float(np.diff(places).min(initial=1.0)) * PIXELS_WIDE)
+    step = min(apart, room / (len(lines) - 1)) / PIXELS_WIDE
+    middle = (len(lines) - 1) / 2
+    moved = (replace(line, shift=(number - middle) * step) for number, line in enumerate(lines))
+    return replace(plot, lines=tuple(moved))

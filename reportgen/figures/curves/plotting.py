@@ -24,7 +24,7 @@ from reportgen.figures.axis import (
     use_percent,
 )
 from reportgen.figures.curves.decimals import choose_precision
-from reportgen.figures.curves.marks import find_lone_points, make_marks
+from reportgen.figures.curves.marks import find_lone_points, make_marks, separate_lines
 from reportgen.figures.labels import WIDTHS, place_labels
 from reportgen.figures.number_format import choose_step_format, format_d3, to_moment
 from reportgen.figures.paths import PIXELS_WIDE
@@ -69,6 +69,8 @@ def make_plot(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Plot
     if spec.right is not None:
         right = tuple(curve for curve in curve_set.curves if _is_right(curve, spec))
         curves += sort_curves(right, spec.order, lower_first=spec.right.higher_is_better is False)
+    alone = _is_one_step(curves, spec, context)
+    spec = replace(spec, whiskers=True) if alone else spec
     keys = {curve.series: curve.key.colour if curve.key else curve.series for curve in curves}
     slots = _pick_line_slots(keys, spec, context)
     lines = [_make_line(curve, slots[curve.series], spec) for curve in curves]
@@ -94,7 +96,15 @@ def make_plot(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Plot
         ends=ends,
         right=right_axis,
     )
-    return place_labels(plot)
+    plot = place_labels(plot)
+    return separate_lines(plot) if alone else plot
+
+
+def _is_one_step(curves: Sequence[Curve], spec: PlotSpec, context: DrawContext) -> bool:
+    """Return whether all is at one step and has an interval, which is then a line beside the runs."""
+    steps = np.unique(np.concatenate([curve.steps for curve in curves]))
+    known = any(np.isfinite(curve.low).any() for curve in curves)
+    return steps.size == 1 and known and spec.right is None and not context.step_is_time
 
 
 def _make_line(curve: Curve, slot: int | None, spec: PlotSpec) -> SeriesLine:

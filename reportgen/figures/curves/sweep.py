@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -15,12 +13,12 @@ from reportgen.core.model import Cell, CurveSet, Estimate, Figure, ResultTable, 
 from reportgen.core.words import choose_common_decimals, format_count, format_estimate, join_names
 from reportgen.figures.axis import make_linear_axis, use_percent
 from reportgen.figures.curves.figure import name_band
+from reportgen.figures.curves.marks import separate_lines
 from reportgen.figures.curves.plotting import make_plot
 from reportgen.figures.live import draw_plot_figure
-from reportgen.figures.paths import PIXELS_WIDE, RUNS_ASIDE, positions
 from reportgen.figures.plot import FigureText, PlotSpec, describe_source, join_caption, make_step_context
 from reportgen.figures.scores.dot_plot import Row, RowDot, draw_dot_plot
-from reportgen.figures.style import SLOTS, fix_slots, pick_slots
+from reportgen.figures.style import fix_slots, pick_slots
 from reportgen.figures.text import write_table_csv
 from reportgen.settings.base import PALETTE
 
@@ -28,13 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reportgen.core.model import Lead
-    from reportgen.figures.plot import ChartShape, Plot, SourceContext
+    from reportgen.figures.plot import ChartShape, SourceContext
     from reportgen.settings.blocks import SweepSettings
 
 
 _MOST_NAMES, _SAME = 6, 1e-12
-_APART, _MOST_APART = 6, 54  # pixels between the marks of two lines at one setting, and of the first and last
-_SHARE_APART = 0.6  # of the distance between two settings that the marks at one of them may take
 _WIDE = 10
 """Factor between the smallest and largest setting from which the axis is logarithmic."""
 
@@ -247,27 +243,8 @@ def _draw_lines(
         get_chart_spec,
         higher_is_better=sweep.higher_is_better,
     )
-    plot = _separate_lines(make_plot(curve_set, spec, around))
+    plot = separate_lines(make_plot(curve_set, spec, around))
     return draw_plot_figure(plot, curve_set, text, around)
-
-
-def _separate_lines(plot: Plot) -> Plot:
-    """Move lines with marks at the same settings apart, and dash those whose colour is not theirs alone."""
-    lines = plot.lines
-    every = np.concatenate([line.steps for line in lines])
-    places = np.unique(positions(plot.x, every))
-    if len(lines) > SLOTS:
-        greys = count()
-        dashes = [next(greys) % SLOTS if line.slot is None else line.slot for line in lines]
-        lines = tuple(replace(line, dash=dash) for line, dash in zip(lines, dashes, strict=True))
-    if places.size == every.size:
-        return replace(plot, lines=lines)
-    apart = _APART + (RUNS_ASIDE if any(line.runs for line in lines) else 0)
-    room = min(_MOST_APART, _SHARE_APART * float(np.diff(places).min(initial=1.0)) * PIXELS_WIDE)
-    step = min(apart, room / (len(lines) - 1)) / PIXELS_WIDE
-    middle = (len(lines) - 1) / 2
-    moved = (replace(line, shift=(number - middle) * step) for number, line in enumerate(lines))
-    return replace(plot, lines=tuple(moved))
 
 
 def _draw_rows(words: _SweepWords, text: FigureText) -> Figure:
