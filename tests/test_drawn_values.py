@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from made_projects import write_report
 from test_report import drafted, figure
+from vega import unpack_payload
 
 from reportgen.core.model import Figure, Stack
 from reportgen.figures.text import name_view
@@ -64,12 +65,12 @@ def find_drawn(shown: Shown) -> Figure:
 # ---- sweeps ---------------------------------------------------------------------------------------
 
 
-def read_points(case: str, figure_id: str) -> list[dict[str, Any]]:
+def read_points(case: str, drawn_oneid: str) -> list[dict[str, Any]]:
     """The points of a sweep in the ``report.json`` of a case."""
     report = json.loads((CASES / case / "expected/report.json").read_text("utf-8"))
     (page,) = report["pages"]
     figures = [*page["figures"], *(one for stack in page["stacks"] for one in stack.get("figures", ()))]
-    (numbers,) = [one["numbers"] for one in figures if one["id"] == figure_id]
+    (numbers,) = [one["numbers"] for one in figures if one["id"] == drawn_oneid]
     return list(numbers["points"])
 
 
@@ -306,3 +307,30 @@ def test_wall_and_relative_time_find_the_column_of_times(tmp_path: Path) -> None
         wall, relative = (figure(shown[f"{name}-{word}"]).table.rows for word in ("wall", "relative"))
         assert [row[0][:10] for row in wall] == [f"2026-05-0{day}" for day in range(1, 5)], of
         assert [float(row[0]) for row in relative] == [0, 24, 48, 72], of
+
+
+# ---- gaps -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("most", [400, 100], ids=["every step", "bins"])
+def test_a_gap_stays_where_no_run_has_a_value(tmp_path: Path, most: int) -> None:
+    """Line, band and runs end before it and begin after it; where another run has a value, there is none."""
+    rows = [
+        (series, seed, step, "nan" if (series, seed) == ("a", 1) and step == 20 else step)
+        if series == "b" or not 100 <= step < 150
+        else (series, seed, step, "nan")
+        for series in "ab"
+        for seed in (1, 2)
+        for step in range(300)
+    ]
+    text = "\n".join(["series,seed,step,loss", *(",".join(map(str, row)) for row in rows)]) + "\n"
+    block = f"```curve\nid: one\nsource: gaps\nmax_points: {most}\n```\n"
+    drawn_one = draw(tmp_path, block, gaps=text)["one"]
+    assert isinstance(drawn_one, Figure)
+    lines = unpack_payload(str(drawn_one.payload))["series"]
+    for line, breaks in zip(lines, (1, 0), strict=True):
+        for values in (line["y"], *(run["values"] for run in line["runs"])):
+            assert values.count(None) == breaks
+    missing = [row for row in csv.DictReader(str(drawn_one.csv).splitlines()) if not row["value"]]
+    assert [(row["series"], row["n"]) for row in missing] == [("a", "0")]
+    assert 100 <= float(missing[0]["step"]) < 150

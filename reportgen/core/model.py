@@ -110,6 +110,9 @@ class Run(Struct, frozen=True):
     smoothed: FloatArray | None = None
     given: GivenInterval | None = None
     counts: IntArray | None = None  # the steps in each bin; None without bins
+    not_finite: FloatArray | None = (
+        None  # steps with a value that is no finite number, if the rows were fetched
+    )
 
 
 class ReducedMetric(Struct, frozen=True):
@@ -168,6 +171,7 @@ class Curve(Struct, frozen=True):
     # The highest and lowest unsmoothed values, with intervals that account for the selection of their steps.
     extremes: tuple[Estimate, Estimate] | None = None
     key: LineKey | None = None  # in a plot of several metrics, where ``series`` is the name of the line
+    gaps: FloatArray | None = None  # steps inside at which runs have values and none of them is finite
     every_step: Curve | None = None  # the curve before its steps were binned, if they were and it is known
 
 

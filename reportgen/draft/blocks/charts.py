@@ -20,6 +20,7 @@ from reportgen.draft.blocks.sweeps import draw_sweep_block
 from reportgen.draft.blocks.tables import draw_runs_table, draw_table
 from reportgen.figures.author_charts import draw_author_figure
 from reportgen.figures.curves.figure import draw_curve, draw_panels
+from reportgen.figures.curves.plotting import show_gaps
 from reportgen.figures.curves.several_metrics import (
     check_axes,
     draw_coloured_panels,
@@ -155,7 +156,7 @@ def _convert_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _draw_curve(planned: PlannedBlock, settings: CurveSettings, inputs: DrawInputs) -> Figure | Panels:
     results = [inputs.answers.get_curves(request) for request in planned.curves]
-    curve_sets = tuple(result.curve_set for result in results)
+    curve_sets = tuple(show_gaps(result.curve_set) for result in results)
     marked = mark_points(planned, settings, inputs)
     context = make_curve_context(planned, inputs)
     if len(curve_sets) == 1 and not settings.colour and not settings.axis:
@@ -196,7 +197,7 @@ def _add_unit(request: CurveRequest, inputs: DrawInputs) -> str:
 
 def _draw_panels(planned: PlannedBlock, settings: PanelsSettings, inputs: DrawInputs) -> Panels:
     results = [inputs.answers.get_curves(request) for request in planned.curves]
-    curve_sets = tuple(result.curve_set for result in results)
+    curve_sets = tuple(show_gaps(result.curve_set) for result in results)
     context = make_curve_context(planned, inputs)
     specs = make_panel_specs(planned.block.id, settings, context)
     if not settings.colour:

@@ -160,10 +160,11 @@ def describe_fewer_runs(curves: Sequence[Curve]) -> str:
     """Return a sentence on lines that not all runs reach at some steps, with their n, or "" without any."""
     names: dict[str, dict[str, None]] = {}
     for curve in curves:
-        if curve.n.min() < len(curve.runs) and not curve.given:
-            names.setdefault(format_ends(curve.n.tolist()), {})[curve.series] = None
-    counts = "; ".join(f"{n} for {join_names([*those], most=6)}" for n, those in names.items())
-    return f"Where fewer runs reach, it is drawn from those that do: n = {counts}." if counts else ""
+        counts = curve.n[np.isfinite(curve.values)]
+        if counts.min(initial=len(curve.runs)) < len(curve.runs) and not curve.given:
+            names.setdefault(format_ends(counts.tolist()), {})[curve.series] = None
+    listed = "; ".join(f"{n} for {join_names([*those], most=6)}" for n, those in names.items())
+    return f"Where fewer runs reach, it is drawn from those that do: n = {listed}." if listed else ""
 
 
 def describe_missing_runs(curve_set: CurveSet) -> str:
@@ -225,8 +226,8 @@ def describe_given_band(curve_set: CurveSet) -> str:
 
 def describe_given_n(curves: Sequence[Curve]) -> str:
     """Return the number of runs in the input's own intervals, or "" if the input does not give it."""
-    counts = {int(n) for curve in curves for n in curve.n.tolist()}
-    if max(counts) <= 1:
+    counts = {int(n) for curve in curves for n in curve.n[np.isfinite(curve.values)].tolist()}
+    if max(counts, default=0) <= 1:
         return ""
     return f", n {'=' if len(counts) == 1 else 'from'} {format_ends(counts)}"
 
@@ -242,11 +243,9 @@ def summarize_benchmark(
     plot = make_plot(curve_set, spec, context)
     leader, end = _describe_standing(curve_set, plot, spec, "")
     _, card = _describe_standing(curve_set, plot, spec, f" {spec.measured} at the end")
-    ranked = spec.higher_is_better is not None
+    ranked, lowest = spec.higher_is_better is not None, spec.higher_is_better is False
     # The label says how many values the best was picked from; the fact gives its step.
-    bests = find_bests(
-        list_known_curves(curve_set), lowest=spec.higher_is_better is False, precision=spec.precision
-    )
+    bests = find_bests(list_known_curves(curve_set), lowest=lowest, precision=spec.precision)
     steps = join_names([format_value(plot.x, best.step) for best in bests])
     names = [best.series for best in bests]
     value = read_out_estimate(plot, bests[0]) if len(bests) == 1 else read_out(plot, bests[0].value)
@@ -262,7 +261,7 @@ def summarize_benchmark(
         ("Protocol", benchmark.protocol or ""),
         ("Caution", context.approximate or ""),
     ]
-    dots = _list_dots(curve_set, plot, lowest=spec.higher_is_better is False)
+    dots = _list_dots(curve_set, plot, lowest=lowest)
     return BenchmarkResult(
         name=benchmark.name,
         page=page,

@@ -35,7 +35,7 @@ from reportgen.figures.text import cut_text, measure_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from reportgen.core.model import Curve, CurveSet, FloatArray
+    from reportgen.core.model import Curve, CurveSet, FloatArray, Run
     from reportgen.figures.plot import DrawContext, PlotSpec, SourceContext
 
 
@@ -74,7 +74,7 @@ def make_plot(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Plot
     keys = {curve.series: curve.key.colour if curve.key else curve.series for curve in curves}
     slots = _pick_line_slots(keys, spec, context)
     lines = [_make_line(curve, slots[curve.series], spec) for curve in curves]
-    x, (y, right_axis) = _make_x_axis(lines, spec, context), _make_y_axes(lines, curves, spec, context)
+    x, (y, right_axis) = _make_x_axis(curves, spec, context), _make_y_axes(lines, curves, spec, context)
     axes = (x, y, right_axis or y)
     references, annotations = make_marks(lines, spec, axes, context)
     # The labels of a right axis are where names at line ends would be.
@@ -155,6 +155,52 @@ def align_margins(plots: Iterable[Plot]) -> tuple[Plot, ...]:
     return tuple(replace(plot, margins=room, ends=()) for plot in plots)
 
 
+def show_gaps(curve_set: CurveSet) -> CurveSet:
+    """Return the curves and their runs with an unknown value, NaN, inside each gap.
+
+    A gap is where runs of a series have values and none of them is a finite number.
+    """
+    return replace(curve_set, curves=tuple(map(_open_gaps, curve_set.curves)))
+
+
+def _open_gaps(curve: Curve) -> Curve:
+    steps = _list_gaps(curve)
+    if not steps.size:
+        return curve
+    places = np.searchsorted(curve.steps, steps)
+    columns = {name: np.insert(getattr(curve, name), places, np.nan) for name in ("values", "low", "high")}
+    raw = None if curve.raw is None else np.insert(curve.raw, places, np.nan)
+    n, runs = np.insert(curve.n, places, 0), tuple(_break_run(run, steps) for run in curve.runs)
+    return replace(curve, steps=np.insert(curve.steps, places, steps), raw=raw, n=n, runs=runs, **columns)
+
+
+def _list_gaps(curve: Curve) -> FloatArray:
+    """Return a step inside each gap; of binned steps, only those of gaps that are wider than a bin."""
+    full = curve.every_step or curve
+    if full.gaps is None or not full.gaps.size:
+        return np.empty(0)
+    after = np.searchsorted(full.steps, full.gaps)
+    if curve.every_step:
+        width = (curve.steps[-1] - curve.steps[0]) / curve.steps.size
+        wide = full.steps[after] - full.steps[after - 1] > width
+        inside = (curve.steps[0] < full.gaps) & (full.gaps < curve.steps[-1])
+        steps = np.setdiff1d(full.gaps[wide & inside], curve.steps)
+    else:
+        steps = full.gaps
+    _, first = np.unique(np.searchsorted(curve.steps, steps), return_index=True)
+    return steps[first]
+
+
+def _break_run(run: Run, steps: FloatArray) -> Run:
+    if not run.steps.size:
+        return run
+    own = np.setdiff1d(steps[(run.steps[0] < steps) & (steps < run.steps[-1])], run.steps)
+    places = np.searchsorted(run.steps, own)
+    smoothed = None if run.smoothed is None else np.insert(run.smoothed, places, np.nan)
+    values = np.insert(run.values, places, np.nan)
+    return replace(run, steps=np.insert(run.steps, places, own), values=values, smoothed=smoothed)
+
+
 def sort_curves(curves: tuple[Curve, ...], order: str, *, lower_first: bool) -> tuple[Curve, ...]:
     """Sort curves as the settings say; ties and ``given`` keep the order of the data."""
     if order == "name":
@@ -177,8 +223,9 @@ def get_unsmoothed(curve: Curve) -> FloatArray:
     return curve.values if curve.raw is None else curve.raw
 
 
-def _make_x_axis(lines: Sequence[SeriesLine], spec: PlotSpec, context: DrawContext) -> Axis:
-    steps = np.concatenate([line.steps for line in lines])
+def _make_x_axis(curves: Sequence[Curve], spec: PlotSpec, context: DrawContext) -> Axis:
+    # Bins reach from the first step to the last, and are read at the means of their steps.
+    steps = np.concatenate([(curve.every_step or curve).steps for curve in curves])
     marked = [mark.x for mark in spec.references if mark.x is not None]
     shown = np.concatenate([steps, np.array(marked, dtype=np.float64)])
     if spec.x_scale in LOGS and (shown > 0).any():
@@ -197,10 +244,10 @@ def _make_x_axis(lines: Sequence[SeriesLine], spec: PlotSpec, context: DrawConte
         )
     else:
         return _make_time_axis(steps, (low, high), spec, context)
-    axis = replace(axis, read_format=choose_step_format(steps))
-    if not spec.whiskers:
+    axis = replace(axis, read_format=choose_step_format(np.concatenate([curve.steps for curve in curves])))
+    if not spec.whiskers and spec.x_scale != "log2":
         return axis
-    # The ticks are at the settings that were tried, if their labels have room.
+    # The ticks are at the settings or counts that were tried, if their labels have room.
     ticks = np.unique(steps).tolist()
     written = axis.format if "e" in axis.format else axis.read_format
     labels = [format_d3(tick, written) for tick in ticks]

@@ -192,7 +192,17 @@ def _make_curve(
     raw = compute_band(raw_values, band if band == "iqr" else "none", level).centre if smoothed else None
     extremes = _find_extremes(raw_values, level) if peak == "simultaneous" and band != "iqr" else None
     curve = Curve(series, grid, centre, low, high, n, tuple(runs), raw, given is not None, equal, extremes)
-    return curve, exact
+    return replace(curve, gaps=_find_gaps(grid, runs)), exact
+
+
+def _find_gaps(grid: FloatArray, runs: Sequence[Run]) -> FloatArray | None:
+    """Return the steps between those of ``grid`` at which a run has a value that is no finite number."""
+    listed = [run.not_finite for run in runs if run.not_finite is not None and run.not_finite.size]
+    if not listed:
+        return None
+    steps = np.setdiff1d(np.concatenate(listed), grid)
+    inside: FloatArray = steps[(grid[0] < steps) & (steps < grid[-1])]
+    return inside
 
 
 def _has_interval(given: GivenInterval) -> bool:

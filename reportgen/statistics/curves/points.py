@@ -16,7 +16,7 @@ from reportgen.core.model import GivenInterval, Run
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reportgen.core.model import FloatArray, IntArray, Measurements
+    from reportgen.core.model import FloatArray, IntArray, Measurements, ReducedMetric
 
 # Weights inside a block are relative to its first step; e^200 leaves room for values of 1e220.
 _BLOCK = 200.0
@@ -302,6 +302,17 @@ def split_runs(points: Points, groups: Sequence[Group]) -> tuple[Run, ...]:
         steps = runs[-1].steps if is_same else steps.copy()
         runs.append(Run(*names, steps, points.values[inside], low, high, smoothed, interval, counts))
     return tuple(runs)
+
+
+def add_gaps(metric: ReducedMetric, gaps: Sequence[Column]) -> ReducedMetric:
+    """Return a metric with ``Run.not_finite`` of each run, before and after binning."""
+    if not any(steps.size for steps in gaps):
+        return metric
+
+    def add(runs: tuple[Run, ...]) -> tuple[Run, ...]:
+        return tuple(replace(run, not_finite=as_floats(steps)) for run, steps in zip(runs, gaps, strict=True))
+
+    return replace(metric, runs=add(metric.runs), every_step=add(metric.every_step) if metric.bins else ())
 
 
 def make_groups(fetched: Mapping[str, Column], series_order: Sequence[str]) -> tuple[list[Group], list[int]]:

@@ -16,7 +16,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from reportgen.core.model import ReducedMetric, Run
-from reportgen.statistics.curves.engines import fetch, last_written, rows_up_to
+from reportgen.statistics.curves.engines import fetch, last_written, rows_up_to, split_column
 from reportgen.statistics.curves.points import (
     LARGEST_FLOAT,
     ON_THE_EDGE,
@@ -24,6 +24,7 @@ from reportgen.statistics.curves.points import (
     Column,
     Group,
     Points,
+    add_gaps,
     as_counts,
     as_floats,
     as_names,
@@ -92,7 +93,7 @@ def _add_runs(metric: ReducedMetric, runs: Sequence[tuple[str, str, str | None]]
 def _reduce_fetched(
     measurements: Measurements, request: _Request
 ) -> tuple[dict[str, ReducedMetric], bool] | None:
-    """Reduce the whole table, fetched with one list per column and run, and return whether steps go back.
+    """Reduce the whole table, fetched with one list per column and run; return if steps go back.
 
     None if it is too large.
     """
@@ -102,6 +103,7 @@ def _reduce_fetched(
         "series, run, metric, min(seed) AS seed, count(*) AS rows, count(value) AS filled",
         'min("row") AS first',
         *(f'list("{name}") FILTER (step {between} AND value {between}) AS "{name}"' for name in columns),
+        f"list(step) FILTER (step {between} AND value IS NOT NULL AND NOT value {between}) AS not_finite",
     ]
     table = rows_up_to(measurements.frame, FULL_ROWS + 1).to_native()
     fetched = table.aggregate(", ".join(aggregates), "series, run, metric").fetchnumpy()
@@ -111,20 +113,21 @@ def _reduce_fetched(
     if sum(group.rows for group in groups) > FULL_ROWS:
         return None
     lists = {}
-    for name in columns:
+    for name in (*columns, "not_finite"):
         # The list of a run without a finite value is null, here empty.
-        missing = np.ma.getmaskarray(fetched[name])
-        lists[name] = [np.empty(0) if missing[place] else fetched[name][place] for place in order]
-    run = np.repeat(np.arange(len(order)), [rows.size for rows in lists["row"]])
-    row = np.concatenate(lists.pop("row")).astype(np.int64)
-    numbers = {name: np.concatenate([as_floats(rows) for rows in own]) for name, own in lists.items()}
+        column, missing = fetched[name], np.ma.getmaskarray(fetched[name])
+        lists[name] = [np.empty(0) if missing[place] else column[place] for place in order]
+    gaps, rows = lists.pop("not_finite"), lists.pop("row")
+    run, row = np.repeat(np.arange(len(order)), [own.size for own in rows]), np.concatenate(rows)
+    row = row.astype(np.int64)
+    numbers = {name: np.concatenate([as_floats(column) for column in own]) for name, own in lists.items()}
     points = keep_last_written(run, row, numbers, len(groups))
     finite, start = np.bincount(run, minlength=len(groups)), 0
     reduced: dict[str, ReducedMetric] = {}
     for metric, members in groupby(groups, key=lambda group: group.metric):
         stop = start + len(list(members))
         own, count = points.select_runs(start, stop), int(finite[start:stop].sum())
-        reduced[metric] = request.reduce_points(own, groups[start:stop], count)
+        reduced[metric] = add_gaps(request.reduce_points(own, groups[start:stop], count), gaps[start:stop])
         start = stop
     return reduced, goes_back(groups, run, row, numbers["step"])
 
@@ -289,7 +292,7 @@ class _Rows(NamedTuple):
         parts: dict[str, list[str]] = {}
         for name in ("step", *self.columns):
             if name != "n":
-                frame, parts[name] = _split_column(frame, name, self._find_largest(name), self.longest)
+                frame, parts[name] = split_column(frame, name, self._find_largest(name), self.longest)
         fetched = fetch(
             frame.group_by("series", "run", "bin").agg(
                 nw.len().alias("count"),
@@ -378,34 +381,6 @@ _POINTS_OF_A_RUN = 10
 
 # Slots that share a mark; their powers of two add up exactly in a float64.
 _MARKS = 48
-
-
-_LEVELS = 4
-_MANTISSA = 53
-
-
-def _split_column(
-    frame: nw.LazyFrame[Any], column: str, largest: float, count: int
-) -> tuple[nw.LazyFrame[Any], list[str]]:
-    """Add columns with the parts of a column whose sums are exact, hence independent of order.
-
-    ExtractVector in Rump, Ogita and Oishi, "Accurate Floating-Point Summation" (2008); used for reproducible
-    sums by Demmel and Nguyen (2013): adding and subtracting a large power of two cuts a number at a fixed
-    bit, and up to ``count`` multiples of one unit add up without rounding. The remainder of the last level is
-    not summed; with a million rows it is below 2^-125 of ``largest``, which no absolute value exceeds.
-    """
-    bits = max(1, math.ceil(math.log2(max(count, 1))) + 1)
-    exponent = (math.frexp(largest)[1] if largest > 0 else 0) + bits
-    rest = f"{column}_rest"
-    frame = frame.with_columns(nw.col(column).alias(rest))
-    names = [f"{column}_{level}" for level in range(_LEVELS)]
-    for name in names:
-        # 1.5 keeps sum and difference within one power of two for either sign.
-        cut = 1.5 * 2.0 ** min(max(exponent, -900), 1000)
-        frame = frame.with_columns(((nw.col(rest) + cut) - cut).alias(name))
-        frame = frame.with_columns((nw.col(rest) - nw.col(name)).alias(rest))
-        exponent += bits - _MANTISSA + 1
-    return frame, names
 
 
 def _is_finite(*names: str) -> nw.Expr:
