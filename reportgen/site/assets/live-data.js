@@ -163,13 +163,13 @@
       const [a, b] = series.map((one) => this.readings([one], step)[0]);
       if (a.value === null || b.value === null) return null;
       const value = a.value - b.value;
-      const none = { series, value, low: null, high: null };
-      if (!this.quantiles || Math.min(a.n, b.n) < 2) return none;
-      const errors = [a, b].map(({ low, high, n }) => (low === null ? 0 : (high - low) / 2 / this.quantile(n - 1)));
-      const stderr = Math.hypot(...errors);
-      const df = 1 / [a, b].reduce((sum, { n }, i) => sum + (errors[i] / stderr) ** 4 / (n - 1), 0);
+      const known = this.quantiles && Math.min(a.n, b.n) > 1;
+      const errorOf = ({ low, high, n }) => (known && low !== null ? (high - low) / 2 / this.quantile(n - 1) : 0);
+      const stderr = Math.hypot(errorOf(a), errorOf(b));
+      if (!stderr) return { series, value, low: null, high: null };
+      const df = 1 / [a, b].reduce((sum, one) => sum + (errorOf(one) / stderr) ** 4 / (one.n - 1), 0);
       const half = this.quantile(df) * stderr;
-      return stderr ? { series, value, low: value - half, high: value + half } : none;
+      return { series, value, low: value - half, high: value + half };
     }
 
     /** How far a series has moved at a step from its value at another one; null where one of them is unknown. */

@@ -37,22 +37,16 @@
     return Object.assign(Object.create(data), { series: data.series.map(redone) });
   }
 
+  /** A mark of a view, of a data set of its own or none. */
+  function markOf(type, name, update, data) {
+    return { type, name: `${name}_marks`, clip: true, ...(data && { from: { data } }), encode: { update } };
+  }
+
   /** The faint lines that are not smoothed, for a view that has none. */
   function rawMarks() {
-    return {
-      type: "path",
-      name: "reader_raw_marks",
-      clip: true,
-      from: { data: "reader_raw_paths" },
-      encode: {
-        update: {
-          path: { field: "path" },
-          stroke: { scale: "color", field: "series" },
-          strokeWidth: { value: 1 },
-          strokeOpacity: { value: 0.4 },
-        },
-      },
-    };
+    const [stroke, path] = [{ scale: "color", field: "series" }, { field: "path" }];
+    const look = { strokeWidth: { value: 1 }, strokeOpacity: { value: 0.4 } };
+    return markOf("path", "reader_raw", { path, stroke, ...look }, "reader_raw_paths");
   }
 
   /** The data of one series, the first of two minus the second, at the steps that both have. */
@@ -95,37 +89,12 @@
 
   /** Marks below the lines of a difference: shades where its interval excludes 0, and the line of 0. */
   function excludingMarks(fill) {
-    const shade = {
-      type: "rect",
-      name: "excluding_marks",
-      clip: true,
-      from: { data: "excluding" },
-      encode: {
-        update: {
-          x: { scale: "x", field: "from" },
-          x2: { scale: "x", field: "to" },
-          y: { value: 0 },
-          y2: { signal: "height" },
-          fill: { value: fill },
-          fillOpacity: { value: 0.12 },
-        },
-      },
-    };
-    const zero = {
-      type: "rule",
-      name: "zero_marks",
-      clip: true,
-      encode: {
-        update: {
-          x: { value: 0 },
-          x2: { signal: "width" },
-          y: { scale: "y", value: 0 },
-          stroke: { value: "var(--rg-muted)" },
-          strokeWidth: { value: 1 },
-        },
-      },
-    };
-    return [shade, zero];
+    const [top, height] = [{ value: 0 }, { signal: "height" }];
+    const across = { x: { scale: "x", field: "from" }, x2: { scale: "x", field: "to" }, y: top, y2: height };
+    const filled = { fill: { value: fill }, fillOpacity: { value: 0.12 } };
+    const along = { x: { value: 0 }, x2: { signal: "width" }, y: { scale: "y", value: 0 } };
+    const look = { stroke: { value: "var(--rg-muted)" }, strokeWidth: { value: 1 } };
+    return [markOf("rect", "excluding", { ...across, ...filled }, "excluding"), markOf("rule", "zero", { ...along, ...look })];
   }
 
   Object.assign(live, { smoothed, rawMarks, subtract, listExcluding, excludingMarks });

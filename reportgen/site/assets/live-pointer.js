@@ -318,6 +318,7 @@
         this.pointAll(null);
         if (group.pin !== null) group.pinAt(null);
         if (group.run) group.isolate(null);
+        if (group.shown.difference) group.show({ difference: false });
         group.zoom(null);
       } else return;
       event.preventDefault();
