@@ -312,8 +312,7 @@
         const axis = live.freshTicks(y, count);
         if (fits(axis)) return axis;
       }
-      const axis = live.freshTicks(y, Math.max(3, Math.round(height / 60)));
-      return axis.format?.endsWith("%") ? axis : { ...axis, format: "~s" };
+      return y.domain[1] < 1000 ? live.freshTicks(y, 2) : { ...live.freshTicks(y, 3), format: "~s" };
     }
 
     /** The rows of these of the view's data sets. */

@@ -76,22 +76,21 @@ def compute_curves(
     ``Curve.raw`` is the centre of the unsmoothed ones. An interval that the input gives for a single run is
     its band (``Curve.given``) and moves with the centre under smoothing; with several runs it is not used
     (``CurveSet.given_ignored``). ``series`` selects some, in this order. With ``peak="simultaneous"``,
-    ``Curve.extremes`` of means over several runs are computed, those of binned curves in ``Curve.every_step``
-    if it is known. Raises a ValueError if ``reduced`` was not smoothed.
+    ``Curve.extremes`` of means over several runs are computed, of bins if there are any: those of 10,000
+    steps take a minute. Raises a ValueError if ``reduced`` was not smoothed.
     """
     members: dict[str, list[Run]] = {name: [] for name in series or ()}
     for run in reduced.runs:
         if series is None or run.series in members:
             members.setdefault(run.series, []).append(run)
     drawn = {name: [run for run in runs if run.steps.size] for name, runs in members.items()}
-    picked = "none" if reduced.every_step else str(peak)
     made = [
-        _make_curve(name, runs, str(band), level, smoothed=smooth > 0, peak=picked)
+        _make_curve(name, runs, str(band), level, smoothed=smooth > 0, peak=str(peak))
         for name, runs in drawn.items()
         if runs
     ]
     options = {"level": level, "smooth": smooth, "series": series, "peak": peak}
-    curves = _add_every_step(tuple(curve for curve, _ in made), reduced, str(band), options)
+    curves = _add_every_step([curve for curve, _ in made], reduced, str(band), options)
     given = [curve.given for curve in curves]
     has_given = any(run.given and _has_interval(run.given) for runs in drawn.values() for run in runs)
     return CurveSet(
@@ -113,11 +112,11 @@ def compute_curves(
 
 
 def _add_every_step(
-    curves: tuple[Curve, ...], reduced: ReducedMetric, band: str, options: dict[str, Any]
+    curves: Sequence[Curve], reduced: ReducedMetric, band: str, options: dict[str, Any]
 ) -> tuple[Curve, ...]:
-    """Add the curves before their steps were binned, if they were and are known."""
-    if not reduced.every_step:
-        return curves
+    """Add the curves before their steps were binned, if they were and are known, and no peak needs draws."""
+    if not reduced.every_step or options["peak"] == "simultaneous":
+        return tuple(curves)
     full = replace(reduced, runs=reduced.every_step, every_step=())
     # Of a simultaneous band, words have the interval at their own step.
     every = compute_curves(full, band="ci" if band == "simultaneous" else band, **options).curves
@@ -133,10 +132,9 @@ def _prepare_tests(curves: Sequence[Curve], band: str, level: float) -> dict[str
     found: dict[str, Any] = {
         "leads": find_leads_at_end([curve.every_step or curve for curve in curves], level)
     }
-    if band != "ci" or any(curve.given or len(curve.runs) == 1 for curve in curves):
-        return found
-    counts = np.concatenate([curve.n[curve.n > 1] for curve in curves])
-    if not counts.size:
+    counts = np.concatenate([curve.n[curve.n > 1] for curve in curves]) if curves else np.empty(0)
+    lone = any(curve.given or len(curve.runs) == 1 for curve in curves)
+    if band != "ci" or lone or not counts.size:
         return found
     ends = 1 / (2 * counts.max() - 2), 1 / (counts.min() - 1)
     angles = (2 * np.arange(_QUANTILES) + 1) * math.pi / (2 * _QUANTILES)
