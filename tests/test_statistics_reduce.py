@@ -197,7 +197,7 @@ def test_a_straight_line_stays_straight_in_bins(*, log: bool) -> None:
         if not log:
             np.testing.assert_allclose(run.values, 2 * run.steps - 3, rtol=1e-12)
     distinct = np.unique(np.concatenate([run.steps for run in metric.runs]))
-    assert 50 - 10 * log <= distinct.size <= 50 + 3
+    assert 50 - 10 * log <= distinct.size <= 53 + 10 * log
     assert [run.steps.tolist() for run in metric.every_step] == [own.tolist() for own in steps.values()]
     if log:  # as many bins for each power of ten as there are readings
         assert np.count_nonzero(distinct < 100) > 15
@@ -271,7 +271,7 @@ def test_memory_and_database_agree_on_given_intervals(smooth: float) -> None:
 @_FEW
 @given(_rows, st.integers(1, 5))
 def test_nothing_is_lost_without_being_counted(rows: list[dict[str, Any]], max_points: int) -> None:
-    """Rows are kept, replaced or dropped; bins have a run's extremes, and the means lie between them."""
+    """Rows are kept, replaced or dropped; bins have a run's extremes, and their means lie between."""
     full = reduce(measurements(rows), max_points=None)
     for name, metric in reduce(measurements(rows), max_points=max_points).items():
         kept = sum(run.steps.size for run in full[name].runs)
@@ -284,7 +284,7 @@ def test_nothing_is_lost_without_being_counted(rows: list[dict[str, Any]], max_p
                 assert run.low is not None
                 assert run.high is not None
                 assert (run.low.min(), run.high.max()) == (whole.values.min(), whole.values.max())
-                assert np.all((run.low.min() <= run.values) & (run.values <= run.high.max()))
+                assert np.all((run.low <= run.values) & (run.values <= run.high))
 
 
 def test_a_table_too_large_to_fetch_goes_to_the_database(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -218,8 +218,8 @@ def share_steps(points: Points, bins: Bins, ends: FloatArray) -> Points:
     """Move all means in a bin to one step, the mean of all steps in it, along the line of their run's means.
 
     So runs with other steps can be compared, and a straight line stays where it is. A run that does not reach
-    that step, or has a single mean, keeps its own. ``points`` are those of ``bin_points``, and ``ends`` the
-    first and last step of each run, shape (R, 2).
+    that step, has a single mean or would leave the values of its bin keeps its own step. ``points`` are those
+    of ``bin_points``, and ``ends`` the first and last step of each run, shape (R, 2).
     """
     if not points.steps.size:
         return points
@@ -234,15 +234,16 @@ def share_steps(points: Points, bins: Bins, ends: FloatArray) -> Points:
     other = _find_neighbours(run, target > points.steps)
     moves = ~same & (other != np.arange(run.size)) & (ends[run, 0] <= target) & (target <= ends[run, 1])
     share = (target - points.steps) / np.where(moves, points.steps[other] - points.steps, np.inf)
+    values = points.values * (1 - share) + points.values[other] * share
+    if points.lowest is not None and points.highest is not None:
+        within = np.clip(values, points.lowest, points.highest)
+        moves &= np.isclose(values, within, rtol=_SAME_STEP, atol=0.0)
+        values, share = within, np.where(moves, share, 0.0)
 
     def move(column: FloatArray) -> FloatArray:
         moved = column * (1 - share) + column[other] * share
         return np.where(np.isfinite(moved), moved, column)
 
-    values = move(points.values)
-    if points.lowest is not None and points.highest is not None:
-        lowest, highest = points.lowest, points.highest
-        values = np.clip(values, np.minimum(lowest, lowest[other]), np.maximum(highest, highest[other]))
     return replace(
         points,
         steps=np.where(same, first[index], np.where(moves, target, points.steps)),
