@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping  # noqa: TC003 - a field of a dataclass
 from dataclasses import dataclass, field
@@ -19,13 +20,12 @@ from reportgen.core.facts import FACTS
 from reportgen.core.model import Curve, CurveSet, Figure, Run
 from reportgen.core.statements import Binding, Fact, Scale, Truth
 from reportgen.figures.curves.plotting import make_plot
-from reportgen.figures.live import build_spec, draw_plot_figure, load_chart_spec, write_curves_csv
+from reportgen.figures.live import draw_plot_figure, load_charts
 from reportgen.figures.plot import (
     DrawContext,
     FigureText,
     PlotSpec,
     describe_source,
-    get_shape,
     make_curve_spec,
 )
 from reportgen.figures.style import assign_slots
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reportgen.core.statements import Judgement
-    from reportgen.figures.plot import ChartShape, Plot
+    from reportgen.figures.plot import ChartShape, Plot, ShapeCharts
 
 HOSTILE = (
     "</script><script>alert(1)</script>",
@@ -103,10 +103,10 @@ def curve_set(*curves: Curve, **fields: Any) -> CurveSet:  # noqa: ANN401 - fiel
 
 
 @cache
-def chart_spec(shape: ChartShape) -> str:
-    """The Vega-Lite specification of a shape, written once."""
+def charts(shape: ChartShape) -> ShapeCharts:
+    """The charts of a shape, written once."""
     with TemporaryDirectory() as folder:
-        return load_chart_spec(Cache(Path(folder)), shape)
+        return load_charts(Cache(Path(folder)), shape)
 
 
 def context(curves: CurveSet, **fields: Any) -> DrawContext:  # noqa: ANN401 - fields of a Context
@@ -120,7 +120,7 @@ def context(curves: CurveSet, **fields: Any) -> DrawContext:  # noqa: ANN401 - f
         "step_is_time": False,
         "source": "a source",
         "approximate": None,
-        "get_chart_spec": chart_spec,
+        "get_charts": charts,
         "ranked_by": None if said is None else curves.metric,
     }
     return DrawContext(**{**plain, **fields})
@@ -171,15 +171,8 @@ def share_of(axis: Any, value: float) -> float:  # noqa: ANN401 - an axis of a p
 
 def spec(curves: CurveSet, around: DrawContext | None = None, **settings: Any) -> dict[str, Any]:  # noqa: ANN401
     """The Vega-Lite specification of these curves in a ``curve`` block with these settings."""
-    made = plot(curves, around, **settings)
-    return build_spec(
-        made,
-        curves,
-        write_curves_csv(curves),
-        chart_spec(get_shape(made)),
-        title="Title",
-        subtitle="Subtitle",
-    )
+    made: dict[str, Any] = json.loads(str(figure(curves, around, **settings).spec))
+    return made
 
 
 def wave(count: int = 60, *, shift: float = 0.0) -> list[float]:

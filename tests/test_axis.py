@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from datetime import UTC, datetime
@@ -18,9 +19,7 @@ from vega import VegaPicture, vega_words
 
 from reportgen.core.errors import ReportError
 from reportgen.figures.curves.plotting import describe_left_out, make_plot, place_end_labels
-from reportgen.figures.live import build_spec, write_curves_csv
 from reportgen.figures.paths import PIXELS_WIDE, UNITS_A_PIXEL, make_line_paths
-from reportgen.figures.plot import get_shape
 
 SIZES = st.floats(1e-12, 1e24) | st.floats(-1e24, -1e-12) | st.integers(-1000, 1000).map(float)
 HEIGHTS = st.sampled_from([200, 320])  # with four ticks, and with five
@@ -380,12 +379,10 @@ def test_doublings_are_equally_far_apart() -> None:
 def test_a_picture_over_counts_is_the_one_that_vega_draws() -> None:
     """Ticks, lines, band and symbols are where its specification, which says base two, puts them."""
     around = context(CURVES)
-    ours = make_plot(CURVES, replace(wanted(CURVES, around), x_scale="log2", x_title="k"), around)
-    skeleton = around.get_chart_spec(get_shape(ours))
-    written = build_spec(ours, CURVES, write_curves_csv(CURVES), skeleton, title="", subtitle="")
-    (lines,) = (layer for layer in written["layer"] if layer.get("name") == "lines")
-    scale = {"type": "log", "base": 2, "domain": [1.0, 30.0], "nice": False, "zero": False}
-    assert lines["encoding"]["x"]["scale"] == scale
+    one = replace(wanted(CURVES, around), x_scale="log2", x_title="k")
+    ours = make_plot(CURVES, one, around)
+    written = json.loads(str(finish(ours, CURVES, one, around).spec))
+    assert written["encoding"]["x"]["scale"] == {"type": "log", "base": 2, "domain": [1.0, 30.0]}
     vega = VegaPicture(written, width=PIXELS_WIDE)
     assert vega.words("role-axis-label") == [*ours.x.labels, *ours.y.labels]
     assert ours.x.labels == ("1", "2", "4", "8", "16")

@@ -168,7 +168,10 @@ def test_vega_draws_both_axes(tmp_path: Path) -> None:
     )
     assert call(root, "build").returncode == 0
     spec = json.loads((root / "site/figures/index/one.vl.json").read_text("utf-8"))
-    assert [len(side["layer"]) for side in spec["layer"]] == [2, 2]
+    assert [[layer["name"] for layer in side["layer"]][-2:] for side in spec["layer"]] == [
+        ["lines_0", "points_0"],
+        ["right_lines_1", "right_points_1"],
+    ]
     svg = render_vega_lite(spec)
     named = ("eval/acc", "eval/loss", "ours · eval/acc (right)", "ours · eval/loss")
     for word in ("0.1", "0.4", "2.2", "2.4", *named):

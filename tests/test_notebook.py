@@ -11,6 +11,7 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import altair as alt
 import nbformat
 import pandas as pd
 import pytest
@@ -119,6 +120,37 @@ def test_a_notebook_runs(has_widgets: bool, tmp_path: Path) -> None:  # noqa: FB
     assert "vega-lite" in chart[0]["text/html"]
     assert "Aspen" in scores[0]["text/html"]
     assert widgets[0]["text/plain"] == str(has_widgets)
+
+
+COMPOSED: dict[str, Callable[[Any], Any]] = {
+    "beside": lambda chart: chart | rg.draw(rg.read(RUNS), title="Again"),
+    "below": lambda chart: chart & rg.draw(rg.read(RUNS), title="Again"),
+    "over": lambda chart: chart + alt.Chart(pd.DataFrame({"y": [0.5]})).mark_rule().encode(y="y"),
+    "interactive": lambda chart: chart.interactive(),
+    "with a parameter": lambda chart: chart.add_params(alt.selection_interval()),
+    "faceted": lambda chart: chart.facet("series:N"),
+    "small": lambda chart: chart.properties(width=200, height=100),
+    "configured": lambda chart: chart.configure_axis(grid=False),
+    "recoloured": lambda chart: chart.encode(alt.Color("series:N").scale(scheme="dark2")),
+}
+
+
+@pytest.mark.parametrize("compose", COMPOSED.values(), ids=COMPOSED)
+def test_a_chart_can_be_combined_like_any_other(compose: Callable[[Any], Any], tmp_path: Path) -> None:
+    """Altair accepts what is made of it, and draws every line of it."""
+    path = tmp_path / "chart.svg"
+    compose(rg.draw(rg.read(RUNS))).save(str(path))
+    drawn = path.read_text("utf-8")
+    assert drawn.count("lines_marks") + drawn.count('class="mark-line') >= 1
+    assert ">v10-l1-length-4096<" in drawn
+
+
+def test_the_house_style_is_a_theme() -> None:
+    """A chart of a notebook has none of its own, so that it can stand beside others."""
+    chart = rg.draw(rg.read(RUNS))
+    assert "reportgen" in alt.theme.names()
+    with alt.theme.enable("reportgen"):
+        assert chart.to_dict()["config"]["view"] == {"stroke": None}
 
 
 @pytest.mark.parametrize("module", ["", ".score_frames"])

@@ -328,7 +328,7 @@ def test_the_second_process_leaves_ctrl_c_to_the_build(
         assert future.exception() is None
         assert signal.SIGINT in masked.result()
     (*_, imported) = found[1]
-    assert "reportgen.figures.altair_chart" in imported.result()
+    assert "reportgen.figures.charts.view" in imported.result()
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
 

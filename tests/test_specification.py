@@ -51,7 +51,7 @@ def parts_of(value: object) -> Iterator[tuple[str, object]]:
     if isinstance(value, dict):
         for key, inner in value.items():
             yield key, inner
-            if key != "datasets":
+            if key != "values":
                 yield from parts_of(inner)
     elif isinstance(value, list):
         for inner in value:
@@ -75,20 +75,27 @@ def test_a_file_is_valid_complete_and_of_numbers(curves: CurveSet, block: dict[s
     alt.LayerChart.from_dict(written, validate=True)
     assert render_vega_lite(written).startswith("<svg")
     parts = list(parts_of(written))
-    computed = {"aggregate", "bin", "timeUnit", "impute", "loess", "regression", "window", "stack"}
-    assert computed.isdisjoint(key for key, _ in parts)
-    marks = {mark["type"] for key, mark in parts if key == "mark"}  # type: ignore[index]
-    assert marks <= {"area", "line", "point", "rule", "text"}
-    assert {key for key, value in parts if re.search("//", str(value)) and key != "datasets"} <= {"$schema"}
-    assert not any(key in {"url", "href"} for key, _ in parts)
-    assert {layer["data"]["name"] for layer in written["layer"]} <= set(written["datasets"])
-    assert written["datasets"]["means"] == made.csv
-    rows = csv.DictReader(io.StringIO(written["datasets"]["means"]))
-    (lines,) = [layer for layer in written["layer"] if layer.get("name") == "lines"]
-    scale = lines["encoding"]["color"]["scale"]
-    assert scale["domain"] == list(dict.fromkeys(row["series"] for row in rows))
+    # The one aggregate is the last row of a series, at which its name stands.
+    assert {"bin", "timeUnit", "impute", "loess", "regression", "window", "stack"}.isdisjoint(dict(parts))
+    assert {str(value) for key, value in parts if key == "aggregate"} <= {"max", "{'argmax': 'step'}"}
+    assert {key for key, value in parts if re.search("//", str(value))} <= {"$schema", "data"}
+    assert not any(key in {"url", "href", "labelExpr", "datasets"} for key, _ in parts)
+    shown = [row for row in written["data"]["values"] if "run" not in row]
+    rows = list(csv.DictReader(io.StringIO(str(made.csv))))
+    names = ("step", "value", "low", "high", "n")
+    told = [[row.get(name) for name in names] for row in shown]
+    assert told == [[float(row[name]) if row[name] else None for name in names] for row in rows]
+    scale = written["encoding"]["color"]["scale"]
+    assert scale["domain"] == list(dict.fromkeys(row["series"] for row in shown))
     assert len(scale["range"]) == len(scale["domain"])
     assert all(re.fullmatch("#[0-9a-f]{6}", colour) for colour in scale["range"])
+
+
+def test_a_file_is_short_enough_to_read() -> None:
+    """Two series with bands take at most 120 lines without their rows, and a row is a line."""
+    lines = str(figure(curve_set(curve("a", wave(), half=1), curve("b", wave(), half=1))).spec).splitlines()
+    assert sum(line.startswith('    {"series":') for line in lines) == 120
+    assert len(lines) - 120 <= 120
 
 
 @pytest.mark.parametrize(("curves", "block"), CASES, ids=NAMES)
@@ -116,21 +123,21 @@ def test_a_view_holds_no_data_of_its_own(curves: CurveSet, block: dict[str, Any]
 def test_tooltips_and_legends_name_everything() -> None:
     """A point tells its series, step, value, interval and runs; names stand at lines or in a legend."""
     many = curve_set(*(curve(f"series {n}", wave(8, shift=n)) for n in range(12)))
-    for curves, legend in ((PLAIN, None), (many, "right")):
-        (lines,) = [layer for layer in spec(curves)["layer"] if layer.get("name") == "lines"]
-        shown = [channel["field"] for channel in lines["encoding"]["tooltip"]]
-        assert shown[:3] == ["series", "step", "value"]
-        assert curves is many or shown[3:] == ["low", "high", "n"]
-        found = lines["encoding"]["color"].get("legend")
-        assert (found and found["orient"]) == legend
+    for curves, is_named in ((PLAIN, True), (many, False)):
+        written = spec(curves)
+        (points,) = [layer for layer in written["layer"] if layer["name"] == "points"]
+        shown = [channel["field"] for channel in points["encoding"]["tooltip"]]
+        assert shown[:3] == ["description", "step", "value"]
+        assert shown[3:] == (["n"] if curves is many else ["low", "high", "n"])
+        assert (written["encoding"]["color"]["legend"] is None) is is_named
+        assert ("names" in {layer["name"] for layer in written["layer"]}) is is_named
 
 
 def test_a_time_axis_is_in_utc() -> None:
     """A reader in another zone sees the same days."""
     curves = curve_set(curve("a", wave(5), steps=[1.7e12 + day * 86400e3 for day in range(5)]))
     written = spec(curves, context(curves, step_is_time=True))
-    scales = [layer["encoding"]["x"].get("scale", {}) for layer in written["layer"]]
-    assert {scale["type"] for scale in scales if scale} == {"utc"}
+    assert written["encoding"]["x"]["scale"]["type"] == "utc"
 
 
 def test_figures_of_one_shape_share_a_view() -> None:

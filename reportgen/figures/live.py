@@ -1,9 +1,8 @@
-"""Figure of a plot: its Vega-Lite specification with numbers as CSV, and the view that live figures share.
+"""Figure of a plot: its pictures, files and table, and the view that live figures share.
 
-A specification is that of the plot's shape, filled with text, colours and data. This needs no Altair, so a
-build with only known shapes does not import it. Signals (``x_domain``, ``x_ticks``, ``colours`` and so on)
-drive a live view, so that all figures of one shape share it; the ``payload`` holds the signals' values and
-the data.
+Signals (``x_domain``, ``x_ticks``, ``colours`` and so on) drive a live view, so that all figures of one shape
+share it; the ``payload`` holds the signals' values and the data. This needs no Altair, so a build with only
+known shapes does not import it.
 """
 
 from __future__ import annotations
@@ -14,28 +13,21 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from msgspec.structs import asdict
 
 from reportgen.core.model import Figure, Table
-from reportgen.core.words import escape_formula
 from reportgen.figures.axis import format_estimate, make_reader
-from reportgen.figures.paths import make_line_paths, thin_together
-from reportgen.figures.payload import build_payload, list_dash, list_label_fields
-from reportgen.figures.picture import draw_file, draw_picture, get_symbol
+from reportgen.figures.charts.chart_file import write_chart_file
+from reportgen.figures.paths import make_line_paths
+from reportgen.figures.payload import build_payload
+from reportgen.figures.picture import draw_file, draw_picture
 from reportgen.figures.plot import (
     ANNOTATIONS,
-    DOMAIN,
-    ENDS,
-    MEANS,
-    ON_THE_RIGHT,
-    REFERENCES,
     RIGHT,
-    RUNS,
     SHIFTS,
+    ShapeCharts,
     get_shape,
 )
-from reportgen.figures.style import SYMBOL_PATHS, TICK_SIZE, get_colour, resolve
-from reportgen.figures.text import escape_field, isolate_names, measure_text, name_view
+from reportgen.figures.text import escape_field, isolate_names, name_view
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,14 +40,7 @@ if TYPE_CHECKING:
 
 CURVE_COLUMNS = ("series", "metric", "step", "value", "low", "high", "n")
 
-_RUN_POINTS = 100
 _MOST_TABLE_ROWS = 40
-_TITLE_ROOM = 56
-_WIDEST_ENTRY, _SWATCH_ROOM = 240, 48
-_CSV = {
-    MEANS: {"type": "csv", "parse": dict.fromkeys(("step", "value", "low", "high", "raw"), "number")},
-    RUNS: {"type": "csv", "parse": {"step": "number", "value": "number", "run": "string"}},
-}
 _SCALE_SIGNALS = {
     "x": "x_domain",
     "y": "y_domain",
@@ -79,15 +64,11 @@ def write_compact_json(value: object) -> str:
     return json.dumps(value, separators=(",", ":"), sort_keys=True, allow_nan=False, ensure_ascii=False)
 
 
-def write_curves_csv(
-    curve_set: CurveSet, full_names: Mapping[str, str] | None = None, *, by_line: bool = False
-) -> str:
+def write_curves_csv(curve_set: CurveSet, full_names: Mapping[str, str] | None = None) -> str:
     """Write the columns ``series,metric,step,value,low,high,n``, and ``raw`` if the line is smoothed.
 
-    ``full_names`` are those of series with a short name. With ``by_line``, lines of several metrics are named
-    as in the plot rather than after their series.
-    Unknown values are empty. Steps have fifteen significant digits, other numbers ten; lines end in a single
-    newline.
+    ``full_names`` are those of series with a short name. Unknown values are empty. Steps have fifteen
+    significant digits, other numbers ten; lines end in a single newline.
     """
     smoothed = any(curve.raw is not None for curve in curve_set.curves)
     parts = [",".join((*CURVE_COLUMNS, "raw") if smoothed else CURVE_COLUMNS) + "\n"]
@@ -97,21 +78,10 @@ def write_curves_csv(
         if smoothed:
             columns.append(curve.values if curve.raw is None else curve.raw)
         key = curve.key
-        series = key.series if key and not by_line else curve.series
+        series = key.series if key else curve.series
         series = (full_names or {}).get(series, series)
         metric = key.metric if key else curve_set.metric
         parts.append(_format_rows(f"{escape_field(series)},{escape_field(metric)},", form, columns))
-    return "".join(parts)
-
-
-def write_runs_csv(curve_set: CurveSet) -> str:
-    """Write the columns ``series,run,step,value`` of all runs, thinned to what pixels can show."""
-    parts = ["series,run,step,value\n"]
-    for curve in curve_set.curves:
-        lines = [(run.steps, run.values if run.smoothed is None else run.smoothed) for run in curve.runs]
-        for run, points in zip(curve.runs, thin_together(lines, _RUN_POINTS), strict=True):
-            start = f"{escape_field(curve.series)},{escape_field(run.run)},"
-            parts.append(_format_rows(start, "%.15g,%.6g", points))
     return "".join(parts)
 
 
@@ -131,109 +101,16 @@ def _format_rows(start: str, form: str, columns: Sequence[FloatArray]) -> str:
     return "".join(f"{start}{line}\n" for line in lines)
 
 
-def build_spec(
-    plot: Plot, curve_set: CurveSet, csv: str, chart_spec: str, *, title: str, subtitle: str
-) -> dict[str, Any]:
-    """Build the content of ``figures/<page>/<id>.vl.json``, which opens in any Vega-Lite editor.
+def load_charts(cache: Cache, shape: ChartShape) -> ShapeCharts:
+    """Return the charts of a shape, which the cache keeps."""
 
-    ``csv`` is the figure's own CSV file, used as the means and parsed by Vega; ``chart_spec`` is the
-    specification of the plot's shape as JSON.
-    """
-    keys = {line.name: escape_formula(line.name) for line in plot.lines}
-    spec: dict[str, Any] = json.loads(resolve(chart_spec))
-    sides = [side["layer"] for side in spec["layer"]] if plot.right else [spec["layer"]]
-    for layers, y, title_x in zip(
-        sides, (plot.y, plot.right or plot.y), (-plot.margins.left, plot.margins.right), strict=False
-    ):
-        _fill_layers(layers, plot, [keys[line.name] for line in plot.lines], (y, title_x))
-    spec["height"] = plot.height
-    values: dict[str, Any] = {
-        DOMAIN: list(plot.y.domain),
-        RIGHT: [keys[line.name] for line in plot.lines if line.right],
-        SHIFTS: {keys[line.name]: line.shift for line in plot.lines},
-    }
-    for parameter in spec.get("params", ()):
-        parameter["value"] = values[parameter["name"]]
-    widest = max(measure_text(line.label, TICK_SIZE) for line in plot.lines)
-    legend_room = 0 if plot.ends else math.ceil(min(_WIDEST_ENTRY, widest)) + _SWATCH_ROOM
-    more = {"top": plot.margins.top + _TITLE_ROOM, "right": plot.margins.right + legend_room}
-    spec["padding"] = asdict(plot.margins) | more
-    spec["title"] = {"text": title, "subtitle": subtitle, "anchor": "start", "frame": "bounds", "offset": 30}
-    spec["background"] = resolve("var(--rg-bg)")
-    datasets: dict[str, Any] = {MEANS: csv}
-    if any(line.runs for line in plot.lines):
-        datasets[RUNS] = write_runs_csv(curve_set)
-    if plot.ends:
-        datasets[ENDS] = [{"series": keys[end.text], "dx": end.dx} | end.list_fields() for end in plot.ends]
-    for name, marks in ((REFERENCES, plot.references), (ANNOTATIONS, plot.annotations)):
-        if marks:
-            datasets[name] = [
-                {"step": m.x, "value": m.y, "text": m.text} | list_label_fields(m) for m in marks
-            ]
-    spec["datasets"] = datasets
-    return spec
+    def write_charts() -> ShapeCharts:
+        from reportgen.figures.charts.chart import write_chart  # noqa: PLC0415 - imports Altair
+        from reportgen.figures.charts.view import write_view  # noqa: PLC0415 - imports Altair
 
+        return ShapeCharts(write_view(shape), write_chart(shape))
 
-def _fill_layers(layers: list[dict[str, Any]], plot: Plot, keys: list[str], down: tuple[Axis, int]) -> None:
-    """Fill a plot's titles, domains and colours into the layers.
-
-    ``keys`` are its series in the rows, ``down`` the y axis of these layers and the x of its title in pixels.
-    """
-    inks = {"domain": keys, "range": [resolve(get_colour(line.slot)) for line in plot.lines]}
-    scales = {
-        "color": inks,
-        "fill": inks,
-        "strokeDash": {"domain": keys, "range": [list_dash(plot, line) for line in plot.lines]},
-        "shape": {"domain": keys, "range": [SYMBOL_PATHS[get_symbol(line)] for line in plot.lines]},
-        "x": {"domain": list(plot.x.domain)},
-        "y": {"domain": list(down[0].domain)},
-    }
-    for layer in layers:
-        for channel, encoding in layer["encoding"].items():
-            if channel in scales and encoding.get("scale") is not None:
-                encoding["scale"].update(scales[channel])
-            if channel in {"x", "y"} and encoding.get("axis"):
-                axis = plot.x if channel == "x" else down[0]
-                words = {"title": axis.title, "values": list(axis.ticks), "format": axis.format}
-                encoding["axis"].update(words | ({"titleX": down[1]} if channel == "y" else {}))
-        layer["data"] |= {"format": _CSV[layer["data"]["name"]]} if layer["data"]["name"] in _CSV else {}
-        if layer.get("name") in {"lines", "right_lines"}:
-            # Tooltips at points, and a legend unless there are names at the line ends.
-            layer["mark"]["point"] = {"filled": True, "opacity": 0, "size": 80}
-            layer["encoding"]["tooltip"] = [
-                {"field": name, "type": "nominal" if name == "series" else "quantitative"}
-                for name in CURVE_COLUMNS
-                if name != "metric"
-            ]
-            if not plot.ends:
-                layer["encoding"]["color"]["legend"] = _make_legend(plot)
-        if not plot.ends:
-            # A channel without a legend takes that of the others away.
-            for channel in ("color", "fill"):
-                if layer["encoding"].get(channel, {}).get("legend", "") is None:
-                    del layer["encoding"][channel]["legend"]
-
-
-def _make_legend(plot: Plot) -> dict[str, Any]:
-    # Symbols are paths in pixels, see ``altair_chart``.
-    size = {"symbolSize": 4} if plot.symbols else {"symbolType": "stroke", "symbolStrokeWidth": 2}
-    legend: dict[str, Any] = {"orient": "right", "title": None, "labelLimit": _WIDEST_ENTRY, **size}
-    legend["symbolOpacity"] = 1
-    if plot.right:
-        said = f"indexof({RIGHT}, datum.label) < 0 ? datum.label : datum.label + '{ON_THE_RIGHT}'"
-        legend |= {"labelExpr": said, "offset": plot.margins.right}
-    return legend
-
-
-def load_chart_spec(cache: Cache, shape: ChartShape) -> str:
-    """Return the Vega-Lite specification of a chart's shape as JSON, which the cache keeps."""
-
-    def write_spec() -> str:
-        from reportgen.figures.altair_chart import write_chart_spec  # noqa: PLC0415 - imports Altair
-
-        return write_chart_spec(shape)
-
-    return cache.memo(cache.make_key("spec", repr(shape)), str, write_spec)
+    return cache.memo(cache.make_key("charts", repr(shape)), ShapeCharts, write_charts)
 
 
 def draw_plot_figure(plot: Plot, curve_set: CurveSet, text: FigureText, context: DrawContext) -> Figure:
@@ -243,11 +120,8 @@ def draw_plot_figure(plot: Plot, curve_set: CurveSet, text: FigureText, context:
     """
     how, names = text.subtitle, tuple(line.name for line in plot.lines)
     paths, csv = make_line_paths(plot), write_curves_csv(curve_set, context.full_names)
-    chart_spec = context.get_chart_spec(get_shape(plot))
-    same_names = curve_set.curves[0].key is None and not context.full_names
-    rows = csv if same_names else write_curves_csv(curve_set, by_line=True)
-    spec = build_spec(plot, curve_set, rows, chart_spec, title=text.title, subtitle=how)
-    columns = build_payload(plot, band_name=text.band) | {"view": name_view(chart_spec)}
+    charts = context.get_charts(get_shape(plot))
+    columns = build_payload(plot, band_name=text.band) | {"view": name_view(charts.view)}
     # Lines of several metrics have no difference; intervals make one of a difference only if runs do.
     columns["differences"] = all(curve.key is None for curve in curve_set.curves)
     columns["source"] = text.source
@@ -269,8 +143,8 @@ def draw_plot_figure(plot: Plot, curve_set: CurveSet, text: FigureText, context:
         file_svg=draw_file(plot, paths, title=text.title, subtitle=how, source=text.source),
         table_data=_build_table(plot),
         csv=csv,
-        spec=write_compact_json(spec) + "\n",
-        view=chart_spec,
+        spec=write_chart_file(plot, charts.chart, title=text.title, subtitle=how, band=text.band),
+        view=charts.view,
         payload=write_compact_json(columns),
         numbers_data=_name_in_full(text.numbers, context.full_names),
         legend=tuple((line.label, line.slot) for line in plot.lines),

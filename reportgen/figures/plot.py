@@ -154,6 +154,8 @@ class Plot(Struct, frozen=True):
         return (1 - position(axis or self.y, value)) * self.height
 
 
+CURVES: Final = "curves"
+"""Name of the rows of means and runs in the charts of files."""
 MEANS, RUNS, ENDS, REFERENCES, ANNOTATIONS = "means", "runs", "ends", "references", "annotations"
 DOMAIN = "y_domain"
 """Parameter that holds the y domain in charts with a log y axis."""
@@ -195,6 +197,13 @@ USUAL_SHAPE: Final = ChartShape(
 """Shape of curves of several runs, named at their ends."""
 
 
+class ShapeCharts(Struct, frozen=True):
+    """The charts of a shape, Vega-Lite as JSON without data."""
+
+    view: str  # what a live figure is compiled from
+    chart: str  # what files and notebooks have, filled by ``chart_file``
+
+
 def get_shape(plot: Plot) -> ChartShape:
     """Return the shape of a plot's chart."""
     return ChartShape(
@@ -230,7 +239,7 @@ class DrawContext(SourceContext, frozen=True, kw_only=True):
     higher_is_better: bool | None  # direction of ``ranked_by`` in the benchmark's settings, or None
     step_title: str  # title of the x axis unless the author gives one
     step_is_time: bool  # whether steps are milliseconds since 1970 UTC
-    get_chart_spec: Callable[[ChartShape], str]  # the Vega-Lite specification of a shape, as JSON
+    get_charts: Callable[[ChartShape], ShapeCharts]
     ranked_by: str | None = None  # the metric that a benchmark is ranked by
     full_names: Mapping[str, str] = {}  # of series that have a short name in the report
     logged_directions: Mapping[str, bool] = {}  # whether higher is better, of metrics whose data say it
@@ -373,7 +382,7 @@ class ScoreContext(SourceContext, frozen=True, kw_only=True):
 def make_step_context(
     context: SourceContext,
     step_title: str,
-    get_chart_spec: Callable[[ChartShape], str],
+    get_charts: Callable[[ChartShape], ShapeCharts],
     *,
     higher_is_better: bool | None,
 ) -> DrawContext:
@@ -383,7 +392,7 @@ def make_step_context(
         higher_is_better=higher_is_better,
         step_title=step_title,
         step_is_time=False,
-        get_chart_spec=get_chart_spec,
+        get_charts=get_charts,
     )
 
 

@@ -178,6 +178,37 @@ def _resolve_known(text: str, tokens: Mapping[str, str] = LIGHT) -> str:
     return _TOKEN.sub(lambda match: tokens.get(match[1], match[0]), text)
 
 
+_LABELS = {
+    "labelColor": "var(--rg-muted)",
+    "titleColor": "var(--rg-text)",
+    "labelFontSize": TICK_SIZE,
+    "titleFontSize": TICK_SIZE,
+    "titleFontWeight": 400,
+}
+HOUSE_STYLE: dict[str, Any] = {
+    "font": LIGHT["font"],
+    "view": {"stroke": None},
+    "axis": _LABELS
+    | {"gridColor": "var(--rg-grid)", "domainColor": "var(--rg-rule)", "tickColor": "var(--rg-rule)"},
+    "legend": _LABELS,
+    "header": {"labelColor": "var(--rg-text)", "titleColor": "var(--rg-text)"},
+    "text": {"color": "var(--rg-text)"},
+    "mark": {"color": "var(--rg-series-1)"},
+    "range": {"category": [f"var(--rg-series-{slot})" for slot in range(1, 9)]},
+}
+"""The configuration of every chart."""
+
+
+LEGEND: dict[str, Any] = {"title": None, "labelFontSize": TICK_SIZE, "labelLimit": 300, "symbolOpacity": 1}
+"""The legend of series of a plot."""
+
+
+def write_standalone_style() -> dict[str, Any]:
+    """Return the configuration of charts outside of a page, with the colours of the light theme."""
+    style: dict[str, Any] = resolve_specification(HOUSE_STYLE)
+    return style
+
+
 def apply_house_style(specification: dict[str, Any]) -> dict[str, Any]:
     """Add our size, fonts, colours and UTC unless the specification has its own."""
     spec: dict[str, Any] = _use_utc(_clean_fonts(specification))
@@ -186,21 +217,7 @@ def apply_house_style(specification: dict[str, Any]) -> dict[str, Any]:
         if spec.get(side, "container") == "container":
             spec[side] = pixels
     spec = {"$schema": "https://vega.github.io/schema/vega-lite/v6.json", "background": "transparent"} | spec
-    text = "var(--rg-text)"
-    labels: dict[str, Any] = {"labelColor": "var(--rg-muted)", "titleColor": text}
-    labels |= {"labelFontSize": TICK_SIZE, "titleFontSize": TICK_SIZE, "titleFontWeight": 400}
-    lines = {"gridColor": "var(--rg-grid)", "domainColor": "var(--rg-rule)", "tickColor": "var(--rg-rule)"}
-    ours = {
-        "font": "Reportgen Sans",
-        "view": {"stroke": None},
-        "axis": labels | lines,
-        "legend": labels,
-        "header": {"labelColor": text, "titleColor": text},
-        "text": {"color": text},
-        "mark": {"color": "var(--rg-series-1)"},
-        "range": {"category": [f"var(--rg-series-{slot})" for slot in range(1, 9)]},
-    }
-    return spec | {"config": _merge(ours, spec.get("config", {}))}
+    return spec | {"config": _merge(HOUSE_STYLE, spec.get("config", {}))}
 
 
 def _merge(ours: Any, authors: Any) -> Any:  # noqa: ANN401 - any JSON

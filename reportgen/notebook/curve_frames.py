@@ -131,8 +131,7 @@ def draw(
     Raises:
         ReportError: as for ``curves``.
     """
-    import altair as alt  # noqa: PLC0415 - slow to import
-
+    from reportgen.figures.charts.chart import read_chart  # noqa: PLC0415 - imports Altair
     from reportgen.read.runs.stored import get_temporary_cache  # noqa: PLC0415 - imports the database
 
     table = open_data(data)
@@ -148,10 +147,7 @@ def draw(
     figure = draw_block(planned, inputs)
     if not isinstance(figure, Figure):
         raise TypeError(type(figure))
-    chart = alt.LayerChart.from_json(str(figure.spec))
-    if not isinstance(chart, alt.LayerChart):
-        raise TypeError(type(chart))
-    return chart
+    return read_chart(str(figure.spec))
 
 
 def _plan_curves(

@@ -1,7 +1,7 @@
-"""The Altair chart of a chart shape, layered from back to front. It draws numbers and computes none.
+"""The chart from which the live figures of a shape are compiled, layered from back to front.
 
-Altair takes half a second to import and tens of milliseconds to validate a chart. So each shape's chart is
-built once; a plot's titles, domains and colours are filled in later.
+It draws numbers and computes none. Its lines and bands become paths that a page makes, and its domains, ticks
+and colours signals, so that a view serves all figures of its shape.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _WORDS: dict[str, Any] = {"baseline": "alphabetic", "fontSize": TICK_SIZE, "aria
 
 
 @cache
-def write_chart_spec(shape: ChartShape) -> str:
+def write_view(shape: ChartShape) -> str:
     """Return the Vega-Lite specification of a chart shape as JSON, without data.
 
     The data are named:
