@@ -85,7 +85,7 @@ def fragment(html: str) -> str:
         r'<script type="application/json" class="rg-payload">.*?</script>', "", html, flags=re.DOTALL
     )
     if 'data-kind="vega-lite"' in html or 'data-kind="altair"' in html:
-        html = re.sub(r'<svg class="rg-picture".*</svg>', "", html, flags=re.DOTALL)
+        html = re.sub(r'<svg class="rg-picture[ "].*</svg>', "", html, flags=re.DOTALL)
     return re.sub(r"\n\s*\n+", "\n", html)
 
 

@@ -31,6 +31,7 @@ Rows = list[dict[str, Any]]
 
 _MOST_WORDS = 300
 _MOST_TABLE_ROWS = 60
+_PHONE = 350  # pixels of a figure on most phones
 _ADVICE = (
     "Let it have fewer rows or marks, a smaller size, or simpler expressions; or compute its data beforehand"
 )
@@ -116,7 +117,7 @@ def draw_author_figure(
     place: SourceLocation,
     draw: Callable[[dict[str, Any]], str] = draw_chart,
 ) -> Figure:
-    """Draw a Vega-Lite specification in the house style.
+    """Draw a Vega-Lite specification in the house style, its values as tooltips unless it has others.
 
     ``rows`` of the named source replace each ``data: {source: NAME}``. ``title`` and ``summary`` default to
     the specification's own title and a generic sentence; ``draw`` renders the SVG. Raises a ``ReportError``
@@ -127,7 +128,14 @@ def draw_author_figure(
     name = title or (own if isinstance(own, str) else "") or "Author's chart"
     spec = apply_house_style(_insert_rows(specification, rows))
     spec.pop("title", None)
+    spec["config"]["mark"] = {"tooltip": True} | spec["config"]["mark"]
     svg = _draw_svg(spec, place, draw)
+    picture = _prepare_for_page(svg, block_id)
+    # Shown smaller on a phone, its words would be half as large as those of the page.
+    if {"mark", "layer"} & spec.keys() and isinstance(spec["width"], int | float) and spec["width"] > _PHONE:
+        narrow = _prepare_for_page(_draw_svg(_make_narrow(spec), place, draw), block_id, "-narrow")
+        picture = picture.replace("rg-picture", "rg-picture rg-wide", 1)
+        picture += narrow.replace("rg-picture", "rg-picture rg-narrow", 1)
     view = write_compact_json(spec)
     shown = next(iter(rows.values()), [])
     header = tuple(shown[0]) if shown else ("no data",)
@@ -139,7 +147,7 @@ def draw_author_figure(
         subtitle="",
         caption=caption,
         summary=summary or f"{name}: the data table below has its numbers.",
-        inline_svg=_prepare_for_page(svg, block_id),
+        inline_svg=picture,
         file_svg=resolve_svg(svg) + "\n",
         table_data=_build_table(header, cells),
         csv=write_table_csv(header, cells),
@@ -219,15 +227,23 @@ def _draw_svg(spec: dict[str, Any], place: SourceLocation, draw: Callable[[dict[
     return svg
 
 
-def _prepare_for_page(svg: str, figure_id: str) -> str:
-    """Turn the SVG into one labelled image with ids unique on the page."""
+def _make_narrow(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return a specification for phones: as wide as the page, with legends below unless they have a place."""
+    legend = {"orient": "bottom", "direction": "horizontal", "columns": 2} | spec["config"].get("legend", {})
+    fit = {"type": "fit-x", "contains": "padding"}
+    return spec | {"width": _PHONE, "autosize": fit, "config": spec["config"] | {"legend": legend}}
+
+
+def _prepare_for_page(svg: str, figure_id: str, suffix: str = "") -> str:
+    """Turn the SVG into one labelled image with ids unique on the page; ``suffix`` is that of its ids."""
+    own = f"{figure_id}{suffix}"
 
     def clean_tag(tag: re.Match[str]) -> str:
         # A strict CSP rejects style attributes; the live view sets the same styles by script.
         text = re.sub(r' (?:role|class|style|aria-[a-z]+)="[^"]*"', "", tag[0])
-        text = re.sub(r' id="([^"]+)"', rf' id="{figure_id}-\1"', text)
-        text = re.sub(r"url\(#([^)]+)\)", rf"url(#{figure_id}-\1)", text)
-        return re.sub(r'href="#([^"]+)"', rf'href="#{figure_id}-\1"', text)
+        text = re.sub(r' id="([^"]+)"', rf' id="{own}-\1"', text)
+        text = re.sub(r"url\(#([^)]+)\)", rf"url(#{own}-\1)", text)
+        return re.sub(r'href="#([^"]+)"', rf'href="#{own}-\1"', text)
 
     labels = f'<svg class="rg-picture" role="img" aria-labelledby="{figure_id}-title {figure_id}-summary" '
     return _TAG.sub(clean_tag, svg).replace("<svg ", labels, 1)

@@ -292,7 +292,7 @@ def test_an_authors_chart_keeps_its_place_and_its_brush_follows(reader: Session)
     """At both widths the brush is where the pointer dragged."""
     for width in ("", "narrow"):
         reader.do(f"open figures/author asleep {width}", "watch author")
-        still = reader.figure.locator(".rg-plot > svg").bounding_box()
+        still = reader.figure.locator(".rg-plot > svg:visible").bounding_box()
         reader.do("wake author")
         live = reader.figure.locator(".rg-live svg").bounding_box()
         assert live == pytest.approx(still, abs=3)  # browser and build measure the legend's words apart

@@ -472,10 +472,22 @@
     const box = figure.querySelector(".rg-plot");
     const payload = JSON.parse(figure.querySelector(".rg-payload").textContent);
     const host = addHost(box);
-    const view = makeView(compiled(payload), "svg", live.authorTooltip(box));
+    const chart = compiled(payload);
+    const phone = box.querySelector("svg.rg-narrow");
+    if (phone && getComputedStyle(phone).display !== "none") fitPhone(chart, phone);
+    const view = makeView(chart, "svg", live.authorTooltip(box));
     await view.initialize(host).runAsync();
     for (const type of SENT_AGAIN) host.addEventListener(type, correct, { capture: true });
     figure.classList.add("rg-is-live");
+  }
+
+  /** As wide as the still picture for phones, with legends below unless they have a place. */
+  function fitPhone(chart, picture) {
+    const autosize = { type: "fit-x", contains: "padding" };
+    Object.assign(chart, { width: picture.viewBox.baseVal.width, autosize });
+    for (const legend of chart.legends ?? []) {
+      if (!legend.orient) Object.assign(legend, { orient: "bottom", direction: "horizontal", columns: 2 });
+    }
   }
 
   const SENT_AGAIN = "pointerdown pointermove pointerup mousedown mousemove mouseup click".split(" ");
