@@ -245,9 +245,9 @@ def _make_x_axis(curves: Sequence[Curve], spec: PlotSpec, context: DrawContext) 
     else:
         return _make_time_axis(steps, (low, high), spec, context)
     axis = replace(axis, read_format=choose_step_format(np.concatenate([curve.steps for curve in curves])))
-    if not spec.whiskers and spec.x_scale != "log2":
+    if not spec.whiskers:
         return axis
-    # The ticks are at the settings or counts that were tried, if their labels have room.
+    # The ticks are at the settings that were tried, if their labels have room.
     ticks = np.unique(steps).tolist()
     written = axis.format if "e" in axis.format else axis.read_format
     labels = [format_d3(tick, written) for tick in ticks]
