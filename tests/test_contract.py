@@ -113,15 +113,17 @@ def test_a_figure_is_marked_up_as_promised(pages: dict[str, ET.Element]) -> None
 
 
 def test_a_picture_has_one_name_that_exists(pages: dict[str, ET.Element]) -> None:
-    """One svg is an image, and each id of its name is on the same page, once."""
+    """Each svg of a figure, of which one is shown, is an image; each id of its name is on the page, once."""
     for path, page in pages.items():
         ids = [element.get("id") for element in page.iter() if element.get("id")]
         assert len(ids) == len(set(ids)), path
         for figure in classed(page, "rg-figure"):
-            [picture] = [svg for svg in figure.iter("svg") if svg.get("role") == "img"]
+            [picture, *narrow] = [svg for svg in figure.iter("svg") if svg.get("role") == "img"]
             names = picture.get("aria-labelledby", "").split()
             assert names, path
             assert set(names) <= set(ids), (path, names)
+            assert [svg.get("class") for svg in narrow] in ([], ["rg-picture rg-narrow"]), path
+            assert all(svg.get("aria-labelledby", "").split() == names for svg in narrow), path
 
 
 def test_every_curve_says_what_it_is(pages: dict[str, ET.Element]) -> None:

@@ -130,12 +130,6 @@ def draw_author_figure(
     spec.pop("title", None)
     spec["config"]["mark"] = {"tooltip": True} | spec["config"]["mark"]
     svg = _draw_svg(spec, place, draw)
-    picture = _prepare_for_page(svg, block_id)
-    # Shown smaller on a phone, its words would be half as large as those of the page.
-    if {"mark", "layer"} & spec.keys() and isinstance(spec["width"], int | float) and spec["width"] > _PHONE:
-        narrow = _prepare_for_page(_draw_svg(_make_narrow(spec), place, draw), block_id, "-narrow")
-        picture = picture.replace("rg-picture", "rg-picture rg-wide", 1)
-        picture += narrow.replace("rg-picture", "rg-picture rg-narrow", 1)
     view = write_compact_json(spec)
     shown = next(iter(rows.values()), [])
     header = tuple(shown[0]) if shown else ("no data",)
@@ -147,7 +141,7 @@ def draw_author_figure(
         subtitle="",
         caption=caption,
         summary=summary or f"{name}: the data table below has its numbers.",
-        inline_svg=picture,
+        inline_svg=_make_pictures(svg, spec, block_id, lambda narrow: _draw_svg(narrow, place, draw)),
         file_svg=resolve_svg(svg) + "\n",
         table_data=_build_table(header, cells),
         csv=write_table_csv(header, cells),
@@ -225,6 +219,22 @@ def _draw_svg(spec: dict[str, Any], place: SourceLocation, draw: Callable[[dict[
                 step = "Give colours as names or numbers such as #0d4795, in the data too"
                 raise _make_error(place, message, step)
     return svg
+
+
+def _make_pictures(
+    svg: str, spec: dict[str, Any], figure_id: str, draw: Callable[[dict[str, Any]], str]
+) -> str:
+    """Return the picture of a page, and of a chart that can be narrower also the one for phones.
+
+    The words of one picture for both would be half as large on a phone as those around it.
+    """
+    picture = _prepare_for_page(svg, figure_id)
+    width = spec.get("width")
+    if not ({"mark", "layer"} & spec.keys() and isinstance(width, int | float) and width > _PHONE):
+        return picture
+    narrow = _prepare_for_page(draw(_make_narrow(spec)), figure_id, "-narrow")
+    wide = picture.replace("rg-picture", "rg-picture rg-wide", 1)
+    return wide + narrow.replace("rg-picture", "rg-picture rg-narrow", 1)
 
 
 def _make_narrow(spec: dict[str, Any]) -> dict[str, Any]:
