@@ -91,6 +91,16 @@ def test_a_file_is_valid_complete_and_of_numbers(curves: CurveSet, block: dict[s
     assert all(re.fullmatch("#[0-9a-f]{6}", colour) for colour in scale["range"])
 
 
+def test_names_with_the_words_of_numbers_stay() -> None:
+    """A name is no number that is unknown, whatever it holds, and a percent sign no place of one."""
+    names = ['"loss":nan', "95% of:inf", "%s"]
+    curves = curve_set(*(curve(name, [1.0, NAN, 2.0], half=0.1) for name in names))
+    rows = spec(curves)["data"]["values"]
+    assert list(dict.fromkeys(row["series"] for row in rows)) == names
+    assert [row["value"] for row in rows] == [1.0, None, 2.0] * 3
+    assert ["low" in row for row in rows] == [True, False, True] * 3
+
+
 def test_a_file_is_short_enough_to_read() -> None:
     """Two series with bands take at most 120 lines without their rows, and a row is a line."""
     lines = str(figure(curve_set(curve("a", wave(), half=1), curve("b", wave(), half=1))).spec).splitlines()

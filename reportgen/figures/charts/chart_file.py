@@ -214,8 +214,9 @@ def _format_rows(own: dict[str, Any], columns: dict[str, FloatArray]) -> str:
 
     One formatting call for all rows is several times as fast as one for each number.
     """
-    start = json.dumps(own, separators=(",", ":"), ensure_ascii=False)[:-1].replace("%", "%%")
+    start = json.dumps(own, separators=(",", ":"), ensure_ascii=False)[:-1]
     form = "".join(f',"{name}":{_DIGITS.get(name, _TEN_DIGITS)}' for name in columns)
     table = np.column_stack(list(columns.values()))
-    text = ",\n    ".join([f"{start}{form}}}"] * len(table)) % tuple(table.ravel().tolist())
-    return _UNKNOWN.sub(":null", _UNKNOWN_END.sub("", text))
+    numbers = "\n".join([form] * len(table)) % tuple(table.ravel().tolist())
+    numbers = _UNKNOWN.sub(":null", _UNKNOWN_END.sub("", numbers))
+    return ",\n    ".join(f"{start}{row}}}" for row in numbers.split("\n"))
