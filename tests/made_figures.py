@@ -20,7 +20,7 @@ from reportgen.core.facts import FACTS
 from reportgen.core.model import Curve, CurveSet, Figure, Run
 from reportgen.core.statements import Binding, Fact, Scale, Truth
 from reportgen.figures.curves.plotting import make_plot
-from reportgen.figures.live import draw_plot_figure, load_charts
+from reportgen.figures.live import draw_plot_figure, load_chart
 from reportgen.figures.plot import (
     DrawContext,
     FigureText,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reportgen.core.statements import Judgement
-    from reportgen.figures.plot import ChartShape, Plot, ShapeCharts
+    from reportgen.figures.plot import ChartShape, Plot
 
 HOSTILE = (
     "</script><script>alert(1)</script>",
@@ -103,10 +103,10 @@ def curve_set(*curves: Curve, **fields: Any) -> CurveSet:  # noqa: ANN401 - fiel
 
 
 @cache
-def charts(shape: ChartShape) -> ShapeCharts:
+def charts(shape: ChartShape) -> str:
     """The charts of a shape, written once."""
     with TemporaryDirectory() as folder:
-        return load_charts(Cache(Path(folder)), shape)
+        return load_chart(Cache(Path(folder)), shape)
 
 
 def context(curves: CurveSet, **fields: Any) -> DrawContext:  # noqa: ANN401 - fields of a Context
@@ -120,7 +120,7 @@ def context(curves: CurveSet, **fields: Any) -> DrawContext:  # noqa: ANN401 - f
         "step_is_time": False,
         "source": "a source",
         "approximate": None,
-        "get_charts": charts,
+        "get_chart": charts,
         "ranked_by": None if said is None else curves.metric,
     }
     return DrawContext(**{**plain, **fields})

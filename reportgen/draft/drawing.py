@@ -406,7 +406,7 @@ def prepare_drawing(cache: Cache) -> None:
     for name in ("draft.blocks.charts", "figures.charts.view", "read", "statistics.curves.mean_curves"):
         import_module(f"reportgen.{name}")
     usual = import_module("reportgen.figures.plot").USUAL_SHAPE
-    import_module("reportgen.figures.live").load_charts(cache, usual)
+    import_module("reportgen.figures.live").load_chart(cache, usual)
 
 
 _answers: dict[Path, ResultsStore] = {}

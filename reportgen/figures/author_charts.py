@@ -15,10 +15,9 @@ from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.model import Figure, Table
 from reportgen.core.repository import resolve_path
 from reportgen.core.words import suggest_name
-from reportgen.figures.live import write_compact_json
 from reportgen.figures.render import draw_chart
 from reportgen.figures.style import apply_house_style, resolve_specification, resolve_svg
-from reportgen.figures.text import name_view, write_table_csv
+from reportgen.figures.text import name_view, write_compact_json, write_table_csv
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:

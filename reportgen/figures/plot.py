@@ -157,12 +157,6 @@ class Plot(Struct, frozen=True):
 CURVES: Final = "curves"
 """Name of the rows of means and runs in the charts of files."""
 MEANS, RUNS, ENDS, REFERENCES, ANNOTATIONS = "means", "runs", "ends", "references", "annotations"
-DOMAIN = "y_domain"
-"""Parameter that holds the y domain in charts with a log y axis."""
-SHIFTS = "shifts"
-"""Parameter of charts of settings: the part of the width by which marks of a series are moved."""
-RIGHT = "right_lines"
-"""Parameter that holds the series on the right y axis in charts that have one."""
 
 
 class ChartShape(Struct, frozen=True):
@@ -195,13 +189,6 @@ USUAL_SHAPE: Final = ChartShape(
     ends=True,
 )
 """Shape of curves of several runs, named at their ends."""
-
-
-class ShapeCharts(Struct, frozen=True):
-    """The charts of a shape, Vega-Lite as JSON without data."""
-
-    view: str  # what a live figure is compiled from
-    chart: str  # what files and notebooks have, filled by ``chart_file``
 
 
 def get_shape(plot: Plot) -> ChartShape:
@@ -239,7 +226,7 @@ class DrawContext(SourceContext, frozen=True, kw_only=True):
     higher_is_better: bool | None  # direction of ``ranked_by`` in the benchmark's settings, or None
     step_title: str  # title of the x axis unless the author gives one
     step_is_time: bool  # whether steps are milliseconds since 1970 UTC
-    get_charts: Callable[[ChartShape], ShapeCharts]
+    get_chart: Callable[[ChartShape], str]
     ranked_by: str | None = None  # the metric that a benchmark is ranked by
     full_names: Mapping[str, str] = {}  # of series that have a short name in the report
     logged_directions: Mapping[str, bool] = {}  # whether higher is better, of metrics whose data say it
@@ -382,7 +369,7 @@ class ScoreContext(SourceContext, frozen=True, kw_only=True):
 def make_step_context(
     context: SourceContext,
     step_title: str,
-    get_charts: Callable[[ChartShape], ShapeCharts],
+    get_chart: Callable[[ChartShape], str],
     *,
     higher_is_better: bool | None,
 ) -> DrawContext:
@@ -392,7 +379,7 @@ def make_step_context(
         higher_is_better=higher_is_better,
         step_title=step_title,
         step_is_time=False,
-        get_charts=get_charts,
+        get_chart=get_chart,
     )
 
 

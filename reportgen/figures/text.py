@@ -230,3 +230,8 @@ def _write_step(step: float) -> str:
     if not math.isfinite(step):
         raise ValueError(f"a link cannot name the step {step}")
     return str(int(step)) if float(step).is_integer() and abs(step) <= _LARGEST_WHOLE else repr(float(step))
+
+
+def write_compact_json(value: object) -> str:
+    """Serialize to JSON without spaces and with sorted keys; NaN is an error."""
+    return json.dumps(value, separators=(",", ":"), sort_keys=True, allow_nan=False, ensure_ascii=False)

@@ -228,14 +228,14 @@ def _follow_build(threshold: tuple[int, int, int]) -> None:
 
 
 def _compile_view(specification: str) -> bytes:
-    from reportgen.figures.live import compile_view  # noqa: PLC0415 - imported where it runs
+    from reportgen.figures.charts.view import compile_view  # noqa: PLC0415 - imported where it runs
 
     return compile_view(specification).encode()
 
 
 def _compile_authored_view(specification: str) -> bytes:
-    from reportgen.figures.live import write_compact_json  # noqa: PLC0415 - imported where it runs
     from reportgen.figures.render import compile_chart  # noqa: PLC0415 - as above
+    from reportgen.figures.text import write_compact_json  # noqa: PLC0415 - imported where it runs
 
     return write_compact_json(compile_chart(json.loads(specification))).encode()
 

@@ -32,10 +32,10 @@ from reportgen.figures.curves.small_multiples import (
     draw_small_multiples,
     list_overlap_notes,
 )
-from reportgen.figures.live import write_compact_json
 from reportgen.figures.plot import RightAxis, make_curve_spec, make_panel_specs
 from reportgen.figures.render import draw_chart
 from reportgen.figures.style import fix_slots
+from reportgen.figures.text import write_compact_json
 from reportgen.narrative.requests import list_joined
 from reportgen.settings.base import PALETTE, name_joined
 from reportgen.settings.loading import load_block

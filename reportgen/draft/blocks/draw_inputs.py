@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from reportgen.core.statements import Binding
     from reportgen.draft.blocks.plan import Plan, PlannedBlock
     from reportgen.draft.blocks.results import CurveResult, ResultsStore
-    from reportgen.figures.plot import ChartShape, DrawContext, ShapeCharts
+    from reportgen.figures.plot import ChartShape, DrawContext
     from reportgen.narrative.topics import Topic
     from reportgen.settings.inputs import Page, Source
     from reportgen.settings.report import Project, ProjectSettings
@@ -374,11 +374,11 @@ class DrawInputs(Struct, frozen=True, dict=True):
         self.answers.forget(source)
 
     @cached_property
-    def get_charts(self) -> Callable[[ChartShape], ShapeCharts]:
+    def get_chart(self) -> Callable[[ChartShape], str]:
         """Function that returns the Vega-Lite specification of a chart's shape as JSON."""
-        from reportgen.figures.live import load_charts  # noqa: PLC0415 - only where something is drawn
+        from reportgen.figures.live import load_chart  # noqa: PLC0415 - only where something is drawn
 
-        return functools.cache(functools.partial(load_charts, self.cache))
+        return functools.cache(functools.partial(load_chart, self.cache))
 
     def make_context(
         self, place: SourceLocation, source: str, result: CurveResult, page: Page
@@ -399,7 +399,7 @@ class DrawInputs(Struct, frozen=True, dict=True):
             source=opened.settings.title or source,
             approximate=opened.settings.approximate,
             precision=opened.settings.precision or 0.0,
-            get_charts=self.get_charts,
+            get_chart=self.get_chart,
             full_names={label: name for name, label in opened.settings.labels.items()},
             percent=page.percent.get(source, frozenset()),
             notes=(*result.notes, *list_notes(opened)),

@@ -184,7 +184,7 @@ class _ScoreBlock(Struct, frozen=True):
             curves,
             self.context,
             problems=self.problems,
-            get_charts=self.inputs.get_charts,
+            get_chart=self.inputs.get_chart,
         )
         scores = [to_json_values(one) for curve in curves for one in curve]
         return drawn, {**drawn.numbers, "scores": scores}
@@ -239,7 +239,7 @@ class _ScoreBlock(Struct, frozen=True):
         from reportgen.figures.scores.plan import draw_plan  # noqa: PLC0415
 
         found = self.inputs.answers.plan_study(self.request, settings.difference)
-        drawn = draw_plan(self.id, settings, found, self.context, get_charts=self.inputs.get_charts)
+        drawn = draw_plan(self.id, settings, found, self.context, get_chart=self.inputs.get_chart)
         return drawn, {"plan": to_json_values(found)}
 
 

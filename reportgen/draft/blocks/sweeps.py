@@ -36,7 +36,7 @@ def draw_sweep_block(planned: PlannedBlock, settings: SweepSettings, inputs: Dra
     """Draw a ``sweep`` block; raise ``ReportError`` if runs lack the setting, or it has a single value."""
     sweep, context = (_sweep_scores if planned.outcomes else _sweep_metric)(planned, settings, inputs)
     check_colours(planned, settings.colours, tuple(dict.fromkeys(map(sweep.name_colour, sweep.points))))
-    return draw_sweep(planned.block.id, settings, sweep, context, inputs.get_charts)
+    return draw_sweep(planned.block.id, settings, sweep, context, inputs.get_chart)
 
 
 def _sweep_metric(

@@ -85,6 +85,11 @@ def write_readable_json(value: Any, indent: str = "") -> str:  # noqa: ANN401 - 
     return f"{ends[0]}\n{deeper}{f',{chr(10)}{deeper}'.join(parts)}\n{indent}{ends[1]}"
 
 
+def index_layers(side: dict[str, Any]) -> dict[str, Any]:
+    """Return the layers of one y axis by kind, from back to front."""
+    return {_SIDE.sub("", layer["name"]): layer for layer in side["layer"]}
+
+
 def _fill_side(side: dict[str, Any], plot: Plot, y: Axis, band: str) -> None:
     """Fill titles, domains and colours into the layers of one y axis."""
     names, shared = [line.label for line in plot.lines], side["encoding"]
@@ -94,7 +99,7 @@ def _fill_side(side: dict[str, Any], plot: Plot, y: Axis, band: str) -> None:
     shared["x"]["axis"]["grid"] = False
     colours = [resolve(get_colour(line.slot)) for line in plot.lines]
     shared["color"]["scale"] = {"domain": names, "range": colours}
-    layers = {_SIDE.sub("", layer["name"]): layer for layer in side["layer"]}
+    layers = index_layers(side)
     if not _fits_names(plot):
         shared["color"]["legend"] = dict(LEGEND)
         layers.pop("names", None)

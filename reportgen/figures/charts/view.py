@@ -1,235 +1,272 @@
-"""The chart from which the live figures of a shape are compiled, layered from back to front.
+"""The live view of a plot: the chart of its shape, with signals for what differs between figures.
 
-It draws numbers and computes none. Its lines and bands become paths that a page makes, and its domains, ticks
-and colours signals, so that a view serves all figures of its shape.
+A page makes the paths of lines and bands, and sets domains, ticks, titles and colours, so figures of a shape
+share a view. Names at line ends, labels and leaders stand where the still picture has them. This needs no
+Altair, so a build with only known shapes does not import it.
 """
 
 from __future__ import annotations
 
 import json
-from functools import cache
-from typing import TYPE_CHECKING, Any
+import re
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any, Final
 
-import altair as alt
-from msgspec.structs import replace
-
-from reportgen.figures.axis import LOGS
-from reportgen.figures.paths import RUNS_ASIDE
-from reportgen.figures.plot import ANNOTATIONS, DOMAIN, ENDS, MEANS, REFERENCES, RIGHT, RUNS, SHIFTS
+from reportgen.figures.charts.chart_file import index_layers
+from reportgen.figures.plot import ANNOTATIONS, ENDS, MEANS, RUNS
 from reportgen.figures.style import LABEL_SIZE, TICK_SIZE
+from reportgen.figures.text import write_compact_json
 
 if TYPE_CHECKING:
     from reportgen.figures.axis import ScaleKind
     from reportgen.figures.plot import ChartShape
 
-
-INK, MUTED, GRID, RULE = (f"var(--rg-{name})" for name in ("text", "muted", "grid", "rule"))
+_INK, _MUTED, _GRID, _RULE = (f"var(--rg-{name})" for name in ("text", "muted", "grid", "rule"))
 # Vega scales a symbol's path by half the square root of its size: with 4, path units are pixels.
-_SYMBOL_SIZE = 4
-_TEXT = alt.Text("text", type="nominal")
-_HAS_WORDS = "isValid(datum.align)"
-# Fields of a row that place its text.
-_FROM_ROW: dict[str, Any] = {
-    name: alt.ExprRef(f"datum.{name}") for name in ("align", "dx", "dy", "from", "to")
+_SYMBOL_SIZE: Final = 4
+_TYPES: Final[dict[ScaleKind, dict[str, Any]]] = {"log2": {"type": "log", "base": 2}, "time": {"type": "utc"}}
+_CONFIG: Final = {
+    "background": "transparent",
+    "font": "var(--rg-font)",
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": _MUTED,
+        "titleColor": _INK,
+        "labelFontSize": TICK_SIZE,
+        "titleFontSize": TICK_SIZE,
+        "titleFontWeight": 400,
+        "labelOverlap": False,
+        "labelBound": False,
+    },
 }
-_PLACED: dict[str, Any] = {name: _FROM_ROW[name] for name in ("align", "dx", "dy")}
-_CLIPPED: dict[str, Any] = {"aria": False, "clip": True}
-_SHIFT = f"{SHIFTS}[datum.series] * width"
-_WORDS: dict[str, Any] = {"baseline": "alphabetic", "fontSize": TICK_SIZE, "aria": False}
+_X_AXIS: Final = {
+    "grid": False,
+    "tickColor": _RULE,
+    "domainColor": _RULE,
+    "labelFlush": False,
+    "labelPadding": 5,
+    "titleY": 38,
+    "titleAnchor": "middle",
+    "titleBaseline": "alphabetic",
+}
+_Y_AXIS: Final = {
+    "domain": False,
+    "titleAngle": 0,
+    "titleBaseline": "alphabetic",
+    "titleX": 0,
+    "titleY": -14,
+}
+_LEFT: Final = {"ticks": False, "labelPadding": 8, "gridColor": _GRID, "titleAlign": "left"}
+# The grid is that of the left axis.
+_RIGHT: Final = {
+    "orient": "right",
+    "grid": False,
+    "tickColor": _RULE,
+    "tickSize": 5,
+    "labelPadding": 4,
+    "titleAlign": "right",
+}
+_SCALE_SIGNALS: Final = {
+    "x": "x_domain",
+    "y": "y_domain",
+    "color": "colours",
+    "strokeDash": "dashes",
+    "shape": "shapes",
+}
+_AXIS_SIGNALS: Final = ("x_title", "x_ticks", "x_format", "y_title", "y_title_x", "y_ticks", "y_format")
+_RIGHT_SIGNALS: Final = tuple(f"right_{part}" for part in ("domain", "title", "title_x", "ticks", "format"))
+_INSIDE: Final = "inrange(datum.step, x_domain) && inrange(datum.value, {axis}_domain) ? 1 : 0"
+_FADING: Final = "datum.faded ? 0.25 : 1"
+# Rows of a live figure are numbers or null, and each has a step.
+_CHECK_OF_STEP: Final = r'isValid\(datum\[\\"step\\"\]\) && isFinite\(\+datum\[\\"step\\"\]\) && '
+_REPEATED_CHECKS: Final = re.compile(rf'{_CHECK_OF_STEP}| && isFinite\(\+datum\[\\"\w+\\"\]\)')
+_PIXELS: Final = {"type": "quantitative", "scale": None, "axis": None}
+_EDGE: Final = {"value": "width"}
+_FROM_ROW: Final = {name: {"expr": f"datum.{name}"} for name in ("align", "dx", "dy")}
+_WORDS: Final = {"baseline": "alphabetic", "fontSize": TICK_SIZE}
+# Names at line ends, thin lines to names away from them, and dotted lines from lines that end early.
+_END_LAYERS: Final[dict[str, Any]] = {
+    "early": {
+        "transform": [{"filter": "isValid(datum.step)"}],
+        "mark": {"type": "rule", "strokeDash": [1, 4], "strokeWidth": 1, "clip": True},
+        "encoding": {"x2": _EDGE, "y": {"field": "at"} | _PIXELS},
+    },
+    "leaders": {
+        "transform": [{"filter": "isValid(datum.at)"}],
+        "mark": {"type": "rule", "strokeWidth": 1, "xOffset": 6, "x2Offset": {"expr": "datum.dx - 4"}},
+        "encoding": {"x": _EDGE, "x2": _EDGE, "y": {"field": "at"} | _PIXELS, "y2": {"field": "y"}},
+    },
+    "ends": {
+        "mark": {"type": "text", "fontSize": LABEL_SIZE, "fontWeight": 600, "align": "left"}
+        | {"baseline": "middle", "dx": _FROM_ROW["dx"]},
+        "encoding": {"x": _EDGE, "y": {"field": "y"} | _PIXELS, "text": {"field": "text", "type": "nominal"}},
+    },
+}
+_OFFSETS: Final = {"yOffset": {"expr": "datum.from"}, "y2Offset": {"expr": "datum.to"}}
+# Steps are numbers already, also where the axis shows times; descriptions are for tooltips of files.
+_NEEDLESS: Final = frozenset({"step", "description"})
+_STYLE: Final = ("fill", "opacity", "stroke", "strokeDash", "strokeJoin", "strokeWidth")
 
 
-@cache
-def write_view(shape: ChartShape) -> str:
-    """Return the Vega-Lite specification of a chart shape as JSON, without data.
+def write_view(chart: str, shape: ChartShape) -> str:
+    """Return the Vega-Lite specification of a shape's live view as JSON; ``chart`` is that of its files.
 
-    The data are named:
-    ``means`` (rows ``series, step, value, low, high, raw``), ``runs`` (``series, run, step, value``),
-    ``ends`` (``series, text, y`` in pixels), ``references`` (``step`` or ``value``, ``text``) and
-    ``annotations`` (``step, value, text``); rows of the last two also place their text.
+    The data are named, and ``site/assets/live-view.js`` has their rows: ``means`` (``series, step, value,
+    low, high, raw``), ``runs`` (``series, run, step, value``), ``ends`` (``series, text, y`` in pixels),
+    ``references`` (``step`` or ``value``, ``text``) and ``annotations`` (``step, value, text``); rows of the
+    last two also place their text.
     """
-    specification = _write_side(shape)
-    if shape.right:
-        own = replace(shape, y_scale="linear", across=False, down=False, ends=False)
-        sides = (specification, _write_side(own, right=True))
-        specification["layer"] = [{"layer": side["layer"]} for side in sides]
-        specification["resolve"] = {"scale": {"y": "independent"}}
-    params: dict[str, Any] = {DOMAIN: [1, 2]} if shape.y_scale == "log" else {}
-    params |= ({RIGHT: []} if shape.right else {}) | ({SHIFTS: {}} if shape.whiskers else {})
-    if params:
-        specification["params"] = [{"name": name, "value": value} for name, value in params.items()]
+    specification: dict[str, Any] = json.loads(chart)
+    specification.pop("params", None)
+    sides = specification["layer"] if shape.right else [specification]
+    for side, scale in zip(sides, (shape.y_scale, "linear"), strict=False):
+        _adapt_side(side, shape, scale, right=side is not sides[0])
+    specification |= {"width": 640, "height": 320, "autosize": "none", "config": _CONFIG}
     return json.dumps(specification)
 
 
-def _write_side(shape: ChartShape, *, right: bool = False) -> dict[str, Any]:
-    """Write the specification of what is on one y axis."""
-    on = _Encodings(shape, right=right)
-    behind, front = _make_word_layers(shape, on)
-    layers = [*behind, *_make_line_layers(shape, on), *front]
-    axis = alt.AxisConfig(
-        labelColor=MUTED,
-        titleColor=INK,
-        labelFontSize=TICK_SIZE,
-        titleFontSize=TICK_SIZE,
-        titleFontWeight=400,
-        labelOverlap=False,
-        labelBound=False,
-    )
-    layered = alt.layer(*layers).properties(width=640, height=320, autosize="none")
-    configured = layered.configure(
-        background="transparent", font="var(--rg-font)", view=alt.ViewConfig(stroke=None), axis=axis
-    )
-    specification: dict[str, Any] = configured.to_dict(validate=False)
-    # Altair moves data shared by all layers to the top level.
-    shared = specification.pop("data", None)
-    for layer in specification["layer"] if shared else ():
-        layer["data"] = dict(shared)
-    return specification
+def _adapt_side(side: dict[str, Any], shape: ChartShape, scale: ScaleKind, *, right: bool) -> None:
+    """Adapt the layers of one y axis."""
+    shared, layers = side["encoding"], index_layers(side)
+    shared["x"] |= {"scale": _make_scale(shape.x_scale), "axis": _X_AXIS}
+    shared["y"] |= {"scale": _make_scale(scale), "axis": _Y_AXIS | (_RIGHT if right else _LEFT)}
+    shared["color"] = _name_look("black")
+    for kind in ("bands", "runs", "raw", "lines", "points"):
+        if kind in layers:
+            _adapt_line_layer(kind, layers[kind])
+    if not shape.symbols:
+        del layers["points"]
+    for kind in layers.keys() & {"levels", "level_labels", "steps", "step_labels"}:
+        layers[kind]["mark"]["clip"] = True
+    if "level_labels" in layers:
+        layers["level_labels"]["mark"] |= _WORDS | {"dy": -5}
+    if "step_labels" in layers:
+        _place_words(layers["step_labels"])
+    if "annotations" in layers:
+        labels = layers.pop("annotation_labels")
+        layers["annotation_leaders"] = _make_leaders(labels)
+        layers["annotation_labels"] = _place_words(labels)
+    if layers.pop("names", None) and not right:
+        layers |= {name: layer | {"data": {"name": ENDS}} for name, layer in deepcopy(_END_LAYERS).items()}
+    for kind, layer in layers.items():
+        layer["name"] = f"right_{kind}" if right else kind
+        layer["mark"]["aria"] = False
+    side["layer"] = list(layers.values())
 
 
-class _Encodings:
-    """Encoding channels shared by the layers, with explicit types (shorthands take ten times as long)."""
-
-    def __init__(self, shape: ChartShape, *, right: bool) -> None:
-        self.two_axes, self.right = shape.right, right
-        inks = alt.Scale(domain=["0"], range=["black"])
-        kind: Any = "temporal" if shape.x_scale == "time" else "quantitative"
-        self.x = alt.X(
-            "step",
-            type=kind,
-            scale=_make_scale(shape.x_scale),
-            axis=alt.Axis(
-                grid=False,
-                tickColor=RULE,
-                domainColor=RULE,
-                labelFlush=False,
-                labelPadding=5,
-                titleY=38,
-                titleAnchor="middle",
-                titleBaseline="alphabetic",
-            ),
-        )
-        title: dict[str, Any] = {"titleAngle": 0, "titleBaseline": "alphabetic", "titleX": 0, "titleY": -14}
-        ground: dict[str, Any] = {"ticks": False, "labelPadding": 8, "gridColor": GRID, "titleAlign": "left"}
-        if right:  # the grid is that of the left axis
-            ground = {"orient": "right", "grid": False, "tickColor": RULE, "tickSize": 5, "labelPadding": 4}
-            ground["titleAlign"] = "right"
-        down = alt.Axis(domain=False, **ground, **title)
-        self.y, self.low, self.raw = (
-            alt.Y(name, type="quantitative", scale=_make_scale(shape.y_scale), axis=down)
-            for name in ("value", "low", "raw")
-        )
-        nominal: dict[str, Any] = {"type": "nominal", "legend": None}
-        dashes, shapes = (alt.Scale(domain=["0"], range=[first]) for first in ([1, 0], "circle"))
-        self.color = alt.Color("series", scale=inks, **nominal)
-        self.fill = alt.Fill("series", scale=inks, **nominal)
-        self.dash = alt.StrokeDash("series", scale=dashes, **nominal)
-        self.shape = alt.Shape("series", scale=shapes, **nominal)
-
-    def take(self, data: str, name: str) -> alt.Chart:
-        """Make a chart of the rows whose series are on this y axis; ``name`` is that of its layer."""
-        chart = alt.Chart(alt.NamedData(data), name=f"right_{name}" if self.right else name)
-        if not self.two_axes:
-            return chart
-        return chart.transform_filter(f"indexof({RIGHT}, datum.series) {'>=' if self.right else '<'} 0")
+def _make_scale(kind: ScaleKind) -> dict[str, Any]:
+    return {"type": kind} | _TYPES.get(kind, {}) | {"domain": [1, 2], "nice": False, "zero": False}
 
 
-def _make_scale(kind: ScaleKind) -> alt.Scale:
-    types: dict[ScaleKind, dict[str, Any]] = {"log2": {"type": "log", "base": 2}, "time": {"type": "utc"}}
-    return alt.Scale(**types.get(kind, {"type": kind}), domain=[1, 2], nice=False, zero=False)
+def _name_look(first: str | list[int]) -> dict[str, Any]:
+    """Return the channel of a look of each series, whose scale becomes signals."""
+    scale = {"domain": ["0"], "range": [first]}
+    return {"field": "series", "type": "nominal", "legend": None, "scale": scale}
 
 
-def _make_line_layers(shape: ChartShape, on: _Encodings) -> list[alt.Chart]:
-    layers = []
-    moved: dict[str, Any] = {"xOffset": alt.ExprRef(_SHIFT)} if shape.whiskers else {}
-    if shape.band and shape.whiskers:
-        band = _keep_positive(on.take(MEANS, "bands"), shape, "high")
-        band = band.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.5, **moved, **_CLIPPED)
-        layers.append(band.encode(x=on.x, y=on.low, y2=alt.Y2("high"), color=on.color))
-    elif shape.band:
-        band = _keep_positive(on.take(MEANS, "bands").mark_area(opacity=0.16, **_CLIPPED), shape, "high")
-        if shape.y_scale == "log":
-            # A band that extends below the domain of a log axis starts at the bottom of the plot.
-            foot = f"isValid(datum.low) && datum.low <= 0 ? {DOMAIN}[0] : datum.low"
-            band = band.transform_calculate(low=foot)
-        layers.append(band.encode(x=on.x, y=on.low, y2=alt.Y2("high"), fill=on.fill))
-    if shape.runs:
-        run = alt.Detail("run", type="nominal")
-        thin = on.take(RUNS, "runs")
-        thin = _keep_positive(thin, shape, "value")
-        if shape.whiskers:
-            aside = alt.ExprRef(f"{_SHIFT} + {RUNS_ASIDE}")
-            thin = thin.mark_point(
-                filled=True, shape="circle", size=28, opacity=0.4, xOffset=aside, **_CLIPPED
-            )
-            layers.append(thin.encode(x=on.x, y=on.y, fill=on.fill, detail=run))
+def _adapt_line_layer(kind: str, layer: dict[str, Any]) -> None:
+    layer["data"] = {"name": RUNS if kind == "runs" else MEANS}
+    layer["mark"]["clip"] = True
+    if kind in {"lines", "runs"}:
+        layer["mark"]["strokeJoin"] = "round"
+    if kind == "lines":
+        layer["encoding"] = {"strokeDash": _name_look([1, 0])}
+    elif kind == "points":
+        layer["mark"]["size"] = _SYMBOL_SIZE
+        layer["encoding"] = {"shape": _name_look("circle")}
+
+
+def _place_words(labels: dict[str, Any]) -> dict[str, Any]:
+    """Place labels as their rows say; those without a place are not shown."""
+    labels["mark"] |= _WORDS | _FROM_ROW
+    labels["transform"] = [*labels.get("transform", []), {"filter": "isValid(datum.align)"}]
+    return labels
+
+
+def _make_leaders(labels: dict[str, Any]) -> dict[str, Any]:
+    """Return the layer of thin lines from annotations to their labels."""
+    shown = [*labels.get("transform", []), {"filter": "isValid(datum.to)"}]
+    mark = {"type": "rule", "strokeWidth": 1, **_OFFSETS}
+    encoding = {"color": {"value": _MUTED}, "y2": {"field": "value"}}
+    return {"data": labels["data"], "transform": shown, "mark": mark, "encoding": encoding}
+
+
+def compile_view(specification: str) -> str:
+    """Compile a Vega-Lite specification (JSON) to Vega, with its variable parts as signals."""
+    from reportgen.figures.render import compile_to_vega  # noqa: PLC0415 - starts an engine
+
+    text = write_compact_json(compile_to_vega(json.loads(specification)))
+    for number, name in enumerate(("y", "right")):
+        text = text.replace(f'"layer_{number}_y"', f'"{name}"')
+    text = _REPEATED_CHECKS.sub("", text)
+    vega = json.loads(text)
+    vega.pop("$schema")
+    _draw_paths(vega)
+    vega["padding"] = {"signal": "margins"}
+    for scale in vega["scales"]:
+        name = scale["name"]
+        if name in {"x", "y", "right"}:
+            scale["domain"] = {"signal": f"{name}_domain"}
         else:
-            thin = thin.mark_line(strokeWidth=1, opacity=0.32, strokeJoin="round", **_CLIPPED)
-            layers.append(thin.encode(x=on.x, y=on.y, color=on.color, detail=run))
-    if shape.raw:
-        faint = on.take(MEANS, "raw").mark_line(strokeWidth=1, opacity=0.4, **_CLIPPED)
-        faint = _keep_positive(faint, shape, "raw")
-        layers.append(faint.encode(x=on.x, y=on.raw, color=on.color))
-    line = on.take(MEANS, "lines").mark_line(strokeWidth=2, strokeJoin="round", **moved, **_CLIPPED)
-    line = _keep_positive(line, shape, "value")
-    layers.append(line.encode(x=on.x, y=on.y, color=on.color, strokeDash=on.dash))
-    if shape.symbols:
-        point = _keep_positive(on.take(MEANS, "points"), shape, "value")
-        point = point.mark_point(filled=True, opacity=1, size=_SYMBOL_SIZE, **moved, **_CLIPPED)
-        layers.append(point.encode(x=on.x, y=on.y, fill=on.fill, shape=on.shape))
-    return layers
+            scale["domain"], scale["range"] = {"signal": "keys"}, {"signal": _SCALE_SIGNALS[name]}
+    for axis in vega["axes"]:
+        name = axis["scale"]
+        # Vega shifts axes by half a pixel and rounds ticks to whole pixels; the static picture does not.
+        axis["translate"], axis["tickRound"] = 0, False
+        axis["values"] = {"signal": f"{name}_ticks"}
+        if not axis.get("grid"):
+            axis["title"] = {"signal": f"{name}_title"}
+            axis["format"] = {"signal": f"{name}_format"}
+            if name != "x":
+                axis["titleX"] = {"signal": f"{name}_title_x"}
+    notes = {ANNOTATIONS}
+    notes.update(one["name"] for one in vega["data"] if one.get("source") in notes)
+    for mark in vega["marks"]:
+        _set_clip_signal(mark)
+        if mark["from"].get("data") in notes:
+            # Rows lie inside the plot; rings around points at its edge are shown whole.
+            mark.pop("clip", None)
+            mark["encode"]["update"]["opacity"] = {"signal": _FADING}
+    at_right = _RIGHT_SIGNALS if any(scale["name"] == "right" for scale in vega["scales"]) else ()
+    signals = (*_SCALE_SIGNALS.values(), *_AXIS_SIGNALS, "keys", "margins", "clip", *at_right)
+    vega["signals"] = [{"name": name} for name in dict.fromkeys(signals)]
+    return write_compact_json(vega)
 
 
-def _keep_positive(chart: alt.Chart, shape: ChartShape, field: str) -> alt.Chart:
-    """Drop values that a log axis cannot show; Vega would draw them at the bottom of the plot."""
-    if shape.x_scale in LOGS:
-        chart = chart.transform_filter("datum.step > 0")
-    if shape.y_scale == "log":
-        chart = chart.transform_calculate(**{field: f"datum.{field} > 0 ? datum.{field} : null"})
-    return chart
+def _draw_paths(vega: dict[str, Any]) -> None:
+    """Draw each line and band as one path, which the page makes: Vega would spend most of its time on points.
+
+    Each kind of mark has a data set of its paths. Data sets of points stay only where some are drawn.
+    """
+    for number, group in enumerate(vega["marks"]):
+        if "facet" not in group["from"]:
+            continue
+        line = group["marks"][0]
+        paths = line["name"].removesuffix("_marks") + "_paths"
+        style = {name: rule for name, rule in line["encode"]["update"].items() if name in _STYLE}
+        mark = {name: line[name] for name in ("aria", "clip", "name")}
+        mark |= {"encode": {"update": style | {"path": {"field": "path"}}}, "from": {"data": paths}}
+        vega["marks"][number] = mark | {"type": "path"}
+        vega["data"].append({"name": paths})
+    drawn = {mark["from"]["data"] for mark in vega["marks"]}
+    for one in reversed(vega["data"]):  # a data set comes after its source
+        if one["name"] in drawn and "source" in one:
+            drawn.add(one["source"])
+    vega["data"] = [one for one in vega["data"] if one["name"] in drawn]
+    for one in vega["data"]:  # steps are numbers already, also where the axis shows times
+        if "transform" in one:
+            one["transform"] = [
+                part for part in one["transform"] if part.get("as") not in {"step", "description"}
+            ]
 
 
-def _make_word_layers(shape: ChartShape, on: _Encodings) -> tuple[list[alt.Chart], list[alt.Chart]]:
-    """Return the layers behind the lines (reference lines) and in front (annotations and line-end labels)."""
-    behind, front = [], []
-    rows = alt.Chart(alt.NamedData(REFERENCES))
-    line: dict[str, Any] = {"color": MUTED, "strokeDash": [2, 3], **_CLIPPED}
-    words: dict[str, Any] = {"color": MUTED, "clip": True, **_WORDS}
-    if shape.across:
-        across = rows.transform_filter("isValid(datum.value)")
-        text = across.mark_text(dx=4, dy=-5, align="left", **words)
-        behind += [across.mark_rule(**line).encode(y=on.y), text.encode(y=on.y, x=alt.value(0), text=_TEXT)]
-    if shape.down:
-        down = rows.transform_filter("isValid(datum.step)")
-        text = down.transform_filter(_HAS_WORDS).mark_text(**_PLACED, **words)
-        behind += [down.mark_rule(**line).encode(x=on.x), text.encode(x=on.x, y=alt.value(0), text=_TEXT)]
-    if shape.annotations:
-        base = alt.Chart(alt.NamedData(ANNOTATIONS)).encode(x=on.x, y=on.y)
-        if on.two_axes:
-            base = base.transform_filter("datum.right" if on.right else "!datum.right")
-        ring = base.mark_point(shape="circle", size=144, stroke=INK, strokeWidth=1, opacity=1, **_CLIPPED)
-        leader = base.transform_filter("isValid(datum.to)").encode(y2=alt.Y2("value"))
-        ends = {"yOffset": _FROM_ROW["from"], "y2Offset": _FROM_ROW["to"]}
-        leader = leader.mark_rule(**ends, color=MUTED, strokeWidth=1, aria=False)
-        text = base.properties(name="right_notes" if on.right else "notes").transform_filter(_HAS_WORDS)
-        front += [ring, leader, text.mark_text(color=INK, **_WORDS, **_PLACED).encode(text=_TEXT)]
-    if shape.ends:
-        front += _make_end_layers(on)
-    return behind, front
-
-
-def _make_end_layers(on: _Encodings) -> list[alt.Chart]:
-    """Return the names at the line ends, and thin lines from there to names that are away from them."""
-    rows, edge = alt.Chart(alt.NamedData(ENDS)).encode(color=on.color), alt.value("width")
-    y, at = (alt.Y(name, type="quantitative", scale=None, axis=None) for name in ("y", "at"))
-    across = rows.properties(name="early").transform_filter("isValid(datum.step)")
-    across = across.mark_rule(strokeDash=[1, 4], strokeWidth=1, **_CLIPPED)
-    leader = rows.properties(name="leaders").transform_filter("isValid(datum.at)")
-    leader = leader.mark_rule(xOffset=6, x2Offset=alt.ExprRef("datum.dx - 4"), strokeWidth=1, aria=False)
-    text = rows.properties(name="ends").mark_text(
-        align="left", baseline="middle", dx=_FROM_ROW["dx"], fontSize=LABEL_SIZE, fontWeight=600, aria=False
-    )
-    return [
-        across.encode(x=on.x, x2=edge, y=at),
-        leader.encode(x=edge, x2=edge, y=at, y2=alt.Y2("y")),
-        text.encode(x=edge, y=y, text=_TEXT),
-    ]
+def _set_clip_signal(mark: dict[str, Any]) -> None:
+    if mark["name"] in {"points_marks", "right_points_marks"}:
+        # Show symbols at the edge of the plot whole, and none beyond it.
+        del mark["clip"]
+        axis = "y" if mark["name"] == "points_marks" else "right"
+        mark["encode"]["update"]["opacity"] = {"signal": _INSIDE.format(axis=axis)}
+    elif mark.get("clip"):
+        mark["clip"] = {"signal": "clip"}
+    for inner in mark.get("marks", ()):
+        _set_clip_signal(inner)

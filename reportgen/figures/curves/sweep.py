@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reportgen.core.model import Lead
-    from reportgen.figures.plot import ChartShape, ShapeCharts, SourceContext
+    from reportgen.figures.plot import ChartShape, SourceContext
     from reportgen.settings.blocks import SweepSettings
 
 
@@ -85,7 +85,7 @@ def draw_sweep(
     settings: SweepSettings,
     sweep: Sweep,
     context: SourceContext,
-    get_charts: Callable[[ChartShape], ShapeCharts],
+    get_chart: Callable[[ChartShape], str],
 ) -> Stack:
     """Draw a sweep over numbers as lines, over words or as bars in rows, and a table ``<id>-table``."""
     words = _SweepWords(settings, sweep, context)
@@ -101,7 +101,7 @@ def draw_sweep(
         band=name_band(sweep.curve_set) if sweep.curve_set else "",
     )
     lines = sweep.curve_set if settings.mark == "dot" else None
-    figure = _draw_lines(lines, words, text, get_charts) if lines else _draw_rows(words, text)
+    figure = _draw_lines(lines, words, text, get_chart) if lines else _draw_rows(words, text)
     return Stack(block_id, words.title, "", (figure, words.build_table(f"{block_id}-table")), "")
 
 
@@ -215,7 +215,7 @@ class _SweepWords(Struct, frozen=True, dict=True):
 
 
 def _draw_lines(
-    curve_set: CurveSet, words: _SweepWords, text: FigureText, get_charts: Callable[[ChartShape], ShapeCharts]
+    curve_set: CurveSet, words: _SweepWords, text: FigureText, get_chart: Callable[[ChartShape], str]
 ) -> Figure:
     """Draw means and intervals at the numbers, with a dot for each run."""
     settings, sweep = words.settings, words.sweep
@@ -240,7 +240,7 @@ def _draw_lines(
     around = make_step_context(
         replace(words.context, slots=slots),
         settings.x,
-        get_charts,
+        get_chart,
         higher_is_better=sweep.higher_is_better,
     )
     plot = separate_lines(make_plot(curve_set, spec, around))

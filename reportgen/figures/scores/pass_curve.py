@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from reportgen.core.comparisons import ProblemScores, Score
     from reportgen.core.model import Figure, FloatArray
-    from reportgen.figures.plot import ChartShape, Plot, ScoreContext, ShapeCharts
+    from reportgen.figures.plot import ChartShape, Plot, ScoreContext
     from reportgen.settings.score_blocks import PasskSettings
 
 
@@ -53,12 +53,12 @@ def draw_passk(
     context: ScoreContext,
     *,
     problems: ProblemScores | None = None,
-    get_charts: Callable[[ChartShape], ShapeCharts],
+    get_chart: Callable[[ChartShape], str],
 ) -> Figure:
     """Draw pass@k against k on a log2 axis, with a line and band for each series.
 
     ``curves`` holds the scores of each series by ascending k, as from ``statistics.pass_curves``, empty for a
-    series without a score; ``problems`` is their input, for notes on it. ``get_charts`` returns the
+    series without a score; ``problems`` is their input, for notes on it. ``get_chart`` returns the
     Vega-Lite specification of a shape as JSON. Raises a ``ReportError`` if no series has a score, or a
     highlighted series has none.
     """
@@ -68,7 +68,7 @@ def draw_passk(
     drawing = _PassCurves(drawn, context, better)
     own = tuple(drawing.make_curves())
     curve_set = CurveSet(metric=spec.y_title, curves=own, band="ci", level=settings.level)
-    plot_context = make_step_context(context, "k", get_charts, higher_is_better=better)
+    plot_context = make_step_context(context, "k", get_chart, higher_is_better=better)
     plot = drawing.use_units(make_plot(curve_set, spec, plot_context))
     text = FigureText(
         id=spec.id,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from reportgen.core.comparisons import Plan, PlannedDesign
     from reportgen.core.model import Figure
-    from reportgen.figures.plot import ChartShape, ScoreContext, ShapeCharts
+    from reportgen.figures.plot import ChartShape, ScoreContext
     from reportgen.settings.score_blocks import PlanSettings
 
 
@@ -44,7 +44,7 @@ def draw_plan(
     plan: Plan,
     context: ScoreContext,
     *,
-    get_charts: Callable[[ChartShape], ShapeCharts],
+    get_chart: Callable[[ChartShape], str],
 ) -> Stack:
     """Draw the current power, what halves intervals, the probability by number of problems, and a table.
 
@@ -61,7 +61,7 @@ def draw_plan(
         subtitle=f"{name_metric(settings.metric, context)}, every pair",
         parts=(
             *write_plan_sentences(plan, context),
-            _draw_plan_figure(block_id, settings, plan, context, get_charts),
+            _draw_plan_figure(block_id, settings, plan, context, get_chart),
             build_plan_table(f"{block_id}-table", plan, context),
         ),
         caption=join_caption((settings.caption or "",), context, how=(FOUND_NOTE, how)),
@@ -141,13 +141,13 @@ def _draw_plan_figure(
     settings: PlanSettings,
     plan: Plan,
     context: ScoreContext,
-    get_charts: Callable[[ChartShape], ShapeCharts],
+    get_chart: Callable[[ChartShape], str],
 ) -> Figure:
     curves = tuple(_make_plan_curves(plan))
     curve_set = CurveSet(metric="probability (%)", curves=curves, band="none", level=settings.level)
     slots = assign_slots([tuple(curve.series for curve in curves)])
     plot_context = make_step_context(
-        replace(context, slots=slots), "problems", get_charts, higher_is_better=True
+        replace(context, slots=slots), "problems", get_chart, higher_is_better=True
     )
     spec = PlotSpec(
         id=figure_id,

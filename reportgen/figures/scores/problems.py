@@ -16,7 +16,6 @@ from msgspec import Struct
 
 from reportgen.core.model import Cell, Figure, ResultTable, Stack, Table
 from reportgen.core.words import format_count, format_number, join_names, lower_axis_title
-from reportgen.figures.live import write_compact_json
 from reportgen.figures.paths import PIXELS_WIDE
 from reportgen.figures.picture import Frame, draw_framed
 from reportgen.figures.plot import Margins, join_caption
@@ -40,6 +39,7 @@ from reportgen.figures.text import (
     isolate_names,
     measure_text,
     wrap_cell,
+    write_compact_json,
     write_table_csv,
 )
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct, field
 
-from reportgen.figures.live import write_compact_json
 from reportgen.figures.scores.wording import format_score
+from reportgen.figures.text import write_compact_json
 from reportgen.settings.text import cut_text
 
 if TYPE_CHECKING:

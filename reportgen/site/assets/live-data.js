@@ -103,7 +103,7 @@
         band && value != null ? Math.max(value, one.right ? -Infinity : floor) : null;
       return this.backToFront.flatMap((one) =>
         one.steps.map((step, i) => ({
-          series: one.key,
+          ...keys(one),
           step,
           value: one.y[i],
           low: held(one, one.low?.[i]),
@@ -116,7 +116,7 @@
     runPoints(shown) {
       const pointsOf = ({ name, steps, values }) => steps.map((step, i) => ({ step, value: values[i], run: name }));
       return this.backToFront.flatMap((one) =>
-        shown(one).flatMap((run) => pointsOf(run).map((row) => ({ ...row, series: one.key }))),
+        shown(one).flatMap((run) => pointsOf(run).map((row) => ({ ...row, ...keys(one) }))),
       );
     }
 
@@ -207,6 +207,11 @@
       }
       return before === null ? null : one.y[before];
     }
+  }
+
+  /** What says whose a row is, on which axis, and by which part of the width its mark is moved. */
+  function keys({ key, right, shift }) {
+    return { series: key, right, shift };
   }
 
   /** Scales on which equal factors are equally far apart. */

@@ -277,12 +277,9 @@
         right_format: right.format,
         right_title: right.title,
         right_title_x: given.margins.right,
-        right_lines: series.filter((one) => one.right).map((one) => one.key),
       };
-      const shifts = Object.fromEntries(series.map((one) => [one.key, one.shift]));
       return {
         ...atRight,
-        ...(series[0].shift !== undefined && { shifts }), // only where marks can be at a few settings
         x_domain: x.domain,
         x_ticks: narrow && xAxis === x ? x.ticks.filter((_, i) => i % 2 === 0) : xAxis.ticks,
         x_format: xAxis.format,
