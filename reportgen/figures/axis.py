@@ -40,6 +40,11 @@ _STEPS = (
 _MONTHS_A_YEAR = 12
 _LAST_MONTH = 12 * 9999 + 11
 
+SI = "~s"
+"""The d3 format of large ticks, such as 20k."""
+BILLIONS = "replace(datum.label, 'G', 'B')"
+"""The label of such a tick in Vega: 7B parameters, not 7G."""
+
 _SI_FROM = 1e5
 _SI_STEP = 1e-3
 _EXPONENT_FROM, _EXPONENT_BELOW = 1e15, 1e-4
@@ -177,7 +182,10 @@ def _make_axis(  # noqa: PLR0917 - the fields of an axis in their order
 ) -> Axis:
     """Make an axis with labels for its ticks."""
     write = format_time if scale == "time" else format_d3
-    return Axis(title, scale, domain, ticks, tuple(write(tick, spec) for tick in ticks), spec, read_format)
+    labels = tuple(write(tick, spec) for tick in ticks)
+    if spec == SI:
+        labels = tuple(label.replace("G", "B") for label in labels)
+    return Axis(title, scale, domain, ticks, labels, spec, read_format)
 
 
 _PLACES = re.compile(r",?\.(\d+)~?f")
@@ -277,7 +285,7 @@ def _choose_tick_format(largest: float, step: float) -> str:
     if largest >= _EXPONENT_FROM or largest < _EXPONENT_BELOW:
         return f".{min(_exponent(largest) - place, _DIGITS)}~e"
     if largest >= _SI_FROM and step >= largest * _SI_STEP:
-        return "~s"
+        return SI
     return f",.{max(0, -place)}f"
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from reportgen.figures.axis import LOGS, position
+from reportgen.figures.axis import BILLIONS, LOGS, SI, position
 from reportgen.figures.paths import thin_together
 from reportgen.figures.picture import get_dash, get_symbol
 from reportgen.figures.plot import CURVES, REFERENCES
@@ -133,6 +133,8 @@ def _describe_axis(axis: Axis) -> dict[str, Any]:
         ticks = {"values": list(axis.ticks)}
     elif axis.format == ",.0f":  # of whole numbers
         ticks["tickMinStep"] = 1
+    elif axis.format == SI:
+        ticks["labelExpr"] = BILLIONS
     return {"format": axis.format} | ticks
 
 

@@ -12,6 +12,7 @@ import re
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Final
 
+from reportgen.figures.axis import BILLIONS
 from reportgen.figures.charts.chart_file import index_layers
 from reportgen.figures.plot import ANNOTATIONS, ENDS, MEANS, RUNS
 from reportgen.figures.style import LABEL_SIZE, TICK_SIZE
@@ -217,6 +218,7 @@ def compile_view(specification: str) -> str:
         if not axis.get("grid"):
             axis["title"] = {"signal": f"{name}_title"}
             axis["format"] = {"signal": f"{name}_format"}
+            axis["encode"] = {"labels": {"update": {"text": {"signal": BILLIONS}}}}
             if name != "x":
                 axis["titleX"] = {"signal": f"{name}_title_x"}
     notes = {ANNOTATIONS}
