@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import pickle
 import shutil
 import signal
 import tempfile
+from concurrent.futures import Executor, Future
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import mkdocs.utils
@@ -16,6 +18,8 @@ import pytest
 from example_site import build_example_once
 from hypothesis import is_hypothesis_test, settings
 from tries import FEW, MANY
+
+from reportgen.site import worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -40,6 +44,8 @@ def pytest_configure(config: pytest.Config) -> None:
     # Likewise two threads of the database, a tenth of the time of all readers; the slow tests have them.
     if not config.getoption("slow"):
         duckdb.connect = partial(_connect_alone, duckdb.connect)
+        # A process takes a second to start; tests of how commands end have real ones, and so have slow tests.
+        worker.start_pool = PoolHere
     # A shell starts a job in the background with Ctrl+C ignored, which every process from here would inherit.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -53,6 +59,24 @@ def _connect_alone(
     connect: Callable[..., duckdb.DuckDBPyConnection], config: Mapping[str, object] | None = None
 ) -> duckdb.DuckDBPyConnection:
     return connect(config={**(config or {}), "threads": 1})
+
+
+class PoolHere(Executor):
+    """Does at once, and in this process, what a pool of processes would do, on what would arrive there."""
+
+    def __init__(self, _processes: int) -> None:
+        """As many as the pool would have."""
+
+    def submit(self, work: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:  # noqa: ANN401
+        """Do the work."""
+        done: Future[Any] = Future()
+        try:
+            result = pickle.dumps(work(*pickle.loads(pickle.dumps(arguments)), **named))  # noqa: S301
+        except Exception as error:  # noqa: BLE001 - as in a process, whoever waits for the result has it
+            done.set_exception(error)
+        else:
+            done.set_result(pickle.loads(result))  # noqa: S301 - made three lines before
+        return done
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

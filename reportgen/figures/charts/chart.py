@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import altair as alt
@@ -37,6 +38,7 @@ _BESIDE: Final[dict[str, Any]] = {
 }
 
 
+@cache
 def write_chart(shape: ChartShape) -> str:
     """Return the Vega-Lite specification of a shape's chart as JSON, without titles, domains and rows.
 
