@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import os
 import pickle
 import shutil
 import signal
 import tempfile
-from concurrent.futures import Executor, Future
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,8 +18,6 @@ import pytest
 from example_site import build_example_once
 from hypothesis import is_hypothesis_test, settings
 from tries import FEW, MANY
-
-from reportgen.site import worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -45,7 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not config.getoption("slow"):
         duckdb.connect = partial(_connect_alone, duckdb.connect)
         # A process takes a second to start; tests of how commands end have real ones, and so have slow tests.
-        worker.start_pool = PoolHere
+        concurrent.futures.ProcessPoolExecutor = PoolHere  # type: ignore[misc, assignment]
     # A shell starts a job in the background with Ctrl+C ignored, which every process from here would inherit.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -61,15 +59,21 @@ def _connect_alone(
     return connect(config={**(config or {}), "threads": 1})
 
 
-class PoolHere(Executor):
+class PoolHere(concurrent.futures.Executor):
     """Does at once, and in this process, what a pool of processes would do, on what would arrive there."""
 
-    def __init__(self, _processes: int) -> None:
-        """As many as the pool would have."""
+    def __init__(self, *_: object, **__: object) -> None:
+        """Whatever the processes would be and have."""
 
-    def submit(self, work: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:  # noqa: ANN401
+    def submit(
+        self,
+        work: Callable[..., Any],
+        /,
+        *arguments: Any,  # noqa: ANN401 - whatever the work takes
+        **named: Any,  # noqa: ANN401 - as above
+    ) -> concurrent.futures.Future[Any]:
         """Do the work."""
-        done: Future[Any] = Future()
+        done = concurrent.futures.Future[Any]()
         try:
             result = pickle.dumps(work(*pickle.loads(pickle.dumps(arguments)), **named))  # noqa: S301
         except Exception as error:  # noqa: BLE001 - as in a process, whoever waits for the result has it

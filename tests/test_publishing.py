@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import ProcessPoolExecutor
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
@@ -322,13 +322,14 @@ def test_the_second_process_leaves_ctrl_c_to_the_build(
         found.append((future, submit(pool, *mask), submit(pool, *imports)))
         return future
 
+    monkeypatch.setattr("concurrent.futures.ProcessPoolExecutor", ProcessPoolExecutor)  # not PoolHere
     monkeypatch.setattr(ProcessPoolExecutor, "submit", ask)
     build(write_report(tmp_path, {f"content/p{number:02}.md": f"# P{number}\n" for number in range(12)}))
     for future, masked, _ in found:
         assert future.exception() is None
         assert signal.SIGINT in masked.result()
     (*_, imported) = found[1]
-    assert "reportgen.figures.charts.view" in imported.result()
+    assert "reportgen.figures.charts.chart" in imported.result()
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
 

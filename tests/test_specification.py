@@ -17,7 +17,7 @@ from made_figures import HOSTILE, context, curve, curve_set, figure, spec, wave
 from tries import tries
 from vega import unpack_column, unpack_payload
 
-from reportgen.figures.charts.view import compile_view
+from reportgen.figures.live import compile_view
 from reportgen.figures.render import compile_to_vega, render_vega_lite
 
 if TYPE_CHECKING:

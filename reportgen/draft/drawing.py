@@ -403,7 +403,7 @@ def _run_at_once(work: Callable[..., Any], *arguments: Any) -> Callable[[], Any]
 
 def prepare_drawing(cache: Cache) -> None:
     """Import what reading and drawing need, and write the usual chart's specification, in an idle process."""
-    for name in ("draft.blocks.charts", "figures.charts.view", "read", "statistics.curves.mean_curves"):
+    for name in ("draft.blocks.charts", "figures.charts.chart", "read", "statistics.curves.mean_curves"):
         import_module(f"reportgen.{name}")
     usual = import_module("reportgen.figures.plot").USUAL_SHAPE
     import_module("reportgen.figures.live").load_chart(cache, usual)

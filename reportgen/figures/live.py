@@ -7,19 +7,21 @@ known shapes does not import it.
 
 from __future__ import annotations
 
+import json
 import math
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from reportgen.core.model import Figure, Table
-from reportgen.figures.axis import format_estimate, make_reader
+from reportgen.figures.axis import BILLIONS, format_estimate, make_reader
 from reportgen.figures.charts.chart_file import write_chart_file
 from reportgen.figures.charts.view import write_view
 from reportgen.figures.paths import make_line_paths
 from reportgen.figures.payload import build_payload
 from reportgen.figures.picture import draw_file, draw_picture
-from reportgen.figures.plot import get_shape
+from reportgen.figures.plot import ANNOTATIONS, get_shape
 from reportgen.figures.text import escape_field, isolate_names, name_view, write_compact_json
 
 if TYPE_CHECKING:
@@ -34,6 +36,23 @@ if TYPE_CHECKING:
 CURVE_COLUMNS = ("series", "metric", "step", "value", "low", "high", "n")
 
 _MOST_TABLE_ROWS = 40
+_SCALE_SIGNALS: Final = {
+    "x": "x_domain",
+    "y": "y_domain",
+    "color": "colours",
+    "strokeDash": "dashes",
+    "shape": "shapes",
+}
+_AXIS_SIGNALS: Final = ("x_title", "x_ticks", "x_format", "y_title", "y_title_x", "y_ticks", "y_format")
+_RIGHT_SIGNALS: Final = tuple(f"right_{part}" for part in ("domain", "title", "title_x", "ticks", "format"))
+_INSIDE: Final = "inrange(datum.step, x_domain) && inrange(datum.value, {axis}_domain) ? 1 : 0"
+_FADING: Final = "datum.faded ? 0.25 : 1"
+# Rows of a live figure are numbers or null, and each has a step.
+_CHECK_OF_STEP: Final = r'isValid\(datum\[\\"step\\"\]\) && isFinite\(\+datum\[\\"step\\"\]\) && '
+_REPEATED_CHECKS: Final = re.compile(rf'{_CHECK_OF_STEP}| && isFinite\(\+datum\[\\"\w+\\"\]\)')
+# Steps are numbers already, also where the axis shows times; descriptions are for tooltips of files.
+_NEEDLESS: Final = frozenset({"step", "description"})
+_STYLE: Final = ("fill", "opacity", "stroke", "strokeDash", "strokeJoin", "strokeWidth")
 
 
 def write_curves_csv(curve_set: CurveSet, full_names: Mapping[str, str] | None = None) -> str:
@@ -176,3 +195,85 @@ def _name_in_full(numbers: dict[str, Any], full_names: Mapping[str, str]) -> dic
         for line in lines
     ]
     return numbers | {"lines": full}
+
+
+def compile_view(specification: str) -> str:
+    """Compile a Vega-Lite specification (JSON) to Vega, with its variable parts as signals."""
+    from reportgen.figures.render import compile_to_vega  # noqa: PLC0415 - starts an engine
+
+    text = write_compact_json(compile_to_vega(json.loads(specification)))
+    for number, name in enumerate(("y", "right")):
+        text = text.replace(f'"layer_{number}_y"', f'"{name}"')
+    text = _REPEATED_CHECKS.sub("", text)
+    vega = json.loads(text)
+    vega.pop("$schema")
+    _draw_paths(vega)
+    vega["padding"] = {"signal": "margins"}
+    for scale in vega["scales"]:
+        name = scale["name"]
+        if name in {"x", "y", "right"}:
+            scale["domain"] = {"signal": f"{name}_domain"}
+        else:
+            scale["domain"], scale["range"] = {"signal": "keys"}, {"signal": _SCALE_SIGNALS[name]}
+    for axis in vega["axes"]:
+        name = axis["scale"]
+        # Vega shifts axes by half a pixel and rounds ticks to whole pixels; the static picture does not.
+        axis["translate"], axis["tickRound"] = 0, False
+        axis["values"] = {"signal": f"{name}_ticks"}
+        if not axis.get("grid"):
+            axis["title"] = {"signal": f"{name}_title"}
+            axis["format"] = {"signal": f"{name}_format"}
+            axis["encode"] = {"labels": {"update": {"text": {"signal": BILLIONS}}}}
+            if name != "x":
+                axis["titleX"] = {"signal": f"{name}_title_x"}
+    notes = {ANNOTATIONS}
+    notes.update(one["name"] for one in vega["data"] if one.get("source") in notes)
+    for mark in vega["marks"]:
+        _set_clip_signal(mark)
+        if mark["from"].get("data") in notes:
+            # Rows lie inside the plot; rings around points at its edge are shown whole.
+            mark.pop("clip", None)
+            mark["encode"]["update"]["opacity"] = {"signal": _FADING}
+    at_right = _RIGHT_SIGNALS if any(scale["name"] == "right" for scale in vega["scales"]) else ()
+    signals = (*_SCALE_SIGNALS.values(), *_AXIS_SIGNALS, "keys", "margins", "clip", *at_right)
+    vega["signals"] = [{"name": name} for name in dict.fromkeys(signals)]
+    return write_compact_json(vega)
+
+
+def _draw_paths(vega: dict[str, Any]) -> None:
+    """Draw each line and band as one path, which the page makes: Vega would spend most of its time on points.
+
+    Each kind of mark has a data set of its paths. Data sets of points stay only where some are drawn.
+    """
+    for number, group in enumerate(vega["marks"]):
+        if "facet" not in group["from"]:
+            continue
+        line = group["marks"][0]
+        paths = line["name"].removesuffix("_marks") + "_paths"
+        style = {name: rule for name, rule in line["encode"]["update"].items() if name in _STYLE}
+        mark = {name: line[name] for name in ("aria", "clip", "name")}
+        mark |= {"encode": {"update": style | {"path": {"field": "path"}}}, "from": {"data": paths}}
+        vega["marks"][number] = mark | {"type": "path"}
+        vega["data"].append({"name": paths})
+    drawn = {mark["from"]["data"] for mark in vega["marks"]}
+    for one in reversed(vega["data"]):  # a data set comes after its source
+        if one["name"] in drawn and "source" in one:
+            drawn.add(one["source"])
+    vega["data"] = [one for one in vega["data"] if one["name"] in drawn]
+    for one in vega["data"]:  # steps are numbers already, also where the axis shows times
+        if "transform" in one:
+            one["transform"] = [
+                part for part in one["transform"] if part.get("as") not in {"step", "description"}
+            ]
+
+
+def _set_clip_signal(mark: dict[str, Any]) -> None:
+    if mark["name"] in {"points_marks", "right_points_marks"}:
+        # Show symbols at the edge of the plot whole, and none beyond it.
+        del mark["clip"]
+        axis = "y" if mark["name"] == "points_marks" else "right"
+        mark["encode"]["update"]["opacity"] = {"signal": _INSIDE.format(axis=axis)}
+    elif mark.get("clip"):
+        mark["clip"] = {"signal": "clip"}
+    for inner in mark.get("marks", ()):
+        _set_clip_signal(inner)

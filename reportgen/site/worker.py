@@ -228,7 +228,7 @@ def _follow_build(threshold: tuple[int, int, int]) -> None:
 
 
 def _compile_view(specification: str) -> bytes:
-    from reportgen.figures.charts.view import compile_view  # noqa: PLC0415 - imported where it runs
+    from reportgen.figures.live import compile_view  # noqa: PLC0415 - imported where it runs
 
     return compile_view(specification).encode()
 

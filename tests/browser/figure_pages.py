@@ -16,7 +16,7 @@ from vega import BUNDLE
 from reportgen.core.errors import SourceLocation
 from reportgen.core.model import Cell, ResultTable
 from reportgen.figures.author_charts import draw_author_figure
-from reportgen.figures.charts.view import compile_view
+from reportgen.figures.live import compile_view
 from reportgen.figures.render import compile_to_vega, render_pdf
 from reportgen.figures.text import name_view, write_compact_json, write_link_state
 from reportgen.site.fragments import render_block, render_view

@@ -1,22 +1,18 @@
-"""The live view of a plot: the chart of its shape, with signals for what differs between figures.
+"""The live view of a plot: the chart of its shape, as a page draws it.
 
-A page makes the paths of lines and bands, and sets domains, ticks, titles and colours, so figures of a shape
-share a view. Names at line ends, labels and leaders stand where the still picture has them. This needs no
-Altair, so a build with only known shapes does not import it.
+Names at line ends, labels and leaders stand where the still picture has them, and data come from the page.
+This needs no Altair, so a build with only known shapes does not import it.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.figures.axis import BILLIONS
 from reportgen.figures.charts.chart_file import index_layers
-from reportgen.figures.plot import ANNOTATIONS, ENDS, MEANS, RUNS
+from reportgen.figures.plot import ENDS, MEANS, RUNS
 from reportgen.figures.style import LABEL_SIZE, TICK_SIZE
-from reportgen.figures.text import write_compact_json
 
 if TYPE_CHECKING:
     from reportgen.figures.axis import ScaleKind
@@ -67,20 +63,6 @@ _RIGHT: Final = {
     "labelPadding": 4,
     "titleAlign": "right",
 }
-_SCALE_SIGNALS: Final = {
-    "x": "x_domain",
-    "y": "y_domain",
-    "color": "colours",
-    "strokeDash": "dashes",
-    "shape": "shapes",
-}
-_AXIS_SIGNALS: Final = ("x_title", "x_ticks", "x_format", "y_title", "y_title_x", "y_ticks", "y_format")
-_RIGHT_SIGNALS: Final = tuple(f"right_{part}" for part in ("domain", "title", "title_x", "ticks", "format"))
-_INSIDE: Final = "inrange(datum.step, x_domain) && inrange(datum.value, {axis}_domain) ? 1 : 0"
-_FADING: Final = "datum.faded ? 0.25 : 1"
-# Rows of a live figure are numbers or null, and each has a step.
-_CHECK_OF_STEP: Final = r'isValid\(datum\[\\"step\\"\]\) && isFinite\(\+datum\[\\"step\\"\]\) && '
-_REPEATED_CHECKS: Final = re.compile(rf'{_CHECK_OF_STEP}| && isFinite\(\+datum\[\\"\w+\\"\]\)')
 _PIXELS: Final = {"type": "quantitative", "scale": None, "axis": None}
 _EDGE: Final = {"value": "width"}
 _FROM_ROW: Final = {name: {"expr": f"datum.{name}"} for name in ("align", "dx", "dy")}
@@ -104,9 +86,6 @@ _END_LAYERS: Final[dict[str, Any]] = {
     },
 }
 _OFFSETS: Final = {"yOffset": {"expr": "datum.from"}, "y2Offset": {"expr": "datum.to"}}
-# Steps are numbers already, also where the axis shows times; descriptions are for tooltips of files.
-_NEEDLESS: Final = frozenset({"step", "description"})
-_STYLE: Final = ("fill", "opacity", "stroke", "strokeDash", "strokeJoin", "strokeWidth")
 
 
 def write_view(chart: str, shape: ChartShape) -> str:
@@ -190,85 +169,3 @@ def _make_leaders(labels: dict[str, Any]) -> dict[str, Any]:
     mark = {"type": "rule", "strokeWidth": 1, **_OFFSETS}
     encoding = {"color": {"value": _MUTED}, "y2": {"field": "value"}}
     return {"data": labels["data"], "transform": shown, "mark": mark, "encoding": encoding}
-
-
-def compile_view(specification: str) -> str:
-    """Compile a Vega-Lite specification (JSON) to Vega, with its variable parts as signals."""
-    from reportgen.figures.render import compile_to_vega  # noqa: PLC0415 - starts an engine
-
-    text = write_compact_json(compile_to_vega(json.loads(specification)))
-    for number, name in enumerate(("y", "right")):
-        text = text.replace(f'"layer_{number}_y"', f'"{name}"')
-    text = _REPEATED_CHECKS.sub("", text)
-    vega = json.loads(text)
-    vega.pop("$schema")
-    _draw_paths(vega)
-    vega["padding"] = {"signal": "margins"}
-    for scale in vega["scales"]:
-        name = scale["name"]
-        if name in {"x", "y", "right"}:
-            scale["domain"] = {"signal": f"{name}_domain"}
-        else:
-            scale["domain"], scale["range"] = {"signal": "keys"}, {"signal": _SCALE_SIGNALS[name]}
-    for axis in vega["axes"]:
-        name = axis["scale"]
-        # Vega shifts axes by half a pixel and rounds ticks to whole pixels; the static picture does not.
-        axis["translate"], axis["tickRound"] = 0, False
-        axis["values"] = {"signal": f"{name}_ticks"}
-        if not axis.get("grid"):
-            axis["title"] = {"signal": f"{name}_title"}
-            axis["format"] = {"signal": f"{name}_format"}
-            axis["encode"] = {"labels": {"update": {"text": {"signal": BILLIONS}}}}
-            if name != "x":
-                axis["titleX"] = {"signal": f"{name}_title_x"}
-    notes = {ANNOTATIONS}
-    notes.update(one["name"] for one in vega["data"] if one.get("source") in notes)
-    for mark in vega["marks"]:
-        _set_clip_signal(mark)
-        if mark["from"].get("data") in notes:
-            # Rows lie inside the plot; rings around points at its edge are shown whole.
-            mark.pop("clip", None)
-            mark["encode"]["update"]["opacity"] = {"signal": _FADING}
-    at_right = _RIGHT_SIGNALS if any(scale["name"] == "right" for scale in vega["scales"]) else ()
-    signals = (*_SCALE_SIGNALS.values(), *_AXIS_SIGNALS, "keys", "margins", "clip", *at_right)
-    vega["signals"] = [{"name": name} for name in dict.fromkeys(signals)]
-    return write_compact_json(vega)
-
-
-def _draw_paths(vega: dict[str, Any]) -> None:
-    """Draw each line and band as one path, which the page makes: Vega would spend most of its time on points.
-
-    Each kind of mark has a data set of its paths. Data sets of points stay only where some are drawn.
-    """
-    for number, group in enumerate(vega["marks"]):
-        if "facet" not in group["from"]:
-            continue
-        line = group["marks"][0]
-        paths = line["name"].removesuffix("_marks") + "_paths"
-        style = {name: rule for name, rule in line["encode"]["update"].items() if name in _STYLE}
-        mark = {name: line[name] for name in ("aria", "clip", "name")}
-        mark |= {"encode": {"update": style | {"path": {"field": "path"}}}, "from": {"data": paths}}
-        vega["marks"][number] = mark | {"type": "path"}
-        vega["data"].append({"name": paths})
-    drawn = {mark["from"]["data"] for mark in vega["marks"]}
-    for one in reversed(vega["data"]):  # a data set comes after its source
-        if one["name"] in drawn and "source" in one:
-            drawn.add(one["source"])
-    vega["data"] = [one for one in vega["data"] if one["name"] in drawn]
-    for one in vega["data"]:  # steps are numbers already, also where the axis shows times
-        if "transform" in one:
-            one["transform"] = [
-                part for part in one["transform"] if part.get("as") not in {"step", "description"}
-            ]
-
-
-def _set_clip_signal(mark: dict[str, Any]) -> None:
-    if mark["name"] in {"points_marks", "right_points_marks"}:
-        # Show symbols at the edge of the plot whole, and none beyond it.
-        del mark["clip"]
-        axis = "y" if mark["name"] == "points_marks" else "right"
-        mark["encode"]["update"]["opacity"] = {"signal": _INSIDE.format(axis=axis)}
-    elif mark.get("clip"):
-        mark["clip"] = {"signal": "clip"}
-    for inner in mark.get("marks", ()):
-        _set_clip_signal(inner)
