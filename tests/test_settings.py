@@ -71,6 +71,7 @@ GOOD = [
     ("curve", "source: aime\nmetric: pass@1\nband: ci\nsmooth: 0.5\nseries: [a, 1000]"),
     ("curve", "reference: [{y: 0.3, label: x}]\nannotations: [{x: 3, text: here}]"),
     ("curve", "filter: {seed: 1, split: [dev, 2, true]}\nx_domain: [0, 900]\ntitle: 5\nruns: false"),
+    ("curve", "highlight: a\nreference: {y: 0.3}\nother_x: tokens"),
     ("curve", "{}"),
     ("panels", "source: a\nmetrics:\n- loss\n- {metric: reward, y_scale: log}"),
     ("table", "columns: [final, peak]\norder: best"),
@@ -80,7 +81,7 @@ GOOD = [
     ("altair", "function: charts.py:draw\nsource: a"),
 ]
 BAD = [
-    *(("curve", body) for body in ("smoth: 0.5", "smooth: 2", "band: cii", "highlight: a", "x_domain: [1]")),
+    *(("curve", body) for body in ("smoth: 0.5", "smooth: 2", "band: cii", "x_domain: [1]")),
     ("panels", "source: a"),
     ("panels", "metrics: [{metric: a, tilte: b}]"),
     ("table", "columns: [fin]"),

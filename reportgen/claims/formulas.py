@@ -1,4 +1,4 @@
-"""Formulas of derived metrics, in the arithmetic of claims: ``1 - accuracy``, ``train/acc - eval/acc``."""
+"""Formulas of derived metrics, in the arithmetic of claims: ``1 - accuracy``, ``exp(eval/loss)``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 _UNIT = re.compile(r"[(\[]([^()\[\]]+)[)\]]\s*$")
 _WORD = re.compile(r"\w")
 _SIGNS = frozenset("+-*/")
-_ARITHMETIC = "A formula has numbers, names, + - * / and parentheses"
+_FUNCTIONS = ("exp", "log")
+_COMPUTES = re.compile(rf"[-+*/−×]|\b({'|'.join(_FUNCTIONS)}) ?\(")
+_ARITHMETIC = "A formula has numbers, names, + - * /, parentheses, exp( ) and log( )"
 
 
 def parse_formula(text: str, known: Sequence[str]) -> Formula:
@@ -42,7 +44,7 @@ def parse_formula(text: str, known: Sequence[str]) -> Formula:
 
 def is_formula(text: str, known: Sequence[str]) -> bool:
     """Return whether a text computes something, rather than being a name."""
-    return text not in known and bool(re.search(r"[-+*/−×]", text)) and bool(re.search(r"[\w)]", text))
+    return text not in known and bool(_COMPUTES.search(text)) and bool(re.search(r"[\w)]", text))
 
 
 def _quote_known(text: str, known: Sequence[str]) -> str:
@@ -67,6 +69,7 @@ def _stands_at(name: str, text: str, at: int) -> bool:
     """Return whether a whole name stands at a position."""
     end = at + len(name)
     cut = end < len(text) and _WORD.match(name[-1]) and _WORD.match(text[end])
+    cut = cut or (name in _FUNCTIONS and text[end:].lstrip().startswith("("))
     # A number is no name, even if a column has such a name.
     return text.startswith(name, at) and not cut and not name[0].isdigit()
 
@@ -98,6 +101,10 @@ def _convert(
                 parts.append(sign)
                 unit = _join_units(sign, unit, other, tree, faults)
             return unit
+        case Call(name="exp" | "log", arguments=(argument,)):
+            _convert(argument, text, known, parts, faults)
+            parts.append(tree.name)
+            return ""
         case Call():
             faults.append(
                 make_fault(tree, f'"{get_text(text, tree)}" is a fact of a whole series', _ARITHMETIC)

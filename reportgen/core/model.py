@@ -134,7 +134,7 @@ class ReducedMetric(Struct, frozen=True):
 class Formula(Struct, frozen=True):
     """Arithmetic over named metrics, as written and in postfix order.
 
-    A part is a number, ``$`` and a name, one of ``+ - * /``, or ``neg`` for a sign.
+    A part is a number, ``$`` and a name, one of ``+ - * /``, ``neg`` for a sign, or ``exp`` or ``log``.
     """
 
     text: str

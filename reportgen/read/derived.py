@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 _MOST_RUNS: Final = 3
+_LARGEST_EXPONENT: Final = 709.0  # of e, below the logarithm of the largest double
 
 
 def make_name_formula(name: str) -> Formula:
@@ -29,10 +30,10 @@ def write_formula(formula: Formula, cells: Mapping[str, str]) -> str:
     return _write(formula, cells)[0]
 
 
-def _write(formula: Formula, cells: Mapping[str, str]) -> tuple[str, list[str]]:
-    """Return a formula as SQL, and everything that it divides by."""
+def _write(formula: Formula, cells: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    """Return a formula as SQL, and the conditions under which it has no value, each with what that is."""
     stack: list[str] = []
-    divisors: list[str] = []
+    undefined: dict[str, str] = {}
     for part in formula.parts:
         if isinstance(part, float):
             stack.append(f"CAST({sql.quote(repr(part))} AS DOUBLE)")
@@ -40,13 +41,21 @@ def _write(formula: Formula, cells: Mapping[str, str]) -> tuple[str, list[str]]:
             stack.append(cells[part[1:]])
         elif part == "neg":
             stack.append(f"(-{stack.pop()})")
+        elif part == "exp":
+            argument = stack.pop()
+            undefined[f"{argument} > {_LARGEST_EXPONENT}"] = "a power is too large"
+            stack.append(f"CASE WHEN {argument} <= {_LARGEST_EXPONENT} THEN exp({argument}) END")
+        elif part == "log":
+            argument = stack.pop()
+            undefined[f"{argument} <= 0"] = "a logarithm is of 0 or less"
+            stack.append(f"CASE WHEN {argument} > 0 THEN ln({argument}) END")
         else:
             right, left = stack.pop(), stack.pop()
             if part == "/":
-                divisors.append(right)
+                undefined[f"{right} = 0"] = "a divisor is 0"
                 right = f"nullif({right}, 0)"
             stack.append(f"({left} {part} {right})")
-    return stack[0], divisors
+    return stack[0], undefined
 
 
 def _join_metrics(
@@ -88,16 +97,17 @@ def derive(select: str, name: str, formula: Formula, others: Iterable[str], *, h
 def check_derived(
     select: str, name: str, formula: Formula, source: Source, *, has_own: bool
 ) -> tuple[str, ...]:
-    """Refuse inputs without a common step; return notes on runs without one and on divisions by zero."""
+    """Refuse inputs without a common step; return notes on runs without one and on steps without a value."""
     wide, cells = _join_metrics(select, formula.names, has_own=has_own)
     where = f"{name}: {formula.text}"
-    known, divisors = f"known = {len(cells)}", _write(formula, cells)[1]
-    by_zero = " OR ".join(f"{divisor} = 0" for divisor in divisors) or "FALSE"
-    ((zeros, every),) = get_engine().fetch_rows(
-        f"SELECT count(*) FILTER ({by_zero}), count(*) FROM ({wide}) WHERE {known}"  # noqa: S608 - our own names
+    known, undefined = f"known = {len(cells)}", _write(formula, cells)[1]
+    nowhere = " OR ".join(undefined) or "FALSE"
+    reasons = " or ".join(dict.fromkeys(undefined.values()))
+    ((empty, every),) = get_engine().fetch_rows(
+        f"SELECT count(*) FILTER ({nowhere}), count(*) FROM ({wide}) WHERE {known}"  # noqa: S608 - our own names
     )
-    if zeros and zeros == every:
-        message, advice = f'"{where}" divides by zero at every step', "Divide by what is not 0"
+    if empty and empty == every:
+        message, advice = f'"{where}" has no value at any step: {reasons}', "Change the formula"
         raise ReportError(Diagnostic(source.location, message, advice, Stage.DATA))
     rows = get_engine().fetch_rows(
         f"SELECT series, run, count(*) FILTER ({known}) FROM ({wide}) GROUP BY series, run "  # noqa: S608
@@ -110,8 +120,8 @@ def check_derived(
         raise ReportError(Diagnostic(source.location, message, advice, Stage.DATA))
     text = f"{name} = {formula.text}, computed for each run at each step that has all of it."
     left_out = f"No such step, and not drawn: {join_names(missing, most=_MOST_RUNS)}."
-    divided = f"{name} is missing where a divisor is 0: {zeros:,} of {every:,} values."
-    return (text, *([left_out] if missing else []), *([divided] if zeros else []))
+    without = f"{name} is missing where {reasons}: {empty:,} of {every:,} values."
+    return (text, *([left_out] if missing else []), *([without] if empty else []))
 
 
 def replace_x(select: str, formula: Formula, own: Iterable[str], metrics: Iterable[str]) -> str:

@@ -7,7 +7,7 @@ import re
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
 from reportgen.core.words import parse_moment, suggest_name
 from reportgen.settings.base import (
@@ -52,12 +52,7 @@ RowFilter = Annotated[
     ),
 ]
 ShownSeries = Annotated[
-    tuple[Name, ...] | None,
-    BeforeValidator(
-        lambda value: (value,) if isinstance(value, str) and value.strip() else value,
-        json_schema_input_type=Name | tuple[Name, ...] | None,
-    ),
-    Field(description="Only these series, in this order; one name or pattern needs no list."),
+    tuple[Name, ...] | None, Field(description="Only these series, in this order; also patterns.")
 ]
 GroupedBy = Annotated[
     Name | Annotated[tuple[Name, ...], Field(min_length=1)] | None,

@@ -198,7 +198,7 @@ def make_schemas() -> dict[str, dict[str, Any]]:
     for name, model in models.items():
         schema = model.model_json_schema(schema_generator=SchemaWithoutTitles)
         schema.pop("title", None)
-        schemas[name] = {"$schema": _DIALECT, **_accept_numbers(schema)}
+        schemas[name] = {"$schema": _DIALECT, **_accept_shorthands(schema)}
     # The body of a vega-lite block is the specification itself, in which our keys are among Vega-Lite's own.
     ours = {key: schemas["vega-lite"]["properties"][key] for key in ("id", "caption", "summary", "source")}
     source = {
@@ -221,13 +221,16 @@ def make_schemas() -> dict[str, dict[str, Any]]:
     return schemas
 
 
-def _accept_numbers(part: Any) -> Any:  # noqa: ANN401  # any part of a schema
-    """Let a name be written as a number, which is read as the text that was written."""
+def _accept_shorthands(part: Any) -> Any:  # noqa: ANN401  # any part of a schema
+    """Let a number be written for a name, which is read as its text, and a single item for a list of one."""
     if isinstance(part, list):
-        return [_accept_numbers(item) for item in part]
+        return [_accept_shorthands(item) for item in part]
     if not isinstance(part, dict):
         return part
-    same = {key: _accept_numbers(item) for key, item in part.items()}
+    same = {key: _accept_shorthands(item) for key, item in part.items()}
     if same.get("type") == "string" and "enum" not in same and "pattern" not in same:
         same["type"] = ["string", "number"]
+    if same.get("type") == "array" and "items" in same:
+        of_both = {key: same.pop(key) for key in ("description", "default") if key in same}
+        same = {"anyOf": [same, same["items"]], **of_both}
     return same

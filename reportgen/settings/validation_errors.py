@@ -18,11 +18,12 @@ from pydantic import BaseModel, ValidationError
 
 from reportgen.core.errors import Diagnostics, ReportError
 from reportgen.core.words import join_names, suggest_name
+from reportgen.settings.shorthands import write_lists
 from reportgen.settings.text import make_settings_problem, shorten
 from reportgen.settings.yaml_tree import Origin, parse, to_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from pydantic.fields import FieldInfo
 
@@ -63,25 +64,44 @@ _PATTERNS: Final = {
     "function": "must be written as file.py:function",
     "feed_id": "must be a tag URI, such as tag:example.org,2026:scaling",
 }
-# Words of SQL, pandas and plotting libraries for keys, the first of which that is there is suggested.
+# Words of SQL, pandas, matplotlib, seaborn and W&B for keys, the first of which that is there is suggested.
 _SYNONYMS: Final = {
     "filter": "where filters having query select subset",
     "by": "group groupby group_by",
-    "series": "model models method methods",
-    "metric metrics": "y value values",
-    "source": "data dataset from table",
+    "series": "model models method methods labels",
+    "metric metrics": "y value values key keys",
+    "source": "data dataset from table csv file path",
     "step": "x iteration epoch",
+    "x": "x_axis xaxis",
     "order": "sort sort_by sort_values order_by orderby",
-    "colour colours": "hue palette cmap",
+    "colour colours": "color hue c",
+    "colours": "colors palette cmap",
+    "highlight": "emphasize emphasise focus",
     "x_title": "xlabel x_label",
     "y_title": "ylabel y_label",
-    "x_domain": "xlim x_lim x_range",
-    "y_domain": "ylim y_lim y_range",
-    "x_scale": "logx log_x",
-    "y_scale": "logy log_y",
-    "band": "ci errorbar error_bars interval",
-    "smooth": "ema ewm rolling window",
+    "x_domain": "xlim x_lim x_range xrange",
+    "y_domain": "ylim y_lim y_range yrange",
+    "x_scale": "xscale",
+    "y_scale": "yscale scale",
+    "band": "ci error err yerr errorbar errorbars error_bars error_band fill_between interval uncertainty",
+    "level": "confidence confidence_level ci_level alpha",
+    "smooth": "smoothing ema ewm ewma rolling window",
+    "max_points": "bins downsample",
+    "runs": "units show_runs individual_runs",
+    "annotations": "annotation text texts notes",
+    "columns": "stats statistics aggregate agg",
+    "facet": "col row subplots small_multiples",
+    "mark": "kind type chart_type plot_type",
+    "format": "fmt tickformat number_format",
+    "caption": "description note footnote",
     "height": "figsize size",
+}
+# Words whose value is written in another way, and the line that says the same.
+_LINES: Final = {
+    "vline vlines axvline": "reference: {{x: {}}}",
+    "hline hlines axhline": "reference: {{y: {}}}",
+    "logx log_x semilogx": "x_scale: log",
+    "logy log_y semilogy log_scale": "y_scale: log",
 }
 
 
@@ -162,7 +182,7 @@ class _Fault(Struct, frozen=True):
             limit = self.context.get("max_length")
             if kind == "string_too_short" and spot.key.count(")") > spot.key.count("("):
                 # What follows a comma between braces: max(a, b).
-                step = "A formula has numbers, metrics, + - * / and parentheses, no commas and no functions"
+                step = "A formula has numbers, metrics, + - * /, parentheses, exp( ) and log( ), no commas"
             return sentence.format(label=label, max_length=limit), spot.advice if step is None else step
         if kind == "missing":
             if isinstance(self.name, int):
@@ -203,10 +223,7 @@ class _Fault(Struct, frozen=True):
             case "extra_forbidden":
                 known = tuple(spot.holder.model_fields) if spot.holder else ()
                 message = f'"{shorten(spot.key)}" is not a key of {spot.owner}'
-                word = spot.key.lower()
-                meant = (keys.split() for keys, words in _SYNONYMS.items() if word in words.split())
-                key = next((key for key in chain(*meant) if key in known), spot.key)
-                step = f"{suggest_name(key, known)}The keys are {join_names(known)}"
+                step = f"{_suggest_key(spot, known)}The keys are {join_names(known)}"
             case "enum" | "literal_error":
                 choices = re.findall(r"'([^']*)'", self.context["expected"])
                 message = f"{written} is not one of {join_names(choices)}"
@@ -224,6 +241,16 @@ class _Fault(Struct, frozen=True):
         return message, step
 
 
+def _suggest_key(spot: _Spot, known: Collection[str]) -> str:
+    """Suggest the key that was meant, or the line to write, in a sentence that ends in a space."""
+    word = spot.key.lower()
+    line = next((line for words, line in _LINES.items() if word in words.split()), "")
+    if line and line.partition(":")[0] in known:
+        return f"Write {line.format(shorten(spot.node.text) or 'NUMBER')}. "
+    meant = (keys.split() for keys, words in _SYNONYMS.items() if word in words.split())
+    return suggest_name(next((key for key in chain(*meant) if key in known), spot.key), known)
+
+
 def validate_tree(model: type[_Model], node: Node, owner: str) -> _Model:
     """A tree as a value of a model; ``owner`` is, for instance, "a curve block".
 
@@ -236,6 +263,7 @@ def validate_tree(model: type[_Model], node: Node, owner: str) -> _Model:
                 node.place, f"{owner} must consist of keys and values", "Write each on a line, as key: value"
             )
         )
+    node = write_lists(model, node)
     validated = _validate(model, node, owner)
     if not isinstance(validated, list):
         return validated
