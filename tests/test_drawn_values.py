@@ -15,6 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from made_projects import write_report
 from test_report import drafted, figure
@@ -333,3 +334,34 @@ def test_a_gap_stays_where_no_run_has_a_value(tmp_path: Path, most: int) -> None
     missing = [row for row in csv.DictReader(str(drawn_one.csv).splitlines()) if not row["value"]]
     assert [(row["series"], row["n"]) for row in missing] == [("a", "0")]
     assert 100 <= float(missing[0]["step"]) < 150
+
+
+# ---- fits -----------------------------------------------------------------------------------------
+
+T5 = 2.570581835636314  # the 97.5% point of Student's t with 5 degrees of freedom
+
+
+@pytest.mark.parametrize(("kind", "name"), [("linear", "slope"), ("power", "exponent")])
+def test_a_fit_is_that_of_numpy(tmp_path: Path, kind: str, name: str) -> None:
+    """Least squares over the means of series, with the interval of its covariance; the line is drawn."""
+    sizes = [1e6, 4e6, 2e7, 1e8, 4e8, 2e9, 7e9]
+    lines, means = ["step,series,seed,params,loss"], []
+    for number, size in enumerate(sizes):
+        losses = [2 * size**-0.1 + 0.01 * ((number * 7 + seed * 5) % 4) for seed in (1, 2)]
+        lines += [f"1,m{number},{seed},{size},{loss}" for seed, loss in enumerate(losses)]
+        means.append(statistics.fmean(losses))
+    page = f"```scatter\nid: law\nsource: runs\nmetric: loss\nx: params\nfit: {kind}\n```\n"
+    drawn = figure(draw(tmp_path, page, runs="\n".join(lines) + "\n")["law"])
+    is_power = kind == "power"
+    x, y = (np.log(one) if is_power else np.array(one) for one in (sizes, means))
+    (slope, constant), covariance = np.polyfit(x, y, 1, cov=True)
+    half = T5 * covariance[0, 0] ** 0.5
+    found = json.loads(json.dumps(drawn.numbers))["fit"]
+    assert found["kind"] == kind
+    assert found["constant"] == pytest.approx(np.exp(constant) if is_power else constant, rel=1e-9)
+    assert found[name] == pytest.approx([slope, slope - half, slope + half], rel=1e-7)
+    line = json.loads(str(drawn.spec))["layer"][1]["data"]["values"]
+    ends = np.polyval([slope, constant], x[[0, -1]])
+    assert [line[0]["y"], line[-1]["y"]] == pytest.approx(np.exp(ends) if is_power else ends, rel=1e-9)
+    widths = [row["high"] / row["low"] if is_power else row["high"] - row["low"] for row in line]
+    assert 0 < int(np.argmin(widths)) < len(line) - 1

@@ -69,9 +69,9 @@ def _stands_at(name: str, text: str, at: int) -> bool:
     """Return whether a whole name stands at a position."""
     end = at + len(name)
     cut = end < len(text) and _WORD.match(name[-1]) and _WORD.match(text[end])
-    cut = cut or (name in _FUNCTIONS and text[end:].lstrip().startswith("("))
+    is_called = name in _FUNCTIONS and text[end:].lstrip().startswith("(")
     # A number is no name, even if a column has such a name.
-    return text.startswith(name, at) and not cut and not name[0].isdigit()
+    return text.startswith(name, at) and not (cut or is_called or name[0].isdigit())
 
 
 def _convert(

@@ -79,6 +79,15 @@ class Estimate(Struct, frozen=True):
     unit: str = ""
 
 
+class Fit(Struct, frozen=True):
+    """A line through points, ``constant + slope · x``, or a power law, ``constant · x^slope``."""
+
+    is_power: bool
+    slope: Estimate
+    constant: float
+    line: FloatArray  # (4, places): x, the fitted mean, and the ends of its interval
+
+
 class GivenInterval(Struct, frozen=True):
     """Intervals given by the input at each step of a run, or NaN at steps without one.
 

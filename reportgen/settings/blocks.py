@@ -77,6 +77,14 @@ class DataSettings(BlockSettings):
         "otherwise inferred from the metric's name.",
     )
 
+    @model_validator(mode="after")
+    def _check_domains(self) -> Self:
+        for name in ("x_domain", "y_domain"):
+            domain = getattr(self, name, None)
+            if isinstance(domain, tuple) and not domain[0] < domain[1]:
+                raise ValueError(f"{name} must begin with the smaller number")
+        return self
+
 
 YDomain: TypeAlias = Annotated[
     Literal["auto"] | tuple[Number, Number] | None,
@@ -115,14 +123,6 @@ class LineSettings(DataSettings):
     highlight: tuple[Name, ...] = Field((), description="These series keep colour, the rest turn grey.")
     format: ValueFormat | None = Field(None, description=FORMAT)
     height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
-
-    @model_validator(mode="after")
-    def _check_domains(self) -> LineSettings:
-        for name in ("x_domain", "y_domain"):
-            domain = getattr(self, name, None)
-            if isinstance(domain, tuple) and not domain[0] < domain[1]:
-                raise ValueError(f"{name} must begin with the smaller number")
-        return self
 
     def list_other_axes(self, known: tuple[str, ...]) -> tuple[Self, ...]:
         """Return the settings with each other x, without what the author placed along x.
@@ -330,6 +330,18 @@ class ScatterSettings(DataSettings):
     )
     x_scale: Literal["linear", "log"] | None = Field(
         None, description="linear or log; log where the values span a factor of 10 if left out."
+    )
+    x_title: Name | None = Field(None, description="Title of the x axis; the measure if left out.")
+    x_domain: tuple[Number, Number] | None = Field(
+        None, description="Lowest and highest x shown, with every point between them."
+    )
+    y_title: Name | None = Field(None, description="Title of the y axis; the metric if left out.")
+    y_domain: tuple[Number, Number] | None = Field(
+        None, description="Lowest and highest y shown, with every point between them."
+    )
+    y_scale: Literal["linear", "log"] = Field("linear", description="linear or log.")
+    fit: Literal["linear", "power"] | None = Field(
+        None, description="linear for a straight line through the points, power for a power law."
     )
     colour: ColouredBy = None
     format: ValueFormat | None = Field(None, description=FORMAT)

@@ -15,14 +15,16 @@ from reportgen.core.words import quote_names
 from reportgen.draft.blocks.draw_inputs import make_curve_context
 from reportgen.draft.blocks.results import place_score_errors
 from reportgen.figures.distribution import Distribution, Sample, draw_distribution
-from reportgen.figures.scatter import Scatter, ScatterPoint, draw_scatter
+from reportgen.figures.scatter.figure import draw_scatter
+from reportgen.figures.scatter.words import Scatter, ScatterPoint
 from reportgen.settings.score_blocks import split_metric
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from reportgen.core.comparisons import Comparison
-    from reportgen.core.model import CurveRequest, Figure
+    from reportgen.core.errors import SourceLocation
+    from reportgen.core.model import CurveRequest, Figure, Fit
     from reportgen.draft.blocks.draw_inputs import DrawInputs
     from reportgen.draft.blocks.plan import PlannedBlock
     from reportgen.settings.blocks import DistributionSettings, ScatterSettings
@@ -83,8 +85,25 @@ def _draw_metrics(planned: PlannedBlock, settings: ScatterSettings, inputs: Draw
         percent=context.is_percent(y.metric, settings.format),
         how=() if is_apart else (last, _WELCH),
         each="run" if is_apart else "series",
+        fit=_fit_points(points, settings, planned.block.location),
     )
     return draw_scatter(planned.block.id, settings, scatter, context)
+
+
+def _fit_points(
+    points: Sequence[ScatterPoint], settings: ScatterSettings, place: SourceLocation
+) -> Fit | None:
+    """Return the line or power law that the block shows; raise a ``ReportError`` if the points have none."""
+    from reportgen.statistics.fits import fit_points  # noqa: PLC0415 - computes
+
+    if settings.fit is None:
+        return None
+    x, y = (np.array([one.value for one in ends]) for ends in zip(*((p.x, p.y) for p in points), strict=True))
+    try:
+        return fit_points(x, y, settings.fit, settings.level)
+    except ValueError as error:
+        step = "Leave fit: out, or show more series"
+        raise ReportError(Diagnostic(place, str(error), step, Stage.FIGURE)) from error
 
 
 def _average_pairs(
@@ -185,6 +204,7 @@ def _draw_scores(planned: PlannedBlock, settings: ScatterSettings, inputs: DrawI
         level=settings.level,
         percent=is_percent(context),
         how=(_PAIRED.format(settings.x, settings.x),),
+        fit=_fit_points(points, settings, place),
     )
     return draw_scatter(planned.block.id, settings, scatter, context)
 

@@ -1,0 +1,1 @@
+"""The ``scatter`` block: two measures of each series, with intervals of both."""
