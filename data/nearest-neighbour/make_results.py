@@ -1,3 +1,4 @@
+# noqa: INP001 - a script kept beside the data it makes, not a package
 """Error of nearest-neighbour regression by the number of examples; writes results.csv beside this file."""
 
 from __future__ import annotations

@@ -270,3 +270,16 @@ class BlockSettings(Settings):
         """Names for a block without an id, best first."""
         metrics = list_formulas(getattr(self, "metric", None)) if self.data == "curves" else ()
         return (self.title or "", " ".join(metrics))
+
+
+Scale: TypeAlias = Annotated[Literal["linear", "log"], Field(description="linear or log.")]
+References: TypeAlias = Annotated[tuple[ReferenceLine, ...], Field(description="Reference lines.")]
+Height: TypeAlias = Annotated[int, Field(ge=120, le=800, description="Height of the plot in pixels.")]
+YDomain: TypeAlias = Annotated[
+    Literal["auto"] | tuple[Number, Number] | None,
+    Field(description="Lowest and highest y shown; or auto to leave out values far from all others."),
+]
+PointDomain: TypeAlias = Annotated[
+    tuple[Number, Number] | None,
+    Field(description="Lowest and highest value shown, with every point between them."),
+]

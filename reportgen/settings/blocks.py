@@ -18,14 +18,18 @@ from reportgen.settings.block_parts import (
     Column,
     Derived,
     GroupedBy,
+    Height,
     Level,
     Metrics,
     Peak,
-    ReferenceLine,
+    PointDomain,
+    References,
     RowFilter,
     Rule,
+    Scale,
     ShownSeries,
     ValueFormat,
+    YDomain,
     find_sources,
     list_formulas,
 )
@@ -86,12 +90,6 @@ class DataSettings(BlockSettings):
         return self
 
 
-YDomain: TypeAlias = Annotated[
-    Literal["auto"] | tuple[Number, Number] | None,
-    Field(description="Lowest and highest y shown; or auto to leave out values far from all others."),
-]
-
-
 class LineSettings(DataSettings):
     """What the blocks that draw lines share."""
 
@@ -115,14 +113,14 @@ class LineSettings(DataSettings):
     )
     x_title: Name | None = Field(None, description="Title of the x axis.")
     x_domain: tuple[Number, Number] | None = Field(None, description="First and last x shown.")
-    x_scale: Literal["linear", "log"] = Field("linear", description="linear or log.")
+    x_scale: Scale = "linear"
     order: Literal["given", "final", "best", "name"] = Field(
         "given", description="Order of the series: as in the data, by final value, by best value, by name."
     )
     colour: ColouredBy = None
     highlight: tuple[Name, ...] = Field((), description="These series keep colour, the rest turn grey.")
     format: ValueFormat | None = Field(None, description=FORMAT)
-    height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
+    height: Height = 320
 
     def list_other_axes(self, known: tuple[str, ...]) -> tuple[Self, ...]:
         """Return the settings with each other x, without what the author placed along x.
@@ -154,8 +152,8 @@ class CurveSettings(LineSettings):
     )
     y_title: Name | None = Field(None, description="Title of the y axis; the metric if left out.")
     y_domain: YDomain = None
-    y_scale: Literal["linear", "log"] = Field("linear", description="linear or log.")
-    reference: tuple[ReferenceLine, ...] = Field((), description="Reference lines.")
+    y_scale: Scale = "linear"
+    reference: References = ()
     annotations: tuple[Annotation, ...] = Field((), description="Short texts at a step.")
     annotate: tuple[Name, ...] = Field(
         (), description="Mark what was found: observations, or the names of claims on the page."
@@ -185,7 +183,7 @@ class PanelSettings(Settings):
     title: Name | None = Field(None, description="The panel's title; the metric if left out.")
     y_title: Name | None = Field(None, description="Title of the y axis.")
     y_domain: YDomain = None
-    y_scale: Literal["linear", "log"] = Field("linear", description="linear or log.")
+    y_scale: Scale = "linear"
     format: ValueFormat | None = Field(None, description="number or percent; the block's if left out.")
     higher_is_better: bool | None = Field(
         None, description="Whether a larger value is better; the block's if left out."
@@ -213,7 +211,7 @@ class PanelsSettings(LineSettings):
         description="The metrics, each a name, a pattern such as rewards/*, or a mapping with metric, title, "
         "y_title, y_domain, y_scale; or NAME: FORMULA."
     )
-    height: Annotated[int, Field(ge=120, le=800)] = Field(220, description="Height of a panel in pixels.")
+    height: Height = Field(220, description="Height of a panel in pixels.")
 
     @property
     def panels(self) -> tuple[PanelSettings, ...]:
@@ -309,9 +307,14 @@ class SweepSettings(DataSettings):
         None, description="linear or log; log where the values span a factor of 10 if left out."
     )
     mark: Literal["dot", "bar"] = Field("dot", description="dot, or bar for a bar from 0 in each row.")
+    x_title: Name | None = Field(None, description="Title of the x axis; the setting if left out.")
+    x_domain: tuple[Number, Number] | None = Field(None, description="First and last x shown.")
     y_title: Name | None = Field(None, description="Title of the y axis; value and metric if left out.")
+    y_domain: YDomain = None
+    y_scale: Scale = "linear"
+    reference: References = ()
     format: ValueFormat | None = Field(None, description=FORMAT)
-    height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
+    height: Height = 320
 
 
 class ScatterSettings(DataSettings):
@@ -332,20 +335,16 @@ class ScatterSettings(DataSettings):
         None, description="linear or log; log where the values span a factor of 10 if left out."
     )
     x_title: Name | None = Field(None, description="Title of the x axis; the measure if left out.")
-    x_domain: tuple[Number, Number] | None = Field(
-        None, description="Lowest and highest x shown, with every point between them."
-    )
+    x_domain: PointDomain = None
     y_title: Name | None = Field(None, description="Title of the y axis; the metric if left out.")
-    y_domain: tuple[Number, Number] | None = Field(
-        None, description="Lowest and highest y shown, with every point between them."
-    )
-    y_scale: Literal["linear", "log"] = Field("linear", description="linear or log.")
+    y_domain: PointDomain = None
+    y_scale: Scale = "linear"
     fit: Literal["linear", "power"] | None = Field(
         None, description="linear for a straight line through the points, power for a power law."
     )
     colour: ColouredBy = None
     format: ValueFormat | None = Field(None, description=FORMAT)
-    height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
+    height: Height = 320
 
 
 class DistributionSettings(DataSettings):

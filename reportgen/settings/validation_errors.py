@@ -1,16 +1,30 @@
 """Validates a tree against a model, with each of pydantic's errors in plain words and at its place.
 
-Pydantic reports every branch of a union ("not text", "not a list", "not a mapping"); a person made one
-mistake. The branch that the person meant is chosen by the shape of what was written.
+A single item where a list is meant is written as a list first. Pydantic reports every branch of a union
+("not text", "not a list", "not a mapping"); a person made one mistake. The branch that the person meant is
+chosen by the shape of what was written.
 """
 
 from __future__ import annotations
 
 import re
+from enum import Enum
 from functools import reduce
 from itertools import chain, groupby
 from operator import getitem
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, get_args, get_origin
+from types import UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+)
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -18,17 +32,15 @@ from pydantic import BaseModel, ValidationError
 
 from reportgen.core.errors import Diagnostics, ReportError
 from reportgen.core.words import join_names, suggest_name
-from reportgen.settings.shorthands import write_lists
 from reportgen.settings.text import make_settings_problem, shorten
-from reportgen.settings.yaml_tree import Origin, parse, to_values
+from reportgen.settings.yaml_tree import Node, Origin, parse, to_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from pydantic.fields import FieldInfo
 
     from reportgen.core.errors import Diagnostic, SourceLocation
-    from reportgen.settings.yaml_tree import Node
 
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -263,7 +275,7 @@ def validate_tree(model: type[_Model], node: Node, owner: str) -> _Model:
                 node.place, f"{owner} must consist of keys and values", "Write each on a line, as key: value"
             )
         )
-    node = write_lists(model, node)
+    node = _write_lists(model, node)
     validated = _validate(model, node, owner)
     if not isinstance(validated, list):
         return validated
@@ -378,3 +390,51 @@ def _find_model(annotation: object) -> type[BaseModel] | None:
 def _describe_field(key: str, field: FieldInfo | None) -> str:
     """A key with its description, without the full stop; empty where there is none."""
     return f"{shorten(key)}: {field.description.rstrip('.')}" if field and field.description else ""
+
+
+def _write_lists(model: type[BaseModel], node: Node) -> Node:
+    """Return a mapping with each single item as a list of one: ``metrics: loss`` as ``metrics: [loss]``.
+
+    An item stays as it is if its key also takes such a value by itself, as ``other_x: auto`` does.
+    """
+    fields = model.model_fields
+    entries = {
+        key: _write_list(fields[key].annotation, value) if key in fields else value
+        for key, value in node.entries.items()
+    }
+    return replace(node, entries=entries)
+
+
+def _write_list(annotation: object, value: Node) -> Node:
+    if value.kind == "list" or (value.kind == "scalar" and not value.text):
+        return value
+    kinds = list(_list_kinds(annotation))
+    items = [get_args(kind)[0] for kind in kinds if get_origin(kind) is tuple and Ellipsis in get_args(kind)]
+    if items and not _accept(kinds, value) and _accept(tuple(_list_kinds(items[0])), value):
+        return Node(value.place, "list", items=(value,), size=value.size + 1)
+    inner = next((kind for kind in kinds if _is_class(kind, BaseModel)), None)
+    return _write_lists(inner, value) if inner and value.kind == "mapping" else value
+
+
+def _list_kinds(annotation: object) -> Iterator[Any]:
+    """Yield the members of a union, without what annotates them."""
+    if get_origin(annotation) is Annotated:
+        yield from _list_kinds(get_args(annotation)[0])
+    elif get_origin(annotation) in {Union, UnionType}:
+        for part in get_args(annotation):
+            yield from _list_kinds(part)
+    else:
+        yield annotation
+
+
+def _accept(kinds: Sequence[Any], value: Node) -> bool:
+    """Return whether a scalar or a mapping has the shape of one of these kinds."""
+    if value.kind == "mapping":
+        return any(get_origin(kind) is dict or _is_class(kind, BaseModel) for kind in kinds)
+    shapes = {str, int, float, type(value.value)}
+    words = {word for kind in kinds if get_origin(kind) is Literal for word in get_args(kind)}
+    return value.text in words or any(kind in shapes or _is_class(kind, Enum) for kind in kinds)
+
+
+def _is_class(kind: object, base: type) -> bool:
+    return isinstance(kind, type) and issubclass(kind, base)

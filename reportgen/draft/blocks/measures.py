@@ -94,7 +94,7 @@ def _fit_points(
     points: Sequence[ScatterPoint], settings: ScatterSettings, place: SourceLocation
 ) -> Fit | None:
     """Return the line or power law that the block shows; raise a ``ReportError`` if the points have none."""
-    from reportgen.statistics.fits import fit_points  # noqa: PLC0415 - computes
+    from reportgen.statistics.intervals import fit_points  # noqa: PLC0415 - computes
 
     if settings.fit is None:
         return None

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from reportgen.settings.blocks import SweepSettings
 
 
+_OF_NUMBERS = ("x_title", "x_domain", "x_scale", "y_domain", "y_scale", "reference")
 _MOST_NAMES = 6
 
 
@@ -218,13 +219,13 @@ def _check_points(
     elif len({point.text for point in points}) == 1:
         message = f'all runs have the same "{x}", {points[0].text}: there is nothing to compare'
         step = "Name a setting that differs"
-    elif settings.x_scale:
+    elif given := [name for name in _OF_NUMBERS if name in settings.model_fields_set]:
         words = [point.text for point in points if point.number is None]
         low = min((point.number for point in points if point.number is not None), default=1.0)
         if settings.mark == "bar" or words:
             what = f'"{words[0]}" is none' if words else "bars are in rows"
-            message = f"x_scale is about an axis of numbers, and {what}"
-            step = "Leave out x_scale"
+            message = f"{given[0]} is about an axis of numbers, and {what}"
+            step = f"Leave out {join_names(given)}"
         elif settings.x_scale == "log" and low <= 0:
             message = f'a log axis has no place for "{x}" {low:g}'
             step = f'Leave out x_scale, or such runs with filter: {{{x}: "> 0"}}'

@@ -16,7 +16,13 @@ from reportgen.figures.curves.figure import name_band
 from reportgen.figures.curves.marks import separate_lines
 from reportgen.figures.curves.plotting import make_plot
 from reportgen.figures.live import draw_plot_figure
-from reportgen.figures.plot import FigureText, PlotSpec, describe_source, join_caption, make_step_context
+from reportgen.figures.plot import (
+    FigureText,
+    PlotSpec,
+    describe_source,
+    join_caption,
+    make_step_context,
+)
 from reportgen.figures.scores.dot_plot import Row, RowDot, draw_dot_plot
 from reportgen.figures.style import fix_slots, pick_slots
 from reportgen.figures.text import write_table_csv
@@ -227,8 +233,12 @@ def _draw_lines(
         kind=text.kind,
         title=text.title,
         metric=sweep.measured,
-        x_title=settings.x,
+        x_title=settings.x_title or settings.x,
         y_title=settings.y_title or sweep.measured,
+        x_domain=settings.x_domain,
+        y_domain=settings.y_domain,
+        y_scale=settings.y_scale,
+        references=settings.reference,
         height=settings.height,
         higher_is_better=sweep.higher_is_better,
         x_scale=scale,
@@ -249,12 +259,12 @@ def _draw_lines(
 
 def _draw_rows(words: _SweepWords, text: FigureText) -> Figure:
     """Draw a row for each word, with a dot for each run."""
-    sweep, points = words.sweep, words.sweep.points
+    settings, sweep, points = words.settings, words.sweep, words.sweep.points
     ends = [end for one in points for end in (one.estimate.low, one.estimate.high) if end is not None]
     ends += [value for point in points for value in point.values]
     is_bar = words.settings.mark == "bar"
     ends += [0.0] if is_bar else []
-    axis = make_linear_axis(sweep.measured, min(ends), max(ends), count=5, pad=0.04)
+    axis = make_linear_axis(settings.y_title or sweep.measured, min(ends), max(ends), count=5, pad=0.04)
     if sweep.percent:
         axis = use_percent(axis)
     slots = words.choose_slots()
