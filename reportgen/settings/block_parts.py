@@ -108,6 +108,7 @@ class Statistic(StrEnum):
     LAST = "last"
     BEST_BY = "best by"
     STEPS_TO = "steps to"
+    VS = "vs"
 
 
 _TAKES = {
@@ -115,6 +116,7 @@ _TAKES = {
     Statistic.LAST: "a number of readings",
     Statistic.BEST_BY: "a metric",
     Statistic.STEPS_TO: "a level",
+    Statistic.VS: "a series",
 }
 COLUMNS = ", ".join(
     f"{kind} {_TAKES[kind].split()[1].upper()}" if kind in _TAKES else kind for kind in Statistic
@@ -145,7 +147,7 @@ def split_column(text: str) -> tuple[Statistic, str]:
         near = suggest_name(word, [*Statistic]).strip()
         raise ValueError(f'"{text}" is no column{"." * bool(near)} {near}'.strip())
     kind = Statistic(word)
-    if behind and kind in _TAKES and kind is not Statistic.BEST_BY:
+    if behind and kind in _TAKES and kind not in {Statistic.BEST_BY, Statistic.VS}:
         number = parse_column_number(behind)
         if number is None or not math.isfinite(number) or (kind is Statistic.LAST and number not in _COUNTS):
             behind = ""
@@ -160,7 +162,9 @@ def _check_column(text: str) -> str:
     return " ".join(split_column(text)).strip()
 
 
-_COLUMN_PATTERN = r"^(final|peak|best|mean|sd|std|n|at .+|last [1-9]\d*|best by .+|(steps to|time to|to) .+)$"
+_COLUMN_PATTERN = (
+    r"^(final|peak|best|mean|sd|std|n|at .+|last [1-9]\d*|best by .+|vs .+|(steps to|time to|to) .+)$"
+)
 Column = Annotated[
     str, AfterValidator(_check_column), WithJsonSchema({"type": "string", "pattern": _COLUMN_PATTERN})
 ]

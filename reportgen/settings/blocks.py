@@ -262,6 +262,9 @@ class TableSettings(DataSettings):
     columns: tuple[Column, ...] = Field(
         ("final", "peak", "mean"), min_length=1, description=f"Which of {COLUMNS}."
     )
+    baseline: Name | None = Field(
+        None, description="A series: a last column has the difference of each other from it."
+    )
     order: Literal["given", "final", "best", "name"] = Field("final", description="Order of the rows.")
     format: ValueFormat | None = Field(None, description=FORMAT)
     peak: Peak = Field(Peak.NONE, description=PEAK)
@@ -288,6 +291,8 @@ class RunsTableSettings(TableSettings):
     def _check_by(self) -> RunsTableSettings:
         if self.by:
             raise ValueError("a runs-table has a row for each run: name columns of settings with settings:")
+        if self.baseline or any(column.startswith("vs ") for column in self.columns):
+            raise ValueError("a runs-table has no differences of series: a table block has them")
         return self
 
 

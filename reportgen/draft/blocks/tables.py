@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     _Settings = TypeVar("_Settings", bound=TableSettings)
 
 
-_WITHOUT_STEPS: Final = (Statistic.FINAL, Statistic.SD, Statistic.N)
+_WITHOUT_STEPS: Final = (Statistic.FINAL, Statistic.SD, Statistic.N, Statistic.VS)
 _MOST_RUNS = 1_000
 """Most rows of a table of runs: more would make a page slow, and nobody reads them."""
 
@@ -45,6 +45,9 @@ def draw_table(planned: PlannedBlock, settings: TableSettings, inputs: DrawInput
     context, answers = make_curve_context(planned, inputs), inputs.answers
     place = planned.block.location
     settings = _choose_columns(settings, context, place)
+    if settings.baseline:
+        columns = (*settings.columns, f"{Statistic.VS} {settings.baseline}")
+        settings = settings.model_copy(update={"columns": columns})
     metrics, better, leads, facts, precisions = [], [], [], [], []
     curves = [answers.get_curves(request).curve_set for request in planned.curves]
     for request, curve_set in zip(planned.curves, curves, strict=True):
@@ -108,15 +111,28 @@ def _find_column_facts(
             continue
         subject, (name, arguments) = get_subject(), call
         errors: list[FactError] = []
-        for series in subject.series:
+        others = [series for series in subject.series if name != "gap" or series not in arguments]
+        for series in others:
+            steps = _find_end(curve_set, (series, *arguments)) if name == "gap" else ()
             try:
-                found[series, column] = subject.fact(name, (series, *arguments))
+                found[series, column] = subject.fact(name, (series, *arguments, *steps))
             except FactError as error:
                 errors.append(error)
-        if len(errors) == len(subject.series):
+        if errors and len(errors) == len(others):
             said = f'"{column}": {errors[0].message}'
             raise ReportError(Diagnostic(place, said, errors[0].next_step, Stage.FIGURE))
     return found
+
+
+def _find_end(curve_set: CurveSet, pair: Sequence[str | float]) -> tuple[float, ...]:
+    """Return the last step that two series share, or 0, the only one of runs without steps."""
+    from reportgen.statistics.curves.mean_curves import find_last_common_step  # noqa: PLC0415 - as above
+
+    curves = {curve.series: curve for curve in curve_set.curves}
+    if not all(name in curves for name in pair):
+        return (0.0,)
+    step = find_last_common_step(*(curves[str(name)] for name in pair))
+    return (0.0 if step is None else step,)
 
 
 def _find_one_percent(curve_set: CurveSet) -> float | None:

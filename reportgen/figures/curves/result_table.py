@@ -169,6 +169,9 @@ def _build_row(
             cells.append(Cell("no data"))
         elif column not in _HEADS:
             fact = metric.facts.get((ending.series, column))
+            if column == f"{Statistic.VS} {name}":
+                cells.append(Cell("baseline"))
+                continue
             cells.append(_build_fact_cell(fact, column, metric, context) if fact else Cell("no data"))
         else:
             estimate, step = _choose_number(ending, column)
@@ -324,6 +327,8 @@ def _build_fact_cell(fact: Fact, column: str, metric: _Metric, context: DrawCont
         return Cell(format_table_step(value, context) if context.step_is_time else steps, value)
     if fact.quantity is Quantity.NUMBER:
         return Cell(f"{value:,.0f}", value)
+    if fact.quantity is Quantity.DIFFERENCE:
+        return Cell(_write_difference(fact, metric), value)
     if fact.name == "sd":
         factor, unit = (100, " points") if metric.percent else (1, "")
         words = format_nonzero(factor * value, decimals=metric.precision.usual, signed=False)
@@ -338,6 +343,15 @@ def _build_fact_cell(fact: Fact, column: str, metric: _Metric, context: DrawCont
         at = f" at {format_table_step(ends[0], context)} to {format_table_step(ends[1], context)}"
     estimate = Estimate(value, fact.low, fact.high, fact.n)
     return Cell(f"{metric.write(estimate)}{at}", value)
+
+
+def _write_difference(fact: Fact, metric: _Metric) -> str:
+    """Write a difference with its sign and interval, of percentages in points."""
+    factor, unit = (100.0, " points") if metric.percent else (1.0, "")
+    value = factor * float(fact.value or 0.0)
+    low, high = (None if end is None else factor * end for end in (fact.low, fact.high))
+    words = format_estimate(Estimate(value, low, high, fact.n), decimals=metric.precision)
+    return f"{'+' if value > 0 else ''}{words}{unit}"
 
 
 _MOST_NOTES = 6
@@ -377,6 +391,10 @@ def _explain_columns(
             case Statistic.STEPS_TO:
                 head = _write_fact_head(column, context)
                 yield f"{head[0].upper()}{head[1:]}: where the mean curve first reaches it, interpolated."
+            case Statistic.VS:
+                where = " at the last step of both" if context.step_title else ""
+                interval = "Welch's t over runs, for each pair by itself"
+                yield f"V{column[1:]}: the difference{where}; interval: {interval}."
             case Statistic.SD:
                 yield "sd: across runs, at the last step." if context.step_title else "sd: across runs."
 
@@ -392,6 +410,8 @@ def make_column_call(column: str, one_percent: float | None) -> tuple[str, tuple
         return None
     if kind is Statistic.BEST_BY:
         return "best_by", (behind,)
+    if kind is Statistic.VS:
+        return "gap", (behind,)
     if behind.endswith("%") and one_percent:
         return "steps_to", (round(float(behind[:-1]) * one_percent, 12),)
     number = parse_column_number(behind)
