@@ -16,6 +16,7 @@ from reportgen.core.words import (
     format_estimate,
     format_percent,
     join_names,
+    lower_axis_title,
 )
 from reportgen.figures.plot import join_caption
 from reportgen.figures.scatter.fit import collect_fit, describe_fit
@@ -72,7 +73,9 @@ class ScatterWords(Struct, frozen=True, dict=True):
     @property
     def title(self) -> str:
         """The author's title, or the two measures."""
-        return self.settings.title or f"{self.scatter.y_title} by {self.scatter.x_title}"
+        given = self.settings
+        x = lower_axis_title(given.x_title) if given.x_title else self.scatter.x_title
+        return given.title or f"{given.y_title or self.scatter.y_title} by {x}"
 
     @property
     def subtitle(self) -> str:
