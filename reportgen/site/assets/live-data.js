@@ -5,7 +5,6 @@
 
   const LETTER = 6.5; // pixels, on average, of a letter beside a mark
   const ROW = 15; // pixels between two lines of words
-  const WIDE = 20; // ratio of the largest value to the smallest from which a log axis shows more
 
   /** Every x of a column: listed or packed, or given by start, distance and count. */
   function column(x) {
@@ -90,9 +89,7 @@
       const shown = ({ y, raw, runs }) => [...y, ...(raw ?? []), ...runs.flatMap((run) => run.values)];
       const left = this.series.filter((one) => !one.right); // the right axis is never logarithmic
       this.values = left.flatMap(shown).filter((value) => value !== null);
-      const [low, high] = [Math.min, Math.max].map((pick) => this.values.reduce((a, b) => pick(a, b), this.values[0]));
-      this.positive = low > 0;
-      this.wide = high / low >= WIDE;
+      this.positive = this.values.length > 0 && this.values.every((value) => value > 0);
     }
 
     /** Grey series first: later ones are drawn above them. */

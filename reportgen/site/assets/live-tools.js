@@ -61,7 +61,7 @@
   }
 
   const WEIGHTS = [0, 0.3, 0.6, 0.8, 0.9, 0.95, 0.99];
-  const FEWEST = 50; // steps of a line that somebody smooths
+  const FEWEST = 10; // steps of a line that somebody smooths
 
   function capital(words) {
     return words[0].toUpperCase() + words.slice(1);
@@ -146,15 +146,6 @@
     });
   }
 
-  /** A tool that is there while it is of use. */
-  function whileOfUse({ button, show }, isOfUse) {
-    const showOrHide = () => {
-      show();
-      button.hidden = !isOfUse();
-    };
-    return { button, show: showOrHide };
-  }
-
   /** What shows a group in another way: buttons, and a function that brings them up to date. */
   function groupTools(group) {
     const [first] = group.plots;
@@ -169,16 +160,13 @@
       const plots = group.plots.filter(({ given }) => given[has]);
       return plots.length ? [toggle(group, plots, name, words)] : [];
     };
-    const isLong = first.given.series.some(({ steps }) => steps.length >= FEWEST);
     const switches = [
       fitButton(group),
       linkedButton(group),
       differenceButton(group),
-      whileOfUse(smoothing(group), () => isLong || first.payload.smooth || first.weight !== null),
+      ...(first.given.series.some(({ steps }) => steps.length >= FEWEST) ? [smoothing(group)] : []),
       ...(first.axes.length > 1 ? [otherAxes(group)] : []),
-      ...offer("positive", "log", first.payload.right ? "Logarithmic left axis" : "Logarithmic y axis").map((tool) =>
-        whileOfUse(tool, () => group.plots.some(({ given, payload, log }) => given.wide || payload.y.scale === "log" || log)),
-      ),
+      ...offer("positive", "log", first.payload.right ? "Logarithmic left axis" : "Logarithmic y axis"),
       ...offer("hasRuns", "runs", "A thin line for each run"),
       ...offer("hasBand", "band", group.plots.find(({ given }) => given.hasBand)?.payload.band || "Band"),
     ];
