@@ -327,7 +327,7 @@ def _build_fact_cell(fact: Fact, column: str, metric: _Metric, context: DrawCont
         return Cell(format_table_step(value, context) if context.step_is_time else steps, value)
     if fact.quantity is Quantity.NUMBER:
         return Cell(f"{value:,.0f}", value)
-    if fact.quantity is Quantity.DIFFERENCE:
+    if fact.name == "gap":
         return Cell(_write_difference(fact, metric), value)
     if fact.name == "sd":
         factor, unit = (100, " points") if metric.percent else (1, "")

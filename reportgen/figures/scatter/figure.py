@@ -145,9 +145,8 @@ def _make_axis(
     if scale == "log":
         check_positive(low, high, name, context)
     if domain and not domain[0] <= low <= high <= domain[1]:
-        message = (
-            f"{name}_domain runs from {domain[0]:g} to {domain[1]:g}, and values from {low:g} to {high:g}"
-        )
+        outside = f"{name}_domain: [{domain[0]:g}, {domain[1]:g}]"
+        message = f"values run from {low:g} to {high:g}, beyond {outside}"
         raise ReportError(make_diagnostic(context, message, "Show all of them, with their intervals"))
     if scale == "log" or (scale is None and low > 0 and high / low >= _WIDE):
         room = 1.0 if domain else (high / low) ** _PAD
