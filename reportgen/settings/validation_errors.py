@@ -260,7 +260,14 @@ def _suggest_key(spot: _Spot, known: Collection[str]) -> str:
     if line and line.partition(":")[0] in known:
         return f"Write {line.format(shorten(spot.node.text) or 'NUMBER')}. "
     meant = (keys.split() for keys, words in _SYNONYMS.items() if word in words.split())
-    return suggest_name(next((key for key in chain(*meant) if key in known), spot.key), known)
+    if key := next((key for key in chain(*meant) if key in known), ""):
+        return suggest_name(key, known)
+    from reportgen.settings.blocks import BLOCKS  # noqa: PLC0415 - as in load_block
+
+    others = [kind for kind, model in BLOCKS.items() if spot.key in model.model_fields]
+    if others and spot.holder in BLOCKS.values():
+        return f"It is a key of {join_names(others, most=4)}. "
+    return suggest_name(spot.key, known)
 
 
 def validate_tree(model: type[_Model], node: Node, owner: str) -> _Model:
