@@ -260,11 +260,9 @@ def _draw_paths(vega: dict[str, Any]) -> None:
         if one["name"] in drawn and "source" in one:
             drawn.add(one["source"])
     vega["data"] = [one for one in vega["data"] if one["name"] in drawn]
-    for one in vega["data"]:  # steps are numbers already, also where the axis shows times
+    for one in vega["data"]:
         if "transform" in one:
-            one["transform"] = [
-                part for part in one["transform"] if part.get("as") not in {"step", "description"}
-            ]
+            one["transform"] = [part for part in one["transform"] if part.get("as") not in _NEEDLESS]
 
 
 def _set_clip_signal(mark: dict[str, Any]) -> None:
