@@ -344,7 +344,7 @@ def observations(
 ) -> None:
     """Print observations about SOURCE.
 
-    Each is a sentence with the numbers that it rests on, the most important first.
+    Each is a sentence with the numbers that it rests on, in the order of the rules.
 
     SOURCE is a name that blocks use: math500 for data/math500.csv. An observations block shows the same
     sentences on a page.
@@ -355,14 +355,17 @@ def observations(
       reportgen observations training --metric reward --count 3
     """
     with report_problems("nothing can be observed"):
-        found = _open_question(config_file, sources, metric, benchmark).find_observations()
+        question = _open_question(config_file, sources, metric, benchmark)
+        found, runs = question.find_observations(), question.describe_runs()
     for observation in found[:count]:
         click.echo(clean_text(observation.text))
         behind = "; ".join(part for part in (*observation.evidence, observation.threshold) if part)
         click.secho(f"  {observation.rule}: {clean_text(behind)}", dim=True)
     if not found:
         click.echo("No rule has found anything to say.")
-    elif len(found) > count:
+    if runs:
+        click.echo(runs)
+    if len(found) > count:
         click.echo(f"{len(found) - count} more; --count {len(found)} shows all.", err=True)
 
 

@@ -19,7 +19,7 @@ from reportgen.core.errors import (
 from reportgen.core.model import CurveRequest, ScoreRequest
 from reportgen.core.words import choose_names, is_pattern, join_names, quote_names, suggest_name
 from reportgen.draft.blocks.draw_inputs import make_subject
-from reportgen.draft.blocks.observations import find_observations
+from reportgen.draft.blocks.observations import describe_topic_runs, find_observations
 from reportgen.draft.blocks.results import (
     ResultsStore,
     format_step_title,
@@ -330,9 +330,13 @@ class SourceQuestion(Struct, frozen=True):
         return PlanAnswer(write_plan_sentences(found, context), table, to_json_values(found))
 
     def find_observations(self) -> tuple[Observation, ...]:
-        """Find observations, strongest first."""
+        """Find observations, in the order of rules."""
         sources = {self.source.name: self.source}
         return find_observations((self.topic,), self.source.location, self.answers, sources)
+
+    def describe_runs(self) -> str:
+        """Say of which series nothing is inferred for want of runs."""
+        return describe_topic_runs((self.topic,), self.answers)
 
 
 def prepare_question(

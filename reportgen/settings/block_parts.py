@@ -194,22 +194,21 @@ class Annotation(Settings):
 
 
 class Rule(StrEnum):
-    """A rule that makes observations; its name is what a reader sees."""
+    """A rule that makes observations, in the order of showing; its name is what a reader sees."""
 
-    SAME_START = "same start"
     BEST = "best"
+    CROSSOVER = "crossover"
+    LEAD = "lead"
+    DECLINE = "decline"
     RISE = "rise"
     PLATEAU = "plateau"
-    STEADY = "steady"
-    DIP = "dip"
-    SPIKE = "spike"
-    LATE_DECLINE = "late decline"
-    CROSSING = "crossing"
-    WIDEST_GAP = "widest gap"
-    CONVERGE = "converge"
+    LEVEL = "level"
     TIERS = "tiers"
-    INSTABILITY = "instability"
-    UNCERTAIN_HERE = "uncertain here"
+    ORDER = "order"
+    CROSSING = "crossing"
+    FALL = "fall from best"
+    WIDEST_GAP = "widest gap"
+    ENDS = "ends"
     PART_COMPANY = "part company"
 
 

@@ -9,7 +9,6 @@ from msgspec import Struct
 
 from reportgen.claims.fact_words import describe_fact, format_few, format_quantity_interval
 from reportgen.claims.observations.field import observe
-from reportgen.claims.observations.ranking import COUNT_WORDS
 from reportgen.core.comparisons import Verdict
 from reportgen.core.statements import Observation, Quantity
 from reportgen.core.words import format_count, format_equation, format_p
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 _PAIR = 2
 _ALPHA = 0.05
 _MOST_NAMED = 6
+_COUNT_WORDS = {2: "Two", 3: "Three", 4: "Four", 5: "Five", 6: "Six"}  # numbers at the start of a sentence
 _UNDECIDED = 1.0  # strength of an undecided comparison
 
 
@@ -115,7 +115,7 @@ def observe_score_groups(field: ScoreField) -> Iterator[Observation]:
     cuts = [one for one in field.pairs if rank.get(one.a, 0) < rank.get(one.b, 0)]
     closest = max(cuts, key=lambda one: one.adjusted_p or 0.0, default=None)
     text = (
-        f"{COUNT_WORDS.get(len(groups), str(len(groups)))} groups, best first: {'; then '.join(parts)}. "
+        f"{_COUNT_WORDS.get(len(groups), str(len(groups)))} groups, best first: {'; then '.join(parts)}. "
         "Every series of a group is better than every one of the groups after it."
     )
     names = [name for group in groups for name in group.series]

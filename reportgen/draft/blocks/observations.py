@@ -55,7 +55,7 @@ def plan_observations(
 def draw_observations(
     planned: PlannedBlock, settings: ObservationsSettings, inputs: DrawInputs
 ) -> Observations:
-    """Draw an ``observations`` block, strongest observations first."""
+    """Draw an ``observations`` block, in the order of rules."""
     place = planned.block.location
     found = find_observations(planned.topics, place, inputs.answers, inputs.sources, settings.rules)
     sources = [inputs.sources[name] for name in dict.fromkeys(one.request.source for one in planned.topics)]
@@ -63,6 +63,7 @@ def draw_observations(
     sentence = "Written automatically from the data."
     if not found:
         sentence = "No rule has found anything to say."
+    runs = describe_topic_runs(planned.topics, inputs.answers)
     more = max(0, len(found) - settings.count)
     left_out = f" {more:,} more {'was' if more == 1 else 'were'} found." if more else ""
     caption = f"{sentence}{left_out} Source: {titles}{list_cautions(sources)}."
@@ -70,9 +71,17 @@ def draw_observations(
         id=planned.block.id,
         title=settings.title or "Observations",
         items=found[: settings.count],
-        caption=" ".join(filter(None, [settings.caption, caption])),
+        caption=" ".join(filter(None, [settings.caption, runs, caption])),
         more=more,
     )
+
+
+def describe_topic_runs(topics: Sequence[Topic], answers: ResultsStore) -> str:
+    """Say of which series nothing is inferred for want of runs; nothing of scores."""
+    from reportgen.claims.observations.choosing import describe_runs  # noqa: PLC0415 - computes
+
+    requests = [topic.request for topic in topics if not isinstance(topic.request, ScoreRequest)]
+    return describe_runs([answers.get_every_step(request).curve_set for request in requests])
 
 
 def find_observations(
@@ -82,7 +91,7 @@ def find_observations(
     sources: Mapping[str, Source],
     rules: Collection[Rule] = (),
 ) -> tuple[Observation, ...]:
-    """Find observations about some topics, strongest first, each linked to its figure.
+    """Find observations about some topics, in the order of rules, each linked to its figure.
 
     The topics belong to one block, since the metrics of panels are examined together. Only ``rules`` are
     applied, or all if empty. Raises ``ReportError`` if the data are invalid.

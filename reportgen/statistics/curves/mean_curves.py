@@ -327,11 +327,11 @@ def compare_curves(
                     numbers.append(mean(inside))
         sides.append(np.array(numbers))
     comparison = Comparison(a.series, b.series, metric, level, runs=(sides[0].size, sides[1].size))
-    tested = _test_sides(comparison, sides[0], sides[1])
+    tested = compare_run_values(comparison, sides[0], sides[1])
     return adjust_comparisons([tested], alpha=alpha, higher_is_better=higher_is_better)[0]
 
 
-def _test_sides(comparison: Comparison, first: FloatArray, second: FloatArray) -> Comparison:
+def compare_run_values(comparison: Comparison, first: FloatArray, second: FloatArray) -> Comparison:
     """Add Welch's test of one number per run and side, before verdicts, or the reason for its absence."""
     fewest = min(comparison.runs)
     difference = mean(first) - mean(second) if fewest else None
