@@ -173,15 +173,14 @@ def _compare(
 
 def adjust(found: Sequence[Inference]) -> list[Inference]:
     """Add adjusted p values: Holm's over fifths and over single steps, doubled if there are both."""
-    families = [
-        [one for one in found if (one.part is None) is single]
-        for single in (False, True)
-        if any((one.part is None) is single for one in found)
-    ]
+    single = [one.part is None for one in found]
+    adjusted = [1.0] * len(found)
+    for kind in set(single):
+        places = [place for place, own in enumerate(single) if own is kind]
+        for place, p in zip(places, holm([found[place].p for place in places]), strict=True):
+            adjusted[place] = min(1.0, len(set(single)) * p)
     return [
-        replace(one, adjusted_p=min(1.0, len(families) * p), tested_together=len(found))
-        for family in families
-        for one, p in zip(family, holm([one.p for one in family]), strict=True)
+        replace(one, adjusted_p=p, tested_together=len(found)) for one, p in zip(found, adjusted, strict=True)
     ]
 
 

@@ -69,24 +69,27 @@ class Findings(Struct, frozen=True):
         strength = min(abs(one.difference) / half, 100.0) if half else 1.0
         return f"{kind} across {runs} runs, {p}, {one.tested_together:,} tests in the block", strength
 
-    def list_shown(self) -> list[Inference]:
-        """List the differences that are shown and exceed the precision of the source."""
-        return [one for one in self.inferences if one.is_shown and abs(one.difference) > self.field.precision]
+    def group_by_series(self) -> Iterator[tuple[list[Inference], list[Inference]]]:
+        """Yield the tests of each series, then of each pair, and those that are shown.
+
+        What is not more than the precision of the source is not shown.
+        """
+        grouped: dict[tuple[str, ...], list[Inference]] = {}
+        for one in self.inferences:
+            grouped.setdefault(one.series, []).append(one)
+        for tests in grouped.values():
+            yield tests, [one for one in tests if one.is_shown and abs(one.difference) > self.field.precision]
 
 
 def describe_inferences(findings: Findings) -> Iterator[Observation]:
     """Yield the sentences about each series, then about each pair."""
-    shown = findings.list_shown()
-    for series in findings.parts:
-        changes = [one for one in findings.inferences if one.series == (series,)]
-        if changes:
-            yield from _describe_series(findings, changes, [one for one in shown if one in changes])
-    pairs = dict.fromkeys(one.series for one in shown if len(one.series) > 1)
-    for pair in pairs:
-        own = [one for one in shown if one.series == pair]
-        fifths = [one for one in own if one.part is not None]
-        yield from _describe_fifths(findings, fifths)
-        yield from _describe_steps(findings, fifths, [one for one in own if one.part is None])
+    for tests, shown in findings.group_by_series():
+        if len(tests[0].series) == 1:
+            yield from _describe_series(findings, tests, shown)
+            continue
+        every = [one for one in tests if one.part is None]
+        yield from _describe_fifths(findings, [one for one in shown if one.part is not None])
+        yield from _describe_steps(findings, every, [one for one in shown if one.part is None])
 
 
 def _describe_series(
@@ -144,31 +147,28 @@ def _describe_fifths(findings: Findings, shown: Sequence[Inference]) -> Iterator
             last = side[-1]
             parts = join_names([_FIFTH[one.part or 0] for one in side])
             where = "every fifth" if len(side) == FIFTHS else f"the {parts} fifth"
-            text = f"{_name_ahead(findings, last)} in {where} of their common steps; "
-            text += f"in the {_FIFTH[last.part or 0]}, {_add_p(findings, last)}."
+            which = f"in the {_FIFTH[last.part or 0]} " if len(side) > 1 else ""
+            text = f"{_name_ahead(findings, last)} in {where} of their common steps: "
+            text += f"{which}{_add_p(findings, last)}."
             yield _observe(findings, Rule.LEAD, text, last, side)
 
 
 def _describe_steps(
-    findings: Findings, fifths: Sequence[Inference], shown: Sequence[Inference]
+    findings: Findings, every: Sequence[Inference], shown: Sequence[Inference]
 ) -> Iterator[Observation]:
-    """Describe the single steps of a lead that are in no fifth in which it is told already."""
+    """Describe at which single steps each of two series leads."""
     for positive in (True, False):
         side = [one for one in shown if (one.difference > 0) is positive]
-        told = [one.steps for one in fifths if (one.difference > 0) is positive]
-        if all(any(first <= one.steps[0] <= last for first, last in told) for one in side):
+        if not side:
             continue
-        every = [
-            one.steps[0] for one in findings.inferences if one.part is None and one.series == side[0].series
-        ]
-        runs = groupby(enumerate(side), key=lambda pair: every.index(pair[1].steps[0]) - pair[0])
+        place = {one.steps[0]: at for at, one in enumerate(every)}
+        runs = groupby(enumerate(side), key=lambda pair: place[pair[1].steps[0]] - pair[0])
         ends = [[one.steps[0] for _, one in group] for _, group in runs]
         stretches = [(group[0], group[-1]) for group in ends]
         largest = max(side, key=lambda one: abs(one.difference))
-        where = format_stretches(stretches, every[-1], findings.field.scale)
+        where = format_stretches(stretches, every[-1].steps[0], findings.field.scale)
         most = "at most " if len(side) > 1 else ""
         text = f"{_name_ahead(findings, largest)} {where}: {most}{_add_p(findings, largest)}."
-
         yield _observe(findings, Rule.LEAD, text, largest, side)
 
 
