@@ -10,6 +10,7 @@ from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from reportgen.claims.fact_words import describe_step, format_few
 from reportgen.claims.observations.field import observe
@@ -239,7 +240,7 @@ def observe_part_company(fields: Sequence[Field]) -> Iterator[Observation]:
             if not _is_best_at(series, rival.find_best().step) and not _is_best_at(
                 rival, series.find_best().step
             ):
-                yield _describe_parting(series, rival)
+                yield replace(_describe_parting(series, rival), metric=one.scale.metric)
 
 
 def _is_best_at(series: Series, step: float) -> bool:

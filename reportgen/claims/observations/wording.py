@@ -167,7 +167,7 @@ def _describe_steps(
         stretches = [(group[0], group[-1]) for group in ends]
         largest = max(side, key=lambda one: abs(one.difference))
         where = format_stretches(stretches, every[-1].steps[0], findings.field.scale)
-        most = "at most " if len(side) > 1 else ""
+        most = "up to " if len(side) > 1 else ""
         text = f"{_name_ahead(findings, largest)} {where}: {most}{_add_p(findings, largest)}."
         yield _observe(findings, Rule.LEAD, text, largest, side)
 
