@@ -125,7 +125,7 @@ class Field(Struct, frozen=True, eq=False, dict=True):
 
     def rate(self, effect: float) -> tuple[str, float]:
         """Return the criterion of readings, and an effect as a share of the plotted range."""
-        return self.criterion, abs(effect) / self.plotted_range if self.plotted_range else 0.0
+        return self.criterion, float(abs(effect) / self.plotted_range) if self.plotted_range else 0.0
 
     def format_value(self, value: float) -> str:
         """Format a value with the digits of figures."""
