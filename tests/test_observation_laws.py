@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from reportgen.core.model import Curve, CurveSet, FloatArray
 
 HIGHER, LOWER = Scale("reward"), Scale("loss", higher_is_better=False)
+ROOT = Path(__file__).parents[1]
 SHARE = Scale("mean score", step_name="", bounds=(0.0, 1.0))
 
 
@@ -155,11 +157,10 @@ def test_crossings_and_gaps_agree_with_their_definition(
     turns = [(a[0], b[0]) for a, b in pairwise(apart) if a[1] != b[1]]
     found = observe(*pair, rule="crossing", precision=precision)
     assert bool(found) is bool(apart)
-    if turns:
-        assert (found[0].from_step, found[0].to_step) == turns[-1]
-        assert (f"changes {len(turns)} times" in found[0].text) is (len(turns) > 1)
-    for one in found if not turns else ():
-        assert f" at {'all ' if len(apart) == len(values) else ''}{len(apart)}" in one.text
+    assert [(one.from_step, one.to_step) for one in found if turns] == turns[-1:]
+    where = f" at {'all ' if len(apart) == len(values) else ''}{len(apart)}"
+    where = f"changes {len(turns)} times" if len(turns) > 1 else " changes between" if turns else where
+    assert all(where in one.text for one in found)
     widest = observe(*pair, rule="widest gap", precision=precision)
     largest = max(values, key=lambda one: abs(one[1]))
     assert [one.mark for one in widest] == ([largest[0]] if abs(largest[1]) > precision else [])
@@ -212,6 +213,29 @@ def test_changes_are_t_tests_by_scipy() -> None:
     assert change == pytest.approx((end[0] - start[0], ends.low, ends.high), abs=2e-3)
     assert holm < 0.001
     assert "adjusted p < 0.001, 4 tests in the block" in rise.threshold
+
+
+def test_the_example_of_the_guide() -> None:
+    """Recomputed by numpy alone, and found by the rule."""
+    guide = " ".join((ROOT / "content/guide/observations.md").read_text("utf-8").split())
+    example = guide.partition("### An example ")[2].partition(" ### ")[0]
+    numbers = [float(one) for one in re.findall(r"0\.\d+", example)]
+    runs, (mean, sd, p), (adjusted, _, low, high) = (
+        np.reshape(numbers[:15], (3, 5)),
+        numbers[18:21],
+        numbers[22:26],
+    )
+    changes = runs[:, -1] - runs[:, 0]
+    assert (changes.mean(), changes.std(ddof=1)) == pytest.approx((mean, sd), abs=5e-5)
+    t = changes.mean() / (changes.std(ddof=1) / 3**0.5)
+    assert t == pytest.approx(float(re.findall(r"t = (\d+)", example)[0]), abs=0.5)
+    # With 2 degrees of freedom, p = 1 - t / sqrt(2 + t^2), and the 97.5% point of t is 4.3027.
+    assert 1 - t / (2 + t**2) ** 0.5 == pytest.approx(p, abs=5e-6)
+    assert adjusted == pytest.approx(4 * p, abs=5e-6)
+    half = 4.3027 * changes.std(ddof=1) / 3**0.5
+    assert (changes.mean() - half, changes.mean() + half) == pytest.approx((low, high), abs=1e-4)
+    (rise,) = [one for one in find({"A": [(np.arange(5.0), run) for run in runs]}) if one.rule == "rise"]
+    assert "+0.317 [+0.302, +0.331], adjusted p < 0.001" in rise.text
 
 
 def test_a_difference_at_a_step_is_that_of_claims() -> None:

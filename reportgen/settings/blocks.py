@@ -424,7 +424,7 @@ class ObservationsSettings(BlockSettings):
         description="Id of a figure or panels on the page, or a source; the page's benchmark if left out.",
     )
     count: Annotated[int, Field(ge=1, le=100)] = Field(
-        8, description="The largest number of sentences, the most important first."
+        8, description="The largest number of sentences: the strongest of each rule, then the next of each."
     )
     rules: tuple[Rule, ...] = Field((), description="Only these rules; all if left out.")
 

@@ -156,7 +156,7 @@ class SourceSettings(Settings):
     precision: Annotated[float, Field(gt=0)] | None = Field(
         None,
         description="By how much a value may be off, such as 0.005 where it is read off a figure; "
-        "observations say nothing of smaller differences.",
+        "in observations, readings that differ by no more are level.",
     )
     provenance: Provenance = Field(default_factory=Provenance, description="Where the data came from.")
     files: Name | tuple[Name, ...] | None = Field(

@@ -32,10 +32,10 @@ _MOST_NAMED = 8
 
 def observe_ends(field: Field) -> Iterator[Observation]:
     """Yield where each series starts and ends."""
-    told = [one for one in field.series if one.steps.size > 1]
-    if not told:
+    moving = [one for one in field.series if one.steps.size > 1]
+    if not moving:
         return
-    ends = [(one.read(0), one.read(-1)) for one in told]
+    ends = [(one.read(0), one.read(-1)) for one in moving]
     parts = [
         f"{first.series.name} starts at {first} {first.position} and ends at {last.placed}" if not place else
         f"{first.series.name} at {first.placed} and {last.placed}"
@@ -49,7 +49,7 @@ def observe_ends(field: Field) -> Iterator[Observation]:
     steps = min(first.step for first, _ in ends), max(last.step for _, last in ends)
     basis = field.rate(max(abs(last.value - first.value) for first, last in ends))
     text = f"{'; '.join(parts[:_MOST_NAMED])}."
-    yield observe(Rule.ENDS, text, evidence, basis, [one.name for one in told], steps=steps)
+    yield observe(Rule.ENDS, text, evidence, basis, [one.name for one in moving], steps=steps)
 
 
 def observe_best(field: Field) -> Iterator[Observation]:

@@ -134,11 +134,11 @@ def _describe_fifths(findings: Findings, shown: Sequence[Inference]) -> Iterator
     sides = [[one for one in shown if (one.difference > 0) is positive] for positive in (True, False)]
     if all(sides):
         first, second = sorted((side[-1] for side in sides), key=lambda one: one.part or 0)
-        told = [
+        described = [
             f"{_name_ahead(findings, one)} in the {_FIFTH[one.part or 0]} fifth ({_add_p(findings, one)})"
             for one in (first, second)
         ]
-        text = f"The order changes: {told[0]}, and {told[1]}."
+        text = f"The order changes: {described[0]}, and {described[1]}."
         weaker = min(first, second, key=lambda one: findings.rate(one)[1])
         yield _observe(findings, Rule.CROSSOVER, text, weaker, (first, second))
         return
