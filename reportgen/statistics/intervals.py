@@ -127,16 +127,52 @@ def variance_of_mean(
 ) -> Variance:
     """Return the variance of a mean over random problems and random runs; ``values`` has no NaN.
 
-    s²/P over problems, or by cluster (``units``) Σ_g (Σ_{p in g} (x_p - mean))² G/(G - 1) / P² over G
-    clusters (Liang and Zeger 1986; Miller 2024, "Adding error bars to evals", 2.2); τ²/r is added for each of
-    ``runs``.
+    s²/P over problems; ``_estimate_clustered`` over clusters (``units``); τ²/r is added for each of ``runs``.
     """
-    count = values.size
     if units is None:
-        return add_variances([(deviation(values) ** 2 / count, count - 1.0)], runs)
-    sums = _sum_by_unit(values - mean(values), units)
-    df = max(len(sums) - 1, 1)
-    return add_variances([(math.fsum(sums**2) * len(sums) / df / count**2, df)], runs)
+        return add_variances([(deviation(values) ** 2 / values.size, values.size - 1.0)], runs)
+    return add_variances([_estimate_clustered(values, units)], runs)
+
+
+def _estimate_clustered(values: FloatArray, units: Sequence[str]) -> tuple[float, float]:
+    """Return the variance of a mean over G clusters of m_g values each, n in all, and its degrees of freedom.
+
+    Σ_g (Σ_{p in g} (x_p - mean))² / (1 - m_g/n) / n²: CR2 of Bell and McCaffrey (2002) for a mean, with
+    Satterthwaite's degrees of freedom for the intraclass correlation that analysis of variance estimates
+    (Donner 1986; Pustejovsky and Tipton 2018). For clusters of one size both are those of Liang and Zeger
+    (1986) and of Miller 2024, "Adding error bars to evals", 2.2. Values of shape (n,).
+    """
+    rest, count = values - mean(values), values.size
+    sums, sizes = _sum_by_unit(rest, units), _sum_by_unit(np.ones(count), units)
+    groups = sums.size
+    if groups == 1:
+        return 0.0, 1.0
+    part = sizes / count
+    variance = math.fsum(sums**2 / (1 - part)) / count**2
+    between = math.fsum(sums**2 / sizes) / (groups - 1)
+    within = (math.fsum(rest**2) - math.fsum(sums**2 / sizes)) / max(count - groups, 1)
+    excess = max(0.0, between - within) / ((count - math.fsum(sizes * part)) / (groups - 1))
+    alike = excess / (excess + within) if excess > 0 else 0.0
+    return variance, _count_clusters(part, count, alike)
+
+
+def _count_clusters(part: FloatArray, count: int, alike: float) -> float:
+    """Return Satterthwaite's degrees of freedom (Σ_g c_gg)² / Σ_gh c_gh² of the sum over clusters.
+
+    c_gh is the covariance of the terms of two clusters, with ``part`` (G,) their shares of ``count`` values
+    of variance 1 and correlation ``alike`` inside a cluster. It is d_g - b_g² (s + 2r p_g) on the diagonal
+    and -b_g b_h (s + r p_g + r p_h) elsewhere, so that the sums need no matrix.
+    """
+    sizes = part * count
+    squares = sizes**2 / (1 - part)
+    own = ((1 - alike) * sizes + alike * sizes**2) / (1 - part)
+    base = (1 - alike) / count - alike * math.fsum(part**2)
+    zeroth, first, second = (math.fsum(squares * part**power) for power in range(3))
+    common = squares * (base + 2 * alike * part)
+    total = math.fsum(own) - math.fsum(common)
+    apart = base**2 * zeroth**2 + 4 * base * alike * zeroth * first
+    apart += 2 * alike**2 * (zeroth * second + first**2)
+    return total**2 / (math.fsum(own**2) - 2 * math.fsum(own * common) + apart)
 
 
 def _sum_by_unit(values: FloatArray, units: Sequence[str]) -> FloatArray:
