@@ -152,26 +152,26 @@ def _estimate_clustered(values: FloatArray, units: Sequence[str]) -> tuple[float
     between = math.fsum(sums**2 / sizes) / (groups - 1)
     within = (math.fsum(rest**2) - math.fsum(sums**2 / sizes)) / max(count - groups, 1)
     excess = max(0.0, between - within) / ((count - math.fsum(sizes * part)) / (groups - 1))
-    alike = excess / (excess + within) if excess > 0 else 0.0
-    return variance, _count_clusters(part, count, alike)
+    correlation = excess / (excess + within) if excess > 0 else 0.0
+    return variance, _approximate_df(part, count, correlation)
 
 
-def _count_clusters(part: FloatArray, count: int, alike: float) -> float:
+def _approximate_df(part: FloatArray, count: int, correlation: float) -> float:
     """Return Satterthwaite's degrees of freedom (Σ_g c_gg)² / Σ_gh c_gh² of the sum over clusters.
 
     c_gh is the covariance of the terms of two clusters, with ``part`` (G,) their shares of ``count`` values
-    of variance 1 and correlation ``alike`` inside a cluster. It is d_g - b_g² (s + 2r p_g) on the diagonal
-    and -b_g b_h (s + r p_g + r p_h) elsewhere, so that the sums need no matrix.
+    of variance 1 and ``correlation`` r inside a cluster. It is d_g - b_g² (s + 2r p_g) on the diagonal and
+    -b_g b_h (s + r p_g + r p_h) elsewhere, so that the sums need no matrix.
     """
     sizes = part * count
     squares = sizes**2 / (1 - part)
-    own = ((1 - alike) * sizes + alike * sizes**2) / (1 - part)
-    base = (1 - alike) / count - alike * math.fsum(part**2)
+    own = ((1 - correlation) * sizes + correlation * sizes**2) / (1 - part)
+    base = (1 - correlation) / count - correlation * math.fsum(part**2)
     zeroth, first, second = (math.fsum(squares * part**power) for power in range(3))
-    common = squares * (base + 2 * alike * part)
+    common = squares * (base + 2 * correlation * part)
     total = math.fsum(own) - math.fsum(common)
-    apart = base**2 * zeroth**2 + 4 * base * alike * zeroth * first
-    apart += 2 * alike**2 * (zeroth * second + first**2)
+    apart = base**2 * zeroth**2 + 4 * base * correlation * zeroth * first
+    apart += 2 * correlation**2 * (zeroth * second + first**2)
     return total**2 / (math.fsum(own**2) - 2 * math.fsum(own * common) + apart)
 
 

@@ -340,7 +340,6 @@ class ResultsStore:
         from reportgen.figures.plot import BenchmarkScores  # noqa: PLC0415
         from reportgen.statistics.power import estimate_power, find_half_step  # noqa: PLC0415
         from reportgen.statistics.verdicts import (  # noqa: PLC0415
-            estimate_best_probabilities,
             find_leader,
             rank_groups,
             rank_ranges,
@@ -351,8 +350,6 @@ class ResultsStore:
         if self._sources[request.source].kind == "totals":
             return BenchmarkScores(problems, scores, comparisons=(), groups=(), power=None)
         pairs = self._compare_pairs(request)
-        often = estimate_best_probabilities(problems, *split_metric(request.metric), higher_is_better=better)
-        ranges = rank_ranges(scores, pairs)
         known = {one.series: one.estimate for one in scores if one.estimate is not None}
         first = (max if better else min)(known, key=known.__getitem__, default=None)
         others = [name for name in known if name != first]
@@ -362,7 +359,7 @@ class ResultsStore:
             comparisons=pairs,
             groups=rank_groups(scores, pairs, higher_is_better=better),
             lead=find_leader(pairs, first, others) if first is not None else Lead(None, tested=False),
-            ranks=tuple(replace(one, best_probability=often.get(one.series)) for one in ranges),
+            ranks=rank_ranges(scores, pairs),
             power=estimate_power(pairs, find_half_step(problems, request.metric)) if pairs else None,
         )
 

@@ -324,10 +324,7 @@ def make_score_result(
 def _collect_scores(scored: BenchmarkScores) -> dict[str, Any]:
     """Collect scores with their groups and ranks."""
     group = {name: one.rank for one in scored.groups for name in one.series}
-    ranks = {
-        one.series: {"best": one.best, "worst": one.worst, "best_probability": one.best_probability}
-        for one in scored.ranks
-    }
+    ranks = {one.series: {"best": one.best, "worst": one.worst} for one in scored.ranks}
     scores = [
         {**collect_score(one), "group": group.get(one.series), "rank": ranks.get(one.series)}
         for one in scored.scores
