@@ -6,7 +6,14 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
-from simulated.curves import NOISES, OTHERS, bands_without_width, coverage, leaders_among_equals
+from simulated.curves import (
+    NOISES,
+    OTHERS,
+    bands_without_width,
+    coverage,
+    leaders_ahead,
+    leaders_among_equals,
+)
 from simulation import Row, Setting, Task, estimate_error, format_share
 
 if TYPE_CHECKING:
@@ -19,6 +26,7 @@ _LEADERS = {
     "usual": ("white", "skewed", "failing seeds", "accuracies"),
     "other": ("GARCH", "Laplace", "lognormal seeds", "one of twenty fails"),
 }
+_AHEAD = ((5, 3, 2.1), (10, 3, 2.8), (4, 5, 2.1))
 _MEANS = {"usual": ("flat", "hump", "rise"), "other": ("power law", "two humps", "power law")}
 _STEPS, _RUNS = (14, 50, 200), (3, 5, 10)
 _DRAWS, _LED, _BANDED = {True: 60, False: 30}, {True: 600, False: 200}, {True: 200, False: 50}
@@ -65,7 +73,23 @@ def _plan_leaders(setting: Setting) -> list[Row]:
             lambda shares: ", ".join(format_share(share * times, times) for share in shares) + " %",
         )
         for noise, series in product(_LEADERS[setting.generators], (2, 4))
+    ] + [
+        Row(
+            f"{what}: 5 series of 3 runs, 2.1 sd ahead; 10 of 3 runs, 2.8 sd; 4 of 5 runs, 2.1 sd",
+            must,
+            [Task(lead_ahead, (setting, one, tied, times)) for one in _AHEAD],
+            lambda shares: ", ".join(format_share(share * times, times) for share in shares) + " %",
+        )
+        for what, must, tied in (
+            ("the best is said to lead", "≥ 35, ≥ 60 %", 1),
+            ("one of two equal best is said to lead", "≤ 5%", 2),
+        )
     ]
+
+
+def lead_ahead(setting: Setting, field: tuple[int, int, float], tied: int, draws: int) -> float:
+    """Return how often a series is said to lead, if one or two are ahead of the others."""
+    return leaders_ahead(*field, tied, draws=draws, seed=setting.derive_seed("ahead", field, tied))
 
 
 def lead(setting: Setting, noise: str, series: int, runs: int, draws: int) -> float:

@@ -95,7 +95,8 @@ def plan(setting: Setting) -> list[Row]:
     times = _FAMILY_TIMES[setting.full]
     laws = _OTHER_LAWS if setting.is_other else _LAWS
     return [
-        _plan_methods(setting),
+        _plan_methods(setting, count_equal, "equal methods of 3 and 5 seeds called different"),
+        _plan_methods(setting, count_lone, "equal methods, one run against 3 and 5, called different"),
         Row(
             "any wrong verdict in a family",
             "≤ 6%",
@@ -149,7 +150,7 @@ def plan(setting: Setting) -> list[Row]:
     ]
 
 
-def _plan_methods(setting: Setting) -> Row:
+def _plan_methods(setting: Setting, count: Callable[..., int], what: str) -> Row:
     times = _METHOD_TIMES[setting.full]
     fields = [
         Field(2, problems, samples, runs, tau, taste, law, shape, tastes)
@@ -158,9 +159,9 @@ def _plan_methods(setting: Setting) -> Row:
         for tau, taste, law, shape, tastes in _METHODS[setting.generators]
     ]
     return Row(
-        "equal methods of 3 and 5 seeds called different",
+        what,
         "≤ 6%",
-        [Task(count_equal, (setting, field, times)) for field in fields],
+        [Task(count, (setting, field, times)) for field in fields],
         lambda counts: _describe_counts(counts, times),
     )
 
@@ -179,6 +180,24 @@ def count_equal(setting: Setting, field: Field, times: int) -> int:
     """Return how often two equal methods are called different."""
     rng = setting.make_rng("methods", field)
     return sum(count_called(compare_all(field.draw(rng))) for _ in range(times))
+
+
+def count_lone(setting: Setting, field: Field, times: int) -> int:
+    """Return how often two equal methods are called different, if one of them has a single run."""
+    rng = setting.make_rng("lone", field)
+    return sum(count_called(compare_all(_keep_one_run(field.draw(rng)))) for _ in range(times))
+
+
+def _keep_one_run(made: ProblemScores) -> ProblemScores:
+    """Return the scores with the first run alone of the last series."""
+    rows = [row for row, run in enumerate(made.runs) if run.series == 0]
+    rows.append(len(rows))
+    arrays = ("samples", "correct", "mean", "variance", "tokens", "seconds", "cost")
+    return replace(
+        made,
+        runs=tuple(made.runs[row] for row in rows),
+        **{name: getattr(made, name)[rows] for name in arrays},
+    )
 
 
 def count_wrong(setting: Setting, field: Field, apart: bool, times: int) -> int:  # noqa: FBT001 - of a task

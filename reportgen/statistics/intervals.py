@@ -29,12 +29,14 @@ Units: TypeAlias = "Sequence[str] | None"
 class RunVariance(NamedTuple):
     """Variance between the runs of a series, in squared units of its scores."""
 
-    # r, at least 2
-    runs: int
+    # r, at least 2; see ``share_variance`` for other numbers
+    runs: float
     # S², the variance (ddof = 1) of the runs' own scores
     between: float
     # the part explained by answers alone: the mean square of run × problem, over the problems
     residual: float
+    # degrees of freedom of S²
+    freedom: int
 
     @property
     def excess(self) -> float:
@@ -50,12 +52,24 @@ class RunVariance(NamedTuple):
     @property
     def df(self) -> float:
         """Degrees of freedom of τ²: (r - 1)(τ²/S²)², as for a difference in Satterthwaite (1946)."""
-        return (self.runs - 1) * (self.excess / self.between) ** 2 if self.excess else math.inf
+        return self.freedom * (self.excess / self.between) ** 2 if self.excess else math.inf
 
     @property
     def moderated_df(self) -> int:
         """Degrees of freedom of a variance that is moderated with others: twice its own."""
-        return 2 * (self.runs - 1)
+        return 2 * self.freedom
+
+
+def share_variance(runs: Sequence[RunVariance | None]) -> list[RunVariance | None]:
+    """Give the single run of one side the variance of the runs of the other side.
+
+    What a single run adds is unknown, not zero. Without runs on both sides, or with several on both, nothing
+    changes.
+    """
+    known = [one for one in runs if one is not None]
+    if len(known) != 1:
+        return list(runs)
+    return [known[0]._replace(runs=1) if one is None else one for one in runs]
 
 
 def estimate_run_variance(values: FloatArray) -> RunVariance | None:
@@ -72,7 +86,7 @@ def estimate_run_variance(values: FloatArray) -> RunVariance | None:
     scores = np.array([mean(row) for row in whole])
     rest = whole - scores[:, np.newaxis] - whole.mean(axis=0) + mean(scores)
     square = math.fsum((rest**2).ravel()) / ((runs - 1) * (problems - 1))
-    return RunVariance(runs, deviation(scores) ** 2, square / problems)
+    return RunVariance(runs, deviation(scores) ** 2, square / problems, runs - 1)
 
 
 def moderate_variances(variances: Sequence[RunVariance | None]) -> list[RunVariance | None]:
@@ -83,7 +97,7 @@ def moderate_variances(variances: Sequence[RunVariance | None]) -> list[RunVaria
     series does, and that one keeps its own (Smyth 2004; Phipson et al. 2016). Estimates are divided by the
     median of χ²/f, (1 - 2/(9f))³ for f = r - 1 (Wilson and Hilferty 1931).
     """
-    known = [one.between / (1 - 2 / (9 * (one.runs - 1))) ** 3 for one in variances if one is not None]
+    known = [one.between / (1 - 2 / (9 * one.freedom)) ** 3 for one in variances if one is not None]
     if not known:
         return list(variances)
     typical = median(known)
@@ -202,8 +216,15 @@ def null_variance_of_mean(differences: FloatArray, units: Units = None) -> NullV
 
 
 def add_variances(parts: Sequence[tuple[float, float]], runs: Sequence[RunVariance | None]) -> Variance:
-    """Add variances and those of runs; the degrees of freedom are V² / Σ v²/f (Satterthwaite 1946)."""
-    added = [(one.of_mean, one.df) for one in runs if one is not None and one.excess]
+    """Add variances and those of runs; the degrees of freedom are V² / Σ v²/f (Satterthwaite 1946).
+
+    A variance that both sides share (``share_variance``) was estimated once, and its terms are one.
+    """
+    estimates: dict[tuple[float, float], float] = defaultdict(float)
+    for one in runs:
+        if one is not None and one.excess:
+            estimates[one.excess, one.df] += one.of_mean
+    added = [(part, df) for (_, df), part in estimates.items()]
     present = [(part, df) for part, df in (*parts, *added) if part]
     total, of_runs = (math.fsum(part for part, _ in terms) for terms in (present, added))
     if len(present) < 2:  # noqa: PLR2004 - nothing is added up

@@ -76,17 +76,27 @@ def swap_sides(comparison: Comparison) -> Comparison:
     )
 
 
-def find_leader(comparisons: Iterable[Comparison], first: str, others: Iterable[str]) -> Lead:
-    """Determine whether ``first``, the series with the best number, is better than all others.
+def find_leader(
+    comparisons: Iterable[Comparison],
+    first: str,
+    others: Iterable[str],
+    *,
+    higher_is_better: bool = True,
+    alpha: float = 0.05,
+) -> Lead:
+    """Find out whether ``first``, the series with the best number, is better than each other one.
 
-    Comparisons of other pairs are skipped. If ``first`` does not lead, nobody does: ``tested`` if a test
-    shows that it is not clearly better than one of them, not ``tested`` if a pair could not be tested.
+    This is the intersection-union test (Berger 1982): p of each pair is below ``alpha`` without adjustment
+    for other pairs, since a wrong leader needs a wrong verdict on its pair with the best series. Comparisons
+    of other pairs are skipped. If ``first`` does not lead, nobody does: ``tested`` if a test shows that it is
+    not clearly better than one of them, not ``tested`` if a pair could not be tested.
     """
     verdicts = {}
-    for comparison in comparisons:
-        if comparison.adjusted_p is not None:
-            verdicts[comparison.a, comparison.b] = comparison.verdict
-            verdicts[comparison.b, comparison.a] = swap_sides(comparison).verdict
+    for one in comparisons:
+        if one.p is not None:
+            verdict = decide(one, one.p * one.family_blocks, alpha, higher_is_better=higher_is_better)
+            verdicts[one.a, one.b] = verdict
+            verdicts[one.b, one.a] = _OPPOSITE.get(verdict, verdict)
     against_others = {verdicts.get((first, other), Verdict.TOO_FEW) for other in others}
     if against_others <= {Verdict.BETTER}:
         return Lead(first, tested=bool(against_others))

@@ -358,7 +358,9 @@ class ResultsStore:
             scores=scores,
             comparisons=pairs,
             groups=rank_groups(scores, pairs, higher_is_better=better),
-            lead=find_leader(pairs, first, others) if first is not None else Lead(None, tested=False),
+            lead=find_leader(pairs, first, others, higher_is_better=better)
+            if first is not None
+            else Lead(None, tested=False),
             ranks=rank_ranges(scores, pairs),
             power=estimate_power(pairs, find_half_step(problems, request.metric)) if pairs else None,
         )

@@ -73,7 +73,7 @@ def _sweep_metric(
         higher_is_better=better,
         percent=context.is_percent(request.metric, settings.format),
         **_describe_runs(points, settings),
-        test="Welch's t over runs" if settings.value == "final" else "",
+        test="t over runs" if settings.value == "final" else "",
     )
     return sweep, context
 

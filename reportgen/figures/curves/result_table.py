@@ -267,7 +267,7 @@ def _write_caption(
         result = f"{metric.lead.series} {verb}" if metric.lead.series else nobody
         if metric.lead.tested and result:
             leaders.append(f"{metric.name}: {result}" if len(metrics) > 1 else result)
-    tested = f"At the end {'; '.join(leaders)} (Welch's t over runs, Holm over all pairs)." if leaders else ""
+    tested = f"At the end {'; '.join(leaders)} (t over runs)." if leaders else ""
     endings = [ending for metric in metrics for ending in metric.endings]
     # If neither direction is better, the column shows the highest value.
     highest = [metric.name for metric in metrics if metric.better is None]

@@ -166,7 +166,7 @@ class _SweepWords(Struct, frozen=True, dict=True):
         if not self.sweep.test or not lead.tested or len(points) == 1:
             return said
         if lead.series == first.group:
-            return f"{said} It differs from every other by {self.sweep.test}, adjusted for all pairs."
+            return f"{said} It is better than every other by {self.sweep.test}."
         return f"{said} No value is shown to be better than all others by {self.sweep.test}."
 
     def write_caption(self) -> str:

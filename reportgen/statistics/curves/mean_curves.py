@@ -383,17 +383,16 @@ def find_last_common_step(a: Curve, b: Curve) -> float | None:
     return last if last >= max(a.steps[0], b.steps[0]) else None
 
 
-_ALPHA = 0.05
-# For more series, all pairs are too many tests: Bonferroni's adjustment needs only those of one series.
-_MOST_HOLM = 30
+# With fewer runs of a series, its own variance says too little: Welch's test would hardly ever find a leader.
+_FEWEST_RUNS = 4
 
 
 def find_leads_at_end(curves: Sequence[Curve], level: float) -> tuple[Lead, Lead]:
     """Find the series that ends above all others and the one that ends below, if there are any.
 
-    Tested by Welch's t over runs at the last step that both of a pair have, with Holm's adjustment over all
-    pairs (Bonferroni's above 30 series). Nothing can be tested if a side has one run, or the runs of each
-    side are equal.
+    Tested against each other series at the last step that both have (see ``find_leader``): by Welch's t over
+    runs, and if there are three series or more and one has fewer than four runs, by t with the variance of
+    all series' final values. Nothing can be tested if a side has one run, or the runs of each side are equal.
     """
     if len(curves) == 1:
         alone = Lead(curves[0].series, tested=False)
@@ -413,20 +412,39 @@ def find_leads_at_end(curves: Sequence[Curve], level: float) -> tuple[Lead, Lead
 def _find_lead(curves: Sequence[Curve], level: float, *, higher_is_better: bool) -> Lead:
     """Find the leader of curves in the order of their final values, best first."""
     first, *others = curves
-    # Adjustment for the family only removes verdicts: mostly the nearest pair alone decides.
-    alone: list[Comparison] = []
+    pooled = _pool_runs(curves)
+    compared: list[Comparison] = []
     for other in others:
-        pair = compare_at_end((first, other), level=level, higher_is_better=higher_is_better)
-        lead = find_leader(pair, first.series, [other.series])
+        step = find_last_common_step(first, other)
+        if step is None:
+            continue
+        pair = compare_curves(first, other, at=step, level=level, higher_is_better=higher_is_better)
+        compared.append(_use_pooled(pair, *pooled) if pooled else pair)
+        # Mostly the nearest pair alone decides.
+        lead = find_leader(compared[-1:], first.series, [other.series], higher_is_better=higher_is_better)
         if lead.tested and lead.series is None:
             return lead
-        alone += pair
     names = [curve.series for curve in others]
-    lead = find_leader(alone, first.series, names)
-    pairs = len(curves) * len(others) // 2
-    if lead.series is None or max(one.p or 0.0 for one in alone) * pairs < _ALPHA:
-        return lead
-    if len(curves) > _MOST_HOLM:
-        return Lead(None, tested=True)
-    family = compare_at_end(curves, level=level, higher_is_better=higher_is_better)
-    return find_leader(family, first.series, names)
+    return find_leader(compared, first.series, names, higher_is_better=higher_is_better)
+
+
+def _pool_runs(curves: Sequence[Curve]) -> tuple[float, int] | None:
+    """Return the pooled deviation of the runs' final values and its freedom, where it is needed."""
+    finals = [np.array([run.values[-1] for run in curve.runs if run.steps.size]) for curve in curves]
+    known = [values for values in finals if values.size > 1]
+    if len(curves) == 2 or min(map(np.size, known), default=_FEWEST_RUNS) >= _FEWEST_RUNS:  # noqa: PLR2004
+        return None
+    df = sum(values.size - 1 for values in known)
+    size = find_scale(np.concatenate(known))
+    squares = math.fsum((values.size - 1) * deviation(values / size) ** 2 for values in known)
+    return math.sqrt(squares / df) * size, df
+
+
+def _use_pooled(pair: Comparison, sd: float, df: int) -> Comparison:
+    """Return a tested pair with p and interval from a pooled standard deviation."""
+    if pair.p is None or pair.difference is None or not sd:
+        return pair
+    stderr = sd * math.sqrt(sum(1 / runs for runs in pair.runs))
+    half = t_quantile((1 + pair.level) / 2, df) * stderr
+    p = max(2 * t_tail(abs(pair.difference) / stderr, df), sys.float_info.min)
+    return replace(pair, p=p, low=pair.difference - half, high=pair.difference + half, stderr=stderr, df=df)
