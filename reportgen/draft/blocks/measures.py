@@ -74,8 +74,7 @@ def _draw_metrics(planned: PlannedBlock, settings: ScatterSettings, inputs: Draw
     for index, way in enumerate(ways if not is_apart else ()):
         values = {key: pair[index] for key, pair in pairs.items()}
         compared += _compare_metric(values, level, higher_is_better=way is not False)
-    ends = [_get_ends(one, inputs) for one in (x, y)]
-    points = _average_pairs(pairs, level, colours, ends)
+    points = _average_pairs(pairs, level, colours, [_get_ends(one, inputs) for one in (x, y)])
     last = "Each run gives its last value of both metrics." if context.step_title else ""
     scatter = Scatter(
         x_title=x.metric,

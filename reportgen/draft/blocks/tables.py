@@ -70,13 +70,13 @@ def draw_table(planned: PlannedBlock, settings: TableSettings, inputs: DrawInput
         leads=tuple(leads),
         facts=facts,
         precisions=precisions,
-        given={
+        given={"": describe_scale(curve for curve_set in curves for curve in curve_set.curves)}
+        | {
             curve.series: describe_given_band(curve_set)
             for curve_set in curves
             for curve in curve_set.curves
             if curve.given
         },
-        scale=describe_scale(curve for curve_set in curves for curve in curve_set.curves),
         runs_with=answers.get_curves(planned.curves[0]).settings if settings.by else None,
     )
 

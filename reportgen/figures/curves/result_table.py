@@ -118,13 +118,12 @@ def build_result_table(
     facts: Sequence[Mapping[tuple[str, str], Fact]] = (),
     runs_with: Mapping[str, Mapping[str, str | None]] | None = None,
     given: Mapping[str, str] = {},
-    scale: str = "",
 ) -> ResultTable:
     """Build a table with a row for each series: the number of runs, then the chosen statistics by metric.
 
     ``runs_with`` has the settings of each series; several have a column each, since the name joins them.
-    ``given`` says what the interval of a series is that has one in the input, ``scale`` on which scale others
-    are made.
+    ``given`` says what the interval of a series is that has one in the input, and under "" on which scale the
+    others are made.
     ``metrics`` pairs names with the endings of the series. For each metric, ``better`` says whether larger is
     better (None if unknown or neither), ``leads`` which series the test finds better than all others,
     ``facts`` the cells of columns other than final, peak and mean, by series and column, and ``precisions``
@@ -153,7 +152,7 @@ def build_result_table(
         title=settings.title or (metrics[0][0] if not several else "Results"),
         header=tuple(header),
         rows=tuple(rows),
-        caption=_write_caption(settings, shown, context, given, scale),
+        caption=_write_caption(settings, shown, context, given),
         csv=_write_csv(header, rows, columns, shown, context),
         sorted_by=sorted_by,
     )
@@ -258,11 +257,7 @@ def format_table_step(step: float, context: DrawContext) -> str:
 
 
 def _write_caption(
-    settings: TableSettings,
-    metrics: list[_Metric],
-    context: DrawContext,
-    given: Mapping[str, str],
-    scale: str,
+    settings: TableSettings, metrics: list[_Metric], context: DrawContext, given: Mapping[str, str]
 ) -> str:
     lower = [metric.name for metric in metrics if metric.better is False]
     some = "" if len(lower) == len(metrics) else f" for {join_names(lower)}"
@@ -282,7 +277,7 @@ def _write_caption(
     known = any(ending.peak.low is not None for ending in endings)
     interval = "its interval allows for the choice" if known else "it has no interval"
     peak = f"{which.capitalize()}: the {which} value of the mean curve{of}, picked by looking; {interval}."
-    single, how = _explain_intervals(settings, endings, given, scale, has_steps=bool(context.step_title))
+    single, how = _explain_intervals(settings, endings, given, has_steps=bool(context.step_title))
     equal = list(dict.fromkeys(e.series for e in endings if e.runs > 1 and e.final.low is None))
     where = " at the last step" if context.step_title else ""
     none = f"{join_names(equal, most=6)}: all runs are equal{where}, so no interval."
@@ -302,12 +297,7 @@ def _write_caption(
 
 
 def _explain_intervals(
-    settings: TableSettings,
-    endings: Sequence[Ending],
-    given: Mapping[str, str],
-    scale: str,
-    *,
-    has_steps: bool,
+    settings: TableSettings, endings: Sequence[Ending], given: Mapping[str, str], *, has_steps: bool
 ) -> tuple[bool, str]:
     """Return whether single runs leave a table without intervals, and a sentence on what there is."""
     series: dict[str, dict[str, None]] = {}
@@ -317,10 +307,10 @@ def _explain_intervals(
     if not series:
         single = all(ending.runs == 1 for ending in endings)
         return single, "One run per series: no interval." if single else ""
-    what = "Interval:" if scale else "± is half the"
-    half = f"{what} {settings.level * 100:g}% CI across runs (Student t{scale})"
+    what = "Interval:" if given.get("") else "± is half the"
+    half = f"{what} {settings.level * 100:g}% CI across runs (Student t{given.get('', '')})"
     half += f"{', at each step by itself' if has_steps else ''}."
-    if not given:
+    if not given.keys() - {""}:
         return False, half
     own = (
         f"Interval{f' of {join_names([*names], most=6)}' if len(series) > 1 else ''}: {words}."
