@@ -223,6 +223,8 @@ class BlockSettings(Settings):
     draws_figures: ClassVar[bool] = True
     # Whether it draws one metric, which a pattern may choose.
     draws_one_metric: ClassVar[bool] = False
+    # Keys of what it extends that it refuses.
+    refused: ClassVar[frozenset[str]] = frozenset()
     # What follows the id and a hyphen in the ids of its parts, as a regular expression.
     part_names: ClassVar[str] = ""
 
@@ -286,4 +288,12 @@ YDomain: TypeAlias = Annotated[
 PointDomain: TypeAlias = Annotated[
     tuple[Number, Number] | None,
     Field(description="Lowest and highest value shown, with every point between them."),
+]
+X: TypeAlias = Name | Annotated[dict[Name, Name], Field(min_length=1, max_length=1)]
+
+ColouredBy: TypeAlias = Annotated[
+    Name | None,
+    Field(
+        description="Setting or column whose values give colours to lines and points, instead of the series."
+    ),
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -15,6 +15,7 @@ from reportgen.settings.block_parts import (
     Annotation,
     Band,
     BlockSettings,
+    ColouredBy,
     Column,
     Derived,
     GroupedBy,
@@ -29,6 +30,7 @@ from reportgen.settings.block_parts import (
     Scale,
     ShownSeries,
     ValueFormat,
+    X,
     YDomain,
     find_sources,
     list_formulas,
@@ -44,16 +46,6 @@ from reportgen.settings.score_blocks import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-
-X: TypeAlias = Name | Annotated[dict[Name, Name], Field(min_length=1, max_length=1)]
-
-ColouredBy: TypeAlias = Annotated[
-    Name | None,
-    Field(
-        description="Setting or column whose values give colours to lines and points, instead of the series."
-    ),
-]
 
 
 class DataSettings(BlockSettings):
@@ -282,6 +274,8 @@ class TableSettings(DataSettings):
 class RunsTableSettings(TableSettings):
     """A ``runs-table`` block: a row for each run."""
 
+    refused = frozenset({"by", "baseline"})
+
     columns: tuple[Column, ...] = Field(("final", "peak"), min_length=1, description=f"Which of {COLUMNS}.")
     settings: tuple[Name, ...] = Field(
         (), description="Settings or columns shown, also patterns; those in which runs differ if left out."
@@ -366,6 +360,8 @@ class DistributionSettings(DataSettings):
         None, description="strip, a dot for each value, or histogram; by the number of values if left out."
     )
     order: Literal["given", "best", "name"] = Field("given", description="Order of the rows.")
+    y_title: Name | None = Field(None, description="Title of the axis of values; the metric if left out.")
+    y_domain: PointDomain = None
     colour: ColouredBy = None
     format: ValueFormat | None = Field(None, description=FORMAT)
 

@@ -203,6 +203,7 @@ class ResultsStore:
             said = f'"{request.source}" has {count:,} series; a figure or table shows {MOST_SERIES:,} at most'
             step = "Leave some out with filter: in source.yml, or join the runs of one series there"
             raise ReportError(Diagnostic(self._locate(request), said, step, Stage.DATA))
+        settings = self._sources[request.source].settings
         curve_set = compute_curves(
             reduced,
             band=request.band,
@@ -210,6 +211,7 @@ class ResultsStore:
             smooth=request.smooth,
             series=read.series,
             peak=request.peak,
+            ends=None if request.formula else settings.find_ends(request.metric),
         )
         more = (read.colours, read.notes, read.settings)
         return CurveResult(curve_set, read.step_name, read.step_is_time, *more)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from reportgen.core.model import Cell, CurveSet, Estimate, Figure, ResultTable, Stack, Table
 from reportgen.core.words import choose_common_decimals, format_count, format_estimate, join_names
 from reportgen.figures.axis import make_linear_axis, use_percent
-from reportgen.figures.curves.figure import name_band
+from reportgen.figures.curves.bands import name_band
 from reportgen.figures.curves.marks import separate_lines
 from reportgen.figures.curves.plotting import make_plot
 from reportgen.figures.live import draw_plot_figure
