@@ -18,8 +18,8 @@ from reportgen.core.words import (
     suggest_name,
 )
 from reportgen.settings.base import list_accepted, name_joined
-from reportgen.settings.block_parts import list_groupings
-from reportgen.settings.blocks import CurveSettings, DataSettings, LineSettings, SweepSettings, TableSettings
+from reportgen.settings.block_parts import DataSettings, list_groupings
+from reportgen.settings.blocks import CurveSettings, LineSettings, TableSettings
 from reportgen.settings.inputs import get_settings_file
 from reportgen.settings.score_blocks import (
     ComparedSettings,
@@ -28,6 +28,7 @@ from reportgen.settings.score_blocks import (
     OutcomeSettings,
     ProblemsSettings,
     ScoresSettings,
+    SweepSettings,
     is_score_metric,
 )
 from reportgen.settings.yaml_tree import write_flow

@@ -1,4 +1,4 @@
-"""Settings of the blocks that show scores of benchmarks."""
+"""Settings of the blocks that show scores of benchmarks, or a value or two of each run or series."""
 
 from __future__ import annotations
 
@@ -7,8 +7,24 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from reportgen.settings.base import COLOURS, Colours, Name, Sources
-from reportgen.settings.block_parts import BlockSettings, GroupedBy, Level, RowFilter, ShownSeries
+from reportgen.settings.base import COLOURS, Colours, Name, Number, Sources
+from reportgen.settings.block_parts import (
+    FORMAT,
+    BlockSettings,
+    ColouredBy,
+    DataSettings,
+    Derived,
+    GroupedBy,
+    Height,
+    Level,
+    PointDomain,
+    References,
+    RowFilter,
+    Scale,
+    ShownSeries,
+    ValueFormat,
+    YDomain,
+)
 
 _METRIC = r"^(mean|(avg@|pass@|maj@|pass\^)[1-9]\d{0,5})$"
 ScoreMetric = Annotated[str, StringConstraints(strip_whitespace=True, pattern=_METRIC)]
@@ -143,3 +159,77 @@ class PlanSettings(MetricSettings):
         None, description="The true difference to find: in points where scores go from 0 to 1."
     )
     height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
+
+
+class SweepSettings(DataSettings):
+    """A ``sweep`` block: one value of each run, or its score, against a setting."""
+
+    draws_one_metric = True
+    part_names = "table"
+
+    x: Name = Field(description="The setting or column: a number or a word, the same throughout a run.")
+    metric: Name | Derived | None = Field(
+        None, description="The metric, of scores mean or such as pass@8; the benchmark's if left out."
+    )
+    benchmark: Name | None = Field(None, description="Of scores: only rows of this benchmark.")
+    value: Literal["final", "best", "mean"] = Field("final", description="final, best or mean of each run.")
+    x_scale: Literal["linear", "log"] | None = Field(
+        None, description="linear or log; log where the values span a factor of 10 if left out."
+    )
+    mark: Literal["dot", "bar"] = Field("dot", description="dot, or bar for a bar from 0 in each row.")
+    x_title: Name | None = Field(None, description="Title of the x axis; the setting if left out.")
+    x_domain: tuple[Number, Number] | None = Field(None, description="First and last x shown.")
+    y_title: Name | None = Field(None, description="Title of the y axis; value and metric if left out.")
+    y_domain: YDomain = None
+    y_scale: Scale = "linear"
+    reference: References = ()
+    format: ValueFormat | None = Field(None, description=FORMAT)
+    height: Height = 320
+
+
+class ScatterSettings(DataSettings):
+    """A ``scatter`` block: two measures of each series, such as its score and its cost."""
+
+    draws_one_metric = True
+    has_topics = False
+
+    x: Name = Field(description="The other metric; of scores tokens, seconds or cost of an answer.")
+    metric: Name | None = Field(
+        None, description="The metric, of scores mean or such as pass@8; the benchmark's if left out."
+    )
+    benchmark: Name | None = Field(None, description="Of scores: only rows of this benchmark.")
+    x_higher_is_better: bool | None = Field(
+        None, description="Whether a larger x is better; inferred from its name if left out."
+    )
+    x_scale: Literal["linear", "log"] | None = Field(
+        None, description="linear or log; log where the values span a factor of 10 if left out."
+    )
+    x_title: Name | None = Field(None, description="Title of the x axis; the measure if left out.")
+    x_domain: PointDomain = None
+    y_title: Name | None = Field(None, description="Title of the y axis; the metric if left out.")
+    y_domain: PointDomain = None
+    y_scale: Scale = "linear"
+    fit: Literal["linear", "power"] | None = Field(
+        None, description="linear for a straight line through the points, power for a power law."
+    )
+    colour: ColouredBy = None
+    format: ValueFormat | None = Field(None, description=FORMAT)
+    height: Height = 320
+
+
+class DistributionSettings(DataSettings):
+    """A ``distribution`` block: the last value of each run, or the score of each problem."""
+
+    draws_one_metric = True
+    has_topics = False
+
+    metric: Name | None = Field(
+        None, description="The metric, of scores mean or such as pass@8; the benchmark's if left out."
+    )
+    benchmark: Name | None = Field(None, description="Of scores: only rows of this benchmark.")
+    mark: Literal["strip", "histogram"] | None = Field(
+        None, description="strip, a dot for each value, or histogram; by the number of values if left out."
+    )
+    order: Literal["given", "best", "name"] = Field("given", description="Order of the rows.")
+    colour: ColouredBy = None
+    format: ValueFormat | None = Field(None, description=FORMAT)

@@ -1,4 +1,4 @@
-"""The ``comparison`` block for several benchmarks: what is read of each, compared and drawn side by side."""
+"""The ``comparison`` block: what is read of each of several benchmarks, compared and drawn side by side."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from msgspec.structs import replace
 
 from reportgen.core.comparisons import ScoresError
 from reportgen.core.words import quote_names
+from reportgen.draft.blocks.results import place_score_errors
 from reportgen.draft.blocks.scores import (
     check_series,
     collect_score,
     describe_measurement,
+    draw_pairs_block,
     make_score_context,
     to_json_values,
 )
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reportgen.core.comparisons import AcrossBenchmarks, BenchmarkCell, Power, ProblemScores
-    from reportgen.core.model import ScoreRequest, Stack
+    from reportgen.core.model import Figure, ScoreRequest, Stack
     from reportgen.draft.blocks.draw_inputs import DrawInputs
     from reportgen.draft.blocks.plan import PlannedBlock
     from reportgen.draft.blocks.results import ResultsStore
@@ -32,7 +34,20 @@ if TYPE_CHECKING:
     from reportgen.settings.score_blocks import ComparisonSettings
 
 
-def draw_benchmarks(planned: PlannedBlock, settings: ComparisonSettings, inputs: DrawInputs) -> Stack:
+def draw_comparison_block(
+    planned: PlannedBlock, settings: ComparisonSettings, inputs: DrawInputs
+) -> Figure | Stack:
+    """Draw all pairs on one benchmark, or all series on several.
+
+    Raises ``ReportError`` as ``draw_score_block``.
+    """
+    if len(planned.outcomes) == 1:
+        return draw_pairs_block(planned, settings, inputs)
+    with place_score_errors(planned.block.location):
+        return _draw_benchmarks(planned, settings, inputs)
+
+
+def _draw_benchmarks(planned: PlannedBlock, settings: ComparisonSettings, inputs: DrawInputs) -> Stack:
     """Draw several benchmarks side by side."""
     from reportgen.figures.scores.across import draw_across  # noqa: PLC0415 - only where it is drawn
     from reportgen.statistics.compare import compare_benchmarks  # noqa: PLC0415 - as above

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import os
+from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import Struct, to_builtins
@@ -243,18 +244,13 @@ class _ScoreBlock(Struct, frozen=True):
         return drawn, {"plan": to_json_values(found)}
 
 
-_DRAWERS: Final[Mapping[str, Callable[[_ScoreBlock, Any], tuple[Figure | Stack, dict[str, Any]]]]] = {
-    "scores": _ScoreBlock.draw_scores,
-    "passk": _ScoreBlock.draw_pass_curves,
-    "comparison": _ScoreBlock.draw_comparison,
-    "problems": _ScoreBlock.draw_problems,
-    "runs": _ScoreBlock.draw_runs,
-    "plan": _ScoreBlock.draw_plan,
-}
-
-
-def draw_score_block(planned: PlannedBlock, settings: OutcomeSettings, inputs: DrawInputs) -> Figure | Stack:
-    """Draw a block about scores, with its numbers.
+def draw_score_block(
+    draw: Callable[[_ScoreBlock, Any], tuple[Figure | Stack, dict[str, Any]]],
+    planned: PlannedBlock,
+    settings: OutcomeSettings,
+    inputs: DrawInputs,
+) -> Figure | Stack:
+    """Draw a block about one benchmark with a method of ``_ScoreBlock``, and add its numbers.
 
     Raises ``ReportError`` if the files are invalid, the outcomes insufficient or a series is unknown.
     """
@@ -272,12 +268,20 @@ def draw_score_block(planned: PlannedBlock, settings: OutcomeSettings, inputs: D
                 step = "Name problems in the same way in each, or show the sources in blocks of their own"
                 raise ScoresError(apart, step)
             block = replace(block, context=replace(context, notes=(f"{apart}.", *context.notes)))
-        drawn, numbers = _DRAWERS[planned.block.kind](block, whole)
+        drawn, numbers = draw(block, whole)
         numbers |= {"benchmark": context.benchmark, "higher_is_better": context.higher_is_better}
         numbers |= describe_measurement(scores.notes, context)
         if isinstance(drawn, Figure):
             return replace(drawn, numbers_data=numbers)
         return replace(drawn, numbers=numbers)
+
+
+draw_scores_block = partial(draw_score_block, _ScoreBlock.draw_scores)
+draw_passk_block = partial(draw_score_block, _ScoreBlock.draw_pass_curves)
+draw_pairs_block = partial(draw_score_block, _ScoreBlock.draw_comparison)
+draw_problems_block = partial(draw_score_block, _ScoreBlock.draw_problems)
+draw_runs_block = partial(draw_score_block, _ScoreBlock.draw_runs)
+draw_plan_block = partial(draw_score_block, _ScoreBlock.draw_plan)
 
 
 def find_apart(source: Source, scores: ProblemScores) -> str:
