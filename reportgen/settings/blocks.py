@@ -39,6 +39,7 @@ from reportgen.settings.block_parts import (
 from reportgen.settings.score_blocks import (
     ComparisonSettings,
     DistributionSettings,
+    HeatmapSettings,
     PasskSettings,
     PlanSettings,
     ProblemsSettings,
@@ -392,6 +393,12 @@ KINDS: Final = {
         Stack,
         "reportgen.draft.blocks.scores:draw_problems_block",
         charts="heatmap confusion",
+    ),
+    "heatmap": BlockKind(
+        HeatmapSettings,
+        Figure,
+        "reportgen.draft.blocks.heatmap:draw_heatmap",
+        charts="matrix confusion imshow matshow",
     ),
     "runs": BlockKind(RunsSettings, Stack, "reportgen.draft.blocks.scores:draw_runs_block"),
     "plan": BlockKind(PlanSettings, Stack, "reportgen.draft.blocks.scores:draw_plan_block"),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 
 from reportgen.settings.base import COLOURS, Colours, Name, Number, Sources
 from reportgen.settings.block_parts import (
@@ -104,10 +104,8 @@ class PasskSettings(OutcomeSettings):
     height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
 
 
-class ComparisonSettings(ComparedSettings):
-    """A ``comparison`` block: all pairs on one benchmark, or all series on several benchmarks."""
-
-    part_names = "table|pairs|differences"
+class BenchmarksSettings(MetricSettings):
+    """What the blocks share that show several benchmarks side by side."""
 
     sources: tuple[Name, ...] = Field(
         (), description="Several sources, each of them a benchmark; instead of source."
@@ -118,9 +116,11 @@ class ComparisonSettings(ComparedSettings):
         "those that each has, or all.",
     )
     average: bool = Field(default=True, description="Whether there is a column of the average.")
-    baseline: Name | None = Field(
-        None, description="The series that the others are compared with; the benchmark's if left out."
-    )
+
+    @property
+    def takes_several(self) -> bool:
+        """Whether it shows all benchmarks of a source where it names none."""
+        return True
 
     @property
     def named_benchmarks(self) -> tuple[str, ...]:
@@ -130,6 +130,39 @@ class ComparisonSettings(ComparedSettings):
     def list_sources(self) -> tuple[str, ...]:
         """See ``BlockSettings``."""
         return tuple(dict.fromkeys((*super().list_sources(), *self.sources)))
+
+
+class ComparisonSettings(BenchmarksSettings, ComparedSettings):
+    """A ``comparison`` block: all pairs on one benchmark, or all series on several benchmarks."""
+
+    part_names = "table|pairs|differences"
+
+    baseline: Name | None = Field(
+        None, description="The series that the others are compared with; the benchmark's if left out."
+    )
+
+
+class HeatmapSettings(BenchmarksSettings):
+    """A ``heatmap`` block: a colour and a number for each series on each benchmark, or on each problem."""
+
+    rows: Literal["series", "problems"] = Field(
+        "series",
+        description="series, with columns of benchmarks, or problems, with columns of series.",
+    )
+
+    @model_validator(mode="after")
+    def _check_rows(self) -> Self:
+        given = [name for name in ("metric", "sources", "benchmarks") if name in self.model_fields_set]
+        if self.rows == "problems" and given:
+            raise ValueError(
+                f"rows: problems shows mean scores of the problems of one benchmark, so leave out {given[0]}"
+            )
+        return self
+
+    @property
+    def takes_several(self) -> bool:
+        """See ``BenchmarksSettings``."""
+        return self.rows == "series"
 
 
 class ProblemsSettings(OutcomeSettings):

@@ -17,7 +17,7 @@ from reportgen.narrative.requests import explain_benchmark, explain_score_metric
 from reportgen.narrative.topics import Topic, find_topics, list_block_sources
 from reportgen.settings.blocks import KINDS, LineSettings, TableSettings
 from reportgen.settings.score_blocks import (
-    ComparisonSettings,
+    BenchmarksSettings,
     MetricSettings,
     ScatterSettings,
     is_score_metric,
@@ -169,7 +169,7 @@ def warn_totals(planned: PlannedBlock, inputs: DrawInputs) -> Iterator[Diagnosti
     settings, sources = planned.block.settings, inputs.sources
     totals = {one.benchmark: one for one in planned.outcomes if sources[one.source].kind == "totals"}
     names = [name for name in totals if name]
-    if not isinstance(settings, ComparisonSettings) or settings.named_benchmarks or not find_families(names):
+    if not isinstance(settings, BenchmarksSettings) or settings.named_benchmarks or not find_families(names):
         return
 
     def find() -> dict[str, tuple[str, ...]]:

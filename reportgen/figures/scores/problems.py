@@ -348,7 +348,7 @@ def _draw_figure(
         title=title,
         subtitle=how,
         caption=_SHARED.format(heat.shared) if heat.shared > 1 else "",
-        summary=isolate_names(_write_summary(grid, context), grid.series),
+        summary=isolate_names(write_grid_summary(grid, context), grid.series),
         inline_svg=(
             f'<svg class="rg-picture rg-heat" role="img" aria-labelledby="{labels}" width="100%" '
             f'height="{heat.height}" font-size="{TICK_SIZE}" data-rg-columns="problems">'
@@ -356,8 +356,8 @@ def _draw_figure(
             f"{heat.draw_body(context, alive=True)}</svg>"
         ),
         file_svg=draw_framed(body, heat.height, margins, Frame(file_title, how, f"Source: {context.source}")),
-        table_data=_build_table(grid, context),
-        csv=_write_csv(grid),
+        table_data=build_grid_table(grid, context),
+        csv=write_grid_csv(grid),
         spec=write_compact_json(heat.build_spec(context, title=title, subtitle=how)) + "\n",
         view="",
         payload=write_compact_json(heat.build_payload(context) | texts.payload),
@@ -368,7 +368,7 @@ def _draw_figure(
     )
 
 
-def _write_summary(grid: ProblemGrid, context: ScoreContext) -> str:
+def write_grid_summary(grid: ProblemGrid, context: ScoreContext) -> str:
     """Count the problems on which all series have the highest or the lowest possible score."""
     known = np.isfinite(grid.score)
     some = known.any(axis=0)
@@ -386,7 +386,7 @@ def _format_bounds(context: ScoreContext) -> tuple[str, str]:
     return format_number(context.highest), format_number(context.lowest)
 
 
-def _build_table(grid: ProblemGrid, context: ScoreContext) -> Table:
+def build_grid_table(grid: ProblemGrid, context: ScoreContext) -> Table:
     """Build a table of the hardest problems, hardest first, since these are the ones looked up."""
     hardest = slice(None, -_MOST_ROWS - 1, -1)
     rows = [
@@ -407,7 +407,7 @@ def _build_table(grid: ProblemGrid, context: ScoreContext) -> Table:
     return Table(("problem, hardest first", *grid.series), tuple(rows), note)
 
 
-def _write_csv(grid: ProblemGrid) -> str:
+def write_grid_csv(grid: ProblemGrid) -> str:
     """Write a row per cell, for all problems."""
     starts = [
         f"{escape_field(problem)},{format_field(difficulty)}"
