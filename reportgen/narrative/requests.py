@@ -379,8 +379,7 @@ def _check_source(block: Block, settings: OutcomeSettings, source: Source) -> No
     if source.kind == "totals":
         # Totals have one number per benchmark, without problems, samples and answers.
         step = "Let the harness write the answers, too, as with lm_eval --log_samples, or "
-        across = isinstance(settings, BenchmarksSettings) and settings.takes_several
-        if not (across or isinstance(settings, ScoresSettings)):
+        if not (settings.takes_several or isinstance(settings, ScoresSettings)):
             message = f'a {block.kind} block shows answers to problems, and "{source.name}" holds totals only'
             raise ReportError(Diagnostic(block.location, message, f"{step}write a scores block"))
         if isinstance(settings, MetricSettings) and settings.metric != "mean":
@@ -405,7 +404,6 @@ def _choose_parts(
 ) -> tuple[str | None, ...]:
     """Return values of the source's benchmark column, or None if it has none."""
     names = (settings.benchmark,) if settings.benchmark else ()
-    across = isinstance(settings, BenchmarksSettings) and settings.takes_several
     if isinstance(settings, BenchmarksSettings):
         names = tuple(dict.fromkeys((*names, *settings.named_benchmarks)))
     unknown = [(name, one) for one in list_parts(source) for name in names if name not in one.benchmarks]
@@ -417,7 +415,7 @@ def _choose_parts(
         return tuple(dict.fromkeys(name for one in list_parts(source) for name in one.benchmarks))
     if not source.benchmarks or default is not None:
         return (default,)
-    if len(source.benchmarks) == 1 or across:
+    if len(source.benchmarks) == 1 or settings.takes_several:
         return source.benchmarks
     message = f'this {block.kind} block names no benchmark and "{source.name}" has {len(source.benchmarks)}'
     which = "The benchmarks of each" if source.parts else "Its benchmarks"

@@ -64,6 +64,11 @@ class OutcomeSettings(BlockSettings):
         None, description="Whether a larger score is better; the benchmark's if left out."
     )
 
+    @property
+    def takes_several(self) -> bool:
+        """Whether it shows all benchmarks of a source where it names none."""
+        return False
+
 
 class MetricSettings(OutcomeSettings):
     """What the blocks share that show one metric."""
@@ -119,7 +124,7 @@ class BenchmarksSettings(MetricSettings):
 
     @property
     def takes_several(self) -> bool:
-        """Whether it shows all benchmarks of a source where it names none."""
+        """See ``OutcomeSettings``."""
         return True
 
     @property
@@ -161,7 +166,7 @@ class HeatmapSettings(BenchmarksSettings):
 
     @property
     def takes_several(self) -> bool:
-        """See ``BenchmarksSettings``."""
+        """See ``OutcomeSettings``."""
         return self.rows == "series"
 
 

@@ -19,7 +19,12 @@ from reportgen.draft.blocks.scores import draw_score_block
 from reportgen.figures.plot import join_caption
 from reportgen.figures.scores.across import AVERAGE, list_composites, list_methods, make_scales
 from reportgen.figures.scores.heatmap import DASH, HeatMap, Tile, make_figure
-from reportgen.figures.scores.problems import build_grid_table, write_grid_csv, write_grid_summary
+from reportgen.figures.scores.problems import (
+    build_grid_table,
+    format_bounds,
+    write_grid_csv,
+    write_grid_summary,
+)
 from reportgen.figures.scores.wording import (
     format_score,
     format_score_estimate,
@@ -34,7 +39,7 @@ from reportgen.figures.text import isolate_names, write_table_csv
 from reportgen.narrative.requests import fill_defaults
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from reportgen.core.comparisons import AcrossBenchmarks, BenchmarkCell, ProblemGrid
     from reportgen.core.model import Figure, Stack
@@ -62,82 +67,88 @@ def draw_heatmap(planned: PlannedBlock, settings: HeatmapSettings, inputs: DrawI
 
 
 def _draw_benchmarks(block_id: str, settings: HeatmapSettings, read: ReadBenchmarks) -> Figure:
-    across, scales = read.across, make_scales(read.across, read.contexts, read.context)
+    """Draw a row for each series, best average first, and a column for each benchmark."""
+    across, context = read.across, read.context
     first = 0 if settings.average else 1
-    names, scales = (AVERAGE, *across.benchmarks)[first:], scales[first:]
-    cells = [(average, *row)[first:] for average, row in zip(across.macro, across.cells, strict=True)]
-    sign = -1 if read.context.higher_is_better else 1
+    names = (AVERAGE, *across.benchmarks)[first:]
+    every = make_scales(across, read.contexts, context)
+    scales = every[first:]
+    sign = -1 if context.higher_is_better else 1
     averages = [cell.score.estimate for cell in across.macro]
     ranks = [math.inf if value is None else sign * value for value in averages]
     order = sorted(range(len(ranks)), key=ranks.__getitem__)
-    heat = _map_benchmarks(across, names, [cells[place] for place in order], scales, order)
-    unit = " in %" if all(map(is_percent, scales)) else ""
-    series = format_count(len(across.series), "series", "series")
-    subtitle = f"{name_metric(settings.metric, read.context)}{unit}, {series}"
-    cautions = [
-        f"{name}: {note}"
-        for name, found in read.found.items()
-        for note in (*list_found_notes(found, across.series), *list_protocol_notes(read.contexts[name])[0])
-    ]
-    notes = [note for one in read.contexts.values() for note in one.notes if note not in read.context.notes]
-    missing = [
-        f"{row[place].score.series or across.series[at]} on {name}"
-        for at, row in enumerate(cells)
-        for place, name in enumerate(names)
-        if row[place].score.estimate is None
-    ]
-    sentences = [
-        settings.caption or "",
-        f"{DASH} is missing: {join_names(missing, most=_MOST_NAMED)}." if missing else "",
-        "" if heat.ends else "Each column has its own colours: the ranges of scores differ.",
-        "The data table has the intervals.",
-        *list_composites(across),
-        *cautions,
-        *dict.fromkeys(notes),
-    ]
-    how = list(list_methods(across, read.powers, read.contexts, [*scales[:1], *scales] if first else scales))
-    drawn = make_figure(
-        block_id,
-        heat,
-        settings.title or f"{format_count(len(across.benchmarks), 'benchmark')} side by side",
-        subtitle,
-        read.context,
-    )
+    rows = [(across.macro[place], *across.cells[place])[first:] for place in order]
+    ordered = [across.series[place] for place in order]
+    heat = _map_benchmarks(ordered, names, rows, scales)
+    title = settings.title or f"{format_count(len(across.benchmarks), 'benchmark')} side by side"
+    unit, series = _name_unit(scales), format_count(len(across.series), "series", "series")
+    subtitle = f"{name_metric(settings.metric, context)}{unit}, {series}"
+    sentences = [settings.caption or "", *_list_sentences(read, ordered, names, rows, heat)]
+    how = list_methods(across, read.powers, read.contexts, every)
     return replace(
-        drawn,
-        caption=join_caption(sentences, read.context, across.series, how),
-        summary=isolate_names(_write_summary(across, order, read.context, settings), across.series),
-        table_data=_build_table(names, [cells[place] for place in order], scales, across, order),
-        csv=_write_csv(names, cells, across),
+        make_figure(block_id, heat, title, subtitle, context),
+        caption=join_caption(sentences, context, across.series, how),
+        summary=isolate_names(_write_summary(across, order, context, settings), across.series),
+        table_data=_build_table(ordered, names, rows, scales),
+        csv=_write_csv(ordered, names, rows),
         numbers_data=read.numbers,
-        legend=tuple(pick_slots(across.series, read.context.slots).items()),
+        legend=tuple(pick_slots(across.series, context.slots).items()),
     )
+
+
+def _name_unit(scales: Sequence[ScoreContext]) -> str:
+    return " in %" if all(map(is_percent, scales)) else ""
+
+
+def _list_sentences(
+    read: ReadBenchmarks,
+    series: Sequence[str],
+    names: Sequence[str],
+    rows: Sequence[Sequence[BenchmarkCell]],
+    heat: HeatMap,
+) -> Iterator[str]:
+    """Say what is missing, the numbers of problems, and what is notable in outcomes and protocols."""
+    missing = [
+        f"{one} on {name}"
+        for one, row in zip(series, rows, strict=True)
+        for name, cell in zip(names, row, strict=True)
+        if cell.score.estimate is None
+    ]
+    if missing:
+        yield f"A dash is a missing score: {join_names(missing, most=_MOST_NAMED)}."
+    if heat.ends is None:
+        yield "Each column has colours of its own, as the ranges of scores differ."
+    yield _write_counts(read.across)
+    yield "The data table has the intervals."
+    yield from list_composites(read.across)
+    for name, found in read.found.items():
+        notes = (*list_found_notes(found, series), *list_protocol_notes(read.contexts[name])[0])
+        yield from (f"{name}: {note}" for note in notes)
+    notes = tuple(note for one in read.contexts.values() for note in one.notes)
+    yield from dict.fromkeys(note for note in notes if note not in read.context.notes)
 
 
 def _map_benchmarks(
-    across: AcrossBenchmarks,
+    series: Sequence[str],
     names: tuple[str, ...],
-    cells: Sequence[Sequence[BenchmarkCell]],
+    rows: Sequence[Sequence[BenchmarkCell]],
     scales: Sequence[ScoreContext],
-    order: Sequence[int],
 ) -> HeatMap:
     """Colour all scores from the lowest to the highest shown, or those of each benchmark if ranges differ."""
     together = len({(scale.lowest, scale.highest) for scale in scales}) == 1
-    columns = [[cell.score.estimate for cell in column] for column in zip(*cells, strict=True)]
+    columns = [[cell.score.estimate for cell in column] for column in zip(*rows, strict=True)]
     known = [[value for value in column if value is not None] for column in columns]
     every = [value for column in known for value in column]
-    ends = [
-        (min(values), max(values)) if values else (0.0, 1.0)
-        for values in ([every] * len(known) if together else known)
-    ]
-    rows = []
-    for place, row in zip(order, cells, strict=True):
-        name = across.series[place]
-        columns_of_row = zip(names, row, scales, ends, strict=True)
-        rows.append((name, tuple(_make_tile(name, *column) for column in columns_of_row)))
-    low, high = ends[0]
-    words = (format_score(low, scales[0]), format_score(high, scales[0])) if together and every else None
-    return HeatMap(names, tuple(rows), words, has_average=names[0] == AVERAGE)
+    ranges = [every] * len(known) if together else known
+    ends = [(min(values), max(values)) if values else (0.0, 1.0) for values in ranges]
+    tiles = tuple(
+        (name, tuple(_make_tile(name, *column) for column in zip(names, row, scales, ends, strict=True)))
+        for name, row in zip(series, rows, strict=True)
+    )
+    words = None
+    if together and every:
+        words = format_score(min(every), scales[0]), format_score(max(every), scales[0])
+    return HeatMap(names, tiles, words, has_average=names[0] == AVERAGE)
 
 
 def _make_tile(
@@ -153,6 +164,16 @@ def _make_tile(
     return Tile(number, words, series, share, score.estimate)
 
 
+def _write_counts(across: AcrossBenchmarks) -> str:
+    """Return the number of problems of each benchmark of which it is known."""
+    counts = [
+        f"{name} {max(cell.score.problems for cell in column)}"
+        for name, column in zip(across.benchmarks, zip(*across.cells, strict=True), strict=True)
+        if any(cell.score.problems for cell in column)
+    ]
+    return f"Problems: {join_names(counts, most=_MOST_NAMED)}." if counts else ""
+
+
 def _write_summary(
     across: AcrossBenchmarks, order: Sequence[int], context: ScoreContext, settings: HeatmapSettings
 ) -> str:
@@ -164,41 +185,31 @@ def _write_summary(
 
 
 def _build_table(
+    series: Sequence[str],
     names: Sequence[str],
-    cells: Sequence[Sequence[BenchmarkCell]],
+    rows: Sequence[Sequence[BenchmarkCell]],
     scales: Sequence[ScoreContext],
-    across: AcrossBenchmarks,
-    order: Sequence[int],
 ) -> Table:
-    rows = []
-    for place, row in zip(order, cells, strict=True):
-        words = (
-            format_score_estimate(cell.score, scale)
-            if cell.score.estimate is not None
-            else f"missing: {cell.reason or cell.score.reason}"
-            for cell, scale in zip(row, scales, strict=True)
-        )
-        rows.append((across.series[place], *words))
-    return Table(("series", *names), tuple(rows))
+    def write(cell: BenchmarkCell, scale: ScoreContext) -> str:
+        if cell.score.estimate is None:
+            return f"missing: {cell.reason or cell.score.reason}"
+        return format_score_estimate(cell.score, scale)
+
+    body = (
+        (name, *(write(cell, scale) for cell, scale in zip(row, scales, strict=True)))
+        for name, row in zip(series, rows, strict=True)
+    )
+    return Table(("series", *names), tuple(body))
 
 
-def _write_csv(
-    names: Sequence[str], cells: Sequence[Sequence[BenchmarkCell]], across: AcrossBenchmarks
-) -> str:
+def _write_csv(series: Sequence[str], names: Sequence[str], rows: Sequence[Sequence[BenchmarkCell]]) -> str:
     header = ("benchmark", "series", "metric", "score", "low", "high", "level", "problems", "reason")
     records = []
-    for place, name in enumerate(names):
-        for series, row in zip(across.series, cells, strict=True):
-            score, reason = row[place].score, row[place].reason
-            numbers = (
-                score.metric,
-                score.estimate,
-                score.low,
-                score.high,
-                score.level,
-                score.problems or None,
-            )
-            records.append((name, series, *numbers, score.problems or None, score.reason or reason))
+    for name, column in zip(names, zip(*rows, strict=True), strict=True):
+        for one, cell in zip(series, column, strict=True):
+            score = cell.score
+            numbers = (score.metric, score.estimate, score.low, score.high, score.level)
+            records.append((name, one, *numbers, score.problems or None, score.reason or cell.reason))
     return write_table_csv(header, records)
 
 
@@ -221,11 +232,11 @@ def _draw_items(block: ScoreBlock, settings: HeatmapSettings) -> tuple[Figure, d
     sentences = (
         settings.caption or "",
         "Hardest problem first, by the average over series.",
-        f"{DASH} is missing: no answer with a score." if missing else "",
+        "A dash is missing: there is no answer with a score." if missing else "",
         *mixed,
     )
     title = settings.title or f"{context.benchmark}: who solves what"
-    unit, series = " in %" if is_percent(context) else "", format_count(len(grid.series), "series", "series")
+    unit, series = _name_unit([context]), format_count(len(grid.series), "series", "series")
     problems = format_count(len(grid.problems), "problem")
     drawn = make_figure(
         block.id, heat, title, f"mean score of the samples{unit}, {problems} by {series}", context
@@ -257,5 +268,5 @@ def _map_items(grid: ProblemGrid, context: ScoreContext) -> HeatMap:
             words = problem, f"{series}: {format_score(value, context)} of {count}"
             tiles.append(Tile(number, words, series, (value - low) / (high - low), value))
         rows.append((problem, tuple(tiles)))
-    ends = format_score(low, context), format_score(high, context)
-    return HeatMap(grid.series, tuple(rows), ends, of_items=True)
+    high_word, low_word = format_bounds(context)
+    return HeatMap(grid.series, tuple(rows), (low_word, high_word), of_items=True)

@@ -40,10 +40,13 @@ DASH: Final = "\N{EN DASH}"
 _INK: Final = "var(--rg-series-1)"
 _PITCH, _ITEM_PITCH = 34, 24  # distance of rows in pixels; series have names above them in narrow figures
 _WIDEST_HEADING, _WIDEST_ITEM, _WIDEST_SERIES = 120, 120, 180  # pixels
+_NARROWEST_FILE: Final = 360  # pixels, so that its title has room
 _NARROW: Final = 330  # pixels of the cells of a narrow figure
 _MOST_NARROW: Final = 10  # most columns with numbers there
 _BELOW: Final = 52  # pixels for the colour key
-_GAP: Final = 0.2  # between the average and the benchmarks, in columns
+_GAP: Final = 0.1  # between the average and the benchmarks, in columns
+WIDEST_COLUMN: Final = 120
+"""In pixels; the style sheet has the same for up to 4 columns."""
 _KEY: Final = 7  # colours in the key
 
 
@@ -74,6 +77,11 @@ class HeatMap(Struct, frozen=True):
         return _ITEM_PITCH if self.of_items else _PITCH
 
     @property
+    def wide(self) -> int:
+        """Width of all columns in pixels in a wide figure."""
+        return min(PIXELS_WIDE, WIDEST_COLUMN * len(self.columns))
+
+    @property
     def left(self) -> int:
         """Room for the names of rows in pixels, as the style sheet has it: a multiple of 8."""
         widest = max((measure_text(self.cut_name(name), LABEL_SIZE) for name, _ in self.rows), default=0)
@@ -98,7 +106,7 @@ class HeatMap(Struct, frozen=True):
     @property
     def head(self) -> int:
         """Height of the names of columns in pixels."""
-        if not (self.is_upright(_NARROW) or self.is_upright(PIXELS_WIDE)):
+        if not (self.is_upright(min(_NARROW, self.wide)) or self.is_upright(self.wide)):
             return 24
         return 16 + math.ceil(max(measure_text(_cut_heading(name), TICK_SIZE) for name in self.columns))
 
@@ -109,7 +117,7 @@ class HeatMap(Struct, frozen=True):
 
     def draw(self, *, alive: bool) -> str:
         """Draw the elements of the fluid picture; with ``alive``, a page can read cells out."""
-        wide, narrow = self.is_upright(PIXELS_WIDE), self.is_upright(_NARROW)
+        wide, narrow = self.is_upright(self.wide), self.is_upright(min(_NARROW, self.wide))
         parts = ['<g class="rg-x-labels" fill="var(--rg-muted)">']
         if wide == narrow or not alive:
             parts += self._draw_headings(upright=wide)
@@ -215,7 +223,7 @@ def make_figure(figure_id: str, heat: HeatMap, title: str, subtitle: str, contex
     margins = Margins(top=8, right=16, bottom=_BELOW, left=heat.left)
     labels = escape_text(f"{figure_id}-title {figure_id}-summary")
     many = " rg-many" if len(heat.columns) > _MOST_NARROW else ""
-    frame = Frame(title, subtitle, f"Source: {context.source}")
+    frame, across = Frame(title, subtitle, f"Source: {context.source}"), max(_NARROWEST_FILE, heat.wide)
     return Figure(
         id=figure_id,
         kind="heatmap",
@@ -227,7 +235,7 @@ def make_figure(figure_id: str, heat: HeatMap, title: str, subtitle: str, contex
             f'<svg class="rg-picture rg-heat" role="img" aria-labelledby="{labels}" width="100%" '
             f'height="{heat.height}" font-size="{TICK_SIZE}">{heat.draw(alive=True)}</svg>'
         ),
-        file_svg=draw_framed(heat.draw(alive=False), heat.height, margins, frame),
+        file_svg=draw_framed(heat.draw(alive=False), heat.height, margins, frame, across=across),
         table_data=Table((), ()),
         csv="",
         spec=write_compact_json(heat.build_spec(title=title, subtitle=subtitle)) + "\n",
@@ -235,7 +243,7 @@ def make_figure(figure_id: str, heat: HeatMap, title: str, subtitle: str, contex
         payload="",
         numbers_data={},
         plot_class=(
-            f"{'rg-tiles-of-items' if heat.of_items else 'rg-heat'} rg-tiles{many} "
+            f"rg-tiles{'' if heat.of_items else ' rg-heat'}{many} rg-columns-{len(heat.columns)} "
             f"rg-left-{margins.left} rg-right-{margins.right}"
         ),
     )

@@ -235,7 +235,7 @@ class HeatMap(Struct, frozen=True, eq=False):
         """Draw the colour key from lowest to highest score, only with levels in use."""
         between = ((self.level > 0) & (self.level < LEVELS - 1)).any()
         y = self.height + 34
-        high, low = _format_bounds(context)
+        high, low = format_bounds(context)
         x = measure_text(low, TICK_SIZE) + 6
         yield '<g class="rg-heat-key" fill="var(--rg-muted)">'
         yield f'<text x="0" y="{y + 10}">{escape_text(low)}</text>'
@@ -374,12 +374,12 @@ def write_grid_summary(grid: ProblemGrid, context: ScoreContext) -> str:
     some = known.any(axis=0)
     best = int(np.count_nonzero(np.all(~known | (grid.score >= context.highest), axis=0) & some))
     worst = int(np.count_nonzero(np.all(~known | (grid.score <= context.lowest), axis=0) & some))
-    top, bottom = _format_bounds(context)
+    top, bottom = format_bounds(context)
     of = format_count(int(np.count_nonzero(some)), "problem")
     return f"Of {of}, all series score {top} on {best or 'none'} and {bottom} on {worst or 'none'}."
 
 
-def _format_bounds(context: ScoreContext) -> tuple[str, str]:
+def format_bounds(context: ScoreContext) -> tuple[str, str]:
     """Format the highest and lowest possible scores exactly: ``100%``."""
     if is_percent(context):
         return f"{context.highest * 100:g}%", f"{context.lowest * 100:g}%"
