@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from reportgen.core.model import Estimate, Figure
     from reportgen.figures.axis import Axis
     from reportgen.figures.plot import SourceContext
-    from reportgen.settings.blocks import DistributionSettings
+    from reportgen.settings.score_blocks import DistributionSettings
 
 
 _MOST_DOTS = 20

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from reportgen.core.model import CurveRequest, Figure, Fit
     from reportgen.draft.blocks.draw_inputs import DrawInputs
     from reportgen.draft.blocks.plan import PlannedBlock
-    from reportgen.settings.blocks import DistributionSettings, ScatterSettings
+    from reportgen.settings.score_blocks import DistributionSettings, ScatterSettings
     from reportgen.statistics.compare import Cost
 
 

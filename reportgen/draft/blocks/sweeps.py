@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from reportgen.draft.blocks.draw_inputs import DrawInputs
     from reportgen.draft.blocks.plan import PlannedBlock
     from reportgen.figures.plot import ScoreContext, SourceContext
-    from reportgen.settings.blocks import SweepSettings
+    from reportgen.settings.score_blocks import SweepSettings
 
 
 _OF_NUMBERS = ("x_title", "x_domain", "x_scale", "y_domain", "y_scale", "reference")

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from reportgen.core.model import Lead
     from reportgen.figures.plot import ChartShape, SourceContext
-    from reportgen.settings.blocks import SweepSettings
+    from reportgen.settings.score_blocks import SweepSettings
 
 
 _MOST_NAMES, _SAME = 6, 1e-12
