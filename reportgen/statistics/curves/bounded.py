@@ -45,9 +45,9 @@ def move_ends(
 def move_share(share: FloatArray, step: FloatArray) -> FloatArray:
     """Return the share after its logit has moved by step / (share (1 - share)); NaN for a share of 0 or 1."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        exponent = np.clip(step / (share * (1 - share)), -_LARGEST_EXPONENT, _LARGEST_EXPONENT)
-    factor = np.exp(exponent)
-    moved = share * factor / (share * factor + 1 - share)
+        factor = np.exp(np.minimum(abs(step) / (share * (1 - share)), _LARGEST_EXPONENT))
+        down, up = share / (share + (1 - share) * factor), share * factor / (share * factor + 1 - share)
+    moved = np.where(step < 0, down, up)
     return np.where((share > 0) & (share < 1), moved, np.nan)
 
 
