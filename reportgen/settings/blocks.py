@@ -390,12 +390,7 @@ KINDS: Final = {
     ),
     "passk": BlockKind(PasskSettings, Figure, "reportgen.draft.blocks.scores:draw_passk_block"),
     "comparison": BlockKind(ComparisonSettings, Stack, "reportgen.draft.blocks.across:draw_comparison_block"),
-    "problems": BlockKind(
-        ProblemsSettings,
-        Stack,
-        "reportgen.draft.blocks.scores:draw_problems_block",
-        charts="heatmap confusion",
-    ),
+    "problems": BlockKind(ProblemsSettings, Stack, "reportgen.draft.blocks.scores:draw_problems_block"),
     "heatmap": BlockKind(
         HeatmapSettings,
         Figure,

@@ -81,6 +81,8 @@ def _draw_benchmarks(block_id: str, settings: HeatmapSettings, read: ReadBenchma
     ordered = [across.series[place] for place in order]
     heat = _map_benchmarks(ordered, names, rows, scales)
     title = settings.title or f"{format_count(len(across.benchmarks), 'benchmark')} side by side"
+    if not settings.title and len(across.benchmarks) == 1:
+        title = f"Scores on {across.benchmarks[0]}"
     unit, series = _name_unit(scales), format_count(len(across.series), "series", "series")
     subtitle = f"{name_metric(settings.metric, context)}{unit}, {series}"
     sentences = [settings.caption or "", *_list_sentences(read, ordered, names, rows, heat)]
@@ -119,7 +121,8 @@ def _list_sentences(
     if heat.ends is None:
         yield "Each column has colours of its own, as the ranges of scores differ."
     yield _write_counts(read.across)
-    yield "The data table has the intervals."
+    if any(cell.score.low is not None for row in rows for cell in row):
+        yield "The data table has the intervals."
     yield from list_composites(read.across)
     for name, found in read.found.items():
         notes = (*list_found_notes(found, series), *list_protocol_notes(read.contexts[name])[0])
@@ -232,7 +235,7 @@ def _draw_items(block: ScoreBlock, settings: HeatmapSettings) -> tuple[Figure, d
     sentences = (
         settings.caption or "",
         "Hardest problem first, by the average over series.",
-        "A dash is missing: there is no answer with a score." if missing else "",
+        "A dash is a missing score: there is no answer with one." if missing else "",
         *mixed,
     )
     title = settings.title or f"{context.benchmark}: who solves what"
