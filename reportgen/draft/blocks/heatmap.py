@@ -169,12 +169,12 @@ def _make_tile(
 
 def _write_counts(across: AcrossBenchmarks) -> str:
     """Return the number of problems of each benchmark of which it is known."""
-    counts = [
-        f"{name} {max(cell.score.problems for cell in column)}"
-        for name, column in zip(across.benchmarks, zip(*across.cells, strict=True), strict=True)
-        if any(cell.score.problems for cell in column)
-    ]
-    return f"Problems: {join_names(counts, most=_MOST_NAMED)}." if counts else ""
+    columns = zip(across.benchmarks, zip(*across.cells, strict=True), strict=True)
+    counts = {name: max(cell.score.problems for cell in column) for name, column in columns}
+    if len(counts) > 1 and len({*counts.values()}) == 1 and all(counts.values()):
+        return f"Each benchmark has {format_count(max(counts.values()), 'problem')}."
+    known = [f"{count:,} of {name}" for name, count in counts.items() if count]
+    return f"Problems: {join_names(known, most=_MOST_NAMED)}." if known else ""
 
 
 def _write_summary(
