@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
-from simulated.curves import NOISES, OTHERS, bands_without_width, coverage, leaders_among_equals
+from simulated.curves import (
+    NOISES,
+    OTHERS,
+    bands_without_width,
+    coverage,
+    leaders_ahead,
+    leaders_among_equals,
+)
 from simulation import Row, Setting, Task, estimate_error, format_share
+
+from reportgen.statistics.curves.bands import compute_band
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +29,7 @@ _LEADERS = {
     "usual": ("white", "skewed", "failing seeds", "accuracies"),
     "other": ("GARCH", "Laplace", "lognormal seeds", "one of twenty fails"),
 }
+_AHEAD = ((5, 3, 2.1), (10, 3, 2.8), (4, 5, 2.1))
 _MEANS = {"usual": ("flat", "hump", "rise"), "other": ("power law", "two humps", "power law")}
 _STEPS, _RUNS = (14, 50, 200), (3, 5, 10)
 _DRAWS, _LED, _BANDED = {True: 60, False: 30}, {True: 600, False: 200}, {True: 200, False: 50}
@@ -33,7 +44,7 @@ def plan(setting: Setting) -> list[Row]:
         must = "said in the guide" if noise in _SKEWED else "93–97%, or more"
         what = f"{noise}: simultaneous band; peak: the mean at its step, the maximum (that step alone)"
         rows.append(Row(what, must, tasks, lambda cells: _describe(cells, draws)))
-    return rows + _plan_leaders(setting) + [_plan_widths(setting)]
+    return rows + _plan_leaders(setting) + [_plan_widths(setting), *_plan_bounded(setting)]
 
 
 def cover(setting: Setting, noise: str, runs: int, steps: int, draws: int) -> Coverage:
@@ -65,7 +76,23 @@ def _plan_leaders(setting: Setting) -> list[Row]:
             lambda shares: ", ".join(format_share(share * times, times) for share in shares) + " %",
         )
         for noise, series in product(_LEADERS[setting.generators], (2, 4))
+    ] + [
+        Row(
+            f"{what}: 5 series of 3 runs, 2.1 sd ahead; 10 of 3 runs, 2.8 sd; 4 of 5 runs, 2.1 sd",
+            must,
+            [Task(lead_ahead, (setting, one, tied, times)) for one in _AHEAD],
+            lambda shares: ", ".join(format_share(share * times, times) for share in shares) + " %",
+        )
+        for what, must, tied in (
+            ("the best is said to lead", "≥ 35, ≥ 60 %", 1),
+            ("one of two equal best is said to lead", "≤ 5%", 2),
+        )
     ]
+
+
+def lead_ahead(setting: Setting, field: tuple[int, int, float], tied: int, draws: int) -> float:
+    """Return how often a series is said to lead, if one or two are ahead of the others."""
+    return leaders_ahead(*field, tied, draws=draws, seed=setting.derive_seed("ahead", field, tied))
 
 
 def lead(setting: Setting, noise: str, series: int, runs: int, draws: int) -> float:
@@ -91,3 +118,37 @@ def measure_widths(setting: Setting, runs: int, draws: int) -> tuple[float, floa
 def _describe_widths(found: Sequence[tuple[float, float]]) -> str:
     equal = " and ".join(f"{100 * share:.0f}%" for share, _ in found)
     return f"{100 * max(share for _, share in found):.0f}% banded ({equal} are equal, and said so)"
+
+
+_BOUNDED = {
+    "lognormal, sd 0.2": (math.inf, math.exp(0.02)),
+    "lognormal, sd 0.5": (math.inf, math.exp(0.125)),
+    "lognormal, sd 1": (math.inf, math.exp(0.5)),
+    "beta(9, 1)": (1.0, 0.9),
+    "beta(98, 2)": (1.0, 0.98),
+}
+
+
+def _plan_bounded(setting: Setting) -> list[Row]:
+    draws = 20_000 if setting.full else 2_000
+    return [
+        Row(
+            f"{law}: interval of the mean of 3, 5 and 10 runs with the range stated (t)",
+            "as said in the guide",
+            [Task(cover_bounded, (setting, law, runs, draws)) for runs in _RUNS],
+            lambda found: ", ".join(f"{100 * own:.1f} ({100 * plain:.1f})" for own, plain in found) + " %",
+        )
+        for law in _BOUNDED
+    ]
+
+
+def cover_bounded(setting: Setting, law: str, runs: int, draws: int) -> tuple[float, float]:
+    """Return how often the interval that knows the range holds the mean, and how often t does."""
+    rng, (most, mean) = setting.make_rng("bounded", law, runs), _BOUNDED[law]
+    if math.isinf(most):
+        values = rng.lognormal(0.0, float(law.rpartition(" ")[2]), (runs, draws))
+    else:
+        values = rng.beta(*((9, 1) if law == "beta(9, 1)" else (98, 2)), (runs, draws))
+    bands = [compute_band(values, "ci", 0.95, ends) for ends in ((0.0, most), None)]
+    own, plain = (float(np.mean((band.low <= mean) & (mean <= band.high))) for band in bands)
+    return own, plain

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from made_outcomes import matrix
+from msgspec.structs import replace
 from simulated.answers import Field, count_called
 from simulation import Row, Setting, Task, estimate_error
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from reportgen.core.comparisons import Comparison, ProblemScores
-    from reportgen.core.model import FloatArray
+    from reportgen.core.model import FloatArray, IntArray
 
 _REAL = Path(__file__).parents[1] / "tests" / "simulated" / "matharena_aime_II.csv"
 _ALPHA = 0.05
@@ -79,6 +80,11 @@ _OTHER_LAWS: dict[str, Callable[[np.random.Generator, int], FloatArray]] = {
 }
 _DRAWS = ((1, 1), (4, 1), (16, 1), (64, 1), (16, 4), (64, 4), (64, 16))
 _PROBLEMS = (15, 30, 100)
+_CLUSTERS: dict[str, Callable[[np.random.Generator], IntArray]] = {
+    "15 of skewed sizes": lambda rng: rng.lognormal(1.5, 1, 15).astype(int) + 1,
+    "40 of skewed sizes": lambda rng: rng.lognormal(1.5, 1, 40).astype(int) + 1,
+    "14 of 3 and one of 60": lambda _rng: np.array([60] + [3] * 14),
+}
 _METHOD_TIMES, _FAMILY_TIMES = {True: 120, False: 20}, {True: 60, False: 10}
 _BORDER_TIMES, _INTERVAL_TIMES = {True: 30, False: 5}, {True: 1000, False: 100}
 
@@ -89,7 +95,8 @@ def plan(setting: Setting) -> list[Row]:
     times = _FAMILY_TIMES[setting.full]
     laws = _OTHER_LAWS if setting.is_other else _LAWS
     return [
-        _plan_methods(setting),
+        _plan_methods(setting, count_equal, "equal methods of 3 and 5 seeds called different"),
+        _plan_methods(setting, count_lone, "equal methods, one run against 3 and 5, called different"),
         Row(
             "any wrong verdict in a family",
             "≤ 6%",
@@ -130,10 +137,20 @@ def plan(setting: Setting) -> list[Row]:
             ],
             lambda cells: _describe_cells(np.concatenate(cells), _INTERVAL_TIMES[setting.full]),
         ),
+        Row(
+            "intervals over clusters of unequal sizes cover, 18 cells",
+            "93–97%, more with one giant",
+            [
+                Task(cover_clusters, (setting, sizes, alike, _INTERVAL_TIMES[setting.full]))
+                for sizes in _CLUSTERS
+                for alike in (0.0, 0.5, 1.5)
+            ],
+            lambda cells: _describe_cells(np.concatenate(cells), _INTERVAL_TIMES[setting.full]),
+        ),
     ]
 
 
-def _plan_methods(setting: Setting) -> Row:
+def _plan_methods(setting: Setting, count: Callable[..., int], what: str) -> Row:
     times = _METHOD_TIMES[setting.full]
     fields = [
         Field(2, problems, samples, runs, tau, taste, law, shape, tastes)
@@ -142,9 +159,9 @@ def _plan_methods(setting: Setting) -> Row:
         for tau, taste, law, shape, tastes in _METHODS[setting.generators]
     ]
     return Row(
-        "equal methods of 3 and 5 seeds called different",
+        what,
         "≤ 6%",
-        [Task(count_equal, (setting, field, times)) for field in fields],
+        [Task(count, (setting, field, times)) for field in fields],
         lambda counts: _describe_counts(counts, times),
     )
 
@@ -163,6 +180,24 @@ def count_equal(setting: Setting, field: Field, times: int) -> int:
     """Return how often two equal methods are called different."""
     rng = setting.make_rng("methods", field)
     return sum(count_called(compare_all(field.draw(rng))) for _ in range(times))
+
+
+def count_lone(setting: Setting, field: Field, times: int) -> int:
+    """Return how often two equal methods are called different, if one of them has a single run."""
+    rng = setting.make_rng("lone", field)
+    return sum(count_called(compare_all(_keep_one_run(field.draw(rng)))) for _ in range(times))
+
+
+def _keep_one_run(made: ProblemScores) -> ProblemScores:
+    """Return the scores with the first run alone of the last series."""
+    rows = [row for row, run in enumerate(made.runs) if run.series == 0]
+    rows.append(len(rows))
+    arrays = ("samples", "correct", "mean", "variance", "tokens", "seconds", "cost")
+    return replace(
+        made,
+        runs=tuple(made.runs[row] for row in rows),
+        **{name: getattr(made, name)[rows] for name in arrays},
+    )
 
 
 def count_wrong(setting: Setting, field: Field, apart: bool, times: int) -> int:  # noqa: FBT001 - of a task
@@ -250,6 +285,29 @@ def cover(setting: Setting, name: str, problems: int, times: int) -> FloatArray:
         made = _answer(rng, law(rng, times * problems).reshape(times, problems), samples)
         found = score_series(made, "pass@k", k)
         covered.append(np.mean([(one.low or 0.0) <= truth <= (one.high or math.inf) for one in found]))
+    return np.array(covered)
+
+
+def cover_clusters(setting: Setting, sizes: str, alike: float, times: int) -> FloatArray:
+    """Return the shares of intervals that cover, answers right or wrong and partly right ones.
+
+    ``alike`` is the standard deviation of clusters on the logit scale.
+    """
+    rng = setting.make_rng("clusters", sizes, alike)
+    whole = rng.normal(0.4, np.hypot(alike, 1), 400_000)
+    truth = float(np.mean(1 / (1 + np.exp(-whole))))
+    covered = []
+    for samples in (1, 4):
+        found = []
+        for _ in range(times):
+            count = _CLUSTERS[sizes](rng)
+            cluster = np.repeat(np.arange(count.size), count)
+            logits = 0.4 + rng.normal(0, alike, count.size)[cluster] + rng.normal(0, 1, cluster.size)
+            made = _answer(rng, 1 / (1 + np.exp(-logits))[np.newaxis], samples)
+            made = replace(made, clusters=tuple(f"c{one}" for one in cluster.tolist()))
+            (one,) = score_series(made)
+            found.append((one.low or 0.0) <= truth <= (one.high or math.inf))
+        covered.append(np.mean(found))
     return np.array(covered)
 
 

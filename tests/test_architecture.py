@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reportgen.settings.blocks import BLOCKS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -229,6 +231,27 @@ def test_no_module_reaches_itself() -> None:
 
     for name in sorted(arrows):
         visit(name, ())
+
+
+def test_what_is_named_for_later_import_exists() -> None:
+    """A kind of block names its functions as ``module:function``; each is there, and public."""
+    tops = {
+        one.name.replace("/", "."): {
+            name.id if isinstance(name, ast.Name) else getattr(name, "name", "")
+            for node in one.tree.body
+            for name in (node.targets if isinstance(node, ast.Assign) else [node])
+        }
+        for one in ALL
+    }
+    named = [
+        match
+        for one in ALL
+        for node in ast.walk(one.tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if (match := re.fullmatch(r"reportgen\.([\w.]+):(\w+)", node.value))
+    ]
+    assert len(named) > len(BLOCKS)
+    assert [match[0] for match in named if match[2] not in tops.get(match[1], ())] == []
 
 
 def test_heavy_libraries_have_one_place() -> None:

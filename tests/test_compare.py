@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from made_outcomes import compare, matrix
+from made_outcomes import compare, matrix, outcomes
 from msgspec.structs import replace
 from scipy import stats
 from tries import tries
@@ -20,6 +20,7 @@ from reportgen.core.comparisons import RankGroup, Verdict
 from reportgen.statistics.compare import compare_all
 from reportgen.statistics.permutation_tests import FLIPS, Flips, run_flip_test
 from reportgen.statistics.power import estimate_power, find_half_step
+from reportgen.statistics.problem_scores import group_problem_scores
 from reportgen.statistics.scores import score_series
 from reportgen.statistics.verdicts import find_leader, holm, rank_groups, rank_ranges, swap_sides
 
@@ -72,6 +73,26 @@ def test_seven_clear_problems_are_better_and_worse() -> None:
     one, turned = compare(made, "A", "B"), compare(made, "A", "B", higher_is_better=False)
     assert (one.p, one.verdict) == (2 / 128, Verdict.BETTER)
     assert turned == replace(one, verdict=Verdict.WORSE)
+
+
+def test_a_single_run_varies_as_the_runs_of_the_other_side() -> None:
+    """Three runs of A that differ by a constant, one of B: τ² is known from A alone, and counts for both.
+
+    Scores 0.2, 0.5 and 0.8 of A have S² = 0.09, and nothing of it is answers. B is 0.1 on each of 8 problems;
+    the differences have no spread, so that V = 0.09 (1/3 + 1) = 0.12 with 2 degrees of freedom.
+    """
+    rows = [
+        {"series": name, "run": str(run), "seed": str(run), "problem": str(problem), "score": score}
+        for name, scores in (("A", (0.2, 0.5, 0.8)), ("B", (0.1,)))
+        for run, score in enumerate(scores)
+        for problem in range(8)
+    ]
+    one = compare(group_problem_scores(outcomes(rows)), "A", "B")
+    assert one.difference == pytest.approx(0.4)
+    assert one.df == pytest.approx(2)
+    assert one.stderr == pytest.approx(math.sqrt(0.12))
+    assert one.p == pytest.approx(2 * stats.t.sf(0.4 / math.sqrt(0.12), 2))
+    assert one.reason == "B has one run, which is taken to vary as the runs of A do"
 
 
 @settings(max_examples=tries(20, 160))
@@ -330,7 +351,9 @@ def test_one_undecided_pair_across_a_border_is_no_border() -> None:
     """Neighbours are unclear, the third is worse than the first: no border."""
     made = _values([1.0] * 9, [1.0] * 7 + [0.0] * 2, [1.0] * 5 + [0.0] * 4)
     together = [
-        replace(one, verdict=Verdict.BETTER if (one.a, one.b) == ("A", "C") else Verdict.UNCLEAR)
+        replace(one, verdict=Verdict.BETTER, p=0.01)
+        if (one.a, one.b) == ("A", "C")
+        else replace(one, verdict=Verdict.UNCLEAR, p=0.2)
         for one in compare_all(made)
     ]
     for pairs in (together, [swap_sides(one) for one in together]):

@@ -11,6 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from made_outcomes import matrix, outcomes
+from msgspec.structs import replace
 from scipy import stats
 from scipy.special import expit, logit
 from tries import tries
@@ -298,6 +299,49 @@ def _runs(totals: list[list[float]]) -> list[dict[str, object]]:
         for place, value in enumerate(values)
         if not math.isnan(value)
     ]
+
+
+@settings(max_examples=tries(20, 100))
+@given(
+    st.lists(st.integers(1, 9), min_size=2, max_size=8).flatmap(
+        lambda sizes: st.tuples(
+            st.just(sizes), arrays(np.float64, (1, sum(sizes), 1), elements=st.floats(0.05, 0.95))
+        )
+    )
+)
+def test_clusters_have_the_variance_and_freedom_of_cr2(drawn: tuple[list[int], FloatArray]) -> None:
+    """CR2 and its degrees of freedom from matrices over problems (Bell and McCaffrey 2002), for a mean.
+
+    The residual maker is M = I - 11'/n; a cluster's residuals are weighted by the inverse root of its block
+    of M. The variance is tr(B) of B = c'Wc with c the weighted terms and W the correlation of problems.
+    """
+    sizes, array = drawn
+    values, count = array[0, :, 0], array.size
+    assume(np.ptp(values) > 1e-3)
+    cluster = np.repeat(np.arange(len(sizes)), sizes)
+    maker = np.eye(count) - 1 / count
+    terms = []
+    for own in (np.flatnonzero(cluster == one) for one in range(len(sizes))):
+        roots, vectors = np.linalg.eigh(maker[np.ix_(own, own)])
+        weights = vectors @ np.diag(roots**-0.5) @ vectors.T
+        terms.append(maker[:, own] @ weights.sum(axis=1) / count)
+    columns = np.array(terms).T
+    means = np.array([values[cluster == one].mean() for one in range(len(sizes))])
+    within = ((values - means[cluster]) ** 2).sum() / max(count - len(sizes), 1)
+    between = (np.array(sizes) * (means - values.mean()) ** 2).sum() / (len(sizes) - 1)
+    size = (count - (np.array(sizes) ** 2).sum() / count) / (len(sizes) - 1)
+    excess = max(0.0, between - within) / size
+    alike = excess / (excess + within) if excess else 0.0
+    same = cluster[:, np.newaxis] == cluster
+    shared = columns.T @ (np.where(same, alike, 0.0) + (1 - alike) * np.eye(count)) @ columns
+    df = np.trace(shared) ** 2 / (shared**2).sum()
+    stderr = math.sqrt(((values @ columns) ** 2).sum())
+
+    made = replace(matrix(array), clusters=tuple(f"c{one}" for one in cluster), binary=(False,))
+    (score,) = score_series(made)
+    assert score.stderr == pytest.approx(stderr, rel=1e-8)
+    half = stats.t.ppf(0.975, df) * stderr / (values.mean() * (1 - values.mean()))
+    assert _ends(score) == pytest.approx(expit(logit(values.mean()) + np.array([-half, half])), abs=1e-8)
 
 
 def test_spread_between_runs_is_scipys_t_interval_over_runs() -> None:

@@ -213,6 +213,33 @@ def test_coverage_of_ci_with_three_runs() -> None:
     assert covered == pytest.approx(0.95, abs=0.005)
 
 
+def test_values_with_a_range_have_intervals_inside_it() -> None:
+    """Worked out by hand: u exp(±h/u) with one end, logit(u) ± h/(u (1 - u)) with two."""
+    values = np.array([[1.0], [2.0], [6.0]])
+    half = float(stats.t.ppf(0.975, 2) * values.std(ddof=1) / math.sqrt(3))
+    low = compute_band(values, "ci", 0.95, (0.0, math.inf))
+    assert [float(low.low[0]), float(low.high[0])] == pytest.approx(
+        [3 * math.exp(-half / 3), 3 * math.exp(half / 3)]
+    )
+    high = compute_band(10 - values, "ci", 0.95, (-math.inf, 10.0))
+    assert [float(high.low[0]), float(high.high[0])] == pytest.approx([10 - low.high[0], 10 - low.low[0]])
+    both, odds, step = compute_band(values, "ci", 0.95, (0.0, 10.0)), 3 / 7, half / 10 / 0.21
+    ends = [10 * odds * math.exp(by) / (odds * math.exp(by) + 1) for by in (-step, step)]
+    assert [float(both.low[0]), float(both.high[0])] == pytest.approx(ends)
+    assert float(compute_band(values, "sd", 0.95, (1.0, math.inf)).low[0]) == 1
+
+
+@given(arrays(np.float64, (3, 2), elements=st.floats(0, 1)), st.sampled_from(["ci", "se", "sd"]))
+def test_no_band_leaves_the_range(values: FloatArray, kind: str) -> None:
+    """Ends stay inside, around the mean; a mean at an end has no interval."""
+    band = compute_band(values, kind, 0.95, (0.0, 1.0))
+    known = np.isfinite(band.low)
+    assert (band.low[known] >= 0).all()
+    assert (band.high[known] <= 1).all()
+    assert ((band.low <= band.centre) & (band.centre <= band.high))[known].all()
+    assert not known[(band.centre == 0) | (band.centre == 1)].any()
+
+
 @pytest.mark.parametrize(("kind", "level"), [("bootstrap", 0.95), ("ci", 0), ("ci", 1), ("ci", 95)])
 def test_what_is_no_band_is_refused(kind: str, level: float) -> None:
     """An unknown band or a level in percent is a fault of the caller."""

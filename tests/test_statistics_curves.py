@@ -13,6 +13,7 @@ from made_figures import curve
 from made_sources import measurements
 from msgspec.structs import replace
 from scipy import stats
+from simulated.curves import drawn
 from tries import tries
 
 from reportgen.core.comparisons import Comparison, Verdict
@@ -331,14 +332,31 @@ def test_a_series_that_ends_early_is_compared_where_it_ends() -> None:
 
 
 @pytest.mark.parametrize("count", [8, 40])
-def test_a_family_asks_for_more_than_a_pair(count: int) -> None:
-    """A difference that wins a pair alone need not win among many."""
+def test_a_leader_among_many_needs_no_more_than_in_each_pair(count: int) -> None:
+    """It has to win each of them, which is hard enough; pairs of the others do not matter."""
     first = curve("first", [0.0, 0.045], half=0.05, runs=5)
     others = [curve(f"other {place}", [0.0, -0.03], half=0.05, runs=5) for place in range(count)]
     assert find_leads_at_end((first, others[0]), 0.95)[0].series == "first"
-    assert find_leads_at_end((first, *others), 0.95)[0] == NOBODY
-    far = curve("far", [0.0, 9.0], half=0.05, runs=5)
-    assert find_leads_at_end((far, *others), 0.95)[0].series == "far"
+    assert find_leads_at_end((first, *others), 0.95)[0].series == "first"
+    near = curve("near", [0.0, 0.02], half=0.05, runs=5)
+    assert find_leads_at_end((first, near, *others), 0.95)[0] == NOBODY
+
+
+@settings(max_examples=tries(20, 200))
+@given(st.integers(0, 2**32 - 1))
+def test_the_leader_of_few_runs_has_the_pooled_variance(seed: int) -> None:
+    """Student's t with the variance of all series, from numpy, against each other series."""
+    rng = np.random.default_rng(seed)
+    made = [rng.normal(place == 0, 0.3, (int(rng.integers(2, 5)), 1)) for place in range(4)]
+    made[1] = made[1][:3]
+    means, sizes = np.array([one.mean() for one in made]), np.array([one.size for one in made])
+    df = sizes.sum() - 4
+    sd = math.sqrt(sum(((one - one.mean()) ** 2).sum() for one in made) / df)
+    best = int(means.argmax())
+    t = (means[best] - means) / (sd * np.sqrt(1 / sizes[best] + 1 / sizes))
+    leads = all(2 * stats.t.sf(t[other], df) < 0.05 for other in range(4) if other != best)
+    above, _ = find_leads_at_end(drawn(*made).curves, 0.95)
+    assert above == (Lead(f"series {best}", tested=True) if leads else NOBODY)
 
 
 def test_a_verdict_that_is_not_strict_enough_shows_no_front() -> None:

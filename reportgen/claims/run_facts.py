@@ -15,13 +15,13 @@ from reportgen.core.digits import choose_decimals
 from reportgen.core.directions import find_direction
 from reportgen.core.statements import Quantity
 from reportgen.core.words import format_count
-from reportgen.statistics.curves.mean_curves import average_runs, measure_runs
 from reportgen.statistics.curves.readings import (
     get_points,
     measure_last,
     measure_spread,
     pick_checkpoints,
 )
+from reportgen.statistics.curves.run_values import average_runs, measure_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -58,7 +58,7 @@ def read_runs(question: Fact, curve: Curve, numbers: tuple[float, ...], scale: S
         if sizes[0] < count:
             least = f"{sizes[0]:,} to " if sizes[0] < sizes[-1] else ""
             note = f"each run has {least}{format_count(sizes[-1], 'reading')}"
-    found = average_runs(values, level)
+    found = average_runs(values, level, curve.ends)
     return replace(question, value=found.value, low=found.low, high=found.high, n=found.n, note=note)
 
 
@@ -91,7 +91,8 @@ def read_at_best(
     if not found:
         reason = f'a run of {curve.series} has no step with both "{curve_set.metric}" and "{name}"'
         return replace(question, reason=reason)
-    average, steps = average_runs([one.value for one in found], curve_set.level), [one.step for one in found]
+    average = average_runs([one.value for one in found], curve_set.level, curve.ends)
+    steps = [one.step for one in found]
     first, last = min(steps), max(steps)
     return replace(
         question,

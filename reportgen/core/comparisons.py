@@ -272,16 +272,12 @@ class RankGroup(Struct, frozen=True):
 
 
 class RankRange(Struct, frozen=True):
-    """Ranks, ``best`` to ``worst``, among ``count`` series that the verdicts allow for a series.
-
-    ``best_probability`` is the share of resamples of problems (and runs) in which it is best, if computed.
-    """
+    """Ranks, ``best`` to ``worst``, among ``count`` series that the verdicts allow for a series."""
 
     series: str
     best: int
     worst: int
     count: int
-    best_probability: float | None = None
 
 
 TARGET_POWER: Final = 0.8

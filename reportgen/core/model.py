@@ -182,6 +182,7 @@ class Curve(Struct, frozen=True):
     key: LineKey | None = None  # in a plot of several metrics, where ``series`` is the name of the line
     gaps: FloatArray | None = None  # steps inside at which runs have values and none of them is finite
     every_step: Curve | None = None  # the curve before its steps were binned, if they were and it is known
+    ends: tuple[float, float] | None = None  # the smallest and largest possible value, infinite if open
 
 
 class Lead(Struct, frozen=True):

@@ -6,10 +6,11 @@ Only what is on Python's path counts, and never the working folder, which may be
 from __future__ import annotations
 
 import functools
+import importlib
 import os
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -44,6 +45,12 @@ class Plugin(Struct, frozen=True):
 def list_plugins(group: str) -> Mapping[str, Plugin]:
     """Return the plug-ins of a group by name; two packages with one name are an error."""
     return _list_plugins(group, _list_installed())
+
+
+def import_object(path: str) -> Any:  # noqa: ANN401 - a module, or anything in it
+    """Import what an entry point names: ``module`` or ``module:attribute``."""
+    module, _, attribute = path.replace(" ", "").partition(":")
+    return functools.reduce(getattr, filter(None, attribute.split(".")), importlib.import_module(module))
 
 
 def identify_code() -> str:

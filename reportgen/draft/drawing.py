@@ -26,9 +26,9 @@ from reportgen.draft.blocks.draw_inputs import (
     read_series_names,
 )
 from reportgen.draft.blocks.kinds import (
-    KINDS,
-    collect_overview,
+    draw_overview,
     has_pdf,
+    is_overview,
     name_cause,
     plan_block,
     warn_pooled,
@@ -48,6 +48,7 @@ from reportgen.draft.stored_blocks import (
 )
 from reportgen.narrative.requests import check_steps, has_sources, make_benchmark_request
 from reportgen.narrative.topics import list_block_sources, list_named_sources
+from reportgen.settings.blocks import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -143,7 +144,7 @@ def _draw_page(
         with found.collecting():
             drawn.results[one.page.path] = _get_result(one, inputs)
         problems.add(name_cause(one, found.found))
-    keys = {one.block.id: _make_block_key(one, inputs) for one in plan.blocks if one.block.kind in KINDS}
+    keys = {one.block.id: _make_block_key(one, inputs) for one in plan.blocks if not is_overview(one)}
     is_unchanged = all(key and inputs.cache.has_entry(key) for key in keys.values())
     for planned in plan.blocks:
         problems.add((*warn_pooled(planned, inputs), *warn_totals(planned, inputs)))
@@ -217,9 +218,9 @@ def add_overviews(
     for planned in plan.blocks:
         place = planned.page.path, planned.block.id
         with problems.collecting():
-            if planned.block.kind not in KINDS:
+            if is_overview(planned):
                 settings: Any = planned.block.settings
-                overview = collect_overview(planned.block, settings, results)
+                overview = draw_overview(planned, settings, results)
                 blocks[place] = overview, ()
                 report_progress(planned.page.path, overview)
             elif place in drawn.blocks:

@@ -42,8 +42,7 @@ from reportgen.narrative.topics import (
     make_source_topic,
 )
 from reportgen.settings.base import name_joined
-from reportgen.settings.block_parts import list_formulas
-from reportgen.settings.blocks import DataSettings
+from reportgen.settings.block_parts import DataSettings, list_formulas
 from reportgen.settings.report import Benchmark
 from reportgen.settings.score_blocks import ProblemsSettings
 

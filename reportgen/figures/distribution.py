@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from reportgen.core.model import Estimate, Figure
     from reportgen.figures.axis import Axis
     from reportgen.figures.plot import SourceContext
-    from reportgen.settings.blocks import DistributionSettings
+    from reportgen.settings.score_blocks import DistributionSettings
 
 
 _MOST_DOTS = 20
@@ -83,10 +83,7 @@ def draw_distribution(
     most = max(len(sample.values) for sample in given.samples)
     mark = settings.mark or ("strip" if most <= _MOST_DOTS else "histogram")
     bins = _list_bins(given)
-    ends = [end for one in samples for end in (one.mean.low, one.mean.high) if end is not None]
-    ends += [bins[0].start, bins[-1].end]
-    axis = make_linear_axis(given.title, min(ends), max(ends), count=6, pad=0.02)
-    axis = use_percent(axis) if given.percent else axis
+    axis = _make_axis(bins, settings, given, context, mark)
     words = _DistributionWords(settings, given, context, mark)
     text = FigureText(
         id=block_id,
@@ -104,6 +101,26 @@ def draw_distribution(
     csv = write_table_csv(_COLUMNS, records)
     figure = draw_dot_plot(rows, axis, text, table=words.build_table(), csv=csv)
     return replace(figure, spec=_write_spec(rows, axis, text)) if mark == "histogram" else figure
+
+
+def _make_axis(
+    bins: list[_Bin], settings: DistributionSettings, given: Distribution, context: SourceContext, mark: str
+) -> Axis:
+    """Make the axis of all values and means; raise a ``ReportError`` if they leave the domain."""
+    domain, title = settings.y_domain, settings.y_title or given.title
+    ends = [end for one in given.samples for end in (one.mean.low, one.mean.high) if end is not None]
+    if domain and mark == "strip":
+        ends += [value for one in given.samples for _, value in one.values]
+    else:
+        ends += [bins[0].start, bins[-1].end]
+    low, high = min(ends), max(ends)
+    if domain and not domain[0] <= low <= high <= domain[1]:
+        drawn = "values" if mark == "strip" else "bars"
+        message = f"{drawn} run from {low:g} to {high:g}, beyond y_domain: [{domain[0]:g}, {domain[1]:g}]"
+        raise ReportError(make_diagnostic(context, message, "Show all of them, with their intervals"))
+    low, high = domain or (low, high)
+    axis = make_linear_axis(title, low, high, count=6, pad=0.0 if domain else 0.02)
+    return use_percent(axis) if given.percent else axis
 
 
 class _Bin(NamedTuple):

@@ -124,6 +124,8 @@ def draw_plot_figure(plot: Plot, curve_set: CurveSet, text: FigureText, context:
         columns["of"] = text.of or text.id  # what statements about its steps name
     if curve_set.quantiles and columns["differences"] and not any(curve.given for curve in curve_set.curves):
         columns["quantiles"] = curve_set.quantiles
+        if ends := curve_set.curves[0].ends:
+            columns["ends"] = [end if math.isfinite(end) else None for end in ends]
     return Figure(
         id=text.id,
         kind=text.kind,

@@ -5,13 +5,12 @@ reportgen's own readers are in it as those of any other package, by its ``pyproj
 
 from __future__ import annotations
 
-import importlib
 import re
 import sys
 import traceback
 from contextlib import contextmanager
 from fnmatch import translate
-from functools import cache, reduce
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
-from reportgen.core.plugins import READERS, list_plugins
+from reportgen.core.plugins import READERS, import_object, list_plugins
 from reportgen.formats.decode import is_unfilled
 from reportgen.formats.files import get_archive_ending, is_table_name, split_ending, strip_compression
 from reportgen.formats.json_files import parse_first_object, read_head_text
@@ -59,7 +58,7 @@ def _load_reader(plugin: Plugin) -> Reader:
     package = "" if plugin.own else plugin.package
     named = Reader(plugin.name, (), name=plugin.name, package=package)
     with report_failures(named, what="cannot be loaded"):
-        reader = _import_object(plugin.value)
+        reader = import_object(plugin.value)
         if not isinstance(reader, Reader):
             raise TypeError(f"{plugin.value} is no Reader of reportgen.readers")
         re.compile(reader.head)
@@ -75,11 +74,6 @@ def _load_reader(plugin: Plugin) -> Reader:
         return replace(
             reader, files=files, keys=tuple(reader.keys), code=code, name=plugin.name, package=package
         )
-
-
-def _import_object(path: str) -> Any:  # noqa: ANN401 - a module, or anything in it
-    module, _, attribute = path.replace(" ", "").partition(":")
-    return reduce(getattr, filter(None, attribute.split(".")), importlib.import_module(module))
 
 
 @contextmanager
@@ -181,7 +175,7 @@ def _check_points(name: str, points: Points) -> Points:
 
 def load_code(reader: Reader) -> Any:  # noqa: ANN401 - a module, or an object with the same functions
     """Return what has the functions ``find`` and ``read`` of a reader, imported now if it was not before."""
-    return _import_object(reader.code) if reader.code else reader
+    return import_object(reader.code) if reader.code else reader
 
 
 def find_units(files: Sequence[Path], form: str | None = None, *, named: bool = False) -> FoundUnits:

@@ -19,7 +19,7 @@ from reportgen.core.errors import Diagnostic, ReportError, SourceLocation
 from reportgen.core.statements import Binding
 from reportgen.core.words import find_nearest
 from reportgen.narrative.binding_syntax import find_candidates, has_binding_marks
-from reportgen.settings.blocks import BLOCKS
+from reportgen.settings.blocks import BLOCKS, KINDS
 from reportgen.settings.text import CONFLICT, MAX_CHARACTERS, find_conflict_marks, read_markdown
 
 if TYPE_CHECKING:
@@ -51,16 +51,6 @@ _SOURCE: Final = re.compile(r"^[> ]*source: *\S", re.MULTILINE)
 _LEAST_SIMILARITY: Final = 0.8
 # Languages of others close to our kinds: mkdocs-charts-plugin's, a program, plain text.
 _OF_OTHERS: Final = frozenset({"vegalite", "tableau", "plain"})
-# Kinds of charts in matplotlib, seaborn and W&B, and the block that shows the same.
-_OF_CHARTS: Final = {
-    "curve": "line lineplot lines plot timeseries",
-    "panels": "subplots facet facets facetgrid grid",
-    "scores": "bar barplot bars barchart leaderboard",
-    "distribution": "hist histogram histplot box boxplot violin violinplot kde strip stripplot",
-    "scatter": "scatterplot points pareto",
-    "problems": "heatmap confusion",
-    "vega-lite": "chart vega pie radar",
-}
 _BARE: Final = re.compile(rf"[> ]*(?:`{{3,}}|~{{3,}}) *(?:\.?(?:{_KINDS})|\{{ *\.(?:{_KINDS}) *\}}) *")
 _SWALLOWED: Final = (
     "this block is read as part of the indented code above it",
@@ -181,7 +171,7 @@ def _check_line(text: str, following: Sequence[str]) -> tuple[str, str] | None:
         word, kind = match["word"], _guess_kind(match["word"])
         has_source = any(map(_SOURCE.match, following)) and word.lower() not in _list_languages()
         wrong = kind != word if kind else has_source
-        of_chart = (name for name, words in _OF_CHARTS.items() if word.lower() in words.split())
+        of_chart = (name for name, one in KINDS.items() if word.lower() in one.charts.split())
         near = f'Did you mean "{kind}"? ' if (kind := kind or next(of_chart, "")) else ""
         step = f"{near}There are {', '.join(BLOCKS)}"
         return (f'there is no block called "{word}"', step) if wrong else None

@@ -18,16 +18,18 @@ from reportgen.core.words import (
     suggest_name,
 )
 from reportgen.settings.base import list_accepted, name_joined
-from reportgen.settings.block_parts import list_groupings
-from reportgen.settings.blocks import CurveSettings, DataSettings, LineSettings, SweepSettings, TableSettings
+from reportgen.settings.block_parts import DataSettings, list_groupings
+from reportgen.settings.blocks import CurveSettings, LineSettings, TableSettings
 from reportgen.settings.inputs import get_settings_file
 from reportgen.settings.score_blocks import (
+    BenchmarksSettings,
     ComparedSettings,
     ComparisonSettings,
     MetricSettings,
     OutcomeSettings,
     ProblemsSettings,
     ScoresSettings,
+    SweepSettings,
     is_score_metric,
 )
 from reportgen.settings.yaml_tree import write_flow
@@ -377,10 +379,10 @@ def _check_source(block: Block, settings: OutcomeSettings, source: Source) -> No
     if source.kind == "totals":
         # Totals have one number per benchmark, without problems, samples and answers.
         step = "Let the harness write the answers, too, as with lm_eval --log_samples, or "
-        if not isinstance(settings, ScoresSettings | ComparisonSettings):
+        if not (settings.takes_several or isinstance(settings, ScoresSettings)):
             message = f'a {block.kind} block shows answers to problems, and "{source.name}" holds totals only'
             raise ReportError(Diagnostic(block.location, message, f"{step}write a scores block"))
-        if settings.metric != "mean":
+        if isinstance(settings, MetricSettings) and settings.metric != "mean":
             message = f'"{source.name}" holds totals only, which give no {settings.metric}'
             raise ReportError(Diagnostic(block.location, message, f"{step}leave out metric"))
     there = f"There are {quote_names(source.slices) or 'none'}"
@@ -402,18 +404,18 @@ def _choose_parts(
 ) -> tuple[str | None, ...]:
     """Return values of the source's benchmark column, or None if it has none."""
     names = (settings.benchmark,) if settings.benchmark else ()
-    if isinstance(settings, ComparisonSettings):
+    if isinstance(settings, BenchmarksSettings):
         names = tuple(dict.fromkeys((*names, *settings.named_benchmarks)))
     unknown = [(name, one) for one in list_parts(source) for name in names if name not in one.benchmarks]
     if unknown:
         raise ReportError(*(_explain_part(block.location, *pair) for pair in unknown))
     if names:
         return names
-    if isinstance(settings, ComparisonSettings) and settings.benchmarks == "all" and source.parts:
+    if isinstance(settings, BenchmarksSettings) and settings.benchmarks == "all" and source.parts:
         return tuple(dict.fromkeys(name for one in list_parts(source) for name in one.benchmarks))
     if not source.benchmarks or default is not None:
         return (default,)
-    if len(source.benchmarks) == 1 or isinstance(settings, ComparisonSettings):
+    if len(source.benchmarks) == 1 or settings.takes_several:
         return source.benchmarks
     message = f'this {block.kind} block names no benchmark and "{source.name}" has {len(source.benchmarks)}'
     which = "The benchmarks of each" if source.parts else "Its benchmarks"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import Counter
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
@@ -204,6 +205,19 @@ def _join_settings(parts: Sequence[SourcePart]) -> SourceSettings:
             if part.source.settings.get_protocol(own) != Protocol()
         },
     }
+    given |= _join_ends(sources)
     if any("score_range" in one.settings.model_fields_set for one in sources):
         given["score_range"] = _join_ranges(sources)
     return SourceSettings(**given)
+
+
+def _join_ends(sources: Sequence[Source]) -> dict[str, dict[str, float]]:
+    """Return ``at_least`` and ``at_most`` of the metrics for which every source states them."""
+    found: dict[str, dict[str, float]] = {"at_least": {}, "at_most": {}}
+    for metric in _list_common([one.metrics for one in sources]):
+        lows, highs = zip(
+            *(one.settings.find_ends(metric) or (-math.inf, math.inf) for one in sources), strict=True
+        )
+        found["at_least"] |= {metric: min(lows)} if min(lows) > -math.inf else {}
+        found["at_most"] |= {metric: max(highs)} if max(highs) < math.inf else {}
+    return {key: ends for key, ends in found.items() if ends}

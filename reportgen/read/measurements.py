@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reportgen.core.errors import Diagnostic, ReportError, Stage
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.model import Measurements
+from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.sql import fetch_frame, get_engine
 from reportgen.read.check_repeats import check_runs, check_steps
@@ -21,6 +22,7 @@ from reportgen.read.tables.check import explain_errors, explain_faults, find_fau
 from reportgen.read.tables.layout import get_layout
 from reportgen.read.tables.rows import (
     keep_series,
+    locate_row,
     resolve_filters,
     select_files,
     select_names,
@@ -31,6 +33,7 @@ from reportgen.read.x_axis import DerivedRows, find_x, place_rows
 from reportgen.settings.base import describe_filter
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     import pandas as pd
@@ -60,7 +63,7 @@ class PlannedTable(Struct, frozen=True):
 
     def list_faults(self) -> list[Diagnostic]:
         """List faults in the files that keep the rows from being read."""
-        return _list_faults(self.root, self.plan)
+        return _list_faults(self.root, self.source, self.plan)
 
     def check_runs(self) -> None:
         """Refuse series of one name that share a run, and runs that differ in words without settings."""
@@ -99,9 +102,51 @@ class PlannedTable(Struct, frozen=True):
         check_x(self.rows.checked, self.rows.title, self.source, is_time=self.rows.is_time)
 
 
-def _list_faults(root: Path, plan: Plan) -> list[Diagnostic]:
+def _list_faults(root: Path, source: Source, plan: Plan) -> list[Diagnostic]:
     times = {plan.step} if plan.step_is_time else set()
-    return find_faults(root, plan.layout.files, plan.list_numbers(), times)
+    found = find_faults(root, plan.layout.files, plan.list_numbers(), times)
+    return found or list(_find_values_outside(root, source, plan))
+
+
+_MOST_OUTSIDE = 10
+
+
+def _find_values_outside(root: Path, source: Source, plan: Plan) -> Iterator[Diagnostic]:
+    """Yield a problem for values below ``at_least`` or above ``at_most``, in the order of writing."""
+    bounds = _list_bounds(source, plan)
+    if not (tests := [f"({_write_test(name, ends)})" for name, ends in bounds.items()]):
+        return
+    select = f'SELECT metric, value, "row" FROM ({select_rows(root, plan)})'  # noqa: S608 - quoted
+    order = f'ORDER BY "row" LIMIT {_MOST_OUTSIDE}'
+    rows = get_engine().fetch_rows(f"{select} WHERE {' OR '.join(tests)} {order}")
+    for name, value, row in rows:
+        path, line, _ = locate_row(root, plan.layout, row)
+        low, high = bounds[name]
+        bound = f"below at_least: {low:g}" if value < low else f"above at_most: {high:g}"
+        place, message = SourceLocation(path, line), f"{name} is {value:.6g}, {bound}"
+        yield Diagnostic(place, message, "Mend it, or state another range in source.yml", Stage.DATA)
+
+
+def _list_bounds(source: Source, plan: Plan) -> dict[str, tuple[float, float]]:
+    """Return the smallest and largest possible value of metrics that have them."""
+    found = ((name, source.settings.find_ends(name)) for name in plan.metrics)
+    return {name: ends for name, ends in found if ends}
+
+
+def _write_test(metric: str, ends: tuple[float, float]) -> str:
+    """Return SQL for whether a value is outside; infinite and missing ones are not."""
+    low, high = (f"CAST({sql.quote(repr(end))} AS DOUBLE)" for end in ends)
+    return f"metric = {sql.quote(metric)} AND isfinite(value) AND value NOT BETWEEN {low} AND {high}"
+
+
+def _check_bounds(select: str, source: Source, plan: Plan) -> str:
+    """Return a SELECT that fails at a value outside the range of its metric."""
+    tests = [_write_test(*one) for one in _list_bounds(source, plan).items()]
+    if not tests:
+        return select
+    outside = " OR ".join(f"({test})" for test in tests)
+    value = f"CASE WHEN {outside} THEN error('a value is out of range') ELSE value END"
+    return f"SELECT * REPLACE ({value} AS value) FROM ({select})"  # noqa: S608 - quoted
 
 
 def read_table(project_root: Path, source: Source, query: MeasurementQuery) -> Measurements:
@@ -141,9 +186,9 @@ def plan_table(root: Path, source: Source, query: MeasurementQuery) -> PlannedTa
         message = f"repeat: mean cannot average the intervals that the data give ({plan.given_interval})"
         advice = "Say repeat: runs, or rename the columns of the intervals"
         raise ReportError(Diagnostic(source.location, message, advice, Stage.SETTINGS))
-    with explain_errors(root, source.location, partial(_list_faults, root, plan)):
+    with explain_errors(root, source.location, partial(_list_faults, root, source, plan)):
         groups = plan.groups.find_groups(select_rows(root, plan), source)
-        select, notes = build_rows(root, plan), tuple[str, ...]()
+        select, notes = _check_bounds(build_rows(root, plan), source, plan), tuple[str, ...]()
         if query.formula:
             # The rows of the derived metric, and of those that x needs.
             (name,) = query.metrics

@@ -36,6 +36,8 @@ Known: TypeAlias = "tuple[tuple[str, str], dict[str, Any]]"
 # Settings of a source that decide which numbers its rows give; how it is described, and measured, is apart.
 _DEFINING_SOURCE: Final = (
     *(
+        "at_least",
+        "at_most",
         "columns",
         "fields",
         "filter",

@@ -5,19 +5,22 @@ from __future__ import annotations
 import math
 import re
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
 from reportgen.core.words import parse_moment, suggest_name
 from reportgen.settings.base import (
     ACCEPT,
+    COLOURS,
     PDF,
     Accepted,
     CellValue,
+    Colours,
     Name,
     Number,
     Settings,
+    Sources,
     refuse_repeated_source,
 )
 
@@ -222,6 +225,8 @@ class BlockSettings(Settings):
     draws_figures: ClassVar[bool] = True
     # Whether it draws one metric, which a pattern may choose.
     draws_one_metric: ClassVar[bool] = False
+    # Keys of what it extends that it refuses.
+    refused: ClassVar[frozenset[str]] = frozenset()
     # What follows the id and a hyphen in the ids of its parts, as a regular expression.
     part_names: ClassVar[str] = ""
 
@@ -273,6 +278,50 @@ class BlockSettings(Settings):
         """Names for a block without an id, best first."""
         metrics = list_formulas(getattr(self, "metric", None)) if self.data == "curves" else ()
         return (self.title or "", " ".join(metrics))
+
+
+X: TypeAlias = Name | Annotated[dict[Name, Name], Field(min_length=1, max_length=1)]
+
+ColouredBy: TypeAlias = Annotated[
+    Name | None,
+    Field(
+        description="Setting or column whose values give colours to lines and points, instead of the series."
+    ),
+]
+
+
+class DataSettings(BlockSettings):
+    """What every block that draws a source may say."""
+
+    data = "curves"
+    has_topics = True
+
+    source: Sources | None = Field(
+        None, description="A file or folder of data/, or a list of several; the page's benchmark if left out."
+    )
+    x: X | None = Field(
+        None,
+        description="The column or metric used as x, tokens, samples, epochs, relative time, wall time, or "
+        "FORMULA: NAME; the step if left out.",
+    )
+    series: ShownSeries = None
+    filter: RowFilter = Field(default_factory=dict)
+    colours: Colours = Field(default_factory=dict, description=COLOURS)
+    by: GroupedBy = None
+    level: Level = 0.95
+    higher_is_better: bool | None = Field(
+        None,
+        description="Whether a larger value is better; if left out as the benchmark says of its metric, "
+        "otherwise inferred from the metric's name.",
+    )
+
+    @model_validator(mode="after")
+    def _check_domains(self) -> Self:
+        for name in ("x_domain", "y_domain"):
+            domain = getattr(self, name, None)
+            if isinstance(domain, tuple) and not domain[0] < domain[1]:
+                raise ValueError(f"{name} must begin with the smaller number")
+        return self
 
 
 Scale: TypeAlias = Annotated[Literal["linear", "log"], Field(description="linear or log.")]

@@ -1,13 +1,18 @@
-"""Settings of fenced blocks: a model for each kind, and the table of kinds."""
+"""All kinds of blocks, and the settings of those that draw lines, tables and an author's own charts.
+
+A kind says everything in which it differs from others in its entry of ``KINDS``, and in its settings.
+"""
 
 from __future__ import annotations
 
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
+from msgspec import Struct
 from pydantic import Field, model_validator
 
-from reportgen.settings.base import COLOURS, Colours, Name, Number, Settings, Sources
+from reportgen.core.model import Figure, Observations, Overview, Panels, ResultTable, Stack
+from reportgen.settings.base import Name, Number, Settings
 from reportgen.settings.block_parts import (
     COLUMNS,
     FORMAT,
@@ -15,79 +20,37 @@ from reportgen.settings.block_parts import (
     Annotation,
     Band,
     BlockSettings,
+    ColouredBy,
     Column,
+    DataSettings,
     Derived,
-    GroupedBy,
     Height,
-    Level,
     Metrics,
     Peak,
-    PointDomain,
     References,
-    RowFilter,
     Rule,
     Scale,
-    ShownSeries,
     ValueFormat,
+    X,
     YDomain,
     find_sources,
     list_formulas,
 )
 from reportgen.settings.score_blocks import (
     ComparisonSettings,
+    DistributionSettings,
+    HeatmapSettings,
     PasskSettings,
     PlanSettings,
     ProblemsSettings,
     RunsSettings,
+    ScatterSettings,
     ScoresSettings,
+    SweepSettings,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-
-X: TypeAlias = Name | Annotated[dict[Name, Name], Field(min_length=1, max_length=1)]
-
-ColouredBy: TypeAlias = Annotated[
-    Name | None,
-    Field(
-        description="Setting or column whose values give colours to lines and points, instead of the series."
-    ),
-]
-
-
-class DataSettings(BlockSettings):
-    """What every block that draws a source may say."""
-
-    data = "curves"
-    has_topics = True
-
-    source: Sources | None = Field(
-        None, description="A file or folder of data/, or a list of several; the page's benchmark if left out."
-    )
-    x: X | None = Field(
-        None,
-        description="The column or metric used as x, tokens, samples, epochs, relative time, wall time, or "
-        "FORMULA: NAME; the step if left out.",
-    )
-    series: ShownSeries = None
-    filter: RowFilter = Field(default_factory=dict)
-    colours: Colours = Field(default_factory=dict, description=COLOURS)
-    by: GroupedBy = None
-    level: Level = 0.95
-    higher_is_better: bool | None = Field(
-        None,
-        description="Whether a larger value is better; if left out as the benchmark says of its metric, "
-        "otherwise inferred from the metric's name.",
-    )
-
-    @model_validator(mode="after")
-    def _check_domains(self) -> Self:
-        for name in ("x_domain", "y_domain"):
-            domain = getattr(self, name, None)
-            if isinstance(domain, tuple) and not domain[0] < domain[1]:
-                raise ValueError(f"{name} must begin with the smaller number")
-        return self
 
 
 class LineSettings(DataSettings):
@@ -282,6 +245,8 @@ class TableSettings(DataSettings):
 class RunsTableSettings(TableSettings):
     """A ``runs-table`` block: a row for each run."""
 
+    refused = frozenset({"by", "baseline"})
+
     columns: tuple[Column, ...] = Field(("final", "peak"), min_length=1, description=f"Which of {COLUMNS}.")
     settings: tuple[Name, ...] = Field(
         (), description="Settings or columns shown, also patterns; those in which runs differ if left out."
@@ -294,80 +259,6 @@ class RunsTableSettings(TableSettings):
         if self.baseline or any(column.startswith("vs ") for column in self.columns):
             raise ValueError("a runs-table has no differences of series: a table block has them")
         return self
-
-
-class SweepSettings(DataSettings):
-    """A ``sweep`` block: one value of each run, or its score, against a setting."""
-
-    draws_one_metric = True
-    part_names = "table"
-
-    x: Name = Field(description="The setting or column: a number or a word, the same throughout a run.")
-    metric: Name | Derived | None = Field(
-        None, description="The metric, of scores mean or such as pass@8; the benchmark's if left out."
-    )
-    benchmark: Name | None = Field(None, description="Of scores: only rows of this benchmark.")
-    value: Literal["final", "best", "mean"] = Field("final", description="final, best or mean of each run.")
-    x_scale: Literal["linear", "log"] | None = Field(
-        None, description="linear or log; log where the values span a factor of 10 if left out."
-    )
-    mark: Literal["dot", "bar"] = Field("dot", description="dot, or bar for a bar from 0 in each row.")
-    x_title: Name | None = Field(None, description="Title of the x axis; the setting if left out.")
-    x_domain: tuple[Number, Number] | None = Field(None, description="First and last x shown.")
-    y_title: Name | None = Field(None, description="Title of the y axis; value and metric if left out.")
-    y_domain: YDomain = None
-    y_scale: Scale = "linear"
-    reference: References = ()
-    format: ValueFormat | None = Field(None, description=FORMAT)
-    height: Height = 320
-
-
-class ScatterSettings(DataSettings):
-    """A ``scatter`` block: two measures of each series, such as its score and its cost."""
-
-    draws_one_metric = True
-    has_topics = False
-
-    x: Name = Field(description="The other metric; of scores tokens, seconds or cost of an answer.")
-    metric: Name | None = Field(
-        None, description="The metric, of scores mean or such as pass@8; the benchmark's if left out."
-    )
-    benchmark: Name | None = Field(None, description="Of scores: only rows of this benchmark.")
-    x_higher_is_better: bool | None = Field(
-        None, description="Whether a larger x is better; inferred from its name if left out."
-    )
-    x_scale: Literal["linear", "log"] | None = Field(
-        None, description="linear or log; log where the values span a factor of 10 if left out."
-    )
-    x_title: Name | None = Field(None, description="Title of the x axis; the measure if left out.")
-    x_domain: PointDomain = None
-    y_title: Name | None = Field(None, description="Title of the y axis; the metric if left out.")
-    y_domain: PointDomain = None
-    y_scale: Scale = "linear"
-    fit: Literal["linear", "power"] | None = Field(
-        None, description="linear for a straight line through the points, power for a power law."
-    )
-    colour: ColouredBy = None
-    format: ValueFormat | None = Field(None, description=FORMAT)
-    height: Height = 320
-
-
-class DistributionSettings(DataSettings):
-    """A ``distribution`` block: the last value of each run, or the score of each problem."""
-
-    draws_one_metric = True
-    has_topics = False
-
-    metric: Name | None = Field(
-        None, description="The metric, of scores mean or such as pass@8; the benchmark's if left out."
-    )
-    benchmark: Name | None = Field(None, description="Of scores: only rows of this benchmark.")
-    mark: Literal["strip", "histogram"] | None = Field(
-        None, description="strip, a dot for each value, or histogram; by the number of values if left out."
-    )
-    order: Literal["given", "best", "name"] = Field("given", description="Order of the rows.")
-    colour: ColouredBy = None
-    format: ValueFormat | None = Field(None, description=FORMAT)
 
 
 class OverviewSettings(BlockSettings):
@@ -429,22 +320,93 @@ class ObservationsSettings(BlockSettings):
     rules: tuple[Rule, ...] = Field((), description="Only these rules; all if left out.")
 
 
-BLOCKS: dict[str, type[BlockSettings]] = {
-    "curve": CurveSettings,
-    "panels": PanelsSettings,
-    "table": TableSettings,
-    "runs-table": RunsTableSettings,
-    "sweep": SweepSettings,
-    "scatter": ScatterSettings,
-    "distribution": DistributionSettings,
-    "overview": OverviewSettings,
-    "vega-lite": VegaLiteSettings,
-    "altair": AltairSettings,
-    "scores": ScoresSettings,
-    "passk": PasskSettings,
-    "comparison": ComparisonSettings,
-    "problems": ProblemsSettings,
-    "runs": RunsSettings,
-    "plan": PlanSettings,
-    "observations": ObservationsSettings,
+class BlockKind(Struct, frozen=True):
+    """A kind of block.
+
+    Functions are ``module:function`` of the package, as in an entry point: what plans and draws is imported
+    only where it is needed, and stands above the settings.
+    """
+
+    settings: type[BlockSettings]
+    shows: Any  # the type of what it shows, or a union of types
+    # From the planned block, its settings and the inputs; an overview is drawn from the results of all pages.
+    draw: str
+    # From the block, its settings and page, and all sources.
+    plan: str = "reportgen.draft.blocks.kinds:plan_requests"
+    stored: bool = True  # whether it is cached
+    charts: str = ""  # what matplotlib, seaborn and W&B call charts that show the same
+
+
+KINDS: Final = {
+    "curve": BlockKind(
+        CurveSettings,
+        Figure | Panels,
+        "reportgen.draft.blocks.charts:draw_curve_block",
+        plan="reportgen.draft.blocks.observations:plan_curve",
+        charts="line lineplot lines plot timeseries",
+    ),
+    "panels": BlockKind(
+        PanelsSettings,
+        Panels,
+        "reportgen.draft.blocks.charts:draw_panels_block",
+        charts="subplots facet facets facetgrid grid",
+    ),
+    "table": BlockKind(TableSettings, ResultTable, "reportgen.draft.blocks.tables:draw_table"),
+    "runs-table": BlockKind(
+        RunsTableSettings,
+        ResultTable,
+        "reportgen.draft.blocks.tables:draw_runs_table",
+        plan="reportgen.draft.blocks.kinds:plan_runs_table",
+    ),
+    "sweep": BlockKind(SweepSettings, Stack, "reportgen.draft.blocks.sweeps:draw_sweep_block"),
+    "scatter": BlockKind(
+        ScatterSettings,
+        Figure,
+        "reportgen.draft.blocks.measures:draw_scatter_block",
+        plan="reportgen.draft.blocks.kinds:plan_measures",
+        charts="scatterplot points pareto",
+    ),
+    "distribution": BlockKind(
+        DistributionSettings,
+        Figure,
+        "reportgen.draft.blocks.measures:draw_distribution_block",
+        plan="reportgen.draft.blocks.kinds:plan_measures",
+        charts="hist histogram histplot box boxplot violin violinplot kde strip stripplot",
+    ),
+    "overview": BlockKind(OverviewSettings, Overview, "reportgen.draft.blocks.kinds:draw_overview"),
+    "vega-lite": BlockKind(
+        VegaLiteSettings,
+        Figure,
+        "reportgen.draft.blocks.charts:draw_vega_lite",
+        charts="chart vega pie radar",
+    ),
+    # The author's function can change although its block does not.
+    "altair": BlockKind(AltairSettings, Figure, "reportgen.draft.blocks.charts:draw_altair", stored=False),
+    "scores": BlockKind(
+        ScoresSettings,
+        Stack,
+        "reportgen.draft.blocks.scores:draw_scores_block",
+        charts="bar barplot bars barchart leaderboard",
+    ),
+    "passk": BlockKind(PasskSettings, Figure, "reportgen.draft.blocks.scores:draw_passk_block"),
+    "comparison": BlockKind(ComparisonSettings, Stack, "reportgen.draft.blocks.across:draw_comparison_block"),
+    "problems": BlockKind(ProblemsSettings, Stack, "reportgen.draft.blocks.scores:draw_problems_block"),
+    "heatmap": BlockKind(
+        HeatmapSettings,
+        Figure,
+        "reportgen.draft.blocks.heatmap:draw_heatmap",
+        charts="matrix confusion imshow matshow",
+    ),
+    "runs": BlockKind(RunsSettings, Stack, "reportgen.draft.blocks.scores:draw_runs_block"),
+    "plan": BlockKind(PlanSettings, Stack, "reportgen.draft.blocks.scores:draw_plan_block"),
+    "observations": BlockKind(
+        ObservationsSettings,
+        Observations,
+        "reportgen.draft.blocks.observations:draw_observations",
+        plan="reportgen.draft.blocks.observations:plan_observations",
+    ),
 }
+"""Every kind of block by the name of its fence."""
+
+BLOCKS: Final = {name: kind.settings for name, kind in KINDS.items()}
+"""The settings of each kind."""

@@ -1,14 +1,30 @@
-"""Settings of the blocks that show scores of benchmarks."""
+"""Settings of the blocks that show scores of benchmarks, or a value or two of each run or series."""
 
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 
-from reportgen.settings.base import COLOURS, Colours, Name, Sources
-from reportgen.settings.block_parts import BlockSettings, GroupedBy, Level, RowFilter, ShownSeries
+from reportgen.settings.base import COLOURS, Colours, Name, Number, Sources
+from reportgen.settings.block_parts import (
+    FORMAT,
+    BlockSettings,
+    ColouredBy,
+    DataSettings,
+    Derived,
+    GroupedBy,
+    Height,
+    Level,
+    PointDomain,
+    References,
+    RowFilter,
+    Scale,
+    ShownSeries,
+    ValueFormat,
+    YDomain,
+)
 
 _METRIC = r"^(mean|(avg@|pass@|maj@|pass\^)[1-9]\d{0,5})$"
 ScoreMetric = Annotated[str, StringConstraints(strip_whitespace=True, pattern=_METRIC)]
@@ -47,6 +63,11 @@ class OutcomeSettings(BlockSettings):
     higher_is_better: bool | None = Field(
         None, description="Whether a larger score is better; the benchmark's if left out."
     )
+
+    @property
+    def takes_several(self) -> bool:
+        """Whether it shows all benchmarks of a source where it names none."""
+        return False
 
 
 class MetricSettings(OutcomeSettings):
@@ -88,10 +109,8 @@ class PasskSettings(OutcomeSettings):
     height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
 
 
-class ComparisonSettings(ComparedSettings):
-    """A ``comparison`` block: all pairs on one benchmark, or all series on several benchmarks."""
-
-    part_names = "table|pairs|differences"
+class BenchmarksSettings(MetricSettings):
+    """What the blocks share that show several benchmarks side by side."""
 
     sources: tuple[Name, ...] = Field(
         (), description="Several sources, each of them a benchmark; instead of source."
@@ -102,9 +121,11 @@ class ComparisonSettings(ComparedSettings):
         "those that each has, or all.",
     )
     average: bool = Field(default=True, description="Whether there is a column of the average.")
-    baseline: Name | None = Field(
-        None, description="The series that the others are compared with; the benchmark's if left out."
-    )
+
+    @property
+    def takes_several(self) -> bool:
+        """See ``OutcomeSettings``."""
+        return True
 
     @property
     def named_benchmarks(self) -> tuple[str, ...]:
@@ -114,6 +135,39 @@ class ComparisonSettings(ComparedSettings):
     def list_sources(self) -> tuple[str, ...]:
         """See ``BlockSettings``."""
         return tuple(dict.fromkeys((*super().list_sources(), *self.sources)))
+
+
+class ComparisonSettings(BenchmarksSettings, ComparedSettings):
+    """A ``comparison`` block: all pairs on one benchmark, or all series on several benchmarks."""
+
+    part_names = "table|pairs|differences"
+
+    baseline: Name | None = Field(
+        None, description="The series that the others are compared with; the benchmark's if left out."
+    )
+
+
+class HeatmapSettings(BenchmarksSettings):
+    """A ``heatmap`` block: a colour and a number for each series on each benchmark, or on each problem."""
+
+    rows: Literal["series", "problems"] = Field(
+        "series",
+        description="series, with columns of benchmarks, or problems, with columns of series.",
+    )
+
+    @model_validator(mode="after")
+    def _check_rows(self) -> Self:
+        given = [name for name in ("metric", "sources", "benchmarks") if name in self.model_fields_set]
+        if self.rows == "problems" and given:
+            raise ValueError(
+                f"rows: problems shows mean scores of the problems of one benchmark, so leave out {given[0]}"
+            )
+        return self
+
+    @property
+    def takes_several(self) -> bool:
+        """See ``OutcomeSettings``."""
+        return self.rows == "series"
 
 
 class ProblemsSettings(OutcomeSettings):
@@ -143,3 +197,79 @@ class PlanSettings(MetricSettings):
         None, description="The true difference to find: in points where scores go from 0 to 1."
     )
     height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
+
+
+class SweepSettings(DataSettings):
+    """A ``sweep`` block: one value of each run, or its score, against a setting."""
+
+    draws_one_metric = True
+    part_names = "table"
+
+    x: Name = Field(description="The setting or column: a number or a word, the same throughout a run.")
+    metric: Name | Derived | None = Field(
+        None, description="The metric, of scores mean or such as pass@8; the benchmark's if left out."
+    )
+    benchmark: Name | None = Field(None, description="Of scores: only rows of this benchmark.")
+    value: Literal["final", "best", "mean"] = Field("final", description="final, best or mean of each run.")
+    x_scale: Literal["linear", "log"] | None = Field(
+        None, description="linear or log; log where the values span a factor of 10 if left out."
+    )
+    mark: Literal["dot", "bar"] = Field("dot", description="dot, or bar for a bar from 0 in each row.")
+    x_title: Name | None = Field(None, description="Title of the x axis; the setting if left out.")
+    x_domain: tuple[Number, Number] | None = Field(None, description="First and last x shown.")
+    y_title: Name | None = Field(None, description="Title of the y axis; value and metric if left out.")
+    y_domain: YDomain = None
+    y_scale: Scale = "linear"
+    reference: References = ()
+    format: ValueFormat | None = Field(None, description=FORMAT)
+    height: Height = 320
+
+
+class ScatterSettings(DataSettings):
+    """A ``scatter`` block: two measures of each series, such as its score and its cost."""
+
+    draws_one_metric = True
+    has_topics = False
+
+    x: Name = Field(description="The other metric; of scores tokens, seconds or cost of an answer.")
+    metric: Name | None = Field(
+        None, description="The metric, of scores mean or such as pass@8; the benchmark's if left out."
+    )
+    benchmark: Name | None = Field(None, description="Of scores: only rows of this benchmark.")
+    x_higher_is_better: bool | None = Field(
+        None, description="Whether a larger x is better; inferred from its name if left out."
+    )
+    x_scale: Literal["linear", "log"] | None = Field(
+        None, description="linear or log; log where the values span a factor of 10 if left out."
+    )
+    x_title: Name | None = Field(None, description="Title of the x axis; the measure if left out.")
+    x_domain: PointDomain = None
+    y_title: Name | None = Field(None, description="Title of the y axis; the metric if left out.")
+    y_domain: PointDomain = None
+    y_scale: Scale = "linear"
+    fit: Literal["linear", "power"] | None = Field(
+        None, description="linear for a straight line through the points, power for a power law."
+    )
+    colour: ColouredBy = None
+    format: ValueFormat | None = Field(None, description=FORMAT)
+    height: Height = 320
+
+
+class DistributionSettings(DataSettings):
+    """A ``distribution`` block: the last value of each run, or the score of each problem."""
+
+    draws_one_metric = True
+    has_topics = False
+
+    metric: Name | None = Field(
+        None, description="The metric, of scores mean or such as pass@8; the benchmark's if left out."
+    )
+    benchmark: Name | None = Field(None, description="Of scores: only rows of this benchmark.")
+    mark: Literal["strip", "histogram"] | None = Field(
+        None, description="strip, a dot for each value, or histogram; by the number of values if left out."
+    )
+    order: Literal["given", "best", "name"] = Field("given", description="Order of the rows.")
+    y_title: Name | None = Field(None, description="Title of the axis of values; the metric if left out.")
+    y_domain: PointDomain = None
+    colour: ColouredBy = None
+    format: ValueFormat | None = Field(None, description=FORMAT)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from contextlib import suppress
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
@@ -262,6 +264,14 @@ class SourceSettings(Settings):
         description="percent: the numbers are percentages, read as shares, as 12.3 is read as 0.123; or of "
         "which metrics of curves, or benchmarks of totals, they are.",
     )
+    at_least: Number | dict[Name, Number] | None = Field(
+        None,
+        description="The smallest possible value of the metrics of curves, or of some: METRIC: NUMBER. "
+        "Intervals of means stay above it, and a smaller value is an error.",
+    )
+    at_most: Number | dict[Name, Number] | None = Field(
+        None, description="The largest possible value, likewise: 1 for shares, also those of unit: percent."
+    )
     filter: dict[str, CellValue | tuple[CellValue, ...]] = Field(
         default_factory=dict, description="Only rows whose column has this value, or one of these."
     )
@@ -305,6 +315,31 @@ class SourceSettings(Settings):
         if self.unit and "score_range" in self.model_fields_set:
             raise ValueError("unit: percent reads scores as shares, from 0 to 1: leave out score_range")
         return self
+
+    @model_validator(mode="after")
+    def _check_ends(self) -> SourceSettings:
+        for name in self.list_bounded(""):
+            low, high = self.find_ends(name) or (-math.inf, math.inf)
+            of = f" of {name}" if name else ""
+            if not low < high:
+                raise ValueError(f"at_most{of} must be above at_least, {low:g}")
+            percent = name in self.unit if isinstance(self.unit, dict) else self.unit
+            if percent and 1 < high < math.inf:
+                raise ValueError(f"at_most{of} is {high:g}, and unit: percent reads shares: say 1")
+        return self
+
+    def list_bounded(self, *metrics: str) -> tuple[str, ...]:
+        """Return these metrics and those that ``at_least`` and ``at_most`` name."""
+        named = (one for one in (self.at_least, self.at_most) if isinstance(one, dict))
+        return tuple(dict.fromkeys(chain(metrics, *named)))
+
+    def find_ends(self, metric: str) -> tuple[float, float] | None:
+        """Return the smallest and largest possible value of a metric of curves, ±inf if open on one side."""
+        given = (one.get(metric) if isinstance(one, dict) else one for one in (self.at_least, self.at_most))
+        low, high = given
+        if low is None and high is None:
+            return None
+        return -math.inf if low is None else float(low), math.inf if high is None else float(high)
 
     def add_labels(self, labels: Mapping[str, str]) -> SourceSettings:
         """Return the settings with these short names, which go before names that ``rename`` gives."""

@@ -264,7 +264,7 @@ def _suggest_key(spot: _Spot, known: Collection[str]) -> str:
         return suggest_name(key, known)
     from reportgen.settings.blocks import BLOCKS  # noqa: PLC0415 - as in load_block
 
-    others = [kind for kind, model in BLOCKS.items() if spot.key in model.model_fields]
+    others = [kind for kind, one in BLOCKS.items() if spot.key in one.model_fields.keys() - one.refused]
     if others and spot.holder in BLOCKS.values():
         return f"It is a key of {join_names(others, most=4)}. "
     return suggest_name(spot.key, known)

@@ -22,7 +22,7 @@ from reportgen.core.comparisons import (
 from reportgen.core.model import Estimate
 from reportgen.statistics.composites import find_composites, find_repeats, guess_totals
 from reportgen.statistics.distributions import check_level, deviation, mean, t_quantile, t_tail
-from reportgen.statistics.intervals import moderate_variances
+from reportgen.statistics.intervals import moderate_variances, share_variance
 from reportgen.statistics.metrics import compute_problem_values, find_rows, mean_of_known
 from reportgen.statistics.pairs import (
     Pair,
@@ -158,10 +158,11 @@ class _Family(Struct, frozen=True):
         moderated = dict(zip(names, moderate_variances(variances), strict=True))
         for pair in averaged:
             compared = [comparisons[part.name, pair] for part in parts]
-            average = compare_macro(parts, pair, compared, [alone[name] for name in pair], self.seed)
+            runs = share_variance([alone[name] for name in pair])
+            average = compare_macro(parts, pair, compared, runs, self.seed)
             comparisons[None, pair] = average
             if average.p is not None and average.low is not None:
-                runs = [moderated[name] for name in pair]
+                runs = share_variance([moderated[name] for name in pair])
                 hypotheses[None, pair] = make_average_hypothesis(parts, pair, runs)
 
     def _judge(self, one: Comparison, adjusted: Adjusted | None, remark: str) -> Comparison:

@@ -119,12 +119,12 @@ _QUANTILES = 1 << 16
 
 def draw_t(name: str, df: int, count: int, seed: int) -> FloatArray:
     """Draw ``count`` values of Student's t from a hash of seed and name, made of 65,536 normal quantiles."""
-    normals = _normal_quantiles()[draw_places(f"{seed}\0{name}", (df + 1) * count).reshape(df + 1, count)]
+    normals = _normal_quantiles()[_draw_places(f"{seed}\0{name}", (df + 1) * count).reshape(df + 1, count)]
     drawn: FloatArray = normals[0] / np.sqrt((normals[1:] ** 2).mean(axis=0))
     return drawn
 
 
-def draw_places(name: str, count: int) -> IntArray:
+def _draw_places(name: str, count: int) -> IntArray:
     """Draw whole numbers below 65,536, equally likely, from a hash of a name; shape (count,)."""
     digest = hashlib.shake_256(name.encode("utf-8", "surrogatepass")).digest(2 * count)
     return np.frombuffer(digest, dtype="<u2").astype(np.int64)

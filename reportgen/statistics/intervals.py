@@ -29,12 +29,14 @@ Units: TypeAlias = "Sequence[str] | None"
 class RunVariance(NamedTuple):
     """Variance between the runs of a series, in squared units of its scores."""
 
-    # r, at least 2
-    runs: int
+    # r, at least 2; see ``share_variance`` for other numbers
+    runs: float
     # S², the variance (ddof = 1) of the runs' own scores
     between: float
     # the part explained by answers alone: the mean square of run × problem, over the problems
     residual: float
+    # degrees of freedom of S²
+    freedom: int
 
     @property
     def excess(self) -> float:
@@ -50,12 +52,24 @@ class RunVariance(NamedTuple):
     @property
     def df(self) -> float:
         """Degrees of freedom of τ²: (r - 1)(τ²/S²)², as for a difference in Satterthwaite (1946)."""
-        return (self.runs - 1) * (self.excess / self.between) ** 2 if self.excess else math.inf
+        return self.freedom * (self.excess / self.between) ** 2 if self.excess else math.inf
 
     @property
     def moderated_df(self) -> int:
         """Degrees of freedom of a variance that is moderated with others: twice its own."""
-        return 2 * (self.runs - 1)
+        return 2 * self.freedom
+
+
+def share_variance(runs: Sequence[RunVariance | None]) -> list[RunVariance | None]:
+    """Give the single run of one side the variance of the runs of the other side.
+
+    What a single run adds is unknown, not zero. Without runs on both sides, or with several on both, nothing
+    changes.
+    """
+    known = [one for one in runs if one is not None]
+    if len(known) != 1:
+        return list(runs)
+    return [known[0]._replace(runs=1) if one is None else one for one in runs]
 
 
 def estimate_run_variance(values: FloatArray) -> RunVariance | None:
@@ -72,7 +86,7 @@ def estimate_run_variance(values: FloatArray) -> RunVariance | None:
     scores = np.array([mean(row) for row in whole])
     rest = whole - scores[:, np.newaxis] - whole.mean(axis=0) + mean(scores)
     square = math.fsum((rest**2).ravel()) / ((runs - 1) * (problems - 1))
-    return RunVariance(runs, deviation(scores) ** 2, square / problems)
+    return RunVariance(runs, deviation(scores) ** 2, square / problems, runs - 1)
 
 
 def moderate_variances(variances: Sequence[RunVariance | None]) -> list[RunVariance | None]:
@@ -83,7 +97,7 @@ def moderate_variances(variances: Sequence[RunVariance | None]) -> list[RunVaria
     series does, and that one keeps its own (Smyth 2004; Phipson et al. 2016). Estimates are divided by the
     median of χ²/f, (1 - 2/(9f))³ for f = r - 1 (Wilson and Hilferty 1931).
     """
-    known = [one.between / (1 - 2 / (9 * (one.runs - 1))) ** 3 for one in variances if one is not None]
+    known = [one.between / (1 - 2 / (9 * one.freedom)) ** 3 for one in variances if one is not None]
     if not known:
         return list(variances)
     typical = median(known)
@@ -127,16 +141,52 @@ def variance_of_mean(
 ) -> Variance:
     """Return the variance of a mean over random problems and random runs; ``values`` has no NaN.
 
-    s²/P over problems, or by cluster (``units``) Σ_g (Σ_{p in g} (x_p - mean))² G/(G - 1) / P² over G
-    clusters (Liang and Zeger 1986; Miller 2024, "Adding error bars to evals", 2.2); τ²/r is added for each of
-    ``runs``.
+    s²/P over problems; ``_estimate_clustered`` over clusters (``units``); τ²/r is added for each of ``runs``.
     """
-    count = values.size
     if units is None:
-        return add_variances([(deviation(values) ** 2 / count, count - 1.0)], runs)
-    sums = _sum_by_unit(values - mean(values), units)
-    df = max(len(sums) - 1, 1)
-    return add_variances([(math.fsum(sums**2) * len(sums) / df / count**2, df)], runs)
+        return add_variances([(deviation(values) ** 2 / values.size, values.size - 1.0)], runs)
+    return add_variances([_estimate_clustered(values, units)], runs)
+
+
+def _estimate_clustered(values: FloatArray, units: Sequence[str]) -> tuple[float, float]:
+    """Return the variance of a mean over G clusters of m_g values each, n in all, and its degrees of freedom.
+
+    Σ_g (Σ_{p in g} (x_p - mean))² / (1 - m_g/n) / n²: CR2 of Bell and McCaffrey (2002) for a mean, with
+    Satterthwaite's degrees of freedom for the intraclass correlation that analysis of variance estimates
+    (Donner 1986; Pustejovsky and Tipton 2018). For clusters of one size both are those of Liang and Zeger
+    (1986) and of Miller 2024, "Adding error bars to evals", 2.2. Values of shape (n,).
+    """
+    rest, count = values - mean(values), values.size
+    sums, sizes = _sum_by_unit(rest, units), _sum_by_unit(np.ones(count), units)
+    groups = sums.size
+    if groups == 1:
+        return 0.0, 1.0
+    part = sizes / count
+    variance = math.fsum(sums**2 / (1 - part)) / count**2
+    between = math.fsum(sums**2 / sizes) / (groups - 1)
+    within = (math.fsum(rest**2) - math.fsum(sums**2 / sizes)) / max(count - groups, 1)
+    excess = max(0.0, between - within) / ((count - math.fsum(sizes * part)) / (groups - 1))
+    correlation = excess / (excess + within) if excess > 0 else 0.0
+    return variance, _approximate_df(part, count, correlation)
+
+
+def _approximate_df(part: FloatArray, count: int, correlation: float) -> float:
+    """Return Satterthwaite's degrees of freedom (Σ_g c_gg)² / Σ_gh c_gh² of the sum over clusters.
+
+    c_gh is the covariance of the terms of two clusters, with ``part`` (G,) their shares of ``count`` values
+    of variance 1 and ``correlation`` r inside a cluster. It is d_g - b_g² (s + 2r p_g) on the diagonal and
+    -b_g b_h (s + r p_g + r p_h) elsewhere, so that the sums need no matrix.
+    """
+    sizes = part * count
+    squares = sizes**2 / (1 - part)
+    own = ((1 - correlation) * sizes + correlation * sizes**2) / (1 - part)
+    base = (1 - correlation) / count - correlation * math.fsum(part**2)
+    zeroth, first, second = (math.fsum(squares * part**power) for power in range(3))
+    common = squares * (base + 2 * correlation * part)
+    total = math.fsum(own) - math.fsum(common)
+    apart = base**2 * zeroth**2 + 4 * base * correlation * zeroth * first
+    apart += 2 * correlation**2 * (zeroth * second + first**2)
+    return total**2 / (math.fsum(own**2) - 2 * math.fsum(own * common) + apart)
 
 
 def _sum_by_unit(values: FloatArray, units: Sequence[str]) -> FloatArray:
@@ -166,8 +216,15 @@ def null_variance_of_mean(differences: FloatArray, units: Units = None) -> NullV
 
 
 def add_variances(parts: Sequence[tuple[float, float]], runs: Sequence[RunVariance | None]) -> Variance:
-    """Add variances and those of runs; the degrees of freedom are V² / Σ v²/f (Satterthwaite 1946)."""
-    added = [(one.of_mean, one.df) for one in runs if one is not None and one.excess]
+    """Add variances and those of runs; the degrees of freedom are V² / Σ v²/f (Satterthwaite 1946).
+
+    A variance that both sides share (``share_variance``) was estimated once, and its terms are one.
+    """
+    estimates: dict[tuple[float, float], float] = defaultdict(float)
+    for one in runs:
+        if one is not None and one.excess:
+            estimates[one.excess, one.df] += one.of_mean
+    added = [(part, df) for (_, df), part in estimates.items()]
     present = [(part, df) for part, df in (*parts, *added) if part]
     total, of_runs = (math.fsum(part for part, _ in terms) for terms in (present, added))
     if len(present) < 2:  # noqa: PLR2004 - nothing is added up

@@ -22,6 +22,7 @@ from reportgen.statistics.intervals import (
     is_constant,
     moderate_variances,
     null_variance_of_mean,
+    share_variance,
 )
 from reportgen.statistics.metrics import find_rows, list_units
 from reportgen.statistics.permutation_tests import Flips, FlipTest, Hypothesis, run_flip_test
@@ -95,9 +96,8 @@ class PairedBenchmark:
         differences, units = self.compute_differences(pair)
         count, width = differences.size, self.scores.highest - self.scores.lowest
         ends = -width, width
-        runs = [self.runs[name] for name in pair]
-        clusters = units if self._units else None
-        interval = estimate_over_differences(differences, ends, level, clusters, runs)
+        runs = share_variance([self.runs[name] for name in pair])
+        interval = estimate_over_differences(differences, ends, level, units if self._units else None, runs)
         spread = None
         if count > 1:
             spread = 0.0 if is_constant(differences, ends) else deviation(differences)
@@ -109,6 +109,7 @@ class PairedBenchmark:
         elif interval.run_stderr and interval.stderr and interval.df and difference is not None:
             p = 2 * t_tail(abs(difference) / interval.stderr, interval.df)
             test = FlipTest(max(p, _SMALLEST_P), _T_TEST)
+            reason = "; ".join(filter(None, [reason, self._describe_lone(pair)]))
         return Comparison(
             *pair,
             metric=self.values.name,
@@ -131,11 +132,18 @@ class PairedBenchmark:
             df=interval.df,
         )
 
+    def _describe_lone(self, pair: Pair) -> str:
+        lone = [name for name in pair if self.runs[name] is None]
+        if len(lone) != 1:
+            return ""
+        (other,) = {*pair} - {*lone}
+        return f"{lone[0]} has one run, which is taken to vary as the runs of {other} do"
+
     def make_hypothesis(self, pair: Pair) -> Hypothesis:
         """Make a tested pair a hypothesis of a family."""
         differences, units = self.compute_differences(pair)
         variance = null_variance_of_mean(differences, units if self._units else None)
-        sides = [(name, self.moderated_runs[name]) for name in pair]
+        sides = list(zip(pair, share_variance([self.moderated_runs[name] for name in pair]), strict=True))
         rows = self._find_rows(pair)
         return Hypothesis(mean(differences), variance, sides, lambda: self._flips.draw_means(*rows))
 
@@ -177,9 +185,10 @@ def compute_average_run_variance(parts: Sequence[PairedBenchmark], series: str) 
         rows.append(whole[:, np.isfinite(whole).all(axis=0)].mean(axis=1))
     residual = sum(one.residual for one in known) / count**2
     if all(own == names[0] for own in names):
-        return RunVariance(known[0].runs, deviation(np.mean(rows, axis=0)) ** 2, residual)
+        return known[0]._replace(between=deviation(np.mean(rows, axis=0)) ** 2, residual=residual)
     between = sum(one.between for one in known) / count**2
-    return RunVariance(min(one.runs for one in known), between, residual)
+    runs = min(one.runs for one in known)
+    return RunVariance(runs, between, residual, min(one.freedom for one in known))
 
 
 _ESTIMAND = "these benchmarks, problems like theirs"

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-import numpy as np
 from msgspec.structs import replace
 
 from reportgen.core.comparisons import RankGroup, RankRange, Verdict
 from reportgen.core.model import Lead
-from reportgen.statistics.distributions import draw_places, draw_t
-from reportgen.statistics.intervals import estimate_run_variance, moderate_variances
-from reportgen.statistics.metrics import compute_problem_values, find_rows, list_units
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from reportgen.core.comparisons import Comparison, Metric, ProblemScores, Score
+    from reportgen.core.comparisons import Comparison, Score
 
 _OPPOSITE = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
 
@@ -81,26 +76,31 @@ def swap_sides(comparison: Comparison) -> Comparison:
     )
 
 
-def find_leader(comparisons: Iterable[Comparison], first: str, others: Iterable[str]) -> Lead:
-    """Determine whether ``first``, the series with the best number, is better than all others.
+def find_leader(
+    comparisons: Iterable[Comparison],
+    first: str,
+    others: Iterable[str],
+    *,
+    higher_is_better: bool = True,
+    alpha: float = 0.05,
+) -> Lead:
+    """Find out whether ``first``, the series with the best number, is better than each other one.
 
-    Comparisons of other pairs are skipped. If ``first`` does not lead, nobody does: ``tested`` if a test
-    shows that it is not clearly better than one of them, not ``tested`` if a pair could not be tested.
+    This is the intersection-union test (Berger 1982): p of each pair is below ``alpha`` without adjustment
+    for other pairs, since a wrong leader needs a wrong verdict on its pair with the best series. Comparisons
+    of other pairs are skipped. If ``first`` does not lead, nobody does: ``tested`` if a test shows that it is
+    not clearly better than one of them, not ``tested`` if a pair could not be tested.
     """
     verdicts = {}
-    for comparison in comparisons:
-        if comparison.adjusted_p is not None:
-            verdicts[comparison.a, comparison.b] = comparison.verdict
-            verdicts[comparison.b, comparison.a] = swap_sides(comparison).verdict
+    for one in comparisons:
+        if one.p is not None:
+            verdict = decide(one, one.p * one.family_blocks, alpha, higher_is_better=higher_is_better)
+            verdicts[one.a, one.b] = verdict
+            verdicts[one.b, one.a] = _OPPOSITE.get(verdict, verdict)
     against_others = {verdicts.get((first, other), Verdict.TOO_FEW) for other in others}
     if against_others <= {Verdict.BETTER}:
         return Lead(first, tested=bool(against_others))
     return Lead(None, tested=bool(against_others & {Verdict.UNCLEAR, Verdict.WORSE}))
-
-
-_DRAWS: Final = 2_000
-_UNITS_AT_ONCE: Final = 1_000
-_SAME: Final = 1e-9
 
 
 def find_front(
@@ -152,49 +152,6 @@ def rank_groups(
             groups.append([])
         groups[-1].append(name)
     return tuple(RankGroup(rank, tuple(members)) for rank, members in enumerate(groups, start=1))
-
-
-def estimate_best_probabilities(
-    problem_scores: ProblemScores,
-    metric: Metric | str = "mean",
-    k: int | None = None,
-    *,
-    higher_is_better: bool = True,
-    seed: int = 0,
-) -> dict[str, float]:
-    """Estimate how often each series would be the best with other such problems and other runs.
-
-    The Bayesian bootstrap (Rubin 1981): problems, or their clusters, get exponential weights, the same for
-    all series; what runs add moves a series by Student's t. Series that are best together share the draw. Not
-    a test: among equal series one is the best more often.
-    """
-    values = compute_problem_values(problem_scores, metric, k)
-    rows = [row for row, own in enumerate(values.series) if np.isfinite(own).any()]
-    if not rows:
-        return {}
-    known = np.isfinite(values.series[rows])
-    filled = np.where(known, values.series[rows], 0.0)
-    units = list_units(problem_scores) or list(problem_scores.problems)
-    # Exponential quantiles, rounded, so that they are the same on every machine.
-    quantiles = (-np.log1p(-(np.arange(1 << 16, dtype=np.float64) + 0.5) / (1 << 16))).round(9)
-    totals, weights = np.zeros((len(rows), _DRAWS)), np.zeros((len(rows), _DRAWS))
-    for start in range(0, len(units), _UNITS_AT_ONCE):
-        part = slice(start, start + _UNITS_AT_ONCE)
-        drawn = np.array([quantiles[draw_places(f"{seed}\0weight\0{unit}", _DRAWS)] for unit in units[part]])
-        totals += filled[:, part] @ drawn
-        weights += known[:, part] @ drawn
-    means = totals / weights
-    names = [problem_scores.series[row] for row in rows]
-    variances = moderate_variances(
-        [estimate_run_variance(values.runs[find_rows(problem_scores, row)]) for row in rows]
-    )
-    for index, (name, runs) in enumerate(zip(names, variances, strict=True)):
-        if runs is not None and runs.excess:
-            means[index] += math.sqrt(runs.of_mean) * draw_t(name, runs.moderated_df, _DRAWS, seed)
-    means *= 1 if higher_is_better else -1
-    first = means >= means.max(axis=0) - _SAME * (problem_scores.highest - problem_scores.lowest)
-    shares = (first / first.sum(axis=0)).mean(axis=1)
-    return dict(zip(names, shares.tolist(), strict=True))
 
 
 def _list_decided(comparisons: Iterable[Comparison]) -> list[tuple[str, str]]:

@@ -205,6 +205,17 @@ def leaders_among_equals(
     return named / draws
 
 
+def leaders_ahead(series: int, runs: int, ahead: float, tied: int, *, draws: int, seed: int = 0) -> float:
+    """How often one series is said to lead, if ``tied`` of them are ahead by so many standard deviations."""
+    rng = np.random.default_rng([seed, series, runs, tied])
+    named = 0
+    for _ in range(draws):
+        made = [rng.normal((place < tied) * ahead, 1, (runs, 2)) for place in range(series)]
+        above, _ = find_leads_at_end(drawn(*made).curves, 0.95)
+        named += above.series is not None if tied > 1 else above.series == "series 0"
+    return named / draws
+
+
 def bands_without_width(runs: int, *, draws: int, seed: int = 0) -> tuple[float, float]:
     """Of accuracies: the share of steps at which all runs are equal, and of those that have a band there."""
     rng = np.random.default_rng([seed, runs])

@@ -1,18 +1,21 @@
-"""The ``comparison`` block for several benchmarks: what is read of each, compared and drawn side by side."""
+"""The ``comparison`` block: what is read of each of several benchmarks, compared and drawn side by side."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.core.comparisons import ScoresError
 from reportgen.core.words import quote_names
+from reportgen.draft.blocks.results import place_score_errors
 from reportgen.draft.blocks.scores import (
     check_series,
     collect_score,
     describe_measurement,
+    draw_pairs_block,
     make_score_context,
     to_json_values,
 )
@@ -22,23 +25,66 @@ from reportgen.settings.score_blocks import split_metric
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reportgen.core.comparisons import AcrossBenchmarks, BenchmarkCell, Power, ProblemScores
-    from reportgen.core.model import ScoreRequest, Stack
+    from reportgen.core.comparisons import AcrossBenchmarks, BenchmarkCell, OutcomeNotes, Power, ProblemScores
+    from reportgen.core.model import Figure, ScoreRequest, Stack
     from reportgen.draft.blocks.draw_inputs import DrawInputs
     from reportgen.draft.blocks.plan import PlannedBlock
     from reportgen.draft.blocks.results import ResultsStore
     from reportgen.figures.plot import ScoreContext
     from reportgen.settings.inputs import Source
-    from reportgen.settings.score_blocks import ComparisonSettings
+    from reportgen.settings.score_blocks import BenchmarksSettings, ComparisonSettings
 
 
-def draw_benchmarks(planned: PlannedBlock, settings: ComparisonSettings, inputs: DrawInputs) -> Stack:
+def draw_comparison_block(
+    planned: PlannedBlock, settings: ComparisonSettings, inputs: DrawInputs
+) -> Figure | Stack:
+    """Draw all pairs on one benchmark, or all series on several.
+
+    Raises ``ReportError`` as ``draw_score_block``.
+    """
+    if len(planned.outcomes) == 1:
+        return draw_pairs_block(planned, settings, inputs)
+    with place_score_errors(planned.block.location):
+        return _draw_benchmarks(planned, settings, inputs)
+
+
+def _draw_benchmarks(planned: PlannedBlock, settings: ComparisonSettings, inputs: DrawInputs) -> Stack:
     """Draw several benchmarks side by side."""
     from reportgen.figures.scores.across import draw_across  # noqa: PLC0415 - only where it is drawn
-    from reportgen.statistics.compare import compare_benchmarks  # noqa: PLC0415 - as above
+
+    settings = fill_defaults(settings, planned.page.front_matter.benchmark)
+    read = read_benchmarks(planned, settings, inputs, settings.baseline)
+    whole, found = read.context, read.found
+    drawn = draw_across(
+        planned.block.id, settings, read.across, read.powers, read.contexts, whole, found=found
+    )
+    return replace(drawn, numbers=read.numbers)
+
+
+class ReadBenchmarks(Struct, frozen=True):
+    """Several benchmarks side by side, with their contexts and the notes on their outcomes by name."""
+
+    across: AcrossBenchmarks
+    powers: Mapping[str, Power]
+    contexts: Mapping[str, ScoreContext]
+    context: ScoreContext  # of all of them
+    found: Mapping[str, OutcomeNotes]
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """The numbers for ``report.json``."""
+        contexts = self.contexts.items()
+        benchmarks = {name: describe_measurement(self.found[name], own) for name, own in contexts}
+        return _collect_across(self.across, benchmarks, self.powers)
+
+
+def read_benchmarks(
+    planned: PlannedBlock, settings: BenchmarksSettings, inputs: DrawInputs, baseline: str | None = None
+) -> ReadBenchmarks:
+    """Score all series on the benchmarks of a block, and compare them with a baseline."""
+    from reportgen.statistics.compare import compare_benchmarks  # noqa: PLC0415 - only where it is drawn
 
     place, answers, sources = planned.block.location, inputs.answers, inputs.sources
-    settings = fill_defaults(settings, planned.page.front_matter.benchmark)
     requests = _name_requests(planned, sources)
     parts = {name: answers.get_problem_scores(request) for name, request in requests.items()}
     make_context = partial(
@@ -50,26 +96,24 @@ def draw_benchmarks(planned: PlannedBlock, settings: ComparisonSettings, inputs:
     contexts = {
         name: make_context(place, one, parts[name], sources[one.source]) for name, one in requests.items()
     }
-    check_series(settings.baseline, [name for part in parts.values() for name in part.series], place)
+    check_series(baseline, [name for part in parts.values() for name in part.series], place)
     given = {name: answers.get_scores(one) for name, one in requests.items() if not parts[name].problems}
     across = compare_benchmarks(
         parts,
         *split_metric(settings.metric),
         given=given,
         known_parts=_get_known_parts(requests, sources),
-        baseline=settings.baseline,
+        baseline=baseline,
         guess=not settings.named_benchmarks,
         average=settings.average,
         level=settings.level,
         higher_is_better=_find_direction(requests),
         blocks=planned.outcomes[0].family_blocks,
     )
-    powers = _estimate_powers(across, requests, parts, answers, tested=settings.baseline is not None)
+    powers = _estimate_powers(across, requests, parts, answers, tested=baseline is not None)
     whole = _combine_contexts(list(contexts.values()))
     found = {name: part.notes for name, part in parts.items()}
-    drawn = draw_across(planned.block.id, settings, across, powers, contexts, whole, found=found)
-    benchmarks = {name: describe_measurement(found[name], context) for name, context in contexts.items()}
-    return replace(drawn, numbers=_collect_across(across, benchmarks, powers))
+    return ReadBenchmarks(across, powers, contexts, whole, found)
 
 
 def _name_requests(planned: PlannedBlock, sources: Mapping[str, Source]) -> dict[str, ScoreRequest]:

@@ -5,19 +5,16 @@ from __future__ import annotations
 import json
 import math
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation, Stage
-from reportgen.core.model import Figure, Panels, Stack
+from reportgen.core.model import Figure, Panels
+from reportgen.core.plugins import import_object
 from reportgen.core.words import join_names
 from reportgen.draft.blocks.draw_inputs import SeriesColours, check_colours, list_cautions, make_curve_context
-from reportgen.draft.blocks.measures import draw_distribution_block, draw_scatter_block
-from reportgen.draft.blocks.observations import draw_observations, mark_points
-from reportgen.draft.blocks.results import place_score_errors
-from reportgen.draft.blocks.sweeps import draw_sweep_block
-from reportgen.draft.blocks.tables import draw_runs_table, draw_table
+from reportgen.draft.blocks.observations import mark_points
 from reportgen.figures.author_charts import draw_author_figure
 from reportgen.figures.curves.figure import draw_curve, draw_panels
 from reportgen.figures.curves.plotting import show_gaps
@@ -38,8 +35,8 @@ from reportgen.figures.style import fix_slots
 from reportgen.figures.text import write_compact_json
 from reportgen.narrative.requests import list_joined
 from reportgen.settings.base import PALETTE, name_joined
+from reportgen.settings.blocks import KINDS
 from reportgen.settings.loading import load_block
-from reportgen.settings.score_blocks import ComparisonSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -55,14 +52,13 @@ if TYPE_CHECKING:
         PanelsSettings,
         VegaLiteSettings,
     )
-    from reportgen.settings.score_blocks import OutcomeSettings
 
 
 MOST_ROWS = 100_000
 """Most rows of a source in an author-defined chart, since the page holds each row with its column names."""
 
 
-def _draw_vega_lite(planned: PlannedBlock, settings: VegaLiteSettings, inputs: DrawInputs) -> Figure:
+def draw_vega_lite(planned: PlannedBlock, settings: VegaLiteSettings, inputs: DrawInputs) -> Figure:
     """Draw a ``vega-lite`` block with the rows of its sources."""
     frames = {name: _read_frame(inputs, name, planned.block.location) for name in planned.sources}
     specification = dict(settings.spec)
@@ -71,7 +67,7 @@ def _draw_vega_lite(planned: PlannedBlock, settings: VegaLiteSettings, inputs: D
     return _draw_author_chart(planned, settings, inputs, specification, frames)
 
 
-def _draw_altair(planned: PlannedBlock, settings: AltairSettings, inputs: DrawInputs) -> Figure:
+def draw_altair(planned: PlannedBlock, settings: AltairSettings, inputs: DrawInputs) -> Figure:
     """Draw an ``altair`` block by calling its function with the source's data frame.
 
     Raises ``ReportError`` if the report's settings do not allow code, or the function fails.
@@ -154,7 +150,8 @@ def _convert_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def _draw_curve(planned: PlannedBlock, settings: CurveSettings, inputs: DrawInputs) -> Figure | Panels:
+def draw_curve_block(planned: PlannedBlock, settings: CurveSettings, inputs: DrawInputs) -> Figure | Panels:
+    """Draw a ``curve`` block: a figure, or small multiples."""
     results = [inputs.answers.get_curves(request) for request in planned.curves]
     curve_sets = tuple(show_gaps(result.curve_set) for result in results)
     marked = mark_points(planned, settings, inputs)
@@ -195,7 +192,8 @@ def _add_unit(request: CurveRequest, inputs: DrawInputs) -> str:
     )
 
 
-def _draw_panels(planned: PlannedBlock, settings: PanelsSettings, inputs: DrawInputs) -> Panels:
+def draw_panels_block(planned: PlannedBlock, settings: PanelsSettings, inputs: DrawInputs) -> Panels:
+    """Draw a ``panels`` block."""
     results = [inputs.answers.get_curves(request) for request in planned.curves]
     curve_sets = tuple(show_gaps(result.curve_set) for result in results)
     context = make_curve_context(planned, inputs)
@@ -204,31 +202,6 @@ def _draw_panels(planned: PlannedBlock, settings: PanelsSettings, inputs: DrawIn
         return draw_panels(planned.block.id, settings, curve_sets, specs, context)
     colours = {series: colour for result in results for series, colour in result.colours.items()}
     return draw_coloured_panels(planned.block.id, settings, curve_sets, specs, context, colours=colours)
-
-
-def _draw_scores(planned: PlannedBlock, settings: OutcomeSettings, inputs: DrawInputs) -> Figure | Stack:
-    from reportgen.draft.blocks.across import draw_benchmarks  # noqa: PLC0415 - only where there are scores
-    from reportgen.draft.blocks.scores import draw_score_block  # noqa: PLC0415 - as above
-
-    if isinstance(settings, ComparisonSettings) and len(planned.outcomes) > 1:
-        with place_score_errors(planned.block.location):
-            return draw_benchmarks(planned, settings, inputs)
-    return draw_score_block(planned, settings, inputs)
-
-
-_DRAWING: Final[dict[str, Callable[[PlannedBlock, Any, DrawInputs], Shown]]] = {
-    "curve": _draw_curve,
-    "panels": _draw_panels,
-    "table": draw_table,
-    "runs-table": draw_runs_table,
-    "sweep": draw_sweep_block,
-    "scatter": draw_scatter_block,
-    "distribution": draw_distribution_block,
-    "vega-lite": _draw_vega_lite,
-    "altair": _draw_altair,
-    "observations": draw_observations,
-}
-"""The function that draws each kind of block, except those of scores."""
 
 
 def draw_block(planned: PlannedBlock, inputs: DrawInputs) -> Shown:
@@ -244,7 +217,7 @@ def draw_block(planned: PlannedBlock, inputs: DrawInputs) -> Shown:
         fixed = {name: PALETTE.index(colour) for name, colour in colours.items()}
         slots = fix_slots(inputs.colours.slots, names, fixed)
         inputs = replace(inputs, colours=SeriesColours(slots, by_request))
-    draw = _DRAWING.get(planned.block.kind, _draw_scores)
+    draw: Callable[[PlannedBlock, Any, DrawInputs], Shown] = import_object(KINDS[planned.block.kind].draw)
     shown = draw(planned, planned.block.settings, inputs)
     if not planned.others:
         return shown

@@ -1,47 +1,53 @@
-"""All kinds of blocks and how each is planned. What draws is imported only where something is drawn."""
+"""How blocks are planned, the overview, and warnings about a block's data."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
-from reportgen.core.model import CurveRequest, Figure, Observations, Overview, Panels, ResultTable, Stack
+from reportgen.core.model import CurveRequest, Overview
+from reportgen.core.plugins import import_object
 from reportgen.core.score_names import find_families
 from reportgen.core.words import choose_names, join_names
-from reportgen.draft.blocks.observations import plan_curve, plan_observations
 from reportgen.draft.blocks.plan import PlannedBlock
 from reportgen.draft.blocks.results import place_score_errors
 from reportgen.narrative.requests import explain_benchmark, explain_score_metric, make_requests
 from reportgen.narrative.topics import Topic, find_topics, list_block_sources
-from reportgen.settings.blocks import LineSettings, ScatterSettings, TableSettings
-from reportgen.settings.score_blocks import ComparisonSettings, MetricSettings, is_score_metric
+from reportgen.settings.blocks import KINDS, LineSettings, TableSettings
+from reportgen.settings.score_blocks import (
+    BenchmarksSettings,
+    MetricSettings,
+    ScatterSettings,
+    is_score_metric,
+)
 from reportgen.settings.yaml_tree import write_scalar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from reportgen.core.model import BenchmarkResult, Request
     from reportgen.draft.blocks.draw_inputs import DrawInputs
     from reportgen.draft.blocks.plan import PlannedBenchmark
     from reportgen.settings.block_parts import BlockSettings
-    from reportgen.settings.blocks import DistributionSettings, OverviewSettings, RunsTableSettings
+    from reportgen.settings.blocks import OverviewSettings, RunsTableSettings
     from reportgen.settings.inputs import Block, Page, Source
+    from reportgen.settings.score_blocks import DistributionSettings
 
 
 _MOST_NAMES = 6
 _SHARED = ("source", "series", "filter", "by", "level", "higher_is_better")
 
 
-def _plan_requests(
+def plan_requests(
     block: Block, _settings: BlockSettings, page: Page, sources: Mapping[str, Source]
 ) -> PlannedBlock:
+    """Plan a block that reads what its settings name, and no more."""
     return PlannedBlock(page, block, list_block_sources(block, page), make_requests(block, page, sources))
 
 
-def _plan_measures(
+def plan_measures(
     block: Block,
     settings: ScatterSettings | DistributionSettings,
     page: Page,
@@ -76,7 +82,7 @@ def _plan_measures(
     return PlannedBlock(page, block, names, tuple(requests))
 
 
-def _plan_runs_table(
+def plan_runs_table(
     block: Block, _settings: RunsTableSettings, page: Page, sources: Mapping[str, Source]
 ) -> PlannedBlock:
     """Plan a ``runs-table`` block; its topic is the first curve of the page that draws the same metric."""
@@ -91,41 +97,10 @@ def _plan_runs_table(
     return PlannedBlock(page, block, list_block_sources(block, page), requests, tuple(topics[:1]))
 
 
-class BlockKind(Struct, frozen=True):
-    """A kind of block: what it shows, how it is planned, and whether it is cached."""
-
-    shows: Any  # the type of what it shows, or a union of types
-    plan: Callable[[Block, Any, Page, Mapping[str, Source]], PlannedBlock] = _plan_requests
-    stored: bool = True
-
-
-KINDS: Final = {
-    "curve": BlockKind(Figure | Panels, plan_curve),
-    "panels": BlockKind(Panels),
-    "table": BlockKind(ResultTable),
-    "runs-table": BlockKind(ResultTable, _plan_runs_table),
-    "sweep": BlockKind(Stack),
-    "scatter": BlockKind(Figure, _plan_measures),
-    "distribution": BlockKind(Figure, _plan_measures),
-    "vega-lite": BlockKind(Figure),
-    # The author's function can change although its block does not.
-    "altair": BlockKind(Figure, stored=False),
-    "scores": BlockKind(Stack),
-    "passk": BlockKind(Figure),
-    "comparison": BlockKind(Stack),
-    "problems": BlockKind(Stack),
-    "runs": BlockKind(Stack),
-    "plan": BlockKind(Stack),
-    "observations": BlockKind(Observations, plan_observations),
-}
-"""Every kind of block except the overview, which shows the results of other pages."""
-
-
 def plan_block(block: Block, page: Page, sources: Mapping[str, Source]) -> PlannedBlock:
     """Plan the requests of a block; raise ``ReportError`` if its sources cannot satisfy them."""
     settings = block.settings
-    plan = KINDS[block.kind].plan if block.kind in KINDS else _plan_requests
-    planned = plan(block, settings, page, sources)
+    planned: PlannedBlock = import_object(KINDS[block.kind].plan)(block, settings, page, sources)
     if not isinstance(settings, LineSettings):
         return planned
     known: tuple[str, ...] = ()
@@ -136,12 +111,17 @@ def plan_block(block: Block, page: Page, sources: Mapping[str, Source]) -> Plann
         known = list_axes(source, settings.x, metrics)
     others = (replace(block, settings=other) for other in settings.list_other_axes(known))
     return replace(
-        planned, others=tuple(_plan_requests(other, other.settings, page, sources) for other in others)
+        planned, others=tuple(plan_requests(other, other.settings, page, sources) for other in others)
     )
 
 
-def collect_overview(
-    block: Block, settings: OverviewSettings, results: Mapping[str, BenchmarkResult]
+def is_overview(planned: PlannedBlock) -> bool:
+    """Return whether a block shows the results of other pages, and is drawn after all of them."""
+    return KINDS[planned.block.kind].shows is Overview
+
+
+def draw_overview(
+    planned: PlannedBlock, settings: OverviewSettings, results: Mapping[str, BenchmarkResult]
 ) -> Overview:
     """Collect the cards of the benchmarks that the author named, or of all.
 
@@ -154,12 +134,12 @@ def collect_overview(
         messages = (f'"{name}" is not a benchmark of this report' for name in unknown)
         raise ReportError(
             *(
-                Diagnostic(block.location, message, f"The report's benchmarks are {known}")
+                Diagnostic(planned.block.location, message, f"The report's benchmarks are {known}")
                 for message in messages
             )
         )
     names = settings.benchmarks or tuple(by_name)
-    return Overview(block.id, settings.title or "", tuple(by_name[name] for name in names))
+    return Overview(planned.block.id, settings.title or "", tuple(by_name[name] for name in names))
 
 
 def warn_pooled(planned: PlannedBlock, inputs: DrawInputs) -> Iterator[Diagnostic]:
@@ -189,7 +169,7 @@ def warn_totals(planned: PlannedBlock, inputs: DrawInputs) -> Iterator[Diagnosti
     settings, sources = planned.block.settings, inputs.sources
     totals = {one.benchmark: one for one in planned.outcomes if sources[one.source].kind == "totals"}
     names = [name for name in totals if name]
-    if not isinstance(settings, ComparisonSettings) or settings.named_benchmarks or not find_families(names):
+    if not isinstance(settings, BenchmarksSettings) or settings.named_benchmarks or not find_families(names):
         return
 
     def find() -> dict[str, tuple[str, ...]]:

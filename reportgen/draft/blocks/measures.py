@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -14,6 +15,7 @@ from reportgen.core.model import Estimate, ReducedMetric, Run
 from reportgen.core.words import quote_names
 from reportgen.draft.blocks.draw_inputs import make_curve_context
 from reportgen.draft.blocks.results import place_score_errors
+from reportgen.figures.curves.bands import describe_scale
 from reportgen.figures.distribution import Distribution, Sample, draw_distribution
 from reportgen.figures.scatter.figure import draw_scatter
 from reportgen.figures.scatter.words import Scatter, ScatterPoint
@@ -27,14 +29,14 @@ if TYPE_CHECKING:
     from reportgen.core.model import CurveRequest, Figure, Fit
     from reportgen.draft.blocks.draw_inputs import DrawInputs
     from reportgen.draft.blocks.plan import PlannedBlock
-    from reportgen.settings.blocks import DistributionSettings, ScatterSettings
+    from reportgen.settings.score_blocks import DistributionSettings, ScatterSettings
     from reportgen.statistics.compare import Cost
 
 
 _COSTS: Final[tuple[Cost, ...]] = ("tokens", "seconds", "cost")
 _WELCH = (
-    "Intervals: Student's t over runs. Front: Welch's t over runs; what is equal in all runs of each side is "
-    "compared as it is."
+    "Intervals: Student's t over runs{}. Front: Welch's t over runs; what is equal in all runs of each side "
+    "is compared as it is."
 )
 _PAIRED = (
     "Intervals over problems: of scores on the logit scale, of {} Student's t. Front: the test of the "
@@ -72,7 +74,7 @@ def _draw_metrics(planned: PlannedBlock, settings: ScatterSettings, inputs: Draw
     for index, way in enumerate(ways if not is_apart else ()):
         values = {key: pair[index] for key, pair in pairs.items()}
         compared += _compare_metric(values, level, higher_is_better=way is not False)
-    points = _average_pairs(pairs, level, colours)
+    points = _average_pairs(pairs, level, colours, [_get_ends(one, inputs) for one in (x, y)])
     last = "Each run gives its last value of both metrics." if context.step_title else ""
     scatter = Scatter(
         x_title=x.metric,
@@ -83,7 +85,7 @@ def _draw_metrics(planned: PlannedBlock, settings: ScatterSettings, inputs: Draw
         units="runs",
         level=level,
         percent=context.is_percent(y.metric, settings.format),
-        how=() if is_apart else (last, _WELCH),
+        how=() if is_apart else (last, _WELCH.format(_describe_scale((x, y), inputs))),
         each="run" if is_apart else "series",
         fit=_fit_points(points, settings, planned.block.location),
     )
@@ -107,15 +109,19 @@ def _fit_points(
 
 
 def _average_pairs(
-    pairs: Mapping[tuple[str, str], tuple[float, float]], level: float, colours: Mapping[str, str]
+    pairs: Mapping[tuple[str, str], tuple[float, float]],
+    level: float,
+    colours: Mapping[str, str],
+    ends: Sequence[tuple[float, float] | None],
 ) -> tuple[ScatterPoint, ...]:
     """Return a point for each series: the means of its runs, each a pair of x and y."""
-    from reportgen.statistics.curves.mean_curves import average_runs  # noqa: PLC0415 - computes
+    from reportgen.statistics.curves.run_values import average_runs  # noqa: PLC0415 - computes
 
     points = []
     for name in dict.fromkeys(series for series, _ in pairs):
         runs = tuple((run, *pair) for (series, run), pair in pairs.items() if series == name)
-        x, y = (average_runs(values, level) for values in zip(*(run[1:] for run in runs), strict=True))
+        sides = zip(zip(*(run[1:] for run in runs), strict=True), ends, strict=True)
+        x, y = (average_runs(values, level, own) for values, own in sides)
         points.append(ScatterPoint(name, x, y, runs if len(runs) > 1 else (), colours.get(name, "")))
     return tuple(points)
 
@@ -153,6 +159,16 @@ def _list_finals(request: CurveRequest, inputs: DrawInputs) -> dict[tuple[str, s
         for curve in result.curve_set.curves
         for run in curve.runs
     }
+
+
+def _get_ends(request: CurveRequest, inputs: DrawInputs) -> tuple[float, float] | None:
+    """Return the smallest and largest possible value of a metric, if they are stated."""
+    return inputs.answers.get_curves(request).curve_set.curves[0].ends
+
+
+def _describe_scale(requests: Sequence[CurveRequest], inputs: DrawInputs) -> str:
+    """Return the scale of the intervals of means, as ``describe_scale``."""
+    return describe_scale(chain(*(inputs.answers.get_curves(one).curve_set.curves for one in requests)))
 
 
 def _list_colours(request: CurveRequest, inputs: DrawInputs) -> dict[str, str]:
@@ -214,7 +230,7 @@ def draw_distribution_block(
 ) -> Figure:
     """Draw a ``distribution`` block; raise ``ReportError`` if there is no value."""
     if not planned.outcomes:
-        from reportgen.statistics.curves.mean_curves import average_runs  # noqa: PLC0415 - computes
+        from reportgen.statistics.curves.run_values import average_runs  # noqa: PLC0415 - computes
 
         (request,), context = planned.curves, make_curve_context(planned, inputs)
         colours = _list_colours(request, inputs)
@@ -225,7 +241,7 @@ def draw_distribution_block(
             Sample(
                 name,
                 tuple(runs.items()),
-                average_runs([*runs.values()], settings.level),
+                average_runs([*runs.values()], settings.level, _get_ends(request, inputs)),
                 colours.get(name, ""),
             )
             for name, runs in by_series.items()
@@ -236,7 +252,7 @@ def draw_distribution_block(
             unit="run",
             samples=samples,
             level=settings.level,
-            method="Student's t over runs",
+            method=f"Student's t over runs{_describe_scale([request], inputs)}",
             higher_is_better=context.resolve_direction(request.metric, settings.higher_is_better),
             percent=context.is_percent(request.metric, settings.format),
         )

@@ -203,6 +203,7 @@ class ResultsStore:
             said = f'"{request.source}" has {count:,} series; a figure or table shows {MOST_SERIES:,} at most'
             step = "Leave some out with filter: in source.yml, or join the runs of one series there"
             raise ReportError(Diagnostic(self._locate(request), said, step, Stage.DATA))
+        settings = self._sources[request.source].settings
         curve_set = compute_curves(
             reduced,
             band=request.band,
@@ -210,6 +211,7 @@ class ResultsStore:
             smooth=request.smooth,
             series=read.series,
             peak=request.peak,
+            ends=None if request.formula else settings.find_ends(request.metric),
         )
         more = (read.colours, read.notes, read.settings)
         return CurveResult(curve_set, read.step_name, read.step_is_time, *more)
@@ -340,7 +342,6 @@ class ResultsStore:
         from reportgen.figures.plot import BenchmarkScores  # noqa: PLC0415
         from reportgen.statistics.power import estimate_power, find_half_step  # noqa: PLC0415
         from reportgen.statistics.verdicts import (  # noqa: PLC0415
-            estimate_best_probabilities,
             find_leader,
             rank_groups,
             rank_ranges,
@@ -351,8 +352,6 @@ class ResultsStore:
         if self._sources[request.source].kind == "totals":
             return BenchmarkScores(problems, scores, comparisons=(), groups=(), power=None)
         pairs = self._compare_pairs(request)
-        often = estimate_best_probabilities(problems, *split_metric(request.metric), higher_is_better=better)
-        ranges = rank_ranges(scores, pairs)
         known = {one.series: one.estimate for one in scores if one.estimate is not None}
         first = (max if better else min)(known, key=known.__getitem__, default=None)
         others = [name for name in known if name != first]
@@ -361,8 +360,10 @@ class ResultsStore:
             scores=scores,
             comparisons=pairs,
             groups=rank_groups(scores, pairs, higher_is_better=better),
-            lead=find_leader(pairs, first, others) if first is not None else Lead(None, tested=False),
-            ranks=tuple(replace(one, best_probability=often.get(one.series)) for one in ranges),
+            lead=find_leader(pairs, first, others, higher_is_better=better)
+            if first is not None
+            else Lead(None, tested=False),
+            ranks=rank_ranges(scores, pairs),
             power=estimate_power(pairs, find_half_step(problems, request.metric)) if pairs else None,
         )
 

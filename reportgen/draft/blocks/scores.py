@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import os
+from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import Struct, to_builtins
@@ -142,7 +143,7 @@ def describe_measurement(notes: OutcomeNotes, context: ScoreContext) -> dict[str
     }
 
 
-class _ScoreBlock(Struct, frozen=True):
+class ScoreBlock(Struct, frozen=True):
     """A block about one benchmark; its drawing methods return what it shows and its numbers."""
 
     id: str
@@ -156,12 +157,14 @@ class _ScoreBlock(Struct, frozen=True):
         return replace(self.context, notes=(*list_found_notes(notes), *self.context.notes))
 
     def draw_scores(self, settings: ScoresSettings) -> tuple[Stack, dict[str, Any]]:
+        """Draw a ``scores`` block."""
         from reportgen.figures.scores.scores import draw_scores  # noqa: PLC0415
 
         scored = self.inputs.answers.score_benchmark(self.request, settings.estimand)
         return draw_scores(self.id, settings, scored, self.context), _collect_scores(scored)
 
     def draw_comparison(self, settings: ComparisonSettings) -> tuple[Stack, dict[str, Any]]:
+        """Draw a ``comparison`` block of one benchmark."""
         from reportgen.figures.scores.comparison import draw_comparison  # noqa: PLC0415
 
         check_series(settings.baseline, self.problems.series, self.context.place)
@@ -174,6 +177,7 @@ class _ScoreBlock(Struct, frozen=True):
         }
 
     def draw_pass_curves(self, settings: PasskSettings) -> tuple[Figure, dict[str, Any]]:
+        """Draw a ``passk`` block."""
         from reportgen.figures.scores.pass_curve import draw_passk  # noqa: PLC0415
         from reportgen.statistics.scores import score_pass_at_k  # noqa: PLC0415
 
@@ -228,6 +232,7 @@ class _ScoreBlock(Struct, frozen=True):
         return SampleSource(self.inputs.answers.find_samples(self.request), put)
 
     def draw_runs(self, settings: RunsSettings) -> tuple[Stack, dict[str, Any]]:
+        """Draw a ``runs`` block."""
         from reportgen.figures.scores.runs import draw_runs  # noqa: PLC0415
         from reportgen.statistics.scores import measure_run_spreads  # noqa: PLC0415
 
@@ -236,6 +241,7 @@ class _ScoreBlock(Struct, frozen=True):
         return drawn, {"spreads": [to_json_values(one) for one in spreads]}
 
     def draw_plan(self, settings: PlanSettings) -> tuple[Stack, dict[str, Any]]:
+        """Draw a ``plan`` block."""
         from reportgen.figures.scores.plan import draw_plan  # noqa: PLC0415
 
         found = self.inputs.answers.plan_study(self.request, settings.difference)
@@ -243,18 +249,13 @@ class _ScoreBlock(Struct, frozen=True):
         return drawn, {"plan": to_json_values(found)}
 
 
-_DRAWERS: Final[Mapping[str, Callable[[_ScoreBlock, Any], tuple[Figure | Stack, dict[str, Any]]]]] = {
-    "scores": _ScoreBlock.draw_scores,
-    "passk": _ScoreBlock.draw_pass_curves,
-    "comparison": _ScoreBlock.draw_comparison,
-    "problems": _ScoreBlock.draw_problems,
-    "runs": _ScoreBlock.draw_runs,
-    "plan": _ScoreBlock.draw_plan,
-}
-
-
-def draw_score_block(planned: PlannedBlock, settings: OutcomeSettings, inputs: DrawInputs) -> Figure | Stack:
-    """Draw a block about scores, with its numbers.
+def draw_score_block(
+    draw: Callable[[ScoreBlock, Any], tuple[Figure | Stack, dict[str, Any]]],
+    planned: PlannedBlock,
+    settings: OutcomeSettings,
+    inputs: DrawInputs,
+) -> Figure | Stack:
+    """Draw a block about one benchmark with a method of ``ScoreBlock``, and add its numbers.
 
     Raises ``ReportError`` if the files are invalid, the outcomes insufficient or a series is unknown.
     """
@@ -266,18 +267,26 @@ def draw_score_block(planned: PlannedBlock, settings: OutcomeSettings, inputs: D
         context = make_score_context(
             place, request, scores, source, benchmark=benchmark, slots=inputs.colours.slots
         )
-        block = _ScoreBlock(planned.block.id, request, context, scores, inputs)
+        block = ScoreBlock(planned.block.id, request, context, scores, inputs)
         if apart := find_apart(source, scores):
-            if planned.block.kind in {"comparison", "problems"}:
+            if planned.block.kind in {"comparison", "heatmap", "problems"}:
                 step = "Name problems in the same way in each, or show the sources in blocks of their own"
                 raise ScoresError(apart, step)
             block = replace(block, context=replace(context, notes=(f"{apart}.", *context.notes)))
-        drawn, numbers = _DRAWERS[planned.block.kind](block, whole)
+        drawn, numbers = draw(block, whole)
         numbers |= {"benchmark": context.benchmark, "higher_is_better": context.higher_is_better}
         numbers |= describe_measurement(scores.notes, context)
         if isinstance(drawn, Figure):
             return replace(drawn, numbers_data=numbers)
         return replace(drawn, numbers=numbers)
+
+
+draw_scores_block = partial(draw_score_block, ScoreBlock.draw_scores)
+draw_passk_block = partial(draw_score_block, ScoreBlock.draw_pass_curves)
+draw_pairs_block = partial(draw_score_block, ScoreBlock.draw_comparison)
+draw_problems_block = partial(draw_score_block, ScoreBlock.draw_problems)
+draw_runs_block = partial(draw_score_block, ScoreBlock.draw_runs)
+draw_plan_block = partial(draw_score_block, ScoreBlock.draw_plan)
 
 
 def find_apart(source: Source, scores: ProblemScores) -> str:
@@ -324,10 +333,7 @@ def make_score_result(
 def _collect_scores(scored: BenchmarkScores) -> dict[str, Any]:
     """Collect scores with their groups and ranks."""
     group = {name: one.rank for one in scored.groups for name in one.series}
-    ranks = {
-        one.series: {"best": one.best, "worst": one.worst, "best_probability": one.best_probability}
-        for one in scored.ranks
-    }
+    ranks = {one.series: {"best": one.best, "worst": one.worst} for one in scored.ranks}
     scores = [
         {**collect_score(one), "group": group.get(one.series), "rank": ranks.get(one.series)}
         for one in scored.scores

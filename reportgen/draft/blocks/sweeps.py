@@ -14,6 +14,7 @@ from reportgen.core.model import Estimate, ReducedMetric, Run
 from reportgen.core.words import format_count, is_pattern, join_names
 from reportgen.draft.blocks.draw_inputs import check_colours, make_curve_context
 from reportgen.draft.blocks.results import place_score_errors
+from reportgen.figures.curves.bands import describe_scale
 from reportgen.figures.curves.sweep import Sweep, SweepPoint, draw_sweep
 from reportgen.settings.block_parts import list_groupings
 from reportgen.settings.score_blocks import split_metric
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from reportgen.draft.blocks.draw_inputs import DrawInputs
     from reportgen.draft.blocks.plan import PlannedBlock
     from reportgen.figures.plot import ScoreContext, SourceContext
-    from reportgen.settings.blocks import SweepSettings
+    from reportgen.settings.score_blocks import SweepSettings
 
 
 _OF_NUMBERS = ("x_title", "x_domain", "x_scale", "y_domain", "y_scale", "reference")
@@ -44,7 +45,8 @@ def _sweep_metric(
     planned: PlannedBlock, settings: SweepSettings, inputs: DrawInputs
 ) -> tuple[Sweep, SourceContext]:
     """Return the points of a metric, one number of each run."""
-    from reportgen.statistics.curves.mean_curves import average_runs, measure_curves, measure_runs  # noqa: PLC0415 - only where something is computed
+    from reportgen.statistics.curves.mean_curves import measure_curves  # noqa: PLC0415 - only where something is computed
+    from reportgen.statistics.curves.run_values import average_runs, measure_runs  # noqa: PLC0415 - as above
 
     (request,), context = planned.curves, make_curve_context(planned, inputs)
     if settings.value != "final" and not context.step_title:
@@ -55,7 +57,7 @@ def _sweep_metric(
     higher, points = better is not False, []
     for curve in result.curve_set.curves:
         values = measure_runs(curve, settings.value, higher_is_better=higher)
-        estimate = average_runs(values, settings.level)
+        estimate = average_runs(values, settings.level, curve.ends)
         own = result.settings[curve.series]
         points.append(_make_point(curve.series, own, request.metric, estimate, values))
     runs = {curve.series: [run.run for run in curve.runs] for curve in result.curve_set.curves}
@@ -68,17 +70,17 @@ def _sweep_metric(
         where="",
         points=tuple(points),
         line_title=_name_lines(settings),
-        curve_set=_make_curves(request.metric, points, settings.level),
+        curve_set=_make_curves(request.metric, points, settings.level, result.curve_set.curves[0].ends),
         lead=measured.leads[int(better is False)],
         higher_is_better=better,
         percent=context.is_percent(request.metric, settings.format),
-        **_describe_runs(points, settings),
-        test="Welch's t over runs" if settings.value == "final" else "",
+        **_describe_runs(points, settings, describe_scale(result.curve_set.curves)),
+        test="t over runs" if settings.value == "final" else "",
     )
     return sweep, context
 
 
-def _describe_runs(points: Sequence[SweepPoint], settings: SweepSettings) -> dict[str, Any]:
+def _describe_runs(points: Sequence[SweepPoint], settings: SweepSettings, scale: str) -> dict[str, Any]:
     """Return what points and intervals over runs are: ``averaged``, ``interval`` and ``how`` of a sweep."""
     counts, mark = sorted({len(point.values) for point in points}), _name_mark(settings)
     runs = format_count(counts[0], "run") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} runs"
@@ -86,7 +88,7 @@ def _describe_runs(points: Sequence[SweepPoint], settings: SweepSettings) -> dic
     each = "the mean over runs with that {}; each small dot is a run" if several else "one run with that {}"
     how = (
         f"Each {mark} is {each.format(settings.x)}.",
-        f"Interval: {level} CI of the mean across runs (Student t)."
+        f"Interval: {level} CI of the mean across runs (Student t{scale})."
         if several
         else "No interval: it needs at least 2 runs.",
         "Best: picked among the steps of each run." if settings.value == "best" else "",
@@ -234,7 +236,12 @@ def _check_points(
 
 
 def _make_curves(
-    metric: str, points: Sequence[SweepPoint], level: float, *, given: bool = False
+    metric: str,
+    points: Sequence[SweepPoint],
+    level: float,
+    ends: tuple[float, float] | None = None,
+    *,
+    given: bool = False,
 ) -> CurveSet | None:
     """Return a curve for each line, with the settings as steps and each run at one of them.
 
@@ -251,13 +258,13 @@ def _make_curves(
         for count, value in enumerate(point.values, start=1)
     ]
     reduced = ReducedMetric(metric, tuple(runs), 0, 0, bins=None, given_interval=None)
-    curve_set = compute_curves(reduced, level=level)
+    curve_set = compute_curves(reduced, level=level, ends=ends)
     if not given:
         return curve_set
     curves = []
     for curve in curve_set.curves:
         own = [point.estimate for point in ordered if point.line == curve.series]
-        ends = [(one.value, one.low, one.high) for one in own]  # None is NaN in an array of floats
-        values, low, high = np.array(ends, dtype=np.float64).T
+        rows = [(one.value, one.low, one.high) for one in own]  # None is NaN in an array of floats
+        values, low, high = np.array(rows, dtype=np.float64).T
         curves.append(replace(curve, values=values, low=low, high=high, given=True))
     return replace(curve_set, curves=tuple(curves))

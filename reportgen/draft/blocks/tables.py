@@ -11,8 +11,9 @@ from msgspec.structs import replace
 from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.model import Lead, ReducedMetric
 from reportgen.draft.blocks.draw_inputs import link_topic, make_curve_context, make_curve_scale
+from reportgen.figures.curves.bands import describe_given_band, describe_scale
 from reportgen.figures.curves.decimals import choose_precision
-from reportgen.figures.curves.key_results import describe_given_band, list_known_curves
+from reportgen.figures.curves.key_results import list_known_curves
 from reportgen.figures.curves.result_table import build_result_table, make_column_call
 from reportgen.figures.curves.runs_table import RunRow, build_runs_table, name_run
 from reportgen.narrative.topics import Topic
@@ -69,7 +70,8 @@ def draw_table(planned: PlannedBlock, settings: TableSettings, inputs: DrawInput
         leads=tuple(leads),
         facts=facts,
         precisions=precisions,
-        given={
+        given={"": describe_scale(curve for curve_set in curves for curve in curve_set.curves)}
+        | {
             curve.series: describe_given_band(curve_set)
             for curve_set in curves
             for curve in curve_set.curves
@@ -217,4 +219,5 @@ def _split_runs(curve_set: CurveSet) -> CurveSet:
             curve_set.metric, runs, replaced=0, dropped=0, bins=None, given_interval=curve_set.given_interval
         ),
         level=curve_set.level,
+        ends=curve_set.curves[0].ends if curve_set.curves else None,
     )

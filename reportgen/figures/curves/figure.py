@@ -13,9 +13,9 @@ from reportgen.core.digits import is_same
 from reportgen.core.model import Figure, Panels
 from reportgen.core.words import format_count, join_names, lower_axis_title
 from reportgen.figures.axis import format_value
+from reportgen.figures.curves.bands import describe_band, format_level, name_band
 from reportgen.figures.curves.key_results import (
     describe_fewer_runs,
-    describe_given_band,
     describe_given_n,
     describe_pick,
     find_best,
@@ -47,24 +47,6 @@ if TYPE_CHECKING:
     from reportgen.figures.curves.key_results import Reading
     from reportgen.figures.plot import DrawContext, Plot, PlotSpec
     from reportgen.settings.blocks import PanelsSettings
-
-
-# Short name and explanation of each band.
-_BANDS = {
-    "ci": (
-        "{level} CI",
-        "{level} CI of the mean across runs (Student t), at each step by itself",
-    ),
-    "simultaneous": (
-        "{level} simultaneous",
-        "the whole mean curve of runs like these lies in it with {level} confidence (sup-t)",
-    ),
-    "se": ("± standard error", "standard error of the mean across runs, at each step by itself"),
-    "sd": ("± SD", "standard deviation across runs, at each step by itself"),
-    "range": ("range", "smallest to largest run, at each step by itself"),
-    "iqr": ("IQR", "middle half of the runs at each step by itself, with the median as the line"),
-}
-_MOST_NAMES = 6
 
 
 class _CurveWords(Struct, frozen=True):
@@ -206,20 +188,6 @@ def write_summary(curve_set: CurveSet, plot: Plot, spec: PlotSpec) -> str:
     return " ".join(sentences).rstrip()
 
 
-def name_band(curve_set: CurveSet) -> str:
-    """Return a short name of the band for subtitles and tooltips, or "" if none is drawn."""
-    if curve_set.given_interval and not any(len(curve.runs) > 1 for curve in curve_set.curves):
-        ends = curve_set.given_interval == "minimum and maximum"
-        return "smallest to largest, as given" if ends else "interval as given"
-    if not any(np.isfinite(curve.low).any() for curve in curve_set.curves):
-        return ""
-    return _BANDS.get(curve_set.band, ("", ""))[0].format(level=_format_level(curve_set))
-
-
-def _format_level(curve_set: CurveSet) -> str:
-    return f"{curve_set.level * 100:g}%"
-
-
 def write_subtitle(curve_set: CurveSet, spec: PlotSpec) -> str:
     """Return metric, centre, band and number of runs in a few words."""
     counts = [len(curve.runs) for curve in curve_set.curves]
@@ -247,14 +215,14 @@ def write_caption(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> 
         runs = "Each line is one run."
     elif len(set(counts)) == 1:
         runs = f"Each line is the {centre} of n = {counts[0]} runs."
-    chosen = f"The interval of the best value ({_format_level(curve_set)}) allows for the choice of its step"
+    chosen = f"The interval of the best value ({format_level(curve_set)}) allows for the choice of its step"
     smoothed = f"Smoothed by a time-weighted exponential average, {curve_set.smooth:g}"
     aligned = "Steps differ between runs: each run is interpolated linearly within its own range."
     sentences = [
         spec.caption or "",
         runs,
         describe_fewer_runs(curves),
-        *_describe_band(curve_set),
+        *describe_band(curve_set),
         f"{smoothed}; the faint line is not smoothed." if curve_set.smooth else "",
         *_describe_dropped(curve_set),
         describe_beyond_log(curves, spec),
@@ -265,39 +233,6 @@ def write_caption(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> 
         ("All runs share their steps." if curve_set.exact else aligned) if set(counts) != {1} else "",
     ]
     return join_caption(sentences, context, how=how)
-
-
-def _describe_band(curve_set: CurveSet) -> list[str]:
-    given = [curve.series for curve in curve_set.curves if curve.given]
-    level = _format_level(curve_set)
-    by_input = describe_given_band(curve_set)
-    if len(given) == len(curve_set.curves):
-        return [f"Band: {by_input}."]
-    if curve_set.band == "none":
-        return [f"Band of {join_names(given)}: {by_input}."] if given else []
-    several = any(len(curve.runs) > 1 for curve in curve_set.curves)
-    if not several and not given:
-        # Scores may have no standard error.
-        unknown = any(run.given for curve in curve_set.curves for run in curve.runs)
-        neither = "No band: the input gives no interval, and one across runs needs at least 2."
-        return [neither if unknown else "No band: an interval needs at least 2 runs."]
-    sentences = [f"Band: {_BANDS[curve_set.band][1].format(level=level)}."] if several else []
-    lone = [curve.series for curve in curve_set.curves if len(curve.runs) == 1 and not curve.given]
-    sentences += [f"{join_names(lone)}: 1 run, no band."] if lone else []
-    sentences += [f"{join_names(given)}: {by_input}."] if given else []
-    equal = [(curve.equal, curve.series) for curve in curve_set.curves if curve.equal]
-    if several and equal:
-        # A zero-width band would suggest certainty.
-        half = curve_set.band == "iqr"
-        what = "an equal middle half of the runs" if half else "equal readings in all runs"
-        count = sum(number for number, _ in equal)
-        where = join_names([f"{format_count(number, 'step')} of {series}" for number, series in equal])
-        if len(curve_set.curves) == 1 or len(equal) > _MOST_NAMES:
-            where = format_count(count, "step")
-        sentences.append(f"{where} {'has' if count == 1 else 'have'} {what}: no band there.")
-    if curve_set.given_ignored:
-        sentences.append("Where a series has several runs, intervals that the input gives are not used.")
-    return sentences
 
 
 def _describe_dropped(curve_set: CurveSet) -> Iterator[str]:

@@ -206,24 +206,6 @@ def describe_early_ends(curve_set: CurveSet, step: str, *, together: bool) -> st
     return f"{len(early):,} of {total:,} {have} before the others: {join_names(early, most=_MOST_NAMES)}."
 
 
-_GIVEN_BANDS: Final = {
-    "low and high": "interval given by the input (low and high)",
-    "standard errors of scores": (
-        "{level} CI of each score for problems like these (Student's t on the logit scale)"
-    ),
-    "minimum and maximum": (
-        "from the smallest to the largest of the values that a point stands for, as given by the input"
-    ),
-}
-
-
-def describe_given_band(curve_set: CurveSet) -> str:
-    """Return what the intervals of the input are."""
-    level = f"{curve_set.level * 100:g}%"
-    computed = f"{level} CI computed from the input's {curve_set.given_interval}, at each step by itself"
-    return _GIVEN_BANDS.get(curve_set.given_interval or "", computed).replace("{level}", level)
-
-
 def describe_given_n(curves: Sequence[Curve]) -> str:
     """Return the number of runs in the input's own intervals, or "" if the input does not give it."""
     counts = {int(n) for curve in curves for n in curve.n[np.isfinite(curve.values)].tolist()}

@@ -122,7 +122,8 @@ def build_result_table(
     """Build a table with a row for each series: the number of runs, then the chosen statistics by metric.
 
     ``runs_with`` has the settings of each series; several have a column each, since the name joins them.
-    ``given`` says what the interval of a series is that has one in the input.
+    ``given`` says what the interval of a series is that has one in the input, and under "" on which scale the
+    others are made.
     ``metrics`` pairs names with the endings of the series. For each metric, ``better`` says whether larger is
     better (None if unknown or neither), ``leads`` which series the test finds better than all others,
     ``facts`` the cells of columns other than final, peak and mean, by series and column, and ``precisions``
@@ -267,7 +268,7 @@ def _write_caption(
         result = f"{metric.lead.series} {verb}" if metric.lead.series else nobody
         if metric.lead.tested and result:
             leaders.append(f"{metric.name}: {result}" if len(metrics) > 1 else result)
-    tested = f"At the end {'; '.join(leaders)} (Welch's t over runs, Holm over all pairs)." if leaders else ""
+    tested = f"At the end {'; '.join(leaders)} (t over runs)." if leaders else ""
     endings = [ending for metric in metrics for ending in metric.endings]
     # If neither direction is better, the column shows the highest value.
     highest = [metric.name for metric in metrics if metric.better is None]
@@ -306,9 +307,10 @@ def _explain_intervals(
     if not series:
         single = all(ending.runs == 1 for ending in endings)
         return single, "One run per series: no interval." if single else ""
-    half = f"± is half the {settings.level * 100:g}% CI across runs (Student t)"
+    what = "Interval:" if given.get("") else "± is half the"
+    half = f"{what} {settings.level * 100:g}% CI across runs (Student t{given.get('', '')})"
     half += f"{', at each step by itself' if has_steps else ''}."
-    if not given:
+    if not given.keys() - {""}:
         return False, half
     own = (
         f"Interval{f' of {join_names([*names], most=6)}' if len(series) > 1 else ''}: {words}."

@@ -12,11 +12,11 @@ from msgspec.structs import replace
 from reportgen.core.errors import ReportError
 from reportgen.core.model import CurveSet, Lead, LineKey
 from reportgen.core.words import format_number, join_names, quote_names, suggest_name
+from reportgen.figures.curves.bands import name_band
 from reportgen.figures.curves.figure import (
     collect_numbers,
     join_panels,
     join_plot_caption,
-    name_band,
     write_caption,
     write_subtitle,
     write_summary,

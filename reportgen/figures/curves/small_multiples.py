@@ -12,10 +12,10 @@ from reportgen.core.errors import ReportError
 from reportgen.core.model import Panels, Table
 from reportgen.core.words import format_count, lower_axis_title
 from reportgen.figures.axis import format_value
+from reportgen.figures.curves.bands import name_band
 from reportgen.figures.curves.figure import (
     collect_numbers,
     join_plot_caption,
-    name_band,
     write_caption,
     write_subtitle,
     write_summary,

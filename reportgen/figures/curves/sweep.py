@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from reportgen.core.model import Cell, CurveSet, Estimate, Figure, ResultTable, Stack, Table
 from reportgen.core.words import choose_common_decimals, format_count, format_estimate, join_names
 from reportgen.figures.axis import make_linear_axis, use_percent
-from reportgen.figures.curves.figure import name_band
+from reportgen.figures.curves.bands import name_band
 from reportgen.figures.curves.marks import separate_lines
 from reportgen.figures.curves.plotting import make_plot
 from reportgen.figures.live import draw_plot_figure
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from reportgen.core.model import Lead
     from reportgen.figures.plot import ChartShape, SourceContext
-    from reportgen.settings.blocks import SweepSettings
+    from reportgen.settings.score_blocks import SweepSettings
 
 
 _MOST_NAMES, _SAME = 6, 1e-12
@@ -166,7 +166,7 @@ class _SweepWords(Struct, frozen=True, dict=True):
         if not self.sweep.test or not lead.tested or len(points) == 1:
             return said
         if lead.series == first.group:
-            return f"{said} It differs from every other by {self.sweep.test}, adjusted for all pairs."
+            return f"{said} It is better than every other by {self.sweep.test}."
         return f"{said} No value is shown to be better than all others by {self.sweep.test}."
 
     def write_caption(self) -> str:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from reportgen.figures.axis import Axis
     from reportgen.figures.plot import SourceContext
     from reportgen.figures.scatter.words import Scatter, ScatterPoint
-    from reportgen.settings.blocks import ScatterSettings
+    from reportgen.settings.score_blocks import ScatterSettings
 
 
 _WIDE = 10

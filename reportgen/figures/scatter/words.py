@@ -23,7 +23,7 @@ from reportgen.figures.scatter.fit import collect_fit, describe_fit
 
 if TYPE_CHECKING:
     from reportgen.figures.plot import SourceContext
-    from reportgen.settings.blocks import ScatterSettings
+    from reportgen.settings.score_blocks import ScatterSettings
 
 
 _NO_BREAK = "\u00a0"

@@ -71,7 +71,7 @@ def draw_across(  # noqa: PLR0917 - the block's id and settings, then what it sh
     ``found`` (notes on the outcomes) are by benchmark; ``context`` is that of the block.
     """
     context = _share_digits(context, [across.macro, *zip(*across.cells, strict=True)])
-    scales = _make_scales(across, contexts, context)
+    scales = make_scales(across, contexts, context)
     # Sort rows by average; those without one come last, in the order of the data.
     sign = -1 if context.higher_is_better else 1
     averages = [cell.score.estimate for cell in across.macro]
@@ -81,8 +81,8 @@ def draw_across(  # noqa: PLR0917 - the block's id and settings, then what it sh
     notes = dict.fromkeys(
         note for one in contexts.values() for note in one.notes if note not in context.notes
     )
-    sentences = (settings.caption or "", *_list_composites(across), *cautions, *notes)
-    how = [*power, *_list_methods(across, powers, contexts, scales)]
+    sentences = (settings.caption or "", *list_composites(across), *cautions, *notes)
+    how = [*power, *list_methods(across, powers, contexts, scales)]
     against = f"compared with {across.baseline}" if across.baseline else "no baseline to compare with"
     answer = _write_answer(across, order, context, average=settings.average)
     table = _build_table(block_id, across, order, scales, average=settings.average)
@@ -102,7 +102,7 @@ def _share_digits(context: ScoreContext, columns: Iterable[Sequence[BenchmarkCel
     )
 
 
-def _make_scales(
+def make_scales(
     across: AcrossBenchmarks, contexts: Mapping[str, ScoreContext], context: ScoreContext
 ) -> list[ScoreContext]:
     """Return the context of the average and of each benchmark: those on one scale share their digits."""
@@ -116,7 +116,7 @@ def _make_scales(
     return [context, *map(_share_digits, scaled, equal)]
 
 
-def _list_composites(across: AcrossBenchmarks) -> Iterator[str]:
+def list_composites(across: AcrossBenchmarks) -> Iterator[str]:
     """Say which benchmarks are over others, and therefore in no average."""
     if names := across.composites:
         verb = "is a mean or total" if len(names) == 1 else "are means or totals"
@@ -249,7 +249,7 @@ def _build_cell(across: AcrossBenchmarks, cell: BenchmarkCell, context: ScoreCon
     return Cell("\n".join(lines), score.estimate, mark)
 
 
-def _list_methods(
+def list_methods(
     across: AcrossBenchmarks,
     powers: Mapping[str, Power],
     contexts: Mapping[str, ScoreContext],

@@ -18,7 +18,6 @@ from reportgen.figures.scores.wording import (
     format_rank,
     format_score,
     format_score_estimate,
-    format_share,
     name_metric,
     share_digits,
 )
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
 _CSV_HEADER = (
     *("series", "metric", "score", "low", "high", "level", "estimand", "method", "stderr", "run_stderr"),
-    *("best_rank", "worst_rank", "best_probability", "group"),
+    *("best_rank", "worst_rank", "group"),
     *("problems", "fewest_samples", "most_samples", "runs", "between_runs_sd", "tokens", "seconds", "cost"),
     "reason",
 )
@@ -42,7 +41,6 @@ _SLICE_COLUMNS = (
     *("column", "value", "series", "metric", "score", "low", "high", "level", "problems"),
     *("estimand", "method", "reason"),
 )
-_BEST_IN = "Best in: share of resampled sets of problems (and runs) on which it has the best score."
 _SPREAD = "SD between runs: standard deviation of the runs' own scores."
 _UNKNOWN = Cell("not known", None, "missing")
 _NONE = Cell("none", None, "missing")
@@ -101,12 +99,12 @@ def build_score_table(
 
 def write_score_csv(shown: Sequence[Score], scored: BenchmarkScores) -> str:
     """Write all numbers of the scores, in the unit of the input; unknown ones are empty."""
-    ranks = {rank.series: (rank.best, rank.worst, rank.best_probability) for rank in scored.ranks}
+    ranks = {rank.series: (rank.best, rank.worst) for rank in scored.ranks}
     groups = {name: group.rank for group in scored.groups for name in group.series}
     rows = (
         (
             *(score.series, score.metric, score.estimate, score.low, score.high, score.level, score.estimand),
-            *(score.method, score.stderr, score.run_stderr, *ranks.get(score.series, (None,) * 3)),
+            *(score.method, score.stderr, score.run_stderr, *ranks.get(score.series, (None, None))),
             *(groups.get(score.series), score.problems or None, *(score.samples or (None, None))),
             *(score.runs or None, score.between_runs, score.tokens, score.seconds, score.cost, score.reason),
         )
@@ -118,7 +116,7 @@ def write_score_csv(shown: Sequence[Score], scored: BenchmarkScores) -> str:
 def _build_columns(
     shown: Sequence[Score], scored: BenchmarkScores, context: ScoreContext
 ) -> Iterator[_Column]:
-    """Build the columns of ranks, best-in shares, sizes, spread and costs."""
+    """Build the columns of ranks, sizes, spread and costs."""
 
     def count(number: int) -> Cell:
         return Cell(f"{number:,}", float(number)) if number else _UNKNOWN
@@ -129,10 +127,6 @@ def _build_columns(
         yield _Column(
             "rank", [Cell(format_rank(rank), float(rank.best)) if rank else _NONE for rank in ranks]
         )
-        shares = [rank.best_probability if rank else None for rank in ranks]
-        if all(share is not None for share, rank in zip(shares, ranks, strict=True) if rank):
-            cells = [_NONE if share is None else Cell(format_share(share), share) for share in shares]
-            yield _Column("best in", cells, _BEST_IN)
     yield _Column("problems", [count(score.problems) for score in shown])
     # Samples are never known for totals.
     if not shown or any(score.samples for score in shown):

@@ -12,7 +12,7 @@ from reportgen.core.digits import is_same
 from reportgen.core.model import Curve, CurveSet
 from reportgen.core.words import format_number, join_names
 from reportgen.figures.axis import format_estimate, format_value
-from reportgen.figures.curves.figure import name_band
+from reportgen.figures.curves.bands import name_band
 from reportgen.figures.curves.plotting import make_plot
 from reportgen.figures.live import draw_plot_figure
 from reportgen.figures.plot import FigureText, PlotSpec, describe_source, join_caption, make_step_context

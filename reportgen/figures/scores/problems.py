@@ -235,7 +235,7 @@ class HeatMap(Struct, frozen=True, eq=False):
         """Draw the colour key from lowest to highest score, only with levels in use."""
         between = ((self.level > 0) & (self.level < LEVELS - 1)).any()
         y = self.height + 34
-        high, low = _format_bounds(context)
+        high, low = format_bounds(context)
         x = measure_text(low, TICK_SIZE) + 6
         yield '<g class="rg-heat-key" fill="var(--rg-muted)">'
         yield f'<text x="0" y="{y + 10}">{escape_text(low)}</text>'
@@ -348,7 +348,7 @@ def _draw_figure(
         title=title,
         subtitle=how,
         caption=_SHARED.format(heat.shared) if heat.shared > 1 else "",
-        summary=isolate_names(_write_summary(grid, context), grid.series),
+        summary=isolate_names(write_grid_summary(grid, context), grid.series),
         inline_svg=(
             f'<svg class="rg-picture rg-heat" role="img" aria-labelledby="{labels}" width="100%" '
             f'height="{heat.height}" font-size="{TICK_SIZE}" data-rg-columns="problems">'
@@ -356,8 +356,8 @@ def _draw_figure(
             f"{heat.draw_body(context, alive=True)}</svg>"
         ),
         file_svg=draw_framed(body, heat.height, margins, Frame(file_title, how, f"Source: {context.source}")),
-        table_data=_build_table(grid, context),
-        csv=_write_csv(grid),
+        table_data=build_grid_table(grid, context),
+        csv=write_grid_csv(grid),
         spec=write_compact_json(heat.build_spec(context, title=title, subtitle=how)) + "\n",
         view="",
         payload=write_compact_json(heat.build_payload(context) | texts.payload),
@@ -368,25 +368,25 @@ def _draw_figure(
     )
 
 
-def _write_summary(grid: ProblemGrid, context: ScoreContext) -> str:
+def write_grid_summary(grid: ProblemGrid, context: ScoreContext) -> str:
     """Count the problems on which all series have the highest or the lowest possible score."""
     known = np.isfinite(grid.score)
     some = known.any(axis=0)
     best = int(np.count_nonzero(np.all(~known | (grid.score >= context.highest), axis=0) & some))
     worst = int(np.count_nonzero(np.all(~known | (grid.score <= context.lowest), axis=0) & some))
-    top, bottom = _format_bounds(context)
+    top, bottom = format_bounds(context)
     of = format_count(int(np.count_nonzero(some)), "problem")
     return f"Of {of}, all series score {top} on {best or 'none'} and {bottom} on {worst or 'none'}."
 
 
-def _format_bounds(context: ScoreContext) -> tuple[str, str]:
+def format_bounds(context: ScoreContext) -> tuple[str, str]:
     """Format the highest and lowest possible scores exactly: ``100%``."""
     if is_percent(context):
         return f"{context.highest * 100:g}%", f"{context.lowest * 100:g}%"
     return format_number(context.highest), format_number(context.lowest)
 
 
-def _build_table(grid: ProblemGrid, context: ScoreContext) -> Table:
+def build_grid_table(grid: ProblemGrid, context: ScoreContext) -> Table:
     """Build a table of the hardest problems, hardest first, since these are the ones looked up."""
     hardest = slice(None, -_MOST_ROWS - 1, -1)
     rows = [
@@ -407,7 +407,7 @@ def _build_table(grid: ProblemGrid, context: ScoreContext) -> Table:
     return Table(("problem, hardest first", *grid.series), tuple(rows), note)
 
 
-def _write_csv(grid: ProblemGrid) -> str:
+def write_grid_csv(grid: ProblemGrid) -> str:
     """Write a row per cell, for all problems."""
     starts = [
         f"{escape_field(problem)},{format_field(difficulty)}"

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 MOST_NAMES = 6
 """Most series that a sentence names."""
 _NAMES, _SERIES = 4, 4
-_LEAST_SHARE = 0.005
 _DATE = "date"
 _TICKS = 6
 _ROOM = 0.04
@@ -170,13 +169,6 @@ def describe_counts(scores: Sequence[Score]) -> str:
 def format_rank(ranks: RankRange) -> str:
     """Format a range of ranks as ``1`` or ``1 to 4``."""
     return str(ranks.best) if ranks.best == ranks.worst else f"{ranks.best} to {ranks.worst}"
-
-
-def format_share(share: float) -> str:
-    """Format a share of resamples in percent; never 0 or 100, since the resamples are finite."""
-    if share <= _LEAST_SHARE:
-        return "< 1%"
-    return "> 99%" if share >= 1 - _LEAST_SHARE else f"{100 * share:.0f}%"
 
 
 def name_metric(metric: str, context: ScoreContext) -> str:

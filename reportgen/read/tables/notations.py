@@ -262,9 +262,27 @@ def find_unmatched_names(
         ("unit", (directed[0], (*directed[1], *(() if is_scored else survey.raw_metrics))), united),
     ):
         yield from (report(key, kind, name, there, Severity.WARNING) for name in given if name not in there)
+    yield from _find_wrong_bounds(survey, settings, place)
     for old in renamed:
         key = "labels" if old in settings.labels else "rename"
         yield report(key, "series", old, layout.series, Severity.WARNING)
     for old, new in settings.rename_benchmarks.items():
         if new not in layout.benchmarks:
             yield report("rename_benchmarks", "benchmark", old, layout.benchmarks, Severity.WARNING)
+
+
+def _find_wrong_bounds(
+    survey: Survey, settings: SourceSettings, place: SourceLocation
+) -> Iterator[Diagnostic]:
+    """Yield a problem of ``at_least`` and ``at_most`` for scores, and for each metric that there is not."""
+    metrics = tuple(survey.layout.metrics)
+    if survey.layout.outcomes or survey.layout.totals:
+        if settings.at_least is not None or settings.at_most is not None:
+            message = "at_least and at_most are of curves, and these are scores"
+            yield Diagnostic(place, message, "Say score_range, as in score_range: [0, 1]", Stage.DATA)
+        return
+    for name in settings.list_bounded():
+        if name not in metrics:
+            message = f'at_least and at_most: there is no metric "{name}"'
+            step = suggest_names(name, metrics, "There are")
+            yield Diagnostic(place, message, step, Stage.DATA, Severity.WARNING)

@@ -259,7 +259,7 @@ def measure_run_variance(runs: RunGroups) -> RunVariance | None:
     scales = [(1 / len(group), len(group) - 1) for group in sides]
     between, df = _add_variances([one.between for one in known], scales, _OWN_SHARE)
     count = max(round(df), 1) + 1
-    return RunVariance(count, between * count, 0.0)
+    return RunVariance(count, between * count, 0.0, count - 1)
 
 
 class Family(NamedTuple):

@@ -254,6 +254,8 @@ def _read_lines(figure: FigureState | None, renamed: Mapping[str, str]) -> list[
     several = metric is not None and len({row[metric] for row in rows}) > 1
     # Lines of one series differ in their run or, in a plot of several metrics, in their metric.
     part, how = (metric, " · ") if several else (run, ", run ")
+    if figure.kind == "heatmap":  # of benchmarks, each of which is a point without a step
+        part, how = columns["benchmark"], " on "
     lines = figure.numbers.get("lines") or ()
     labels = {line["series"]: line["label"] for line in lines if "label" in line}
     points: dict[tuple[tuple[str, ...], str], list[Point]] = {}

@@ -26,6 +26,7 @@ from reportgen.review.comparison.verdicts import Moved, list_differences
 from reportgen.review.model import Estimate, ItemCounts, RunCounts, bound
 from reportgen.review.snapshot import define_protocol
 from reportgen.settings.score_blocks import split_metric
+from reportgen.statistics.curves.bounded import move_ends
 from reportgen.statistics.curves.mean_curves import find_last_common_step
 from reportgen.statistics.curves.readings import interpolate_band
 from reportgen.statistics.distributions import deviation, find_scale, mean, normal_quantile, t_quantile
@@ -63,7 +64,12 @@ def estimate_curve_at(curve: Curve, step: float, level: float) -> Estimate | Non
     centre = mean(values / size) * size
     if values.size > 1 and (spread := deviation(values / size) * size):
         half = t_quantile((1 + level) / 2, values.size - 1) * spread / values.size**0.5
-        low, high = bound(centre - half), bound(centre + half)
+        if curve.ends is None:
+            low, high = bound(centre - half), bound(centre + half)
+        else:
+            low, high = (
+                float(end) for end in move_ends(np.array(centre), np.array(half), np.array(half), curve.ends)
+            )
     elif curve.given:
         low, high, _ = interpolate_band(curve, step)
     return Estimate(value=centre, low=low, high=high, n=values.size)

@@ -83,6 +83,7 @@
       });
       this.series = payload.series.map((given, i) => seriesOf(given, i, (given.runs ?? []).map(runOf)));
       this.comparable = payload.differences; // whether all series are of one metric
+      this.ends = payload.ends ?? [null, null]; // the smallest and largest possible value
       this.quantiles = payload.quantiles; // of Student's t by 1 / df, if bands are its intervals over runs
       this.hasRuns = this.series.some((one) => one.runs.length);
       this.hasBand = this.series.some((one) => one.low);
@@ -156,6 +157,19 @@
       return this.quantiles.reduce((sum, [x, t]) => sum + t * weigh(x), 0);
     }
 
+    /** Half of the t interval of a mean before its ends were moved to stay in a range, as bounded.py does. */
+    halfWidth({ value, low, high }) {
+      const [least, most] = this.ends;
+      if (least === null && most === null) return (high - low) / 2;
+      if (most === null) return (value - least) * Math.log((high - least) / (value - least));
+      if (least === null) return (most - value) * Math.log((most - low) / (most - value));
+      const logit = (one) => Math.log((one - least) / (most - one));
+      const share = (value - least) / (most - least);
+      // The end that is further from the range's.
+      const moved = share > 0.5 ? logit(value) - logit(low) : logit(high) - logit(value);
+      return moved * share * (1 - share) * (most - least);
+    }
+
     /** The first of two series minus the second at a step, with Welch's interval as in compare_curves; null for other
         numbers of series. Runs that are all equal have no band, and no spread. */
     difference(series, step) {
@@ -164,7 +178,7 @@
       if (a.value === null || b.value === null) return null;
       const value = a.value - b.value;
       const known = this.quantiles && Math.min(a.n, b.n) > 1;
-      const errorOf = ({ low, high, n }) => (known && low !== null ? (high - low) / 2 / this.quantile(n - 1) : 0);
+      const errorOf = (one) => (known && one.low !== null ? this.halfWidth(one) / this.quantile(one.n - 1) : 0);
       const stderr = Math.hypot(errorOf(a), errorOf(b));
       if (!stderr) return { series, value, low: null, high: null };
       const df = 1 / [a, b].reduce((sum, one) => sum + (errorOf(one) / stderr) ** 4 / (one.n - 1), 0);

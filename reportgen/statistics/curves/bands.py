@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from reportgen.statistics.curves.bounded import cut_ends, move_ends, move_share
 from reportgen.statistics.distributions import check_level, t_quantile, t_tail
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ _PART_OF_STEPS = 8
 _MOST_CORRELATED = 0.99
 _MANTISSA = 2.0**32
 _FEWEST_RUNS = 2
-# Beyond this exponent odds are at the end of the range.
-_LARGEST_EXPONENT = 700.0
 
 
 class Noise(NamedTuple):
@@ -216,15 +215,21 @@ _BANDS = ("ci", "simultaneous", "se", "sd", "range", "iqr", "none")
 _LAST_PLACES = 4 * np.finfo(np.float64).eps
 
 
-def compute_band(values: FloatArray, kind: Band | str = "ci", level: float = 0.95) -> Banded:
+def compute_band(
+    values: FloatArray,
+    kind: Band | str = "ci",
+    level: float = 0.95,
+    ends: tuple[float, float] | None = None,
+) -> Banded:
     """Return centre and band across the runs that support each step.
 
     With mean, deviation ``s`` and number ``n`` of runs: ``ci`` is mean ± t s / √n at each step by itself,
     ``simultaneous`` the same for the whole curve at once, ``se`` mean ± s / √n, ``sd`` mean ± s, ``range``
     the smallest and largest run, ``iqr`` the median with quartiles (Hyndman and Fan 1996, type 7). With one
-    run, or if all are equal, the band is NaN, never of zero width. ``values`` has shape (R, S), NaN if a run
-    does not support a step. Raises a ValueError if there is no such band, or ``level`` is not between 0 and
-    1.
+    run, or if all are equal, the band is NaN, never of zero width. With ``ends``, the smallest and largest
+    possible value, the first two are made on a scale that stays inside (``bounded.move_ends``), and ``se``
+    and ``sd`` are cut there. ``values`` has shape (R, S), NaN if a run does not support a step. Raises a
+    ValueError if there is no such band, or ``level`` is not between 0 and 1.
     """
     if str(kind) not in _BANDS:
         raise ValueError(f"there is no band {kind!r}; there are {', '.join(_BANDS)}")
@@ -235,16 +240,22 @@ def compute_band(values: FloatArray, kind: Band | str = "ci", level: float = 0.9
     ordered = np.sort(values, axis=0)  # NaN sorts last: row n - 1 is each step's largest value
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         centre, low, high = _find_ends(ordered, n, str(kind), level)
+        if ends is not None and str(kind) in {"ci", "simultaneous"}:
+            low, high = move_ends(centre, centre - low, high - centre, ends)
+        elif str(kind) in {"se", "sd"}:
+            low, high = cut_ends(low, high, ends)
     known = (n > 1) & np.isfinite(low) & np.isfinite(high) & (low < high)
     return Banded(centre, np.where(known, low, np.nan), np.where(known, high, np.nan), n)
 
 
-def get_given_band(values: FloatArray, given: GivenInterval, level: float) -> tuple[FloatArray, FloatArray]:
+def get_given_band(
+    values: FloatArray, given: GivenInterval, level: float, bounds: tuple[float, float] | None = None
+) -> tuple[FloatArray, FloatArray]:
     """Return the interval given by the input at each step, or NaN if it gives none.
 
     A standard error becomes an interval at ``level``: by Student's t with n - 1 degrees of freedom if the
     input gives n, otherwise by the normal distribution; of a score between two ends by
-    ``_find_score_ends``.
+    ``_find_score_ends``, and of values with ``bounds`` by ``bounded.move_ends``.
     """
     if given.stderr is None:
         none = np.full_like(values, np.nan)
@@ -254,7 +265,7 @@ def get_given_band(values: FloatArray, given: GivenInterval, level: float) -> tu
         if given.n is not None:
             quantile = np.where(np.isfinite(given.n), _t_quantile(given.n, level), quantile)
         half = quantile * given.stderr
-        low, high = values - half, values + half
+        low, high = move_ends(values, half, half, bounds or (-math.inf, math.inf))
         if given.low is not None and given.high is not None and given.n is not None:
             low, high = _find_score_ends(values, half, given.n, (given.low, given.high), level)
     known = np.isfinite(low) & np.isfinite(high)
@@ -266,17 +277,14 @@ def _find_score_ends(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the ends of the interval of each mean score over n problems, which ``ends`` bound.
 
-    With u the share of the range and h the half width by t, it is logit(u) ± h/(u (1 - u)), transformed back,
-    as in ``intervals.estimate_over_problems``, which has the problems and corrects one end by them. Without a
-    spread it is ``intervals.make_unseen_interval``: n problems of one score leave a share of
-    1 - ((1 - level)/2)^(1/n) unseen.
+    It is made on the logit scale (``bounded.move_share``), as in ``intervals.estimate_over_problems``, which
+    has the problems and corrects one end by them. Without a spread it is ``intervals.make_unseen_interval``:
+    n problems of one score leave a share of 1 - ((1 - level)/2)^(1/n) unseen.
     """
     width = ends[1] - ends[0]
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        share = (values - ends[0]) / width
-        factor = np.exp(np.minimum(half / width / (share * (1 - share)), _LARGEST_EXPONENT))
-        low = ends[0] + width * share / (share + (1 - share) * factor)
-        high = ends[0] + width * share * factor / (share * factor + 1 - share)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share, step = (values - ends[0]) / width, half / width
+        low, high = (ends[0] + width * move_share(share, by) for by in (-step, step))
         unseen = 1 - ((1 - level) / 2) ** (1 / n)
     equal = ~(half > 0) & np.isfinite(n)
     low = np.where(equal, values - unseen * (values - ends[0]), low)

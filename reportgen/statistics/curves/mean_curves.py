@@ -13,6 +13,8 @@ from msgspec.structs import replace
 from reportgen.core.comparisons import Comparison, Verdict
 from reportgen.core.model import Curve, CurveSet, Ending, Estimate, Lead, ReducedMetric, Run
 from reportgen.statistics.curves.bands import compute_band, find_peak_ends, get_given_band
+from reportgen.statistics.curves.bounded import cut_ends, move_ends
+from reportgen.statistics.curves.run_values import average_runs, get_ends, measure_runs, to_float
 from reportgen.statistics.distributions import check_level, deviation, find_scale, mean, t_quantile, t_tail
 from reportgen.statistics.verdicts import adjust_comparisons, find_leader
 
@@ -69,6 +71,7 @@ def compute_curves(
     smooth: float = 0.0,
     series: tuple[str, ...] | None = None,
     peak: Peak | str = "none",
+    ends: tuple[float, float] | None = None,
 ) -> CurveSet:
     """Return centre and band of each series, at its runs' common steps or, interpolated, at their union.
 
@@ -77,7 +80,8 @@ def compute_curves(
     its band (``Curve.given``) and moves with the centre under smoothing; with several runs it is not used
     (``CurveSet.given_ignored``). ``series`` selects some, in this order. With ``peak="simultaneous"``,
     ``Curve.extremes`` of means over several runs are computed, of bins if there are any: those of 10,000
-    steps take a minute. Raises a ValueError if ``reduced`` was not smoothed.
+    steps take a minute. Intervals stay inside ``ends``, the smallest and largest possible value
+    (``bounded.move_ends``). Raises a ValueError if ``reduced`` was not smoothed.
     """
     members: dict[str, list[Run]] = {name: [] for name in series or ()}
     for run in reduced.runs:
@@ -85,11 +89,11 @@ def compute_curves(
             members.setdefault(run.series, []).append(run)
     drawn = {name: [run for run in runs if run.steps.size] for name, runs in members.items()}
     made = [
-        _make_curve(name, runs, str(band), level, smoothed=smooth > 0, peak=str(peak))
+        _make_curve(name, runs, str(band), level, ends, smoothed=smooth > 0, peak=str(peak))
         for name, runs in drawn.items()
         if runs
     ]
-    options = {"level": level, "smooth": smooth, "series": series, "peak": peak}
+    options = {"level": level, "smooth": smooth, "series": series, "peak": peak, "ends": ends}
     curves = _add_every_step([curve for curve, _ in made], reduced, str(band), options)
     given = [curve.given for curve in curves]
     has_given = any(run.given and _has_interval(run.given) for runs in drawn.values() for run in runs)
@@ -166,7 +170,14 @@ def _list_without_values(members: dict[str, list[Run]]) -> tuple[tuple[str, str 
 
 
 def _make_curve(
-    series: str, runs: Sequence[Run], band: str, level: float, *, smoothed: bool, peak: str
+    series: str,
+    runs: Sequence[Run],
+    band: str,
+    level: float,
+    ends: tuple[float, float] | None,
+    *,
+    smoothed: bool,
+    peak: str,
 ) -> tuple[Curve, bool]:
     """Return one series' curve, and whether its runs share their steps."""
     steps = [run.steps for run in runs]
@@ -178,19 +189,21 @@ def _make_curve(
         if len(values) < len(runs):
             raise ValueError("reduce the measurements with the same smooth first")
         drawn_values = align(grid, steps, values, exact=exact)
-    centre, low, high, n = compute_band(drawn_values, band, level)
+    centre, low, high, n = compute_band(drawn_values, band, level, ends)
     equal = 0 if band == "none" else int(np.count_nonzero((n > 1) & ~np.isfinite(low)))
     given = runs[0].given if len(runs) == 1 and band != "none" else None
     if given is not None and not _has_interval(given):
         given = None
     if given is not None:
-        low, high = (end + (centre - raw_values[0]) for end in get_given_band(raw_values[0], given, level))
+        own = get_given_band(raw_values[0], given, level, ends)
+        low, high = (end + (centre - raw_values[0]) for end in own)
+        low, high = cut_ends(low, high, ends)
         if given.n is not None:
             n = np.where(np.isfinite(given.n), np.floor(np.nan_to_num(given.n)), n).astype(np.int64)
     raw = compute_band(raw_values, band if band == "iqr" else "none", level).centre if smoothed else None
-    extremes = _find_extremes(raw_values, level) if peak == "simultaneous" and band != "iqr" else None
+    extremes = _find_extremes(raw_values, level, ends) if peak == "simultaneous" and band != "iqr" else None
     curve = Curve(series, grid, centre, low, high, n, tuple(runs), raw, given is not None, equal, extremes)
-    return replace(curve, gaps=_find_gaps(grid, runs)), exact
+    return replace(curve, gaps=_find_gaps(grid, runs), ends=ends), exact
 
 
 def _find_gaps(grid: FloatArray, runs: Sequence[Run]) -> FloatArray | None:
@@ -209,7 +222,9 @@ def _has_interval(given: GivenInterval) -> bool:
     return ends is not None and bool(np.isfinite(ends).any())
 
 
-def _find_extremes(values: FloatArray, level: float) -> tuple[Estimate, Estimate] | None:
+def _find_extremes(
+    values: FloatArray, level: float, bounds: tuple[float, float] | None
+) -> tuple[Estimate, Estimate] | None:
     """Return the highest and the lowest mean, with intervals that allow for the choice of their steps."""
     centre, low, high, n = compute_band(values, "se")
     extremes = []
@@ -217,9 +232,10 @@ def _find_extremes(values: FloatArray, level: float) -> tuple[Estimate, Estimate
         ends = find_peak_ends(sign * values, int(n[index]), level)
         if ends is None or not np.isfinite(low[index]):
             return None
-        value, error = float(centre[index]), float(high[index] - low[index]) / 2
-        behind, beyond = value - sign * ends.behind * error, value + sign * ends.beyond * error
-        extremes.append(Estimate(value, min(behind, beyond), max(behind, beyond), int(n[index])))
+        error = (high[index] - low[index]) / 2
+        below, above = (ends.behind * error, ends.beyond * error)[:: int(sign)]
+        least, most = move_ends(centre[index], below, above, bounds or (-math.inf, math.inf))
+        extremes.append(Estimate(float(centre[index]), float(least), float(most), int(n[index])))
     return extremes[0], extremes[1]
 
 
@@ -238,7 +254,7 @@ def summarise_curves(curve_set: CurveSet, *, higher_is_better: bool = True) -> t
         if curve.extremes is not None:
             picked = curve.extremes[0 if higher_is_better else 1]
         final = Estimate(
-            float(curve.values[-1]), _to_float(curve.low[-1]), _to_float(curve.high[-1]), int(curve.n[-1])
+            float(curve.values[-1]), to_float(curve.low[-1]), to_float(curve.high[-1]), int(curve.n[-1])
         )
         endings.append(
             Ending(
@@ -247,21 +263,12 @@ def summarise_curves(curve_set: CurveSet, *, higher_is_better: bool = True) -> t
                 final_step=float(curve.steps[-1]),
                 peak=picked,
                 peak_step=float(curve.steps[peak]),
-                mean=average_runs(measure_runs(curve, "mean"), curve_set.level),
+                mean=average_runs(measure_runs(curve, "mean"), curve_set.level, curve.ends),
                 runs=len(curve.runs),
                 readings=int(curve.steps.size),
             )
         )
     return tuple(endings)
-
-
-def measure_runs(curve: Curve, value: str, *, higher_is_better: bool = True) -> tuple[float, ...]:
-    """Return one number of each run: its ``final`` value, its ``best`` or the ``mean`` of its values."""
-    if value == "mean":
-        return tuple(float(np.mean(run.values)) for run in curve.runs)
-    if value == "best":
-        return tuple(float((np.max if higher_is_better else np.min)(run.values)) for run in curve.runs)
-    return tuple(float(run.values[-1]) for run in curve.runs)
 
 
 def measure_curves(curve_set: CurveSet, value: str, *, higher_is_better: bool = True) -> CurveSet:
@@ -274,19 +281,9 @@ def measure_curves(curve_set: CurveSet, value: str, *, higher_is_better: bool = 
         )
     ]
     reduced = ReducedMetric(curve_set.metric, tuple(runs), 0, 0, bins=None, given_interval=None)
-    found = compute_curves(reduced, level=curve_set.level)
+    found = compute_curves(reduced, level=curve_set.level, ends=get_ends(curve_set))
     known = {"without_values": curve_set.without_values, "missing": curve_set.missing}
     return replace(found, **known, absent=curve_set.absent)
-
-
-def average_runs(values: Sequence[float], level: float) -> Estimate:
-    """Return the mean of one number of each run, at least one, with its t interval across runs."""
-    centre, low, high, n = compute_band(np.array(values)[:, None], "ci", level)
-    return Estimate(float(centre[0]), _to_float(low[0]), _to_float(high[0]), int(n[0]))
-
-
-def _to_float(end: np.float64) -> float | None:
-    return float(end) if np.isfinite(end) else None
 
 
 _METHOD = "Welch's t over runs"
@@ -383,17 +380,16 @@ def find_last_common_step(a: Curve, b: Curve) -> float | None:
     return last if last >= max(a.steps[0], b.steps[0]) else None
 
 
-_ALPHA = 0.05
-# For more series, all pairs are too many tests: Bonferroni's adjustment needs only those of one series.
-_MOST_HOLM = 30
+# With fewer runs of a series, its own variance says too little: Welch's test would hardly ever find a leader.
+_FEWEST_RUNS = 4
 
 
 def find_leads_at_end(curves: Sequence[Curve], level: float) -> tuple[Lead, Lead]:
     """Find the series that ends above all others and the one that ends below, if there are any.
 
-    Tested by Welch's t over runs at the last step that both of a pair have, with Holm's adjustment over all
-    pairs (Bonferroni's above 30 series). Nothing can be tested if a side has one run, or the runs of each
-    side are equal.
+    Tested against each other series at the last step that both have (see ``find_leader``): by Welch's t over
+    runs, and if there are three series or more and one has fewer than four runs, by t with the variance of
+    all series' final values. Nothing can be tested if a side has one run, or the runs of each side are equal.
     """
     if len(curves) == 1:
         alone = Lead(curves[0].series, tested=False)
@@ -413,20 +409,39 @@ def find_leads_at_end(curves: Sequence[Curve], level: float) -> tuple[Lead, Lead
 def _find_lead(curves: Sequence[Curve], level: float, *, higher_is_better: bool) -> Lead:
     """Find the leader of curves in the order of their final values, best first."""
     first, *others = curves
-    # Adjustment for the family only removes verdicts: mostly the nearest pair alone decides.
-    alone: list[Comparison] = []
+    pooled = _pool_runs(curves)
+    compared: list[Comparison] = []
     for other in others:
-        pair = compare_at_end((first, other), level=level, higher_is_better=higher_is_better)
-        lead = find_leader(pair, first.series, [other.series])
+        step = find_last_common_step(first, other)
+        if step is None:
+            continue
+        pair = compare_curves(first, other, at=step, level=level, higher_is_better=higher_is_better)
+        compared.append(_use_pooled(pair, *pooled) if pooled else pair)
+        # Mostly the nearest pair alone decides.
+        lead = find_leader(compared[-1:], first.series, [other.series], higher_is_better=higher_is_better)
         if lead.tested and lead.series is None:
             return lead
-        alone += pair
     names = [curve.series for curve in others]
-    lead = find_leader(alone, first.series, names)
-    pairs = len(curves) * len(others) // 2
-    if lead.series is None or max(one.p or 0.0 for one in alone) * pairs < _ALPHA:
-        return lead
-    if len(curves) > _MOST_HOLM:
-        return Lead(None, tested=True)
-    family = compare_at_end(curves, level=level, higher_is_better=higher_is_better)
-    return find_leader(family, first.series, names)
+    return find_leader(compared, first.series, names, higher_is_better=higher_is_better)
+
+
+def _pool_runs(curves: Sequence[Curve]) -> tuple[float, int] | None:
+    """Return the pooled deviation of the runs' final values and its freedom, where it is needed."""
+    finals = [np.array([run.values[-1] for run in curve.runs if run.steps.size]) for curve in curves]
+    known = [values for values in finals if values.size > 1]
+    if len(curves) == 2 or min(map(np.size, known), default=_FEWEST_RUNS) >= _FEWEST_RUNS:  # noqa: PLR2004
+        return None
+    df = sum(values.size - 1 for values in known)
+    size = find_scale(np.concatenate(known))
+    squares = math.fsum((values.size - 1) * deviation(values / size) ** 2 for values in known)
+    return math.sqrt(squares / df) * size, df
+
+
+def _use_pooled(pair: Comparison, sd: float, df: int) -> Comparison:
+    """Return a tested pair with p and interval from a pooled standard deviation."""
+    if pair.p is None or pair.difference is None or not sd:
+        return pair
+    stderr = sd * math.sqrt(sum(1 / runs for runs in pair.runs))
+    half = t_quantile((1 + pair.level) / 2, df) * stderr
+    p = max(2 * t_tail(abs(pair.difference) / stderr, df), sys.float_info.min)
+    return replace(pair, p=p, low=pair.difference - half, high=pair.difference + half, stderr=stderr, df=df)
