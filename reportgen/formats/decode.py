@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, cast
 from msgspec import Struct, field
 
 from reportgen.core.words import format_count
-from reportgen.formats.files import COMPRESSIONS, get_compression, split_ending
+from reportgen.formats.files import COMPRESSIONS, get_compression, get_ending, split_ending
 from reportgen.formats.runs import UnreadableError, warn
 from reportgen.settings.text import CONFLICT
 
@@ -258,13 +258,13 @@ def read_whole(path: Path, longest: int = LARGEST_DOCUMENT) -> bytes:
 
 def read_lines(path: Path, longest: int = LARGEST_PART) -> Iterator[tuple[int, bytes]]:
     """Yield number (1-based) and bytes of every line with its end; raise ``UnreadableError``."""
-    is_table = split_ending(path)[1] in _TABLES
+    is_text = split_ending(path)[1] in _TABLES or get_ending(path) in LOG_ENDINGS
     with open_file(path) as file:
         for number, line in enumerate(iter(lambda: file.readline(longest + 1), b""), 1):
             if len(line) > longest:
                 message = f"the line is longer than {format_mebibytes(longest)}"
                 raise UnreadableError(path, message, "Check that this is a text file", number)
-            if is_table and line.startswith((b"<<<<<<< ", b">>>>>>> ")):
+            if is_text and line.startswith((b"<<<<<<< ", b">>>>>>> ")):
                 raise UnreadableError(path, *CONFLICT, number)
             yield number, line.removeprefix(BOM) if number == 1 else line
 

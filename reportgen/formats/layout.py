@@ -65,6 +65,8 @@ MOMENTS: Final = ("date", "year")
 """Names of columns that are the step where runs have several: otherwise they say when a run was."""
 STATE_NAMES: Final = frozenset(("state", "status"))
 """Names of columns that say how runs ended: a crashed one has a last value, too."""
+ENDED_WELL: Final = frozenset(("finished", "complete", "completed", "succeeded", "success", "terminated"))
+"""States of runs with their final values: of W&B and MLflow, Optuna, Slurm, Ray jobs, Airflow, Ray Tune."""
 TIME_NAMES: Final = re.compile(
     r"_?timestamp|(wall|date|log|logged)?[_ ]?time|walltime|date|logged_at", re.IGNORECASE
 )

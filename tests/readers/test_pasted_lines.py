@@ -83,6 +83,9 @@ def test_the_form_that_reads_a_table_without_steps_works_when_it_is_pasted(
         name, found = block.partition(":")[0], _FORM.search(block)
         if "no column of the source" not in block or found is None:
             continue
+        # Where no state says that a run ended well, the author has to choose some, as the sentence says.
+        if "choose states with filter:" in block:
+            continue
         folder = tmp_path / "data" / name
         path = folder / "source.yml" if folder.is_dir() else folder.with_name(f"{name}.source.yml")
         stated = yaml.safe_load(path.read_text("utf-8")) if path.exists() else {}

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
 from reportgen.core.score_names import is_result
 from reportgen.core.words import join_names
-from reportgen.formats.layout import ROLE_NAMES, STATE_NAMES
+from reportgen.formats.layout import ENDED_WELL, ROLE_NAMES, STATE_NAMES
 from reportgen.settings.yaml_tree import write_flow, write_scalar
 
 if TYPE_CHECKING:
@@ -131,21 +130,21 @@ def _map_leaves(leaves: list[_Leaf], rows: _Rows) -> str:
         return ""
     parts = [f"rows: {rows.path}", *([_write("columns", columns)] if columns else [])]
     parts += [_write("fields", names), f"metrics: {write_flow(metrics)}"]
-    if states := _find_usual_states(names, rows):
+    if states := _find_finished_states(names, rows):
         parts.append(f"filter: {write_flow(states)}")
     return f"format: mapped, form: runs, {join_names(parts)}"
 
 
-def _find_usual_states(names: Mapping[str, str], rows: _Rows) -> dict[str, list[str | float]]:
-    """Return the states of most rows by the fields, with their paths, that say how runs ended."""
+def _find_finished_states(names: Mapping[str, str], rows: _Rows) -> dict[str, list[str]]:
+    """Return the states of rows that ended well by the fields, with their paths, that say how runs ended."""
     states = {name: path for name, path in names.items() if name.rpartition(".")[2].casefold() in STATE_NAMES}
     leaves = [leaf for row in rows.rows for leaf in _list_leaves(row, "$")] if states else []
-    counts = {name: Counter(leaf.value for leaf in leaves if leaf.path == states[name]) for name in states}
-    return {
-        name: [state for state, count in found.items() if count == max(found.values())]
-        for name, found in counts.items()
-        if found
+    found = {
+        name: dict.fromkeys(str(leaf.value) for leaf in leaves if leaf.path == path)
+        for name, path in states.items()
     }
+    ended = {name: [one for one in cells if one.casefold() in ENDED_WELL] for name, cells in found.items()}
+    return {name: finished for name, finished in ended.items() if finished}
 
 
 def _write(key: str, items: Mapping[str, str]) -> str:

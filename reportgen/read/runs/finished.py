@@ -17,7 +17,7 @@ from reportgen.core.directions import has_better_direction
 from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.words import join_names
 from reportgen.formats.cells import MOST_EXACT, NUMERIC, is_missing, make_share, parse_reported
-from reportgen.formats.layout import Row
+from reportgen.formats.layout import ENDED_WELL, Row
 from reportgen.formats.messages import limit_problems, list_names
 from reportgen.formats.registry import FoundUnits
 from reportgen.formats.run_data import MetricsBuilder, parse_number_text
@@ -35,7 +35,7 @@ from reportgen.read.tables.mapped_json import map_tables
 from reportgen.read.tables.notations import check_setting_names, select_metrics
 from reportgen.read.tables.survey import survey
 from reportgen.settings.source import Columns
-from reportgen.settings.yaml_tree import write_flow
+from reportgen.settings.yaml_tree import write_flow, write_scalar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -181,8 +181,11 @@ def _check_states(
             message = (
                 f'the runs differ in "{name}": {list_names(states)}; a crashed one has a last value, too'
             )
-            line = f"filter: {write_flow({name: [*states]})}"
+            ended = [state for state in states if state.casefold() in ENDED_WELL]
+            line = f"filter: {write_flow({name: ended})}"
             advice = f"Keep those that ended well in {line} in source.yml"
+            if not ended:
+                advice = f"Choose the states that count with filter: and {write_scalar(name)} in source.yml"
             raise ReportError(Diagnostic(location.place, message, advice, Stage.DATA))
 
 

@@ -20,13 +20,14 @@ from reportgen.formats.layout import MOMENTS, RUN_SETTINGS, Content
 from reportgen.formats.messages import advise_rows, limit_problems, list_names, merge_problems
 from reportgen.formats.tables import FORMATS, delimited
 from reportgen.read.find import locate_file
+from reportgen.read.runs.labels import find_states
 from reportgen.read.runs.stored import clean_text
 from reportgen.read.tables.distinguish import (
     BENCHMARKS,
     advise_answers,
     advise_nested,
+    find_finished_states,
     find_run_table,
-    find_usual_states,
     lists_runs,
     suggest_distinct_totals,
 )
@@ -199,11 +200,14 @@ def advise_step(root: Path, layout: Layout, settings: SourceSettings, place: Sou
     steps = [name for name in layout.kinds if is_number(name)]
     if len(steps) > 1 and len(layout.kinds) <= len(steps) + 1:
         return "If the columns are steps, say form: long in source.yml"
-    states = find_usual_states(root, layout, settings)
+    states = find_finished_states(root, layout, settings)
     chosen = f"filter: {write_flow(states)}" if states else ""
+    unended = [name for name in find_states(layout.kinds) if name not in {*settings.filter, *states}]
     answers = advise_nested(root, layout) or advise_answers(root, layout, settings)
     if not answers and (runs := find_run_table(layout, settings)):
         ended = f", and choose those that ended well with {chosen}" if chosen else ""
+        if unended and not chosen:
+            ended = f" (no {list_names(unended)} says that a run ended well: choose states with filter:)"
         metrics = write_flow(runs.metrics)
         return (
             f"If a row is a finished run, say form: runs and metrics: {metrics} in source.yml{ended}, with "

@@ -18,7 +18,7 @@ from reportgen.core.score_names import is_result
 from reportgen.core.words import join_names
 from reportgen.formats import sql
 from reportgen.formats.cells import NUMERIC, Kind
-from reportgen.formats.layout import ROLE_NAMES, Row
+from reportgen.formats.layout import ENDED_WELL, ROLE_NAMES, Row
 from reportgen.formats.messages import advise_rows
 from reportgen.formats.sql import get_engine, get_errors
 from reportgen.formats.tables import FORMATS
@@ -215,12 +215,12 @@ def find_run_table(layout: Layout, settings: SourceSettings) -> RunTable | None:
     return RunTable({part: name for part, name in found.items() if name}, metrics, rest)
 
 
-def find_usual_states(
+def find_finished_states(
     root: Path, layout: Layout, settings: SourceSettings
 ) -> dict[str, str | tuple[str, ...]]:
-    """Return the state of most rows by the column that says how runs ended, or all that are as frequent.
+    """Return the states of runs that ended well by the columns that say how runs ended.
 
-    Columns that ``filter`` names are left out, and those without a usual state.
+    Columns that ``filter`` names are left out; a column without such a state has none.
     """
     names = [name for name in find_states(layout.kinds) if name not in settings.filter]
     filters, states = (
@@ -229,13 +229,13 @@ def find_usual_states(
     )
     for name in names:
         rows = select_files(root, layout, partial(_select_state, name=name), filters)
-        counts = f"SELECT state, count(*) FROM ({rows}) WHERE state IS NOT NULL GROUP BY 1"  # noqa: S608
+        query = f"SELECT DISTINCT state FROM ({rows}) WHERE state IS NOT NULL ORDER BY 1"  # noqa: S608
         # Faults in the rows are reported when they are read.
         with suppress(*get_errors()):
-            found = get_engine().fetch_rows(f"{counts} ORDER BY 2 DESC, 1 LIMIT {MOST_NAMES}")
-            usual = tuple(state for state, count in found if count == found[0][1])
-            if 0 < len(usual) < MOST_NAMES:
-                states[name] = usual if len(usual) > 1 else usual[0]
+            found = (state for (state,) in get_engine().fetch_rows(query))
+            ended = tuple(state for state in found if state.strip().casefold() in ENDED_WELL)
+            if ended:
+                states[name] = ended if len(ended) > 1 else ended[0]
     return states
 
 
@@ -247,7 +247,7 @@ def _write_run_keys(
     root: Path, table: RunTable, layout: Layout, settings: SourceSettings
 ) -> dict[str, object]:
     """Return what ``source.yml`` says of finished runs."""
-    states = find_usual_states(root, layout, settings)
+    states = find_finished_states(root, layout, settings)
     columns = {"columns": {**table.names}} if table.names else {}
     chosen = {"filter": {**settings.filter, **states}} if states else {}
     return {"form": "runs", **columns, "metrics": [*table.metrics], **chosen}
