@@ -125,7 +125,7 @@ def draw_plot_figure(plot: Plot, curve_set: CurveSet, text: FigureText, context:
     if curve_set.quantiles and columns["differences"] and not any(curve.given for curve in curve_set.curves):
         columns["quantiles"] = curve_set.quantiles
         if ends := curve_set.curves[0].ends:
-            columns["ends"] = [end if math.isfinite(end) else None for end in ends]
+            columns["bounds"] = [end if math.isfinite(end) else None for end in ends]
     return Figure(
         id=text.id,
         kind=text.kind,

@@ -83,7 +83,7 @@
       });
       this.series = payload.series.map((given, i) => seriesOf(given, i, (given.runs ?? []).map(runOf)));
       this.comparable = payload.differences; // whether all series are of one metric
-      this.ends = payload.ends ?? [null, null]; // the smallest and largest possible value
+      this.bounds = payload.bounds ?? [null, null]; // the smallest and largest possible value
       this.quantiles = payload.quantiles; // of Student's t by 1 / df, if bands are its intervals over runs
       this.hasRuns = this.series.some((one) => one.runs.length);
       this.hasBand = this.series.some((one) => one.low);
@@ -159,7 +159,7 @@
 
     /** Half of the t interval of a mean before its ends were moved to stay in a range, as bounded.py does. */
     halfWidth({ value, low, high }) {
-      const [least, most] = this.ends;
+      const [least, most] = this.bounds;
       if (least === null && most === null) return (high - low) / 2;
       if (most === null) return (value - least) * Math.log((high - least) / (value - least));
       if (least === null) return (most - value) * Math.log((most - low) / (most - value));
