@@ -26,8 +26,9 @@ from reportgen.read.tables.distinguish import (
     BENCHMARKS,
     advise_answers,
     advise_nested,
-    find_finished_states,
+    choose_finished,
     find_run_table,
+    find_states_by_column,
     lists_runs,
     suggest_distinct_totals,
 )
@@ -200,7 +201,7 @@ def advise_step(root: Path, layout: Layout, settings: SourceSettings, place: Sou
     steps = [name for name in layout.kinds if is_number(name)]
     if len(steps) > 1 and len(layout.kinds) <= len(steps) + 1:
         return "If the columns are steps, say form: long in source.yml"
-    states = find_finished_states(root, layout, settings)
+    states = choose_finished(find_states_by_column(root, layout, settings))
     chosen = f"filter: {write_flow(states)}" if states else ""
     unended = [name for name in find_states(layout.kinds) if name not in {*settings.filter, *states}]
     answers = advise_nested(root, layout) or advise_answers(root, layout, settings)

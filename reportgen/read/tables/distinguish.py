@@ -215,28 +215,30 @@ def find_run_table(layout: Layout, settings: SourceSettings) -> RunTable | None:
     return RunTable({part: name for part, name in found.items() if name}, metrics, rest)
 
 
-def find_finished_states(
-    root: Path, layout: Layout, settings: SourceSettings
-) -> dict[str, str | tuple[str, ...]]:
-    """Return the states of runs that ended well by the columns that say how runs ended.
+def find_states_by_column(root: Path, layout: Layout, settings: SourceSettings) -> dict[str, list[str]]:
+    """Return the states by the columns that say how runs ended; an empty cell is the state "".
 
-    Columns that ``filter`` names are left out; a column without such a state has none.
+    Columns that ``filter`` names are left out.
     """
     names = [name for name in find_states(layout.kinds) if name not in settings.filter]
-    filters, states = (
-        resolve_filters(settings.filter, tuple(layout.kinds)),
-        dict[str, str | tuple[str, ...]](),
-    )
+    filters = resolve_filters(settings.filter, tuple(layout.kinds))
+    states: dict[str, list[str]] = {}
     for name in names:
         rows = select_files(root, layout, partial(_select_state, name=name), filters)
-        query = f"SELECT DISTINCT state FROM ({rows}) WHERE state IS NOT NULL ORDER BY 1"  # noqa: S608
+        query = f"SELECT DISTINCT coalesce(state, '') FROM ({rows}) ORDER BY 1"  # noqa: S608
         # Faults in the rows are reported when they are read.
         with suppress(*get_errors()):
-            found = (state for (state,) in get_engine().fetch_rows(query))
-            ended = tuple(state for state in found if state.strip().casefold() in ENDED_WELL)
-            if ended:
-                states[name] = ended if len(ended) > 1 else ended[0]
+            states[name] = [state for (state,) in get_engine().fetch_rows(query)]
     return states
+
+
+def choose_finished(states: Mapping[str, Sequence[str]]) -> dict[str, str | list[str]]:
+    """Return the states of runs that ended well by column; a column without such a state is left out."""
+    found = {
+        name: [state for state in cells if state.strip().casefold() in ENDED_WELL]
+        for name, cells in states.items()
+    }
+    return {name: ended if len(ended) > 1 else ended[0] for name, ended in found.items() if ended}
 
 
 def _select_state(rows: Rows, name: str) -> dict[str, str]:
@@ -246,8 +248,11 @@ def _select_state(rows: Rows, name: str) -> dict[str, str]:
 def _write_run_keys(
     root: Path, table: RunTable, layout: Layout, settings: SourceSettings
 ) -> dict[str, object]:
-    """Return what ``source.yml`` says of finished runs."""
-    states = find_finished_states(root, layout, settings)
+    """Return what ``source.yml`` says of finished runs; nothing if the author has to choose their states."""
+    found = find_states_by_column(root, layout, settings)
+    states = choose_finished(found)
+    if any(len(cells) > 1 for name, cells in found.items() if name not in states):
+        return {}
     columns = {"columns": {**table.names}} if table.names else {}
     chosen = {"filter": {**settings.filter, **states}} if states else {}
     return {"form": "runs", **columns, "metrics": [*table.metrics], **chosen}
