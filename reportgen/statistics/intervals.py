@@ -218,13 +218,12 @@ def null_variance_of_mean(differences: FloatArray, units: Units = None) -> NullV
 def add_variances(parts: Sequence[tuple[float, float]], runs: Sequence[RunVariance | None]) -> Variance:
     """Add variances and those of runs; the degrees of freedom are V² / Σ v²/f (Satterthwaite 1946).
 
-    A variance that both sides share (``share_variance``) was estimated once, and its terms are one.
+    A variance that a single run shares with the other side (``share_variance``) was estimated once, and its
+    terms are one.
     """
-    estimates: dict[tuple[float, float], float] = defaultdict(float)
-    for one in runs:
-        if one is not None and one.excess:
-            estimates[one.excess, one.df] += one.of_mean
-    added = [(part, df) for (_, df), part in estimates.items()]
+    added = [(one.of_mean, one.df) for one in runs if one is not None and one.excess]
+    if any(one is not None and one.runs == 1 for one in runs):
+        added = [(math.fsum(part for part, _ in added), df) for _, df in added[:1]]
     present = [(part, df) for part, df in (*parts, *added) if part]
     total, of_runs = (math.fsum(part for part, _ in terms) for terms in (present, added))
     if len(present) < 2:  # noqa: PLR2004 - nothing is added up
@@ -280,17 +279,17 @@ def _extend_interval(
     if 2 * max(at_low, at_high) < values.size:
         return low, high, ""
     centre, share = mean(values), _compute_unseen_share(values.size, level)
-    pulled = _move_mean(centre, share, ends)
+    pulled, end = _move_mean(centre, share, ends), ""
     if at_high > at_low and centre - low <= 2 * (centre - pulled[0]):
-        high = one_sided[1]
+        high, end = one_sided[1], "; its upper end is one-sided"
     elif at_low > at_high and high - centre <= 2 * (pulled[1] - centre):
-        low = one_sided[0]
+        low, end = one_sided[0], "; its lower end is one-sided"
     low, high = min(low, pulled[0]), max(high, pulled[1])
     if np.allclose((low, high), intervals[0], rtol=0, atol=1e-12 * (ends[1] - ends[0])):  # rounding
         return low, high, ""
     reason = (
         f"at least half of {values.size:,} problems stand at one end of the range: the interval allows for "
-        f"the share of other problems, at most {100 * share:.2g}%, that they do not rule out"
+        f"the share of other problems, at most {100 * share:.2g}%, that they do not rule out{end}"
     )
     return low, high, reason
 
