@@ -215,29 +215,6 @@ def test_changes_are_t_tests_by_scipy() -> None:
     assert "adjusted p < 0.001, 4 tests in the block" in rise.threshold
 
 
-def test_the_example_of_the_guide() -> None:
-    """Recomputed by numpy alone, and found by the rule."""
-    guide = " ".join((ROOT / "content/guide/observations.md").read_text("utf-8").split())
-    example = guide.partition("### An example ")[2].partition(" ### ")[0]
-    numbers = [float(one) for one in re.findall(r"0\.\d+", example)]
-    runs, (mean, sd, p), (adjusted, _, low, high) = (
-        np.reshape(numbers[:15], (3, 5)),
-        numbers[18:21],
-        numbers[22:26],
-    )
-    changes = runs[:, -1] - runs[:, 0]
-    assert (changes.mean(), changes.std(ddof=1)) == pytest.approx((mean, sd), abs=5e-5)
-    t = changes.mean() / (changes.std(ddof=1) / 3**0.5)
-    assert t == pytest.approx(float(re.findall(r"t = (\d+)", example)[0]), abs=0.5)
-    # With 2 degrees of freedom, p = 1 - t / sqrt(2 + t^2), and the 97.5% point of t is 4.3027.
-    assert 1 - t / (2 + t**2) ** 0.5 == pytest.approx(p, abs=5e-6)
-    assert adjusted == pytest.approx(4 * p, abs=5e-6)
-    half = 4.3027 * changes.std(ddof=1) / 3**0.5
-    assert (changes.mean() - half, changes.mean() + half) == pytest.approx((low, high), abs=1e-4)
-    (rise,) = [one for one in find({"A": [(np.arange(5.0), run) for run in runs]}) if one.rule == "rise"]
-    assert "+0.317 [+0.302, +0.331], adjusted p < 0.001" in rise.text
-
-
 def test_a_difference_at_a_step_is_that_of_claims() -> None:
     """One difference has one interval, whether an observation tells of it or a fact."""
     series = {name: [(np.arange(4.0), np.full(4, end) + shift) for shift in (0, 0.01, 0.03)]
