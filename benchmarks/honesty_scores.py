@@ -104,6 +104,12 @@ def plan(setting: Setting) -> list[Row]:
             lambda counts: _describe_counts(counts, times),
         ),
         Row(
+            "wrong share of verdicts with adjust: fdr, and verdicts for one of fwer",
+            "≤ 6%",
+            [Task(count_explored, (setting, one, times)) for one in families],
+            _describe_explored,
+        ),
+        Row(
             "power for a pair among 20 models, 15 problems × 4 samples",
             "≥ 6%",
             [Task(count_found, (setting, families[0], times))],
@@ -209,6 +215,32 @@ def count_wrong(setting: Setting, field: Field, apart: bool, times: int) -> int:
         found = compare_all(field.draw(rng, abilities.tolist()))
         wrong += bool(count_called([one for one in found if _equal(one, found, abilities)]))
     return wrong
+
+
+def count_explored(setting: Setting, field: Field, times: int) -> FloatArray:
+    """Return verdicts, wrong ones, and those without fdr, of blocks with every other model better."""
+    rng = setting.make_rng("fdr", field)
+    abilities = np.where(np.arange(field.models) % 2, 0.7, -0.7)
+    counts = np.zeros((times, 3))
+    for row in counts:
+        made = field.draw(rng, abilities.tolist())
+        explored = [one for one in compare_all(made, adjust="fdr") if count_called([one])]
+        wrong = [one for one in explored if not _is_right(one, tuple(made.series), abilities)]
+        row[:] = len(explored), len(wrong), count_called(compare_all(made))
+    return counts
+
+
+def _is_right(one: Comparison, names: tuple[str, ...], abilities: FloatArray) -> bool:
+    difference = abilities[names.index(one.a)] - abilities[names.index(one.b)]
+    return bool(difference > 0) if one.verdict is Verdict.BETTER else bool(difference < 0)
+
+
+def _describe_explored(found: Sequence[FloatArray]) -> str:
+    every = np.concatenate(found)
+    shares = every[:, 1] / np.maximum(every[:, 0], 1)
+    error = 196 * np.std(shares, ddof=1) / len(shares) ** 0.5
+    more = every[:, 0].sum() / max(every[:, 2].sum(), 1)
+    return f"{100 * shares.mean():.1f} ± {error:.1f}%, {more:.1f} times as many"
 
 
 def _equal(one: Comparison, found: tuple[Comparison, ...], abilities: FloatArray) -> bool:

@@ -22,7 +22,14 @@ from reportgen.statistics.permutation_tests import FLIPS, Flips, run_flip_test
 from reportgen.statistics.power import estimate_power, find_half_step
 from reportgen.statistics.problem_scores import group_problem_scores
 from reportgen.statistics.scores import score_series
-from reportgen.statistics.verdicts import find_leader, holm, rank_groups, rank_ranges, swap_sides
+from reportgen.statistics.verdicts import (
+    adjust_by_fdr,
+    find_leader,
+    holm,
+    rank_groups,
+    rank_ranges,
+    swap_sides,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -435,3 +442,11 @@ def test_the_grid_keeps_what_differs() -> None:
     nothing = Flips(np.array([[1.0, np.nan], [np.nan, 0.0]]), ["a", "b"], (0, 1)).run_tests([(0, 1)])
     assert nothing[0].p == 1
     assert run_flip_test(np.zeros(3), ["a", "b", "c"]).p == 1
+
+
+@given(st.lists(st.floats(0, 1, exclude_min=True), min_size=1, max_size=40))
+def test_the_false_discovery_rate_is_that_of_scipy(p: list[float]) -> None:
+    """And no p becomes smaller."""
+    adjusted = adjust_by_fdr(p)
+    assert adjusted == pytest.approx(stats.false_discovery_control(p).tolist())
+    assert all(one >= own * (1 - 1e-15) for one, own in zip(adjusted, p, strict=True))

@@ -374,6 +374,33 @@ def adjust_with_runs(runs: Mapping[str, Array], parts: Mapping[str, tuple[float,
     return {"family_stderr(A, B)": (stderrs[0],), "p_value(A, B)": (step_down(seen, drawn)[0],)}
 
 
+def false_discovery_rate(data: Data) -> Results:
+    """By SciPy, of the pairs' own p."""
+    alone = paired_difference(data)
+    names = [f"({a}, {b})" for a, b in PAIRS]
+    adjusted = stats.false_discovery_control([alone[f"p{pair}"][0] for pair in names])
+    return {f"fdr{pair}": (float(p),) for pair, p in zip(names, adjusted, strict=True)}
+
+
+def sources_of_noise(data: Data) -> Results:
+    """Sampling from the cells, runs as above, and the rest."""
+    runs = {name: read_runs(data, name) for name in "AB"}
+    own = runs["A"].mean(axis=0) - runs["B"].mean(axis=0)
+    cells = [[read_cell(cell) for cell in row] for row in data.values()]
+    noise = np.array([[cell.var(ddof=1) / cell.size for cell in row] for row in cells])
+    # Two runs each: the variance of their mean, with 3 degrees of freedom from each.
+    noise = (noise[::2] + noise[1::2]) / 4
+    answers = math.sqrt(noise.sum()) / own.size
+    df = noise.sum() ** 2 / np.sum(noise**2 / 6)
+    of_runs = sum(split_variance(one)[0] for one in runs.values())
+    return {
+        "answers(A, B)": (answers,),
+        "problems(A, B)": (math.sqrt(own.var(ddof=1) / own.size - answers**2),),
+        "runs(A, B)": (math.sqrt(of_runs),),
+        "these_problems(A, B)": t_interval(own.mean(), answers, df),
+    }
+
+
 def power(data: Data) -> Results:
     """By the noncentral t."""
     own = list_differences(data)[0]
@@ -399,7 +426,9 @@ RECOMPUTED: dict[str, Callable[[Data], Results]] = {
     "Paired difference": paired_difference,
     "All pairs of a block": all_pairs,
     "Pairs of methods with runs": pairs_with_runs,
+    "False discovery rate": false_discovery_rate,
     "Power": power,
+    "Sources of noise": sources_of_noise,
 }
 
 EXAMPLES = read_examples()
@@ -413,7 +442,8 @@ BLOCKS = {
     "pass@k and its relatives": ("scores\nmetric: mean", "scores\nmetric: pass@2", "scores\nmetric: pass^2"),
     "These problems": ("scores\nestimand: these problems",),
     "Average of benchmarks": ("comparison\nbenchmarks: [one, two]",),
-    "Paired difference": ("comparison", "comparison\nseries: [A, B]"),
+    "Paired difference": ("comparison", "comparison\nseries: [A, B]", "comparison\nadjust: fdr"),
+    "Sources of noise": ("scores", "comparison", "comparison\nestimand: these problems"),
 }
 BOUND = ("final", "sd", "gap", "p_value", "difference")
 FIELDS = ("stderr", "run_stderr", "between_runs", "df", "p", "family_stderr")
@@ -497,11 +527,22 @@ def list_printed(page: Any) -> Iterator[tuple[str, tuple[float, ...]]]:  # noqa:
             for name in {of_mean, "mean"} if score["metric"] == "mean" else {score["metric"]}:
                 yield f"{name}({series})", (score["estimate"], score["low"], score["high"])
             yield from ((f"{key}({series})", (score[key],)) for key in FIELDS if score.get(key))
-        for one in numbers.get("comparisons", ()):
-            pair = f"({one['a']}, {one['b']})"
+        yield from list_pairs(numbers)
+
+
+def list_pairs(numbers: Any) -> Iterator[tuple[str, tuple[float, ...]]]:  # noqa: ANN401 - of report.json
+    """The same of comparisons."""
+    for one in numbers.get("comparisons", ()):
+        pair = f"({one['a']}, {one['b']})"
+        if one["adjust"] == "fdr":
+            yield f"fdr{pair}", (one["adjusted_p"],)
+        elif one["estimand"] == "these problems":
+            yield f"these_problems{pair}", (one["difference"], one["low"], one["high"])
+        else:
             yield from ((f"{key}{pair}", (one[key],)) for key in FIELDS if one.get(key))
-            if len(numbers["comparisons"]) == 1:
-                yield f"power.difference{pair}", (numbers["power"]["difference"],)
+            yield from ((f"{key}{pair}", (value,)) for key, value in (one["noises"] or {}).items())
+        if len(numbers["comparisons"]) == 1:
+            yield f"power.difference{pair}", (numbers["power"]["difference"],)
 
 
 @pytest.fixture(scope="module")

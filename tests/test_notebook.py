@@ -21,7 +21,7 @@ from pyarrow.csv import read_csv  # type: ignore[import-untyped]  # no types her
 from tries import slow_after
 
 import reportgen as rg
-from reportgen.core.comparisons import Comparison, Score
+from reportgen.core.comparisons import Comparison, Noises, Score
 from reportgen.read import read_outcomes as outcomes_of
 from reportgen.statistics.compare import compare_all, compare_benchmarks
 from reportgen.statistics.problem_scores import group_problem_scores
@@ -230,8 +230,9 @@ def test_nothing_that_a_page_knows_is_left_out() -> None:
     """Each field of a score and of a comparison is a column; the samples of a problem are two."""
     known = set(Score.__struct_fields__) - {"samples"} | {"fewest_samples", "most_samples"}
     assert set(rg.scores(_made()).columns) == known | {"benchmark", "group"}
-    compared = set(Comparison.__struct_fields__) - {"runs"} | {"runs_a", "runs_b", "benchmark"}
-    assert set(rg.compare(_made()).columns) == compared
+    own = set(Comparison.__struct_fields__) - {"runs", "noises"}
+    more = {"runs_a", "runs_b", "benchmark", "answer_stderr", "problem_stderr"}
+    assert set(rg.compare(_made()).columns) == own | more
 
 
 @pytest.mark.parametrize("metric", ["pass@k", "pass^k", "maj@k", "avg@n"])
@@ -250,7 +251,9 @@ def test_comparisons_are_those_of_the_statistics() -> None:
     assert len(frame) == 3
     for one, row in zip(together, frame.to_dict("records"), strict=True):
         assert (row["runs_a"], row["runs_b"]) == one.runs
-        for name in set(row) - {"benchmark", "runs_a", "runs_b"}:
+        noises = one.noises or Noises(None, math.nan, None)
+        assert row["problem_stderr"] == noises.problems
+        for name in set(row) - {"benchmark", "runs_a", "runs_b", "answer_stderr", "problem_stderr"}:
             assert row[name] == getattr(one, str(name)), name
         assert type(row["verdict"]) is str
     assert frame["only_b"].tolist() == [(), ("extra",), ("extra",)]

@@ -114,8 +114,7 @@ def evaluate_verdict(
     difference = format_quantity_interval(
         one.difference or 0.0, one.low, one.high, Quantity.DIFFERENCE, scale
     )
-    p = format_equation("adjusted p" if one.tested_together > 1 else "p", format_p(one.adjusted_p))
-    note = f"difference {difference}, {p}, {behind}"
+    note = f"difference {difference}, {_format_adjusted_p(one)}, {behind}"
     value: float | bool | None = None
     reason = ""
     if name == "p_value":
@@ -133,6 +132,11 @@ def evaluate_verdict(
     else:
         value = one.verdict is Verdict.BETTER
     return replace(question, value=value, reason=reason, note=note)
+
+
+def _format_adjusted_p(one: Comparison) -> str:
+    name = "adjusted p (false discovery rate)" if one.adjust == "fdr" else "adjusted p"
+    return format_equation(name if one.tested_together > 1 else "p", format_p(one.adjusted_p or 0.0))
 
 
 def is_within(low: float | None, high: float | None, value: float = 0.0) -> bool:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 Metric: TypeAlias = Literal["mean", "avg@n", "pass@k", "pass^k", "maj@k"]
 Estimand: TypeAlias = Literal["problems like these", "these problems"]
+THESE_PROBLEMS: Final = "these problems"
+Adjust: TypeAlias = Literal["fwer", "fdr"]
+"""What an adjustment limits: the chance of any wrong verdict, or the share of wrong ones among verdicts."""
 REPORTED: Final = "as reported"
 """Method of a score that was not computed here but used as reported."""
 REPORTED_RUNS: Final = "t over runs, as reported"
@@ -232,6 +235,14 @@ class Verdict(StrEnum):
     TOO_FEW = "too few"
 
 
+class Noises(Struct, frozen=True):
+    """Standard errors of a difference by where they come from; their squares add up to that of the whole."""
+
+    answers: float | None  # other samples of the same problems; if unknown, None and in ``problems``
+    problems: float  # other problems like these
+    runs: float | None  # other runs, beyond what their answers explain; None if neither side has several
+
+
 class Comparison(Struct, frozen=True):
     """Comparison of two series on the problems that both answered, a minus b; None for unknown numbers."""
 
@@ -262,6 +273,9 @@ class Comparison(Struct, frozen=True):
         None  # verdict threshold in units of ``family_stderr``, may be inf; None if alone
     )
     family_blocks: int = 1  # blocks of a page that are adjusted together
+    estimand: str = ""  # what the interval and p are about; empty for curves
+    adjust: str = "fwer"  # see ``Adjust``
+    noises: Noises | None = None  # None if no interval is known
 
 
 class RankGroup(Struct, frozen=True):

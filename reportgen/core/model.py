@@ -430,10 +430,7 @@ class CurveRequest(Struct, frozen=True):
 
 
 class ScoreRequest(Struct, frozen=True):
-    """Outcomes requested by a block and how to score them, with the page's defaults filled in.
-
-    Equal requests share one answer.
-    """
+    """Outcomes requested by a block and how to score them, defaults filled in; equal ones share an answer."""
 
     source: str
     benchmark: str | None  # a value of the benchmark column; None if the data have no such column
@@ -444,6 +441,8 @@ class ScoreRequest(Struct, frozen=True):
     higher_is_better: bool
     family_blocks: int = 1  # number of blocks of the page in the same family of comparisons
     by: tuple[str, ...] = ()  # settings or columns whose values are the series
+    estimand: str = "problems like these"
+    adjust: str = "fwer"
 
 
 Request: TypeAlias = CurveRequest | ScoreRequest

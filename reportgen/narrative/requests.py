@@ -108,10 +108,12 @@ def make_requests(block: Block, page: Page, sources: Mapping[str, Source]) -> tu
         settings = _make_sweep_of_scores(settings, shown[0], block.location)
     if isinstance(settings, OutcomeSettings):
         requests = _make_score_requests(block, settings, benchmark, shown)
-        if not isinstance(settings, ComparedSettings) or settings.family == "block":
+        if not isinstance(settings, ComparedSettings):
             return requests
         family = sum(getattr(other.settings, "family", "block") == "page" for other in page.blocks)
-        return tuple(replace(request, family_blocks=family) for request in requests)
+        how = {"estimand": settings.estimand, "adjust": settings.adjust}
+        blocks = family if settings.family == "page" else 1
+        return tuple(replace(request, family_blocks=blocks, **how) for request in requests)
     source = shown[0]
     _check_measured(block, settings, source)
     metrics, formulas = settings.list_metrics(), settings.list_formulas()
@@ -441,10 +443,7 @@ def _make_score_request(
 def _explain_part(place: SourceLocation, name: str, source: Source) -> Diagnostic:
     if not source.benchmarks:
         message = f'source "{source.name}" has no column that names benchmarks, so none is called "{name}"'
-        return Diagnostic(
-            place,
-            message,
-            f"Leave out benchmark, or name the column under columns in {get_settings_file(source)}",
-        )
+        advice = f"Leave out benchmark, or name the column under columns in {get_settings_file(source)}"
+        return Diagnostic(place, message, advice)
     step = f"{suggest_name(name, source.benchmarks)}Its benchmarks are {quote_names(source.benchmarks)}"
     return Diagnostic(place, f'"{name}" is no benchmark of source "{source.name}"', step)

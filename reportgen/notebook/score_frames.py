@@ -9,13 +9,12 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, to_builtins
-from msgspec.structs import replace
 
 from reportgen.core.comparisons import Outcomes, ScoresError
 from reportgen.core.errors import SourceLocation, Stage, make_error
 from reportgen.notebook.tables import Table, explain_frames, open_data
 from reportgen.settings.score_blocks import MetricSettings, split_metric
-from reportgen.statistics.compare import compare_all, compare_pairs_across
+from reportgen.statistics.compare import FamilyOptions, compare_all, compare_pairs_across
 from reportgen.statistics.pairs import compute_macro_score
 from reportgen.statistics.problem_scores import group_problem_scores
 from reportgen.statistics.scores import score_series, score_totals
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from reportgen.core.comparisons import Estimand, ProblemScores, RankGroup, Score
+    from reportgen.core.comparisons import Adjust, Estimand, ProblemScores, RankGroup, Score
     from reportgen.notebook.tables import Data
     from reportgen.settings.base import CellValue
     from reportgen.settings.inputs import Source
@@ -45,7 +44,8 @@ _PAIR_COLUMNS: Final = (
     *("benchmark", "a", "b", "metric", "difference", "low", "high", "level", "spread", "p"),
     *("adjusted_p", "tested_together", "verdict", "reason", "shared", "only_a", "only_b"),
     *("method", "interval_method", "runs_a", "runs_b", "stderr", "run_stderr", "df"),
-    *("family_stderr", "critical", "family_blocks"),
+    *("family_stderr", "critical", "family_blocks", "estimand", "adjust"),
+    *("answer_stderr", "problem_stderr"),
 )
 _COUNTS: Final = (
     *("group", "problems", "fewest_samples", "most_samples", "runs", "tested_together", "shared"),
@@ -54,6 +54,7 @@ _COUNTS: Final = (
 _NUMBERS: Final = (
     *("estimate", "low", "high", "level", "between_runs", "stderr", "tokens", "seconds", "cost"),
     *("difference", "spread", "p", "adjusted_p", "run_stderr", "df", "family_stderr", "critical"),
+    *("answer_stderr", "problem_stderr"),
 )
 
 
@@ -208,11 +209,13 @@ def scores(
     with chosen.locate_errors():
         for title, part in chosen.read_problem_scores(answers=name == "maj@k").items():
             columns[title] = score_series(part, name, k, estimand=estimand, level=level)
-            pairs = compare_all(part, name, k, level=level, higher_is_better=higher_is_better)
+            pairs = compare_all(
+                part, name, k, estimand=estimand, level=level, higher_is_better=higher_is_better
+            )
             groups = rank_groups(columns[title], pairs, higher_is_better=higher_is_better)
             rows += _make_rows(title, columns[title], groups, higher_is_better=higher_is_better)
     if len(columns) > 1:
-        rows += _make_rows(MACRO, _average(columns, estimand, level), (), higher_is_better=higher_is_better)
+        rows += _make_rows(MACRO, _average(columns, level), (), higher_is_better=higher_is_better)
     return _as_frame(rows, _SCORE_COLUMNS)
 
 
@@ -239,23 +242,19 @@ def _score_totals(table: Table, metric: str, chosen: _Selection) -> pd.DataFrame
     # Totals with different or unknown ranges or with different directions have no average.
     low, _, better = next(iter(ranges))
     if len(columns) > 1 and len(ranges) == 1 and not math.isinf(low):
-        averages = _average(columns, "problems like these", chosen.level)
+        averages = _average(columns, chosen.level)
         rows += _make_rows(MACRO, averages, (), higher_is_better=better)
     return _as_frame(rows, _SCORE_COLUMNS)
 
 
-def _average(columns: Mapping[str, Sequence[Score]], estimand: Estimand, level: float) -> list[Score]:
+def _average(columns: Mapping[str, Sequence[Score]], level: float) -> list[Score]:
     """Compute macro averages; intervals for these problems combine like those for problems like these."""
     by_name = {title: {one.series: one for one in column} for title, column in columns.items()}
     names = dict.fromkeys(one.series for column in columns.values() for one in column)
-    averages = [
+    return [
         compute_macro_score(name, [(title, by_name[title].get(name)) for title in columns], level)
         for name in names
     ]
-    if estimand != "these problems":
-        return averages
-    words = "these benchmarks, these problems"
-    return [replace(one, estimand=words) if one.estimand else one for one in averages]
 
 
 def _make_rows(
@@ -286,6 +285,8 @@ def compare(
     by: str | Sequence[str] = (),
     level: float = 0.95,
     higher_is_better: bool = True,
+    estimand: Estimand = "problems like these",
+    adjust: Adjust = "fwer",
 ) -> pd.DataFrame:
     """Compute paired differences of series, a minus b, with intervals, adjusted p-values and verdicts.
 
@@ -320,13 +321,19 @@ def compare(
         by: setting or settings whose values are the series.
         level: confidence level of the intervals.
         higher_is_better: whether larger scores are better.
+        estimand: as in ``scores``; for ``these problems``, interval and p are by t over samples, with Holm's
+            adjustment (1979).
+        adjust: ``fwer`` limits the chance of any wrong verdict to 5%, ``fdr`` (Benjamini and Hochberg 1995)
+            the expected share of wrong ones among the pairs called different.
 
     Returns:
         Columns ``benchmark, a, b, metric, difference, low, high, level, spread, p, adjusted_p,
         tested_together, verdict, reason, shared, only_a, only_b, method, interval_method, runs_a, runs_b,
-        stderr, run_stderr, df, family_stderr, critical, family_blocks``, with one row per benchmark and
-        pair. ``spread`` is s_d; ``only_a`` and ``only_b`` are tuples of the problems that only one side
-        answered. Missing values are NA, and ``reason`` says why.
+        stderr, run_stderr, df, family_stderr, critical, family_blocks, estimand, adjust, answer_stderr,
+        problem_stderr``, with one row per benchmark and pair. The last two are the parts of the standard
+        error that come from other samples and from other problems. ``spread`` is s_d; ``only_a`` and
+        ``only_b`` are tuples of the problems that only one side answered. Missing values are NA, and
+        ``reason`` says why.
 
     Raises:
         ReportError: as for ``scores``.
@@ -344,21 +351,28 @@ def compare(
     with chosen.locate_errors():
         parts = chosen.read_problem_scores(answers=name == "maj@k")
         names = tuple(dict.fromkeys(one for part in parts.values() for one in part.series))
-        if a is not None and b is not None:
-            pairs = [(a, b)]
-        elif a is not None:
-            pairs = [(a, other) for other in names if other != a]
-        elif b is not None:
-            pairs = [(other, b) for other in names if other != b]
-        else:
-            pairs = list(combinations(names, 2))
-        found = compare_pairs_across(
-            parts, name, k, pairs=pairs, level=level, higher_is_better=higher_is_better
-        )
+        pairs = _choose_pairs(names, a, b)
+        how = FamilyOptions(level=level, higher_is_better=higher_is_better, estimand=estimand, adjust=adjust)
+        found = compare_pairs_across(parts, name, k, pairs=pairs, **how)
     rows = [
         to_builtins(one)
         | {"benchmark": MACRO if title is None else title, "verdict": str(one.verdict)}
         | dict(zip(("runs_a", "runs_b"), one.runs, strict=True))
+        | {
+            "answer_stderr": one.noises and one.noises.answers,
+            "problem_stderr": one.noises and one.noises.problems,
+        }
         for title, one in found
     ]
     return _as_frame(rows, _PAIR_COLUMNS)
+
+
+def _choose_pairs(names: Sequence[str], a: str | None, b: str | None) -> list[tuple[str, str]]:
+    """Return the pair of two series, those of one with all others, or all pairs."""
+    if a is not None and b is not None:
+        return [(a, b)]
+    if a is not None:
+        return [(a, other) for other in names if other != a]
+    if b is not None:
+        return [(other, b) for other in names if other != b]
+    return list(combinations(names, 2))

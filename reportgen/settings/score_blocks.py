@@ -86,6 +86,22 @@ class ComparedSettings(MetricSettings):
         description="Which comparisons are adjusted together: those of this block, or those of all blocks of "
         "the page that say page.",
     )
+    estimand: Literal["problems like these", "these problems"] = Field(
+        "problems like these",
+        description="What intervals and tests are about: problems like these, or these problems with other "
+        "samples.",
+    )
+    adjust: Literal["fwer", "fdr"] = Field(
+        "fwer",
+        description="What the adjustment of p limits: fwer the chance of any wrong verdict in the block, fdr "
+        "the expected share of wrong ones among the pairs called different, to explore many.",
+    )
+
+    @model_validator(mode="after")
+    def _check_adjust(self) -> Self:
+        if self.adjust == "fdr" and self.family == "page":
+            raise ValueError("adjust: fdr is about the pairs of one block, so leave out family: page")
+        return self
 
 
 class ScoresSettings(ComparedSettings):
@@ -93,10 +109,6 @@ class ScoresSettings(ComparedSettings):
 
     part_names = "table"
 
-    estimand: Literal["problems like these", "these problems"] = Field(
-        "problems like these",
-        description="What the interval is about: problems like these, or these problems with other samples.",
-    )
     order: Literal["best", "given", "name"] = Field(
         "best", description="Order of the series: best first, as in the data, by name."
     )

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from reportgen.core.comparisons import (
     REPORTED,
+    THESE_PROBLEMS,
     AcrossBenchmarks,
     BenchmarkCell,
     Comparison,
@@ -23,18 +24,24 @@ from reportgen.core.model import Estimate
 from reportgen.statistics.composites import find_composites, find_repeats, guess_totals
 from reportgen.statistics.distributions import check_level, deviation, mean, t_quantile, t_tail
 from reportgen.statistics.intervals import moderate_variances, share_variance
-from reportgen.statistics.metrics import compute_problem_values, find_rows, mean_of_known
+from reportgen.statistics.metrics import (
+    compute_problem_values,
+    compute_sampling_variance,
+    find_rows,
+    mean_of_known,
+)
 from reportgen.statistics.pairs import (
     Pair,
     PairedBenchmark,
     compare_macro,
+    compare_macro_within,
     compute_average_run_variance,
     compute_macro_score,
     make_average_hypothesis,
 )
 from reportgen.statistics.permutation_tests import Adjusted, Hypothesis, adjust_step_down, count_draws
 from reportgen.statistics.scores import make_missing_score, score_series
-from reportgen.statistics.verdicts import adjust_comparisons, decide
+from reportgen.statistics.verdicts import adjust_by_fdr, adjust_comparisons, decide, holm
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -56,7 +63,8 @@ class FamilyOptions(TypedDict, total=False):
     """Settings of comparisons that are shown together.
 
     ``level`` is the confidence level. ``alpha`` is the chance of at least one wrong verdict (``decide``)
-    among all; if several ``blocks`` form one family, p is multiplied by their number (Bonferroni).
+    among all; if several ``blocks`` form one family, p is multiplied by their number (Bonferroni). With
+    ``adjust="fdr"`` it is the expected share of wrong verdicts among all verdicts.
     """
 
     level: float
@@ -64,6 +72,8 @@ class FamilyOptions(TypedDict, total=False):
     higher_is_better: bool
     blocks: int
     seed: int
+    estimand: str
+    adjust: str
 
 
 class _Family(Struct, frozen=True):
@@ -76,6 +86,8 @@ class _Family(Struct, frozen=True):
     higher_is_better: bool = True
     blocks: int = 1
     seed: int = 0
+    estimand: str = "problems like these"
+    adjust: str = "fwer"
 
     def __post_init__(self) -> None:
         check_level(self.level)
@@ -88,7 +100,8 @@ class _Family(Struct, frozen=True):
         for name, column in table.items():
             own: tuple[Score, ...] = ()
             if name in parts and parts[name].problems:
-                own = score_series(parts[name], self.metric, self.k, level=self.level)
+                part, estimand = parts[name], self.estimand
+                own = score_series(part, self.metric, self.k, estimand=estimand, level=self.level)
             for score in (*own, *given.get(name, ())):
                 column.setdefault(score.series, score)
         series = dict.fromkeys(one for column in table.values() for one in column)
@@ -109,10 +122,7 @@ class _Family(Struct, frozen=True):
         ``averaged`` pairs are also compared on the average of all benchmarks, or ``over`` some (None), if
         they share problems on each. A single pair keeps the p of its own test; no adjusted p is smaller.
         """
-        parts = [
-            PairedBenchmark(name, scores, compute_problem_values(scores, self.metric, self.k), pairs)
-            for name, (scores, pairs) in paired.items()
-        ]
+        parts = [self._pair_series(name, *own) for name, own in paired.items()]
         single = [part for part in parts if over is None or part.name in over]
         averaged = [
             pair
@@ -120,30 +130,38 @@ class _Family(Struct, frozen=True):
             if all(pair in part.pairs and part.compute_differences(pair)[0].size for part in single)
         ]
         count = sum(len(part.tested) for part in parts) + len(averaged)
-        draws = count_draws(count) if count > 1 else 0
+        draws = count_draws(count) if count > 1 and not self._uses_p else 0
         comparisons: dict[_Key, Comparison] = {}
         hypotheses: dict[_Key, Hypothesis] = {}
         remarks: dict[_Key, str] = {}
         for part in parts:
-            part.prepare(draws, self.seed)
+            if not self._is_within:
+                part.prepare(draws, self.seed)
             for pair in part.pairs:
                 key = part.name, pair
-                comparisons[key] = part.compare(pair, self.level)
+                compare = part.compare_within if self._is_within else part.compare
+                comparisons[key] = compare(pair, self.level)
                 if pair in part.tested:
-                    hypotheses[key], remarks[key] = part.make_hypothesis(pair), part.describe_few(pair)
-        self._add_averages(single, averaged, comparisons, hypotheses)
-        adjusted: dict[_Key, Adjusted] = {}
-        if len(hypotheses) > 1:
-            results = adjust_step_down([*hypotheses.values()], draws, self.alpha / self.blocks, self.seed)
-            adjusted = dict(zip(hypotheses, results, strict=True))
-        return {
-            key: self._judge(
-                replace(one, tested_together=len(hypotheses), family_blocks=self.blocks),
-                adjusted.get(key),
-                remarks.get(key, ""),
-            )
-            for key, one in comparisons.items()
-        }
+                    remarks[key] = part.describe_few(pair)
+                    if draws:
+                        hypotheses[key] = part.make_hypothesis(pair)
+        self._add_averages(single, averaged, comparisons, hypotheses if draws else {})
+        return self._judge_all(comparisons, hypotheses, remarks, draws)
+
+    @property
+    def _is_within(self) -> bool:
+        return self.estimand == THESE_PROBLEMS
+
+    @property
+    def _uses_p(self) -> bool:
+        """Whether the adjustment needs only the p of each pair, and no draws of all."""
+        return self._is_within or self.adjust == "fdr"
+
+    def _pair_series(self, name: str, scores: ProblemScores, pairs: Sequence[Pair]) -> PairedBenchmark:
+        sampling = compute_sampling_variance(scores, self.metric, self.k)
+        return PairedBenchmark(
+            name, scores, compute_problem_values(scores, self.metric, self.k), sampling, pairs
+        )
 
     def _add_averages(
         self,
@@ -158,12 +176,38 @@ class _Family(Struct, frozen=True):
         moderated = dict(zip(names, moderate_variances(variances), strict=True))
         for pair in averaged:
             compared = [comparisons[part.name, pair] for part in parts]
+            if self._is_within:
+                comparisons[None, pair] = compare_macro_within(parts, pair, compared)
+                continue
             runs = share_variance([alone[name] for name in pair])
             average = compare_macro(parts, pair, compared, runs, self.seed)
             comparisons[None, pair] = average
             if average.p is not None and average.low is not None:
                 runs = share_variance([moderated[name] for name in pair])
                 hypotheses[None, pair] = make_average_hypothesis(parts, pair, runs)
+
+    def _judge_all(
+        self,
+        comparisons: Mapping[_Key, Comparison],
+        hypotheses: Mapping[_Key, Hypothesis],
+        remarks: Mapping[_Key, str],
+        draws: int,
+    ) -> dict[_Key, Comparison]:
+        """Add adjusted p and verdicts: of the largest statistic, or of all p that are known."""
+        tested = {key: one.p for key, one in comparisons.items() if one.p is not None}
+        adjusted: dict[_Key, Adjusted] = {}
+        if len(hypotheses) > 1:
+            results = adjust_step_down([*hypotheses.values()], draws, self.alpha / self.blocks, self.seed)
+            adjusted = dict(zip(hypotheses, results, strict=True))
+        elif self._uses_p:
+            adjust = adjust_by_fdr if self.adjust == "fdr" else holm
+            adjusted = dict(zip(tested, map(Adjusted, adjust([*tested.values()])), strict=True))
+        together = len(hypotheses or tested)
+        known = {"tested_together": together, "family_blocks": self.blocks, "adjust": self.adjust}
+        return {
+            key: self._judge(replace(one, **known), adjusted.get(key), remarks.get(key, ""))
+            for key, one in comparisons.items()
+        }
 
     def _judge(self, one: Comparison, adjusted: Adjusted | None, remark: str) -> Comparison:
         """Return the comparison with adjusted p and verdict; a clear one carries the remark."""

@@ -116,6 +116,9 @@ _FEWEST = 2
 _LARGEST_EXPONENT = 700.0
 
 
+WITHIN_METHOD = "t over samples"
+
+
 class Interval(NamedTuple):
     """Both ends or neither, the method, a reason in words, and the underlying variance, if known."""
 
@@ -385,21 +388,24 @@ def estimate_within_problems(
 ) -> Interval:
     """Return the interval for the same problems with other samples: mean ± t √(Σ v_p)/P, cut at the range.
 
-    ``variances`` holds v_p, the variance of problem p's own score, NaN with too few samples; ``freedom`` its
-    degrees of freedom, combined by Satterthwaite (1946).
+    ``variances`` holds v_p, the variance of problem p's own score, NaN with too few samples, shape (P,), or
+    those of both sides of a difference, shape (2, P); ``freedom`` holds their degrees of freedom, combined by
+    Satterthwaite (1946).
     """
-    unknown = int(np.count_nonzero(~np.isfinite(variances)))
+    problems = variances.shape[-1]
+    unknown = int(np.count_nonzero(~np.isfinite(np.atleast_2d(variances)).all(axis=0)))
     if unknown:
-        reason = f"{unknown:,} of {variances.size:,} problems have too few samples for sampling noise"
+        reason = f"{unknown:,} of {problems:,} problems have too few samples for sampling noise"
         return Interval(reason=reason)
-    total = math.fsum(variances)
+    total = math.fsum(variances.ravel())
     if total <= (_SAME * (ends[1] - ends[0])) ** 2:
         return Interval(reason="no two samples of a problem differ: sampling noise cannot be known")
     noisy = variances > 0
     df = total**2 / math.fsum(variances[noisy] ** 2 / freedom[noisy])
-    stderr = math.sqrt(total) / variances.size
+    stderr = math.sqrt(total) / problems
     half = t_quantile((1 + level) / 2, df) * stderr
-    return Interval(max(centre - half, ends[0]), min(centre + half, ends[1]), "t over samples", stderr=stderr)
+    low, high = max(centre - half, ends[0]), min(centre + half, ends[1])
+    return Interval(low, high, WITHIN_METHOD, stderr=stderr, df=df)
 
 
 def is_constant(values: FloatArray, ends: Ends) -> bool:

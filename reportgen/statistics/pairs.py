@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 from msgspec.structs import replace
 
-from reportgen.core.comparisons import Comparison, Score, Verdict
+from reportgen.core.comparisons import THESE_PROBLEMS, Comparison, Noises, Score, Verdict
 from reportgen.statistics.distributions import deviation, mean, t_quantile, t_tail
 from reportgen.statistics.intervals import (
     FEW_OF,
+    WITHIN_METHOD,
+    Interval,
     NullVariance,
     RunVariance,
     add_variances,
     estimate_over_differences,
     estimate_run_variance,
+    estimate_within_problems,
     is_constant,
     moderate_variances,
     null_variance_of_mean,
@@ -53,9 +56,14 @@ class PairedBenchmark:
     """
 
     def __init__(
-        self, name: str, scores: ProblemScores, values: ProblemValues, pairs: Sequence[Pair]
+        self,
+        name: str,
+        scores: ProblemScores,
+        values: ProblemValues,
+        sampling: tuple[FloatArray, FloatArray] | None,
+        pairs: Sequence[Pair],
     ) -> None:
-        self.name, self.scores, self.values = name, scores, values
+        self.name, self.scores, self.values, self._sampling = name, scores, values, sampling
         self.pairs = tuple(dict.fromkeys(pairs))
         self._row_of = {series: row for row, series in enumerate(scores.series)}
         self._units = list_units(scores)
@@ -66,6 +74,7 @@ class PairedBenchmark:
         own = [estimate_run_variance(values.runs[find_rows(scores, self._row_of[name])]) for name in present]
         self.runs = dict(zip(present, own, strict=True))
         self.moderated_runs = dict(zip(present, moderate_variances(own), strict=True))
+        self._tests: dict[Pair, FlipTest] = {}
 
     def prepare(self, draws: int, seed: int) -> None:
         """Test each pair separately, with this many random draws for the family."""
@@ -101,19 +110,14 @@ class PairedBenchmark:
         spread = None
         if count > 1:
             spread = 0.0 if is_constant(differences, ends) else deviation(differences)
-        test, reason = self._tests.get(pair), interval.reason
         difference = mean(differences) if count else None
-        if test is None:
-            shared, what = self._count_units(pair), "cluster" if self._units else "problem"
-            reason = f"{shared} shared {what}{'' if shared == 1 else 's'}: fewer than {FEWEST} cannot decide"
-        elif interval.run_stderr and interval.stderr and interval.df and difference is not None:
-            p = 2 * t_tail(abs(difference) / interval.stderr, interval.df)
-            test = FlipTest(max(p, _SMALLEST_P), _T_TEST)
-            reason = "; ".join(filter(None, [reason, self._describe_lone(pair)]))
+        test, reason = self._test(pair, difference, interval)
         return Comparison(
             *pair,
             metric=self.values.name,
             level=level,
+            estimand="problems like these",
+            noises=self._split_noise(pair, interval, level),
             difference=difference,
             low=interval.low,
             high=interval.high,
@@ -131,6 +135,66 @@ class PairedBenchmark:
             run_stderr=interval.run_stderr,
             df=interval.df,
         )
+
+    def _test(self, pair: Pair, difference: float | None, interval: Interval) -> tuple[FlipTest | None, str]:
+        """Return the test of a pair, by t if runs add to its variance, and what is missing or unusual."""
+        test = self._tests.get(pair)
+        if test is None:
+            shared, what = self._count_units(pair), "cluster" if self._units else "problem"
+            some = f"{shared} shared {what}{'' if shared == 1 else 's'}"
+            return None, f"{some}: fewer than {FEWEST} cannot decide"
+        if not (interval.run_stderr and interval.stderr and interval.df and difference is not None):
+            return test, interval.reason
+        p = 2 * t_tail(abs(difference) / interval.stderr, interval.df)
+        reason = "; ".join(filter(None, [interval.reason, self._describe_lone(pair)]))
+        return FlipTest(max(p, _SMALLEST_P), _T_TEST), reason
+
+    def compare_within(self, pair: Pair, level: float) -> Comparison:
+        """Compare one pair on these problems with other samples, by t (``estimate_within_problems``)."""
+        like_these = self.compare(pair, level)
+        interval, difference = self._estimate_sampling(pair, level), like_these.difference
+        one = replace(
+            like_these,
+            estimand=THESE_PROBLEMS,
+            low=interval.low,
+            high=interval.high,
+            p=None,
+            verdict=Verdict.TOO_FEW,
+            method="",
+            interval_method=interval.method,
+            reason=interval.reason,
+            stderr=interval.stderr,
+            run_stderr=0.0,
+            df=interval.df,
+        )
+        if pair not in self.tested:
+            return replace(one, reason=like_these.reason)
+        if difference is None or not interval.stderr or not interval.df:
+            return one
+        p = max(2 * t_tail(abs(difference) / interval.stderr, interval.df), _SMALLEST_P)
+        return replace(one, p=p, method=WITHIN_METHOD, verdict=Verdict.UNCLEAR)
+
+    def _estimate_sampling(self, pair: Pair, level: float) -> Interval:
+        """Return the interval of a difference for the same problems with other samples."""
+        rows = list(self._find_rows(pair))
+        shared = np.flatnonzero(self._known[rows].all(axis=0))
+        if not shared.size:
+            return Interval(reason="no shared problem")
+        if self._sampling is None:
+            return Interval(reason=f"the sampling noise of {self.values.name} is not known")
+        variances, freedom = (array[rows][:, shared] for array in self._sampling)
+        width = self.scores.highest - self.scores.lowest
+        centre = mean(self.compute_differences(pair)[0])
+        return estimate_within_problems(centre, variances, freedom, (-width, width), level)
+
+    def _split_noise(self, pair: Pair, interval: Interval, level: float) -> Noises | None:
+        """Split the standard error for problems like these by where it comes from."""
+        if interval.stderr is None:
+            return None
+        answers = self._estimate_sampling(pair, level).stderr
+        rest = interval.stderr**2 - interval.run_stderr**2 - (answers or 0.0) ** 2
+        known = any(self.runs[name] for name in pair)
+        return Noises(answers, math.sqrt(max(0.0, rest)), interval.run_stderr if known else None)
 
     def _describe_lone(self, pair: Pair) -> str:
         lone = [name for name in pair if self.runs[name] is None]
@@ -191,7 +255,10 @@ def compute_average_run_variance(parts: Sequence[PairedBenchmark], series: str) 
     return RunVariance(runs, between, residual, min(one.freedom for one in known))
 
 
-_ESTIMAND = "these benchmarks, problems like theirs"
+_ESTIMANDS = {
+    "problems like these": "these benchmarks, problems like theirs",
+    THESE_PROBLEMS: "these benchmarks, these problems",
+}
 _METHOD = "squared half-widths of the benchmarks"
 
 
@@ -213,7 +280,7 @@ def compute_macro_score(series: str, column: Sequence[tuple[str, Score | None]],
         series=series,
         metric=", ".join(dict.fromkeys(one.metric for one in known)),
         # The estimand of intervals of reported totals is unknown.
-        estimand=_ESTIMAND if all(one.estimand for one in known) else "",
+        estimand=_ESTIMANDS[known[0].estimand] if all(one.estimand for one in known) else "",
         level=level,
         estimate=estimate,
         low=low,
@@ -254,6 +321,7 @@ def compare_macro(
         *pair,
         metric=compared[0].metric,
         level=compared[0].level,
+        estimand="problems like these",
         difference=difference,
         low=low,
         high=high,
@@ -291,6 +359,42 @@ def _add_runs(
         method=_T_TEST,
         interval_method="t over problems of the benchmarks and runs",
         run_stderr=math.sqrt(variance.of_runs),
+    )
+
+
+def compare_macro_within(
+    parts: Sequence[PairedBenchmark], pair: Pair, compared: Sequence[Comparison]
+) -> Comparison:
+    """Compare a pair by the mean of its differences on B benchmarks, of these problems: d ± t √(Σ v_b)/B."""
+    count, one = len(compared), compared[0]
+    difference = math.fsum(one.difference or 0.0 for one in compared) / count
+    known = [((one.stderr / count) ** 2, one.df) for one in compared if one.stderr and one.df]
+    without = [part.name for part, one in zip(parts, compared, strict=True) if not one.stderr]
+    average = Comparison(
+        *pair,
+        metric=one.metric,
+        level=one.level,
+        estimand=THESE_PROBLEMS,
+        difference=difference,
+        shared=sum(one.shared for one in compared),
+        reason=f"no interval on {', '.join(without)}" if without else "",
+        runs=(min(one.runs[0] for one in compared), min(one.runs[1] for one in compared)),
+    )
+    if without:
+        return average
+    variance = add_variances(known, [])
+    stderr = math.sqrt(variance.total)
+    half = t_quantile((1 + one.level) / 2, variance.df) * stderr
+    return replace(
+        average,
+        low=difference - half,
+        high=difference + half,
+        p=max(2 * t_tail(abs(difference) / stderr, variance.df), _SMALLEST_P),
+        verdict=Verdict.UNCLEAR,
+        method=WITHIN_METHOD,
+        interval_method=WITHIN_METHOD,
+        stderr=stderr,
+        df=variance.df,
     )
 
 

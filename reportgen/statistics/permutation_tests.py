@@ -262,11 +262,14 @@ def _find_factor(df: float) -> float:
 
 
 class Adjusted(NamedTuple):
-    """A p adjusted for all hypotheses, its standard error, and its critical value in standard errors."""
+    """A p adjusted for all hypotheses, its standard error, and its critical value in standard errors.
+
+    An adjustment of p alone has neither of these.
+    """
 
     p: float
-    stderr: float
-    critical: float
+    stderr: float | None = None
+    critical: float | None = None
 
 
 def count_draws(hypotheses: int) -> int:

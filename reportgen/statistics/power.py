@@ -12,6 +12,7 @@ import numpy as np
 
 from reportgen.core.comparisons import (
     TARGET_POWER,
+    THESE_PROBLEMS,
     Component,
     Halving,
     Plan,
@@ -108,6 +109,8 @@ def estimate_power(comparisons: Sequence[Comparison], step: float = 0.0) -> Powe
     reason = ""
     if together is None and any(one.critical for one in usable):
         reason = "on so few problems no difference would be detected"
+    elif together is None and usable[0].tested_together > 1:
+        reason = "how large a true difference has to be depends on the others"
     return Power(
         difference=difference,
         half=_find_probability(difference / 2, alone),
@@ -127,7 +130,7 @@ def _make_rule(usable: Sequence[Comparison], step: float) -> _Rule:
         stderr=median(one.stderr or 0.0 for one in usable),
         df=median(one.df or math.inf for one in usable),
         level=usable[0].level,
-        step=0.0 if any(one.run_stderr for one in usable) else step,
+        step=0.0 if any(one.run_stderr or one.estimand == THESE_PROBLEMS for one in usable) else step,
     )
 
 

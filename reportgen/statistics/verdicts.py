@@ -56,6 +56,20 @@ def holm(values: Sequence[float]) -> list[float]:
     return adjusted
 
 
+def adjust_by_fdr(values: Sequence[float]) -> list[float]:
+    """Adjust p values for the false discovery rate: min over j ≥ i of m p_(j)/j.
+
+    Benjamini and Hochberg 1995; for all pairs of several groups also Yekutieli 2008.
+    """
+    adjusted = [0.0] * len(values)
+    smallest = 1.0
+    order = sorted(range(len(values)), key=values.__getitem__)
+    for rank, index in reversed([*enumerate(order, start=1)]):
+        smallest = min(smallest, len(values) * values[index] / rank)
+        adjusted[index] = smallest
+    return adjusted
+
+
 def swap_sides(comparison: Comparison) -> Comparison:
     """Return the same comparison with its sides swapped."""
     # 0.0 - 0.0 is 0.0; -0.0 would be written as "-0".

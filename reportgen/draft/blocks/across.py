@@ -109,6 +109,8 @@ def read_benchmarks(
         level=settings.level,
         higher_is_better=_find_direction(requests),
         blocks=planned.outcomes[0].family_blocks,
+        estimand=planned.outcomes[0].estimand,
+        adjust=planned.outcomes[0].adjust,
     )
     powers = _estimate_powers(across, requests, parts, answers, tested=baseline is not None)
     whole = _combine_contexts(list(contexts.values()))

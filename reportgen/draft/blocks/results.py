@@ -323,18 +323,17 @@ class ResultsStore:
 
         return self._group(request, lambda table: group_problem_scores_by(table, column))
 
-    def get_scores(self, request: ScoreRequest, estimand: str = "problems like these") -> tuple[Score, ...]:
+    def get_scores(self, request: ScoreRequest) -> tuple[Score, ...]:
         """Return the score of each series; raise the errors of ``score_benchmark``."""
         from reportgen.statistics.scores import score_series, score_totals  # noqa: PLC0415
 
         if totals := self._read_totals(request):
             return score_totals(totals[0], level=request.level, ends=totals[1])
         problems = self.get_problem_scores(request)
-        return score_series(problems, *split_metric(request.metric), estimand=estimand, level=request.level)
+        metric, k = split_metric(request.metric)
+        return score_series(problems, metric, k, estimand=request.estimand, level=request.level)
 
-    def score_benchmark(
-        self, request: ScoreRequest, estimand: str = "problems like these"
-    ) -> BenchmarkScores:
+    def score_benchmark(self, request: ScoreRequest) -> BenchmarkScores:
         """Compute scores, all pairs, groups and power of a benchmark; totals give only scores.
 
         Raises ``ReportError`` as ``get_problem_scores``, ``ScoresError`` if outcomes do not give the metric.
@@ -347,7 +346,7 @@ class ResultsStore:
             rank_ranges,
         )
 
-        scores, better = self.get_scores(request, estimand), request.higher_is_better
+        scores, better = self.get_scores(request), request.higher_is_better
         problems = self.get_problem_scores(request)
         if self._sources[request.source].kind == "totals":
             return BenchmarkScores(problems, scores, comparisons=(), groups=(), power=None)
@@ -396,6 +395,8 @@ class ResultsStore:
                 level=request.level,
                 higher_is_better=request.higher_is_better,
                 blocks=request.family_blocks,
+                estimand=request.estimand,
+                adjust=request.adjust,
             ),
         )
 

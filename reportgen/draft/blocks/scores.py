@@ -16,7 +16,7 @@ import numpy as np
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
-from reportgen.core.comparisons import ScoresError
+from reportgen.core.comparisons import THESE_PROBLEMS, ScoresError
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.model import Figure
 from reportgen.core.report_json import encode_json
@@ -160,7 +160,7 @@ class ScoreBlock(Struct, frozen=True):
         """Draw a ``scores`` block."""
         from reportgen.figures.scores.scores import draw_scores  # noqa: PLC0415
 
-        scored = self.inputs.answers.score_benchmark(self.request, settings.estimand)
+        scored = self.inputs.answers.score_benchmark(self.request)
         return draw_scores(self.id, settings, scored, self.context), _collect_scores(scored)
 
     def draw_comparison(self, settings: ComparisonSettings) -> tuple[Stack, dict[str, Any]]:
@@ -169,6 +169,10 @@ class ScoreBlock(Struct, frozen=True):
 
         check_series(settings.baseline, self.problems.series, self.context.place)
         scored = self.inputs.answers.score_benchmark(self.request)
+        untested = [one.reason for one in scored.comparisons if one.p is None]
+        if settings.estimand == THESE_PROBLEMS and len(untested) == len(scored.comparisons) > 0:
+            said = f"no pair can be compared on these problems: {untested[0]}"
+            raise ScoresError(said, "It needs several samples of each problem; or leave out estimand")
         return draw_comparison(self.id, settings, scored, self.context), {
             **_collect_scores(scored),
             "comparisons": [to_json_values(one) for one in scored.comparisons],

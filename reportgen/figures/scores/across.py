@@ -48,10 +48,11 @@ if TYPE_CHECKING:
 AVERAGE = "average"
 """Column name of the average over benchmarks."""
 
+_SHARED_NAMES = {"metric", "level", "low", "high", "estimand"}
 _CSV_COLUMNS = (
     *("benchmark", "series", "metric", "score", "low", "high", "level", "problems", "estimand"),
     *("score_method", "score_reason"),
-    *(f"against_{name}" if name in {"metric", "level", "low", "high"} else name for name in PAIR_COLUMNS),
+    *(f"against_{name}" if name in _SHARED_NAMES else name for name in PAIR_COLUMNS),
 )
 
 

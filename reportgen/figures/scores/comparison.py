@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reportgen.core.comparisons import TARGET_POWER, Verdict
+from reportgen.core.comparisons import TARGET_POWER, THESE_PROBLEMS, Verdict
 from reportgen.core.model import Cell, ResultTable, Stack, Table
 from reportgen.core.words import describe_chance, format_count, join_names, lower_axis_title
 from reportgen.figures.plot import FigureText, join_caption
 from reportgen.figures.scores.dot_plot import Row, draw_dot_plot
 from reportgen.figures.scores.wording import (
+    FDR_NOTE,
+    describe_adjustment,
     describe_family_blocks,
     describe_method,
+    describe_noises,
     format_difference,
     format_interval,
     format_level,
@@ -49,6 +52,7 @@ FOUND_NOTE = "Detected: the comparison gets a verdict, for a pair with the mean 
 PAIR_COLUMNS = (
     *("a", "b", "metric", "difference", "low", "high", "level", "p", "adjusted_p", "tested_together"),
     *("shared_problems", "only_a", "only_b", "verdict", "test", "interval_method", "reason"),
+    *("estimand", "adjust"),
 )
 VERDICT_MARKS = {
     Verdict.BETTER: "better",
@@ -142,7 +146,7 @@ def list_pair_fields(pair: Comparison) -> tuple[object, ...]:
         *(pair.a, pair.b, pair.metric, pair.difference, pair.low, pair.high, pair.level),
         *(pair.p, pair.adjusted_p, pair.tested_together, pair.shared),
         *("; ".join(pair.only_a), "; ".join(pair.only_b), VERDICT_WORDS[pair.verdict]),
-        *(pair.method, pair.interval_method, pair.reason),
+        *(pair.method, pair.interval_method, pair.reason, pair.estimand, pair.adjust),
     )
 
 
@@ -183,23 +187,22 @@ def describe_comparisons(
     unit = ", in points" if is_percent(context) else ""
     metric = name_metric(compared[0].metric, context)
     methods = dict.fromkeys(describe_method(c.interval_method) for c in compared if c.interval_method)
+    within = compared[0].estimand == THESE_PROBLEMS
+    where = "these very problems with other samples" if within else "other problems like these"
     intervals = (
-        f"Brackets: {format_level(compared[0].level)} CI of the mean difference on other problems like "
-        f"these ({join_names(list(methods))}), each by itself, not adjusted."
+        f"Brackets: {format_level(compared[0].level)} CI of the mean difference on {where} "
+        f"({join_names(list(methods))}), each by itself, not adjusted."
     )
     # Exact tests first, in an order independent of the pairs.
     tests = sorted(
         {pair.method for pair in compared if pair.method}, key=lambda test: ("exact" not in test, test)
     )
-    tested = max((pair.tested_together for pair in compared), default=0)
-    count = f"{format_count(tested, together)} tested together (step-down test of the largest)"
-    adjusted = f"adjusted for {count}" if tested > 1 else "one comparison, so no adjustment"
-    names = join_names([test.replace(" 000", ",000") for test in tests])
+    names = join_names([describe_method(test).replace(" 000", ",000") for test in tests])
     sentences = (
         f"Difference: mean over shared problems of the difference in {metric}{unit}.",
         intervals if methods else "No interval: see the remarks.",
-        f"p: two-sided test of the differences by problem ({names}), {adjusted}"
-        f"{describe_family_blocks(compared)}."
+        f"p: two-sided test of the differences by problem ({names}), "
+        f"{describe_adjustment(compared, together)}{describe_family_blocks(compared)}."
         if tests
         else "",
         _VERDICTS,
@@ -289,8 +292,10 @@ def draw_comparison(
         if len(counts) > 1:
             shared = f"n = {counts[0]} to {counts[-1]} problems shared by a pair; {_LEFT_OUT}"
         how += describe_comparisons(scored.comparisons, context, "pair")
+        how += filter(None, [describe_noises(scored.comparisons, context)])
         how += list_reasons((pair, "") for pair in scored.comparisons)
         how += [rest, FOUND_NOTE] if rest else []
+    about = ", these problems" if settings.estimand == THESE_PROBLEMS else ""
     notes = list_found_notes(scored.problems.notes, pairs.series)
     mixed, protocol = list_protocol_notes(context, pairs.series)
     how += protocol
@@ -298,7 +303,7 @@ def draw_comparison(
     return Stack(
         id=block_id,
         title=title,
-        subtitle=f"{name_metric(settings.metric, context)}, paired by problem, every pair",
+        subtitle=f"{name_metric(settings.metric, context)}, paired by problem, every pair{about}",
         parts=tuple(parts),
         caption=join_caption(sentences, context, pairs.series, how),
     )
@@ -342,13 +347,14 @@ def _build_matrix(
             text = "\n".join(lines if whole else lines[:2])
             cells.append(Cell(text, pair.difference if pair else None, mark))
         rows.append(tuple(cells))
+    fdr = f" {FDR_NOTE.capitalize()}." if any(one.adjust == "fdr" for one in scored.comparisons) else ""
     elsewhere = ", interval, adjusted p" if whole else "; the data table of the picture has intervals and p"
     return ResultTable(
         id=table_id,
         title=title,
         header=("row minus column", *pairs.series[1:]),
         rows=tuple(rows),
-        caption=f"Row minus column, best first: verdict, {unit}{elsewhere}.",
+        caption=f"Row minus column, best first: verdict, {unit}{elsewhere}.{fdr}",
         csv=write_pairs_csv(scored.comparisons),
         folded="Table of this pair" if len(scored.comparisons) == 1 else "Table of all pairs",
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from reportgen.core.comparisons import REPORTED, Verdict
+from reportgen.core.comparisons import REPORTED, THESE_PROBLEMS, Verdict
 from reportgen.core.model import Stack, Table
 from reportgen.core.words import format_count, join_names
 from reportgen.figures.plot import FigureText, describe_source, join_caption
@@ -16,6 +16,7 @@ from reportgen.figures.scores.dot_plot import Row, draw_dot_plot
 from reportgen.figures.scores.key_results import build_score_table, write_score_csv
 from reportgen.figures.scores.wording import (
     MOST_NAMES,
+    describe_adjustment,
     describe_counts,
     describe_estimand,
     describe_family_blocks,
@@ -174,6 +175,7 @@ class _ScoreFigure(Struct, frozen=True):
         if self.scored.lead.series == first.series:
             others = len(known) - 1
             better = f", better than each of the {others} others" if others > 1 else ""
+            better += " on these problems" if first.estimand == THESE_PROBLEMS else ""
             return f"{first.series} leads with {value}{better}{follows}"
         equal = [score.series for score in known if score.estimate == first.estimate]
         if len(equal) > 1:
@@ -195,7 +197,9 @@ class _ScoreFigure(Struct, frozen=True):
         adjusted = "adjusted " if pair.tested_together > 1 else ""
         numbers = f"{' '.join(filter(None, [size, ends]))}, {adjusted}{format_p_text(pair.adjusted_p)}"
         finding = "no difference is clear" if pair.verdict is Verdict.UNCLEAR else "the two differ"
-        return f": on {format_count(pair.shared, 'problem')} {finding} ({numbers})"
+        count = format_count(pair.shared, "problem")
+        where = f"other samples of these {count}" if pair.estimand == THESE_PROBLEMS else count
+        return f": on {where} {finding} ({numbers})"
 
     def write_caption(self, words: str | None) -> str:
         """Join the author's words, the meaning of dots, lines and ranks, protocol, notes and source."""
@@ -246,16 +250,17 @@ class _ScoreFigure(Struct, frozen=True):
             return ""
         if not self.scored.groups:
             return "No ranks: nothing was compared problem by problem."
-        together = max((comparison.tested_together for comparison in self.scored.comparisons), default=0)
-        about_others = all(score.estimand != "these problems" for score in self.shown)
-        other = "" if about_others else " Ranks are about other problems like these, lines are not."
+        compared = self.scored.comparisons
+        together = max((one.tested_together for one in compared), default=0)
         family = f", adjusted for {format_count(together, 'pair')} tested together" if together > 1 else ""
-        family += describe_family_blocks(self.scored.comparisons)
+        if any(one.adjust == "fdr" for one in compared):
+            family = f", {describe_adjustment(compared, 'pair')}"
+        family += describe_family_blocks(compared)
         below = "Every series of a group is better than every one of the groups below. "
         return (
             f"Ranks: those that the test of pairs leaves open (paired by problem{family}, p < 0.05). "
             f"{below if len(self.scored.groups) > 1 else ''}Intervals of two series may overlap although "
-            f"they differ.{other}"
+            "they differ."
         )
 
     def describe_runs(self) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from statistics import median
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from reportgen.core.comparisons import REPORTED
+from reportgen.core.comparisons import REPORTED, THESE_PROBLEMS
 from reportgen.core.digits import choose_decimals, choose_percent_decimals
 from reportgen.core.words import (
     find_common_half,
@@ -208,6 +209,41 @@ def describe_intervals(known: Sequence[Score]) -> str:
     about = join_names(list(dict.fromkeys(map(describe_estimand, known))))
     methods = join_names(list(dict.fromkeys(describe_method(score.method) for score in known)))
     return f"{format_level(known[0].level)} CI of {about} ({methods})"
+
+
+def describe_adjustment(compared: Sequence[Comparison], together: str) -> str:
+    """Describe the adjustment of p for all ``together`` that were tested, such as ``pair``."""
+    tested = max((pair.tested_together for pair in compared), default=0)
+    if tested < 2:  # noqa: PLR2004 - one has nothing to be adjusted for
+        return "one comparison, so no adjustment"
+    how, meaning = "step-down test of the largest", ""
+    if compared[0].adjust == "fdr":
+        how, meaning = "false discovery rate, Benjamini\N{EN DASH}Hochberg", f": {FDR_NOTE}"
+    elif compared[0].estimand == THESE_PROBLEMS:
+        how = "Holm"
+    return f"adjusted for {format_count(tested, together)} tested together ({how}){meaning}"
+
+
+FDR_NOTE = "of the pairs called different, at most about 5% are expected to be wrong"
+"""Meaning of verdicts by the false discovery rate."""
+_NOISES = {"answers": "sampled answers", "problems": "problems", "runs": "runs"}
+
+
+def describe_noises(compared: Sequence[Comparison], context: ScoreContext) -> str:
+    """Describe where the standard error of a typical difference comes from; empty if it is not known."""
+    known = [one.noises for one in compared if one.noises is not None]
+    if not known:
+        return ""
+    words, unknown = [], []
+    for name, source in _NOISES.items():
+        values = [value for one in known if (value := getattr(one, name)) is not None]
+        if values:
+            size = format_difference(median(values), context, signed=False)
+            words.append(f"{size} from {source}")
+        else:
+            unknown.append(source)
+    rest = f" (that from {join_names(unknown)} is not known)" if unknown else ""
+    return f"Standard error of a difference, the median of the pairs: {join_names(words)}{rest}."
 
 
 def describe_family_blocks(compared: Sequence[Comparison]) -> str:
