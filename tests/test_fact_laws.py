@@ -366,11 +366,11 @@ equal_steps = st.lists(st.tuples(values, values, values), min_size=2, max_size=5
 def test_two_curves_are_compared_by_scipys_welch_test(
     first: tuple[tuple[float, ...], ...], second: tuple[tuple[float, ...], ...]
 ) -> None:
-    """Difference, interval and p at step 10, at 5 between two steps, and by the mean from 10 to 20."""
+    """Difference, interval and p at step 10, and at 5 between two steps."""
     a, b = (Line(name, (0.0, 10.0, 20.0), runs).curve() for name, runs in (("A", first), ("B", second)))
-    ours = (compare_curves(a, b, at=10), compare_curves(a, b, at=5), compare_curves(a, b, between=(10, 20)))
+    ours = compare_curves(a, b, at=10), compare_curves(a, b, at=5)
     of = subject(a, b)
-    for one, weight in zip(ours, ([0, 1, 0], [0.5, 0.5, 0], [0, 0.5, 0.5]), strict=True):
+    for one, weight in zip(ours, ([0, 1, 0], [0.5, 0.5, 0]), strict=True):
         sides = [np.array(runs) @ weight for runs in (first, second)]
         assert one.difference == pytest.approx(sides[0].mean() - sides[1].mean())
         if max(np.ptp(side) for side in sides) == 0:

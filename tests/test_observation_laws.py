@@ -29,6 +29,7 @@ from reportgen.claims.observations.choosing import (
 )
 from reportgen.core.model import ReducedMetric, Run
 from reportgen.core.statements import Observation, Scale
+from reportgen.core.words import format_equation, format_p
 from reportgen.statistics.curves.mean_curves import compare_curves, compute_curves
 
 if TYPE_CHECKING:
@@ -223,6 +224,19 @@ def test_a_difference_at_a_step_is_that_of_claims() -> None:
     one = compare_curves(*measure(series).curves[::-1], at=3.0)
     assert "B is ahead of A from step 0 on" in lead.text
     assert read_numbers(lead.text)[0] == pytest.approx((one.difference, one.low, one.high), abs=2e-3)
+
+
+@given(st.floats(0.07, 0.2), st.floats(0.5, 2.0), st.integers(1, 4))
+def test_p_at_a_step_is_that_of_scipy(apart: float, wider: float, count: int) -> None:
+    """Welch's, of few degrees of freedom and broken ones, times the number of steps with equal p."""
+    first, second = np.array([0, 0.01, 0.03]), apart + wider * np.array([0, 0.02, 0.01, 0.025])
+    steps = np.arange(float(count))
+    series = {
+        name: [(steps, np.full(count, end)) for end in ends] for name, ends in (("A", first), ("B", second))
+    }
+    p = count * float(stats.ttest_ind(first, second, equal_var=False).pvalue)
+    leads = [one for one in find(series) if one.rule == "lead"]
+    assert [format_equation("adjusted p", format_p(p)) in one.text for one in leads] == [True] * (p < 0.05)
 
 
 def test_a_run_that_lacks_steps_is_left_out_and_named() -> None:

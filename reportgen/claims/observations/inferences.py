@@ -15,9 +15,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.core.comparisons import Comparison
-from reportgen.statistics.curves.mean_curves import compare_run_values
+from reportgen.statistics.curves.mean_curves import SAME_RUNS, compare_run_values
 from reportgen.statistics.curves.run_values import average_runs
-from reportgen.statistics.distributions import deviation, find_scale, mean, t_tail
+from reportgen.statistics.distributions import (
+    deviation,
+    find_scale,
+    mean,
+    t_quantile,
+    t_tail,
+    t_tails,
+)
 from reportgen.statistics.verdicts import holm
 
 if TYPE_CHECKING:
@@ -41,8 +48,8 @@ class Inference(Struct, frozen=True):
     part: int | None  # the fifth, from 0, which is the earlier one of one series; None for a single step
     steps: tuple[float, float]  # first and last step of that fifth, or the step twice
     difference: float
-    low: float
-    high: float
+    stderr: float
+    df: float
     p: float
     runs: tuple[int, ...]  # how many runs of each series are compared
     adjusted_p: float = 1.0  # over the block
@@ -52,6 +59,16 @@ class Inference(Struct, frozen=True):
     def is_shown(self) -> bool:
         """Whether the adjusted p is below 0.05."""
         return self.adjusted_p < ALPHA
+
+    @property
+    def low(self) -> float:
+        """The lower end of its interval."""
+        return self.difference - t_quantile((1 + LEVEL) / 2, self.df) * self.stderr
+
+    @property
+    def high(self) -> float:
+        """The upper end of its interval."""
+        return self.difference + t_quantile((1 + LEVEL) / 2, self.df) * self.stderr
 
 
 class Parts(Struct, frozen=True):
@@ -112,13 +129,11 @@ def compare_fifths(parts: Parts) -> Iterator[Inference]:
         changes = changes[np.isfinite(changes)]
         if changes.size < FEWEST_RUNS or not np.ptp(changes):
             continue  # with equal changes there is nothing to build an interval from
-        scaled, df = changes / find_scale(changes), changes.size - 1
-        t = abs(mean(scaled)) / (deviation(scaled) / changes.size**0.5)
-        estimate = average_runs(changes.tolist(), LEVEL)
-        if estimate.low is not None and estimate.high is not None:
-            p = max(2 * t_tail(t, df), sys.float_info.min)
-            ends = estimate.low, estimate.high
-            yield Inference((parts.series,), part, steps, mean(changes), *ends, p, (changes.size,))
+        size, df = find_scale(changes), changes.size - 1
+        stderr = deviation(changes / size) / changes.size**0.5 * size
+        if stderr:
+            p = max(2 * t_tail(abs(mean(changes)) / stderr, df), sys.float_info.min)
+            yield Inference((parts.series,), part, steps, mean(changes), stderr, df, p, (changes.size,))
 
 
 def compare_pair(a: Curve, b: Curve) -> Iterator[Inference]:
@@ -132,28 +147,40 @@ def compare_pair(a: Curve, b: Curve) -> Iterator[Inference]:
     pair = a.series, b.series
     for part, ends in enumerate(sides[0].steps):
         yield from _compare(pair, part, ends, (sides[0].select(part), sides[1].select(part)))
-    clear = _find_large(*values)
-    for place, step in enumerate(steps.tolist()):
-        first, second = (own[np.isfinite(own[:, place]), place] for own in values)
-        if clear[place]:
-            yield from _compare(pair, None, (step, step), (first, second))
-        elif min(first.size, second.size) >= FEWEST_RUNS:
-            # It counts in the adjustment, and its p need not be known: it is 0.05 or more.
-            yield Inference(pair, None, (step, step), 0.0, 0.0, 0.0, 1.0, (0, 0))
+    yield from _compare_steps(pair, steps, *values)
 
 
-def _find_large(first: FloatArray, second: FloatArray) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Return at which steps Welch's t may be significant at all: of 1,000 steps it saves 0.1 s a pair."""
+def _compare_steps(
+    pair: tuple[str, str], steps: FloatArray, first: FloatArray, second: FloatArray
+) -> Iterator[Inference]:
+    """Test at each step with three runs of both, by Welch's t as ``compare_run_values`` does.
+
+    A step of too small a difference counts in the adjustment, and its p need not be known: it is 0.05 or
+    more.
+    """
     counts = [np.isfinite(own).sum(axis=0) for own in (first, second)]
     enough = np.minimum(*counts) >= FEWEST_RUNS
-    found = np.zeros(enough.size, dtype=bool)
-    if enough.any():
-        size = find_scale(np.concatenate([first[np.isfinite(first)], second[np.isfinite(second)]]))
-        sides = [own[:, enough] / size for own in (first, second)]
-        apart = np.abs(np.nanmean(sides[0], axis=0) - np.nanmean(sides[1], axis=0))
-        parts = [np.nanvar(own, axis=0, ddof=1) / np.isfinite(own).sum(axis=0) for own in sides]
-        found[enough] = apart > _NORMAL * np.sqrt(parts[0] + parts[1]) * (1 - 1e-9)
-    return found
+    if not enough.any():
+        return
+    (m, n), steps = (own[enough] for own in counts), steps[enough]
+    sides = first[:, enough], second[:, enough]
+    # Powers of 2, with which squares neither overflow nor underflow.
+    size = 2.0 ** np.frexp(np.nanmax(np.abs(np.concatenate(sides)), axis=0))[1]
+    means = [np.nanmean(own / size, axis=0) for own in sides]
+    parts = [np.nanvar(own / size, axis=0, ddof=1) / count for own, count in zip(sides, (m, n), strict=True)]
+    difference, variance = means[0] - means[1], parts[0] + parts[1]
+    stderr = np.sqrt(variance)
+    clear = np.abs(difference) > _NORMAL * stderr * (1 - 1e-9)
+    tested = clear & (stderr > SAME_RUNS)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        df = variance**2 / (parts[0] ** 2 / (m - 1) + parts[1] ** 2 / (n - 1))
+    p = np.ones(steps.size)
+    p[tested] = 2 * t_tails(np.abs(difference[tested]) / stderr[tested], df[tested])
+    p = np.maximum(p, sys.float_info.min)
+    columns = (steps, difference * size, stderr * size, df, p, m, n)
+    for place in np.flatnonzero(tested | ~clear).tolist():
+        step, d, error, freedom, own_p, runs_a, runs_b = (float(column[place]) for column in columns)
+        yield Inference(pair, None, (step, step), d, error, freedom, own_p, (int(runs_a), int(runs_b)))
 
 
 def _compare(
@@ -167,19 +194,20 @@ def _compare(
     if min(sizes) < FEWEST_RUNS:
         return
     found = compare_run_values(Comparison(*pair, "", LEVEL, runs=sizes), first, second)
-    if found.p is None or found.low is None or found.high is None or found.difference is None:
+    if found.p is None or found.stderr is None or found.df is None or found.difference is None:
         return  # all runs of each side are equal
-    yield Inference(pair, part, steps, found.difference, found.low, found.high, found.p, sizes)
+    yield Inference(pair, part, steps, found.difference, found.stderr, found.df, found.p, sizes)
 
 
 def adjust(found: Sequence[Inference]) -> list[Inference]:
     """Add adjusted p values: Holm's over fifths and over single steps, doubled if there are both."""
     single = [one.part is None for one in found]
     adjusted = [1.0] * len(found)
-    for kind in set(single):
+    kinds = set(single)
+    for kind in kinds:
         places = [place for place, own in enumerate(single) if own is kind]
         for place, p in zip(places, holm([found[place].p for place in places]), strict=True):
-            adjusted[place] = min(1.0, len(set(single)) * p)
+            adjusted[place] = min(1.0, len(kinds) * p)
     return [
         replace(one, adjusted_p=p, tested_together=len(found)) for one, p in zip(found, adjusted, strict=True)
     ]

@@ -287,16 +287,15 @@ def measure_curves(curve_set: CurveSet, value: str, *, higher_is_better: bool = 
 
 
 _METHOD = "Welch's t over runs"
-# Means of runs whose relative difference is below this are equal.
-_SAME = 1e-12
+SAME_RUNS = 1e-12
+"""Runs whose relative standard error is at most this are equal."""
 
 
 def compare_curves(
     a: Curve,
     b: Curve,
     *,
-    at: float | None = None,
-    between: tuple[float, float] | None = None,
+    at: float,
     metric: str = "",
     level: float = 0.95,
     alpha: float = 0.05,
@@ -304,25 +303,20 @@ def compare_curves(
 ) -> Comparison:
     """Compare the runs of two series, a minus b, by Welch's t test (1947): runs are the units.
 
-    Each run gives its value ``at`` a step, interpolated inside its own range, or the mean of its values
-    ``between`` two steps, both included; raises a ValueError unless exactly one of these is given. Runs
-    without such a number do not count: ``TOO_FEW`` under 2 a side; ``shared`` is the number of runs of the
-    smaller side.
+    Each run gives its value ``at`` a step, interpolated inside its own range. Runs that do not reach it do
+    not count: ``TOO_FEW`` under 2 a side; ``shared`` is the number of runs of the smaller side.
     """
     check_level(level)
-    if (at is None) == (between is None):
-        raise ValueError("give either a step or a range of steps")
-    sides = []
-    for curve in (a, b):
-        numbers = []
-        for run in curve.runs:
-            if at is not None and run.steps.size and run.steps[0] <= at <= run.steps[-1]:
-                numbers.append(float(np.interp(at, run.steps, run.values)))
-            elif between is not None:
-                inside = run.values[(run.steps >= between[0]) & (run.steps <= between[1])]
-                if inside.size:
-                    numbers.append(mean(inside))
-        sides.append(np.array(numbers))
+    sides = [
+        np.array(
+            [
+                float(np.interp(at, run.steps, run.values))
+                for run in curve.runs
+                if run.steps.size and run.steps[0] <= at <= run.steps[-1]
+            ]
+        )
+        for curve in (a, b)
+    ]
     comparison = Comparison(a.series, b.series, metric, level, runs=(sides[0].size, sides[1].size))
     tested = compare_run_values(comparison, sides[0], sides[1])
     return adjust_comparisons([tested], alpha=alpha, higher_is_better=higher_is_better)[0]
@@ -340,7 +334,7 @@ def compare_run_values(comparison: Comparison, first: FloatArray, second: FloatA
     first, second = first / size, second / size
     parts = [deviation(side) ** 2 / side.size for side in (first, second)]
     stderr = math.sqrt(sum(parts))
-    if stderr <= _SAME:
+    if stderr <= SAME_RUNS:
         reason = "the runs of each side are equal: nothing to build an interval from"
         return replace(comparison, verdict=Verdict.UNCLEAR, reason=reason)
     shares = [part / sum(parts) for part in parts]
