@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypedDict
 
@@ -22,7 +21,7 @@ from reportgen.core.comparisons import (
 )
 from reportgen.core.model import Estimate
 from reportgen.statistics.composites import find_composites, find_repeats, guess_totals
-from reportgen.statistics.distributions import check_level, deviation, mean, t_quantile, t_tail
+from reportgen.statistics.distributions import check_level, compute_t_p, deviation, find_t_ends, mean
 from reportgen.statistics.intervals import moderate_variances, share_variance
 from reportgen.statistics.metrics import (
     compute_problem_values,
@@ -409,8 +408,7 @@ def estimate_costs(scores: ProblemScores, cost: Cost, level: float = 0.95) -> di
         known = values[np.isfinite(values)]
         centre, low, high = mean(known), None, None
         if known.size > 1:
-            half = t_quantile((1 + level) / 2, known.size - 1) * deviation(known) / math.sqrt(known.size)
-            low, high = centre - half, centre + half
+            low, high = find_t_ends(centre, deviation(known) / math.sqrt(known.size), known.size - 1, level)
         estimates[name] = Estimate(centre, low, high, known.size)
     return estimates
 
@@ -426,10 +424,8 @@ def compare_costs(scores: ProblemScores, cost: Cost, level: float = 0.95) -> tup
         one = Comparison(a, b, cost, level, shared=differences.size)
         if differences.size >= _FEWEST_SHARED and (spread := deviation(differences)) > 0:
             centre, stderr, df = mean(differences), spread / math.sqrt(differences.size), differences.size - 1
-            half = t_quantile((1 + level) / 2, df) * stderr
-            p = max(2 * t_tail(abs(centre) / stderr, df), sys.float_info.min)
-            one = replace(
-                one, difference=centre, low=centre - half, high=centre + half, p=p, method="paired t"
-            )
+            low, high = find_t_ends(centre, stderr, df, level)
+            p = compute_t_p(centre, stderr, df)
+            one = replace(one, difference=centre, low=low, high=high, p=p, method="paired t")
         compared.append(one)
     return adjust_comparisons(compared, higher_is_better=False)

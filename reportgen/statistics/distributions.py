@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import sys
 from functools import cache, lru_cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING
@@ -83,6 +84,17 @@ def _fraction(x: float, a: float, b: float) -> float:
         if abs(c * d - 1) < 1e-15:  # noqa: PLR2004 - the last places
             break
     return value
+
+
+def compute_t_p(difference: float, stderr: float, df: float) -> float:
+    """Return the two-sided p of a difference; one too small for a float is still above 0."""
+    return max(2 * t_tail(abs(difference) / stderr, df), sys.float_info.min)
+
+
+def find_t_ends(centre: float, stderr: float, df: float, level: float) -> tuple[float, float]:
+    """Return both ends of Student's interval."""
+    half = t_quantile((1 + level) / 2, df) * stderr
+    return centre - half, centre + half
 
 
 def t_tails(values: FloatArray, df: FloatArray) -> FloatArray:

@@ -11,13 +11,14 @@ import numpy as np
 from msgspec.structs import replace
 
 from reportgen.core.comparisons import THESE_PROBLEMS, Comparison, Noises, Score, Verdict
-from reportgen.statistics.distributions import deviation, mean, t_quantile, t_tail
+from reportgen.statistics.distributions import compute_t_p, deviation, find_t_ends, mean
 from reportgen.statistics.intervals import (
     FEW_OF,
     WITHIN_METHOD,
     Interval,
     NullVariance,
     RunVariance,
+    Variance,
     add_variances,
     estimate_over_differences,
     estimate_run_variance,
@@ -45,7 +46,6 @@ Pair: TypeAlias = tuple[str, str]
 # With 5 problems the smallest possible p is 2/32, above 0.05 whatever the scores.
 FEWEST: Final = 6
 _T_TEST: Final = "t over problems and runs"
-_SMALLEST_P: Final = 1e-300
 
 
 class PairedBenchmark:
@@ -145,9 +145,9 @@ class PairedBenchmark:
             return None, f"{some}: fewer than {FEWEST} cannot decide"
         if not (interval.run_stderr and interval.stderr and interval.df and difference is not None):
             return test, interval.reason
-        p = 2 * t_tail(abs(difference) / interval.stderr, interval.df)
+        p = compute_t_p(difference, interval.stderr, interval.df)
         reason = "; ".join(filter(None, [interval.reason, self._describe_lone(pair)]))
-        return FlipTest(max(p, _SMALLEST_P), _T_TEST), reason
+        return FlipTest(p, _T_TEST), reason
 
     def compare_within(self, pair: Pair, level: float) -> Comparison:
         """Compare one pair on these problems with other samples, by t (``estimate_within_problems``)."""
@@ -171,7 +171,7 @@ class PairedBenchmark:
             return replace(one, reason=like_these.reason)
         if difference is None or not interval.stderr or not interval.df:
             return one
-        p = max(2 * t_tail(abs(difference) / interval.stderr, interval.df), _SMALLEST_P)
+        p = compute_t_p(difference, interval.stderr, interval.df)
         return replace(one, p=p, method=WITHIN_METHOD, verdict=Verdict.UNCLEAR)
 
     def _estimate_sampling(self, pair: Pair, level: float) -> Interval:
@@ -346,19 +346,26 @@ def _add_runs(
     if len(parts) < count:
         return average
     variance = add_variances(parts, runs)
-    stderr, difference = math.sqrt(variance.total), average.difference or 0.0
-    average = replace(average, stderr=stderr, df=variance.df)
-    if not variance.of_runs:
-        return average
-    half = t_quantile((1 + average.level) / 2, variance.df) * stderr
+    if variance.of_runs:
+        return _use_t(average, variance, _T_TEST, "t over problems of the benchmarks and runs")
+    return replace(average, stderr=math.sqrt(variance.total), df=variance.df)
+
+
+def _use_t(average: Comparison, variance: Variance, method: str, interval_method: str) -> Comparison:
+    """Return the average with interval and p by Student's t."""
+    difference, stderr = average.difference or 0.0, math.sqrt(variance.total)
+    low, high = find_t_ends(difference, stderr, variance.df, average.level)
     return replace(
         average,
-        low=difference - half,
-        high=difference + half,
-        p=max(2 * t_tail(abs(difference) / stderr, variance.df), _SMALLEST_P),
-        method=_T_TEST,
-        interval_method="t over problems of the benchmarks and runs",
+        low=low,
+        high=high,
+        p=compute_t_p(difference, stderr, variance.df),
+        verdict=Verdict.UNCLEAR,
+        method=method,
+        interval_method=interval_method,
+        stderr=stderr,
         run_stderr=math.sqrt(variance.of_runs),
+        df=variance.df,
     )
 
 
@@ -366,36 +373,23 @@ def compare_macro_within(
     parts: Sequence[PairedBenchmark], pair: Pair, compared: Sequence[Comparison]
 ) -> Comparison:
     """Compare a pair by the mean of its differences on B benchmarks, of these problems: d ± t √(Σ v_b)/B."""
-    count, one = len(compared), compared[0]
-    difference = math.fsum(one.difference or 0.0 for one in compared) / count
+    count, one, shared = len(compared), compared[0], sum(one.shared for one in compared)
     known = [((one.stderr / count) ** 2, one.df) for one in compared if one.stderr and one.df]
     without = [part.name for part, one in zip(parts, compared, strict=True) if not one.stderr]
+    reason = f"{shared} shared problems: fewer than {FEWEST} cannot decide" if shared < FEWEST else ""
     average = Comparison(
         *pair,
         metric=one.metric,
         level=one.level,
         estimand=THESE_PROBLEMS,
-        difference=difference,
-        shared=sum(one.shared for one in compared),
-        reason=f"no interval on {', '.join(without)}" if without else "",
+        difference=math.fsum(one.difference or 0.0 for one in compared) / count,
+        shared=shared,
+        reason=f"no interval on {', '.join(without)}" if without else reason,
         runs=(min(one.runs[0] for one in compared), min(one.runs[1] for one in compared)),
     )
-    if without:
+    if average.reason:
         return average
-    variance = add_variances(known, [])
-    stderr = math.sqrt(variance.total)
-    half = t_quantile((1 + one.level) / 2, variance.df) * stderr
-    return replace(
-        average,
-        low=difference - half,
-        high=difference + half,
-        p=max(2 * t_tail(abs(difference) / stderr, variance.df), _SMALLEST_P),
-        verdict=Verdict.UNCLEAR,
-        method=WITHIN_METHOD,
-        interval_method=WITHIN_METHOD,
-        stderr=stderr,
-        df=variance.df,
-    )
+    return _use_t(average, add_variances(known, []), WITHIN_METHOD, WITHIN_METHOD)
 
 
 def make_average_hypothesis(

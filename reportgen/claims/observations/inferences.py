@@ -18,11 +18,11 @@ from reportgen.core.comparisons import Comparison
 from reportgen.statistics.curves.mean_curves import SAME_RUNS, compare_run_values
 from reportgen.statistics.curves.run_values import average_runs
 from reportgen.statistics.distributions import (
+    compute_t_p,
     deviation,
     find_scale,
     mean,
     t_quantile,
-    t_tail,
     t_tails,
 )
 from reportgen.statistics.verdicts import holm
@@ -132,7 +132,7 @@ def compare_fifths(parts: Parts) -> Iterator[Inference]:
         size, df = find_scale(changes), changes.size - 1
         stderr = deviation(changes / size) / changes.size**0.5 * size
         if stderr:
-            p = max(2 * t_tail(abs(mean(changes)) / stderr, df), sys.float_info.min)
+            p = compute_t_p(mean(changes), stderr, df)
             yield Inference((parts.series,), part, steps, mean(changes), stderr, df, p, (changes.size,))
 
 
@@ -178,9 +178,9 @@ def _compare_steps(
     p[tested] = 2 * t_tails(np.abs(difference[tested]) / stderr[tested], df[tested])
     p = np.maximum(p, sys.float_info.min)
     columns = (steps, difference * size, stderr * size, df, p, m, n)
-    for place in np.flatnonzero(tested | ~clear).tolist():
-        step, d, error, freedom, own_p, runs_a, runs_b = (float(column[place]) for column in columns)
-        yield Inference(pair, None, (step, step), d, error, freedom, own_p, (int(runs_a), int(runs_b)))
+    counted = tested | ~clear
+    for step, d, error, freedom, own, a, b in zip(*(one[counted].tolist() for one in columns), strict=True):
+        yield Inference(pair, None, (step, step), d, error, freedom, own, (a, b))
 
 
 def _compare(

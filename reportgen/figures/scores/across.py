@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from reportgen.core.comparisons import REPORTED, Verdict
+from reportgen.core.comparisons import REPORTED, THESE_PROBLEMS, Verdict
 from reportgen.core.model import Cell, ResultTable, Stack
 from reportgen.core.words import format_count, join_names
 from reportgen.figures.plot import join_caption
@@ -262,6 +262,8 @@ def list_methods(
     yield f"Brackets behind a score: {describe_intervals(known)}." if known else ""
     if any(cell.score.estimate is not None for cell in across.macro):
         reported, same = "made of those reported", "about these benchmarks with problems like theirs"
+        if any(score.estimand == THESE_PROBLEMS for score in known):
+            same = "about these benchmarks with these very problems"
         yield (
             "Average: every benchmark counts once, however many problems it has; its interval is "
             f"{reported if _has_totals_only(across) else same} (the square root of the summed squares of the "

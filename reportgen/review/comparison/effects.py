@@ -20,11 +20,12 @@ import numpy as np
 from msgspec import Struct
 
 from reportgen.statistics.distributions import (
+    compute_t_p,
     deviation,
     find_scale,
+    find_t_ends,
     mean,
     normal_quantile,
-    t_quantile,
     t_tail,
 )
 from reportgen.statistics.intervals import (
@@ -124,9 +125,8 @@ def estimate_over_runs(groups: RunGroups, level: float) -> Effect:
         reason = "the runs of each side are equal: nothing to build an interval from"
         return Effect("none", difference, reason=reason)
     stderr = math.sqrt(total) * size
-    half = t_quantile((1 + level) / 2, df) * stderr
-    p = max(2 * t_tail(abs(difference) / stderr, df), _SMALLEST_P)
-    return Effect(groups.method, difference, difference - half, difference + half, p, stderr, df)
+    ends = find_t_ends(difference, stderr, df, level)
+    return Effect(groups.method, difference, *ends, compute_t_p(difference, stderr, df), stderr, df)
 
 
 def _add_variances(
@@ -220,7 +220,7 @@ class ItemChanges:
         interval = estimate_over_differences(differences, ends, level, clusters, [variance])
         p = self._tests[index].p
         if interval.run_stderr and interval.stderr and interval.df:
-            p = max(2 * t_tail(abs(mean(differences)) / interval.stderr, interval.df), _SMALLEST_P)
+            p = compute_t_p(mean(differences), interval.stderr, interval.df)
         alone = "" if variance else "one run a side: about these checkpoints, not about training again"
         return Effect(
             "paired",

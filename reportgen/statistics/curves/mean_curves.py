@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,15 @@ from reportgen.core.model import Curve, CurveSet, Ending, Estimate, Lead, Reduce
 from reportgen.statistics.curves.bands import compute_band, find_peak_ends, get_given_band
 from reportgen.statistics.curves.bounded import cut_ends, move_ends
 from reportgen.statistics.curves.run_values import average_runs, get_ends, measure_runs, to_float
-from reportgen.statistics.distributions import check_level, deviation, find_scale, mean, t_quantile, t_tail
+from reportgen.statistics.distributions import (
+    check_level,
+    compute_t_p,
+    deviation,
+    find_scale,
+    find_t_ends,
+    mean,
+    t_quantile,
+)
 from reportgen.statistics.verdicts import adjust_comparisons, find_leader
 
 if TYPE_CHECKING:
@@ -340,13 +347,12 @@ def compare_run_values(comparison: Comparison, first: FloatArray, second: FloatA
     shares = [part / sum(parts) for part in parts]
     df = 1 / (shares[0] ** 2 / (first.size - 1) + shares[1] ** 2 / (second.size - 1))
     scaled = mean(first) - mean(second)
-    half = t_quantile((1 + comparison.level) / 2, df) * stderr
+    low, high = find_t_ends(scaled, stderr, df, comparison.level)
     return replace(
         comparison,
-        low=(scaled - half) * size,
-        high=(scaled + half) * size,
-        # A p too small for a float is still above 0.
-        p=max(2 * t_tail(abs(scaled) / stderr, df), sys.float_info.min),
+        low=low * size,
+        high=high * size,
+        p=compute_t_p(scaled, stderr, df),
         verdict=Verdict.UNCLEAR,
         method=_METHOD,
         interval_method=_METHOD,
@@ -436,6 +442,6 @@ def _use_pooled(pair: Comparison, sd: float, df: int) -> Comparison:
     if pair.p is None or pair.difference is None or not sd:
         return pair
     stderr = sd * math.sqrt(sum(1 / runs for runs in pair.runs))
-    half = t_quantile((1 + pair.level) / 2, df) * stderr
-    p = max(2 * t_tail(abs(pair.difference) / stderr, df), sys.float_info.min)
-    return replace(pair, p=p, low=pair.difference - half, high=pair.difference + half, stderr=stderr, df=df)
+    low, high = find_t_ends(pair.difference, stderr, df, pair.level)
+    p = compute_t_p(pair.difference, stderr, df)
+    return replace(pair, p=p, low=low, high=high, stderr=stderr, df=df)
