@@ -22,7 +22,7 @@ from reportgen.core.errors import ReportError
 from reportgen.core.model import BenchmarkResult, Cell, Overview, Panels, ResultTable
 from reportgen.narrative import markup
 from reportgen.narrative.pages import read_page
-from reportgen.settings.blocks import BLOCKS
+from reportgen.settings.blocks import KINDS
 from reportgen.site.fragments import Fences, collect_search_text, make_custom_fences
 from reportgen.site.outputs import make_index_scripts
 
@@ -55,7 +55,7 @@ def render_fences(text: str) -> tuple[list[tuple[str, str]], set[int]]:
         calls.append((language, source))
         return f'<figure data-n="{len(calls) - 1}"></figure>'
 
-    fences = [{"name": kind, "class": kind, "format": draw} for kind in BLOCKS]
+    fences = [{"name": kind, "class": kind, "format": draw} for kind in KINDS]
     converter = markdown.Markdown(
         extensions=EXTENSIONS, extension_configs={"pymdownx.superfences": {"custom_fences": fences}}
     )
@@ -141,7 +141,7 @@ def test_no_language_is_taken_for_a_block() -> None:
     names = sorted({alias for _, aliases, *_ in get_all_lexers() for alias in aliases})
     others = ["mermaid", "math", "vegalite", "vega", "plotly", "text", "plain", "echarts", "markmap", "kroki"]
     assert len(names) > 500
-    chosen = [name for name in [*names, *others] if name not in BLOCKS]
+    chosen = [name for name in [*names, *others] if name not in KINDS]
     text = "\n".join(f"```{name}\na: 1\n```\n\n~~~ {name}\n~~~\n" for name in chosen)
     assert markup.find_fences(text, "a.md") == ()
 
@@ -182,7 +182,7 @@ def test_fences_become_marks_with_words_for_the_search() -> None:
     assert "Accuracy. The series are MEL." in html
     assert "<svg" not in html
     assert "source: runs" in html
-    assert {fence["name"] for fence in make_custom_fences(lambda *_: "")} >= set(BLOCKS)
+    assert {fence["name"] for fence in make_custom_fences(lambda *_: "")} >= set(KINDS)
 
 
 def test_two_pages_do_not_mix() -> None:

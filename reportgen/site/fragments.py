@@ -24,7 +24,7 @@ from reportgen.core.words import format_count, keep_together
 from reportgen.narrative.headings import strip_markup
 from reportgen.narrative.markdown_extensions import ELEMENT, find_marks
 from reportgen.narrative.markup import find_fences
-from reportgen.settings.blocks import BLOCKS
+from reportgen.settings.blocks import list_kinds
 from reportgen.site.outputs import count_statements, describe_truth, list_file_names
 from reportgen.site.reuse.templates import render_fragment
 
@@ -250,7 +250,7 @@ def make_custom_fences(mark: Callable[[str, str], str]) -> list[dict[str, Any]]:
     def format_fence(source: str, language: str, *_args: object, **_options: object) -> str:
         return mark(language, source)
 
-    return [{"name": kind, "class": kind, "format": format_fence} for kind in BLOCKS]
+    return [{"name": kind, "class": kind, "format": format_fence} for kind in list_kinds()]
 
 
 def collect_search_text(shown: Shown) -> str:

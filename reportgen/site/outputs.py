@@ -18,6 +18,7 @@ from reportgen.core.model import Figure, Observations, Overview, Panels, ResultT
 from reportgen.core.report_json import FORMAT, encode_json
 from reportgen.core.statements import Fact, Truth
 from reportgen.figures.text import name_view
+from reportgen.settings.blocks import is_authored
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from reportgen.site.reuse.manifest import Provenance
 
 _FACT = Fact.__struct_fields__
-_AUTHORED = {"vega-lite", "altair"}  # kinds of figures with a view written by an author
 
 
 @lru_cache(maxsize=1024)  # used for each file of a page
@@ -139,7 +139,7 @@ def collect_figures(*blocks: Shown) -> tuple[tuple[FigureOutput, ...], dict[str,
     views: dict[str, View] = {}
     for one in (figure for shown in blocks for figure in list_figures(shown)):
         own = {name_view(view): view for view in (one.view, *one.other_views) if view}
-        views |= {name: View(view, one.kind in _AUTHORED) for name, view in own.items() if name not in views}
+        views |= {name: View(view, is_authored(one.kind)) for name, view in own.items() if name not in views}
         texts = one.file_svg, one.csv, one.spec, one.samples
         figures.append(FigureOutput(one.id, *texts, one.has_pdf))
     return tuple(figures), views

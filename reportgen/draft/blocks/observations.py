@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from reportgen.draft.blocks.draw_inputs import DrawInputs
     from reportgen.draft.blocks.results import ResultsStore
     from reportgen.narrative.topics import Topic
-    from reportgen.settings.blocks import CurveSettings, ObservationsSettings
+    from reportgen.settings.block_parts import ObservationsSettings
+    from reportgen.settings.blocks import CurveSettings
     from reportgen.settings.inputs import Block, Page, Source
 
 
