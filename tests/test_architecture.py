@@ -83,8 +83,8 @@ LIBRARIES = {
     "mkdocs": r"archive/(archiving|contents)"
     r"|site/(assembly|citation|files|navigation|plugin|publishing|reuse/.*|security|serving)",
     "jinja2": r"hub/pages|site/(plugin|reuse/(pages|templates))",
-    "markupsafe": r"site/fragments",
-    "markdown": r"narrative/(markdown_extensions|references)|site/files",
+    "markupsafe": r"site/(fragments|reuse/templates)",
+    "markdown": r"narrative/(markdown_extensions|references)|site/files|settings/text",
     "pymdownx": r"narrative/markdown_extensions|site/fragments",
     "pydantic": r"settings/.*|core/cache|review/model|blocks",
     "pydantic_core": r"settings/.*|formats/json_files",

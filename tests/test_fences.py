@@ -15,6 +15,7 @@ from case_pages import read_page as read_page_of_cases
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from made_figures import HOSTILE, curve, curve_set, figure
+from msgspec.structs import replace
 from pygments.lexers import get_all_lexers
 from pymdownx.superfences import SuperFencesException
 
@@ -148,7 +149,7 @@ def test_no_language_is_taken_for_a_block() -> None:
 
 # ---- marks ---------------------------------------------------------------------------------------
 
-FIGURE = figure(curve_set(curve("MEL", [0.2, 0.84])), caption="Our runs.")
+FIGURE = replace(figure(curve_set(curve("MEL", [0.2, 0.84]))), words="Our *runs*.")
 BLOCK = "```curve\nsource: runs\n```\n"
 MARK = '<div class="rg-block" data-rg-block="{}-{}">{}</div>'
 SALT = hashlib.sha256(BLOCK.encode()).hexdigest()[:16]

@@ -120,19 +120,12 @@ def test_a_package_that_fails_is_one_error(kind: str, tmp_path: Path, install: I
     assert "1 problem;" in said
 
 
-@pytest.mark.parametrize(
-    ("entry", "expected"),
-    [
-        ("curve = acme_blocks:BLOCK", 'the package acme-blocks 1.0 has a block "curve", as reportgen has'),
-        ("Ecdf.x = acme_blocks:BLOCK", 'has a block "Ecdf.x", which is no name of one'),
-    ],
-)
-def test_a_name_that_cannot_be_is_an_error(
-    entry: str, expected: str, tmp_path: Path, install: Install
-) -> None:
+@pytest.mark.parametrize("name", ["curve", "Ecdf.x"])
+def test_a_name_that_cannot_be_is_an_error(name: str, tmp_path: Path, install: Install) -> None:
     """A package does not take the place of a block of reportgen."""
-    install(CODE, f"[reportgen.blocks]\n{entry}\n", "acme-blocks")
-    assert expected in check(write_wind(tmp_path / "report"))
+    install(CODE, f"[reportgen.blocks]\n{name} = acme_blocks:BLOCK\n", "acme-blocks")
+    said = check(write_wind(tmp_path / "report"))
+    assert f'the package acme-blocks 1.0 cannot call a block "{name}"' in said
 
 
 def test_an_archive_names_the_package(tmp_path: Path, install: Install) -> None:

@@ -24,6 +24,7 @@ from reportgen.settings.base import (
     Sources,
     refuse_repeated_source,
 )
+from reportgen.settings.text import check_links
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -239,7 +240,11 @@ class BlockSettings(Settings):
         description="The figure's id, for links; from the title if left out.",
     )
     title: Name | None = Field(None, description="What is shown.")
-    caption: str | None = Field(None, description="Words put before the caption that reportgen writes.")
+    caption: Annotated[str, AfterValidator(check_links)] | None = Field(
+        None,
+        description="Words put before the caption that reportgen writes, with emphasis, code and links in "
+        "Markdown.",
+    )
     accept: Accepted = Field(default_factory=dict, description=ACCEPT)
     pdf: bool | None = Field(None, description=PDF)
 

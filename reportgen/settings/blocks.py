@@ -399,9 +399,8 @@ def _list_installed() -> Mapping[str, Plugin]:
     plugins = list_plugins(PLUGINS)
     for name, plugin in plugins.items():
         if name in KINDS or not _PLAIN.fullmatch(name):
-            message = f'the package {plugin.package} has a block "{name}"'
-            message += ", as reportgen has" if name in KINDS else ", which is no name of one"
-            advice = "Uninstall the package, or let it use another name of small letters and hyphens"
+            message = f'the package {plugin.package} cannot call a block "{name}"'
+            advice = f"Uninstall it, or let it use a word of small letters that is none of {', '.join(KINDS)}"
             raise ReportError(Diagnostic(SourceLocation(plugin.package), message, advice, Stage.SETTINGS))
     return plugins
 

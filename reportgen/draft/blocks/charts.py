@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation, Stage
-from reportgen.core.model import Figure, Panels
+from reportgen.core.model import Figure, Overview, Panels, Stack
 from reportgen.core.plugins import import_object
 from reportgen.core.words import join_names
 from reportgen.draft.blocks.draw_inputs import SeriesColours, check_colours, list_cautions, make_curve_context
@@ -99,9 +99,6 @@ def draw_installed(planned: PlannedBlock, settings: ChartSettings, inputs: DrawI
 
 def _find_source(planned: PlannedBlock) -> str:
     joined = list_joined(planned.block, planned.page.front_matter.benchmark)
-    if not (joined or planned.sources):
-        message = f"this {planned.block.kind} block names no source and its page has no benchmark"
-        raise ReportError(Diagnostic(planned.block.location, message, 'Add a line such as "source: NAME"'))
     return name_joined(joined) if joined else planned.sources[0]
 
 
@@ -150,7 +147,7 @@ def _draw_author_chart(
         specification,
         {name: _convert_rows(frame) for name, frame in frames.items()},
         title=settings.title,
-        caption=" ".join(part.replace("\n", " ") for part in (settings.caption or "", source_words) if part),
+        caption=source_words,
         summary=settings.summary,
         place=planned.block.location,
         draw=draw,
@@ -251,7 +248,7 @@ def draw_block(planned: PlannedBlock, inputs: DrawInputs) -> Shown:
         slots = fix_slots(inputs.colours.slots, names, fixed)
         inputs = replace(inputs, colours=SeriesColours(slots, by_request))
     draw: Callable[[PlannedBlock, Any, DrawInputs], Shown] = import_object(get_kind(planned.block.kind).draw)
-    shown = draw(planned, planned.block.settings, inputs)
+    shown = _place_words(draw(planned, planned.block.settings, inputs), planned.block.settings.caption or "")
     if not planned.others:
         return shown
     others, problems = [], Diagnostics()
@@ -271,6 +268,22 @@ def draw_block(planned: PlannedBlock, inputs: DrawInputs) -> Shown:
         views = tuple(other.view for other in same)
         figures.append(replace(figure, payload=write_compact_json(whole), other_views=views))
     return replace(shown, figures=tuple(figures)) if isinstance(shown, Panels) else figures[0]
+
+
+def _place_words(shown: Shown, words: str) -> Shown:
+    """Put an author's caption before that of what a block shows, or of its first part that has one."""
+    if not words or isinstance(shown, Overview):
+        return shown
+    place = next((at for at, part in enumerate(getattr(shown, "parts", ())) if not isinstance(part, str)), -1)
+    if not isinstance(shown, Stack) or place < 0:
+        return replace(shown, words=words)
+    return replace(
+        shown,
+        parts=tuple(
+            replace(part, words=words) if at == place and not isinstance(part, str) else part
+            for at, part in enumerate(shown.parts)
+        ),
+    )
 
 
 def _list_figures(shown: Shown) -> tuple[Figure, ...]:

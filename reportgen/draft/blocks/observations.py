@@ -72,7 +72,7 @@ def draw_observations(
         id=planned.block.id,
         title=settings.title or "Observations",
         items=found[: settings.count],
-        caption=" ".join(filter(None, [settings.caption, runs, caption])),
+        caption=" ".join(filter(None, [runs, caption])),
         more=more,
     )
 
