@@ -17,6 +17,7 @@ import mkdocs.utils
 import pytest
 from example_site import build_example_once
 from hypothesis import is_hypothesis_test, settings
+from installed_packages import Install
 from tries import FEW, MANY
 
 if TYPE_CHECKING:
@@ -126,3 +127,9 @@ def example_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     own = tmp_path_factory.getbasetemp()
     # Each process of pytest-xdist has its own folder inside one that all share.
     return build_example_once(own.parent if "PYTEST_XDIST_WORKER" in os.environ else own)
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Put packages onto Python's path for one test."""
+    return Install(tmp_path, monkeypatch)

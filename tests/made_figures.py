@@ -153,7 +153,7 @@ def finish(made: Plot, curves: CurveSet, one: PlotSpec, around: DrawContext) -> 
         kind=one.kind,
         title=one.title,
         subtitle=one.measured,
-        caption=one.caption or "",
+        caption=one.note,
         summary=f"The series are {names}.",
         source=describe_source(around),
         numbers={},

@@ -15,6 +15,7 @@ from case_pages import read_page as read_page_of_cases
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from made_figures import HOSTILE, curve, curve_set, figure
+from msgspec.structs import replace
 from pygments.lexers import get_all_lexers
 from pymdownx.superfences import SuperFencesException
 
@@ -22,7 +23,7 @@ from reportgen.core.errors import ReportError
 from reportgen.core.model import BenchmarkResult, Cell, Overview, Panels, ResultTable
 from reportgen.narrative import markup
 from reportgen.narrative.pages import read_page
-from reportgen.settings.blocks import BLOCKS
+from reportgen.settings.blocks import KINDS
 from reportgen.site.fragments import Fences, collect_search_text, make_custom_fences
 from reportgen.site.outputs import make_index_scripts
 
@@ -55,7 +56,7 @@ def render_fences(text: str) -> tuple[list[tuple[str, str]], set[int]]:
         calls.append((language, source))
         return f'<figure data-n="{len(calls) - 1}"></figure>'
 
-    fences = [{"name": kind, "class": kind, "format": draw} for kind in BLOCKS]
+    fences = [{"name": kind, "class": kind, "format": draw} for kind in KINDS]
     converter = markdown.Markdown(
         extensions=EXTENSIONS, extension_configs={"pymdownx.superfences": {"custom_fences": fences}}
     )
@@ -141,14 +142,14 @@ def test_no_language_is_taken_for_a_block() -> None:
     names = sorted({alias for _, aliases, *_ in get_all_lexers() for alias in aliases})
     others = ["mermaid", "math", "vegalite", "vega", "plotly", "text", "plain", "echarts", "markmap", "kroki"]
     assert len(names) > 500
-    chosen = [name for name in [*names, *others] if name not in BLOCKS]
+    chosen = [name for name in [*names, *others] if name not in KINDS]
     text = "\n".join(f"```{name}\na: 1\n```\n\n~~~ {name}\n~~~\n" for name in chosen)
     assert markup.find_fences(text, "a.md") == ()
 
 
 # ---- marks ---------------------------------------------------------------------------------------
 
-FIGURE = figure(curve_set(curve("MEL", [0.2, 0.84])), caption="Our runs.")
+FIGURE = replace(figure(curve_set(curve("MEL", [0.2, 0.84]))), words="Our *runs*.")
 BLOCK = "```curve\nsource: runs\n```\n"
 MARK = '<div class="rg-block" data-rg-block="{}-{}">{}</div>'
 SALT = hashlib.sha256(BLOCK.encode()).hexdigest()[:16]
@@ -182,7 +183,7 @@ def test_fences_become_marks_with_words_for_the_search() -> None:
     assert "Accuracy. The series are MEL." in html
     assert "<svg" not in html
     assert "source: runs" in html
-    assert {fence["name"] for fence in make_custom_fences(lambda *_: "")} >= set(BLOCKS)
+    assert {fence["name"] for fence in make_custom_fences(lambda *_: "")} >= set(KINDS)
 
 
 def test_two_pages_do_not_mix() -> None:

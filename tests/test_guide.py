@@ -23,7 +23,7 @@ from reportgen.core.errors import ReportError
 from reportgen.core.facts import FACTS
 from reportgen.formats.registry import list_readers
 from reportgen.narrative.pages import read_page
-from reportgen.settings.blocks import BLOCKS
+from reportgen.settings.blocks import KINDS
 from reportgen.settings.source import SourceSettings
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ SMALL = 60_000
 GUIDE = "\n".join(PAGES.values())
 
 SHOWN = re.compile(r"^`{5}markdown\n(.*?)^`{5}$", re.MULTILINE | re.DOTALL)
-BLOCK = re.compile(rf"^ *```(?:{'|'.join(BLOCKS)})\n.*?^ *```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(rf"^ *```(?:{'|'.join(KINDS)})\n.*?^ *```$", re.MULTILINE | re.DOTALL)
 
 
 def test_every_key_choice_fact_and_attribute_is_in_the_guide() -> None:
@@ -60,7 +60,7 @@ def test_every_key_choice_fact_and_attribute_is_in_the_guide() -> None:
     assert [name for name in attributes if f"| `{name}` |" not in statements] == []
 
 
-@pytest.mark.parametrize("kind", BLOCKS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_block_has_a_page_that_shows_and_draws_it(kind: str) -> None:
     """A block's page holds its source in a fence and the block itself."""
     page = PAGES[kind]

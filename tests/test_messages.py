@@ -22,7 +22,7 @@ import reportgen
 from reportgen.cli.main import cli
 from reportgen.core.facts import FACTS
 from reportgen.draft.accepting import make_warning_id
-from reportgen.settings.blocks import BLOCKS, TableSettings
+from reportgen.settings.blocks import KINDS, TableSettings
 from reportgen.settings.hub import HubSettings
 from reportgen.settings.report import FrontMatter, ProjectSettings
 from reportgen.settings.source import SourceSettings
@@ -44,7 +44,13 @@ _DEEPEST = 4  # names that stand for names
 HERE = Path(__file__).parent
 LIST = HERE / "messages.json"
 LONGEST = 4  # words that tell a sentence from others; a test may quote no more of it
-SETTINGS = (*BLOCKS.values(), FrontMatter, HubSettings, ProjectSettings, SourceSettings)
+SETTINGS = (
+    *(kind.settings for kind in KINDS.values()),
+    FrontMatter,
+    HubSettings,
+    ProjectSettings,
+    SourceSettings,
+)
 
 
 @cache
@@ -115,7 +121,7 @@ def test_every_name_that_users_write_is_in_a_test() -> None:
     options = {word for command in cli.commands.values() for one in command.params for word in one.opts}
     words = list_words()
     named = {
-        "blocks": ({*BLOCKS}, r"```([\w-]+) "),
+        "blocks": ({*KINDS}, r"```([\w-]+) "),
         "keys": (keys, r"\b(\w+)[\"']?[:=]"),
         "commands": ({*cli.commands}, r"(?:\breportgen |\bcall\([^)\"]*\"|\brun\([^)\"]*\")([\w-]+)\b"),
         "options": ({one for one in options if one.startswith("--")}, r"(?<![\w-])(--[\w-]+)"),

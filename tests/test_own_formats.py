@@ -18,10 +18,7 @@ from command_line import call, run
 from made_projects import write_file, write_report
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeAlias
-
-    Install: TypeAlias = Callable[..., None]
+    from installed_packages import Install
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "content/guide/own-format.md").read_text(encoding="utf-8")
@@ -33,25 +30,6 @@ ENTRY = "[reportgen.readers]\nacme = acme_reports:READER\n"
 RUNS = {f"data/logs/{seed}.acme": LOG.replace('"seed": 1', f'"seed": {seed}') for seed in (1, 2)}
 
 
-@pytest.fixture
-def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
-    """Put a package onto Python's path, as an installation does: its code, and its entry points."""
-    folder = tmp_path / "environment"
-    monkeypatch.syspath_prepend(folder)
-
-    def install(code: str, entries: str = ENTRY, name: str = "acme-reports") -> None:
-        module = name.replace("-", "_")
-        write_file(folder / f"{module}.py", code)
-        information = folder / f"{module}-1.0.dist-info"
-        write_file(information / "METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-        write_file(information / "entry_points.txt", entries)
-        # The path is new to whoever has listed it, and the code to whoever imported it for another test.
-        monkeypatch.syspath_prepend(tmp_path / f"with-{name}")
-        monkeypatch.delitem(sys.modules, module, raising=False)
-
-    return install
-
-
 def describe(root: Path, path: str = "data/logs") -> dict[str, Any]:
     """Return what is said of the runs."""
     described: dict[str, Any] = json.loads(call(root, "describe", path, "--format", "json").stdout)
@@ -60,7 +38,7 @@ def describe(root: Path, path: str = "data/logs") -> dict[str, Any]:
 
 def test_the_package_of_the_guide_reads(tmp_path: Path, install: Install) -> None:
     """Runs, seeds and values of its files, by ``describe`` and by a page that ``add`` wrote."""
-    install(CODE)
+    install(CODE, ENTRY)
     root = write_report(tmp_path / "report", RUNS)
     described = describe(root)
     assert (described["format"], described["series"]) == ("acme", ["MEL"])
@@ -72,7 +50,7 @@ def test_the_package_of_the_guide_reads(tmp_path: Path, install: Install) -> Non
 
 def test_a_torn_file_of_the_package_is_named(tmp_path: Path, install: Install) -> None:
     """What it leaves out is a warning with the line; a file without values leaves the others."""
-    install(CODE)
+    install(CODE, ENTRY)
     files = {"data/logs/1.acme": LOG + "20 accuracy\n", "data/logs/2.acme": '{"acme": 1}\n'}
     problems = describe(write_report(tmp_path, files))["problems"]
     assert [(one["file"], one.get("line")) for one in problems] == [
@@ -114,7 +92,7 @@ FAILING = {
 
 def test_what_a_package_yields_may_be_plain(tmp_path: Path, install: Install) -> None:
     """Lists of numbers, nested settings, and totals of an evaluation."""
-    install(PLAIN)
+    install(PLAIN, ENTRY)
     described = describe(write_report(tmp_path / "a", {"data/logs/2.acme": "x"}))
     assert described["runs"][0] | {"config": {"seed": 2, "b.c": "[1]"}, "values": 2} == described["runs"][0]
     described = describe(write_report(tmp_path / "b", {"data/logs/m.acme": "x"}))
@@ -143,7 +121,7 @@ def test_what_reads_may_be_a_module_of_its_own(
 def test_a_package_that_fails_is_one_error(kind: str, tmp_path: Path, install: Install) -> None:
     """It names the package, and nothing is printed of how reportgen works inside."""
     code, expected = FAILING[kind]
-    install(code)
+    install(code, ENTRY)
     root = write_report(
         tmp_path / "report", {**RUNS, "content/index.md": "```curve\nsource: logs\ntitle: A\n```\n"}
     )
@@ -158,7 +136,7 @@ def test_a_package_that_fails_is_one_error(kind: str, tmp_path: Path, install: I
 
 def test_a_file_that_two_readers_take_is_an_error(tmp_path: Path, install: Install) -> None:
     """It names both, and the line that it says to write is followed."""
-    install(CODE.replace("*.acme", "*.jsonl").replace('keys=("acme",)', 'keys=("step",)'))
+    install(CODE.replace("*.acme", "*.jsonl").replace('keys=("acme",)', 'keys=("step",)'), ENTRY)
     row = '{"step": 1, "data": {"accuracy": 0.5}}\n'
     root = write_report(tmp_path / "report", {"data/logs/a.jsonl": row, "content/index.md": "# Empty\n"})
     (problem,) = describe(root)["problems"]
@@ -172,7 +150,7 @@ def test_a_file_that_two_readers_take_is_an_error(tmp_path: Path, install: Insta
 
 def test_two_packages_with_one_name_are_an_error(tmp_path: Path, install: Install) -> None:
     """Neither takes the place of the other, nor that of a reader of reportgen."""
-    install(CODE)
+    install(CODE, ENTRY)
     install(CODE, ENTRY.replace("acme_reports", "other_reports"), "other-reports")
     done = call(write_report(tmp_path / "report"), "check")
     assert done.returncode == 1
@@ -184,7 +162,7 @@ def test_two_packages_with_one_name_are_an_error(tmp_path: Path, install: Instal
 
 def test_a_format_is_a_name_of_a_reader(tmp_path: Path, install: Install) -> None:
     """A name that is none is an error in its line, with the nearest."""
-    install(CODE)
+    install(CODE, ENTRY)
     root = write_report(tmp_path, {**RUNS, "data/logs/source.yml": "# Runs\nformat: acne\n"})
     (problem,) = describe(root)["problems"]
     assert (problem["file"], problem["line"]) == ("data/logs/source.yml", 2)
@@ -193,21 +171,21 @@ def test_a_format_is_a_name_of_a_reader(tmp_path: Path, install: Install) -> Non
 
 def test_an_archive_names_the_packages_with_readers(tmp_path: Path, install: Install) -> None:
     """Whoever builds it again needs them."""
-    install(CODE)
+    install(CODE, ENTRY)
     page = "# Logs\n\n```curve\nsource: logs\ntitle: Accuracy\n```\n"
     root = write_report(tmp_path / "report", {**RUNS, "content/index.md": page})
     assert call(root, "archive", "--to", str(tmp_path / "a.zip")).returncode == 0
     with zipfile.ZipFile(tmp_path / "a.zip") as packed:
         (name,) = (name for name in packed.namelist() if name.endswith("requirements.txt"))
-        assert "need the readers of acme-reports 1.0" in packed.read(name).decode()
+        assert "may need the readers and blocks of acme-reports 1.0" in packed.read(name).decode()
 
 
 def test_another_version_of_a_package_reads_again(tmp_path: Path, install: Install) -> None:
     """What is cached is what this code has read."""
-    install(CODE)
+    install(CODE, ENTRY)
     root = write_report(tmp_path / "report", RUNS)
     assert describe(root)["series"] == ["MEL"]
-    install(CODE.replace("flatten(config)", 'flatten({**config, "model": "GRPO"})'))
+    install(CODE.replace("flatten(config)", 'flatten({**config, "model": "GRPO"})'), ENTRY)
     os.utime(tmp_path / "environment/acme_reports.py")
     assert describe(root)["series"] == ["GRPO"]
 

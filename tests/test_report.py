@@ -17,7 +17,7 @@ from reportgen.core.errors import ReportError, SourceLocation
 from reportgen.core.model import Figure, Overview, Panels, ResultTable
 from reportgen.draft.accepting import make_warning_id
 from reportgen.draft.report import draft
-from reportgen.settings.blocks import BLOCKS
+from reportgen.settings.blocks import KINDS
 from reportgen.settings.loading import load_project, make_schemas
 from reportgen.settings.report import Project, ProjectSettings
 
@@ -243,7 +243,7 @@ DRAFTS_AT_ONCE: Final = 10
 
 def block(chance: random.Random) -> str:
     """A fence of one of our kinds, or nearly, with keys that it has and values that fit or do not."""
-    kind = chance.choice(sorted(BLOCKS))
+    kind = chance.choice(sorted(KINDS))
     keys = sorted(SCHEMAS[kind].get("properties", {"data": {}}))
     settings = {
         key: chance.choice(VALUES) for key in chance.sample(keys, min(len(keys), chance.randint(0, 3)))

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from reportgen.core.errors import ReportError, SourceLocation
-from reportgen.settings.blocks import BLOCKS
+from reportgen.settings.blocks import KINDS
 from reportgen.settings.hub import HubSettings, load_hub
 from reportgen.settings.loading import (
     load_block,
@@ -111,7 +111,7 @@ def describe_keys(part: object, path: str = "") -> Iterator[tuple[str, bool]]:
 
 def test_there_is_a_schema_for_everything_written_in_yaml() -> None:
     """In the order of blocks, valid, the same each time, and with words for each key, which editors show."""
-    assert list(SCHEMAS) == [*BLOCKS, "source", "front-matter", "hub", "plugin"]
+    assert list(SCHEMAS) == [*KINDS, "source", "front-matter", "hub", "plugin"]
     assert json.dumps(SCHEMAS) == json.dumps(make_schemas())
     for schema in SCHEMAS.values():
         jsonschema.Draft202012Validator.check_schema(schema)
@@ -178,7 +178,13 @@ def _nest_in(mark: str, wrap: Callable[[str], str]) -> Callable[[str], str]:
     return lambda text: wrap(f"{mark.rstrip()}\n" + "".join(f"  {line}\n" for line in text.splitlines()))
 
 
-TOP = {**BLOCKS, "source": SourceSettings, "page": FrontMatter, "plugin": ProjectSettings, "hub": HubSettings}
+TOP = {
+    **{name: kind.settings for name, kind in KINDS.items()},
+    "source": SourceSettings,
+    "page": FrontMatter,
+    "plugin": ProjectSettings,
+    "hub": HubSettings,
+}
 # Each model with the kind of settings in which it stands.
 MODELS = {
     name: (kind, *one) for kind, model in reversed(TOP.items()) for name, one in list_models(model).items()
@@ -302,7 +308,7 @@ def only_problems(error: ReportError) -> None:
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow])
-@given(st.sampled_from(sorted(BLOCKS)), st.one_of(BODIES.map(json.dumps), YAML_NOISE, ANY.map(json.dumps)))
+@given(st.sampled_from(sorted(KINDS)), st.one_of(BODIES.map(json.dumps), YAML_NOISE, ANY.map(json.dumps)))
 @example("curve", "[" * 5000)
 @example("curve", "{a: " * 5000)
 @example("curve", "- " * 5000)

@@ -27,7 +27,7 @@ from reportgen.archive.recording import record_report
 from reportgen.core import __version__, intact
 from reportgen.core.cache import Cache, FileHashes, cache_folder, make_temporary_folder, replace_file
 from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage, make_error
-from reportgen.core.plugins import READERS, list_plugins
+from reportgen.core.plugins import BLOCKS, READERS, list_plugins
 from reportgen.core.repository import find_data_boundary
 from reportgen.review.git import find_repository
 from reportgen.settings.loading import find_input_folders
@@ -129,8 +129,9 @@ class _Archiving(Struct, frozen=True):
         readme = _README.format(title=title, rule="=" * len(title), tool=tool, data=there, cite=cite)
         yield Member("README.txt", readme.encode())
         yield Member("verify.py", Path(intact.__file__).read_bytes())
-        readers = {one.package for one in list_plugins(READERS).values() if not one.own}
-        also = f"; its data may need the readers of {', '.join(sorted(readers))}" if readers else ""
+        plugins = [*list_plugins(READERS).values(), *list_plugins(BLOCKS).values()]
+        others = {one.package for one in plugins if not one.own}
+        also = f"; it may need the readers and blocks of {', '.join(sorted(others))}" if others else ""
         packages = _REQUIREMENTS.read_bytes()
         yield Member("requirements.txt", f"# Of reportgen {__version__}{also}\n".encode() + packages)
         if self.cited:

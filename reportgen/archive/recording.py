@@ -11,7 +11,7 @@ from msgspec import to_builtins
 from reportgen.archive.provenance import RecordedSource, ReportRecord
 from reportgen.core.model import CurveRequest, ResultTable
 from reportgen.draft.origin import find_origin, hash_table
-from reportgen.settings.blocks import AltairSettings
+from reportgen.settings.block_parts import AltairSettings
 from reportgen.site.outputs import get_page_folder, list_figures, list_file_names, list_tables
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import narwhals as nw
 
-    from reportgen.core.model import FloatArray, IntArray
+    from reportgen.core.model import Estimate, FloatArray, IntArray
 
 
 Metric: TypeAlias = Literal["mean", "avg@n", "pass@k", "pass^k", "maj@k"]
@@ -392,3 +392,12 @@ class ProblemGrid(Struct, frozen=True, eq=False):
     # Problems that only one series ever got right, and that series; empty unless scores are binary.
     solved_by_one: tuple[tuple[str, str], ...]
     right: IntArray | None = None  # right samples over all runs; None unless scores are binary
+
+
+class Fit(Struct, frozen=True):
+    """A line through points, ``constant + slope · x``, or a power law, ``constant · x^slope``."""
+
+    is_power: bool
+    slope: Estimate
+    constant: float
+    line: FloatArray  # (4, places): x, the fitted mean, and the ends of its interval

@@ -79,15 +79,6 @@ class Estimate(Struct, frozen=True):
     unit: str = ""
 
 
-class Fit(Struct, frozen=True):
-    """A line through points, ``constant + slope · x``, or a power law, ``constant · x^slope``."""
-
-    is_power: bool
-    slope: Estimate
-    constant: float
-    line: FloatArray  # (4, places): x, the fitted mean, and the ends of its interval
-
-
 class GivenInterval(Struct, frozen=True):
     """Intervals given by the input at each step of a run, or NaN at steps without one.
 
@@ -279,6 +270,7 @@ class Figure(Struct, frozen=True, tag=True):
     legend: tuple[tuple[str, int | None], ...] = ()  # series and palette slot; None is the muted grey
     # The index of the dash of each entry of the legend, if it does not follow from the slot.
     dashes: tuple[int, ...] = ()
+    words: str = ""  # what the author put before the caption, in Markdown; so in other parts of a block
     plot_class: str = ""  # CSS classes for the margins of the plot
     other_views: tuple[str, ...] = ()  # those for other x axes in the payload
     # Scripts with the texts of samples, which the browser loads once a cell is opened.
@@ -313,6 +305,7 @@ class Panels(Struct, frozen=True, tag=True):
     title: str
     caption: str
     figures: tuple[Figure, ...]
+    words: str = ""
 
 
 class Cell(Struct, frozen=True):
@@ -343,6 +336,7 @@ class ResultTable(Struct, frozen=True, tag=True):
     csv: str
     folded: str = ""
     sorted_by: tuple[str, str] = ("", "")
+    words: str = ""
 
 
 class Standing(Struct, frozen=True):
@@ -393,6 +387,7 @@ class Stack(Struct, frozen=True):
     parts: tuple[Figure | ResultTable | str, ...]
     caption: str
     numbers: dict[str, Any] = field(default_factory=dict)
+    words: str = ""
 
 
 class Observations(Struct, frozen=True):
@@ -403,6 +398,7 @@ class Observations(Struct, frozen=True):
     items: tuple[Observation, ...]
     caption: str
     more: int = 0
+    words: str = ""
 
 
 Shown: TypeAlias = Figure | Panels | ResultTable | Overview | Stack | Observations

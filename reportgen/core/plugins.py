@@ -9,6 +9,7 @@ import functools
 import importlib
 import os
 import sys
+import traceback
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 READERS: Final = "reportgen.readers"
 """Group of entry points: readers of log and results formats."""
+BLOCKS: Final = "reportgen.blocks"
+"""Group of entry points: kinds of blocks."""
 _OWN: Final = "reportgen"
 _PACKAGE: Final = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120 - pathlib takes three times as long
 _PROJECT: Final = os.path.join(os.path.dirname(_PACKAGE), "pyproject.toml")  # noqa: PTH118, PTH120 - of a checkout
@@ -53,8 +56,19 @@ def import_object(path: str) -> Any:  # noqa: ANN401 - a module, or anything in 
     return functools.reduce(getattr, filter(None, attribute.split(".")), importlib.import_module(module))
 
 
+def locate_failure(error: BaseException, module: str) -> str:
+    """Return the last line of a traceback in a plug-in's package, in parentheses; empty without one."""
+    package = module.partition(":")[0].partition(".")[0].strip()
+    lines = [
+        f" ({os.path.basename(frame.f_code.co_filename)}, line {line})"  # noqa: PTH119 - as above
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if frame.f_globals.get("__name__", "").partition(".")[0] == package
+    ]
+    return lines[-1] if lines else ""
+
+
 def identify_code() -> str:
-    """Return what identifies the code of reportgen and of readers of other packages, for keys of the cache.
+    """Return what identifies the code of reportgen and of plug-ins of other packages, for keys of the cache.
 
     In a checkout that is the time of the last change, so that edits take effect.
     """
@@ -71,7 +85,8 @@ def _list_installed() -> tuple[str, ...]:
 
 @functools.cache
 def _identify_code(installed: tuple[str, ...]) -> str:
-    others = (plugin for plugin in _list_plugins(READERS, installed).values() if not plugin.own)
+    plugins = (plugin for group in (READERS, BLOCKS) for plugin in _list_plugins(group, installed).values())
+    others = (plugin for plugin in plugins if not plugin.own)
     own = f"{__version__} {_find_newest([_PACKAGE])}" if os.path.isfile(_PROJECT) else __version__  # noqa: PTH113
     return "\n".join((own, *(f"{one.name} {one.value} {one.package} {one.changed}" for one in others)))
 

@@ -48,7 +48,7 @@ from reportgen.draft.stored_blocks import (
 )
 from reportgen.narrative.requests import check_steps, has_sources, make_benchmark_request
 from reportgen.narrative.topics import list_block_sources, list_named_sources
-from reportgen.settings.blocks import KINDS
+from reportgen.settings.blocks import get_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -166,7 +166,7 @@ def _draw_page(
 def _make_block_key(planned: PlannedBlock, inputs: DrawInputs) -> str:
     """Return the cache key of a block; empty if it is always redrawn."""
     block, benchmark = planned.block, planned.page.front_matter.benchmark
-    if not KINDS[block.kind].stored:
+    if not get_kind(block.kind).stored:
         return ""
     parts = (
         *(block.kind, block.id, block.settings.model_dump_json()),
@@ -180,7 +180,7 @@ def _make_block_key(planned: PlannedBlock, inputs: DrawInputs) -> str:
 
 def _get_block(planned: PlannedBlock, key: str, inputs: DrawInputs) -> DrawnBlock:
     """Restore a block, or draw it."""
-    stored = restore_block(inputs.cache, key, KINDS[planned.block.kind].shows) if key else None
+    stored = restore_block(inputs.cache, key, get_kind(planned.block.kind).shows) if key else None
     if stored:
         return stored
     drawn = _draw_block(planned, inputs), _count_observed(planned, inputs)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from reportgen.core.cache import get_digest
 from reportgen.core.model import CurveRequest, Observed, Origin
 from reportgen.figures.text import escape_text
-from reportgen.settings.blocks import AltairSettings
+from reportgen.settings.block_parts import ChartSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -53,7 +53,7 @@ def find_origin(planned: PlannedBlock, sources: Mapping[str, Source], shown: Fig
     parts = [block.kind, *(one.model_dump_json(exclude_defaults=True, exclude={"pdf"}) for one in settings)]
     parts += [_ADDED_LATER.sub("", repr(topic)) for topic in planned.topics]
     parts += [claim.expression for claim in planned.claims]
-    if isinstance(block.settings, AltairSettings):
+    if isinstance(block.settings, ChartSettings):
         parts.append(get_digest(getattr(shown, "spec", "")))
     return Origin(_hash(files), _hash(parts))
 

@@ -50,8 +50,6 @@ def run_chart_function(
     Raises a ``ReportError`` if the file or function is missing, is outside the report or raises, or if the
     result is not an Altair chart or is one that Altair rejects.
     """
-    import altair as alt  # noqa: PLC0415 - slow to import
-
     file_name, _, name = function.partition(":")
     path = Path(resolve_path(root / file_name))
     if not path.is_relative_to(resolve_path(root)) or not path.is_file():
@@ -70,6 +68,16 @@ def run_chart_function(
         chart = make(frame.copy())
     except (Exception, SystemExit) as error:
         raise _locate_error(error, path, file_name) from error
+    return make_specification(chart, function, place)
+
+
+def make_specification(chart: object, function: str, place: SourceLocation) -> dict[str, Any]:
+    """Return the Vega-Lite specification of what a function returned.
+
+    Raises a ``ReportError`` if that is not an Altair chart or is one that Altair rejects.
+    """
+    import altair as alt  # noqa: PLC0415 - slow to import
+
     if not isinstance(chart, alt.TopLevelMixin):
         raise _make_error(place, f'"{function}" returned {type(chart).__name__}, not an Altair chart')
     try:

@@ -214,7 +214,6 @@ class _DistributionWords(Struct, frozen=True, dict=True):
         given, level = self.given, f"{self.given.level * 100:g}%"
         alone = [sample.series for sample in given.samples if sample.mean.low is None]
         sentences = (
-            self.settings.caption or "",
             f"Small dot: a {given.unit}."
             if self.mark == "strip"
             else f"Bars: share of {given.unit}s; the tallest of all rows fills its row.",

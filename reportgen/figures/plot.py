@@ -271,7 +271,7 @@ class PlotSpec(Struct, frozen=True, kw_only=True):
     y_title: str
     height: int
     higher_is_better: bool | None
-    caption: str | None = None
+    note: str = ""  # what the caption says first
     x_domain: tuple[float, float] | None = None
     y_domain: Literal["auto"] | tuple[float, float] | None = None
     x_scale: Literal["linear", "log", "log2"] = "linear"
@@ -311,7 +311,6 @@ def make_curve_spec(
         x_title=x_title,
         y_title=settings.y_title or metric,
         higher_is_better=context.resolve_direction(metric, settings.higher_is_better),
-        caption=settings.caption,
         y_domain=settings.y_domain,
         y_scale=settings.y_scale,
         references=settings.reference,

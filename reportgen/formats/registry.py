@@ -6,8 +6,6 @@ reportgen's own readers are in it as those of any other package, by its ``pyproj
 from __future__ import annotations
 
 import re
-import sys
-import traceback
 from contextlib import contextmanager
 from fnmatch import translate
 from functools import cache
@@ -19,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
-from reportgen.core.plugins import READERS, import_object, list_plugins
+from reportgen.core.plugins import READERS, import_object, list_plugins, locate_failure
 from reportgen.formats.decode import is_unfilled
 from reportgen.formats.files import get_archive_ending, is_table_name, split_ending, strip_compression
 from reportgen.formats.json_files import parse_first_object, read_head_text
@@ -91,23 +89,13 @@ def report_failures(reader: Reader | str, path: Path | None = None, what: str = 
         known = reader if isinstance(reader, Reader) else find_reader(reader)
         if known is None or not known.package:
             raise
-        cause = f"{type(error).__name__}: {shorten(str(error))}{_locate_failure(error)}"
+        cause = f"{type(error).__name__}: {shorten(str(error))}"
+        cause += locate_failure(error, list_plugins(READERS)[known.name].value)
         message = f'the reader "{known.name}" of the package {known.package} {what}: {cause}'
         advice = "Install another version of the package, or uninstall it"
         if path:
             raise UnreadableError(path, message, advice) from error
         raise ReportError(Diagnostic(SourceLocation(known.package), message, advice, Stage.DATA)) from error
-
-
-def _locate_failure(error: BaseException) -> str:
-    """Return the last line of the traceback that is neither Python's nor reportgen's, in parentheses."""
-    ours = {*sys.stdlib_module_names, "reportgen"}
-    lines = [
-        f" ({Path(frame.f_code.co_filename).name}, line {line})"
-        for frame, line in traceback.walk_tb(error.__traceback__)
-        if frame.f_globals.get("__name__", "").partition(".")[0] not in ours
-    ]
-    return lines[-1] if lines else ""
 
 
 def find_reader(name: str | None) -> Reader | None:

@@ -28,7 +28,7 @@ from pymdownx.superfences import SuperFencesCodeExtension, highlight_validator
 
 from reportgen.core.errors import Diagnostic, SourceLocation
 from reportgen.narrative.binding_syntax import find_candidates, has_binding_marks
-from reportgen.settings.blocks import BLOCKS
+from reportgen.settings.blocks import list_kinds
 from reportgen.settings.text import NESTED_TOO_DEEP, shorten
 
 if TYPE_CHECKING:
@@ -90,7 +90,9 @@ class _FenceRecorder(Extension):
 
     def make_converter(self, *extensions: str | Extension) -> Markdown:
         take, take_code = partial(self.take, ours=True), partial(self.take, ours=False)
-        fences = [{"name": kind, "class": kind, "format": take, "validator": self.open} for kind in BLOCKS]
+        fences = [
+            {"name": kind, "class": kind, "format": take, "validator": self.open} for kind in list_kinds()
+        ]
         code = {"name": "*", "class": "", "format": take_code, "validator": self.open_code}
         superfences = SuperFencesCodeExtension(custom_fences=[code, *fences])
         return Markdown(extensions=[*extensions, superfences, self])
@@ -199,7 +201,7 @@ class Walk(Struct, frozen=True):
 
 def walk(text: str) -> Walk:
     """Let superfences find the fences in Markdown, without any other step of Markdown."""
-    recorder, markdown = _make_scanner()
+    recorder, markdown = _make_scanner(list_kinds())
     recorder.clear()
     markdown.reset()
     lines = text.split("\n")
@@ -209,7 +211,7 @@ def walk(text: str) -> Walk:
 
 
 @cache  # making a converter takes as long as scanning a page
-def _make_scanner() -> tuple[_FenceRecorder, Markdown]:
+def _make_scanner(_kinds: tuple[str, ...]) -> tuple[_FenceRecorder, Markdown]:
     recorder = _FenceRecorder()
     return recorder, recorder.make_converter()
 

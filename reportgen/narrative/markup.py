@@ -19,7 +19,7 @@ from reportgen.core.errors import Diagnostic, ReportError, SourceLocation
 from reportgen.core.statements import Binding
 from reportgen.core.words import find_nearest
 from reportgen.narrative.binding_syntax import find_candidates, has_binding_marks
-from reportgen.settings.blocks import BLOCKS, KINDS
+from reportgen.settings.blocks import KINDS, list_kinds
 from reportgen.settings.text import CONFLICT, MAX_CHARACTERS, find_conflict_marks, read_markdown
 
 if TYPE_CHECKING:
@@ -30,12 +30,6 @@ if TYPE_CHECKING:
     from reportgen.narrative.markdown_extensions import Walk
 
 
-_KINDS: Final = "|".join(map(re.escape, BLOCKS))
-_MENTIONED: Final = re.compile(rf"(?:`{{3}}|~{{3}}).*(?:{_KINDS})")
-# A line that can only be meant as the opening fence of one of our blocks.
-_MEANT: Final = re.compile(
-    rf"[> ]*(?P<marks>`{{3,}}|~{{3,}}) *(?:\{{[^}}]*?)?\.?(?P<kind>{_KINDS})(?=[ }}]|$)[^`]*"
-)
 # The first word of the opening fence of any block, and a line with nothing but such a fence.
 _WORD: Final = re.compile(
     r"^[> ]*(?:[-+*] +|\d+[.)] +)?(?:`{2,}|~{3,}) *(?:\{ *\.?|\.)?([A-Za-z][\w@-]*)", re.MULTILINE
@@ -51,7 +45,6 @@ _SOURCE: Final = re.compile(r"^[> ]*source: *\S", re.MULTILINE)
 _LEAST_SIMILARITY: Final = 0.8
 # Languages of others close to our kinds: mkdocs-charts-plugin's, a program, plain text.
 _OF_OTHERS: Final = frozenset({"vegalite", "tableau", "plain"})
-_BARE: Final = re.compile(rf"[> ]*(?:`{{3,}}|~{{3,}}) *(?:\.?(?:{_KINDS})|\{{ *\.(?:{_KINDS}) *\}}) *")
 _SWALLOWED: Final = (
     "this block is read as part of the indented code above it",
     "Put an empty line before it",
@@ -98,7 +91,10 @@ def find_fences(
     """
     # Most pages of a site hold no fence, and finding a text in another takes far less than a pattern.
     has_marks = "``" in text or "~~~" in text
-    hints = (has_marks and _MENTIONED.search(text), "source:" in text and _SOURCE.search(text))
+    hints = (
+        has_marks and _compile_mention(list_kinds()).search(text),
+        "source:" in text and _SOURCE.search(text),
+    )
     if not any(hints) and not (has_marks and any(map(_guess_kind, set(_WORD.findall(text))))):
         return ()
     fences, refused = read_markdown(text, SourceLocation(file, first_line), _scan_fences)
@@ -118,13 +114,17 @@ _Refused: TypeAlias = tuple[int, int, str, str]
 """A line, the line of the fence around it, the reason with a place for that one's number, and advice."""
 
 
-@lru_cache(maxsize=1024)  # used for the draft, and later by the formatter
 def _scan_fences(text: str) -> tuple[tuple[Fence, ...], tuple[_Refused, ...]]:
     """Return fences with their 1-based lines in the text, and refused lines."""
+    return _scan(text, list_kinds())
+
+
+@lru_cache(maxsize=1024)  # used for the draft, and later by the formatter
+def _scan(text: str, kinds: tuple[str, ...]) -> tuple[tuple[Fence, ...], tuple[_Refused, ...]]:
     from reportgen.narrative.markdown_extensions import walk  # noqa: PLC0415  # most pages of a site hold no fence
 
     walked = walk(text)
-    suspects = tuple(_find_suspects(walked))
+    suspects = tuple(_find_suspects(walked, kinds))
     shown = walked.find_shown([line for line, *_ in suspects])
     refused = [suspect for suspect in suspects if suspect[0] in shown]
     refused += [(line, line, *_SWALLOWED) for line in walked.find_swallowed(shown)]
@@ -138,22 +138,23 @@ def _scan_fences(text: str) -> tuple[tuple[Fence, ...], tuple[_Refused, ...]]:
     )
 
 
-def _find_suspects(walked: Walk) -> Iterator[_Refused]:
+def _find_suspects(walked: Walk, kinds: tuple[str, ...]) -> Iterator[_Refused]:
     """Yield lines meant as our opening fences that superfences reads differently; lines from 0."""
+    meant, bare_fence = _compile_fences(kinds)
     covered = {line for call in walked.calls for line in range(call.start + 1, call.end + 1)}
     bare = {call.start for call in walked.calls if call.ours and call.bare}
     taken = {call.start for call in walked.calls}
     for line, text in enumerate(walked.lines):
         if line in covered or line in bare:
             continue
-        match = _MEANT.fullmatch(text)
+        match = meant.fullmatch(text)
         if match is None:
             if fault := _check_line(text, walked.lines[line + 1 : line + 2]):
                 yield line, line, *fault
             continue
         kind, marks = match["kind"], match["marks"]
         outer = max((start for start in walked.opened if start < line), default=line)
-        if line in taken or not _BARE.fullmatch(text):
+        if line in taken or not bare_fence.fullmatch(text):
             message = f"the opening fence of a {kind} block can only name the language"
             step = f"Write {marks}{kind} and put the settings into the body, as key: value"
         elif line in walked.opened:
@@ -173,22 +174,36 @@ def _check_line(text: str, following: Sequence[str]) -> tuple[str, str] | None:
         wrong = kind != word if kind else has_source
         of_chart = (name for name, one in KINDS.items() if word.lower() in one.charts.split())
         near = f'Did you mean "{kind}"? ' if (kind := kind or next(of_chart, "")) else ""
-        step = f"{near}There are {', '.join(BLOCKS)}"
+        step = f"{near}There are {', '.join(list_kinds())}"
         return (f'there is no block called "{word}"', step) if wrong else None
-    if (match := _TWO_MARKS.fullmatch(text)) and match["word"].lower() in BLOCKS:
+    if (match := _TWO_MARKS.fullmatch(text)) and match["word"].lower() in list_kinds():
         return "a fence has three marks, and this has two", f"Write ```{match['word'].lower()}"
-    if (match := _IN_ITEM.fullmatch(text)) and match["word"].lower() in BLOCKS:
+    if (match := _IN_ITEM.fullmatch(text)) and match["word"].lower() in list_kinds():
         message = f"this {match['word'].lower()} block begins on the line of its list item"
         return message, "Begin it on a line of its own, indented by four spaces"
     return None
 
 
+@cache
+def _compile_mention(kinds: tuple[str, ...]) -> re.Pattern[str]:
+    """Return the pattern of a text with a fence of ours, which may be within another one."""
+    return re.compile(rf"(?:`{{3}}|~{{3}}).*(?:{'|'.join(kinds)})")
+
+
+@cache
+def _compile_fences(kinds: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return patterns of lines that can only be meant as our opening fence, and of those that are one."""
+    names, marks = "|".join(kinds), r"`{3,}|~{3,}"
+    meant = rf"[> ]*(?P<marks>{marks}) *(?:\{{[^}}]*?)?\.?(?P<kind>{names})(?=[ }}]|$)[^`]*"
+    return re.compile(meant), re.compile(rf"[> ]*(?:{marks}) *(?:\.?(?:{names})|\{{ *\.(?:{names}) *\}}) *")
+
+
 @lru_cache(maxsize=1024)
 def _guess_kind(word: str) -> str:
     """Return the kind of block that the first word of a fence means, or an empty text."""
-    if word.lower() in BLOCKS:
+    if word.lower() in list_kinds():
         return word.lower()
-    near = find_nearest(word, BLOCKS, _LEAST_SIMILARITY)
+    near = find_nearest(word, list_kinds(), _LEAST_SIMILARITY)
     # The first letter is hardly ever mistyped: "stable" does not mean a table.
     meant = near[:1] == word[0].lower() and word.lower() not in _OF_OTHERS
     return near if meant and word.lower() not in _list_languages() else ""

@@ -23,7 +23,7 @@ from reportgen.narrative.headings import find_headings, make_slug
 from reportgen.narrative.markup import find_bindings, find_fences, report_conflict_marks, strip_bindings
 from reportgen.narrative.references import find_references
 from reportgen.narrative.templates import expand_page, list_variables, split_front_matter
-from reportgen.settings.blocks import BLOCKS
+from reportgen.settings.blocks import get_kind
 from reportgen.settings.inputs import Block, Page, Reference
 from reportgen.settings.loading import load_block, load_front_matter
 from reportgen.settings.report import FrontMatter
@@ -58,7 +58,7 @@ class _StoredBlock(Struct, frozen=True):
     body: str
 
     def restore(self) -> Block:
-        settings = BLOCKS[self.kind].model_validate_json(self.settings)
+        settings = get_kind(self.kind).settings.model_validate_json(self.settings)
         return Block(self.kind, self.id, settings, self.location, self.body)
 
 

@@ -97,12 +97,12 @@ def make_requests(block: Block, page: Page, sources: Mapping[str, Source]) -> tu
             something else, or it is unclear which of its benchmarks is meant.
     """
     settings, benchmark = block.settings, page.front_matter.benchmark
-    if not isinstance(settings, DataSettings | OutcomeSettings) or not settings.has_topics:
-        return ()
     names = list_sources(block, benchmark)
-    if not names:
+    if not names and settings.data:
         message = f"this {block.kind} block names no source and its page has no benchmark"
         raise ReportError(Diagnostic(block.location, message, 'Add a line such as "source: NAME"'))
+    if not isinstance(settings, DataSettings | OutcomeSettings) or not settings.has_topics:
+        return ()
     shown = _list_shown(block, benchmark, sources)
     if isinstance(settings, SweepSettings) and shown[0].kind != "measurements":
         settings = _make_sweep_of_scores(settings, shown[0], block.location)

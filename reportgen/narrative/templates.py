@@ -17,7 +17,7 @@ from msgspec import Struct, field
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation
 from reportgen.core.words import quote_names, suggest_name
-from reportgen.settings.blocks import BLOCKS
+from reportgen.settings.blocks import list_kinds
 from reportgen.settings.text import normalise_text
 from reportgen.settings.yaml_tree import Origin, parse
 
@@ -142,7 +142,7 @@ def replace_variables(
         if closing and bare.startswith(closing) and not bare.strip(closing[0]):
             closing, foreign = "", False
         elif not closing and fence and "`" not in line[fence.end() :]:
-            closing, foreign = fence["marks"], fence["word"] not in BLOCKS
+            closing, foreign = fence["marks"], fence["word"] not in list_kinds()
         elif "{{" in line and not foreign:
             here = SourceLocation(place.file, (place.line or 1) + number)
             lines[number] = _replace_in_line(line, variables, here, problems, others=others)

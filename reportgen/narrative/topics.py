@@ -19,8 +19,8 @@ from reportgen.narrative.requests import (
     make_benchmark_request,
     make_requests,
 )
-from reportgen.settings.block_parts import DataSettings
-from reportgen.settings.blocks import CurveSettings, ObservationsSettings, PanelsSettings
+from reportgen.settings.block_parts import DataSettings, ObservationsSettings
+from reportgen.settings.blocks import CurveSettings, PanelsSettings
 from reportgen.settings.inputs import Page
 from reportgen.settings.report import Benchmark, FrontMatter
 from reportgen.settings.score_blocks import OutcomeSettings

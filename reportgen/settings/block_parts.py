@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self, TypeAlias
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
@@ -23,6 +24,7 @@ from reportgen.settings.base import (
     Sources,
     refuse_repeated_source,
 )
+from reportgen.settings.text import check_links
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -238,7 +240,11 @@ class BlockSettings(Settings):
         description="The figure's id, for links; from the title if left out.",
     )
     title: Name | None = Field(None, description="What is shown.")
-    caption: str | None = Field(None, description="Words put before the caption that reportgen writes.")
+    caption: Annotated[str, AfterValidator(check_links)] | None = Field(
+        None,
+        description="Words put before the caption that reportgen writes, with emphasis, code and links in "
+        "Markdown.",
+    )
     accept: Accepted = Field(default_factory=dict, description=ACCEPT)
     pdf: bool | None = Field(None, description=PDF)
 
@@ -335,3 +341,70 @@ PointDomain: TypeAlias = Annotated[
     tuple[Number, Number] | None,
     Field(description="Lowest and highest value shown, with every point between them."),
 ]
+
+
+class VegaLiteSettings(BlockSettings):
+    """A ``vega-lite`` block: a specification of the author's own, with ``data: {source: NAME}``."""
+
+    source: Name | None = Field(
+        None, description="A file or folder of data/, written as data: {source: NAME}."
+    )
+    summary: str | None = Field(None, description="One sentence that says what the chart shows.")
+    spec: dict[str, Any] = Field(description="The specification: everything else in the body.")
+
+    def list_sources(self) -> tuple[str, ...]:
+        """See ``BlockSettings``: its own, then each ``data: {source: NAME}``, outermost first."""
+        return tuple(dict.fromkeys((*super().list_sources(), *find_sources(self.spec))))
+
+
+class ChartSettings(BlockSettings):
+    """What a block has to say whose chart a function makes of the rows of a source."""
+
+    data = "curves"
+
+    source: Sources | None = Field(
+        None, description="A file or folder of data/, or a list of several; the page's benchmark if left out."
+    )
+    summary: str | None = Field(None, description="One sentence that says what the chart shows.")
+
+
+class AltairSettings(ChartSettings):
+    """An ``altair`` block: a function of the report's own folder that returns a chart."""
+
+    function: Annotated[str, Field(pattern=r"^[^:]+\.py:[A-Za-z_]\w*$")] = Field(
+        description="file.py:function, the file relative to mkdocs.yml; it is given the source's frame."
+    )
+
+    @model_validator(mode="after")
+    def _check_function(self) -> AltairSettings:
+        file = PurePosixPath(self.function.partition(":")[0].replace("\\", "/"))
+        if file.is_absolute() or ".." in file.parts:
+            raise ValueError("function names a file outside the report's folder")
+        return self
+
+    def list_names(self) -> tuple[str, ...]:
+        """See ``BlockSettings``."""
+        return (self.title or "", self.function.rpartition(":")[2])
+
+
+class OverviewSettings(BlockSettings):
+    """An ``overview`` block: one card for each benchmark."""
+
+    draws_figures = False
+
+    benchmarks: tuple[Name, ...] = Field((), description="Only these, in this order; all if left out.")
+
+
+class ObservationsSettings(BlockSettings):
+    """An ``observations`` block: what rules find in a figure's data, in sentences."""
+
+    draws_figures = False
+
+    of: Name | None = Field(
+        None,
+        description="Id of a figure or panels on the page, or a source; the page's benchmark if left out.",
+    )
+    count: Annotated[int, Field(ge=1, le=100)] = Field(
+        8, description="The largest number of sentences: the strongest of each rule, then the next of each."
+    )
+    rules: tuple[Rule, ...] = Field((), description="Only these rules; all if left out.")

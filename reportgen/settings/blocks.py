@@ -5,35 +5,44 @@ A kind says everything in which it differs from others in its entry of ``KINDS``
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
+import re
+from collections.abc import Callable  # noqa: TC003 - msgspec reads it
+from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
 from msgspec import Struct
 from pydantic import Field, model_validator
 
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.model import Figure, Observations, Overview, Panels, ResultTable, Stack
+from reportgen.core.plugins import BLOCKS as PLUGINS
+from reportgen.core.plugins import import_object, list_plugins, locate_failure
 from reportgen.settings.base import Name, Number, Settings
 from reportgen.settings.block_parts import (
     COLUMNS,
     FORMAT,
     PEAK,
+    AltairSettings,
     Annotation,
     Band,
     BlockSettings,
+    ChartSettings,
     ColouredBy,
     Column,
     DataSettings,
     Derived,
     Height,
     Metrics,
+    ObservationsSettings,
+    OverviewSettings,
     Peak,
     References,
-    Rule,
     Scale,
     ValueFormat,
+    VegaLiteSettings,
     X,
     YDomain,
-    find_sources,
     list_formulas,
 )
 from reportgen.settings.score_blocks import (
@@ -48,9 +57,14 @@ from reportgen.settings.score_blocks import (
     ScoresSettings,
     SweepSettings,
 )
+from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator, Mapping
+
+    from reportgen.core.plugins import Plugin
+
+_PLAIN: Final = re.compile("[a-z][a-z0-9-]*")
 
 
 class LineSettings(DataSettings):
@@ -261,65 +275,6 @@ class RunsTableSettings(TableSettings):
         return self
 
 
-class OverviewSettings(BlockSettings):
-    """An ``overview`` block: one card for each benchmark."""
-
-    draws_figures = False
-
-    benchmarks: tuple[Name, ...] = Field((), description="Only these, in this order; all if left out.")
-
-
-class VegaLiteSettings(BlockSettings):
-    """A ``vega-lite`` block: a specification of the author's own, with ``data: {source: NAME}``."""
-
-    source: Name | None = Field(
-        None, description="A file or folder of data/, written as data: {source: NAME}."
-    )
-    summary: str | None = Field(None, description="One sentence that says what the chart shows.")
-    spec: dict[str, Any] = Field(description="The specification: everything else in the body.")
-
-    def list_sources(self) -> tuple[str, ...]:
-        """See ``BlockSettings``: its own, then each ``data: {source: NAME}``, outermost first."""
-        return tuple(dict.fromkeys((*super().list_sources(), *find_sources(self.spec))))
-
-
-class AltairSettings(DataSettings):
-    """An ``altair`` block: a function of the report's own folder that returns a chart."""
-
-    has_topics = False
-
-    function: Annotated[str, Field(pattern=r"^[^:]+\.py:[A-Za-z_]\w*$")] = Field(
-        description="file.py:function, the file relative to mkdocs.yml; it is given the source's frame."
-    )
-    summary: str | None = Field(None, description="One sentence that says what the chart shows.")
-
-    @model_validator(mode="after")
-    def _check_function(self) -> AltairSettings:
-        file = PurePosixPath(self.function.partition(":")[0].replace("\\", "/"))
-        if file.is_absolute() or ".." in file.parts:
-            raise ValueError("function names a file outside the report's folder")
-        return self
-
-    def list_names(self) -> tuple[str, ...]:
-        """See ``BlockSettings``."""
-        return (self.title or "", self.function.rpartition(":")[2])
-
-
-class ObservationsSettings(BlockSettings):
-    """An ``observations`` block: what rules find in a figure's data, in sentences."""
-
-    draws_figures = False
-
-    of: Name | None = Field(
-        None,
-        description="Id of a figure or panels on the page, or a source; the page's benchmark if left out.",
-    )
-    count: Annotated[int, Field(ge=1, le=100)] = Field(
-        8, description="The largest number of sentences: the strongest of each rule, then the next of each."
-    )
-    rules: tuple[Rule, ...] = Field((), description="Only these rules; all if left out.")
-
-
 class BlockKind(Struct, frozen=True):
     """A kind of block.
 
@@ -335,6 +290,18 @@ class BlockKind(Struct, frozen=True):
     plan: str = "reportgen.draft.blocks.kinds:plan_requests"
     stored: bool = True  # whether it is cached
     charts: str = ""  # what matplotlib, seaborn and W&B call charts that show the same
+    chart: Callable[..., Any] | None = None  # of another package: an Altair chart of a frame and the settings
+
+
+class ChartBlock(Struct, frozen=True):
+    """A kind of block that a package declares as an entry point in the group ``reportgen.blocks``.
+
+    ``draw`` takes the rows of the block's source, a pandas frame, and its settings, and returns an Altair
+    chart.
+    """
+
+    settings: type[ChartSettings]
+    draw: Callable[..., Any]
 
 
 KINDS: Final = {
@@ -406,7 +373,60 @@ KINDS: Final = {
         plan="reportgen.draft.blocks.observations:plan_observations",
     ),
 }
-"""Every kind of block by the name of its fence."""
+"""Every kind of block of reportgen's own by the name of its fence."""
 
-BLOCKS: Final = {name: kind.settings for name, kind in KINDS.items()}
-"""The settings of each kind."""
+
+def list_kinds() -> tuple[str, ...]:
+    """Return the names of all kinds of blocks, those of other packages last; their code is not imported.
+
+    Raises ``ReportError`` for a name that two packages have.
+    """
+    return (*KINDS, *_list_installed())
+
+
+def get_kind(name: str) -> BlockKind:
+    """Return a kind of ``list_kinds``; raise ``ReportError`` if its package cannot be loaded."""
+    return KINDS.get(name) or _load_kind(name, _list_installed()[name])
+
+
+def is_authored(kind: str) -> bool:
+    """Return whether a kind of figure is a chart of an author's, whose live view is as they made it."""
+    own = KINDS.get(kind)
+    return issubclass(own.settings, ChartSettings | VegaLiteSettings) if own else kind in _list_installed()
+
+
+def _list_installed() -> Mapping[str, Plugin]:
+    plugins = list_plugins(PLUGINS)
+    for name, plugin in plugins.items():
+        if name in KINDS or not _PLAIN.fullmatch(name):
+            message = f'the package {plugin.package} cannot call a block "{name}"'
+            advice = f"Uninstall it, or let it use a word of small letters that is none of {', '.join(KINDS)}"
+            raise ReportError(Diagnostic(SourceLocation(plugin.package), message, advice, Stage.SETTINGS))
+    return plugins
+
+
+@cache
+def _load_kind(name: str, plugin: Plugin) -> BlockKind:
+    with report_failures(name, SourceLocation(plugin.package), "cannot be loaded"):
+        block = import_object(plugin.value)
+        if not isinstance(block, ChartBlock):
+            raise TypeError(f"{plugin.value} is no ChartBlock of reportgen.blocks")
+        if not issubclass(block.settings, ChartSettings):
+            raise TypeError("its settings are no ChartSettings of reportgen.blocks")
+    draw = "reportgen.draft.blocks.charts:draw_installed"
+    return BlockKind(block.settings, Figure, draw, chart=block.draw)
+
+
+@contextmanager
+def report_failures(name: str, place: SourceLocation, what: str = "failed") -> Iterator[None]:
+    """Turn whatever the code of a block of another package raises into a ``ReportError``."""
+    try:
+        yield
+    except ReportError:
+        raise
+    except (Exception, SystemExit) as error:
+        plugin = _list_installed()[name]
+        cause = f"{type(error).__name__}: {shorten(str(error))}{locate_failure(error, plugin.value)}"
+        message = f'the block "{name}" of the package {plugin.package} {what}: {cause}'
+        advice = "Install another version of the package, or uninstall it"
+        raise ReportError(Diagnostic(place, message, advice, Stage.FIGURE)) from error

@@ -30,14 +30,14 @@ _OWN_PAGE_KEYS: Final = ("benchmark", "benchmarks")
 
 
 def load_block(kind: str, body: str, place: SourceLocation) -> BlockSettings:
-    """The settings of a fenced block, of which ``kind`` is a key of ``BLOCKS``.
+    """The settings of a fenced block, of which ``kind`` is one of ``list_kinds``.
 
     ``place`` is the opening fence; its column is the indentation of the block, which ``body`` does not have.
 
     Raises:
         ReportError: everything that is wrong with the body.
     """
-    from reportgen.settings.blocks import BLOCKS  # noqa: PLC0415 - describe reads no block, and has to be quick
+    from reportgen.settings.blocks import get_kind  # noqa: PLC0415 - describe reads no block, and has to be quick
 
     origin = Origin(place.file, (place.line or 0) + 1, (place.column or 1) - 1)
     node = parse(normalise_text(body), origin) or Node(place, "mapping")
@@ -47,7 +47,7 @@ def load_block(kind: str, body: str, place: SourceLocation) -> BlockSettings:
         node = split_specification(node)
     elif kind == "altair" and node.kind == "scalar":
         node = Node(node.place, "mapping", entries={"function": node}, keys={"function": node.place})
-    return validate_tree(BLOCKS[kind], node, f"{'an' if kind[0] in 'aeiou' else 'a'} {kind} block")
+    return validate_tree(get_kind(kind).settings, node, f"{'an' if kind[0] in 'aeiou' else 'a'} {kind} block")
 
 
 def load_source_settings(path: Path, name: str) -> SourceSettings:
@@ -183,7 +183,7 @@ def make_schemas() -> dict[str, dict[str, Any]]:
     """The JSON Schemas of block bodies by the block's name, then of other settings."""
     from pydantic.json_schema import GenerateJsonSchema  # noqa: PLC0415 - one command needs it
 
-    from reportgen.settings.blocks import BLOCKS  # noqa: PLC0415 - as in load_block
+    from reportgen.settings.blocks import get_kind, list_kinds  # noqa: PLC0415 - as in load_block
     from reportgen.settings.hub import HubSettings  # noqa: PLC0415 - one command needs it
 
     class SchemaWithoutTitles(GenerateJsonSchema):
@@ -192,13 +192,23 @@ def make_schemas() -> dict[str, dict[str, Any]]:
         def field_title_should_be_set(self, _: CoreSchema | Any) -> bool:  # noqa: ANN401  # pydantic's own signature
             return False
 
-    models: dict[str, type[BaseModel]] = {**BLOCKS, "source": SourceSettings}
-    models |= {"front-matter": FrontMatter, "hub": HubSettings, "plugin": ProjectSettings}
+    models: dict[str, type[BaseModel]] = {kind: get_kind(kind).settings for kind in list_kinds()}
+    models |= {
+        "source": SourceSettings,
+        "front-matter": FrontMatter,
+        "hub": HubSettings,
+        "plugin": ProjectSettings,
+    }
     schemas: dict[str, dict[str, Any]] = {}
     for name, model in models.items():
         schema = model.model_json_schema(schema_generator=SchemaWithoutTitles)
         schema.pop("title", None)
         schemas[name] = {"$schema": _DIALECT, **_accept_shorthands(schema)}
+    return schemas | _describe_bodies(schemas)
+
+
+def _describe_bodies(schemas: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The schemas of blocks whose body is not just a mapping of their settings."""
     # The body of a vega-lite block is the specification itself, in which our keys are among Vega-Lite's own.
     ours = {key: schemas["vega-lite"]["properties"][key] for key in ("id", "caption", "summary", "source")}
     source = {
@@ -206,7 +216,7 @@ def make_schemas() -> dict[str, dict[str, Any]]:
         "properties": {"source": ours["source"]},
         "description": "source: a file or folder of data/; or values written here.",
     }
-    schemas["vega-lite"] = {
+    vega_lite = {
         "$schema": _DIALECT,
         "description": "A Vega-Lite specification. It names no outside address.",
         "type": "object",
@@ -217,8 +227,7 @@ def make_schemas() -> dict[str, dict[str, Any]]:
     altair = {key: part for key, part in schemas["altair"].items() if key not in {"$schema", "$defs"}}
     definitions = {key: part for key, part in schemas["altair"].items() if key == "$defs"}
     either = [altair["properties"]["function"], altair]
-    schemas["altair"] = {"$schema": _DIALECT, "anyOf": either, **definitions}
-    return schemas
+    return {"vega-lite": vega_lite, "altair": {"$schema": _DIALECT, "anyOf": either, **definitions}}
 
 
 def _accept_shorthands(part: Any) -> Any:  # noqa: ANN401  # any part of a schema

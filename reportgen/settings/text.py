@@ -1,9 +1,11 @@
-"""Text that users write: decoded from UTF-8, with one kind of line end, and shortened for messages."""
+"""Text that users write: decoded from UTF-8, with one kind of line end, and captions in Markdown."""
 
 from __future__ import annotations
 
 import os
 import re
+from functools import cache
+from html import escape, unescape
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage, make_error
@@ -11,6 +13,8 @@ from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from markdown import Markdown
 
 _Value = TypeVar("_Value")
 
@@ -116,3 +120,53 @@ def read_markdown(text: str, place: SourceLocation, read: Callable[[str], _Value
         return read(text)
     except RecursionError as error:
         raise make_error(place, *NESTED_TOO_DEEP, Stage.NARRATIVE) from error
+
+
+# What a caption has none of: HTML, images, lists, headings and other blocks.
+_LEFT_OUT: Final = {
+    "preprocessors": "html_block",
+    "blockprocessors": "code hashheader hr indent olist quote reference setextheader ulist",
+    "inlinePatterns": "automail entity html image_link image_reference linebreak reference short_image_ref "
+    "short_reference",
+    "postprocessors": "raw_html",
+}
+_MARKUP: Final = re.compile(r"[`*_\\<\[]")
+_TAG: Final = re.compile(r"<[^>]*>")
+_ADDRESS: Final = re.compile(r"(?i:https?://|mailto:)\S+|#\S+")
+
+
+@cache
+def _make_converter() -> Markdown:
+    """Return a converter of emphasis, code and links; of HTML, images and blocks it knows nothing."""
+    from markdown import Markdown  # noqa: PLC0415 - most captions have no markup
+
+    markdown = Markdown()
+    for part, names in _LEFT_OUT.items():
+        for name in names.split():
+            getattr(markdown.parser if part == "blockprocessors" else markdown, part).deregister(name)
+    return markdown
+
+
+def convert_caption(text: str) -> str:
+    """The HTML of a caption, without a paragraph of its own; its links lead outside, or to the same page."""
+    if not _MARKUP.search(text):
+        return escape(" ".join(text.split()))
+    paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", text)]
+    converter = _make_converter()
+    html = (converter.reset().convert(part) for part in paragraphs if part)
+    return " ".join(part.removeprefix("<p>").removesuffix("</p>") for part in html)
+
+
+def read_caption(text: str) -> str:
+    """The words of a caption without its markup."""
+    return unescape(_TAG.sub("", convert_caption(text))) if text else ""
+
+
+def check_links(text: str) -> str:
+    """Return a caption; raise a ``ValueError`` for a link that is neither an address nor to the same page."""
+    for address in re.findall(r'<a href="([^"]*)"', convert_caption(text)):
+        if not _ADDRESS.fullmatch(unescape(address)):
+            raise ValueError(
+                f'a link of a caption is an address (https://…) or leads to the same page (#…): "{address}"'
+            )
+    return text

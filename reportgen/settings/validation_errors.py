@@ -262,10 +262,11 @@ def _suggest_key(spot: _Spot, known: Collection[str]) -> str:
     meant = (keys.split() for keys, words in _SYNONYMS.items() if word in words.split())
     if key := next((key for key in chain(*meant) if key in known), ""):
         return suggest_name(key, known)
-    from reportgen.settings.blocks import BLOCKS  # noqa: PLC0415 - as in load_block
+    from reportgen.settings.blocks import KINDS  # noqa: PLC0415 - as in load_block
 
-    others = [kind for kind, one in BLOCKS.items() if spot.key in one.model_fields.keys() - one.refused]
-    if others and spot.holder in BLOCKS.values():
+    models = {kind: one.settings for kind, one in KINDS.items()}
+    others = [kind for kind, one in models.items() if spot.key in one.model_fields.keys() - one.refused]
+    if others and spot.holder in models.values():
         return f"It is a key of {join_names(others, most=4)}. "
     return suggest_name(spot.key, known)
 

@@ -24,8 +24,8 @@ from reportgen.core.words import format_count, keep_together
 from reportgen.narrative.headings import strip_markup
 from reportgen.narrative.markdown_extensions import ELEMENT, find_marks
 from reportgen.narrative.markup import find_fences
-from reportgen.settings.blocks import BLOCKS
-from reportgen.site.outputs import count_statements, describe_truth, list_file_names
+from reportgen.settings.blocks import list_kinds
+from reportgen.site.outputs import count_statements, describe_truth, join_words, list_file_names
 from reportgen.site.reuse.templates import render_fragment
 
 if TYPE_CHECKING:
@@ -250,25 +250,25 @@ def make_custom_fences(mark: Callable[[str, str], str]) -> list[dict[str, Any]]:
     def format_fence(source: str, language: str, *_args: object, **_options: object) -> str:
         return mark(language, source)
 
-    return [{"name": kind, "class": kind, "format": format_fence} for kind in BLOCKS]
+    return [{"name": kind, "class": kind, "format": format_fence} for kind in list_kinds()]
 
 
 def collect_search_text(shown: Shown) -> str:
     """Return the searchable text: title, summary and caption."""
     if isinstance(shown, Figure):
-        return f"{shown.title}. {shown.summary} {shown.caption}"
+        return f"{shown.title}. {shown.summary} {join_words(shown)}"
     if isinstance(shown, Panels):
-        return " ".join([f"{shown.title}. {shown.caption}", *map(collect_search_text, shown.figures)])
+        return " ".join([f"{shown.title}. {join_words(shown)}", *map(collect_search_text, shown.figures)])
     if isinstance(shown, ResultTable):
         names = ", ".join(row[0].text for row in shown.rows)
-        return f"{': '.join(filter(None, [shown.title, names]))}. {shown.caption}"
+        return f"{': '.join(filter(None, [shown.title, names]))}. {join_words(shown)}"
     if isinstance(shown, Overview):
         return " ".join(
             f"{card.title or card.name}: {f'{card.leader} {card.score}'.strip()}." for card in shown.cards
         )
     if isinstance(shown, Stack):
         parts = (part if isinstance(part, str) else collect_search_text(part) for part in shown.parts)
-        return " ".join(filter(None, [f"{shown.title}.", shown.subtitle, *parts, shown.caption]))
+        return " ".join(filter(None, [f"{shown.title}.", shown.subtitle, *parts, join_words(shown)]))
     if isinstance(shown, Observations):
         return " ".join([f"{shown.title}.", *(one.text for one in shown.items)])
     raise TypeError(type(shown))

@@ -18,6 +18,8 @@ from reportgen.core.model import Figure, Observations, Overview, Panels, ResultT
 from reportgen.core.report_json import FORMAT, encode_json
 from reportgen.core.statements import Fact, Truth
 from reportgen.figures.text import name_view
+from reportgen.settings.blocks import is_authored
+from reportgen.settings.text import read_caption
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
     from reportgen.site.reuse.manifest import Provenance
 
 _FACT = Fact.__struct_fields__
-_AUTHORED = {"vega-lite", "altair"}  # kinds of figures with a view written by an author
 
 
 @lru_cache(maxsize=1024)  # used for each file of a page
@@ -139,7 +140,7 @@ def collect_figures(*blocks: Shown) -> tuple[tuple[FigureOutput, ...], dict[str,
     views: dict[str, View] = {}
     for one in (figure for shown in blocks for figure in list_figures(shown)):
         own = {name_view(view): view for view in (one.view, *one.other_views) if view}
-        views |= {name: View(view, one.kind in _AUTHORED) for name, view in own.items() if name not in views}
+        views |= {name: View(view, is_authored(one.kind)) for name, view in own.items() if name not in views}
         texts = one.file_svg, one.csv, one.spec, one.samples
         figures.append(FigureOutput(one.id, *texts, one.has_pdf))
     return tuple(figures), views
@@ -245,7 +246,8 @@ def _describe_blocks(page: Page, shown: Sequence[Shown]) -> dict[str, Any]:
     ]
     return {
         "figures": [
-            pick(figure, "id", "kind", "title", "summary", "caption")
+            pick(figure, "id", "kind", "title", "summary")
+            | {"caption": join_words(figure)}
             | {"line": line, "files": list_file_names(folder, figure), "numbers": figure.numbers_as_json}
             for _, line, shown in blocks
             for figure in list_figures(shown)
@@ -272,9 +274,14 @@ def _describe_blocks(page: Page, shown: Sequence[Shown]) -> dict[str, Any]:
     }
 
 
+def join_words(shown: Figure | Panels | ResultTable | Stack) -> str:
+    """Return an author's words and the caption, as plain text."""
+    return " ".join(filter(None, [read_caption(shown.words), shown.caption]))
+
+
 def _describe_stack(stack: Stack, kind: str, line: int | None) -> dict[str, Any]:
     """Describe a block of several parts, with only the ids of its figures and tables."""
-    own = pick(stack, "id", "title", "subtitle", "caption", "numbers")
+    own = pick(stack, "id", "title", "subtitle", "numbers") | {"caption": join_words(stack)}
     parts = [part if isinstance(part, str) else pick(part, "id") for part in stack.parts]
     return own | {"kind": kind, "line": line, "parts": parts}
 

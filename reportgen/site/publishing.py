@@ -25,7 +25,7 @@ from reportgen.core.errors import (
 )
 from reportgen.core.terminal import clean_text
 from reportgen.core.words import format_count
-from reportgen.settings.blocks import AltairSettings
+from reportgen.settings.block_parts import AltairSettings
 from reportgen.settings.text import CONFLICT, LARGEST, find_conflict_marks, make_size_problem, read_text
 from reportgen.settings.yaml_tree import find_invalid_value
 from reportgen.site.files import find_output

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from reportgen.core.model import Estimate, Fit
+from reportgen.core.comparisons import Fit
+from reportgen.core.model import Estimate
 from reportgen.statistics.distributions import deviation, mean, normal_quantile, t_quantile
 
 if TYPE_CHECKING:

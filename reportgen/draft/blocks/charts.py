@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation, Stage
-from reportgen.core.model import Figure, Panels
+from reportgen.core.model import Figure, Overview, Panels, Stack
 from reportgen.core.plugins import import_object
 from reportgen.core.words import join_names
 from reportgen.draft.blocks.draw_inputs import SeriesColours, check_colours, list_cautions, make_curve_context
@@ -35,7 +35,7 @@ from reportgen.figures.style import fix_slots
 from reportgen.figures.text import write_compact_json
 from reportgen.narrative.requests import list_joined
 from reportgen.settings.base import PALETTE, name_joined
-from reportgen.settings.blocks import KINDS
+from reportgen.settings.blocks import get_kind, report_failures
 from reportgen.settings.loading import load_block
 
 if TYPE_CHECKING:
@@ -46,12 +46,8 @@ if TYPE_CHECKING:
     from reportgen.core.model import CurveRequest, Shown
     from reportgen.draft.blocks.draw_inputs import DrawInputs
     from reportgen.draft.blocks.plan import PlannedBlock
-    from reportgen.settings.blocks import (
-        AltairSettings,
-        CurveSettings,
-        PanelsSettings,
-        VegaLiteSettings,
-    )
+    from reportgen.settings.block_parts import AltairSettings, ChartSettings, VegaLiteSettings
+    from reportgen.settings.blocks import CurveSettings, PanelsSettings
 
 
 MOST_ROWS = 100_000
@@ -72,8 +68,7 @@ def draw_altair(planned: PlannedBlock, settings: AltairSettings, inputs: DrawInp
 
     Raises ``ReportError`` if the report's settings do not allow code, or the function fails.
     """
-    place, joined = planned.block.location, list_joined(planned.block, planned.page.front_matter.benchmark)
-    source = name_joined(joined) if joined else planned.sources[0]
+    place, source = planned.block.location, _find_source(planned)
     if inputs.project.skips_code:
         return _draw_author_chart(planned, settings, inputs, {"mark": "point"}, {})
     if not inputs.project.settings.allow_code:
@@ -84,24 +79,59 @@ def draw_altair(planned: PlannedBlock, settings: AltairSettings, inputs: DrawInp
 
     frame = _read_frame(inputs, source, place)
     specification = run_chart_function(inputs.project.root, settings.function, frame, place)
+    return _draw_altair_chart(planned, settings, inputs, specification, {source: frame})
+
+
+def draw_installed(planned: PlannedBlock, settings: ChartSettings, inputs: DrawInputs) -> Figure:
+    """Draw a block of another package, whose function gets a copy of the source's data frame.
+
+    Raises ``ReportError`` if the function fails.
+    """
+    from reportgen.figures.author_charts import make_specification  # noqa: PLC0415 - as above
+
+    block, kind, source = planned.block, get_kind(planned.block.kind), _find_source(planned)
+    frame = _read_frame(inputs, source, block.location)
+    with report_failures(block.kind, block.location):
+        chart = kind.chart(frame.copy(), settings) if kind.chart else None
+    specification = make_specification(chart, block.kind, block.location)
+    return _draw_altair_chart(planned, settings, inputs, specification, {source: frame})
+
+
+def _find_source(planned: PlannedBlock) -> str:
+    joined = list_joined(planned.block, planned.page.front_matter.benchmark)
+    return name_joined(joined) if joined else planned.sources[0]
+
+
+def _draw_altair_chart(
+    planned: PlannedBlock,
+    settings: ChartSettings,
+    inputs: DrawInputs,
+    specification: dict[str, Any],
+    frames: Mapping[str, pd.DataFrame],
+) -> Figure:
+    """Draw what a function returned.
+
+    Raises ``ReportError`` if it names an outside address or has something else that a block may not have.
+    """
     # A chart can contain external URLs, just as a block can, so it goes through the same check. That skips
     # the rows that Altair inlined, but not the URL of data.
     checked = {key: value for key, value in specification.items() if key not in {"datasets", "data"}}
     if isinstance(data := specification.get("data"), dict) and "url" in data:
         checked["data"] = data
-    title = load_block("vega-lite", json.dumps(checked), replace(place, column=None)).title
+    place = replace(planned.block.location, column=None)
+    title = load_block("vega-lite", json.dumps(checked), place).title
 
     def draw_once(spec: dict[str, Any]) -> str:  # called each time, but equal charts are drawn once
         key = inputs.cache.make_key("author-chart", version("vl-convert-python"), write_compact_json(spec))
         return inputs.cache.memo(key, str, lambda: draw_chart(spec))
 
     titled = {**specification, "title": title}
-    return _draw_author_chart(planned, settings, inputs, titled, {source: frame}, draw=draw_once)
+    return _draw_author_chart(planned, settings, inputs, titled, frames, draw=draw_once)
 
 
 def _draw_author_chart(
     planned: PlannedBlock,
-    settings: VegaLiteSettings | AltairSettings,
+    settings: VegaLiteSettings | ChartSettings,
     inputs: DrawInputs,
     specification: dict[str, Any],
     frames: Mapping[str, pd.DataFrame],
@@ -117,7 +147,7 @@ def _draw_author_chart(
         specification,
         {name: _convert_rows(frame) for name, frame in frames.items()},
         title=settings.title,
-        caption=" ".join(part.replace("\n", " ") for part in (settings.caption or "", source_words) if part),
+        caption=source_words,
         summary=settings.summary,
         place=planned.block.location,
         draw=draw,
@@ -217,8 +247,8 @@ def draw_block(planned: PlannedBlock, inputs: DrawInputs) -> Shown:
         fixed = {name: PALETTE.index(colour) for name, colour in colours.items()}
         slots = fix_slots(inputs.colours.slots, names, fixed)
         inputs = replace(inputs, colours=SeriesColours(slots, by_request))
-    draw: Callable[[PlannedBlock, Any, DrawInputs], Shown] = import_object(KINDS[planned.block.kind].draw)
-    shown = draw(planned, planned.block.settings, inputs)
+    draw: Callable[[PlannedBlock, Any, DrawInputs], Shown] = import_object(get_kind(planned.block.kind).draw)
+    shown = _place_words(draw(planned, planned.block.settings, inputs), planned.block.settings.caption or "")
     if not planned.others:
         return shown
     others, problems = [], Diagnostics()
@@ -238,6 +268,22 @@ def draw_block(planned: PlannedBlock, inputs: DrawInputs) -> Shown:
         views = tuple(other.view for other in same)
         figures.append(replace(figure, payload=write_compact_json(whole), other_views=views))
     return replace(shown, figures=tuple(figures)) if isinstance(shown, Panels) else figures[0]
+
+
+def _place_words(shown: Shown, words: str) -> Shown:
+    """Put an author's caption before that of what a block shows, or of its first part that has one."""
+    if not words or isinstance(shown, Overview):
+        return shown
+    place = next((at for at, part in enumerate(getattr(shown, "parts", ())) if not isinstance(part, str)), -1)
+    if not isinstance(shown, Stack) or place < 0:
+        return replace(shown, words=words)
+    return replace(
+        shown,
+        parts=tuple(
+            replace(part, words=words) if at == place and not isinstance(part, str) else part
+            for at, part in enumerate(shown.parts)
+        ),
+    )
 
 
 def _list_figures(shown: Shown) -> tuple[Figure, ...]:

@@ -85,7 +85,7 @@ def _draw_benchmarks(block_id: str, settings: HeatmapSettings, read: ReadBenchma
         title = f"Scores on {across.benchmarks[0]}"
     unit, series = _name_unit(scales), format_count(len(across.series), "series", "series")
     subtitle = f"{name_metric(settings.metric, context)}{unit}, {series}"
-    sentences = [settings.caption or "", *_list_sentences(read, ordered, names, rows, heat)]
+    sentences = [*_list_sentences(read, ordered, names, rows, heat)]
     how = list_methods(across, read.powers, read.contexts, every)
     return replace(
         make_figure(block_id, heat, title, subtitle, context),
@@ -233,7 +233,6 @@ def _draw_items(block: ScoreBlock, settings: HeatmapSettings) -> tuple[Figure, d
     mixed, how = list_protocol_notes(context, grid.series)
     missing = any(tile.share is None for _, tiles in heat.rows for tile in tiles)
     sentences = (
-        settings.caption or "",
         "Hardest problem first, by the average over series.",
         "A dash is a missing score: there is no answer with one." if missing else "",
         *mixed,

@@ -15,7 +15,7 @@ from reportgen.draft.blocks.plan import PlannedBlock
 from reportgen.draft.blocks.results import place_score_errors
 from reportgen.narrative.requests import explain_benchmark, explain_score_metric, make_requests
 from reportgen.narrative.topics import Topic, find_topics, list_block_sources
-from reportgen.settings.blocks import KINDS, LineSettings, TableSettings
+from reportgen.settings.blocks import LineSettings, TableSettings, get_kind
 from reportgen.settings.score_blocks import (
     BenchmarksSettings,
     MetricSettings,
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from reportgen.core.model import BenchmarkResult, Request
     from reportgen.draft.blocks.draw_inputs import DrawInputs
     from reportgen.draft.blocks.plan import PlannedBenchmark
-    from reportgen.settings.block_parts import BlockSettings
-    from reportgen.settings.blocks import OverviewSettings, RunsTableSettings
+    from reportgen.settings.block_parts import BlockSettings, OverviewSettings
+    from reportgen.settings.blocks import RunsTableSettings
     from reportgen.settings.inputs import Block, Page, Source
     from reportgen.settings.score_blocks import DistributionSettings
 
@@ -100,7 +100,7 @@ def plan_runs_table(
 def plan_block(block: Block, page: Page, sources: Mapping[str, Source]) -> PlannedBlock:
     """Plan the requests of a block; raise ``ReportError`` if its sources cannot satisfy them."""
     settings = block.settings
-    planned: PlannedBlock = import_object(KINDS[block.kind].plan)(block, settings, page, sources)
+    planned: PlannedBlock = import_object(get_kind(block.kind).plan)(block, settings, page, sources)
     if not isinstance(settings, LineSettings):
         return planned
     known: tuple[str, ...] = ()
@@ -117,7 +117,7 @@ def plan_block(block: Block, page: Page, sources: Mapping[str, Source]) -> Plann
 
 def is_overview(planned: PlannedBlock) -> bool:
     """Return whether a block shows the results of other pages, and is drawn after all of them."""
-    return KINDS[planned.block.kind].shows is Overview
+    return get_kind(planned.block.kind).shows is Overview
 
 
 def draw_overview(

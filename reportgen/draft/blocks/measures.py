@@ -24,9 +24,9 @@ from reportgen.settings.score_blocks import split_metric
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reportgen.core.comparisons import Comparison
+    from reportgen.core.comparisons import Comparison, Fit
     from reportgen.core.errors import SourceLocation
-    from reportgen.core.model import CurveRequest, Figure, Fit
+    from reportgen.core.model import CurveRequest, Figure
     from reportgen.draft.blocks.draw_inputs import DrawInputs
     from reportgen.draft.blocks.plan import PlannedBlock
     from reportgen.settings.score_blocks import DistributionSettings, ScatterSettings

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from reportgen.draft.blocks.draw_inputs import DrawInputs
     from reportgen.draft.blocks.results import ResultsStore
     from reportgen.narrative.topics import Topic
-    from reportgen.settings.blocks import CurveSettings, ObservationsSettings
+    from reportgen.settings.block_parts import ObservationsSettings
+    from reportgen.settings.blocks import CurveSettings
     from reportgen.settings.inputs import Block, Page, Source
 
 
@@ -71,7 +72,7 @@ def draw_observations(
         id=planned.block.id,
         title=settings.title or "Observations",
         items=found[: settings.count],
-        caption=" ".join(filter(None, [settings.caption, runs, caption])),
+        caption=" ".join(filter(None, [runs, caption])),
         more=more,
     )
 

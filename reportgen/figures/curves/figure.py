@@ -204,7 +204,7 @@ def write_subtitle(curve_set: CurveSet, spec: PlotSpec) -> str:
 
 
 def write_caption(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> str:
-    """Join the author's caption, n, band and level, smoothing, alignment, dropped data and source."""
+    """Join n, band and level, smoothing, alignment, dropped data and source."""
     curves, counts = curve_set.curves, [len(curve.runs) for curve in curve_set.curves]
     centre = "median" if curve_set.band == "iqr" else "mean"
     listed = ", ".join(f"{curve.series} {len(curve.runs)}" for curve in curves)
@@ -219,7 +219,7 @@ def write_caption(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> 
     smoothed = f"Smoothed by a time-weighted exponential average, {curve_set.smooth:g}"
     aligned = "Steps differ between runs: each run is interpolated linearly within its own range."
     sentences = [
-        spec.caption or "",
+        spec.note,
         runs,
         describe_fewer_runs(curves),
         *describe_band(curve_set),
@@ -269,13 +269,12 @@ def draw_panels(
 
 def join_panels(block_id: str, settings: PanelsSettings, figures: Sequence[Figure]) -> Panels:
     """Put figures of the same runs side by side."""
-    captions = {figure.caption for figure in figures}
-    words = [(settings.caption or "").replace("\n", " ")]
+    captions, shared = {figure.caption for figure in figures}, ""
     if len(figures) > 1 and len(captions) == 1:
         # A caption shared by all panels appears once, below them.
-        words += captions
+        (shared,) = captions
         figures = [replace(figure, caption="") for figure in figures]
-    return Panels(block_id, settings.title or "", " ".join(filter(None, words)), tuple(figures))
+    return Panels(block_id, settings.title or "", shared, tuple(figures))
 
 
 def _draw_figure(plot: Plot, curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Figure:

@@ -282,7 +282,6 @@ def _write_caption(
     where = " at the last step" if context.step_title else ""
     none = f"{join_names(equal, most=6)}: all runs are equal{where}, so no interval."
     sentences = (
-        settings.caption or "",
         tested,
         how if single else "",
         none if equal and not single else "",

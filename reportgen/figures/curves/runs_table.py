@@ -115,6 +115,6 @@ def _write_caption(
     what = "with the settings that the page names" if settings.settings else what
     links = "A row links to the line of its run." if any(row.link for row in rows) else ""
     counted = f"{format_count(len(rows), 'run')} of {format_count(series, 'series', 'series')}, {what}."
-    sentences = (settings.caption or "", counted, links)
+    sentences = (counted, links)
     how = table.caption.partition("\n")[2].replace("the mean curve", "the run")
     return join_caption(sentences, context, how=[how])

@@ -251,7 +251,7 @@ def _join_axes(spec: PlotSpec) -> PlotSpec:
         return spec
     shared = spec.higher_is_better if spec.higher_is_better is spec.right.higher_is_better else None
     said = f"Right axis: {join_names(spec.right.metrics)}."
-    return replace(spec, higher_is_better=shared, caption=" ".join(filter(None, (spec.caption, said))))
+    return replace(spec, higher_is_better=shared, note=said)
 
 
 def _describe_lines(specs: Sequence[PlotSpec], merged: CurveSet, plot: Plot, colour: str) -> str:

@@ -64,7 +64,7 @@ def draw_small_multiples(curve_set: CurveSet, spec: PlotSpec, context: DrawConte
             for name in ("annotations", "marked")
         }
         own = {"id": f"{spec.id}-{number}", "title": series, "highlight": (series,), **notes}
-        specs.append(replace(spec, kind="panel", caption=None, **own))
+        specs.append(replace(spec, kind="panel", **own))
     # Axes come from all series with their bands, so that they are the same in all panels.
     plots = align_margins(make_plot(curve_set, one, context) for one in specs)
     rows = zip(curves, plots, specs, strict=True)

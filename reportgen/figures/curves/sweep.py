@@ -170,8 +170,8 @@ class _SweepWords(Struct, frozen=True, dict=True):
         return f"{said} No value is shown to be better than all others by {self.sweep.test}."
 
     def write_caption(self) -> str:
-        """Join the author's words, what points and intervals are, and the source."""
-        return join_caption((self.settings.caption or "", *self.sweep.how), self.context)
+        """Join what points and intervals are, and the source."""
+        return join_caption(self.sweep.how, self.context)
 
     def collect_numbers(self) -> dict[str, Any]:
         """Return the entry in ``report.json``."""

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from msgspec.structs import replace
 
-from reportgen.core.model import Estimate, Fit
+from reportgen.core.model import Estimate
 from reportgen.core.words import format_estimate
 from reportgen.figures.paths import make_line_paths
 from reportgen.figures.picture import draw_body
 from reportgen.figures.plot import SeriesLine
 
 if TYPE_CHECKING:
+    from reportgen.core.comparisons import Fit
     from reportgen.figures.plot import Plot
 
 _COLUMNS: Final = ("x", "y", "low", "high")

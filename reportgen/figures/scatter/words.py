@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from reportgen.core.digits import choose_percent_decimals
-from reportgen.core.model import Estimate, Fit, Table
+from reportgen.core.model import Estimate, Table
 from reportgen.core.words import (
     choose_common_decimals,
     find_common_half,
@@ -22,6 +22,7 @@ from reportgen.figures.plot import join_caption
 from reportgen.figures.scatter.fit import collect_fit, describe_fit
 
 if TYPE_CHECKING:
+    from reportgen.core.comparisons import Fit
     from reportgen.figures.plot import SourceContext
     from reportgen.settings.score_blocks import ScatterSettings
 
@@ -165,7 +166,6 @@ class ScatterWords(Struct, frozen=True, dict=True):
             else ("", "")
         )
         sentences = (
-            self.settings.caption or "",
             equation,
             "Small dots: runs." if any(point.runs for point in scatter.points) else "",
             f"Lower is better for {join_names(lower)}." if lower else "",

@@ -82,7 +82,7 @@ def draw_across(  # noqa: PLR0917 - the block's id and settings, then what it sh
     notes = dict.fromkeys(
         note for one in contexts.values() for note in one.notes if note not in context.notes
     )
-    sentences = (settings.caption or "", *list_composites(across), *cautions, *notes)
+    sentences = (*list_composites(across), *cautions, *notes)
     how = [*power, *list_methods(across, powers, contexts, scales)]
     against = f"compared with {across.baseline}" if across.baseline else "no baseline to compare with"
     answer = _write_answer(across, order, context, average=settings.average)

@@ -299,7 +299,7 @@ def draw_comparison(
     notes = list_found_notes(scored.problems.notes, pairs.series)
     mixed, protocol = list_protocol_notes(context, pairs.series)
     how += protocol
-    sentences = [settings.caption or "", shared, *mixed, *notes]
+    sentences = [shared, *mixed, *notes]
     return Stack(
         id=block_id,
         title=title,

@@ -75,7 +75,7 @@ def draw_passk(
         kind=spec.kind,
         title=spec.title,
         subtitle=drawing.write_subtitle(name_band(curve_set)),
-        caption=drawing.write_caption(settings.caption, problems),
+        caption=drawing.write_caption(problems),
         summary=drawing.write_summary(own, plot),
         source=describe_source(context),
         numbers={"metric": "pass@k", "estimator": ESTIMATOR}
@@ -96,7 +96,6 @@ def _make_pass_spec(block_id: str, settings: PasskSettings, context: ScoreContex
         y_title="pass@k (%)" if is_percent(context) else "pass@k",
         height=settings.height,
         higher_is_better=better,
-        caption=settings.caption,
         x_scale="log2",
         highlight=settings.highlight,
     )
@@ -189,8 +188,8 @@ class _PassCurves(Struct, frozen=True):
         )
         return ", ".join(filter(None, how))
 
-    def write_caption(self, words: str | None, problems: ProblemScores | None) -> str:
-        """Join the author's words, estimator, n, interval and its meaning, notes, and source."""
+    def write_caption(self, problems: ProblemScores | None) -> str:
+        """Join estimator, n, interval and its meaning, notes, and source."""
         names = [curve[0].series for curve in self.curves]
         requested = list(problems.series) if problems else names
         missing = [name for name in requested if name not in names]
@@ -201,7 +200,6 @@ class _PassCurves(Struct, frozen=True):
         uneven = len({count for score in firsts for count in score.samples or ()}) > 1
         mixed, shared = list_protocol_notes(self.context, names)
         sentences = [
-            words or "",
             f"n = {sizes[0]}." if len(set(sizes)) == 1 else f"n: {join_names(listed, most=MOST_NAMES)}.",
             f"Without a score, and not drawn: {join_names(missing, most=MOST_NAMES)}." if missing else "",
             *mixed,

@@ -64,7 +64,7 @@ def draw_plan(
             _draw_plan_figure(block_id, settings, plan, context, get_chart),
             build_plan_table(f"{block_id}-table", plan, context),
         ),
-        caption=join_caption((settings.caption or "",), context, how=(FOUND_NOTE, how)),
+        caption=join_caption((), context, how=(FOUND_NOTE, how)),
     )
 
 

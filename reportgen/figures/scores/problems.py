@@ -105,7 +105,6 @@ def draw_problems(
     names = join_names(missing, most=_MOST_NAMED)
     mixed, how = list_protocol_notes(context, grid.series)
     sentences = (
-        settings.caption or "",
         f"Missing, because there is no answer with a score (problems): {names}." if missing else "",
         *mixed,
     )

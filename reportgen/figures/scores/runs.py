@@ -66,7 +66,7 @@ def draw_runs(
         caption="",
         csv=write_table_csv(_SPREAD_COLUMNS, records),
     )
-    return Stack(block_id, title, "", (figure.draw(block_id, title, settings.caption), table), "")
+    return Stack(block_id, title, "", (figure.draw(block_id, title), table), "")
 
 
 class _RunsFigure(Struct, frozen=True):
@@ -75,14 +75,14 @@ class _RunsFigure(Struct, frozen=True):
     spreads: tuple[RunSpread, ...]
     context: ScoreContext
 
-    def draw(self, figure_id: str, title: str, words: str | None) -> Figure:
+    def draw(self, figure_id: str, title: str) -> Figure:
         subtitle, summary = self.write_headline()
         text = FigureText(
             id=figure_id,
             kind="runs",
             title=title,
             subtitle=subtitle,
-            caption=self.write_caption(words),
+            caption=self.write_caption(),
             summary=summary,
             source=describe_source(self.context),
             numbers=self.collect_numbers(),
@@ -193,8 +193,8 @@ class _RunsFigure(Struct, frozen=True):
             lead += f" about their mean of {_format_mean(widest, self.context)} {around}"
         return subtitle, f"{lead}."
 
-    def write_caption(self, words: str | None) -> str:
-        """Join the author's words, the meaning of dots and lines, omissions, protocol and source."""
+    def write_caption(self) -> str:
+        """Join the meaning of dots and lines, omissions, protocol and source."""
         by_count: dict[int, list[str]] = {}
         for spread in self.spreads:
             by_count.setdefault(len(spread.runs), []).append(spread.series)
@@ -213,7 +213,7 @@ class _RunsFigure(Struct, frozen=True):
                 "problems vary is not in it."
             )
         mixed, shared = list_protocol_notes(self.context, [spread.series for spread in self.spreads])
-        sentences = [words or "", size, "" if self.context.higher_is_better else "Lower is better.", *mixed]
+        sentences = [size, "" if self.context.higher_is_better else "Lower is better.", *mixed]
         how = [
             "Small dot: the score of one run, on the problems that every run of its series answered.",
             line,

@@ -75,7 +75,7 @@ def draw_scores(
         kind="scores",
         title=title,
         subtitle=figure.write_subtitle() if shown else "",
-        caption=figure.write_caption(settings.caption),
+        caption=figure.write_caption(),
         summary=figure.write_summary(),
         source=describe_source(context),
         numbers={
@@ -201,8 +201,8 @@ class _ScoreFigure(Struct, frozen=True):
         where = f"other samples of these {count}" if pair.estimand == THESE_PROBLEMS else count
         return f": on {where} {finding} ({numbers})"
 
-    def write_caption(self, words: str | None) -> str:
-        """Join the author's words, the meaning of dots, lines and ranks, protocol, notes and source."""
+    def write_caption(self) -> str:
+        """Join the meaning of dots, lines and ranks, protocol, notes and source."""
         names = [score.series for score in self.shown]
         ways: dict[str, list[str]] = {}
         for score in self.shown:
@@ -224,7 +224,7 @@ class _ScoreFigure(Struct, frozen=True):
         mixed, shared = list_protocol_notes(self.context, names)
         how += [*reasons, self.describe_groups(), *shared]
         lower = "" if self.context.higher_is_better else "Lower is better."
-        sentences = (words or "", lower, *mixed, *list_found_notes(self.scored.problems.notes, names))
+        sentences = (lower, *mixed, *list_found_notes(self.scored.problems.notes, names))
         return join_caption(sentences, self.context, how=how)
 
     def describe_dots(self) -> str:

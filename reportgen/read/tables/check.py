@@ -20,7 +20,6 @@ from reportgen.formats.layout import MOMENTS, RUN_SETTINGS, Content
 from reportgen.formats.messages import advise_rows, limit_problems, list_names, merge_problems
 from reportgen.formats.tables import FORMATS, delimited
 from reportgen.read.find import locate_file
-from reportgen.read.runs.labels import find_states
 from reportgen.read.runs.stored import clean_text
 from reportgen.read.tables.distinguish import (
     BENCHMARKS,
@@ -201,9 +200,9 @@ def advise_step(root: Path, layout: Layout, settings: SourceSettings, place: Sou
     steps = [name for name in layout.kinds if is_number(name)]
     if len(steps) > 1 and len(layout.kinds) <= len(steps) + 1:
         return "If the columns are steps, say form: long in source.yml"
-    states = choose_finished(find_states_by_column(root, layout, settings))
+    states = choose_finished(found := find_states_by_column(root, layout, settings))
     chosen = f"filter: {write_flow(states)}" if states else ""
-    unended = [name for name in find_states(layout.kinds) if name not in {*settings.filter, *states}]
+    unended = [name for name in found if name not in states]
     answers = advise_nested(root, layout) or advise_answers(root, layout, settings)
     if not answers and (runs := find_run_table(layout, settings)):
         ended = f", and choose those that ended well with {chosen}" if chosen else ""

@@ -24,6 +24,7 @@ from msgspec.structs import asdict
 
 from reportgen.core.cache import cache_folder, get_stamp, replace_file
 from reportgen.core.errors import make_error
+from reportgen.core.plugins import identify_code
 from reportgen.core.repository import find_checkout, find_git_folders, make_git_view, start_git
 from reportgen.site.replacing.records import list_files, read_record, record_folder
 
@@ -202,7 +203,7 @@ def _locate(root: Path) -> Path:
 
 
 def describe_environment() -> dict[str, str | None]:
-    """Describe what determines a site outside the report's folder: versions, date and address if set."""
+    """Describe what determines a site outside the report's folder: code, versions, date and address."""
     # Installed packages with their versions, without importing any.
     packages = [
         name
@@ -215,6 +216,7 @@ def describe_environment() -> dict[str, str | None]:
         EPOCH: os.environ.get(EPOCH),
         SITE_URL: os.environ.get(SITE_URL),
         "python": sys.version,
+        "code": identify_code(),
         "packages": hashlib.sha256("\n".join(packages).encode()).hexdigest(),
     }
 

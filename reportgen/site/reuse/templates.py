@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING
 
 import jinja2
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from reportgen.core.cache import Cache, replace_file
 from reportgen.core.words import keep_together
+from reportgen.settings.text import convert_caption
 
 if TYPE_CHECKING:
     from jinja2.bccache import Bucket
@@ -64,6 +66,7 @@ _ENVIRONMENT = Environment(
     bytecode_cache=CompiledTemplates("fragments"),
 )
 _ENVIRONMENT.filters["keep_together"] = keep_together
+_ENVIRONMENT.filters["convert_caption"] = lambda text: Markup(convert_caption(keep_together(text)))  # noqa: S704 - it escapes
 
 
 def render_fragment(name: str, **given: object) -> str:
