@@ -29,7 +29,8 @@ from reportgen.claims.observations.choosing import (
 )
 from reportgen.core.model import ReducedMetric, Run
 from reportgen.core.statements import Observation, Scale
-from reportgen.statistics.curves.mean_curves import compare_curves, compute_curves
+from reportgen.statistics.curves.mean_curves import compute_curves
+from reportgen.statistics.verdicts import compare_curves
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -21,11 +21,6 @@ from reportgen.claims.vocabulary import TOO_LARGE, FactError, drop_infinite, mak
 from reportgen.core.comparisons import Verdict
 from reportgen.core.statements import Quantity
 from reportgen.core.words import format_count, format_equation, format_number, format_p, join_names
-from reportgen.statistics.curves.mean_curves import (
-    compare_at_end,
-    compare_curves,
-    find_last_common_step,
-)
 from reportgen.statistics.curves.readings import (
     compute_differences,
     compute_gap,
@@ -39,7 +34,13 @@ from reportgen.statistics.curves.readings import (
     volatility,
 )
 from reportgen.statistics.distributions import t_quantile
-from reportgen.statistics.verdicts import rank_ranges, swap_sides
+from reportgen.statistics.verdicts import (
+    compare_at_end,
+    compare_curves,
+    find_last_common_step,
+    rank_ranges,
+    swap_sides,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -11,6 +11,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from reportgen.core.comparisons import Comparison, Score, Verdict
+from reportgen.core.words import format_count
 from reportgen.statistics.distributions import deviation, mean, t_quantile, t_tail
 from reportgen.statistics.intervals import (
     FEW_OF,
@@ -104,8 +105,7 @@ class PairedBenchmark:
         test, reason = self._tests.get(pair), interval.reason
         difference = mean(differences) if count else None
         if test is None:
-            shared, what = self._count_units(pair), "cluster" if self._units else "problem"
-            reason = f"{shared} shared {what}{'' if shared == 1 else 's'}: fewer than {FEWEST} cannot decide"
+            reason = f"{self._name_shared(pair)}, and fewer than {FEWEST} cannot decide"
         elif interval.run_stderr and interval.stderr and interval.df and difference is not None:
             p = 2 * t_tail(abs(difference) / interval.stderr, interval.df)
             test = FlipTest(max(p, _SMALLEST_P), _T_TEST)
@@ -131,6 +131,9 @@ class PairedBenchmark:
             run_stderr=interval.run_stderr,
             df=interval.df,
         )
+
+    def _name_shared(self, pair: Pair) -> str:
+        return format_count(self._count_units(pair), f"shared {'cluster' if self._units else 'problem'}")
 
     def _describe_lone(self, pair: Pair) -> str:
         lone = [name for name in pair if self.runs[name] is None]
@@ -262,7 +265,7 @@ def compare_macro(
         verdict=Verdict.UNCLEAR if test else Verdict.TOO_FEW,
         method=test.method if test else "",
         interval_method="" if without else _METHOD,
-        reason=reason if test else f"{len(weights)} shared problems: fewer than {FEWEST} cannot decide",
+        reason=reason if test else f"{len(weights)} shared problems, and fewer than {FEWEST} cannot decide",
         runs=(min(one.runs[0] for one in compared), min(one.runs[1] for one in compared)),
     )
     return _add_runs(average, compared, runs) if test and not without else average

@@ -15,10 +15,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.core.comparisons import Comparison
-from reportgen.statistics.curves.mean_curves import compare_run_values
 from reportgen.statistics.curves.run_values import average_runs
 from reportgen.statistics.distributions import deviation, find_scale, mean, t_tail
-from reportgen.statistics.verdicts import holm
+from reportgen.statistics.verdicts import compare_run_values, holm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

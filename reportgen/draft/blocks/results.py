@@ -341,28 +341,27 @@ class ResultsStore:
         """
         from reportgen.figures.plot import BenchmarkScores  # noqa: PLC0415
         from reportgen.statistics.power import estimate_power, find_half_step  # noqa: PLC0415
-        from reportgen.statistics.verdicts import (  # noqa: PLC0415
-            find_leader,
-            rank_groups,
-            rank_ranges,
-        )
+        from reportgen.statistics.verdicts import find_leader, rank_groups, rank_ranges  # noqa: PLC0415
 
         scores, better = self.get_scores(request, estimand), request.higher_is_better
         problems = self.get_problem_scores(request)
-        if self._sources[request.source].kind == "totals":
-            return BenchmarkScores(problems, scores, comparisons=(), groups=(), power=None)
-        pairs = self._compare_pairs(request)
         known = {one.series: one.estimate for one in scores if one.estimate is not None}
-        first = (max if better else min)(known, key=known.__getitem__, default=None)
-        others = [name for name in known if name != first]
+        is_total = self._sources[request.source].kind == "totals"
+        pairs = () if is_total else self._compare_pairs(request)
+        lead = Lead(None, tested=False, reason="no score")
+        if known:
+            first = (max if better else min)(known, key=known.__getitem__)
+            others = [name for name in known if name != first]
+            missing = "the problems behind totals are not known"
+            lead = find_leader(pairs, first, others, higher_is_better=better, missing=missing)
+        if is_total:
+            return BenchmarkScores(problems, scores, comparisons=(), groups=(), power=None, lead=lead)
         return BenchmarkScores(
             problems=problems,
             scores=scores,
             comparisons=pairs,
             groups=rank_groups(scores, pairs, higher_is_better=better),
-            lead=find_leader(pairs, first, others, higher_is_better=better)
-            if first is not None
-            else Lead(None, tested=False),
+            lead=lead,
             ranks=rank_ranges(scores, pairs),
             power=estimate_power(pairs, find_half_step(problems, request.metric)) if pairs else None,
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from reportgen.core.comparisons import REPORTED, Verdict
+from reportgen.core.comparisons import REPORTED, VERDICT_WORDS, Verdict
 from reportgen.core.model import Cell, ResultTable, Stack
 from reportgen.core.words import format_count, join_names
 from reportgen.figures.plot import join_caption
@@ -15,7 +15,6 @@ from reportgen.figures.scores.comparison import (
     FOUND_NOTE,
     PAIR_COLUMNS,
     VERDICT_MARKS,
-    VERDICT_WORDS,
     describe_comparisons,
     describe_power,
     describe_verdicts,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reportgen.core.comparisons import TARGET_POWER, Verdict
+from reportgen.core.comparisons import TARGET_POWER, VERDICT_WORDS, Verdict
 from reportgen.core.model import Cell, ResultTable, Stack, Table
 from reportgen.core.words import describe_chance, format_count, join_names, lower_axis_title
 from reportgen.figures.plot import FigureText, join_caption
@@ -57,33 +57,24 @@ VERDICT_MARKS = {
     Verdict.TOO_FEW: "missing",
 }
 """CSS class of a cell by verdict; too few problems decide as little as none."""
-VERDICT_WORDS = {
-    Verdict.BETTER: "better",
-    Verdict.WORSE: "worse",
-    Verdict.UNCLEAR: "cannot tell",
-    Verdict.TOO_FEW: "too few",
-}
 # Wording for one series and for several.
 _VERDICT_SENTENCES = {
     Verdict.BETTER: ("is better", "are better"),
     Verdict.WORSE: ("is worse", "are worse"),
     Verdict.UNCLEAR: ("shows no clear difference", "show no clear difference"),
-    Verdict.TOO_FEW: (
-        "shares too few problems with it for a verdict",
-        "share too few problems with it for a verdict",
-    ),
+    Verdict.TOO_FEW: ("is not tested", "are not tested"),
 }
 _OPPOSITE = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
 _VERDICTS = (
-    "Better or worse: adjusted p below 0.05 and an interval without 0. Cannot tell: anything else. "
-    "Too few: under 6 shared problems, not tested."
+    "Better or worse: adjusted p below 0.05 and an interval without 0. No clear winner: any other tested "
+    "pair. Not tested: fewer than 6 shared problems."
 )
 _LEFT_OUT = "what only one side answered is left out and named in the data table."
 _HEADER = (
     *("series", "minus", "difference", "interval", "p", "adjusted p", "verdict", "shared problems"),
     *("answered by one side only", "test", "remark"),
 )
-_SUMMARY = "An interval that includes 0 shows no difference; otherwise the adjusted p decides."
+_SUMMARY = "If an interval includes 0, there is no clear winner; otherwise the adjusted p decides."
 _MOST_SERIES, _MOST_PROBLEMS, _MOST_REASONS = 8, 6, 4
 
 
@@ -173,7 +164,7 @@ def _describe_difference(pair: Comparison, context: ScoreContext) -> str:
         return pair.reason or "no shared problem"
     size = format_difference(pair.difference, context, half=half_width(pair))
     ends = format_interval(pair.low, pair.high, context, signed=True) or "(no interval)"
-    return f"{size} {ends}, {format_p_text(pair.adjusted_p)}"
+    return f"{size} {ends}{f', {format_p_text(pair.adjusted_p)}' if pair.adjusted_p is not None else ''}"
 
 
 def describe_comparisons(

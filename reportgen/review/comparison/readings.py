@@ -27,10 +27,10 @@ from reportgen.review.model import Estimate, ItemCounts, RunCounts, bound
 from reportgen.review.snapshot import define_protocol
 from reportgen.settings.score_blocks import split_metric
 from reportgen.statistics.curves.bounded import move_ends
-from reportgen.statistics.curves.mean_curves import find_last_common_step
 from reportgen.statistics.curves.readings import interpolate_band
 from reportgen.statistics.distributions import deviation, find_scale, mean, normal_quantile, t_quantile
 from reportgen.statistics.metrics import compute_problem_values, find_rows, list_units
+from reportgen.statistics.verdicts import find_last_common_step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
