@@ -16,7 +16,7 @@ from reportgen.claims.fact_words import (
     format_quantity,
     format_quantity_interval,
 )
-from reportgen.claims.run_facts import RUN_FACTS, read_at_best, read_runs
+from reportgen.claims.run_facts import RUN_FACTS, hide_interval, read_at_best, read_runs
 from reportgen.claims.vocabulary import TOO_LARGE, FactError, drop_infinite, make_question
 from reportgen.core.comparisons import Verdict
 from reportgen.core.statements import Quantity
@@ -234,6 +234,8 @@ class CurveSubject(Struct, frozen=True, eq=False, dict=True):
                 fact = self._read_one(question, a, *numbers)
             else:
                 fact = self._read_two(question, a, b, *numbers)
+            if a.illustrative or b.illustrative:
+                fact = hide_interval(fact, VERDICT_FACTS)
             if value:
                 own = f"mean of the {value} values of {format_count(fact.n, 'run')}"
                 fact = replace(fact, step=None, note=own if name == _OF_RUNS[value] else fact.note)
@@ -364,6 +366,7 @@ class ScoreSubject(Struct, frozen=True, eq=False, dict=True):
     comparisons: tuple[Comparison, ...]  # of all pairs that can be compared, adjusted together
     groups: tuple[RankGroup, ...]  # of these scores and comparisons
     scale: Scale
+    untested: str = ""  # why nothing is compared, unless problems are not known
     holds: ClassVar[Literal["scores"]] = "scores"
 
     @property
@@ -394,7 +397,7 @@ class ScoreSubject(Struct, frozen=True, eq=False, dict=True):
         a, b = question.series
         one = self._compared.get((a, b))
         if one is None:
-            reasons.append(f"no problems are known on which {a} and {b} could be compared")
+            reasons.append(self.untested or f"no problems are known on which {a} and {b} could be compared")
             return replace(question, reason=reasons[0])
         shared = format_count(one.shared, "shared problem") if one.shared else "no shared problem"
         if name in VERDICT_FACTS:
@@ -432,9 +435,8 @@ class ScoreSubject(Struct, frozen=True, eq=False, dict=True):
                 )
         one = self.ranges.get(score.series)
         if one is None:
-            return replace(
-                question, reason=f"no problems are known on which {score.series} could be compared"
-            )
+            reason = f"no problems are known on which {score.series} could be compared"
+            return replace(question, reason=self.untested or reason)
         ranks = f"rank {one.best}" if one.best == one.worst else f"rank {one.best} to {one.worst}"
         return replace(
             question,

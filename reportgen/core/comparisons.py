@@ -246,7 +246,7 @@ def describe_verdict(lead: Lead, *, has_direction: bool = True) -> str:
 
     Without a direction, the series of the highest values is named, and called no better.
     """
-    if lead.series is None and not lead.tested:
+    if lead.reason or not (lead.series or lead.tested):
         return f"{VERDICT_WORDS[Verdict.TOO_FEW]}{': ' * bool(lead.reason)}{lead.reason}"
     if lead.series is None:
         return VERDICT_WORDS[Verdict.UNCLEAR] if has_direction else "no clear difference"

@@ -183,13 +183,13 @@ class Curve(Struct, frozen=True):
     gaps: FloatArray | None = None  # steps inside at which runs have values and none of them is finite
     every_step: Curve | None = None  # the curve before its steps were binned, if they were and it is known
     ends: tuple[float, float] | None = None  # the smallest and largest possible value, infinite if open
+    illustrative: bool = False  # its runs are invented: only its values say anything
 
 
 class Lead(Struct, frozen=True):
     """The series that a test finds better than every other one, or None.
 
-    If a decisive pair could not be tested, ``tested`` is False and ``reason`` says why; ``single`` is whether
-    each side has one run. A series without others leads untested.
+    Not ``tested`` for a ``reason``, or a series without others; ``single`` if each side has one run.
     """
 
     series: str | None

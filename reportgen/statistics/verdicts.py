@@ -180,6 +180,7 @@ def _list_decided(comparisons: Iterable[Comparison]) -> list[tuple[str, str]]:
 
 # ---- the runs of curves
 
+_ILLUSTRATIVE = "illustrative runs"
 _METHOD = "Welch's t over runs"
 # Means of runs whose relative difference is below this are equal.
 _SAME = 1e-12
@@ -218,6 +219,8 @@ def compare_curves(
                     numbers.append(mean(inside))
         sides.append(np.array(numbers))
     comparison = Comparison(a.series, b.series, metric, level, runs=(sides[0].size, sides[1].size))
+    if a.illustrative or b.illustrative:
+        return replace(comparison, verdict=Verdict.UNCLEAR, reason=_ILLUSTRATIVE)
     tested = compare_run_values(comparison, sides[0], sides[1])
     return adjust_comparisons([tested], alpha=alpha, higher_is_better=higher_is_better)[0]
 
@@ -292,9 +295,10 @@ def find_leads_at_end(curves: Sequence[Curve], level: float) -> tuple[Lead, Lead
     runs, and if there are three series or more and one has fewer than four runs, by t with the variance of
     all series' final values. Nothing can be tested if a side has one run, or the runs of each side are equal.
     """
+    if any(curve.illustrative for curve in curves):
+        return (Lead(None, tested=False, reason=_ILLUSTRATIVE),) * 2
     if len(curves) == 1:
-        alone = Lead(curves[0].series, tested=False)
-        return alone, alone
+        return (Lead(curves[0].series, tested=False),) * 2
     # Skip the tests, which are slow for many series, unless two series have several runs.
     several = [curve.series for curve in curves if len(curve.runs) > 1]
     if len(several) < 2:  # noqa: PLR2004 - a pair

@@ -81,7 +81,7 @@ def make_score_context(
         slots=slots or {},
         source=source.settings.title or source.name,
         benchmark=name_benchmark(request, source, benchmark),
-        approximate=source.settings.approximate,
+        approximate=source.settings.caution or None,
         higher_is_better=request.higher_is_better,
         lowest=scores.lowest,
         highest=scores.highest,
@@ -173,7 +173,6 @@ class ScoreBlock(Struct, frozen=True):
             **_collect_scores(scored),
             "comparisons": [to_json_values(one) for one in scored.comparisons],
             "groups": [list(one.series) for one in scored.groups],
-            "power": to_json_values(scored.power) if scored.power else None,
         }
 
     def draw_pass_curves(self, settings: PasskSettings) -> tuple[Figure, dict[str, Any]]:

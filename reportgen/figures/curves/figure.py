@@ -195,7 +195,8 @@ def write_subtitle(curve_set: CurveSet, spec: PlotSpec) -> str:
         runs = "1 run per series"
     else:
         centre = "median" if curve_set.band == "iqr" else "mean"
-        runs = f"{centre} of {format_ends(counts)} runs per series"
+        kind = "illustrative runs" if curve_set.curves[0].illustrative else "runs"
+        runs = f"{centre} of {format_ends(counts)} {kind} per series"
     band = name_band(curve_set)
     better = "lower is better" if spec.higher_is_better is False else ""
     return ", ".join(part for part in (spec.measured, runs, band and f"band: {band}", better) if part)
@@ -299,7 +300,7 @@ def join_plot_caption(plot: Plot, caption: str) -> str:
 def _make_point(curve: Curve, index: int) -> dict[str, float | int | None]:
     # The band of a smoothed line is not an interval of the unsmoothed value.
     low, high = (float(end[index]) for end in (curve.low, curve.high))
-    known = math.isfinite(low) and math.isfinite(high) and curve.raw is None
+    known = math.isfinite(low) and math.isfinite(high) and curve.raw is None and not curve.illustrative
     return {
         "step": float(curve.steps[index]),
         "value": float(get_unsmoothed(curve)[index]),

@@ -70,7 +70,7 @@ def rank_finals(curves: Sequence[Curve], *, lowest: bool) -> list[Reading]:
         index = int(np.flatnonzero(np.isfinite(get_unsmoothed(curve)))[-1])
         end = _read_at(curve, index)
         # The band of a smoothed line is not an interval of the unsmoothed value.
-        if curve.raw is None:
+        if curve.raw is None and not curve.illustrative:
             end = end._replace(low=float(curve.low[index]), high=float(curve.high[index]))
         ends.append(end)
     return sorted(ends, key=lambda end: end.value if lowest else -end.value)

@@ -284,7 +284,7 @@ def _write_caption(
         settings.caption or "",
         tested,
         how if single else "",
-        none if equal and not single else "",
+        none if equal and not single and not context.illustrative else "",
         f"Lower is better{some}." if lower else "",
     )
     columns = (

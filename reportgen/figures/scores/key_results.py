@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from reportgen.core.comparisons import TARGET_POWER, write_standing, write_verdict
+from reportgen.core.comparisons import write_standing, write_verdict
 from reportgen.core.model import BenchmarkResult, Cell, ResultTable, Standing
-from reportgen.core.words import describe_chance, format_count, format_number, join_names
+from reportgen.core.words import format_count, format_number, join_names
 from reportgen.figures.picture import Dot, draw_dots
 from reportgen.figures.scores.wording import (
     describe_intervals,
@@ -202,12 +202,12 @@ def _build_slice_cell(score: Score | None, value: str, context: ScoreContext) ->
 def summarize_score_benchmark(
     benchmark: Benchmark, page: str, scored: BenchmarkScores, context: ScoreContext
 ) -> BenchmarkResult:
-    """Summarize the best scores, power and problems of a benchmark; ``page`` is its path."""
+    """Summarize the best scores and problems of a benchmark; ``page`` is its path."""
     if not (known := [score for score in scored.scores if score.estimate is not None]):
         return _summarize_nothing(benchmark, page)
     context = share_digits(context, scored.scores, scored.comparisons)
     standing = _describe_standing(known, scored, context)
-    facts = (("Best", write_standing(standing)), *_list_facts(benchmark, known, scored, context))
+    facts = (("Best", write_standing(standing)), *_list_facts(benchmark, known, context))
     return BenchmarkResult(
         name=benchmark.name,
         page=page,
@@ -246,20 +246,13 @@ def _describe_standing(known: list[Score], scored: BenchmarkScores, context: Sco
 
 
 def _list_facts(
-    benchmark: Benchmark, known: list[Score], scored: BenchmarkScores, context: ScoreContext
+    benchmark: Benchmark, known: list[Score], context: ScoreContext
 ) -> tuple[tuple[str, str], ...]:
-    """List problems, power, date, protocol and cautions."""
+    """List problems, date, protocol and cautions."""
     problems = [score.problems for score in known if score.problems]
     samples = [count for score in known for count in score.samples or ()]
     size = format_range(problems) or "not known"
     each = f" × {format_range(samples, 'sample')}" if problems and samples else ""
-    power, found = scored.power, ""
-    if power and power.difference is not None and power.family_difference is None and power.reason:
-        found = f"{power.reason} among {power.together:,} pairs"
-    elif power and power.difference is not None:
-        least = format_difference(power.family_difference or power.difference, context, signed=False)
-        among = f" among {power.together:,} pairs" if power.family_difference is not None else ""
-        found = f"a true difference of {least} would be detected {describe_chance(TARGET_POWER)}{among}"
     # What the source states for all series, without the hash of the problem set.
     protocols = [dict(pairs) for _, pairs in context.protocol]
     shared = (
@@ -272,7 +265,6 @@ def _list_facts(
     flagged = f"mixed protocols: {join_names(mixed)} {verb}" if mixed else ""
     return (
         ("Problems", f"{size}{each}, {format_count(len(known), 'series', 'series')}"),
-        ("Power", found),
         ("Date", benchmark.date or ""),
         ("Protocol", benchmark.protocol or ", ".join(shared)),
         ("Caution", "; ".join(filter(None, [context.approximate, flagged]))),

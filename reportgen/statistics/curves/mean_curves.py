@@ -69,6 +69,7 @@ def compute_curves(
     series: tuple[str, ...] | None = None,
     peak: Peak | str = "none",
     ends: tuple[float, float] | None = None,
+    illustrative: bool = False,
 ) -> CurveSet:
     """Return centre and band of each series, at its runs' common steps or, interpolated, at their union.
 
@@ -78,12 +79,10 @@ def compute_curves(
     (``CurveSet.given_ignored``). ``series`` selects some, in this order. With ``peak="simultaneous"``,
     ``Curve.extremes`` of means over several runs are computed, of bins if there are any: those of 10,000
     steps take a minute. Intervals stay inside ``ends``, the smallest and largest possible value
-    (``bounded.move_ends``). Raises a ValueError if ``reduced`` was not smoothed.
+    (``bounded.move_ends``). Of ``illustrative`` runs, nothing is tested. Raises a ValueError
+    if ``reduced`` was not smoothed.
     """
-    members: dict[str, list[Run]] = {name: [] for name in series or ()}
-    for run in reduced.runs:
-        if series is None or run.series in members:
-            members.setdefault(run.series, []).append(run)
+    members = _group_runs(reduced.runs, series)
     drawn = {name: [run for run in runs if run.steps.size] for name, runs in members.items()}
     made = [
         _make_curve(name, runs, str(band), level, ends, smoothed=smooth > 0, peak=str(peak))
@@ -91,7 +90,9 @@ def compute_curves(
         if runs
     ]
     options = {"level": level, "smooth": smooth, "series": series, "peak": peak, "ends": ends}
-    curves = _add_every_step([curve for curve, _ in made], reduced, str(band), options)
+    options["illustrative"] = illustrative
+    own = [_mark_illustrative(curve) if illustrative else curve for curve, _ in made]
+    curves = _add_every_step(own, reduced, str(band), options)
     given = [curve.given for curve in curves]
     has_given = any(run.given and _has_interval(run.given) for runs in drawn.values() for run in runs)
     return CurveSet(
@@ -110,6 +111,19 @@ def compute_curves(
         **_list_missing(reduced, members, series),
         **_prepare_tests(curves, str(band), level),
     )
+
+
+def _group_runs(runs: Sequence[Run], series: tuple[str, ...] | None) -> dict[str, list[Run]]:
+    """Group runs by series, in the order of ``series`` if some are selected."""
+    members: dict[str, list[Run]] = {name: [] for name in series or ()}
+    for run in runs:
+        if series is None or run.series in members:
+            members.setdefault(run.series, []).append(run)
+    return members
+
+
+def _mark_illustrative(curve: Curve) -> Curve:
+    return replace(curve, illustrative=True, extremes=None)
 
 
 def _add_every_step(
@@ -134,7 +148,7 @@ def _prepare_tests(curves: Sequence[Curve], band: str, level: float) -> dict[str
         "leads": find_leads_at_end([curve.every_step or curve for curve in curves], level)
     }
     counts = np.concatenate([curve.n[curve.n > 1] for curve in curves]) if curves else np.empty(0)
-    lone = any(curve.given or len(curve.runs) == 1 for curve in curves)
+    lone = any(curve.given or curve.illustrative or len(curve.runs) == 1 for curve in curves)
     if band != "ci" or lone or not counts.size:
         return found
     ends = 1 / (2 * counts.max() - 2), 1 / (counts.min() - 1)
@@ -253,6 +267,9 @@ def summarise_curves(curve_set: CurveSet, *, higher_is_better: bool = True) -> t
         final = Estimate(
             float(curve.values[-1]), to_float(curve.low[-1]), to_float(curve.high[-1]), int(curve.n[-1])
         )
+        mean = average_runs(measure_runs(curve, "mean"), curve_set.level, curve.ends)
+        if curve.illustrative:
+            final, mean = (replace(one, low=None, high=None) for one in (final, mean))
         endings.append(
             Ending(
                 series=curve.series,
@@ -260,7 +277,7 @@ def summarise_curves(curve_set: CurveSet, *, higher_is_better: bool = True) -> t
                 final_step=float(curve.steps[-1]),
                 peak=picked,
                 peak_step=float(curve.steps[peak]),
-                mean=average_runs(measure_runs(curve, "mean"), curve_set.level, curve.ends),
+                mean=mean,
                 runs=len(curve.runs),
                 readings=int(curve.steps.size),
             )
