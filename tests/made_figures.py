@@ -30,7 +30,7 @@ from reportgen.figures.plot import (
 )
 from reportgen.figures.style import assign_slots
 from reportgen.settings.blocks import CurveSettings
-from reportgen.statistics.curves.mean_curves import find_leads_at_end
+from reportgen.statistics.verdicts import find_leads_at_end
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

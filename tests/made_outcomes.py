@@ -12,7 +12,6 @@ from reportgen.core.errors import SourceLocation
 from reportgen.figures.plot import BenchmarkScores, ScoreContext
 from reportgen.figures.style import assign_slots
 from reportgen.statistics.compare import compare_all
-from reportgen.statistics.power import estimate_power, find_half_step
 from reportgen.statistics.scores import score_series
 from reportgen.statistics.verdicts import find_leader, rank_groups, rank_ranges
 
@@ -132,7 +131,7 @@ def scored(
     estimand: str = "problems like these",
     higher_is_better: bool = True,
 ) -> BenchmarkScores:
-    """One benchmark with its scores, all pairs, groups and power."""
+    """One benchmark with its scores, all pairs and groups."""
     found = score_series(problems, metric, k, estimand=estimand)
     pairs = compare_all(problems, metric, k, higher_is_better=higher_is_better)
     ranked = rank_groups(found, pairs, higher_is_better=higher_is_better)
@@ -140,8 +139,7 @@ def scored(
     known = {one.series: one.estimate for one in found if one.estimate is not None}
     first = (max if higher_is_better else min)(known, key=known.__getitem__, default="")
     lead = find_leader(pairs, first, [name for name in known if name != first])
-    power = estimate_power(pairs, find_half_step(problems, metric)) if pairs else None
-    return BenchmarkScores(problems, found, pairs, ranked, power, ranks, lead)
+    return BenchmarkScores(problems, found, pairs, ranked, ranks, lead)
 
 
 def score_context(*names: str, **fields: Any) -> ScoreContext:  # noqa: ANN401 - fields of a ScoreContext

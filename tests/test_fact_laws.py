@@ -24,7 +24,7 @@ from reportgen.core.comparisons import Verdict
 from reportgen.core.facts import FACTS
 from reportgen.core.model import Curve, Run
 from reportgen.core.statements import Fact, Quantity, Scale
-from reportgen.statistics.curves.mean_curves import compare_curves
+from reportgen.statistics.verdicts import compare_curves
 
 if TYPE_CHECKING:
     from reportgen.core.model import FloatArray

@@ -20,7 +20,7 @@ from pygments.lexers import get_all_lexers
 from pymdownx.superfences import SuperFencesException
 
 from reportgen.core.errors import ReportError
-from reportgen.core.model import BenchmarkResult, Cell, Overview, Panels, ResultTable
+from reportgen.core.model import BenchmarkResult, Cell, Overview, Panels, ResultTable, Standing
 from reportgen.narrative import markup
 from reportgen.narrative.pages import read_page
 from reportgen.settings.blocks import KINDS
@@ -254,7 +254,8 @@ def test_raw_html_that_looks_like_a_mark_is_left_alone(block: str) -> None:
 
 def card(name: str) -> BenchmarkResult:
     """A benchmark's card."""
-    return BenchmarkResult(name, "a.md", "", "MEL", "0.84 accuracy", (), "", ())
+    standing = Standing("At the end", "No clear winner", (("MEL", "0.84"),))
+    return BenchmarkResult(name, "a.md", "", (), "", (), standings=(standing,))
 
 
 @pytest.mark.parametrize(
@@ -266,7 +267,7 @@ def card(name: str) -> BenchmarkResult:
             ResultTable("t", "Results", ("series",), ((Cell("MEL"),), (Cell("GRPO"),)), "A caption.", ""),
             ["Results: MEL, GRPO. A caption."],
         ),
-        (Overview("o", "All", (card("AIME"),)), ["AIME: MEL 0.84 accuracy."]),
+        (Overview("o", "All", (card("AIME"),)), ["AIME: No clear winner; MEL 0.84."]),
     ],
     ids=["figure", "panels", "table", "overview"],
 )

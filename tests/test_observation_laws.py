@@ -30,7 +30,8 @@ from reportgen.claims.observations.choosing import (
 from reportgen.core.model import ReducedMetric, Run
 from reportgen.core.statements import Observation, Scale
 from reportgen.core.words import format_equation, format_p
-from reportgen.statistics.curves.mean_curves import compare_curves, compute_curves
+from reportgen.statistics.curves.mean_curves import compute_curves
+from reportgen.statistics.verdicts import compare_curves
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -18,14 +18,15 @@ from tries import tries
 
 from reportgen.core.comparisons import Comparison, Verdict
 from reportgen.core.model import GivenInterval, Lead, ReducedMetric, Run
-from reportgen.statistics.curves.mean_curves import (
-    compare_at_end,
-    compute_curves,
-    find_leads_at_end,
-    summarise_curves,
-)
+from reportgen.statistics.curves.mean_curves import compute_curves, summarise_curves
 from reportgen.statistics.curves.reduce import reduce
-from reportgen.statistics.verdicts import find_front, find_leader, swap_sides
+from reportgen.statistics.verdicts import (
+    compare_at_end,
+    find_front,
+    find_leader,
+    find_leads_at_end,
+    swap_sides,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -282,7 +283,6 @@ def test_a_peak_that_knows_of_its_choice_has_an_interval() -> None:
 
 A, B, C = (curve(name, [0.2, end], half=0.01, runs=5) for name, end in (("A", 0.9), ("B", 0.5), ("C", 0.5)))
 NOBODY = Lead(None, tested=True)
-UNTESTED = Lead(None, tested=False)
 
 
 def family() -> list[Comparison]:
@@ -307,7 +307,14 @@ def test_the_leader_is_better_than_every_other() -> None:
     assert find_leader(pairs, "B", ["A", "C"]) == NOBODY
     assert find_leader(pairs, "B", ["C"]) == NOBODY
     assert find_leads_at_end((A, B, C), 0.95) == (Lead("A", tested=True), NOBODY)
-    assert find_leads_at_end((A, B), 0.95) == (Lead("A", tested=True), Lead("B", tested=True))
+    assert find_leads_at_end((A, B), 0.95) == (
+        Lead("A", tested=True, rival="B"),
+        Lead("B", tested=True, rival="A"),
+    )
+
+
+def _say_untested(reason: str) -> Lead:
+    return Lead(None, tested=False, reason=reason)
 
 
 def test_what_could_not_be_tested_gives_no_winner_and_no_tie() -> None:
@@ -315,12 +322,16 @@ def test_what_could_not_be_tested_gives_no_winner_and_no_tie() -> None:
     assert find_leader([], "A", []) == Lead("A", tested=False)
     assert find_leads_at_end((A,), 0.95) == (Lead("A", tested=False),) * 2
     pairs = family()
-    assert find_leader(pairs[:1], "A", ["B", "C"]) == UNTESTED
-    few = replace(pairs[0], p=None, adjusted_p=None, verdict=Verdict.TOO_FEW)
-    assert find_leader([few, *pairs[1:]], "A", ["B", "C"]) == UNTESTED
+    missing = "A and C share no problem"
+    assert find_leader(pairs[:1], "A", ["B", "C"], missing=missing) == _say_untested(missing)
+    few = replace(pairs[0], p=None, adjusted_p=None, verdict=Verdict.TOO_FEW, reason="one run of B")
+    assert find_leader([few, *pairs[1:]], "A", ["B", "C"]) == _say_untested("one run of B")
     equal = (curve("A", [0.2, 0.9], half=0.0, runs=3), curve("B", [0.2, 0.5], half=0.0, runs=3))
-    assert find_leads_at_end(equal, 0.95)[0] == UNTESTED
-    assert find_leads_at_end((A, curve("B", [0.2, 0.5])), 0.95)[0] == UNTESTED
+    same = "the runs of each side are equal, so there is no interval"
+    assert find_leads_at_end(equal, 0.95)[0] == _say_untested(same)
+    lone = curve("B", [0.2, 0.5])
+    assert find_leads_at_end((A, lone), 0.95)[0] == _say_untested("several runs only of A")
+    assert find_leads_at_end((lone, lone), 0.95)[0] == _say_untested("one run each")
 
 
 def test_a_series_that_ends_early_is_compared_where_it_ends() -> None:

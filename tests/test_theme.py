@@ -299,8 +299,8 @@ def test_a_card_says_what_its_page_says(example_site: Path) -> None:
     assert "two benchmarks" in words(compared)
     assert [words(one) for one in compared.iter() if one.tag in {"dt", "dd"}][:2] == ["Benchmark", "Contest"]
     assert list_words(compared, "rg-card-verdict") == [
-        "Contest: Aspen is better than all others",
-        "Textbook: Aspen is better than all others",
+        "Contest: Aspen is better than all others (these checkpoints)",
+        "Textbook: Aspen is better than all others (these checkpoints)",
     ]
     for name, card in zip(BENCHMARKS, cards, strict=True):
         page, (link,) = read_page(example_site, name), classed(card, "rg-card-name")

@@ -62,6 +62,15 @@ def read_runs(question: Fact, curve: Curve, numbers: tuple[float, ...], scale: S
     return replace(question, value=found.value, low=found.low, high=found.high, n=found.n, note=note)
 
 
+def hide_interval(fact: Fact, of_tests: frozenset[str]) -> Fact:
+    """Return a fact of illustrative runs without its interval; one about intervals or tests has no value."""
+    fact = replace(fact, low=None, high=None)
+    if fact.name not in {"band_width", "sd", *of_tests}:
+        return fact
+    reason = "the runs are illustrative, that is invented, so nothing can be tested or said of their spread"
+    return replace(fact, value=None, note="", reason=reason)
+
+
 def read_at_best(
     question: Fact,
     curve: Curve,

@@ -16,16 +16,11 @@ from reportgen.claims.fact_words import (
     format_quantity,
     format_quantity_interval,
 )
-from reportgen.claims.run_facts import RUN_FACTS, read_at_best, read_runs
+from reportgen.claims.run_facts import RUN_FACTS, hide_interval, read_at_best, read_runs
 from reportgen.claims.vocabulary import TOO_LARGE, FactError, drop_infinite, make_question
 from reportgen.core.comparisons import Verdict
 from reportgen.core.statements import Quantity
 from reportgen.core.words import format_count, format_equation, format_number, format_p, join_names
-from reportgen.statistics.curves.mean_curves import (
-    compare_at_end,
-    compare_curves,
-    find_last_common_step,
-)
 from reportgen.statistics.curves.readings import (
     compute_differences,
     compute_gap,
@@ -39,7 +34,13 @@ from reportgen.statistics.curves.readings import (
     volatility,
 )
 from reportgen.statistics.distributions import t_quantile
-from reportgen.statistics.verdicts import rank_ranges, swap_sides
+from reportgen.statistics.verdicts import (
+    compare_at_end,
+    compare_curves,
+    find_last_common_step,
+    rank_ranges,
+    swap_sides,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -237,6 +238,8 @@ class CurveSubject(Struct, frozen=True, eq=False, dict=True):
                 fact = self._read_one(question, a, *numbers)
             else:
                 fact = self._read_two(question, a, b, *numbers)
+            if a.illustrative or b.illustrative:
+                fact = hide_interval(fact, VERDICT_FACTS)
             if value:
                 own = f"mean of the {value} values of {format_count(fact.n, 'run')}"
                 fact = replace(fact, step=None, note=own if name == _OF_RUNS[value] else fact.note)
@@ -367,6 +370,7 @@ class ScoreSubject(Struct, frozen=True, eq=False, dict=True):
     comparisons: tuple[Comparison, ...]  # of all pairs that can be compared, adjusted together
     groups: tuple[RankGroup, ...]  # of these scores and comparisons
     scale: Scale
+    untested: str = ""  # why nothing is compared, unless problems are not known
     holds: ClassVar[Literal["scores"]] = "scores"
 
     @property
@@ -397,7 +401,7 @@ class ScoreSubject(Struct, frozen=True, eq=False, dict=True):
         a, b = question.series
         one = self._compared.get((a, b))
         if one is None:
-            reasons.append(f"no problems are known on which {a} and {b} could be compared")
+            reasons.append(self.untested or f"no problems are known on which {a} and {b} could be compared")
             return replace(question, reason=reasons[0])
         shared = format_count(one.shared, "shared problem") if one.shared else "no shared problem"
         if name in VERDICT_FACTS:
@@ -435,9 +439,8 @@ class ScoreSubject(Struct, frozen=True, eq=False, dict=True):
                 )
         one = self.ranges.get(score.series)
         if one is None:
-            return replace(
-                question, reason=f"no problems are known on which {score.series} could be compared"
-            )
+            reason = f"no problems are known on which {score.series} could be compared"
+            return replace(question, reason=self.untested or reason)
         ranks = f"rank {one.best}" if one.best == one.worst else f"rank {one.best} to {one.worst}"
         return replace(
             question,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import narwhals as nw
 
-    from reportgen.core.model import Estimate, FloatArray, IntArray
+    from reportgen.core.model import Estimate, FloatArray, IntArray, Lead, Standing
 
 
 Metric: TypeAlias = Literal["mean", "avg@n", "pass@k", "pass^k", "maj@k"]
@@ -241,6 +241,43 @@ class Noises(Struct, frozen=True):
     answers: float | None  # other samples of the same problems; if unknown, None and in ``problems``
     problems: float  # other problems like these
     runs: float | None  # other runs, beyond what their answers explain; None if neither side has several
+
+
+VERDICT_WORDS = {
+    Verdict.BETTER: "better",
+    Verdict.WORSE: "worse",
+    Verdict.UNCLEAR: "no clear winner",
+    Verdict.TOO_FEW: "not tested",
+}
+"""The verdict on a pair of series, of the first."""
+
+
+def describe_verdict(lead: Lead, *, has_direction: bool = True) -> str:
+    """Return the verdict as part of a sentence: better, no clear winner or not tested; "" without others.
+
+    Without a direction, the series of the highest values is named, and called no better.
+    """
+    if lead.reason or not (lead.series or lead.tested):
+        return f"{VERDICT_WORDS[Verdict.TOO_FEW]}{': ' * bool(lead.reason)}{lead.reason}"
+    if lead.series is None:
+        return VERDICT_WORDS[Verdict.UNCLEAR] if has_direction else "no clear difference"
+    if not lead.tested:
+        return ""
+    which = "better" if has_direction else "higher"
+    about = " (these checkpoints)" if lead.single else ""
+    return f"{lead.series} is {which} than {lead.rival or 'all others'}{about}"
+
+
+def write_verdict(lead: Lead, *, has_direction: bool = True) -> str:
+    """Return the verdict as a heading or the start of a sentence; names stay as they are."""
+    said = describe_verdict(lead, has_direction=has_direction)
+    return said if lead.series else f"{said[:1].upper()}{said[1:]}"
+
+
+def write_standing(standing: Standing) -> str:
+    """Return the verdict and the leading values on one line."""
+    values = ", ".join(f"{series} {value}" for series, value in standing.values)
+    return "; ".join(filter(None, (standing.verdict, values)))
 
 
 class Comparison(Struct, frozen=True):

@@ -174,17 +174,20 @@ class Curve(Struct, frozen=True):
     gaps: FloatArray | None = None  # steps inside at which runs have values and none of them is finite
     every_step: Curve | None = None  # the curve before its steps were binned, if they were and it is known
     ends: tuple[float, float] | None = None  # the smallest and largest possible value, infinite if open
+    illustrative: bool = False  # its runs are invented: only its values say anything
 
 
 class Lead(Struct, frozen=True):
     """The series that a test finds better than every other one, or None.
 
-    ``tested`` is False if a decisive pair could not be tested, as with one run: then only readings can be
-    compared.
+    Not ``tested`` for a ``reason``, or a series without others; ``single`` if each side has one run.
     """
 
     series: str | None
     tested: bool
+    reason: str = ""
+    rival: str = ""  # the other series if there is only one
+    single: bool = False
 
 
 class Ending(Struct, frozen=True):
@@ -343,7 +346,7 @@ class Standing(Struct, frozen=True):
     """Who leads at one point of a benchmark, as formatted text: the verdict and the leading values."""
 
     label: str
-    verdict: str  # empty if nothing was tested and nothing is claimed
+    verdict: str  # as ``write_verdict`` writes it; empty without other series
     values: tuple[tuple[str, str], ...]  # series and value with interval, best first
 
 
@@ -353,8 +356,6 @@ class BenchmarkResult(Struct, frozen=True):
     name: str
     page: str
     description: str
-    leader: str  # the series that a test finds better than all others; empty if there is none
-    score: str  # the rest of the text on its card
     facts: tuple[tuple[str, str], ...]  # label and text: at the end, best, runs, date, protocol
     spark: str  # a small SVG
     legend: tuple[tuple[str, int | None], ...]

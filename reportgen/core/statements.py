@@ -281,6 +281,7 @@ class Description(Struct, frozen=True):
     settings_file: str = ""  # where ``source.yml`` is or would be
     has_settings: bool = False
     stated: tuple[str, ...] = ()  # the keys that it has
+    illustrative: bool = False  # whether it says so
 
     @property
     def is_finished(self) -> bool:

@@ -31,6 +31,7 @@ from reportgen.draft.blocks.kinds import (
     is_overview,
     name_cause,
     plan_block,
+    refuse_illustrative,
     warn_pooled,
     warn_totals,
 )
@@ -199,6 +200,7 @@ def _draw_block(planned: PlannedBlock, inputs: DrawInputs) -> Shown:
             figure, file_svg=picture, has_pdf=has_pdf(planned, inputs), origin=origin, table_sha256=table
         )
 
+    refuse_illustrative(planned, inputs.sources)
     return change_figures(draw_block(planned, inputs), name_origin)
 
 

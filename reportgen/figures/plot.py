@@ -16,7 +16,7 @@ from reportgen.figures.text import isolate_names
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from reportgen.core.comparisons import Comparison, Power, ProblemScores, RankGroup, RankRange, Score
+    from reportgen.core.comparisons import Comparison, ProblemScores, RankGroup, RankRange, Score
     from reportgen.core.errors import SourceLocation
     from reportgen.core.model import FloatArray, IntArray
     from reportgen.figures.axis import Axis, ScaleKind
@@ -217,6 +217,7 @@ class SourceContext(Struct, frozen=True, kw_only=True):
     source: str  # the source's title, for the caption
     approximate: str | None  # why the numbers are not exact
     precision: float = 0.0  # by how much a value may be off, as the source says
+    illustrative: bool = False  # whether the source says that its runs are invented
     notes: tuple[str, ...] = ()  # sentences on problems found in the source and handled
 
 
@@ -383,13 +384,12 @@ def make_step_context(
 
 
 class BenchmarkScores(Struct, frozen=True, eq=False):
-    """Results of one benchmark: scores, all pairs, groups and power."""
+    """Results of one benchmark: scores, all pairs and groups."""
 
     problems: ProblemScores
     scores: tuple[Score, ...]
     comparisons: tuple[Comparison, ...]
     groups: tuple[RankGroup, ...]
-    power: Power | None
     ranks: tuple[RankRange, ...] = ()
     lead: Lead = field(default=Lead(None, tested=False))
 

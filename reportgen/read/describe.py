@@ -125,6 +125,7 @@ def _leave_out_stated(description: Description, stated: SourceSettings) -> Descr
     return replace(
         description,
         stated=tuple(stated.model_fields_set),
+        illustrative=stated.illustrative,
         settings=list_changes(description.settings, stated),
         repetitions=list_changes(description.repetitions, stated),
         clusters=clusters.get("columns", {}),

@@ -192,11 +192,12 @@ def _name_series(
 def _join_settings(parts: Sequence[SourcePart]) -> SourceSettings:
     """Return the settings of joined sources: titles, cautions, and the protocol of each series."""
     sources = [part.source for part in parts]
-    known = {one.settings.title or one.name: one.settings.approximate for one in sources}
+    known = {one.settings.title or one.name: one.settings.caution for one in sources}
     cautions = [f"{title}: {words}" for title, words in known.items() if words]
     given: dict[str, Any] = {
         "title": join_names([one.settings.title or one.name for one in sources]),
         "approximate": "; ".join(cautions) or None,
+        "illustrative": any(one.settings.illustrative for one in sources),
         "precision": max((one.settings.precision or 0.0 for one in sources), default=0.0) or None,
         "protocols": {
             name: part.source.settings.get_protocol(own)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from reportgen.core.comparisons import VERDICT_WORDS, Verdict
 from reportgen.core.digits import choose_decimals, choose_percent_decimals
 from reportgen.core.words import (
     format_count,
@@ -176,6 +177,8 @@ def format_adjusted_p(number: NumberChange) -> str:
 
 def format_verdict(number: NumberChange) -> str:
     """The verdict: ``higher, better``, ``unclear``."""
+    if number.verdict == "too few":
+        return VERDICT_WORDS[Verdict.TOO_FEW]
     return f"{number.verdict}{_GOOD[number.good] if number.verdict in {'higher', 'lower'} else ''}"
 
 

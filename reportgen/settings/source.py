@@ -155,6 +155,10 @@ class SourceSettings(Settings):
     approximate: str | None = Field(
         None, description="Say so where numbers are not exact, such as: digitised from a figure."
     )
+    illustrative: bool = Field(
+        False,
+        description="Runs or answers are invented: values are drawn, and nothing is tested or inferred.",
+    )
     precision: Annotated[float, Field(gt=0)] | None = Field(
         None,
         description="By how much a value may be off, such as 0.005 where it is read off a figure; "
@@ -340,6 +344,11 @@ class SourceSettings(Settings):
         if low is None and high is None:
             return None
         return -math.inf if low is None else float(low), math.inf if high is None else float(high)
+
+    @property
+    def caution(self) -> str:
+        """What readers have to know of the numbers: that they are illustrative, why they are not exact."""
+        return ": ".join(filter(None, ("illustrative" if self.illustrative else "", self.approximate)))
 
     def add_labels(self, labels: Mapping[str, str]) -> SourceSettings:
         """Return the settings with these short names, which go before names that ``rename`` gives."""

@@ -77,7 +77,13 @@ def describe_amounts(description: Description) -> tuple[str, ...]:
     endings = join_names([f"{count:,} {ending}" for ending, count in description.unread], most=8)
     unread = f"{format_count(sum(count for _, count in description.unread), 'file')} not read: {endings}"
     described = f"columns without a role: {join_names(description.without_role, most=8)}"
-    said = ((read, description.read), (unread, description.unread), (described, description.without_role))
+    invented = "illustrative: values are drawn, and nothing is tested or inferred"
+    said = (
+        (read, description.read),
+        (unread, description.unread),
+        (described, description.without_role),
+        (invented, description.illustrative),
+    )
     return tuple(words for words, there in said if there)
 
 

@@ -18,6 +18,7 @@ from markupsafe import Markup
 from msgspec import Struct
 from pymdownx.superfences import SuperFencesException
 
+from reportgen.core.comparisons import write_standing
 from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
 from reportgen.core.model import Figure, Observations, Overview, Panels, ResultTable, Stack
 from reportgen.core.words import format_count, keep_together
@@ -264,7 +265,9 @@ def collect_search_text(shown: Shown) -> str:
         return f"{': '.join(filter(None, [shown.title, names]))}. {join_words(shown)}"
     if isinstance(shown, Overview):
         return " ".join(
-            f"{card.title or card.name}: {f'{card.leader} {card.score}'.strip()}." for card in shown.cards
+            f"{card.title or card.name}: {write_standing(one) or one.label}."
+            for card in shown.cards
+            for one in card.standings[:1]
         )
     if isinstance(shown, Stack):
         parts = (part if isinstance(part, str) else collect_search_text(part) for part in shown.parts)

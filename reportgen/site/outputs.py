@@ -183,7 +183,7 @@ def format_report_json(
     lists: dict[str, Iterable[bytes | dict[str, Any]]] = {
         "pages": (_describe_page(page, report, outputs[page.path]) for page in report.pages),
         "sources": (
-            pick(source.settings, "title", "description", "approximate")
+            pick(source.settings, "title", "description", "approximate", "illustrative")
             | {
                 "name": source.name,
                 "provenance": source.settings.provenance.model_dump(exclude_none=True),
@@ -395,7 +395,7 @@ def describe_source(source: Source) -> dict[str, Any]:
     return {
         "name": source.name,
         "title": source.settings.title or source.name,
-        "approximate": source.settings.approximate or "",
+        "approximate": source.settings.caution,
         "labels": [f"{label} is short for {name}" for name, label in source.settings.labels.items()],
         "files": [{"path": f.path, "sha256": f.sha256, "size": f.size} for f in source.files],
     }

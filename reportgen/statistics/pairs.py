@@ -11,6 +11,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from reportgen.core.comparisons import THESE_PROBLEMS, Comparison, Noises, Score, Verdict
+from reportgen.core.words import format_count
 from reportgen.statistics.distributions import compute_t_p, deviation, find_t_ends, mean
 from reportgen.statistics.intervals import (
     FEW_OF,
@@ -140,9 +141,9 @@ class PairedBenchmark:
         """Return the test of a pair, by t if runs add to its variance, and what is missing or unusual."""
         test = self._tests.get(pair)
         if test is None:
-            shared, what = self._count_units(pair), "cluster" if self._units else "problem"
-            some = f"{shared} shared {what}{'' if shared == 1 else 's'}"
-            return None, f"{some}: fewer than {FEWEST} cannot decide"
+            what = f"shared {'cluster' if self._units else 'problem'}"
+            some = format_count(self._count_units(pair), what)
+            return None, f"{some}, and fewer than {FEWEST} cannot decide"
         if not (interval.run_stderr and interval.stderr and interval.df and difference is not None):
             return test, interval.reason
         p = compute_t_p(difference, interval.stderr, interval.df)
@@ -330,7 +331,7 @@ def compare_macro(
         verdict=Verdict.UNCLEAR if test else Verdict.TOO_FEW,
         method=test.method if test else "",
         interval_method="" if without else _METHOD,
-        reason=reason if test else f"{len(weights)} shared problems: fewer than {FEWEST} cannot decide",
+        reason=reason if test else f"{len(weights)} shared problems, and fewer than {FEWEST} cannot decide",
         runs=(min(one.runs[0] for one in compared), min(one.runs[1] for one in compared)),
     )
     return _add_runs(average, compared, runs) if test and not without else average

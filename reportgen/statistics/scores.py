@@ -131,6 +131,13 @@ def score_series(
     return tuple(request.score(place) for place in range(len(problem_scores.series)))
 
 
+def hide_interval(score: Score) -> Score:
+    """Return a score of invented answers without anything that would say how sure it is."""
+    unknown = dict.fromkeys(("low", "high", "stderr", "run_stderr", "between_runs"))
+    why = "no interval, since the answers are illustrative"
+    return replace(score, **unknown, estimand="", method="", reason=why)
+
+
 def make_missing_score(series: str, level: float, reason: str) -> Score:
     """Make a missing score with its reason."""
     return Score(series, "", "", level, reason=reason)

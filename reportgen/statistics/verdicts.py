@@ -1,19 +1,31 @@
-"""From p values to verdicts: adjustment for many comparisons, the leader, and possible ranks."""
+"""From p values to verdicts: adjustment for many comparisons, the leader and ranks, and runs of curves."""
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
+from itertools import combinations
 from typing import TYPE_CHECKING
 
+import numpy as np
 from msgspec.structs import replace
 
-from reportgen.core.comparisons import RankGroup, RankRange, Verdict
+from reportgen.core.comparisons import Comparison, RankGroup, RankRange, Verdict
 from reportgen.core.model import Lead
+from reportgen.statistics.distributions import (
+    check_level,
+    compute_t_p,
+    deviation,
+    find_scale,
+    find_t_ends,
+    mean,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from reportgen.core.comparisons import Comparison, Score
+    from reportgen.core.comparisons import Score
+    from reportgen.core.model import Curve, FloatArray
 
 _OPPOSITE = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
 
@@ -97,24 +109,33 @@ def find_leader(
     *,
     higher_is_better: bool = True,
     alpha: float = 0.05,
+    missing: str = "not every pair was compared",
 ) -> Lead:
     """Find out whether ``first``, the series with the best number, is better than each other one.
 
     This is the intersection-union test (Berger 1982): p of each pair is below ``alpha`` without adjustment
     for other pairs, since a wrong leader needs a wrong verdict on its pair with the best series. Comparisons
     of other pairs are skipped. If ``first`` does not lead, nobody does: ``tested`` if a test shows that it is
-    not clearly better than one of them, not ``tested`` if a pair could not be tested.
+    not clearly better than one of them, not ``tested`` if a pair could not be tested, with the first reason:
+    that of its comparison, or ``missing`` without one.
     """
-    verdicts = {}
-    for one in comparisons:
-        if one.p is not None:
-            verdict = decide(one, one.p * one.family_blocks, alpha, higher_is_better=higher_is_better)
-            verdicts[one.a, one.b] = verdict
-            verdicts[one.b, one.a] = _OPPOSITE.get(verdict, verdict)
-    against_others = {verdicts.get((first, other), Verdict.TOO_FEW) for other in others}
-    if against_others <= {Verdict.BETTER}:
-        return Lead(first, tested=bool(against_others))
-    return Lead(None, tested=bool(against_others & {Verdict.UNCLEAR, Verdict.WORSE}))
+    own = {one.b if one.a == first else one.a: one for one in comparisons if first in {one.a, one.b}}
+    names, verdicts, untested = list(others), set(), []
+    for name in names:
+        one = own.get(name)
+        if one is None or one.p is None:
+            untested.append(one.reason if one else missing)
+            continue
+        p = one.p * one.family_blocks
+        one = one if one.a == first else swap_sides(one)
+        verdicts.add(decide(one, p, alpha, higher_is_better=higher_is_better))
+    if verdicts - {Verdict.BETTER}:
+        return Lead(None, tested=True)
+    if untested:
+        return Lead(None, tested=False, reason=untested[0])
+    rival = names[0] if len(names) == 1 else ""
+    single = any(max(own[name].runs) == 1 for name in names)
+    return Lead(first, tested=bool(names), rival=rival, single=single)
 
 
 def find_front(
@@ -175,3 +196,174 @@ def _list_decided(comparisons: Iterable[Comparison]) -> list[tuple[str, str]]:
         for one in comparisons
         if one.verdict in {Verdict.BETTER, Verdict.WORSE}
     ]
+
+
+# ---- the runs of curves
+
+_ILLUSTRATIVE = "illustrative runs"
+_METHOD = "Welch's t over runs"
+SAME_RUNS = 1e-12
+"""Runs whose relative standard error is at most this are equal."""
+
+
+def compare_curves(
+    a: Curve,
+    b: Curve,
+    *,
+    at: float,
+    metric: str = "",
+    level: float = 0.95,
+    alpha: float = 0.05,
+    higher_is_better: bool = True,
+) -> Comparison:
+    """Compare the runs of two series, a minus b, by Welch's t test (1947): runs are the units.
+
+    Each run gives its value ``at`` a step, interpolated inside its own range. Runs that do not reach it do
+    not count: ``TOO_FEW`` under 2 a side; ``shared`` is the number of runs of the smaller side.
+    """
+    check_level(level)
+    sides = [
+        np.array(
+            [
+                float(np.interp(at, run.steps, run.values))
+                for run in curve.runs
+                if run.steps.size and run.steps[0] <= at <= run.steps[-1]
+            ]
+        )
+        for curve in (a, b)
+    ]
+    comparison = Comparison(a.series, b.series, metric, level, runs=(sides[0].size, sides[1].size))
+    if a.illustrative or b.illustrative:
+        return replace(comparison, verdict=Verdict.UNCLEAR, reason=_ILLUSTRATIVE)
+    tested = compare_run_values(comparison, sides[0], sides[1])
+    return adjust_comparisons([tested], alpha=alpha, higher_is_better=higher_is_better)[0]
+
+
+def compare_run_values(comparison: Comparison, first: FloatArray, second: FloatArray) -> Comparison:
+    """Add Welch's test of one number per run and side, before verdicts, or the reason for its absence."""
+    fewest = min(comparison.runs)
+    difference = mean(first) - mean(second) if fewest else None
+    comparison = replace(comparison, shared=fewest, difference=difference)
+    if fewest < 2:  # noqa: PLR2004 - one run says nothing about others
+        return replace(comparison, reason=_describe_few_runs(comparison))
+    size = find_scale(np.concatenate([first, second]))
+    first, second = first / size, second / size
+    parts = [deviation(side) ** 2 / side.size for side in (first, second)]
+    stderr = math.sqrt(sum(parts))
+    if stderr <= SAME_RUNS:
+        reason = "the runs of each side are equal, so there is no interval"
+        return replace(comparison, verdict=Verdict.UNCLEAR, reason=reason)
+    shares = [part / sum(parts) for part in parts]
+    df = 1 / (shares[0] ** 2 / (first.size - 1) + shares[1] ** 2 / (second.size - 1))
+    scaled = mean(first) - mean(second)
+    low, high = find_t_ends(scaled, stderr, df, comparison.level)
+    return replace(
+        comparison,
+        low=low * size,
+        high=high * size,
+        p=compute_t_p(scaled, stderr, df),
+        verdict=Verdict.UNCLEAR,
+        method=_METHOD,
+        interval_method=_METHOD,
+        stderr=stderr * size,
+        run_stderr=stderr * size,
+        df=df,
+    )
+
+
+def _describe_few_runs(comparison: Comparison) -> str:
+    if comparison.runs == (1, 1):
+        return "one run each"
+    sides = zip(comparison.runs, (comparison.a, comparison.b), strict=True)
+    few = [f"{'one run' if runs else 'no run'} of {name}" for runs, name in sides if runs < 2]  # noqa: PLR2004
+    return " and ".join(few)
+
+
+def compare_at_end(
+    curves: Sequence[Curve], *, level: float = 0.95, higher_is_better: bool = True
+) -> tuple[Comparison, ...]:
+    """Compare all pairs with overlapping steps at the last step that both have, adjusted together."""
+    tested = [
+        compare_curves(a, b, at=step, level=level, higher_is_better=higher_is_better)
+        for a, b in combinations(curves, 2)
+        if (step := find_last_common_step(a, b)) is not None
+    ]
+    return adjust_comparisons(tested, higher_is_better=higher_is_better)
+
+
+def find_last_common_step(a: Curve, b: Curve) -> float | None:
+    """Return the last step that both reach, or None if their ranges do not overlap."""
+    last = min(float(a.steps[-1]), float(b.steps[-1]))
+    return last if last >= max(a.steps[0], b.steps[0]) else None
+
+
+# With fewer runs of a series, its own variance says too little: Welch's test would hardly ever find a leader.
+_FEWEST_RUNS = 4
+
+
+def find_leads_at_end(curves: Sequence[Curve], level: float) -> tuple[Lead, Lead]:
+    """Find the series that ends above all others and the one that ends below, if there are any.
+
+    Tested against each other series at the last step that both have (see ``find_leader``): by Welch's t over
+    runs, and if there are three series or more and one has fewer than four runs, by t with the variance of
+    all series' final values. Nothing can be tested if a side has one run, or the runs of each side are equal.
+    """
+    if any(curve.illustrative for curve in curves):
+        return (Lead(None, tested=False, reason=_ILLUSTRATIVE),) * 2
+    if len(curves) == 1:
+        return (Lead(curves[0].series, tested=False),) * 2
+    # Skip the tests, which are slow for many series, unless two series have several runs.
+    several = [curve.series for curve in curves if len(curve.runs) > 1]
+    if len(several) < 2:  # noqa: PLR2004 - a pair
+        reason = f"several runs only of {several[0]}" if several else "one run each"
+        if any(curve.given for curve in curves):
+            reason = "single runs are not given"
+        return (Lead(None, tested=False, reason=reason),) * 2
+    finals = [float((curve.values if curve.raw is None else curve.raw)[-1]) for curve in curves]
+    upwards = [curves[index] for index in sorted(range(len(curves)), key=finals.__getitem__)]
+    try:
+        above = _find_lead(upwards[::-1], level, higher_is_better=True)
+        return above, _find_lead(upwards, level, higher_is_better=False)
+    except OverflowError:
+        return (Lead(None, tested=False, reason="the values are too large"),) * 2
+
+
+def _find_lead(curves: Sequence[Curve], level: float, *, higher_is_better: bool) -> Lead:
+    """Find the leader of curves in the order of their final values, best first."""
+    first, *others = curves
+    pooled = _pool_runs(curves)
+    compared: list[Comparison] = []
+    for other in others:
+        step = find_last_common_step(first, other)
+        if step is None:
+            continue
+        pair = compare_curves(first, other, at=step, level=level, higher_is_better=higher_is_better)
+        compared.append(_use_pooled(pair, *pooled) if pooled else pair)
+        # Mostly the nearest pair alone decides.
+        lead = find_leader(compared[-1:], first.series, [other.series], higher_is_better=higher_is_better)
+        if lead.tested and lead.series is None:
+            return lead
+    names, missing = [curve.series for curve in others], "no step that both sides reach"
+    return find_leader(compared, first.series, names, higher_is_better=higher_is_better, missing=missing)
+
+
+def _pool_runs(curves: Sequence[Curve]) -> tuple[float, int] | None:
+    """Return the pooled deviation of the runs' final values and its freedom, where it is needed."""
+    finals = [np.array([run.values[-1] for run in curve.runs if run.steps.size]) for curve in curves]
+    known = [values for values in finals if values.size > 1]
+    if len(curves) == 2 or min(map(np.size, known), default=_FEWEST_RUNS) >= _FEWEST_RUNS:  # noqa: PLR2004
+        return None
+    df = sum(values.size - 1 for values in known)
+    size = find_scale(np.concatenate(known))
+    squares = math.fsum((values.size - 1) * deviation(values / size) ** 2 for values in known)
+    return math.sqrt(squares / df) * size, df
+
+
+def _use_pooled(pair: Comparison, sd: float, df: int) -> Comparison:
+    """Return a tested pair with p and interval from a pooled standard deviation."""
+    if pair.p is None or pair.difference is None or not sd:
+        return pair
+    stderr = sd * math.sqrt(sum(1 / runs for runs in pair.runs))
+    low, high = find_t_ends(pair.difference, stderr, df, pair.level)
+    p = compute_t_p(pair.difference, stderr, df)
+    return replace(pair, p=p, low=low, high=high, stderr=stderr, df=df)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from reportgen.core.model import ReducedMetric, Run
-from reportgen.statistics.curves.mean_curves import compute_curves, find_leads_at_end
+from reportgen.statistics.curves.mean_curves import compute_curves
+from reportgen.statistics.verdicts import find_leads_at_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -98,7 +98,7 @@ def describe_picture(svg: str) -> Iterator[str]:
 
 
 def _describe_result(page: str, result: BenchmarkResult) -> Iterator[str]:
-    yield f"[{page}] {result.name}: {' '.join(filter(None, (result.leader, result.score)))}"
+    yield f"[{page}] {result.name}: {result.standings[0].label}"
     yield from (f"{label}: {text}" for label, text in result.facts)
     if result.others:
         yield f"others: {'; '.join(f'{name}, {verdict}' for name, verdict in result.others)}"

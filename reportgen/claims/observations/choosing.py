@@ -84,7 +84,8 @@ def _infer(fields: Sequence[Field]) -> Iterator[Findings]:
     made = []
     for field in fields:
         repeated = sorted(
-            (one for one in field.curves if len(one.runs) >= FEWEST_RUNS), key=lambda one: one.series
+            (one for one in field.curves if len(one.runs) >= FEWEST_RUNS and not one.illustrative),
+            key=lambda one: one.series,
         )
         parts = {curve.series: make_parts(curve) for curve in repeated}
         made.append((field, parts, list(find_inferences(repeated, parts))))
@@ -98,6 +99,8 @@ def describe_runs(curve_sets: Sequence[CurveSet]) -> str:
     runs = {curve.series: len(curve.runs) for one in curve_sets for curve in one.curves}
     few = [name for name, count in runs.items() if count < FEWEST_RUNS]
     mean = " Readings of several runs are those of their mean." if max(runs.values(), default=0) > 1 else ""
+    if any(curve.illustrative for one in curve_sets for curve in one.curves):
+        return f"The runs are illustrative: nothing is inferred.{mean}"
     if not few:
         return mean.strip()
     if len(few) < len(runs):

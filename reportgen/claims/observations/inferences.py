@@ -15,7 +15,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.core.comparisons import Comparison
-from reportgen.statistics.curves.mean_curves import SAME_RUNS, compare_run_values
 from reportgen.statistics.curves.run_values import average_runs
 from reportgen.statistics.distributions import (
     compute_t_p,
@@ -25,7 +24,7 @@ from reportgen.statistics.distributions import (
     t_quantile,
     t_tails,
 )
-from reportgen.statistics.verdicts import holm
+from reportgen.statistics.verdicts import SAME_RUNS, compare_run_values, holm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -25,11 +25,10 @@ from reportgen.settings.score_blocks import split_metric
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reportgen.core.comparisons import AcrossBenchmarks, BenchmarkCell, OutcomeNotes, Power, ProblemScores
+    from reportgen.core.comparisons import AcrossBenchmarks, BenchmarkCell, OutcomeNotes
     from reportgen.core.model import Figure, ScoreRequest, Stack
     from reportgen.draft.blocks.draw_inputs import DrawInputs
     from reportgen.draft.blocks.plan import PlannedBlock
-    from reportgen.draft.blocks.results import ResultsStore
     from reportgen.figures.plot import ScoreContext
     from reportgen.settings.inputs import Source
     from reportgen.settings.score_blocks import BenchmarksSettings, ComparisonSettings
@@ -55,9 +54,7 @@ def _draw_benchmarks(planned: PlannedBlock, settings: ComparisonSettings, inputs
     settings = fill_defaults(settings, planned.page.front_matter.benchmark)
     read = read_benchmarks(planned, settings, inputs, settings.baseline)
     whole, found = read.context, read.found
-    drawn = draw_across(
-        planned.block.id, settings, read.across, read.powers, read.contexts, whole, found=found
-    )
+    drawn = draw_across(planned.block.id, settings, read.across, read.contexts, whole, found=found)
     return replace(drawn, numbers=read.numbers)
 
 
@@ -65,7 +62,6 @@ class ReadBenchmarks(Struct, frozen=True):
     """Several benchmarks side by side, with their contexts and the notes on their outcomes by name."""
 
     across: AcrossBenchmarks
-    powers: Mapping[str, Power]
     contexts: Mapping[str, ScoreContext]
     context: ScoreContext  # of all of them
     found: Mapping[str, OutcomeNotes]
@@ -75,7 +71,7 @@ class ReadBenchmarks(Struct, frozen=True):
         """The numbers for ``report.json``."""
         contexts = self.contexts.items()
         benchmarks = {name: describe_measurement(self.found[name], own) for name, own in contexts}
-        return _collect_across(self.across, benchmarks, self.powers)
+        return _collect_across(self.across, benchmarks)
 
 
 def read_benchmarks(
@@ -112,10 +108,9 @@ def read_benchmarks(
         estimand=planned.outcomes[0].estimand,
         adjust=planned.outcomes[0].adjust,
     )
-    powers = _estimate_powers(across, requests, parts, answers, tested=baseline is not None)
     whole = _combine_contexts(list(contexts.values()))
     found = {name: part.notes for name, part in parts.items()}
-    return ReadBenchmarks(across, powers, contexts, whole, found)
+    return ReadBenchmarks(across, contexts, whole, found)
 
 
 def _name_requests(planned: PlannedBlock, sources: Mapping[str, Source]) -> dict[str, ScoreRequest]:
@@ -146,30 +141,7 @@ def _get_known_parts(
     return {name: known[name].get(one.benchmark or "", ()) for name, one in requests.items()}
 
 
-def _estimate_powers(
-    across: AcrossBenchmarks,
-    requests: Mapping[str, ScoreRequest],
-    parts: Mapping[str, ProblemScores],
-    answers: ResultsStore,
-    *,
-    tested: bool,
-) -> dict[str, Power]:
-    """Estimate the power of each benchmark, without that of a family if nothing is tested together."""
-    from reportgen.statistics.power import estimate_power, find_half_step  # noqa: PLC0415
-
-    powers = {}
-    for column, (name, request) in enumerate(requests.items()):
-        against = [one for row in across.cells if (one := row[column].against) is not None]
-        if against:
-            powers[name] = estimate_power(against, find_half_step(parts[name], request.metric))
-        elif not tested and (power := answers.score_benchmark(request).power):
-            powers[name] = replace(power, family_difference=None, family_half=None)
-    return powers
-
-
-def _collect_across(
-    across: AcrossBenchmarks, measured: Mapping[str, Mapping[str, Any]], powers: Mapping[str, Power]
-) -> dict[str, Any]:
+def _collect_across(across: AcrossBenchmarks, measured: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Collect how each benchmark was measured, every cell by series and benchmark, and the macro averages."""
 
     def collect_cell(cell: BenchmarkCell) -> dict[str, Any]:
@@ -179,11 +151,7 @@ def _collect_across(
     for name, cells, average in zip(across.series, across.cells, across.macro, strict=True):
         series[name] = {at: collect_cell(cell) for at, cell in zip(across.benchmarks, cells, strict=True)}
         macro[name] = collect_cell(average)
-    benchmarks = {
-        name: {**own, "power": to_json_values(powers[name]) if name in powers else None}
-        for name, own in measured.items()
-    }
-    return {"benchmarks": benchmarks, "baseline": across.baseline, "series": series, "macro": macro}
+    return {"benchmarks": dict(measured), "baseline": across.baseline, "series": series, "macro": macro}
 
 
 def _combine_contexts(contexts: Sequence[ScoreContext]) -> ScoreContext:

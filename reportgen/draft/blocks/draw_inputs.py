@@ -190,7 +190,7 @@ def list_notes(source: Source, *, shows_all: bool = False) -> tuple[str, ...]:
 
 def list_cautions(sources: Iterable[Source]) -> str:
     """Return why numbers of these sources are approximate, in brackets; empty if they are exact."""
-    cautions = dict.fromkeys(s.settings.approximate for s in sources if s.settings.approximate)
+    cautions = dict.fromkeys(s.settings.caution for s in sources if s.settings.caution)
     return f" ({', '.join(cautions)})" if cautions else ""
 
 
@@ -226,7 +226,8 @@ def make_subject(topic: Topic, place: SourceLocation, answers: ResultsStore) -> 
         with place_score_errors(place):
             scored = answers.score_benchmark(request)
             scale = make_score_scale(request, scored.problems.lowest, scored.problems.highest)
-            return ScoreSubject(scored.scores, scored.comparisons, scored.groups, scale)
+            untested = "" if scored.comparisons else scored.lead.reason
+            return ScoreSubject(scored.scores, scored.comparisons, scored.groups, scale, untested)
     from reportgen.claims.subjects import CurveSubject  # noqa: PLC0415 - as above
 
     result = answers.get_every_step(request)
@@ -397,8 +398,9 @@ class DrawInputs(Struct, frozen=True, dict=True):
             step_title=format_step_title(result.step_name),
             step_is_time=result.step_is_time,
             source=opened.settings.title or source,
-            approximate=opened.settings.approximate,
+            approximate=opened.settings.caution or None,
             precision=opened.settings.precision or 0.0,
+            illustrative=opened.settings.illustrative,
             get_chart=self.get_chart,
             full_names={label: name for name, label in opened.settings.labels.items()},
             percent=page.percent.get(source, frozenset()),

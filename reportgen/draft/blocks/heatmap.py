@@ -86,7 +86,7 @@ def _draw_benchmarks(block_id: str, settings: HeatmapSettings, read: ReadBenchma
     unit, series = _name_unit(scales), format_count(len(across.series), "series", "series")
     subtitle = f"{name_metric(settings.metric, context)}{unit}, {series}"
     sentences = [*_list_sentences(read, ordered, names, rows, heat)]
-    how = list_methods(across, read.powers, read.contexts, every)
+    how = list_methods(across, read.contexts, every)
     return replace(
         make_figure(block_id, heat, title, subtitle, context),
         caption=join_caption(sentences, context, across.series, how),

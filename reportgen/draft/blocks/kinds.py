@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 
 _MOST_NAMES = 6
+_JUDGING = frozenset({"comparison", "distribution", "heatmap", "plan", "runs", "scatter", "sweep"})
+"""Kinds of blocks that show intervals or tests and little else."""
 _SHARED = ("source", "series", "filter", "by", "level", "higher_is_better")
 
 
@@ -162,6 +164,15 @@ def warn_pooled(planned: PlannedBlock, inputs: DrawInputs) -> Iterator[Diagnosti
         message = f"{join_names(list(said), most=_MOST_NAMES)}, and are averaged as one"
         step = f"Write by: {name} to compare them, or choose some with filter: {{{name}: …}}"
         yield Diagnostic(planned.block.location, message, step, Stage.DATA, Severity.WARNING)
+
+
+def refuse_illustrative(planned: PlannedBlock, sources: Mapping[str, Source]) -> None:
+    """Raise ``ReportError`` for a block that judges runs or answers which are invented."""
+    block, names = planned.block, [name for name in planned.sources if sources[name].settings.illustrative]
+    if names and block.kind in _JUDGING:
+        message = f'source "{names[0]}" is illustrative: a {block.kind} block would judge invented data'
+        step = "Show its values in a curve, table or scores block"
+        raise ReportError(Diagnostic(block.location, message, step, Stage.DATA))
 
 
 def warn_totals(planned: PlannedBlock, inputs: DrawInputs) -> Iterator[Diagnostic]:

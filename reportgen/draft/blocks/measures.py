@@ -135,7 +135,8 @@ def _compare_metric(
     values: Mapping[tuple[str, str], float], level: float, *, higher_is_better: bool
 ) -> Iterator[Comparison]:
     """Compare the runs' values of one metric, as curves of a single step, and decide each pair of series."""
-    from reportgen.statistics.curves.mean_curves import compare_at_end, compute_curves  # noqa: PLC0415 - as above
+    from reportgen.statistics.curves.mean_curves import compute_curves  # noqa: PLC0415 - as above
+    from reportgen.statistics.verdicts import compare_at_end  # noqa: PLC0415 - as above
 
     runs = tuple(
         Run(series, run, None, np.zeros(1), np.array([value])) for (series, run), value in values.items()

@@ -212,6 +212,7 @@ class ResultsStore:
             series=read.series,
             peak=request.peak,
             ends=None if request.formula else settings.find_ends(request.metric),
+            illustrative=settings.illustrative,
         )
         more = (read.colours, read.notes, read.settings)
         return CurveResult(curve_set, read.step_name, read.step_is_time, *more)
@@ -325,45 +326,43 @@ class ResultsStore:
 
     def get_scores(self, request: ScoreRequest) -> tuple[Score, ...]:
         """Return the score of each series; raise the errors of ``score_benchmark``."""
-        from reportgen.statistics.scores import score_series, score_totals  # noqa: PLC0415
+        from reportgen.statistics.scores import hide_interval, score_series, score_totals  # noqa: PLC0415
 
         if totals := self._read_totals(request):
-            return score_totals(totals[0], level=request.level, ends=totals[1])
-        problems = self.get_problem_scores(request)
-        metric, k = split_metric(request.metric)
-        return score_series(problems, metric, k, estimand=request.estimand, level=request.level)
+            scores = score_totals(totals[0], level=request.level, ends=totals[1])
+        else:
+            problems, metric = self.get_problem_scores(request), split_metric(request.metric)
+            scores = score_series(problems, *metric, estimand=request.estimand, level=request.level)
+        is_illustrative = self._sources[request.source].settings.illustrative
+        return tuple(map(hide_interval, scores)) if is_illustrative else scores
 
     def score_benchmark(self, request: ScoreRequest) -> BenchmarkScores:
-        """Compute scores, all pairs, groups and power of a benchmark; totals give only scores.
+        """Compute scores, all pairs and groups of a benchmark; totals give only scores.
 
         Raises ``ReportError`` as ``get_problem_scores``, ``ScoresError`` if outcomes do not give the metric.
         """
         from reportgen.figures.plot import BenchmarkScores  # noqa: PLC0415
-        from reportgen.statistics.power import estimate_power, find_half_step  # noqa: PLC0415
-        from reportgen.statistics.verdicts import (  # noqa: PLC0415
-            find_leader,
-            rank_groups,
-            rank_ranges,
-        )
+        from reportgen.statistics.verdicts import find_leader, rank_groups, rank_ranges  # noqa: PLC0415
 
-        scores, better = self.get_scores(request), request.higher_is_better
-        problems = self.get_problem_scores(request)
-        if self._sources[request.source].kind == "totals":
-            return BenchmarkScores(problems, scores, comparisons=(), groups=(), power=None)
-        pairs = self._compare_pairs(request)
-        known = {one.series: one.estimate for one in scores if one.estimate is not None}
-        first = (max if better else min)(known, key=known.__getitem__, default=None)
-        others = [name for name in known if name != first]
+        scores, problems = self.get_scores(request), self.get_problem_scores(request)
+        source, better, untested = self._sources[request.source], request.higher_is_better, ""
+        if source.settings.illustrative:
+            untested = "illustrative answers"
+        elif source.kind == "totals":
+            untested = "the problems behind totals are not known"
+        pairs = () if untested else self._compare_pairs(request)
+        lead = Lead(None, tested=False, reason="no score")
+        if known := {one.series: one.estimate for one in scores if one.estimate is not None}:
+            first = (max if better else min)(known, key=known.__getitem__)
+            others = [name for name in known if name != first]
+            lead = find_leader(pairs, first, others, higher_is_better=better, missing=untested)
         return BenchmarkScores(
             problems=problems,
             scores=scores,
             comparisons=pairs,
-            groups=rank_groups(scores, pairs, higher_is_better=better),
-            lead=find_leader(pairs, first, others, higher_is_better=better)
-            if first is not None
-            else Lead(None, tested=False),
-            ranks=rank_ranges(scores, pairs),
-            power=estimate_power(pairs, find_half_step(problems, request.metric)) if pairs else None,
+            groups=() if untested else rank_groups(scores, pairs, higher_is_better=better),
+            lead=lead,
+            ranks=() if untested else rank_ranges(scores, pairs),
         )
 
     def plan_study(self, request: ScoreRequest, difference: float | None) -> Plan:
@@ -380,6 +379,8 @@ class ResultsStore:
         return plan(problems, pairs, *split_metric(request.metric), difference=difference)
 
     def _compare_pairs(self, request: ScoreRequest) -> tuple[Comparison, ...]:
+        if self._sources[request.source].settings.illustrative:
+            raise ScoresError(f'the answers of "{request.source}" are illustrative', "Take measured ones")
         from reportgen.statistics.compare import compare_all  # noqa: PLC0415
 
         problems = self.get_problem_scores(request)

@@ -16,7 +16,7 @@ import numpy as np
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
-from reportgen.core.comparisons import THESE_PROBLEMS, ScoresError
+from reportgen.core.comparisons import THESE_PROBLEMS, ScoresError, write_verdict
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.model import Figure
 from reportgen.core.report_json import encode_json
@@ -81,7 +81,7 @@ def make_score_context(
         slots=slots or {},
         source=source.settings.title or source.name,
         benchmark=name_benchmark(request, source, benchmark),
-        approximate=source.settings.approximate,
+        approximate=source.settings.caution or None,
         higher_is_better=request.higher_is_better,
         lowest=scores.lowest,
         highest=scores.highest,
@@ -177,7 +177,6 @@ class ScoreBlock(Struct, frozen=True):
             **_collect_scores(scored),
             "comparisons": [to_json_values(one) for one in scored.comparisons],
             "groups": [list(one.series) for one in scored.groups],
-            "power": to_json_values(scored.power) if scored.power else None,
         }
 
     def draw_pass_curves(self, settings: PasskSettings) -> tuple[Figure, dict[str, Any]]:
@@ -316,7 +315,7 @@ def make_score_result(
 
     The first request is for the benchmark. Raises ``ReportError`` as ``draw_score_block``.
     """
-    from reportgen.figures.scores.key_results import describe_verdict, summarize_score_benchmark  # noqa: PLC0415
+    from reportgen.figures.scores.key_results import summarize_score_benchmark  # noqa: PLC0415
 
     place, sources, slots = SourceLocation(page.file, benchmark.line), inputs.sources, inputs.colours.slots
     with place_score_errors(place):
@@ -329,7 +328,7 @@ def make_score_result(
         others = tuple(
             (name_benchmark(request, sources[request.source], benchmark), verdict)
             for request, one in zip(requests[1:], scored[1:], strict=True)
-            if (verdict := describe_verdict(one))
+            if (verdict := write_verdict(one.lead))
         )
         return replace(summarize_score_benchmark(benchmark, page.path, first, context), others=others)
 

@@ -128,7 +128,7 @@ def _find_column_facts(
 
 def _find_end(curve_set: CurveSet, pair: Sequence[str | float]) -> tuple[float, ...]:
     """Return the last step that two series share, or 0, the only one of runs without steps."""
-    from reportgen.statistics.curves.mean_curves import find_last_common_step  # noqa: PLC0415 - as above
+    from reportgen.statistics.verdicts import find_last_common_step  # noqa: PLC0415 - as above
 
     curves = {curve.series: curve for curve in curve_set.curves}
     if not all(name in curves for name in pair):

@@ -9,6 +9,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reportgen.core.comparisons import describe_verdict
 from reportgen.core.digits import is_same
 from reportgen.core.model import Figure, Panels
 from reportgen.core.words import format_count, join_names, lower_axis_title
@@ -113,12 +114,9 @@ class _CurveWords(Struct, frozen=True):
             where = f"In the last of {self.curve_set.bins} bins ({x} {format_value(plot.x, ends[0].step)}),"
         first, second = ends[:2]
         values = [read_out_estimate(plot, end) for end in (first, second)]
-        lead, ranked = get_lead(self.curve_set, lowest=lowest), self.spec.higher_is_better is not None
-        if lead.series == first.series:
-            verb = "leads" if ranked else "ends above all others"
-            return f"{where} {first.series} {verb} with {values[0]}, before {second.series} with {values[1]}."
+        lead = get_lead(self.curve_set, lowest=lowest)
         if lead.tested:
-            where += f" there is no clear {'winner' if ranked else 'order'}:"
+            where += f" {describe_verdict(lead, has_direction=self.spec.higher_is_better is not None)}:"
         if len(level := list_level_series(ends, self.spec.precision)) > 1:
             names, apart = join_names([end.name for end in level]), self._describe_apart(level, plot)
             return f"{where} {names} are level at {read_out(plot, first.value)}{apart}."
@@ -197,7 +195,8 @@ def write_subtitle(curve_set: CurveSet, spec: PlotSpec) -> str:
         runs = "1 run per series"
     else:
         centre = "median" if curve_set.band == "iqr" else "mean"
-        runs = f"{centre} of {format_ends(counts)} runs per series"
+        kind = "illustrative runs" if curve_set.curves[0].illustrative else "runs"
+        runs = f"{centre} of {format_ends(counts)} {kind} per series"
     band = name_band(curve_set)
     better = "lower is better" if spec.higher_is_better is False else ""
     return ", ".join(part for part in (spec.measured, runs, band and f"band: {band}", better) if part)
@@ -300,7 +299,7 @@ def join_plot_caption(plot: Plot, caption: str) -> str:
 def _make_point(curve: Curve, index: int) -> dict[str, float | int | None]:
     # The band of a smoothed line is not an interval of the unsmoothed value.
     low, high = (float(end[index]) for end in (curve.low, curve.high))
-    known = math.isfinite(low) and math.isfinite(high) and curve.raw is None
+    known = math.isfinite(low) and math.isfinite(high) and curve.raw is None and not curve.illustrative
     return {
         "step": float(curve.steps[index]),
         "value": float(get_unsmoothed(curve)[index]),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from reportgen.core.comparisons import write_standing, write_verdict
 from reportgen.core.digits import is_same
 from reportgen.core.model import BenchmarkResult, Standing
 from reportgen.core.words import join_names, lower_axis_title
@@ -69,7 +70,7 @@ def rank_finals(curves: Sequence[Curve], *, lowest: bool) -> list[Reading]:
         index = int(np.flatnonzero(np.isfinite(get_unsmoothed(curve)))[-1])
         end = _read_at(curve, index)
         # The band of a smoothed line is not an interval of the unsmoothed value.
-        if curve.raw is None:
+        if curve.raw is None and not curve.illustrative:
             end = end._replace(low=float(curve.low[index]), high=float(curve.high[index]))
         ends.append(end)
     return sorted(ends, key=lambda end: end.value if lowest else -end.value)
@@ -223,8 +224,6 @@ def summarize_benchmark(
     """
     spec = make_curve_spec("spark", CurveSettings(y_title=metric_title or None), curve_set.metric, context)
     plot = make_plot(curve_set, spec, context)
-    leader, end = _describe_standing(curve_set, plot, spec, "")
-    _, card = _describe_standing(curve_set, plot, spec, f" {spec.measured} at the end")
     ranked, lowest = spec.higher_is_better is not None, spec.higher_is_better is False
     # The label says how many values the best was picked from; the fact gives its step.
     bests = find_bests(list_known_curves(curve_set), lowest=lowest, precision=spec.precision)
@@ -235,8 +234,9 @@ def summarize_benchmark(
     counts = f"{format_ends(len(curve.runs) for curve in curve_set.curves)} for each of"
     if all(curve.given for curve in curve_set.curves):
         counts = f"as given{describe_given_n(curve_set.curves)},"
+    standings = _list_standings(curve_set, plot, spec, label)
     facts = [
-        ("At the end" if ranked else "Highest at the end", f"{leader} {end}".strip()),
+        ("At the end", write_standing(standings[0])),
         (label, f"{join_names(names)} {value} at {lower_axis_title(plot.x.title)} {steps}"),
         ("Runs", f"{counts} {len(curve_set.curves)} series"),
         ("Date", benchmark.date or ""),
@@ -248,14 +248,12 @@ def summarize_benchmark(
         name=benchmark.name,
         page=page,
         description=benchmark.description or "",
-        leader=leader,
-        score=card if leader else f"{card[0].upper()}{card[1:]}",
         facts=tuple((label, text) for label, text in facts if text),
         spark=_draw_spark(f"{benchmark.name}: {spec.measured}", plot),
         strip=draw_dots(f"{benchmark.name}, {spec.measured} at the end", dots),
         dots=tuple((dot.name, dot.slot) for dot in dots),
         legend=tuple((line.name, line.slot) for line in plot.lines),
-        standings=_list_standings(curve_set, plot, spec, label),
+        standings=standings,
         date=benchmark.date or "",
     )
 
@@ -297,12 +295,8 @@ def _list_standings(
     """Return who leads at the end by the test, and the best values, which nothing tests."""
     lowest, curves = spec.higher_is_better is False, list_known_curves(curve_set)
     ends = rank_finals(curves, lowest=lowest)
-    leads = get_lead(curve_set, lowest=lowest).series == ends[0].series
-    verdict = "No clear winner" if spec.higher_is_better is not None else "No clear difference"
-    if len(ends) == 1:
-        verdict = ""
-    elif leads:
-        verdict = f"{ends[0].series} {'leads' if spec.higher_is_better is not None else 'is highest'}"
+    lead = get_lead(curve_set, lowest=lowest)
+    verdict = write_verdict(lead, has_direction=spec.higher_is_better is not None)
     bests = [find_best(curve, lowest=lowest) for curve in curves]
     bests.sort(key=lambda best: best.value if lowest else -best.value)
     x, steps = lower_axis_title(plot.x.title), {end.step for end in ends}
@@ -313,21 +307,3 @@ def _list_standings(
         for one in bests[:2]
     )
     return Standing(f"At the end{at}", verdict, final), Standing(best_label, "", best)
-
-
-def _describe_standing(curve_set: CurveSet, plot: Plot, spec: PlotSpec, what: str) -> tuple[str, str]:
-    """Return the leader by the test, or "", and the rest of the sentence; ``what`` follows the value."""
-    lowest, ranked = spec.higher_is_better is False, spec.higher_is_better is not None
-    ends = rank_finals(list_known_curves(curve_set), lowest=lowest)
-    lead = get_lead(curve_set, lowest=lowest)
-    first, part = ends[0].series, f" ({ends[0].part})" if ends[0].part else ""
-    estimate = read_out_estimate(plot, ends[0]._replace(part=""))
-    if len(ends) == 1 or lead.series == first:
-        verb = "" if len(ends) == 1 else "leads with " if ranked else "stands above all others with "
-        return first, f"{verb}{estimate}{what}{part}"
-    level = list_level_series(ends, spec.precision)
-    names = join_names([end.name for end in level])
-    value = estimate if len(level) == 1 else read_out(plot, ends[0].value)
-    kind = f"{'lowest' if lowest else 'highest'} {'mean' if lead.tested else 'reading'}"
-    unclear = "no clear winner; " if lead.tested and ranked else ""
-    return "", f"{unclear}{kind} {value}{what} ({names})"

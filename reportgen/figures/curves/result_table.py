@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import Struct
 
+from reportgen.core.comparisons import describe_verdict
 from reportgen.core.digits import Precision, choose_decimals
 from reportgen.core.model import Cell, Estimate, ResultTable
 from reportgen.core.statements import Quantity
@@ -263,10 +264,8 @@ def _write_caption(
     some = "" if len(lower) == len(metrics) else f" for {join_names(lower)}"
     leaders = []
     for metric in metrics:
-        verb = "leads" if metric.better is not None else "stands above all others"
-        nobody = "no clear winner" if metric.better is not None else ""
-        result = f"{metric.lead.series} {verb}" if metric.lead.series else nobody
-        if metric.lead.tested and result:
+        if metric.lead.tested:
+            result = describe_verdict(metric.lead, has_direction=metric.better is not None)
             leaders.append(f"{metric.name}: {result}" if len(metrics) > 1 else result)
     tested = f"At the end {'; '.join(leaders)} (t over runs)." if leaders else ""
     endings = [ending for metric in metrics for ending in metric.endings]
@@ -284,7 +283,7 @@ def _write_caption(
     sentences = (
         tested,
         how if single else "",
-        none if equal and not single else "",
+        none if equal and not single and not context.illustrative else "",
         f"Lower is better{some}." if lower else "",
     )
     columns = (

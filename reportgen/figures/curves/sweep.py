@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reportgen.core.comparisons import write_verdict
 from reportgen.core.model import Cell, CurveSet, Estimate, Figure, ResultTable, Stack, Table
 from reportgen.core.words import choose_common_decimals, format_count, format_estimate, join_names
 from reportgen.figures.axis import make_linear_axis, use_percent
@@ -162,12 +163,10 @@ class _SweepWords(Struct, frozen=True, dict=True):
         if len(equal) > 1:
             names = join_names(equal, most=_MOST_NAMES)
             said = f"{names} share the {what}, {self.write_run(best)}, of {count} compared."
-        lead = self.sweep.lead
-        if not self.sweep.test or not lead.tested or len(points) == 1:
+        if not self.sweep.test or len(points) == 1:
             return said
-        if lead.series == first.group:
-            return f"{said} It is better than every other by {self.sweep.test}."
-        return f"{said} No value is shown to be better than all others by {self.sweep.test}."
+        verdict = write_verdict(self.sweep.lead, has_direction=self.sweep.higher_is_better is not None)
+        return f"{said} {verdict}{f' by {self.sweep.test}' if self.sweep.lead.tested else ''}."
 
     def write_caption(self) -> str:
         """Join what points and intervals are, and the source."""

@@ -7,17 +7,14 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from reportgen.core.comparisons import REPORTED, THESE_PROBLEMS, Verdict
+from reportgen.core.comparisons import REPORTED, THESE_PROBLEMS, VERDICT_WORDS, Verdict
 from reportgen.core.model import Cell, ResultTable, Stack
 from reportgen.core.words import format_count, join_names
 from reportgen.figures.plot import join_caption
 from reportgen.figures.scores.comparison import (
-    FOUND_NOTE,
     PAIR_COLUMNS,
     VERDICT_MARKS,
-    VERDICT_WORDS,
     describe_comparisons,
-    describe_power,
     describe_verdicts,
     list_pair_fields,
     list_reasons,
@@ -40,7 +37,7 @@ from reportgen.figures.text import isolate_names, wrap_cell, write_table_csv
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from reportgen.core.comparisons import AcrossBenchmarks, BenchmarkCell, OutcomeNotes, Power
+    from reportgen.core.comparisons import AcrossBenchmarks, BenchmarkCell, OutcomeNotes
     from reportgen.figures.plot import ScoreContext
     from reportgen.settings.score_blocks import ComparisonSettings
 
@@ -56,20 +53,19 @@ _CSV_COLUMNS = (
 )
 
 
-def draw_across(  # noqa: PLR0917 - the block's id and settings, then what it shows
+def draw_across(
     block_id: str,
     settings: ComparisonSettings,
     across: AcrossBenchmarks,
-    powers: Mapping[str, Power],
     contexts: Mapping[str, ScoreContext],
     context: ScoreContext,
     *,
     found: Mapping[str, OutcomeNotes] | None = None,
 ) -> Stack:
-    """Draw the table, best average first, and describe how large a difference each benchmark detects.
+    """Draw the table, best average first.
 
-    Scores and comparisons of ``across`` are adjusted together. ``powers`` (if known), ``contexts`` and
-    ``found`` (notes on the outcomes) are by benchmark; ``context`` is that of the block.
+    Scores and comparisons of ``across`` are adjusted together. ``contexts`` and ``found`` (notes on the
+    outcomes) are by benchmark; ``context`` is that of the block.
     """
     context = _share_digits(context, [across.macro, *zip(*across.cells, strict=True)])
     scales = make_scales(across, contexts, context)
@@ -78,12 +74,12 @@ def draw_across(  # noqa: PLR0917 - the block's id and settings, then what it sh
     averages = [cell.score.estimate for cell in across.macro]
     ranks = [float("inf") if value is None else sign * value for value in averages]
     order = sorted(range(len(ranks)), key=ranks.__getitem__)
-    power, cautions = _describe_benchmarks(across, powers, contexts, scales, found or {})
+    cautions = _list_cautions(across, contexts, found or {})
     notes = dict.fromkeys(
         note for one in contexts.values() for note in one.notes if note not in context.notes
     )
     sentences = (*list_composites(across), *cautions, *notes)
-    how = [*power, *list_methods(across, powers, contexts, scales)]
+    how = list_methods(across, contexts, scales)
     against = f"compared with {across.baseline}" if across.baseline else "no baseline to compare with"
     answer = _write_answer(across, order, context, average=settings.average)
     table = _build_table(block_id, across, order, scales, average=settings.average)
@@ -124,26 +120,17 @@ def list_composites(across: AcrossBenchmarks) -> Iterator[str]:
         yield f"{join_names(names)} {verb} over others here, and in no average."
 
 
-def _describe_benchmarks(
-    across: AcrossBenchmarks,
-    powers: Mapping[str, Power],
-    contexts: Mapping[str, ScoreContext],
-    scales: Sequence[ScoreContext],
-    found: Mapping[str, OutcomeNotes],
-) -> tuple[list[str], list[str]]:
-    """Describe what each benchmark detects, and what is notable in its outcomes and protocols."""
-    power, cautions = [], []
-    for index, name in enumerate(across.benchmarks):
-        reported = all(row[index].score.samples is None for row in across.cells)
-        scale = scales[1 + index]
-        own = replace(contexts.get(name, scale), difference_half=scale.difference_half)
-        words = describe_power(name, powers.get(name), own, together="comparisons", reported=reported)
-        power += [isolate_names(word, across.series) for word in words if word]
+def _list_cautions(
+    across: AcrossBenchmarks, contexts: Mapping[str, ScoreContext], found: Mapping[str, OutcomeNotes]
+) -> list[str]:
+    """List what is notable in the outcomes and protocols of each benchmark."""
+    cautions = []
+    for name in across.benchmarks:
         seen = list_found_notes(found[name], across.series) if name in found else ()
         # Only for series measured on this benchmark: the others have no protocol that could differ.
         mixed = list_protocol_notes(contexts[name])[0] if name in contexts else ()
         cautions += [f"{name}: {note}" for note in (*seen, *mixed)]
-    return power, cautions
+    return cautions
 
 
 def _write_answer(across: AcrossBenchmarks, order: list[int], context: ScoreContext, *, average: bool) -> str:
@@ -252,7 +239,6 @@ def _build_cell(across: AcrossBenchmarks, cell: BenchmarkCell, context: ScoreCon
 
 def list_methods(
     across: AcrossBenchmarks,
-    powers: Mapping[str, Power],
     contexts: Mapping[str, ScoreContext],
     scales: Sequence[ScoreContext],
 ) -> Iterator[str]:
@@ -275,6 +261,5 @@ def list_methods(
         absolute = next((scale for scale in scales if not is_percent(scale)), scales[0])
         yield from describe_comparisons([pair for pair, _ in pairs], absolute, "comparison")
         yield from list_reasons(pairs)
-    yield FOUND_NOTE if any(power.difference for power in powers.values()) else ""
     for name in filter(contexts.__contains__, across.benchmarks):
         yield from (f"{name}: {note}" for note in list_protocol_notes(contexts[name])[1])

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reportgen.core.comparisons import TARGET_POWER, THESE_PROBLEMS, Verdict
+from reportgen.core.comparisons import THESE_PROBLEMS, VERDICT_WORDS, Verdict
 from reportgen.core.model import Cell, ResultTable, Stack, Table
-from reportgen.core.words import describe_chance, format_count, join_names, lower_axis_title
+from reportgen.core.words import format_count, join_names, lower_axis_title
 from reportgen.figures.plot import FigureText, join_caption
 from reportgen.figures.scores.dot_plot import Row, draw_dot_plot
 from reportgen.figures.scores.wording import (
@@ -39,7 +39,7 @@ from reportgen.figures.text import isolate_names, wrap_cell, write_table_csv
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from reportgen.core.comparisons import Comparison, Power
+    from reportgen.core.comparisons import Comparison
     from reportgen.core.model import Figure
     from reportgen.figures.plot import BenchmarkScores, ScoreContext
     from reportgen.settings.score_blocks import ComparisonSettings
@@ -47,8 +47,6 @@ if TYPE_CHECKING:
 
 MOST_WHOLE = 8
 """Number of series up to which cells are complete; with more, the data table has intervals and p values."""
-FOUND_NOTE = "Detected: the comparison gets a verdict, for a pair with the mean variance of all pairs."
-"""Meaning of a difference that is found."""
 PAIR_COLUMNS = (
     *("a", "b", "metric", "difference", "low", "high", "level", "p", "adjusted_p", "tested_together"),
     *("shared_problems", "only_a", "only_b", "verdict", "test", "interval_method", "reason"),
@@ -61,33 +59,24 @@ VERDICT_MARKS = {
     Verdict.TOO_FEW: "missing",
 }
 """CSS class of a cell by verdict; too few problems decide as little as none."""
-VERDICT_WORDS = {
-    Verdict.BETTER: "better",
-    Verdict.WORSE: "worse",
-    Verdict.UNCLEAR: "cannot tell",
-    Verdict.TOO_FEW: "too few",
-}
 # Wording for one series and for several.
 _VERDICT_SENTENCES = {
     Verdict.BETTER: ("is better", "are better"),
     Verdict.WORSE: ("is worse", "are worse"),
     Verdict.UNCLEAR: ("shows no clear difference", "show no clear difference"),
-    Verdict.TOO_FEW: (
-        "shares too few problems with it for a verdict",
-        "share too few problems with it for a verdict",
-    ),
+    Verdict.TOO_FEW: ("is not tested", "are not tested"),
 }
 _OPPOSITE = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
 _VERDICTS = (
-    "Better or worse: adjusted p below 0.05 and an interval without 0. Cannot tell: anything else. "
-    "Too few: under 6 shared problems, not tested."
+    "Better or worse: adjusted p below 0.05 and an interval without 0. No clear winner: any other tested "
+    "pair. Not tested: fewer than 6 shared problems."
 )
 _LEFT_OUT = "what only one side answered is left out and named in the data table."
 _HEADER = (
     *("series", "minus", "difference", "interval", "p", "adjusted p", "verdict", "shared problems"),
     *("answered by one side only", "test", "remark"),
 )
-_SUMMARY = "An interval that includes 0 shows no difference; otherwise the adjusted p decides."
+_SUMMARY = "If an interval includes 0, there is no clear winner; otherwise the adjusted p decides."
 _MOST_SERIES, _MOST_PROBLEMS, _MOST_REASONS = 8, 6, 4
 
 
@@ -177,7 +166,7 @@ def _describe_difference(pair: Comparison, context: ScoreContext) -> str:
         return pair.reason or "no shared problem"
     size = format_difference(pair.difference, context, half=half_width(pair))
     ends = format_interval(pair.low, pair.high, context, signed=True) or "(no interval)"
-    return f"{size} {ends}, {format_p_text(pair.adjusted_p)}"
+    return f"{size} {ends}{f', {format_p_text(pair.adjusted_p)}' if pair.adjusted_p is not None else ''}"
 
 
 def describe_comparisons(
@@ -220,56 +209,10 @@ def list_reasons(compared: Iterable[tuple[Comparison, str]]) -> tuple[str, ...]:
     return (*reasons[:_MOST_REASONS], *rest)
 
 
-def describe_power(
-    benchmark: str,
-    power: Power | None,
-    context: ScoreContext,
-    *,
-    together: str = "pairs",
-    reported: bool = False,
-) -> tuple[str, str]:
-    """Describe how large a true difference must be to be found among all comparisons, and the rest.
-
-    The rest is the chance of one half as large, and the same for a single comparison; see ``FOUND_NOTE``.
-    ``power`` is None if nothing was compared; ``together`` names what was tested together; ``reported`` means
-    that scores are used as reported, so that their problems are unknown.
-    """
-
-    def write_half(difference: float, chance: float) -> str:
-        half = format_difference(difference / 2, context, signed=False)
-        return f"A true difference of {half} would be detected {describe_chance(chance)}."
-
-    if power is None or power.difference is None or power.half is None:
-        why = "its problems are not" if reported else "no two series share problems"
-        why = power.reason if power else why
-        return f"How large a difference on {benchmark} has to be to be found is not known: {why}.", ""
-    whole = format_difference(power.difference, context, signed=False)
-    fewest, most = power.runs
-    runs = f" and {fewest if fewest == most else f'{fewest} to {most}'} runs of each series"
-    basis = f"{format_count(power.problems, 'problem')} of {benchmark}{runs if most > 1 else ''}"
-    chance = describe_chance(TARGET_POWER)
-    among = f"among {power.together:,} {together}"
-    if power.family_difference is None or power.family_half is None:
-        alone = f"With the {basis}, a true difference of {whole} would be detected {chance}."
-        half = write_half(power.difference, power.half)
-        if power.reason:
-            none = f"{power.reason[0].upper()}{power.reason[1:]} {among}."
-            return none, f"If a single pair is compared: {alone} {half}"
-        return alone, half
-    least = format_difference(power.family_difference, context, signed=False)
-    half = format_difference(power.difference / 2, context, signed=False)
-    alone = f"{whole} {chance}, and one of {half} {describe_chance(power.half)}"
-    single = f"A single comparison on {benchmark} would detect a true difference of {alone}."
-    return (
-        f"With the {basis}, a true difference of {least} would be detected {chance} {among}.",
-        f"{write_half(power.family_difference, power.family_half)} {single}",
-    )
-
-
 def draw_comparison(
     block_id: str, settings: ComparisonSettings, scored: BenchmarkScores, context: ScoreContext
 ) -> Stack:
-    """Draw the matrix of paired differences and those to one series, and describe the power.
+    """Draw the matrix of paired differences and those to one series.
 
     The comparisons of ``scored`` are of all pairs and adjusted together. The baseline is one of the series.
     """
@@ -281,8 +224,6 @@ def draw_comparison(
     if scored.comparisons:
         parts += [_build_matrix(f"{block_id}-pairs", title, pairs, scored, context)]
         parts += [_draw_differences(f"{block_id}-differences", pairs, scored, context)]
-    found, rest = describe_power(context.benchmark, scored.power, context)
-    parts.append(isolate_names(found, pairs.series))
     how: list[str] = []
     shared = ""
     if scored.comparisons:
@@ -294,7 +235,6 @@ def draw_comparison(
         how += describe_comparisons(scored.comparisons, context, "pair")
         how += filter(None, [describe_noises(scored.comparisons, context)])
         how += list_reasons((pair, "") for pair in scored.comparisons)
-        how += [rest, FOUND_NOTE] if rest else []
     about = ", these problems" if settings.estimand == THESE_PROBLEMS else ""
     notes = list_found_notes(scored.problems.notes, pairs.series)
     mixed, protocol = list_protocol_notes(context, pairs.series)

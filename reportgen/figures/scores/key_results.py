@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from reportgen.core.comparisons import TARGET_POWER, Verdict
-from reportgen.core.digits import is_same
+from reportgen.core.comparisons import write_standing, write_verdict
 from reportgen.core.model import BenchmarkResult, Cell, ResultTable, Standing
-from reportgen.core.words import describe_chance, format_count, format_number, join_names
+from reportgen.core.words import format_count, format_number, join_names
 from reportgen.figures.picture import Dot, draw_dots
 from reportgen.figures.scores.wording import (
     describe_intervals,
@@ -16,7 +15,6 @@ from reportgen.figures.scores.wording import (
     format_level,
     format_range,
     format_rank,
-    format_score,
     format_score_estimate,
     name_metric,
     share_digits,
@@ -44,7 +42,6 @@ _SLICE_COLUMNS = (
 _SPREAD = "SD between runs: standard deviation of the runs' own scores."
 _UNKNOWN = Cell("not known", None, "missing")
 _NONE = Cell("none", None, "missing")
-_MOST_NAMED = 4
 
 
 class _Column(NamedTuple):
@@ -205,42 +202,20 @@ def _build_slice_cell(score: Score | None, value: str, context: ScoreContext) ->
 def summarize_score_benchmark(
     benchmark: Benchmark, page: str, scored: BenchmarkScores, context: ScoreContext
 ) -> BenchmarkResult:
-    """Summarize the best score, the series not clearly worse, power and problems; ``page`` is its path."""
+    """Summarize the best scores and problems of a benchmark; ``page`` is its path."""
     if not (known := [score for score in scored.scores if score.estimate is not None]):
         return _summarize_nothing(benchmark, page)
-    context, lead = share_digits(context, scored.scores, scored.comparisons), scored.lead
-    choose, first = (max, "Highest score") if context.higher_is_better else (min, "Lowest score")
-    best = choose(score.estimate or 0.0 for score in known)
-    leaders = [score for score in known if is_same(score.estimate or 0.0, best)]
-    names = join_names([score.series for score in leaders], most=_MOST_NAMED)
-    value = format_score_estimate(leaders[0], context) if len(leaders) == 1 else format_score(best, context)
-    card = f"{value} {name_metric(known[0].metric, context)}"
-    if not lead.series:
-        card = f"{f'No clear winner; {first.lower()}' if lead.tested else first}: {names} {card}"
-    # Series that the test of all pairs does not distinguish from the best.
-    undecided = {
-        name
-        for pair in scored.comparisons
-        if leaders[0].series in {pair.a, pair.b} and pair.verdict not in {Verdict.BETTER, Verdict.WORSE}
-        for name in (pair.a, pair.b)
-    } - {score.series for score in leaders}
-    rest = [score.series for score in scored.scores if score.series in undecided]
-    level = f"no clear difference from {join_names(rest, most=_MOST_NAMED)}" * bool(rest)
-    facts = (
-        ("Best" if lead.series else first, f"{names} {value}"),
-        ("No clear winner", "" if lead.series else level),
-        *_list_facts(benchmark, known, scored, context),
-    )
+    context = share_digits(context, scored.scores, scored.comparisons)
+    standing = _describe_standing(known, scored, context)
+    facts = (("Best", write_standing(standing)), *_list_facts(benchmark, known, context))
     return BenchmarkResult(
         name=benchmark.name,
         page=page,
         description=benchmark.description or "",
-        leader=lead.series or "",
-        score=card,
         facts=tuple((label, text) for label, text in facts if text),
         **_draw_scores(known, benchmark, scored, context),
         legend=tuple((score.series, context.slots.get(score.series)) for score in known),
-        standings=(_describe_standing(known, scored, context),),
+        standings=(standing,),
         date=benchmark.date or "",
     )
 
@@ -250,8 +225,6 @@ def _summarize_nothing(benchmark: Benchmark, page: str) -> BenchmarkResult:
         name=benchmark.name,
         page=page,
         description=benchmark.description or "",
-        leader="",
-        score="No score yet",
         facts=(("Best", "no score yet"),),
         spark="",
         legend=(),
@@ -260,40 +233,26 @@ def _summarize_nothing(benchmark: Benchmark, page: str) -> BenchmarkResult:
     )
 
 
-def describe_verdict(scored: BenchmarkScores) -> str:
-    """Return the verdict of the test of all pairs; empty if fewer than two series have a score."""
-    if sum(score.estimate is not None for score in scored.scores) < 2:  # noqa: PLR2004
-        return ""
-    return f"{scored.lead.series} is better than all others" if scored.lead.series else "No clear winner"
-
-
 def _describe_standing(known: list[Score], scored: BenchmarkScores, context: ScoreContext) -> Standing:
-    """Return the verdict of the test of all pairs, and the two best scores."""
+    """Return the verdict, and the two best scores."""
     sign = -1 if context.higher_is_better else 1
     ranked = sorted(known, key=lambda score: sign * (score.estimate or 0.0))
     metric = name_metric(known[0].metric, context)
     return Standing(
         f"{metric[0].upper()}{metric[1:]} on {context.benchmark}",
-        describe_verdict(scored),
+        write_verdict(scored.lead),
         tuple((score.series, format_score_estimate(score, context)) for score in ranked[:2]),
     )
 
 
 def _list_facts(
-    benchmark: Benchmark, known: list[Score], scored: BenchmarkScores, context: ScoreContext
+    benchmark: Benchmark, known: list[Score], context: ScoreContext
 ) -> tuple[tuple[str, str], ...]:
-    """List problems, power, date, protocol and cautions."""
+    """List problems, date, protocol and cautions."""
     problems = [score.problems for score in known if score.problems]
     samples = [count for score in known for count in score.samples or ()]
     size = format_range(problems) or "not known"
     each = f" × {format_range(samples, 'sample')}" if problems and samples else ""
-    power, found = scored.power, ""
-    if power and power.difference is not None and power.family_difference is None and power.reason:
-        found = f"{power.reason} among {power.together:,} pairs"
-    elif power and power.difference is not None:
-        least = format_difference(power.family_difference or power.difference, context, signed=False)
-        among = f" among {power.together:,} pairs" if power.family_difference is not None else ""
-        found = f"a true difference of {least} would be detected {describe_chance(TARGET_POWER)}{among}"
     # What the source states for all series, without the hash of the problem set.
     protocols = [dict(pairs) for _, pairs in context.protocol]
     shared = (
@@ -306,7 +265,6 @@ def _list_facts(
     flagged = f"mixed protocols: {join_names(mixed)} {verb}" if mixed else ""
     return (
         ("Problems", f"{size}{each}, {format_count(len(known), 'series', 'series')}"),
-        ("Power", found),
         ("Date", benchmark.date or ""),
         ("Protocol", benchmark.protocol or ", ".join(shared)),
         ("Caution", "; ".join(filter(None, [context.approximate, flagged]))),

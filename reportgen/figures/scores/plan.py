@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,11 +10,10 @@ from msgspec.structs import replace
 
 from reportgen.core.comparisons import TARGET_POWER
 from reportgen.core.model import Cell, Curve, CurveSet, ResultTable, Stack
-from reportgen.core.words import format_count, format_percent, join_names
+from reportgen.core.words import describe_chance, format_count, format_percent, join_names
 from reportgen.figures.curves.plotting import make_plot
 from reportgen.figures.live import draw_plot_figure
 from reportgen.figures.plot import FigureText, PlotSpec, describe_source, join_caption, make_step_context
-from reportgen.figures.scores.comparison import FOUND_NOTE, describe_power
 from reportgen.figures.scores.pass_curve import choose_percent_format, make_score_curve
 from reportgen.figures.scores.wording import format_difference, name_metric
 from reportgen.figures.style import assign_slots
@@ -23,13 +23,14 @@ from reportgen.settings.block_parts import ReferenceLine
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from reportgen.core.comparisons import Plan, PlannedDesign
+    from reportgen.core.comparisons import Plan, PlannedDesign, Power
     from reportgen.core.model import Figure
     from reportgen.figures.plot import ChartShape, ScoreContext
     from reportgen.settings.score_blocks import PlanSettings
 
 
 _COLUMNS = ("problems", "samples", "runs", "stderr", "difference", "alone", "together", "found")
+_FOUND_NOTE = "Detected: the comparison gets a verdict, for a pair with the mean variance of all pairs."
 _PARTS = {
     "problems": "from problems",
     "answers": "from sampled answers",
@@ -64,7 +65,7 @@ def draw_plan(
             _draw_plan_figure(block_id, settings, plan, context, get_chart),
             build_plan_table(f"{block_id}-table", plan, context),
         ),
-        caption=join_caption((), context, how=(FOUND_NOTE, how)),
+        caption=join_caption((), context, how=(_FOUND_NOTE, how)),
     )
 
 
@@ -79,6 +80,10 @@ def write_plan_sentences(plan: Plan, context: ScoreContext) -> tuple[str, ...]:
     components = [f"The standard error of a difference is {whole}{made}"]
     reasons = dict.fromkeys(part.reason for part in plan.components if part.reason)
     components += [f"{reason[:1].upper()}{reason[1:]}." for reason in reasons]
+    if plan.runs > 1:
+        # The relative standard error of a standard deviation from two sides of r runs is 1 / √(2 · 2(r − 1)).
+        error = format_percent(0.5 / math.sqrt(plan.runs - 1), decimals=0)
+        components += [f"What comes from {plan.runs:,} runs a side is known to about {error} of itself only."]
     now = {"problems": plan.power.problems, "samples": plan.samples, "runs": plan.runs}
     able = [f"{one.needed:,} {one.what} instead of {now[one.what]:,}" for one in plan.halvings if one.needed]
     unable = [one.what for one in plan.halvings if one.needed is None and not one.reason]
@@ -88,8 +93,22 @@ def write_plan_sentences(plan: Plan, context: ScoreContext) -> tuple[str, ...]:
         f"No number of {' or '.join(unable)} alone can halve it." if unable else "",
         f"What more {' or '.join(unknown)} would do is not known." if unknown else "",
     )
-    found = " ".join(filter(None, describe_power(context.benchmark, plan.power, context)))
+    found = _describe_power(plan.power, context)
     return found, " ".join(components), " ".join(filter(None, halvings))
+
+
+def _describe_power(power: Power, context: ScoreContext) -> str:
+    """Describe how large a true difference must be to be found."""
+    together = power.family_difference is not None
+    among = f" among {power.together:,} pairs" if together or power.reason else ""
+    if power.reason:
+        return f"{power.reason[0].upper()}{power.reason[1:]}{among}."
+    fewest, most = power.runs
+    runs = f" and {fewest if fewest == most else f'{fewest} to {most}'} runs of each series"
+    basis = f"{format_count(power.problems, 'problem')} of {context.benchmark}{runs if most > 1 else ''}"
+    least = format_difference(power.family_difference or power.difference or 0.0, context, signed=False)
+    chance = describe_chance(TARGET_POWER)
+    return f"With the {basis}, a true difference of {least} would be detected {chance}{among}."
 
 
 def build_plan_table(table_id: str, plan: Plan, context: ScoreContext) -> ResultTable:

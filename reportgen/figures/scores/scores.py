@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from reportgen.core.comparisons import REPORTED, THESE_PROBLEMS, Verdict
+from reportgen.core.comparisons import REPORTED, THESE_PROBLEMS, Verdict, write_verdict
 from reportgen.core.model import Stack, Table
 from reportgen.core.words import format_count, join_names
 from reportgen.figures.plot import FigureText, describe_source, join_caption
@@ -172,25 +172,18 @@ class _ScoreFigure(Struct, frozen=True):
         sureness = self.describe_sureness(first, second)
         follows = f"; {second.series} follows with {format_score_estimate(second, self.context)}{sureness}."
         best = "highest" if self.context.higher_is_better else "lowest"
-        if self.scored.lead.series == first.series:
-            others = len(known) - 1
-            better = f", better than each of the {others} others" if others > 1 else ""
-            better += " on these problems" if first.estimand == THESE_PROBLEMS else ""
-            return f"{first.series} leads with {value}{better}{follows}"
+        verdict = f"{write_verdict(self.scored.lead)}. "
         equal = [score.series for score in known if score.estimate == first.estimate]
         if len(equal) > 1:
             shared = f"{join_names(equal, most=MOST_NAMES)} share the {best} score"
-            return f"No clear winner: {shared}, {value}{sureness}."
-        unclear = "No clear winner: " if self.scored.comparisons else ""
-        return f"{unclear}{first.series} has the {best} score, {value}{follows}"
+            return f"{verdict}{shared}, {value}{sureness}."
+        return f"{verdict}{first.series} has the {best} score, {value}{follows}"
 
     def describe_sureness(self, first: Score, second: Score) -> str:
         """Describe the paired comparison of the first two series."""
         pair = next((c for c in self.scored.comparisons if {c.a, c.b} == {first.series, second.series}), None)
-        if pair is None or pair.difference is None:
-            return ": the two were not compared problem by problem"
-        if pair.verdict is Verdict.TOO_FEW:
-            return f": {format_count(pair.shared, 'shared problem')} cannot decide"
+        if pair is None or pair.adjusted_p is None:
+            return ""
         pair = pair if pair.a == first.series else swap_sides(pair)
         size = format_difference(pair.difference or 0.0, self.context, half=half_width(pair))
         ends = format_interval(pair.low, pair.high, self.context, signed=True)

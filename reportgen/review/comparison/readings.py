@@ -27,10 +27,10 @@ from reportgen.review.model import Estimate, ItemCounts, RunCounts, bound
 from reportgen.review.snapshot import define_protocol
 from reportgen.settings.score_blocks import split_metric
 from reportgen.statistics.curves.bounded import move_ends
-from reportgen.statistics.curves.mean_curves import find_last_common_step
 from reportgen.statistics.curves.readings import interpolate_band
 from reportgen.statistics.distributions import deviation, find_scale, mean, normal_quantile, t_quantile
 from reportgen.statistics.metrics import compute_problem_values, find_rows, list_units
+from reportgen.statistics.verdicts import find_last_common_step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -62,6 +62,8 @@ def estimate_curve_at(curve: Curve, step: float, level: float) -> Estimate | Non
         return None
     size, low, high = find_scale(values), None, None
     centre = mean(values / size) * size
+    if curve.illustrative:
+        return Estimate(value=centre, low=None, high=None, n=values.size)
     if values.size > 1 and (spread := deviation(values / size) * size):
         half = t_quantile((1 + level) / 2, values.size - 1) * spread / values.size**0.5
         if curve.ends is None:
@@ -231,7 +233,9 @@ def _compare_curve(moved: Moved, old: Curve, new: Curve, level: float) -> Moved:
     if moved.before == moved.after or not groups.differ:
         return moved
     effect = estimate_over_runs(groups, level)
-    if effect.low is None and old.given and new.given:
+    if old.illustrative or new.illustrative:
+        effect = Effect("none", effect.difference, reason="illustrative runs")
+    elif effect.low is None and old.given and new.given:
         effect = _compare_given(moved, level)
     return replace(moved, effect=effect, runs=runs, causes=("data", *moved.causes))
 

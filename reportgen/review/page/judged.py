@@ -65,7 +65,7 @@ METHODS: Final[dict[Method, tuple[str, str]]] = {
 _GROUPS: Final[Kinds] = (
     ("More than noise", frozenset({"higher", "lower"})),
     ("May be noise", frozenset({"unclear"})),
-    ("Too few runs to tell", frozenset({"too few"})),
+    ("Not tested", frozenset({"too few"})),
     ("Estimated anew", frozenset({"re-estimated"})),
     ("Measured differently", frozenset({"measured differently"})),
 )

@@ -1,29 +1,19 @@
-"""Curves of series: mean and band, final, peak and mean values, and Welch's tests."""
+"""Curves of series: mean and band, final, peak and mean values."""
 
 from __future__ import annotations
 
 import math
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec.structs import replace
 
-from reportgen.core.comparisons import Comparison, Verdict
-from reportgen.core.model import Curve, CurveSet, Ending, Estimate, Lead, ReducedMetric, Run
+from reportgen.core.model import Curve, CurveSet, Ending, Estimate, ReducedMetric, Run
 from reportgen.statistics.curves.bands import compute_band, find_peak_ends, get_given_band
 from reportgen.statistics.curves.bounded import cut_ends, move_ends
 from reportgen.statistics.curves.run_values import average_runs, get_ends, measure_runs, to_float
-from reportgen.statistics.distributions import (
-    check_level,
-    compute_t_p,
-    deviation,
-    find_scale,
-    find_t_ends,
-    mean,
-    t_quantile,
-)
-from reportgen.statistics.verdicts import adjust_comparisons, find_leader
+from reportgen.statistics.distributions import t_quantile
+from reportgen.statistics.verdicts import find_leads_at_end
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,6 +69,7 @@ def compute_curves(
     series: tuple[str, ...] | None = None,
     peak: Peak | str = "none",
     ends: tuple[float, float] | None = None,
+    illustrative: bool = False,
 ) -> CurveSet:
     """Return centre and band of each series, at its runs' common steps or, interpolated, at their union.
 
@@ -88,12 +79,10 @@ def compute_curves(
     (``CurveSet.given_ignored``). ``series`` selects some, in this order. With ``peak="simultaneous"``,
     ``Curve.extremes`` of means over several runs are computed, of bins if there are any: those of 10,000
     steps take a minute. Intervals stay inside ``ends``, the smallest and largest possible value
-    (``bounded.move_ends``). Raises a ValueError if ``reduced`` was not smoothed.
+    (``bounded.move_ends``). Of ``illustrative`` runs, nothing is tested. Raises a ValueError
+    if ``reduced`` was not smoothed.
     """
-    members: dict[str, list[Run]] = {name: [] for name in series or ()}
-    for run in reduced.runs:
-        if series is None or run.series in members:
-            members.setdefault(run.series, []).append(run)
+    members = _group_runs(reduced.runs, series)
     drawn = {name: [run for run in runs if run.steps.size] for name, runs in members.items()}
     made = [
         _make_curve(name, runs, str(band), level, ends, smoothed=smooth > 0, peak=str(peak))
@@ -101,7 +90,9 @@ def compute_curves(
         if runs
     ]
     options = {"level": level, "smooth": smooth, "series": series, "peak": peak, "ends": ends}
-    curves = _add_every_step([curve for curve, _ in made], reduced, str(band), options)
+    options["illustrative"] = illustrative
+    own = [_mark_illustrative(curve) if illustrative else curve for curve, _ in made]
+    curves = _add_every_step(own, reduced, str(band), options)
     given = [curve.given for curve in curves]
     has_given = any(run.given and _has_interval(run.given) for runs in drawn.values() for run in runs)
     return CurveSet(
@@ -120,6 +111,19 @@ def compute_curves(
         **_list_missing(reduced, members, series),
         **_prepare_tests(curves, str(band), level),
     )
+
+
+def _group_runs(runs: Sequence[Run], series: tuple[str, ...] | None) -> dict[str, list[Run]]:
+    """Group runs by series, in the order of ``series`` if some are selected."""
+    members: dict[str, list[Run]] = {name: [] for name in series or ()}
+    for run in runs:
+        if series is None or run.series in members:
+            members.setdefault(run.series, []).append(run)
+    return members
+
+
+def _mark_illustrative(curve: Curve) -> Curve:
+    return replace(curve, illustrative=True, extremes=None)
 
 
 def _add_every_step(
@@ -144,7 +148,7 @@ def _prepare_tests(curves: Sequence[Curve], band: str, level: float) -> dict[str
         "leads": find_leads_at_end([curve.every_step or curve for curve in curves], level)
     }
     counts = np.concatenate([curve.n[curve.n > 1] for curve in curves]) if curves else np.empty(0)
-    lone = any(curve.given or len(curve.runs) == 1 for curve in curves)
+    lone = any(curve.given or curve.illustrative or len(curve.runs) == 1 for curve in curves)
     if band != "ci" or lone or not counts.size:
         return found
     ends = 1 / (2 * counts.max() - 2), 1 / (counts.min() - 1)
@@ -263,6 +267,9 @@ def summarise_curves(curve_set: CurveSet, *, higher_is_better: bool = True) -> t
         final = Estimate(
             float(curve.values[-1]), to_float(curve.low[-1]), to_float(curve.high[-1]), int(curve.n[-1])
         )
+        mean = average_runs(measure_runs(curve, "mean"), curve_set.level, curve.ends)
+        if curve.illustrative:
+            final, mean = (replace(one, low=None, high=None) for one in (final, mean))
         endings.append(
             Ending(
                 series=curve.series,
@@ -270,7 +277,7 @@ def summarise_curves(curve_set: CurveSet, *, higher_is_better: bool = True) -> t
                 final_step=float(curve.steps[-1]),
                 peak=picked,
                 peak_step=float(curve.steps[peak]),
-                mean=average_runs(measure_runs(curve, "mean"), curve_set.level, curve.ends),
+                mean=mean,
                 runs=len(curve.runs),
                 readings=int(curve.steps.size),
             )
@@ -291,157 +298,3 @@ def measure_curves(curve_set: CurveSet, value: str, *, higher_is_better: bool = 
     found = compute_curves(reduced, level=curve_set.level, ends=get_ends(curve_set))
     known = {"without_values": curve_set.without_values, "missing": curve_set.missing}
     return replace(found, **known, absent=curve_set.absent)
-
-
-_METHOD = "Welch's t over runs"
-SAME_RUNS = 1e-12
-"""Runs whose relative standard error is at most this are equal."""
-
-
-def compare_curves(
-    a: Curve,
-    b: Curve,
-    *,
-    at: float,
-    metric: str = "",
-    level: float = 0.95,
-    alpha: float = 0.05,
-    higher_is_better: bool = True,
-) -> Comparison:
-    """Compare the runs of two series, a minus b, by Welch's t test (1947): runs are the units.
-
-    Each run gives its value ``at`` a step, interpolated inside its own range. Runs that do not reach it do
-    not count: ``TOO_FEW`` under 2 a side; ``shared`` is the number of runs of the smaller side.
-    """
-    check_level(level)
-    sides = [
-        np.array(
-            [
-                float(np.interp(at, run.steps, run.values))
-                for run in curve.runs
-                if run.steps.size and run.steps[0] <= at <= run.steps[-1]
-            ]
-        )
-        for curve in (a, b)
-    ]
-    comparison = Comparison(a.series, b.series, metric, level, runs=(sides[0].size, sides[1].size))
-    tested = compare_run_values(comparison, sides[0], sides[1])
-    return adjust_comparisons([tested], alpha=alpha, higher_is_better=higher_is_better)[0]
-
-
-def compare_run_values(comparison: Comparison, first: FloatArray, second: FloatArray) -> Comparison:
-    """Add Welch's test of one number per run and side, before verdicts, or the reason for its absence."""
-    fewest = min(comparison.runs)
-    difference = mean(first) - mean(second) if fewest else None
-    comparison = replace(comparison, shared=fewest, difference=difference)
-    if fewest < 2:  # noqa: PLR2004 - one run says nothing about others
-        reason = f"{first.size} and {second.size} runs: 2 a side are needed"
-        return replace(comparison, reason=reason)
-    size = find_scale(np.concatenate([first, second]))
-    first, second = first / size, second / size
-    parts = [deviation(side) ** 2 / side.size for side in (first, second)]
-    stderr = math.sqrt(sum(parts))
-    if stderr <= SAME_RUNS:
-        reason = "the runs of each side are equal: nothing to build an interval from"
-        return replace(comparison, verdict=Verdict.UNCLEAR, reason=reason)
-    shares = [part / sum(parts) for part in parts]
-    df = 1 / (shares[0] ** 2 / (first.size - 1) + shares[1] ** 2 / (second.size - 1))
-    scaled = mean(first) - mean(second)
-    low, high = find_t_ends(scaled, stderr, df, comparison.level)
-    return replace(
-        comparison,
-        low=low * size,
-        high=high * size,
-        p=compute_t_p(scaled, stderr, df),
-        verdict=Verdict.UNCLEAR,
-        method=_METHOD,
-        interval_method=_METHOD,
-        stderr=stderr * size,
-        run_stderr=stderr * size,
-        df=df,
-    )
-
-
-def compare_at_end(
-    curves: Sequence[Curve], *, level: float = 0.95, higher_is_better: bool = True
-) -> tuple[Comparison, ...]:
-    """Compare all pairs with overlapping steps at the last step that both have, adjusted together."""
-    tested = [
-        compare_curves(a, b, at=step, level=level, higher_is_better=higher_is_better)
-        for a, b in combinations(curves, 2)
-        if (step := find_last_common_step(a, b)) is not None
-    ]
-    return adjust_comparisons(tested, higher_is_better=higher_is_better)
-
-
-def find_last_common_step(a: Curve, b: Curve) -> float | None:
-    """Return the last step that both reach, or None if their ranges do not overlap."""
-    last = min(float(a.steps[-1]), float(b.steps[-1]))
-    return last if last >= max(a.steps[0], b.steps[0]) else None
-
-
-# With fewer runs of a series, its own variance says too little: Welch's test would hardly ever find a leader.
-_FEWEST_RUNS = 4
-
-
-def find_leads_at_end(curves: Sequence[Curve], level: float) -> tuple[Lead, Lead]:
-    """Find the series that ends above all others and the one that ends below, if there are any.
-
-    Tested against each other series at the last step that both have (see ``find_leader``): by Welch's t over
-    runs, and if there are three series or more and one has fewer than four runs, by t with the variance of
-    all series' final values. Nothing can be tested if a side has one run, or the runs of each side are equal.
-    """
-    if len(curves) == 1:
-        alone = Lead(curves[0].series, tested=False)
-        return alone, alone
-    # Skip the tests, which are slow for many series, unless two series have several runs.
-    if sum(len(curve.runs) > 1 for curve in curves) < 2:  # noqa: PLR2004 - a pair
-        return Lead(None, tested=False), Lead(None, tested=False)
-    finals = [float((curve.values if curve.raw is None else curve.raw)[-1]) for curve in curves]
-    upwards = [curves[index] for index in sorted(range(len(curves)), key=finals.__getitem__)]
-    try:
-        above = _find_lead(upwards[::-1], level, higher_is_better=True)
-        return above, _find_lead(upwards, level, higher_is_better=False)
-    except OverflowError:  # sums that overflow cannot be tested
-        return Lead(None, tested=False), Lead(None, tested=False)
-
-
-def _find_lead(curves: Sequence[Curve], level: float, *, higher_is_better: bool) -> Lead:
-    """Find the leader of curves in the order of their final values, best first."""
-    first, *others = curves
-    pooled = _pool_runs(curves)
-    compared: list[Comparison] = []
-    for other in others:
-        step = find_last_common_step(first, other)
-        if step is None:
-            continue
-        pair = compare_curves(first, other, at=step, level=level, higher_is_better=higher_is_better)
-        compared.append(_use_pooled(pair, *pooled) if pooled else pair)
-        # Mostly the nearest pair alone decides.
-        lead = find_leader(compared[-1:], first.series, [other.series], higher_is_better=higher_is_better)
-        if lead.tested and lead.series is None:
-            return lead
-    names = [curve.series for curve in others]
-    return find_leader(compared, first.series, names, higher_is_better=higher_is_better)
-
-
-def _pool_runs(curves: Sequence[Curve]) -> tuple[float, int] | None:
-    """Return the pooled deviation of the runs' final values and its freedom, where it is needed."""
-    finals = [np.array([run.values[-1] for run in curve.runs if run.steps.size]) for curve in curves]
-    known = [values for values in finals if values.size > 1]
-    if len(curves) == 2 or min(map(np.size, known), default=_FEWEST_RUNS) >= _FEWEST_RUNS:  # noqa: PLR2004
-        return None
-    df = sum(values.size - 1 for values in known)
-    size = find_scale(np.concatenate(known))
-    squares = math.fsum((values.size - 1) * deviation(values / size) ** 2 for values in known)
-    return math.sqrt(squares / df) * size, df
-
-
-def _use_pooled(pair: Comparison, sd: float, df: int) -> Comparison:
-    """Return a tested pair with p and interval from a pooled standard deviation."""
-    if pair.p is None or pair.difference is None or not sd:
-        return pair
-    stderr = sd * math.sqrt(sum(1 / runs for runs in pair.runs))
-    low, high = find_t_ends(pair.difference, stderr, df, pair.level)
-    p = compute_t_p(pair.difference, stderr, df)
-    return replace(pair, p=p, low=low, high=high, stderr=stderr, df=df)
