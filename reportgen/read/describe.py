@@ -36,7 +36,7 @@ from reportgen.read.runs.problems import find_method
 from reportgen.read.runs.stored import locate_problem
 from reportgen.read.scored.outcomes import read_outcomes
 from reportgen.read.sources import open_files, request_source
-from reportgen.read.tables.check import count_endings
+from reportgen.read.table_files import count_endings
 from reportgen.read.tables.converted import describe_formats
 from reportgen.read.tables.distinguish import confirm_settings, list_changes, suggest_for_table
 from reportgen.read.tables.layout import INTERVAL_PARTS, get_layout

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from reportgen.core.score_names import is_result
+from reportgen.core.score_names import is_run_score
 from reportgen.core.words import join_names
 from reportgen.formats.layout import ENDED_WELL, ROLE_NAMES, STATE_NAMES
 from reportgen.settings.yaml_tree import write_flow, write_scalar
@@ -121,7 +121,9 @@ def _map_leaves(leaves: list[_Leaf], rows: _Rows) -> str:
             # Of two equal names the second one is named by its whole path.
             names[leaf.path.lstrip("$^.") if leaf.name in names else leaf.name] = leaf.path
     numbers = {leaf.path for leaf in leaves if leaf.is_number}
-    metrics = [name for name, path in names.items() if path in numbers and is_result(name.rpartition(".")[2])]
+    metrics = [
+        name for name, path in names.items() if path in numbers and is_run_score(name.rpartition(".")[2])
+    ]
     if "step" in columns and rows.path != "$":
         fields = {name: path for name, path in names.items() if path in numbers}
         parts = [f"rows: {rows.path}", _write("columns", columns), _write("fields", fields)]
@@ -158,7 +160,7 @@ def _write(key: str, items: Mapping[str, str]) -> str:
 
 def _suggest_total(table: Mapping[str, Any]) -> str:
     """Return the keys that map the score in a file whose name says model and benchmark; "" without one."""
-    usual = [name for name, cell in table.items() if isinstance(cell, int | float) and is_result(name)]
+    usual = [name for name, cell in table.items() if isinstance(cell, int | float) and is_run_score(name)]
     score = "score" if isinstance(table.get("score"), int | float) else next(iter(usual), "")
     if not score:
         return ""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct
 from msgspec.structs import astuple, replace
 
-from reportgen.core.score_names import is_result
+from reportgen.core.score_names import is_run_score
 from reportgen.core.words import join_names
 from reportgen.formats import sql
 from reportgen.formats.cells import NUMERIC, Kind
@@ -22,7 +22,7 @@ from reportgen.formats.layout import ENDED_WELL, ROLE_NAMES, Row
 from reportgen.formats.messages import advise_rows
 from reportgen.formats.sql import get_engine, get_errors
 from reportgen.formats.tables import FORMATS
-from reportgen.read.runs.labels import find_states
+from reportgen.read.runs.labels import find_states, is_setting_number, is_setting_text
 from reportgen.read.runs.names import name_alone
 from reportgen.read.tables.layout import (
     OUTCOME_NAMES,
@@ -207,12 +207,15 @@ def find_run_table(layout: Layout, settings: SourceSettings) -> RunTable | None:
     parts = get_series_parts(settings)
     named = {*parts, *filter(None, astuple(roles))}
     free = [name for name in kinds if name not in named and kinds[name] is not Kind.EMPTY]
-    metrics = tuple(name for name in free if kinds[name] in NUMERIC and is_result(name))
+    metrics = tuple(name for name in free if kinds[name] in NUMERIC and is_run_score(name))
     rest = tuple(name for name in free if name not in metrics)
     if other or benchmarks or not metrics or all(name.casefold() in NAMES for name in rest):
         return None
     found = {"series": parts or roles.series, "run": roles.run, "seed": roles.seed}
-    return RunTable({part: name for part, name in found.items() if name}, metrics, rest)
+    chosen = (
+        name for name in rest if (is_setting_number if kinds[name] in NUMERIC else is_setting_text)(name)
+    )
+    return RunTable({part: name for part, name in found.items() if name}, metrics, tuple(chosen))
 
 
 def find_states_by_column(root: Path, layout: Layout, settings: SourceSettings) -> dict[str, list[str]]:
@@ -402,7 +405,7 @@ def list_changes(suggested: Mapping[str, object], stated: SourceSettings) -> dic
 
 def _list_scores(layout: Layout) -> list[str]:
     """Return the columns of numbers with the names of usual scores."""
-    return [name for name in list_free_columns(layout, NUMERIC) if is_result(name)]
+    return [name for name in list_free_columns(layout, NUMERIC) if is_run_score(name)]
 
 
 def suggest_for_table(source: Source, root: Path, steps: Sequence[str]) -> dict[str, object]:

@@ -424,11 +424,11 @@ def find_wide_metrics(
     taken = {*astuple(roles), *others}
     numeric_kinds = {*NUMERIC, Kind.EMPTY} if sampled else NUMERIC
     numeric = [name for name, kind in kinds.items() if kind in numeric_kinds and name not in taken]
-    companions = {f"{name}_{part}" for name in numeric for part in INTERVAL_PARTS}
+    every = {*numeric}
     # A mean and a standard deviation of a batch, as trainers log them, are two metrics.
-    counted = {f"{name}_std" for name in numeric if roles.n or {"n", f"{name}_n"} & set(numeric)}
-    companions -= {f"{name}_std" for name in numeric} - counted
-    if companions & set(numeric):
+    alone = {f"{name}_std" for name in numeric if not (roles.n or {"n", f"{name}_n"} & every)}
+    companions = {f"{name}_{part}" for name in numeric for part in INTERVAL_PARTS} - alone
+    if companions & every:
         companions.add("n")
     return [name for name in numeric if name not in companions]
 
