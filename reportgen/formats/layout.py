@@ -61,6 +61,8 @@ ROLE_NAMES: Final[dict[str, tuple[str, ...]]] = {
 # Columns of names, which a sample must include even if they are numbers.
 NAME_COLUMNS: Final = frozenset((*ROLE_NAMES["series"], *ROLE_NAMES["metric"]))
 
+BENCHMARKS: Final = ("benchmark", "task", "dataset")
+"""Names of a column of benchmarks."""
 MOMENTS: Final = ("date", "year")
 """Names of columns that are the step where runs have several: otherwise they say when a run was."""
 STATE_NAMES: Final = frozenset(("state", "status"))

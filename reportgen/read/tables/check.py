@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
 from reportgen.formats import sql
@@ -18,13 +20,13 @@ from reportgen.formats.cells import (
     is_unix_time,
     parse_reported,
 )
-from reportgen.formats.layout import MOMENTS, Content
+from reportgen.formats.layout import BENCHMARKS, MOMENTS, Content, Row
 from reportgen.formats.messages import advise_rows, limit_problems, list_names
 from reportgen.formats.tables import FORMATS, delimited
+from reportgen.formats.tables.json_mapping import suggest_mapping
 from reportgen.read.find import locate_file
 from reportgen.read.runs.labels import find_states
 from reportgen.read.tables.distinguish import (
-    BENCHMARKS,
     advise_answers,
     advise_nested,
     choose_finished,
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
 
 
 _LONGEST: Final = 60
+_ROWS: Final = 500  # of JSON, to see its keys and states
 _DUCKDB: Final = re.compile(
     r"on Line: (?P<line>\d+)\nOriginal Line: .*?\n(?P<reason>[^\n]+)\n.*?\n  file = (?P<file>[^\n]+)\n",
     re.DOTALL,
@@ -204,10 +207,30 @@ def advise_step(root: Path, layout: Layout, settings: SourceSettings, place: Sou
     first = (
         advise_nested(root, layout)
         or advise_answers(root, layout, settings)
+        or ("" if find_run_table(layout, settings) else advise_objects(root, layout))
         or _advise_runs(root, layout, settings)
         or _advise_scores(root, layout, settings, place)
     )
     return f"{first}. Otherwise {advice}" if first else f"N{advice[1:]}"
+
+
+def advise_objects(root: Path, layout: Layout) -> str:
+    """Return the next step for JSON whose rows have their numbers in objects, or nothing."""
+    file = layout.files[0]
+    if file.format not in {"json", "jsonl"} or file.copy:
+        return ""
+    read = FORMATS[file.format].read_rows(file.get_content(root), file, file.columns)
+    rows = [row.cells for row in islice(read, _ROWS) if isinstance(row, Row)]
+    if not any(cell and cell.startswith("{") for row in rows for cell in row.values()):
+        return ""
+    advice = suggest_mapping([{name: _parse_json(cell) for name, cell in row.items()} for row in rows])
+    return advice.removesuffix(", or leave the file out with files:")
+
+
+def _parse_json(cell: Text) -> Any:  # noqa: ANN401 - whatever JSON holds
+    with suppress(ValueError):
+        return json.loads(cell or "null")
+    return cell
 
 
 def _advise_runs(root: Path, layout: Layout, settings: SourceSettings) -> str:

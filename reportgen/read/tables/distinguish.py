@@ -18,7 +18,7 @@ from reportgen.core.score_names import is_run_score
 from reportgen.core.words import join_names
 from reportgen.formats import sql
 from reportgen.formats.cells import NUMERIC, Kind
-from reportgen.formats.layout import ENDED_WELL, ROLE_NAMES, Row
+from reportgen.formats.layout import BENCHMARKS, ENDED_WELL, ROLE_NAMES, Row
 from reportgen.formats.messages import advise_rows
 from reportgen.formats.sql import get_engine, get_errors
 from reportgen.formats.tables import FORMATS
@@ -49,8 +49,6 @@ if TYPE_CHECKING:
     from reportgen.settings.source import SourceSettings
 
 
-BENCHMARKS: Final = ("benchmark", "task", "dataset")
-"""Names of a column of benchmarks."""
 # A series has few names: a column with more is an id, note or time, which only an error may suggest.
 MOST_NAMES: Final = 20
 MOST_SERIES: Final = 500

@@ -16,7 +16,7 @@ from reportgen.formats.cells import NUMERIC, Kind, is_missing, is_other_number, 
 from reportgen.formats.layout import Row
 from reportgen.formats.messages import limit_problems, list_names, suggest_names
 from reportgen.formats.tables import FORMATS, delimited
-from reportgen.read.tables.check import check_rows, make_check
+from reportgen.read.tables.check import advise_objects, check_rows, make_check
 from reportgen.read.tables.distinguish import advise_answers
 from reportgen.read.tables.layout import INTERVAL_PARTS
 from reportgen.read.tables.statistics import ask_spread
@@ -135,7 +135,7 @@ def warn_no_metrics(
     written = (
         "If they are numbers, write decimals as 0.5, not as 0,5, and commas, semicolons or tabs between cells"
     )
-    advice = advise_answers(root, layout, settings) or written
+    advice = advise_objects(root, layout) or advise_answers(root, layout, settings) or written
     if layout.long:
         message = f'no row names a metric: the column "{layout.roles.metric}" is empty'
         advice = "Fill it with the metric of each value"

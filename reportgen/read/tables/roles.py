@@ -18,12 +18,11 @@ from reportgen.core.errors import ReportError
 from reportgen.core.words import join_names
 from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.files import split_weak_ending
-from reportgen.formats.layout import ROLE_NAMES
+from reportgen.formats.layout import BENCHMARKS, ROLE_NAMES
 from reportgen.formats.messages import list_names
 from reportgen.read.runs.labels import Candidate, split_seed
 from reportgen.read.runs.names import name_runs
 from reportgen.read.runs.stored import StoredRun
-from reportgen.read.tables.distinguish import BENCHMARKS
 from reportgen.read.tables.grid import UNNAMED
 from reportgen.read.tables.layout import (
     INTERVAL_PARTS,
