@@ -125,9 +125,11 @@ def _map_leaves(leaves: list[_Leaf], rows: _Rows) -> str:
     """Return the keys for measurements at steps, or for results with a usual metric; "" for others."""
     columns = {"series": rows.key} if rows.key else {}
     known = {role: ROLE_NAMES[role] for role in ("series", "run", "seed", "step")} | {"benchmark": BENCHMARKS}
+    numbers = {leaf.path for leaf in leaves if leaf.is_number}
     named = {leaf.name.casefold(): leaf.path for leaf in reversed(leaves)}
     for role, usual in known.items():
-        if found := next((named[name] for name in usual if name in named), ""):
+        found = next((named[name] for name in usual if name in named), "")
+        if found and (role != "step" or found in numbers):
             columns.setdefault(role, found)
     if "step" in columns or "series" not in columns:
         columns.pop("benchmark", None)
@@ -136,7 +138,6 @@ def _map_leaves(leaves: list[_Leaf], rows: _Rows) -> str:
         if leaf.path not in columns.values():
             # Of two equal names the second one is named by its whole path.
             names[leaf.path.lstrip("$^.") if leaf.name in names else leaf.name] = leaf.path
-    numbers = {leaf.path for leaf in leaves if leaf.is_number}
     if "step" not in columns:
         scores = (name for name, path in names.items() if path in numbers)
         metrics = [name for name in scores if is_run_score(name.rpartition(".")[2])]
