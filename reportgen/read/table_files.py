@@ -28,6 +28,7 @@ from reportgen.formats.files import (
 )
 from reportgen.formats.layout import RUN_SETTINGS, Content, FileLayout
 from reportgen.formats.messages import list_names, merge_problems
+from reportgen.formats.tables.printed import holds_table
 from reportgen.read.find import locate_file
 from reportgen.read.runs.labels import shorten_paths
 from reportgen.read.runs.stored import clean_text
@@ -70,7 +71,8 @@ _UNREAD: Final = {
         ("an archive next to other files", "Unpack it, or make it a source of its own in the data folder"),
     ),
     **dict.fromkeys(
-        (".bz2", ".xz", ".7z", ".rar"), ("packed in a way that is not read", "Pack it as .zip or .tar.gz")
+        (".bz2", ".xz", ".7z", ".rar"),
+        ("packed in a way that is not read", "Pack it as .gz, .zip or .tar.gz"),
     ),
 }
 _BEGINNING, _LOG, _MOST_ENDINGS = 1024, 64 << 10, 6
@@ -86,6 +88,8 @@ def list_tables(location: Location, settings: SourceSettings, chosen: ChosenFile
     paths = [path for path in chosen.paths if chosen.named or split_ending(path)[1]]
     # Settings and weights lie beside tables, and what is no table otherwise may be one where none is.
     paths = paths or [path for path in chosen.paths if is_table_name(path, settings.format)]
+    if not paths and all(map(holds_table, chosen.paths)):
+        paths = [*chosen.paths]  # texts are data where nothing else is
     paths = [path for path in paths if path not in chosen.unreadable]
     if not chosen.named and (tables := [path for path in paths if not RUN_SETTINGS.fullmatch(path.name)]):
         paths = tables
@@ -223,6 +227,8 @@ def report_no_data(folder: Path, paths: Iterable[Path], root: Path) -> Diagnosti
     advice = "Put CSV, TSV, JSON, JSON Lines or Parquet files in it, or name others with files: and format:"
     if held:
         message += ", none of which is recognised by its name or content"
+        if text := next(filter(holds_table, paths), None):
+            advice = f"If {text.name} is the table, say format: {split_weak_ending(text)[1]} in source.yml"
         if keys := _suggest_lines(path for path in paths if path.suffix.lower() in LOG_ENDINGS):
             advice = f"If these are logs, say {keys} in source.yml"
     return Diagnostic(locate_file(folder, root), message, advice, Stage.DATA)
