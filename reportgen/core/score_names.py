@@ -33,7 +33,7 @@ _SCALE: Final = re.compile(r"\(\d+ ?[-\u2013] ?\d+\)|/ ?\d+\)?$")
 _SHARE: Final = frozenset(("rate", "rates", "share", "percent", "percentage", "pct", "%"))
 # Means over the other columns, and their sums.
 _MEAN: Final = re.compile(
-    r"(?:macro |micro |weighted |overall )?(?:avg\.?|average|mean|overall|total|sum|combined)(?: score)?"
+    r"(?:macro |micro |weighted |overall )?(?:all|avg\.?|average|mean|overall|total|sum|combined)(?: score)?"
     r"(?:\s*[(\[].*)?",
     re.IGNORECASE,
 )
