@@ -298,6 +298,8 @@ def _describe_layout(description: Description, source: Source, root: Path) -> De
         series_by, seed_by = "the columns", "the columns" if any(one.seed for one in spread) else ""
     elif (layout.totals or layout.long) and settings.wide:
         series_by = "the columns" if settings.wide == "series" else "the rows"
+    elif layout.outcomes and (header := layout.files[0].header) and roles.series not in header:
+        series_by = "the columns"
     elif not series_by and len(layout.files) > 1:
         series_by = "the names of files"
     step_role = roles.step or ""

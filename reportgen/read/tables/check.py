@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
+from reportgen.core.words import join_names
 from reportgen.formats import sql
 from reportgen.formats.cells import (
     NUMERIC,
@@ -20,15 +21,14 @@ from reportgen.formats.cells import (
     is_unix_time,
     parse_reported,
 )
-from reportgen.formats.layout import BENCHMARKS, MOMENTS, Content, Row
-from reportgen.formats.messages import advise_rows, limit_problems, list_names
+from reportgen.formats.layout import BENCHMARKS, MOMENTS, ROLE_NAMES, Content, Row
+from reportgen.formats.messages import limit_problems, list_names
 from reportgen.formats.tables import FORMATS, delimited
 from reportgen.formats.tables.json_mapping import suggest_mapping
 from reportgen.read.find import locate_file
 from reportgen.read.runs.labels import find_states
+from reportgen.read.scored.answer_tables import advise_answers
 from reportgen.read.tables.distinguish import (
-    advise_answers,
-    advise_nested,
     choose_finished,
     find_run_table,
     find_states_by_column,
@@ -205,13 +205,35 @@ def advise_step(root: Path, layout: Layout, settings: SourceSettings, place: Sou
     if len(steps) > 1 and len(layout.kinds) <= len(steps) + 1:
         return "If the columns are steps, say form: long in source.yml"
     first = (
-        advise_nested(root, layout)
+        _advise_nested(root, layout)
         or advise_answers(root, layout, settings)
         or ("" if find_run_table(layout, settings) else advise_objects(root, layout))
         or _advise_runs(root, layout, settings)
         or _advise_scores(root, layout, settings, place)
     )
     return f"{first}. Otherwise {advice}" if first else f"N{advice[1:]}"
+
+
+def _advise_nested(root: Path, layout: Layout) -> str:
+    """Return the next step for JSON whose rows contain lists of rows, as its first one shows, or nothing."""
+    file = layout.files[0]
+    if file.format not in {"json", "jsonl"} or file.copy:
+        return ""
+    rows = FORMATS[file.format].read_rows(file.get_content(root), file, file.columns)
+    cells = next((row.cells for row in rows if isinstance(row, Row)), {})
+    lists = {name: one for name, one in cells.items() if name.isidentifier() and one and one[:2] == "[{"}
+    for name, one in lists.items():
+        keys = [*json.loads(one)[0]]
+        inner = match_columns(OUTCOME_NAMES, filter(str.isidentifier, keys), {})
+        names = {"series": ROLE_NAMES["series"], "problem": OUTCOME_NAMES["problem"]}
+        outer = match_columns(names, filter(str.isidentifier, cells), {})
+        columns = f"and columns: in source.yml; a row has {join_names(keys)}"
+        if "problem" in outer and "score" in inner:
+            paths = [f"{role}: ^.{key}" for role, key in outer.items()]
+            listed = ", ".join([*paths, "sample: '@'", f"score: $.{inner['score']}"])
+            columns = f"and columns: {{{listed}}} in source.yml"
+        return f"Say format: mapped, rows: $.{name}[*] {columns}"
+    return ""
 
 
 def advise_objects(root: Path, layout: Layout) -> str:
@@ -253,8 +275,8 @@ def _advise_scores(root: Path, layout: Layout, settings: SourceSettings, place: 
     """Return the next step for a table whose rows may be scores or runs without a usual metric."""
     if lists_runs(root, layout, settings):
         return ""
-    if problem := match_columns(OUTCOME_NAMES, layout.kinds, {}).get("problem"):
-        return advise_rows(problem)
+    if "problem" in match_columns(OUTCOME_NAMES, layout.kinds, {}):
+        return "If a row is an answer, name its score in source.yml, as in columns: {score: NAME}"
     totals, kinds = suggest_distinct_totals(root, layout, settings, place), [*layout.kinds.values()]
     if totals is not None:
         score = f" and columns: {{score: {totals['score']}}}" if totals else ""

@@ -16,8 +16,8 @@ from reportgen.formats.cells import NUMERIC, Kind, is_missing, is_other_number, 
 from reportgen.formats.layout import Row
 from reportgen.formats.messages import limit_problems, list_names, suggest_names
 from reportgen.formats.tables import FORMATS, delimited
+from reportgen.read.scored.answer_tables import advise_answers
 from reportgen.read.tables.check import advise_objects, check_rows, make_check
-from reportgen.read.tables.distinguish import advise_answers
 from reportgen.read.tables.layout import INTERVAL_PARTS
 from reportgen.read.tables.statistics import ask_spread
 from reportgen.settings.text import shorten

@@ -14,23 +14,26 @@ from msgspec import Struct, field
 from msgspec.structs import asdict, astuple
 
 from reportgen.core.directions import guess_direction, has_better_direction
-from reportgen.core.errors import ReportError
+from reportgen.core.errors import Diagnostic, ReportError
 from reportgen.core.words import join_names
-from reportgen.formats.cells import NUMERIC, Kind
+from reportgen.formats.cells import NUMERIC, Kind, is_missing
 from reportgen.formats.files import split_weak_ending
 from reportgen.formats.layout import BENCHMARKS, ROLE_NAMES
-from reportgen.formats.messages import list_names
+from reportgen.formats.messages import limit_problems, list_names
 from reportgen.read.runs.labels import Candidate, split_seed
 from reportgen.read.runs.names import name_runs
 from reportgen.read.runs.stored import StoredRun
 from reportgen.read.tables.grid import UNNAMED
 from reportgen.read.tables.layout import (
     INTERVAL_PARTS,
+    OUTCOME_NAMES,
     get_layout,
     get_mapped_columns,
+    get_series_parts,
     is_name_of,
     match_columns,
 )
+from reportgen.read.tables.rows import ANSWERS
 from reportgen.read.tables.statistics import (
     OTHER_STATISTICS,
     STATISTICS,
@@ -43,7 +46,6 @@ from reportgen.settings.source import SourceSettings
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from reportgen.core.errors import Diagnostic
     from reportgen.formats.layout import FileLayout
     from reportgen.read.tables.grid import Grid, Level
     from reportgen.read.tables.layout import Layout
@@ -79,6 +81,7 @@ class LongForm(Struct, frozen=True):
     values: tuple[Value, ...]
     roles: Mapping[str, str | tuple[str, ...]]  # columns of the long table that have a role
     skipped: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # labels whose rows are left out
+    are_texts: bool = False  # whether values are answers, also in words
 
 
 def get_stem(file: FileLayout) -> str:
@@ -178,6 +181,39 @@ def assign_estimates(file: FileLayout, layout: Layout, column: str) -> LongForm:
     parts = {"±": column, **({"n": count} if count in file.names else {})}
     labels = {name: name for name in file.columns if name and name != column}
     return LongForm(labels, (Value(column, {}, parts),), {})
+
+
+def assign_answers(grid: Grid, settings: SourceSettings) -> LongForm | None:
+    """Return the roles in a table with a column of answers for each series or problem; None for others.
+
+    ``form: outcomes`` says so where no column is the score. A cell of another kind is an error.
+    """
+    names = list(filter(None, grid.header.names))
+    known = {role: ROLE_NAMES[role] for role in ("series", "run", "seed")} | OUTCOME_NAMES
+    mapped = {role: name for role, name in get_mapped_columns(settings).items() if name in names}
+    matched = match_columns(known, names, mapped)
+    if "score" in matched or ("problem" in matched) is ("series" in matched):
+        return None
+    across, rows, answers, problems = "series", grid.read_rows(), list[str](), list[Diagnostic]()
+    if "series" in matched:
+        across = "problem"
+    taken = {*matched.values(), *get_series_parts(settings)}
+    for place, name in enumerate(grid.header.names):
+        cells = [(line, row[place]) for line, row in rows if place < len(row) and not is_missing(row[place])]
+        others = [(line, cell) for line, cell in cells if cell.strip().casefold() not in ANSWERS]
+        if name and name not in taken and 2 * len(others) < len(cells):
+            answers.append(name)
+            for line, cell in others:
+                message = f'"{cell}" in column "{name}" is neither right nor wrong'
+                problems.append(grid.content.make_problem(message, "Write true or false, or 1 or 0", line))
+    if problems and len(answers) > 1:
+        raise ReportError(*limit_problems(problems))
+    labels = {name: name for name in names if name not in answers}
+    roles: dict[str, str | tuple[str, ...]] = {**matched, across: across}
+    if parts := get_series_parts(settings):
+        roles["series"] = parts
+    values = tuple(Value(name, {across: name}) for name in answers)
+    return LongForm(labels, values, roles, are_texts=True) if len(answers) > 1 else None
 
 
 class Curves(Struct, frozen=True):

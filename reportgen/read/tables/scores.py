@@ -315,6 +315,8 @@ class _Reader:
         if not stated:
             scores = [name for name in numbers if name not in means] or means
             step = f"Name the scores in source.yml, as in {key.format('[NAME]')}"
+            if all(one.value in {0, 1} for cells in numbers.values() for one in cells):
+                step = "If they are answers, right or wrong, say form: outcomes in source.yml"
             raise self._content.make_error(f"{quote_names(scores)} may be counts or settings", step, 1)
         return means, others
 
