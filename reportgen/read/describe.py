@@ -300,7 +300,7 @@ def _describe_layout(description: Description, source: Source, root: Path) -> De
         series_by = "the columns" if settings.wide == "series" else "the rows"
     elif layout.outcomes and (header := layout.files[0].header) and roles.series not in header:
         series_by = "the columns"
-    elif not series_by and len(layout.files) > 1:
+    elif not series_by and len({*layout.labels}) > 1:
         series_by = "the names of files"
     step_role = roles.step or ""
     step = layout.step_name or step_role

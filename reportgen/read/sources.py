@@ -65,7 +65,7 @@ from reportgen.read.tables.notations import (
     state_runs,
     warn_no_metrics,
 )
-from reportgen.read.tables.survey import complete_layout, has_further_metrics, survey
+from reportgen.read.tables.survey import complete_layout, has_further_metrics, hold_one_line, survey
 from reportgen.read.tables.unpivot import unpivot_grids, unpivot_layout
 from reportgen.read.unpacked import Unpacked, unpack_source
 from reportgen.settings.inputs import Source
@@ -402,6 +402,9 @@ def _survey_tables(location: Location, files: Sequence[FileLayout], settings: So
     """Return the survey of a source, with warnings of unmatched names in its settings."""
     root, place = location.root, location.place
     found = survey(root, files, settings, place)
+    if hold_one_line(root, found.layout):
+        files = [replace(file, label=location.name) for file in files]
+        found = survey(root, files, settings, place)
     unlike = warn_unlike_runs(root, found.layout, settings, place)
     if any(find_unmatched_names(found, settings, place)) and not found.layout.exhaustive:
         found = survey(root, files, settings, place, whole=True)

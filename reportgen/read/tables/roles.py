@@ -33,6 +33,7 @@ from reportgen.read.tables.layout import (
     is_name_of,
     match_columns,
 )
+from reportgen.read.tables.mapped_json import list_paths
 from reportgen.read.tables.rows import ANSWERS
 from reportgen.read.tables.statistics import (
     OTHER_STATISTICS,
@@ -313,11 +314,11 @@ def list_roles(source: Source) -> dict[str, Any]:
     """Return ``roles``, as ``columns:`` states them, and ``without_role``, which only describe rows.
 
     Where a column of the file is of a series, benchmark or metric, only those beside such columns have roles.
-    Both are missing where ``source.yml`` says all (mapped JSON), or the names of columns do (of runs).
+    Columns of mapped JSON are paths. Both are missing where names of columns say all (of runs).
     """
     layout = get_layout(source)
     copied = any(file.copy and file.format == "parquet" and not file.header for file in layout.files)
-    if source.settings.format == "mapped" or layout.spread or copied:
+    if layout.spread or (copied and source.settings.format != "mapped"):
         return {}
     parts = [asdict(one) for one in (layout.roles, layout.outcomes, layout.totals) if one]
     roles: dict[str, Any] = {role: name for one in parts for role, name in one.items()}
@@ -332,6 +333,8 @@ def list_roles(source: Source) -> dict[str, Any]:
     used |= {*(name for one in parts for name in one.values())}
     # Of a long table, a column of the file that is none of its own holds values.
     free = [name for name in columns if name not in used and (name in layout.kinds or not is_long)]
+    paths = list_paths(source.settings)
+    named = {role: [paths.get(name, name) for name in names] for role, names in named.items()}
     return {
         "roles": {role: names if len(names) > 1 else names[0] for role, names in named.items()},
         "without_role": tuple(free),
