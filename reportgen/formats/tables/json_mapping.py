@@ -92,16 +92,21 @@ def _list_rows(document: Any) -> list[_Rows]:  # noqa: ANN401 - whatever JSON ho
     objects = [one for one in document.values() if isinstance(one, dict) and one]
     if len(objects) == len(document) > 1 and all({*one} == {*objects[0]} for one in objects):
         return [_Rows("$[*]", objects, {}, "@")]
-    found = [_Rows(f"{path}[*]", rows, document) for path, rows in _find_lists(document, "$")]
+    found = _find_lists(document, "$", document)
     return [*found, *([_Rows("$", [document], {})] if objects and not lists else [])]
 
 
-def _find_lists(item: Mapping[str, Any], path: str, depth: int = 0) -> Iterator[tuple[str, Sequence[Any]]]:
-    """Yield the lists of objects at any depth, those of an object before those below it, with their paths."""
-    yield from ((_join(path, name), one) for name, one in item.items() if _is_list_of_objects(one))
-    for name, one in item.items():
-        if isinstance(one, dict) and depth < _DEEPEST:
-            yield from _find_lists(one, _join(path, name), depth + 1)
+def _find_lists(
+    item: Mapping[str, Any], path: str, around: Mapping[str, Any], depth: int = 0
+) -> Iterator[_Rows]:
+    """Yield the lists of objects at any depth, those of an object before those below it."""
+    lists = {name: one for name, one in item.items() if _is_list_of_objects(one)}
+    yield from (_Rows(f"{_join(path, name)}[*]", rows, around) for name, rows in lists.items())
+    for name, one in item.items() if depth < _DEEPEST else ():
+        if isinstance(one, dict):
+            yield from _find_lists(one, _join(path, name), around, depth + 1)
+        elif name in lists:
+            yield from _find_lists(one[0], f"{_join(path, name)}[*]", one[0], depth + 1)
 
 
 def _is_list_of_objects(value: object) -> bool:

@@ -189,7 +189,8 @@ def assign_answers(grid: Grid, settings: SourceSettings) -> LongForm | None:
 
     ``form: outcomes`` says so where no column is the score. A cell of another kind is an error.
     """
-    names = list(filter(None, grid.header.names))
+    every = [grid.header.names[0] or "index", *grid.header.names[1:]]  # as the column is read
+    names = list(filter(None, every))
     known = {role: ROLE_NAMES[role] for role in ("series", "run", "seed")} | OUTCOME_NAMES
     mapped = {role: name for role, name in get_mapped_columns(settings).items() if name in names}
     matched = match_columns(known, names, mapped)
@@ -199,7 +200,7 @@ def assign_answers(grid: Grid, settings: SourceSettings) -> LongForm | None:
     if "series" in matched:
         across = "problem"
     taken = {*matched.values(), *get_series_parts(settings)}
-    for place, name in enumerate(grid.header.names):
+    for place, name in enumerate(every):
         cells = [(line, row[place]) for line, row in rows if place < len(row) and not is_missing(row[place])]
         others = [(line, cell) for line, cell in cells if cell.strip().casefold() not in ANSWERS]
         if name and name not in taken and 2 * len(others) < len(cells):
