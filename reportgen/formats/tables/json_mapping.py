@@ -67,7 +67,8 @@ def suggest_mapping(document: Any) -> str:  # noqa: ANN401 - whatever JSON holds
         return _suggest_total(document) if isinstance(document, dict) else ""
     rows = several[0]
     names = join_names([*rows.first], most=_MOST_KEYS)
-    mapped = f"format: mapped, {rows.place}and columns:" if rows.place else "format: mapped and columns:"
+    place = f", rows: {rows.path}" if rows.path else ""
+    mapped = f"format: mapped{place} and columns:"
     return "" if rows.first is document else f"Say {mapped} in source.yml; a row has {names}"
 
 

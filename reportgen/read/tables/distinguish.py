@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct
 from msgspec.structs import astuple, replace
 
-from reportgen.core.directions import has_better_direction
+from reportgen.core.directions import guess_direction
 from reportgen.core.score_names import is_run_score
 from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.layout import BENCHMARKS, ENDED_WELL
@@ -209,9 +209,10 @@ def find_run_table(layout: Layout, settings: SourceSettings) -> RunTable | None:
     if other or benchmarks or not metrics or all(name.casefold() in NAMES for name in rest):
         return None
     found = {"series": parts or roles.series, "run": roles.run, "seed": roles.seed}
-    named_so = (name for name in rest if not has_better_direction(name))
     chosen = (
-        one for one in named_so if (is_setting_number if kinds[one] in NUMERIC else is_setting_text)(one)
+        name
+        for name in rest
+        if is_setting_number(name) or (is_setting_text(name) and guess_direction(name) is None)
     )
     return RunTable({part: name for part, name in found.items() if name}, metrics, tuple(chosen))
 
