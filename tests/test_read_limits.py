@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 ARCHIVE: Final = "reportgen.formats.archive"
 MOST_MB: Final = 700
 MIB: Final = 1 << 20
-LARGEST_DOCUMENT, LARGEST_PART, LARGEST, MOST_COLUMNS = 256 * MIB, 128 * MIB, 16 * MIB, 20_000
+LARGEST_DOCUMENT, LARGEST_PART, LARGEST, MOST_COLUMNS = 256 * MIB, 128 * MIB, 16 * MIB, 2_000
 COLUMNS: Final = [f"m{number}" for number in range(MOST_COLUMNS)]
 CHECK: Final = """
 from reportgen.cli.main import cli
@@ -75,7 +75,7 @@ def zstandardised(path: Path, beginning: bytes, unit: bytes, size: int) -> None:
 
 ROW: Final = b'{"series":"A","step":1,"accuracy":1}'
 HEADER: Final = b"series,step,accuracy\n"
-TOO_LARGE: Final = "error: the file holds more than 256 MiB of JSON"
+TOO_LARGE: Final = "error: the file is larger than 256 MiB, which is more than is read at once"
 TOO_LONG: Final = "error: the line is longer than 128 MiB"
 TOO_WIDE: Final = f"columns, and at most {MOST_COLUMNS:,} are read"
 BOMBS: Final[dict[str, tuple[str, Callable[[Path], object]]]] = {

@@ -340,6 +340,8 @@ def _print_settings(description: Description, settings: dict[str, str]) -> None:
     columns = description.settings.get("columns")
     if isinstance(columns, dict) and "step" in columns and not description.step_name:
         reasons["settled"] = f"if {clean_text(str(columns['step']))} is the step"
+    if description.settings.get("form") == "outcomes" or (isinstance(columns, dict) and "problem" in columns):
+        reasons["settled"] = "if its cells are answers to problems"
     if description.settings.get("form") == "runs":
         drawn = "sweep, scatter, distribution, table and runs-table draw it"
         well = ", and those that filter: chooses ended well" if "filter" in description.settings else ""

@@ -40,7 +40,8 @@ HIGHER = _split(
     jaccard, dice, kappa, mcc, matthews correlation, r2, pearson, pearsonr, spearman, spearmanr, psnr, ssim,
     bleu, sacrebleu, rouge, rougel, rouge l, rougelsum, meteor, chrf, comet, bertscore, cider, mc1, mc2, elo,
     elo rating, resolved, score, scores, reward, rewards, rew, return, returns, success, successes, solved,
-    success rate, solve rate, pass rate, win rate, winrate, pass, maj, cons, avg@, correct, em, match,
+    success rate, solve rate, pass rate, win rate, winrate, pass, passed,
+    maj, cons, avg@, correct, em, match,
     likelihood, log likelihood, elbo"""
 )
 """Last words of metrics for which higher is better; ``avg@`` only with its number."""
@@ -49,8 +50,8 @@ NEITHER = _split(
     """lr, learning rate, norm, gnorm, entropy, kl, kl div, divergence, td error, bellman error, advantage,
     advantages, length, lengths, len, tokens, clipfrac, clip frac, clip fraction, clip ratio, clip rate,
     fraction, ratio, temperature, time, runtime, duration, memory, throughput, mfu, flops, per second, epoch,
-    epochs, non score reward, step, steps, count, std, stddev, sd, stderr, se, standard error, std error, var,
-    variance"""
+    epochs, non score reward, step, steps, count, std, stddev, sd, stderr, se, standard error, std error,
+    std err, var, variance"""
 )
 """Last words of logged values that do not measure quality, and of measures of variation."""
 
@@ -88,6 +89,7 @@ _UNBOUNDED = frozenset(
 )
 _UNKNOWN = frozenset(_split("score, scores, success, successes, error, errors, err, merror"))
 
+_ERRORS = {"error", "errors", "err"}
 _LOSSES, _SCORES, _NEGATIVE = {"loss", "losses"}, {"score", "scores"}, {"neg", "negative"}
 _GENERAL = {*_SCORES, "reward", "rewards", "return", "returns", "success", "successes", "success rate"}
 # The effort to reach something, as in time_to_accuracy, does not measure the result.
@@ -220,9 +222,11 @@ def _apply_context(found: Direction, name: str, before: list[str], heads: set[st
         parts = (word for word in (one.rstrip(_DIGITS) for one in rest) if len(word) > 1)
         if not PARTS.isdisjoint(heads) or not PARTS.isdisjoint(parts):
             return Direction.NEITHER
-    subject = _match_name(before) if last in _SCORES and before else None
-    if subject and subject[0] is Direction.LOWER:
+    subject = _match_name(before) if before else None
+    if subject and last in _SCORES and subject[0] is Direction.LOWER:
         return Direction.LOWER
+    if subject and last in _ERRORS and subject[0] is not Direction.NEITHER:
+        return Direction.NEITHER  # how sure the accuracy is, as in acc_err
     if (
         (before and before[-1] in {"to", "no", "non", "without"})
         or any(word in _EFFORTS and after == "to" for word, after in pairwise(before))

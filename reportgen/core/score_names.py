@@ -21,6 +21,10 @@ _NAME_END: Final = re.compile(r"[(\[/]|[ _]per[ _]", re.IGNORECASE)
 _NAME_PART: Final = re.compile(r"[#$%]|[a-z0-9]+")
 # First and last words of counts, which are whole numbers.
 _COUNT: Final = frozenset(("n", "num", "nb", "number", "count", "counts", "errors", "losses", "total"))
+# Last words that count what was reached, or say of one attempt whether it was.
+_REACHED: Final = frozenset(("solved", "resolved", "correct", "passed", "pass", "successes", "hits"))
+# Beginning of the name of one fold, beside the mean of all.
+_FOLD: Final = re.compile(r"(split|fold|cv)[ _-]?\d+[ _-]", re.IGNORECASE)
 # First words of measures of variation.
 _SPREAD: Final = frozenset(("std", "sd", "stdev", "stddev", "var", "stderr", "se", "sem", "ci", "ci95"))
 # A scale in the name of a rating: (1-10), /10.
@@ -29,7 +33,7 @@ _SCALE: Final = re.compile(r"\(\d+ ?[-\u2013] ?\d+\)|/ ?\d+\)?$")
 _SHARE: Final = frozenset(("rate", "rates", "share", "percent", "percentage", "pct", "%"))
 # Means over the other columns, and their sums.
 _MEAN: Final = re.compile(
-    r"(?:macro |micro |weighted |overall )?(?:avg\.?|average|mean|overall|total|sum|combined)(?: score)?"
+    r"(?:macro |micro |weighted |overall )?(?:all|avg\.?|average|mean|overall|total|sum|combined)(?: score)?"
     r"(?:\s*[(\[].*)?",
     re.IGNORECASE,
 )
@@ -113,10 +117,15 @@ def is_metric(name: str) -> bool:
 
 
 def is_result(name: str) -> bool:
-    """Return whether a name is that of a usual score, and not of a count, spread or rank of such."""
+    """Return whether a name is that of a usual score, and not of a count, spread, fold or rank of such."""
     words = _split_words(name)
-    first, ends = words[:1], {*words[:1], *words[-1:]}
-    return is_metric(name) and not (_COUNT & ends or _SPREAD & {*first} or any(map(describes_model, first)))
+    is_other = _COUNT & {*words[:1], *words[-1:]} or _SPREAD & {*words} or _FOLD.match(name)
+    return is_metric(name) and not (is_other or any(map(describes_model, words[:1])))
+
+
+def is_run_score(name: str) -> bool:
+    """Return whether a name is that of a usual score of a whole run, also not of answers or their number."""
+    return is_result(name) and not _REACHED & {*_split_words(name)[-1:]}
 
 
 def _is_share(name: str) -> bool:
@@ -146,7 +155,9 @@ def names_no_score(name: str, value: float) -> bool:
 def _describes(name: str, cells: Sequence[WrittenNumber]) -> bool:
     """Return whether a name shows that a column has no scores, as ``n_wins`` of whole numbers."""
     words = _split_words(name)
-    counts = _COUNT & {*words[:1], *words[-1:]} and not any(cell.value % 1 for cell in cells)
+    reached = _REACHED & {*words[-1:]} and any(cell.value > 1 for cell in cells)
+    counted = _COUNT & {*words[:1], *words[-1:]} or reached
+    counts = counted and not any(cell.value % 1 for cell in cells)
     if _SCALE.search(name):
         return False
     return describes_model(name) or bool(counts) or guess_direction(name) is Direction.NEITHER

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from reportgen.claims.fact_words import format_fact_interval
@@ -39,7 +40,7 @@ def write_first_page(
     lines = ["---", write_yaml({"title": title}).strip(), "---", "", f"# {_escape(title)}", ""]
     lines += [block] if block else []
     # What one series shows at a setting says nothing of the others, such as other studies.
-    if block and "\nby: series\n" not in block:
+    if block and "\nby: series\n" not in block and not _mixes_settings(description):
         metric = choose_metric(description.counts) if description.kind == "measurements" else None
         benchmark = description.benchmarks[0] if len(description.benchmarks) > 1 else None
         question = prepare_question(
@@ -56,6 +57,22 @@ def write_first_page(
         where = f" on {_escape(benchmark)}" if benchmark else ""
         lines += _write_sentences(question.get_subject(), figure, where)
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _mixes_settings(description: Description) -> bool:
+    """Return whether finished runs of one series differ in their settings, so that their mean is of none."""
+    from reportgen.read.runs.labels import is_setting_number, is_setting_text  # noqa: PLC0415 - seldom needed
+
+    settings = defaultdict[str, set[tuple[str, ...]]](set)
+    for run in description.counts.runs if description.is_finished else ():
+        chosen = (
+            (name, one, is_setting_text if isinstance(one, str) else is_setting_number)
+            for name, one in run.config.items()
+        )
+        settings[run.series].add(
+            tuple(sorted(f"{name}={one}" for name, one, is_setting in chosen if is_setting(name)))
+        )
+    return any(len(several) > 1 for several in settings.values())
 
 
 def _write_sentences(subject: Subject, figure: str, where: str) -> Iterator[str]:

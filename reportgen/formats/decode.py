@@ -45,8 +45,8 @@ LARGEST_DOCUMENT: Final = 256 << 20
 """Bytes of the largest file that is a single value, such as JSON."""
 LARGEST_PART: Final = 128 << 20
 """Bytes of the longest line, and of the largest record, archive member or stream window."""
-MOST_COLUMNS: Final = 20_000
-"""Columns of a table; each takes some kilobytes of metadata."""
+MOST_COLUMNS: Final = 2_000
+"""Columns of a table; the database takes 5 ms for each to plan and count its rows."""
 HEAD: Final = 4 << 10
 LOG_ENDINGS: Final = (".log", ".txt", ".out", ".err")
 """Endings of text logs."""
@@ -59,10 +59,10 @@ _ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 _MAGIC: Final = {"gzip": b"\x1f\x8b", "zstd": _ZSTD_MAGIC}
 _ENDINGS: Final = {kind: ending for ending, kind in COMPRESSIONS.items()}
 _UTF16: Final = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
-# How a pointer begins, what it is of, and what to do here and where a site is built.
+# How a pointer begins, what it is of, and what to do.
 _POINTERS: Final = (
-    (b"version https://git-lfs", "Git LFS", "git lfs pull", "check out with LFS"),
-    (b"/annex/objects/", "git-annex", "git annex get", "do so"),
+    (b"version https://git-lfs", "Git LFS", "git lfs pull"),
+    (b"/annex/objects/", "git-annex", "git annex get"),
 )
 codecs.register_error("reportgen.undecoded", lambda error: ("\udcff", cast("UnicodeDecodeError", error).end))
 
@@ -88,14 +88,11 @@ def is_pointer(beginning: bytes) -> bool:
     return any(beginning.startswith(mark) for mark, *_ in _POINTERS)
 
 
-def refuse_pointer(
-    path: Path | str, beginning: bytes, what: str = "the data themselves", *, built: bool = False
-) -> None:
-    """Raise ``UnreadableError`` for a pointer to ``what``; with ``built``, for a site's build, too."""
-    for mark, kind, command, where in _POINTERS:
+def refuse_pointer(path: Path | str, beginning: bytes, what: str = "the data themselves") -> None:
+    """Raise ``UnreadableError`` for a pointer to ``what``."""
+    for mark, kind, command in _POINTERS:
         if beginning.startswith(mark):
-            advice = f"Run {command}, and {where} where the site is built" if built else f"Run {command}"
-            raise UnreadableError(path, f"it is a {kind} pointer, not {what}", advice)
+            raise UnreadableError(path, f"it is a {kind} pointer, not {what}", f"Run {command}")
 
 
 @contextmanager
@@ -114,15 +111,15 @@ def explain_os_errors(path: Path, name: str = "") -> Iterator[None]:
 
 
 @contextmanager
-def open_file(path: Path, name: str = "", *, built: bool = False) -> Iterator[BufferedReader]:
+def open_file(path: Path, name: str = "") -> Iterator[BufferedReader]:
     """Open a file decompressed and, if it is UTF-16, as UTF-8; a byte order mark stays.
 
     Raises ``UnreadableError``, at ``name`` if it is given, for a file that cannot be read, is damaged, is not
-    compressed as its name says, or is a pointer; for ``built`` see ``refuse_pointer``.
+    compressed as its name says, or is a pointer.
     """
     with explain_os_errors(path, name), path.open("rb") as file:
         beginning, where = file.peek(_BEGINNING), name or path
-        refuse_pointer(where, beginning, built=built)
+        refuse_pointer(where, beginning)
         kind = get_compression(path)
         if kind and beginning and not beginning.startswith(_MAGIC[kind]):
             message = f"its name says {kind}, but it is not compressed so"
@@ -246,14 +243,19 @@ def read_head(path: Path, size: int = HEAD, at: int = 0) -> bytes:
     return (data.decode(wide, "replace").encode(errors="replace") if wide else data).removeprefix(BOM)
 
 
+def read_limited(file: IO[bytes], where: Path | str, longest: int = LARGEST_DOCUMENT) -> bytes:
+    """Read an open file to its end; raise ``UnreadableError`` beyond ``longest`` bytes."""
+    data = file.read(longest + 1)
+    if len(data) > longest:
+        message = f"the file is larger than {format_mebibytes(longest)}, which is more than is read at once"
+        raise UnreadableError(where, message, "Write JSON Lines, which are read line by line, or Parquet")
+    return data
+
+
 def read_whole(path: Path, longest: int = LARGEST_DOCUMENT) -> bytes:
     """Read a file without its byte order mark; raise ``UnreadableError``, also beyond ``longest`` bytes."""
     with open_file(path) as file:
-        data = file.read(longest + 1)
-    if len(data) > longest:
-        message = f"the file is larger than {format_mebibytes(longest)}, which is more than is read at once"
-        raise UnreadableError(path, message, "Log fewer values, or convert it to Parquet")
-    return data.removeprefix(BOM)
+        return read_limited(file, path, longest).removeprefix(BOM)
 
 
 def read_lines(path: Path, longest: int = LARGEST_PART) -> Iterator[tuple[int, bytes]]:
@@ -263,7 +265,9 @@ def read_lines(path: Path, longest: int = LARGEST_PART) -> Iterator[tuple[int, b
         for number, line in enumerate(iter(lambda: file.readline(longest + 1), b""), 1):
             if len(line) > longest:
                 message = f"the line is longer than {format_mebibytes(longest)}"
-                raise UnreadableError(path, message, "Check that this is a text file", number)
+                raise UnreadableError(
+                    path, message, "Check that this is a text file, with line feeds", number
+                )
             if is_text and line.startswith((b"<<<<<<< ", b">>>>>>> ")):
                 raise UnreadableError(path, *CONFLICT, number)
             yield number, line.removeprefix(BOM) if number == 1 else line
@@ -271,11 +275,11 @@ def read_lines(path: Path, longest: int = LARGEST_PART) -> Iterator[tuple[int, b
 
 def find_unfilled(files: Sequence[Path], own: Collection[Path]) -> list[Path]:
     """Return tables without a whole line next to ``own`` files with the same suffix."""
-    kinds = {(file.parent, file.suffix.lower()) for file in own if split_ending(file)[1] in _TABLES}
+    kinds = {(file.parent, get_ending(file)) for file in own if split_ending(file)[1] in _TABLES}
     return [
         file
         for file in files
-        if (file.parent, file.suffix.lower()) in kinds and file not in own and is_unfilled(file)
+        if (file.parent, get_ending(file)) in kinds and file not in own and is_unfilled(file)
     ]
 
 

@@ -41,6 +41,11 @@ def get_ending(path: Path) -> str:
     return PurePosixPath(strip_compression(path)).suffix.lower()
 
 
+def get_stem(path: Path) -> str:
+    """Return a file's name without that ending and that of its compression."""
+    return PurePosixPath(strip_compression(path)).stem
+
+
 def split_ending(path: Path) -> tuple[str, str | None]:
     """Return the name without suffixes, and the format; None if it is unknown."""
     name = strip_compression(path)

@@ -16,12 +16,12 @@ from reportgen.formats import sql
 from reportgen.formats.cells import Kind, Text
 from reportgen.formats.decode import (
     BOM,
-    LARGEST_DOCUMENT,
     LARGEST_PART,
     MOST_COLUMNS,
     format_mebibytes,
     get_size,
     open_file,
+    read_limited,
 )
 from reportgen.formats.files import get_compression
 
@@ -61,6 +61,8 @@ ROLE_NAMES: Final[dict[str, tuple[str, ...]]] = {
 # Columns of names, which a sample must include even if they are numbers.
 NAME_COLUMNS: Final = frozenset((*ROLE_NAMES["series"], *ROLE_NAMES["metric"]))
 
+BENCHMARKS: Final = ("benchmark", "task", "dataset")
+"""Names of a column of benchmarks."""
 MOMENTS: Final = ("date", "year")
 """Names of columns that are the step where runs have several: otherwise they say when a run was."""
 STATE_NAMES: Final = frozenset(("state", "status"))
@@ -119,15 +121,10 @@ class Content(Struct, frozen=True):
     name: str
     above: int = 0  # lines of the file above the first one of a copy
 
-    def read_all(self, what: str = "JSON") -> bytes:
+    def read_all(self) -> bytes:
         """Return all bytes of a file that is a single value; at most ``LARGEST_DOCUMENT``."""
         with self.open() as file:
-            data = file.read(LARGEST_DOCUMENT + 1)
-        if len(data) > LARGEST_DOCUMENT:
-            message = f"the file holds more than {format_mebibytes(LARGEST_DOCUMENT)} of {what}"
-            advice = "Write JSON Lines, which are read line by line, or Parquet"
-            raise self.make_error(message, advice)
-        return data
+            return read_limited(file, self.name)
 
     @property
     def compression(self) -> str:
@@ -136,7 +133,7 @@ class Content(Struct, frozen=True):
 
     def open(self) -> AbstractContextManager[BufferedReader]:
         """Open the file as ``open_file`` does."""
-        return open_file(self.path, self.name, built=True)
+        return open_file(self.path, self.name)
 
     def make_error(self, message: str, next_step: str, line: int | None = None) -> ReportError:
         """Return a problem of this file as an exception."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
@@ -59,19 +58,3 @@ def limit_problems(problems: Iterable[Diagnostic]) -> list[Diagnostic]:
         message = f"there are {len(rest)} more problems like these in this file"
         shown.append(replace(rest[0], message=message, next_step="Mend these first"))
     return shown
-
-
-def advise_rows(
-    label: str, others: Sequence[str] = (), *, across: str = "series", is_known: bool = True
-) -> str:
-    """Return advice for a table of answers with a column for each model or problem, which are ``across``.
-
-    ``label`` is the column that names the rows, which ``is_known`` by its name or has to be called problem;
-    ``others`` are further columns without answers.
-    """
-    first = label if is_known else "problem"
-    names = json.dumps([first, *others] if others else first, ensure_ascii=False)
-    melt = f'frame.melt({names}, var_name="{across}", value_name="score")'
-    renamed = "" if is_known else f'call the column "{label}" problem and '
-    what = "model" if across == "series" else across
-    return f"If each {what} has a column, {renamed}write a row for each answer, as {melt} does in pandas"

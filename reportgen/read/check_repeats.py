@@ -27,7 +27,6 @@ from reportgen.read.tables.distinguish import (
     find_distinguishing_columns,
     find_dividing_columns,
     find_run_columns,
-    list_free_columns,
     sample_keys,
 )
 from reportgen.read.tables.layout import SAYS_LITTLE, get_layout
@@ -50,7 +49,14 @@ from reportgen.read.tables.merged import (
     warn_several_files,
     write_role,
 )
-from reportgen.read.tables.rows import locate_row, resolve_filters, select_files, select_run, select_series
+from reportgen.read.tables.rows import (
+    list_free_columns,
+    locate_row,
+    resolve_filters,
+    select_files,
+    select_run,
+    select_series,
+)
 from reportgen.settings.text import shorten
 from reportgen.settings.yaml_tree import write_scalar
 

@@ -36,7 +36,7 @@ from reportgen.read.runs.problems import find_method
 from reportgen.read.runs.stored import locate_problem
 from reportgen.read.scored.outcomes import read_outcomes
 from reportgen.read.sources import open_files, request_source
-from reportgen.read.tables.check import count_endings
+from reportgen.read.table_files import count_endings
 from reportgen.read.tables.converted import describe_formats
 from reportgen.read.tables.distinguish import confirm_settings, list_changes, suggest_for_table
 from reportgen.read.tables.layout import INTERVAL_PARTS, get_layout
@@ -299,7 +299,9 @@ def _describe_layout(description: Description, source: Source, root: Path) -> De
         series_by, seed_by = "the columns", "the columns" if any(one.seed for one in spread) else ""
     elif (layout.totals or layout.long) and settings.wide:
         series_by = "the columns" if settings.wide == "series" else "the rows"
-    elif not series_by and len(layout.files) > 1:
+    elif layout.outcomes and (header := layout.files[0].header) and roles.series not in header:
+        series_by = "the columns"
+    elif not series_by and len({*layout.labels}) > 1:
         series_by = "the names of files"
     step_role = roles.step or ""
     step = layout.step_name or step_role

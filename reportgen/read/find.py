@@ -85,7 +85,7 @@ def find_sources(
         names.setdefault(split_ending(file)[0], []).append(file)
     # Every folder with data somewhere below it is a source.
     walk = FolderWalk(data.parent, boundary, nested_sources=True, outward={} if outward is None else outward)
-    files = (file for file in walk.list_files(data) if is_data_name(file.name))
+    files = (file for file in walk.list_files(data) if is_data_name(file.name) or holds_table(file))
     for folder in sorted({parent for file in files for parent in file.parents}, key=natural_key):
         if folder != data and folder.is_relative_to(data):
             names.setdefault(folder.relative_to(data).as_posix(), []).append(folder)

@@ -28,7 +28,7 @@ from reportgen.core.model import SourceFile
 from reportgen.core.repository import find_data_boundary
 from reportgen.core.words import format_count, join_names
 from reportgen.formats.files import hash_file, is_table_name, split_weak_ending
-from reportgen.formats.messages import list_names, merge_problems
+from reportgen.formats.messages import merge_problems
 from reportgen.formats.registry import (
     find_reader,
     find_units,
@@ -47,19 +47,25 @@ from reportgen.read.runs.finished import read_finished_runs
 from reportgen.read.runs.imported import ImportedUnit, complete_settings, name_imported_runs, survey_runs
 from reportgen.read.runs.problems import report_imports
 from reportgen.read.runs.stored import UnitWriter, get_temporary_cache, load_unit, locate_errors, store_unit
-from reportgen.read.table_files import hash_files, list_tables
-from reportgen.read.tables.check import list_endings, report_unread, report_unused_settings
+from reportgen.read.table_files import (
+    hash_files,
+    list_endings,
+    list_tables,
+    report_unread,
+    report_unused_settings,
+)
 from reportgen.read.tables.converted import convert_tables, split_samples
 from reportgen.read.tables.grid import read_grids
 from reportgen.read.tables.layout import Survey, list_free_columns, suggest_totals
 from reportgen.read.tables.mapped_json import list_paths, map_tables
 from reportgen.read.tables.notations import (
     check_setting_names,
+    check_table_names,
     find_unmatched_names,
     state_runs,
     warn_no_metrics,
 )
-from reportgen.read.tables.survey import complete_layout, has_further_metrics, survey
+from reportgen.read.tables.survey import complete_layout, has_further_metrics, hold_one_line, survey
 from reportgen.read.tables.unpivot import unpivot_grids, unpivot_layout
 from reportgen.read.unpacked import Unpacked, unpack_source
 from reportgen.settings.inputs import Source
@@ -343,13 +349,13 @@ def _open_tables(request: SourceRequest) -> tuple[Source, ImportedRuns | None]:
         found = replace(found, warnings=(*converted.warnings, *found.warnings))
         return _make_source(location, settings, runs.settings, hashed, found), runs
     if settings.format == "mapped":
-        _check_names(location, settings)
+        check_table_names(location, settings)
         tables = map_tables(location, settings, files, hashed, cache)
         files, known = state_runs(tables.files, tables.settings, settings.columns.n)
         found = _survey_tables(location, files, known)
         found = replace(found, warnings=(*tables.warnings, *found.warnings))
     elif long := unpivot_grids(location, settings, grids, hashed, cache):
-        _check_names(location, settings)
+        check_table_names(location, settings)
         known, files = long.settings, long.files
         found = _survey_tables(location, files, known)
         found = replace(found, warnings=(*long.warnings, *found.warnings))
@@ -358,7 +364,7 @@ def _open_tables(request: SourceRequest) -> tuple[Source, ImportedRuns | None]:
         if split := split_samples(location, found.layout, hashed, cache):
             found = _survey_tables(location, split, settings)
         if not (found.layout.spread or is_confirmed_by_name(found.layout, settings)):
-            _check_names(location, settings)
+            check_table_names(location, settings)
         if long := unpivot_layout(location, known, found.layout, hashed, cache):
             known = long.settings
             found = _survey_tables(location, long.files, known)
@@ -392,20 +398,13 @@ def _survey_plain_tables(
     return _survey_tables(location, files, settings), settings
 
 
-def _check_names(location: Location, settings: SourceSettings) -> None:
-    """Refuse settings that need runs: those of loggers and harnesses, or the columns of a chart."""
-    keys = [key for key in ("series_from", "seed_from", "run_from") if getattr(settings, key)]
-    if keys:
-        verb = "applies to" if len(keys) == 1 else "apply to"
-        message = f"{list_names(f'{key}:' for key in keys)} {verb} runs, and there are only tables here"
-        advice = "Name columns with columns:, or take names out of paths with groups in files:"
-        raise ReportError(Diagnostic(location.place, message, advice, Stage.SETTINGS))
-
-
 def _survey_tables(location: Location, files: Sequence[FileLayout], settings: SourceSettings) -> Survey:
     """Return the survey of a source, with warnings of unmatched names in its settings."""
     root, place = location.root, location.place
     found = survey(root, files, settings, place)
+    if hold_one_line(root, found.layout):
+        files = [replace(file, label=location.name) for file in files]
+        found = survey(root, files, settings, place)
     unlike = warn_unlike_runs(root, found.layout, settings, place)
     if any(find_unmatched_names(found, settings, place)) and not found.layout.exhaustive:
         found = survey(root, files, settings, place, whole=True)

@@ -134,7 +134,8 @@ def follow(root: Path, path: str, before: dict[str, Any]) -> None:
         differ = any("would be averaged as one" in one["message"] for one in before["problems"])
         assert not (purpose and after["fails"]) or differ, after["problems"]
         assert not (purpose and after["suggested"].get(purpose))
-        if purpose in CONFIRMING and not before["fails"] and not {"repeat", "filter"} & {*settings}:
+        is_read = not before["fails"] and any(before[key] for key in COUNTED)
+        if purpose in CONFIRMING and is_read and not {"repeat", "filter"} & {*settings}:
             assert [after[key] for key in COUNTED] == [before[key] for key in COUNTED]
             assert not [one for one in after["problems"] if "distinguished by" in one["message"]]
         if (block := after["suggested"]["block"]) and not after["fails"]:

@@ -25,6 +25,7 @@ from reportgen.core.words import format_count, join_names
 from reportgen.formats.evaluations import scores
 from reportgen.formats.evaluations.rows import AnswerRows
 from reportgen.formats.evaluations.texts import make_texts
+from reportgen.formats.files import get_ending
 from reportgen.formats.json_files import (
     JsonLines,
     as_list,
@@ -125,7 +126,7 @@ def _advise(path: Path, record: Mapping[str, Any]) -> str:
     """Return the lines that read the first list of truth values or marks in such records."""
     key = next((key for key, cells in record.items() if _has_score(cells) and key.isidentifier()), "")
     is_list = read_head_text(path).lstrip().startswith("[")
-    if not key or not (is_list or path.suffix in _LINES):
+    if not key or not (is_list or get_ending(path) in _LINES):
         return "Say where it is with format: mapped, rows: and columns: in source.yml"
     named = next((f", problem: ^.{name}" for name in _PROBLEM if name in record), "")
     rows = f"$[*].{key}[*]" if is_list else f"$.{key}[*]"
@@ -138,12 +139,12 @@ def _has_answers(path: Path) -> bool:
 
     Truth values are scores whatever they are called.
     """
-    if path.suffix not in {*_LINES, ".json"}:
+    if get_ending(path) not in {*_LINES, ".json"}:
         return False
     if not (text := read_head_text(path).lstrip()).startswith(("{", "[")):
         return False
     record = parse_first_object(text)
-    if path.suffix == ".json" and text.startswith("{"):
+    if get_ending(path) == ".json" and text.startswith("{"):
         if "resolved_ids" in record or _get_tested(record):
             return True
         record = next(iter(_list_inner(record)), {})
@@ -173,7 +174,7 @@ def _get_tested(value: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 def _read_records(path: Path, findings: list[Diagnostic]) -> Iterator[dict[str, Any]]:
     """Yield the records of a file; add what is irregular."""
-    if path.suffix in _LINES:
+    if get_ending(path) in _LINES:
         lines = JsonLines(path)
         yield from lines.read_objects()
         findings += lines.list_findings()

@@ -26,6 +26,7 @@ from reportgen.formats.evaluations import scores
 from reportgen.formats.evaluations.rows import AnswerRows
 from reportgen.formats.evaluations.scores import find_seed, get_inner, get_mapping, parse_count
 from reportgen.formats.evaluations.texts import read_inspect_texts, shorten_inspect_sample
+from reportgen.formats.files import get_ending, get_stem
 from reportgen.formats.json_files import (
     as_answer,
     as_list,
@@ -78,10 +79,11 @@ def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Return each log, together with those of earlier attempts at the same task."""
     tasks: dict[tuple[Path, str], list[Path]] = defaultdict(list)
     for path in files:
-        text = read_head_text(path) if path.suffix in {".eval", ".json"} else ""
-        is_json = path.suffix == ".json" and _STATUS.search(text) and _EVAL.search(text)
-        if is_json or (path.suffix == ".eval" and text.startswith(_ARCHIVES)):
-            named = _NAMED.fullmatch(path.stem)
+        is_archive, is_json = path.suffix == ".eval", get_ending(path) == ".json"
+        text = read_head_text(path) if is_archive or is_json else ""
+        signed = text.startswith(_ARCHIVES) if is_archive else _STATUS.search(text) and _EVAL.search(text)
+        if signed:
+            named = _NAMED.fullmatch(get_stem(path))
             tasks[path.parent, named["task"] if named else path.name].append(path)
     attempts = (sorted(paths) for paths in tasks.values())
     return tuple(Unit(paths[-1], tuple(paths)) for paths in attempts)
@@ -282,7 +284,7 @@ class _Log(Struct, frozen=True):
         return Evaluation(
             path=self.path,
             model=_name_model(setup),
-            benchmark=as_word(setup.get("task")) or self.path.stem,
+            benchmark=as_word(setup.get("task")) or get_stem(self.path),
             # Tasks that run in parallel may start in the same second.
             run=f"{began} {as_word(setup.get('task_id'))[:6]}".strip(),
             seed=find_seed(self.generation.get("seed")),

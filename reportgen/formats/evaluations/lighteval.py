@@ -26,6 +26,7 @@ from reportgen.formats.decode import read_head, refuse_pointer, report_left_out
 from reportgen.formats.evaluations import scores
 from reportgen.formats.evaluations.rows import AnswerRows
 from reportgen.formats.evaluations.scores import SUBTASKS, get_inner, get_mapping, make_findings, parse_count
+from reportgen.formats.files import get_ending
 from reportgen.formats.json_files import as_list, as_mapping, as_word, read_head_text, read_json_object
 from reportgen.formats.runs import Evaluation, ScoredAnswer, Unit, UnreadableError, warn
 from reportgen.formats.sql import get_engine
@@ -49,7 +50,7 @@ def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     details = [path for path in files if path.suffix == ".parquet" and path.name.startswith("details_")]
     units = []
     for path in files:
-        text = read_head_text(path) if path.suffix == ".json" else ""
+        text = read_head_text(path) if get_ending(path) == ".json" else ""
         if _GENERAL.match(text) and _KEYS.search(text):
             date = scores.find_date(path)
             details_of_date = [other for other in details if date and scores.find_date(other) == date]

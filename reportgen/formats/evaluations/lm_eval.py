@@ -25,6 +25,7 @@ from reportgen.formats.evaluations.scores import (
     make_findings,
     parse_count,
 )
+from reportgen.formats.files import get_ending
 from reportgen.formats.json_files import (
     as_list,
     as_mapping,
@@ -63,11 +64,13 @@ def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Return each results file with the answers of its folder and date, and answers without results."""
     results = []
     for path in files:
-        text = read_head_text(path) if path.suffix == ".json" else _OTHERS
+        text = read_head_text(path) if get_ending(path) == ".json" else _OTHERS
         named, marked = path.name.startswith("results") and _PARTS.search(text), _MARKS.search(text)
         if _OTHERS not in text and _RESULTS.match(text) and (named or marked):
             results.append(path)
-    samples = [path for path in files if path.suffix == ".jsonl" and _SAMPLES.match(read_head_text(path))]
+    samples = [
+        path for path in files if get_ending(path) == ".jsonl" and _SAMPLES.match(read_head_text(path))
+    ]
     samples_by_date: dict[tuple[Path, str], list[Path]] = defaultdict(list)
     for path in samples:
         samples_by_date[path.parent, scores.find_date(path)].append(path)
@@ -86,7 +89,7 @@ def find(files: Sequence[Path]) -> tuple[Unit, ...]:
 
 def read(unit: Unit) -> Iterator[Evaluation]:
     """Yield each task and each group of tasks of a results file, in its order, or of answers alone."""
-    paths = [path for path in unit.files if path.suffix != ".jsonl"]
+    paths = [path for path in unit.files if get_ending(path) != ".jsonl"]
     path, date = (*paths, unit.path)[0], scores.find_date((*paths, *unit.files)[0])
     if paths:
         document, findings = read_json_object(path)
@@ -99,7 +102,7 @@ def read(unit: Unit) -> Iterator[Evaluation]:
         document, findings = {}, (warn(unit.path, message),)
     results, groups = (get_mapping(document, part) for part in ("results", "groups"))
     samples: dict[str, Path] = {}
-    for file in (file for file in unit.files if file.suffix == ".jsonl"):
+    for file in (file for file in unit.files if get_ending(file) == ".jsonl"):
         # samples_TASK_DATE.jsonl
         stem = scores.strip_date(file)
         fitting = [task for task in results if stem in {f"samples_{task}", task} or stem.endswith(f"_{task}")]

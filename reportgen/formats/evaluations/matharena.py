@@ -23,6 +23,7 @@ from reportgen.formats.evaluations.scores import (
     make_findings,
     warn_equal_answers,
 )
+from reportgen.formats.files import get_ending, get_stem
 from reportgen.formats.json_files import as_list, as_word, read_head_text, read_json_object
 from reportgen.formats.runs import Evaluation, Unit, UnreadableError
 
@@ -44,7 +45,11 @@ def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Return folders of problems."""
     folders: dict[Path, list[Path]] = defaultdict(list)
     for file in files:
-        if file.suffix == ".json" and _NUMBER.fullmatch(file.stem) and _PROBLEM.match(read_head_text(file)):
+        if (
+            get_ending(file) == ".json"
+            and _NUMBER.fullmatch(get_stem(file))
+            and _PROBLEM.match(read_head_text(file))
+        ):
             folders[file.parent].append(file)
     return tuple(Unit(folder, tuple(own)) for folder, own in folders.items())
 
@@ -66,7 +71,7 @@ def read(unit: Unit) -> Iterator[Evaluation]:
             refused.append(error)
             continue
         findings += problems
-        _add_answers(rows, document, file.stem)
+        _add_answers(rows, document, get_stem(file))
     if not (answers := rows.build()):
         raise refused[0] if refused else UnreadableError(unit.path, "no problem in it has an attempt")
     findings += map(report_left_out, refused)

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from reportgen.formats.evaluations import scores
 from reportgen.formats.evaluations.rows import AnswerRows
+from reportgen.formats.files import get_ending, get_stem
 from reportgen.formats.json_files import as_list, as_mapping, read_head_text, read_json_object
 from reportgen.formats.run_data import parse_number
 from reportgen.formats.runs import Evaluation, ScoredAnswer, Unit, UnreadableError
@@ -33,9 +34,11 @@ _PERCENT: Final = 100.0
 
 def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Return one unit for each dataset of a model, without predictions that are not graded."""
-    inside = (file for file in files if file.suffix == ".json" and file.parent.parent.name == _RESULTS)
+    inside = (file for file in files if get_ending(file) == ".json" and file.parent.parent.name == _RESULTS)
     own = [
-        file for file in inside if not file.stem.endswith("_results") and _FLAT.match(read_head_text(file))
+        file
+        for file in inside
+        if not get_stem(file).endswith("_results") and _FLAT.match(read_head_text(file))
     ]
     # Files that repeat these, or are not graded, are no others.
     rest = [
@@ -66,7 +69,7 @@ def read(unit: Unit) -> Iterator[Evaluation]:
     yield Evaluation(
         path,
         path.parent.name,
-        path.stem,
+        get_stem(path),
         path.parent.parent.parent.name,
         protocol={"harness": "OpenCompass"},
         answers=answers,

@@ -17,6 +17,7 @@ from reportgen.formats.evaluations import scores
 from reportgen.formats.evaluations.rows import AnswerRows
 from reportgen.formats.evaluations.scores import find_word, get_inner, get_mapping
 from reportgen.formats.evaluations.texts import read_promptfoo_texts
+from reportgen.formats.files import get_ending
 from reportgen.formats.json_files import (
     JsonLines,
     as_list,
@@ -48,7 +49,7 @@ def read(unit: Unit) -> Iterator[Evaluation]:
     # Tables and grading results repeat other results.
     left_out = {"body", "componentResults", *(() if unit.texts else ("gradingResult",))}
     for path in unit.files:
-        if path.suffix in _LINES:
+        if get_ending(path) in _LINES:
             lines = JsonLines(path)
             rows = [row for row in lines.read_objects() if "testIdx" in row or "success" in row]
             document, findings = {"results": {"results": rows}}, tuple(lines.list_findings())

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from reportgen.core.score_names import names_no_score
 from reportgen.core.words import format_count, join_names
 from reportgen.core.words import format_number as written
+from reportgen.formats.files import get_stem
 from reportgen.formats.json_files import as_mapping, as_word, shorten_cell
 from reportgen.formats.run_data import parse_number
 from reportgen.formats.runs import Total, warn
@@ -200,13 +201,13 @@ _DATE: Final = re.compile(r"_(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)$
 
 def find_date(path: Path) -> str:
     """Return the date at the end of a file name, such as ``2026-01-31T12-00-00.5``; empty without one."""
-    match = _DATE.search(path.stem)
+    match = _DATE.search(get_stem(path))
     return match["date"] if match else ""
 
 
 def strip_date(path: Path) -> str:
     """Return a file name without its date and suffix."""
-    return _DATE.sub("", path.stem)
+    return _DATE.sub("", get_stem(path))
 
 
 def make_findings(

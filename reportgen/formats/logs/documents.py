@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from msgspec import Struct
 
 from reportgen.formats.decode import read_head
+from reportgen.formats.files import get_ending, strip_compression
 from reportgen.formats.json_files import as_list, as_mapping, read_json
 from reportgen.formats.layout import RUN_SETTINGS
 from reportgen.formats.registry import get_title
@@ -60,7 +61,7 @@ class DocumentReader(Struct, frozen=True):
         settings = {file.parent: file for file in files if RUN_SETTINGS.fullmatch(file.name)}
         folders: dict[Path, list[Path]] = defaultdict(list)
         for file in files:
-            named = file.name in self.names if self.names else file.suffix == ".json"
+            named = strip_compression(file) in self.names if self.names else get_ending(file) == ".json"
             if named and self.beginning.match(read_head(file, _HEAD).decode(errors="replace")):
                 folders[file.parent if self.names else file].append(file)
         units = []

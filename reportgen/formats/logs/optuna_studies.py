@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct, field
 
 from reportgen.formats.decode import Count, Decoder
+from reportgen.formats.files import get_ending
 from reportgen.formats.json_files import (
     JsonLines,
     as_list,
@@ -59,9 +60,9 @@ _INFINITIES: Final = {"INF_POS": math.inf, "INF_NEG": -math.inf, "NAN": math.nan
 def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Return databases with trials, and tables of trials."""
     stores = find_stores(files, _COLUMNS, lambda file: "optuna" in file.name.lower(), table="trials")
-    journals = (Unit(one, (one,)) for one in files if one.suffix.lower() in _JOURNALS and _is_journal(one))
+    journals = (Unit(one, (one,)) for one in files if get_ending(one) in _JOURNALS and _is_journal(one))
     tables = []
-    for file in (one for one in files if one.suffix.lower() == ".csv"):
+    for file in (one for one in files if get_ending(one) == ".csv"):
         names = {name.strip('"\r') for name in read_head_text(file).partition("\n")[0].split(",")}
         is_valued = bool(names & {_VALUE, "values_0"}) and {"number", "state"} <= names
         if is_valued and any(name.startswith("params_") for name in names):
@@ -75,10 +76,10 @@ def _is_journal(file: Path) -> bool:
 
 def read(unit: Unit) -> Iterator[LoggedRun]:
     """Yield every trial: its reports by step and, if it is complete, its values at its number."""
-    if unit.path.suffix.lower() == ".csv":
+    if get_ending(unit.path) == ".csv":
         yield from _read_table(unit.path, unit.selected)
         return
-    if unit.path.suffix.lower() in _JOURNALS:
+    if get_ending(unit.path) in _JOURNALS:
         yield from _read_journal(unit.path, unit.selected)
         return
     with open_store(unit.path) as store:

@@ -21,6 +21,7 @@ from msgspec import Struct
 
 from reportgen.formats.cells import convert_unix_time, is_missing, is_unix_time
 from reportgen.formats.decode import check_filled, read_head
+from reportgen.formats.files import get_ending, strip_compression
 from reportgen.formats.json_files import JsonLines, as_mapping, as_word, iterate_cells, parse_beginning
 from reportgen.formats.layout import ROLE_NAMES, RUN_SETTINGS, TIME_NAMES
 from reportgen.formats.registry import get_title
@@ -74,7 +75,9 @@ class RowLogs(Struct, frozen=True, kw_only=True):
                 by_folder[file.parent][file] = columns
         if self.files and by_folder:
             # Runs that failed before their first row, next to others.
-            own = (file for file in files if file.name in self.files and file.parent in settings)
+            own = (
+                file for file in files if strip_compression(file) in self.files and file.parent in settings
+            )
             for file in [one for one in own if one.parent not in by_folder and not read_head(one, 1)]:
                 by_folder[file.parent][file] = frozenset()
         units = []
@@ -82,7 +85,7 @@ class RowLogs(Struct, frozen=True, kw_only=True):
             around = next((settings[one] for one in (folder, *folder.parents) if one in settings), None)
             more = (around,) if around else ()
             if self.files:
-                same = sorted(tables, key=lambda file: self.files.index(file.name))
+                same = sorted(tables, key=lambda file: self.files.index(strip_compression(file)))
                 units.append(Unit(folder, (*same, *more)))
             elif len({name for names in tables.values() for name in names}) == sum(map(len, tables.values())):
                 units.append(Unit(folder, (*tables, *more)))
@@ -112,7 +115,7 @@ class RowLogs(Struct, frozen=True, kw_only=True):
                 advice = f"Check that it is of {get_title(unit.format)}"
                 raise UnreadableError(file, "no column of it is a step", advice, 1)
             time = self.time or _find_time(first)
-            if file.suffix in _LINES:
+            if get_ending(file) in _LINES:
                 first, problems = self._read_lines(file, step_name, time, builder)
             else:
                 _, problems = read_rows(file, builder, (step_name,), self._is_metric, time)
@@ -136,7 +139,7 @@ class RowLogs(Struct, frozen=True, kw_only=True):
 
     def _find_metrics(self, file: Path) -> frozenset[str]:
         """Return the metrics of a table of this kind; empty if it is none."""
-        if file.name not in self.files if self.files else file.suffix.lower() not in _TABLES:
+        if strip_compression(file) not in self.files if self.files else get_ending(file) not in _TABLES:
             return frozenset()
         if self.settings.fullmatch(file.name):
             return frozenset()
@@ -148,7 +151,7 @@ class RowLogs(Struct, frozen=True, kw_only=True):
         if not self.files:
             folded = {name.strip().casefold() for name in cells}
             others = {name: cell for name, cell in others.items() if not TIME_NAMES.fullmatch(name)}
-            charted = file.suffix.lower() == ".csv" and is_chart(tuple(cells))
+            charted = get_ending(file) == ".csv" and is_chart(tuple(cells))
             if charted or folded & _OF_OTHER_TABLES or any(map(_is_word, others.values())):
                 return frozenset()
         return frozenset(others)
@@ -197,7 +200,7 @@ def _is_word(cell: object) -> bool:
 def _read_first_row(file: Path) -> dict[str, Any]:
     """Return the first row of a table by column, with a word if any row in its beginning has one there."""
     lines = read_head(file, _HEAD).decode(errors="replace").split("\n")
-    if file.suffix.lower() in _LINES:
+    if get_ending(file) in _LINES:
         items = [parse_beginning(line) or {} for line in lines[:50] if line.startswith("{")]
         rows = [dict(iterate_cells(item)) | {"config": item.get("config")} for item in items]
         rows = [{name: cell for name, cell in row.items() if cell is not None} for row in rows]

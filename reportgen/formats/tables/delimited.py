@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from msgspec.structs import replace
 
 from reportgen.core.errors import ReportError
-from reportgen.core.score_names import is_result
+from reportgen.core.score_names import is_run_score
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind, infer_kind, is_missing, is_number, parse_percent
 from reportgen.formats.decode import LARGEST_DOCUMENT, MOST_COLUMNS, format_mebibytes
@@ -78,7 +78,7 @@ def advise_runs(columns: Sequence[str]) -> str:
     roles = ", ".join(f"{role}: {name}" for role, name in pairs if role == "run" or name.casefold() == "seed")
     keys = ["form: runs", f"columns: {{{roles}}}" if roles else ""]
     keys += ["filter: {State: finished}" if "State" in columns else ""]
-    metrics = ", ".join(write_scalar(name) for name in columns if is_result(name)) or "NAME"
+    metrics = ", ".join(write_scalar(name) for name in columns if is_run_score(name)) or "NAME"
     lines = f"{', '.join(filter(None, keys))} and metrics: [{metrics}]"
     return f"{RUNS_TABLE_ADVICE}; for the last values say {lines} in source.yml"
 

@@ -20,6 +20,7 @@ import numpy as np
 from reportgen.core.words import join_names
 from reportgen.formats.cells import convert_unix_time, is_other_number, parse_reported
 from reportgen.formats.decode import Count, Decoder, check_filled, find_unfilled, is_unfilled
+from reportgen.formats.files import get_ending
 from reportgen.formats.json_files import read_head_text
 from reportgen.formats.run_data import MetricsBuilder, parse_number_text, quote_metric, read_settings
 from reportgen.formats.runs import LoggedRun, Unit, UnreadableError, warn
@@ -61,7 +62,7 @@ def find(files: Sequence[Path]) -> tuple[Unit, ...]:
     settings = {file.parent: file for file in files if file.name == _SETTINGS}
     units: list[Unit] = []
     for file in files:
-        if file.suffix.lower() not in _ENDINGS:
+        if get_ending(file) not in _ENDINGS:
             continue
         head = read_head_text(file)
         columns, _ = parse_header(head)

@@ -17,6 +17,7 @@ import numpy as np
 from msgspec import Struct
 
 from reportgen.formats.decode import Count, Decoder, report_left_out
+from reportgen.formats.files import get_ending
 from reportgen.formats.json_files import JsonListItems, parse_object, parse_or_none, read_head_text
 from reportgen.formats.run_data import MetricsBuilder, flatten, number_or_nan, read_settings
 from reportgen.formats.runs import LoggedRun, Unit, UnreadableError, warn
@@ -60,7 +61,7 @@ def find(files: Sequence[Path]) -> tuple[Unit, ...]:
             in_checkpoint = _CHECKPOINT.fullmatch(file.parent.name)
             run = file.parent.parent if in_checkpoint else file.parent
             runs.setdefault(run, []).append(file)
-        elif file.suffix == ".json" and _HISTORY.search(read_head_text(file)):
+        elif get_ending(file) == ".json" and _HISTORY.search(read_head_text(file)):
             runs.setdefault(file, []).append(file)
         elif _SETTINGS.fullmatch(file.name):
             settings.setdefault(file.parent, []).append(file)

@@ -18,8 +18,8 @@ from reportgen.formats import sql
 from reportgen.formats.cells import NUMERIC, Kind, is_number
 from reportgen.formats.sql import get_engine
 from reportgen.read.runs.summaries import count_digits
-from reportgen.read.tables.distinguish import join_cells, list_free_columns
-from reportgen.read.tables.rows import FILE_ROWS
+from reportgen.read.tables.distinguish import join_cells
+from reportgen.read.tables.rows import FILE_ROWS, list_free_columns
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:

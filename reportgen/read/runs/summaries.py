@@ -41,6 +41,7 @@ _PICKED: Final[dict[str, Callable[[Sequence[float]], float]]] = {
     "median": median,
     "minimum": min,
     "maximum": max,
+    "sum": sum,
 }
 # Largest relative difference of numbers that were rounded to 32 bits.
 _ROUNDED: Final = 2.0**-23

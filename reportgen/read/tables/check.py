@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
 from reportgen.core.words import join_names
 from reportgen.formats import sql
-from reportgen.formats.cells import Kind, is_missing, is_number, is_time, is_unix_time, parse_reported
-from reportgen.formats.decode import LOG_ENDINGS
-from reportgen.formats.files import natural_key
-from reportgen.formats.layout import MOMENTS, RUN_SETTINGS, Content
-from reportgen.formats.messages import advise_rows, limit_problems, list_names, merge_problems
+from reportgen.formats.cells import (
+    NUMERIC,
+    Kind,
+    is_missing,
+    is_number,
+    is_time,
+    is_unix_time,
+    parse_reported,
+)
+from reportgen.formats.layout import BENCHMARKS, MOMENTS, ROLE_NAMES, Content, Row
+from reportgen.formats.messages import limit_problems, list_names
 from reportgen.formats.tables import FORMATS, delimited
+from reportgen.formats.tables.json_mapping import suggest_mapping
 from reportgen.read.find import locate_file
-from reportgen.read.runs.stored import clean_text
+from reportgen.read.scored.answer_tables import advise_answers
 from reportgen.read.tables.distinguish import (
-    BENCHMARKS,
-    advise_answers,
-    advise_nested,
     choose_finished,
     find_run_table,
     find_states_by_column,
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
 
 
 _LONGEST: Final = 60
+_ROWS: Final = 500  # of JSON, to see its keys and states
 _DUCKDB: Final = re.compile(
     r"on Line: (?P<line>\d+)\nOriginal Line: .*?\n(?P<reason>[^\n]+)\n.*?\n  file = (?P<file>[^\n]+)\n",
     re.DOTALL,
@@ -194,43 +198,99 @@ def check_columns(layout: Layout, looks: Sequence[Look]) -> tuple[Diagnostic, ..
 
 def advise_step(root: Path, layout: Layout, settings: SourceSettings, place: SourceLocation) -> str:
     """Return the next step for a table in which no column is known as the step."""
-    totals = suggest_distinct_totals(root, layout, settings, place)
     moment = next((name for name in layout.kinds if name.strip().casefold() in MOMENTS), "NAME")
     advice = f"name it in source.yml, as in columns: {write_flow({'step': moment})}, or as x: of the block"
     steps = [name for name in layout.kinds if is_number(name)]
     if len(steps) > 1 and len(layout.kinds) <= len(steps) + 1:
         return "If the columns are steps, say form: long in source.yml"
-    states = choose_finished(found := find_states_by_column(root, layout, settings))
-    chosen = f"filter: {write_flow(states)}" if states else ""
-    unended = [name for name in found if name not in states]
-    answers = advise_nested(root, layout) or advise_answers(root, layout, settings)
-    if not answers and (runs := find_run_table(layout, settings)):
-        ended = f", and choose those that ended well with {chosen}" if chosen else ""
-        if unended and not chosen:
-            ended = f" (no {list_names(unended)} says that a run ended well: choose states with filter:)"
-        metrics = write_flow(runs.metrics)
-        return (
-            f"If a row is a finished run, say form: runs and metrics: {metrics} in source.yml{ended}, with "
-            f"{list_names(runs.settings)} as its settings. Otherwise {advice}"
-        )
-    if lists_runs(root, layout, settings):
-        first = f"Choose the runs that ended well with {chosen} in source.yml. Otherwise n" if chosen else "N"
-        return f"{first}{advice[1:]}"
-    problem = match_columns(OUTCOME_NAMES, layout.kinds, {}).get("problem")
-    if answers := answers or (advise_rows(problem) if problem else ""):
-        return f"{answers}. Otherwise {advice}"
-    if totals is None:
-        kinds = [*layout.kinds.values()]
-        are_numbers = kinds.count(Kind.NUMBER) > 1 and Kind.MIXED not in kinds
-        may_be_wide = are_numbers and _has_rows_of_models(root, layout, settings)
-        first = "If its columns are scores, say form: wide in source.yml. Otherwise n" if may_be_wide else "N"
-        return f"{first}{advice[1:]}"
-    score = f" and columns: {{score: {totals['score']}}}" if totals else ""
-    return (
-        f"If a row is a score of a whole benchmark, say form: totals{score} in source.yml, or form: "
-        f"wide with a column for each benchmark or model. "
-        f"Otherwise {advice}"
+    first = (
+        _advise_nested(root, layout)
+        or advise_answers(root, layout, settings)
+        or ("" if find_run_table(layout, settings) else advise_objects(root, layout))
+        or _advise_runs(root, layout, settings)
+        or _advise_scores(root, layout, settings, place)
     )
+    return f"{first}. Otherwise {advice}" if first else f"N{advice[1:]}"
+
+
+def _advise_nested(root: Path, layout: Layout) -> str:
+    """Return the next step for JSON whose rows contain lists of rows, as its first one shows, or nothing."""
+    file = layout.files[0]
+    if file.format not in {"json", "jsonl"} or file.copy:
+        return ""
+    rows = FORMATS[file.format].read_rows(file.get_content(root), file, file.columns)
+    cells = next((row.cells for row in rows if isinstance(row, Row)), {})
+    lists = {name: one for name, one in cells.items() if name.isidentifier() and one and one[:2] == "[{"}
+    for name, one in lists.items():
+        keys = [*json.loads(one)[0]]
+        inner = match_columns(OUTCOME_NAMES, filter(str.isidentifier, keys), {})
+        names = {"series": ROLE_NAMES["series"], "problem": OUTCOME_NAMES["problem"]}
+        outer = match_columns(names, filter(str.isidentifier, cells), {})
+        columns = f"and columns: in source.yml; a row has {join_names(keys)}"
+        if "problem" in outer and "score" in inner:
+            paths = [f"{role}: ^.{key}" for role, key in outer.items()]
+            listed = ", ".join([*paths, "sample: '@'", f"score: $.{inner['score']}"])
+            columns = f"and columns: {{{listed}}} in source.yml"
+        return f"Say format: mapped, rows: $.{name}[*] {columns}"
+    return ""
+
+
+def advise_objects(root: Path, layout: Layout) -> str:
+    """Return the next step for JSON whose rows have their numbers in objects, or nothing."""
+    file = layout.files[0]
+    if file.format not in {"json", "jsonl"} or file.copy:
+        return ""
+    read = FORMATS[file.format].read_rows(file.get_content(root), file, file.columns)
+    rows = [row.cells for row in islice(read, _ROWS) if isinstance(row, Row)]
+    if not any(cell and cell.startswith("{") for row in rows for cell in row.values()):
+        return ""
+    advice = suggest_mapping([{name: _parse_json(cell) for name, cell in row.items()} for row in rows])
+    return advice.removesuffix(", or leave the file out with files:")
+
+
+def _parse_json(cell: Text) -> Any:  # noqa: ANN401 - whatever JSON holds
+    with suppress(ValueError):
+        return json.loads(cell or "null")
+    return cell
+
+
+def _advise_runs(root: Path, layout: Layout, settings: SourceSettings) -> str:
+    """Return the next step for a table whose rows may be finished runs, or nothing."""
+    found = find_states_by_column(root, layout, settings)
+    states = choose_finished(found)
+    chosen = f"filter: {write_flow(states)}" if states else ""
+    runs = find_run_table(layout, settings)
+    if runs is None:
+        return f"Choose the runs that ended well with {chosen} in source.yml" if chosen else ""
+    unended = [name for name in found if name not in states]
+    ended = f", and choose those that ended well with {chosen}" if chosen else ""
+    if unended and not chosen:
+        ended = f" (no {list_names(unended)} says that a run ended well: choose states with filter:)"
+    keys = f"form: runs and metrics: {write_flow(runs.metrics)}"
+    named = f", with {list_names(runs.settings)} as its settings" if runs.settings else ""
+    return f"If a row is a finished run, say {keys} in source.yml{ended}{named}"
+
+
+def _advise_scores(root: Path, layout: Layout, settings: SourceSettings, place: SourceLocation) -> str:
+    """Return the next step for a table whose rows may be scores or runs without a usual metric."""
+    if lists_runs(root, layout, settings):
+        return ""
+    if "problem" in match_columns(OUTCOME_NAMES, layout.kinds, {}):
+        return "If a row is an answer, name its score in source.yml, as in columns: {score: NAME}"
+    totals, kinds = suggest_distinct_totals(root, layout, settings, place), [*layout.kinds.values()]
+    if totals is not None:
+        score = f" and columns: {{score: {totals['score']}}}" if totals else ""
+        return (
+            f"If a row is a score of a whole benchmark, say form: totals{score} in source.yml, or form: wide "
+            "with a column for each benchmark or model"
+        )
+    are_numbers = kinds.count(Kind.NUMBER) > 1 and Kind.MIXED not in kinds
+    if are_numbers and _has_rows_of_models(root, layout, settings):
+        return "If its columns are scores, say form: wide in source.yml"
+    step = (
+        "If a row is a finished run, say form: runs and name its scores in source.yml, as in metrics: [NAME]"
+    )
+    return "" if NUMERIC.isdisjoint(kinds) else step
 
 
 def _has_rows_of_models(root: Path, layout: Layout, settings: SourceSettings) -> bool:
@@ -259,192 +319,3 @@ def check_nul(place: SourceLocation, **names: Iterable[str]) -> None:
         problems.append(Diagnostic(place, message, "Rename it, or write the file again", Stage.DATA))
     if problems:
         raise ReportError(*problems)
-
-
-_DATABASE: Final = re.compile(r".*\.(db3?|sqlite3?)", re.IGNORECASE)
-_NAMES: Final = re.compile(r".*\.(db3?|sqlite3?|eval|wandb)|.*tfevents.*", re.IGNORECASE)
-_SQLITE: Final = b"SQLite format 3\x00"
-# Tables of a study in every version of Optuna's storage (optuna/storages/_rdb/models.py).
-_OPTUNA: Final = frozenset(("studies", "trials", "trial_values"))
-_COPY: Final = "Copy it again from where the run wrote it"
-_PANDAS: Final = 'Write it as Parquet, as in pandas.{read}("{name}").to_parquet("{stem}.parquet")'
-_HTML: Final = 'Write its table as CSV, as in pandas.read_html("{name}")[0].to_csv("{stem}.csv")'
-_SHEET: Final = "Save it as .xlsx or CSV"
-_ARRAYS: Final = (
-    'Write its numbers with numpy.savez, as in numpy.savez("{stem}.npz", step=steps, loss=losses)'
-)
-# Kinds of files that are not read, by their suffix, and the next step.
-_UNREAD: Final = {
-    **dict.fromkeys((".h5", ".hdf5"), ("an HDF5 file", _PANDAS.replace("{read}", "read_hdf"))),
-    **dict.fromkeys((".pkl", ".pickle"), ("a pickle, which runs code as it is read", _ARRAYS)),
-    **dict.fromkeys((".pt", ".pth"), ("a file of PyTorch, which runs code as it is read", _ARRAYS)),
-    **dict.fromkeys((".feather", ".arrow"), ("an Arrow file", _PANDAS.replace("{read}", "read_feather"))),
-    **dict.fromkeys((".html", ".htm"), ("a page of HTML", _HTML)),
-    **dict.fromkeys((".xls", ".xlsb"), ("an Excel file of an older or binary kind", _SHEET)),
-    ".ods": ("an OpenDocument sheet", _SHEET),
-    ".npy": ("a single NumPy array without a name", _ARRAYS),
-    ".mat": ("a file of MATLAB", _ARRAYS),
-    **dict.fromkeys(
-        (".zip", ".tar", ".tgz"),
-        ("an archive next to other files", "Unpack it, or make it a source of its own in the data folder"),
-    ),
-    **dict.fromkeys(
-        (".bz2", ".xz", ".7z", ".rar"), ("packed in a way that is not read", "Pack it as .zip or .tar.gz")
-    ),
-}
-_BEGINNING, _LOG, _MOST_ENDINGS = 1024, 64 << 10, 6
-# The first line of a table in each format, as a regular expression.
-_TABLES: Final = (
-    *(("jsonl", r"\{.*"), ("json", r"\[.*"), ("tsv", r".*\t.*"), ("markdown", r"\|.*")),
-    *(("latex", r"\\begin\{.*"), ("csv", r"[^\\<{]*,[^\\<{]*")),
-)
-
-
-def check_unknown_files(paths: Iterable[Path], root: Path) -> list[Diagnostic]:
-    """Return the problems of a source's files if only loggers and harnesses write such files."""
-    problems = Diagnostics()
-    for path in paths:
-        content = Content(path, locate_file(path, root).file)
-        with problems.collecting():
-            if _NAMES.fullmatch(path.name):
-                content.check()
-            if path.suffix.lower() in _UNREAD:
-                raise _explain_unread(content)
-            if _DATABASE.fullmatch(path.name):
-                raise _explain_database(content)
-    return problems.found
-
-
-def explain_unknown_format(path: Path, root: Path) -> list[Diagnostic]:
-    """Return why a named file is not read: neither its suffix nor its content shows a format."""
-    content = Content(path, locate_file(path, root).file)
-    problems = Diagnostics()
-    with problems.collecting():
-        content.check()
-        with content.open() as file:
-            beginning = file.read(_BEGINNING)
-        if _DATABASE.fullmatch(path.name) or beginning.startswith(_SQLITE):
-            raise _explain_database(content)
-        if path.suffix.lower() in _UNREAD:
-            raise _explain_unread(content)
-        message = "neither its ending nor its content is that of a known format, logger or harness"
-        if b"\0" in beginning:
-            advice = "Export a table from it as CSV, or leave it out with files: in source.yml"
-            raise content.make_error(f"{message}, and it is not text", advice)
-        line = next(iter(beginning.decode(errors="replace").lstrip().splitlines()), "")
-        form = next((name for name, sign in _TABLES if re.fullmatch(sign, line)), "")
-        kind = f"format: {form}" if form else "which: format: csv, tsv, json, jsonl or parquet,"
-        advice = f"If it is a table, say {kind} in source.yml; otherwise leave it out with files:"
-        if not form.startswith("json") and (keys := _suggest_lines([path])):
-            advice = f"If it is a log, say {keys} in source.yml; otherwise leave it out with files:"
-        raise content.make_error(f'{message}: it begins with "{shorten(line, _LONGEST)}"', advice)
-    return problems.found
-
-
-def _suggest_lines(paths: Iterable[Path]) -> str:
-    """Return the keys of ``source.yml`` that read texts as logs; empty if no line names a step."""
-    from reportgen.formats.logs.text_lines import suggest_patterns  # noqa: PLC0415 - rarely needed
-
-    for path in islice(paths, _MOST_ENDINGS):
-        with suppress(ReportError), Content(path, path.name).open() as file:
-            if patterns := suggest_patterns(file.read(_LOG).decode(errors="replace")):
-                lines = patterns if len(patterns) > 1 else patterns[0]
-                return f"format: lines and lines: {json.dumps(lines, ensure_ascii=False)}"
-    return ""
-
-
-def report_unused_settings(
-    paths: Iterable[Path], used: Iterable[str], place: SourceLocation
-) -> Iterator[Diagnostic]:
-    """Yield a warning of files with settings of runs, if the tables hold several runs or name them."""
-    read = {Path(path).name for path in used}
-    left = [path for path in paths if RUN_SETTINGS.fullmatch(path.name) and path.name not in read]
-    if left:
-        names = list_names(dict.fromkeys(path.name for path in left))
-        message = f"the settings in {names} are left out, since the tables do not hold one run each"
-        advice = "Put them into columns of the tables, or leave the files out with files: in source.yml"
-        yield Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)
-
-
-def report_no_data(folder: Path, paths: Iterable[Path], root: Path) -> Diagnostic:
-    """Return the problem of a folder without data files."""
-    paths = sorted(paths, key=natural_key)
-    held = list_endings(paths)
-    if inner := sorted(folder.glob("*/source.yml")):
-        place, own = locate_file(folder, root), locate_file(inner[0].parent, root)
-        message = f"the folder has no data file of its own: {own} has a source.yml, so it is another source"
-        advice = f"Name that source in blocks, or move the file to {place.file}/source.yml"
-        return Diagnostic(place, message, advice, Stage.DATA)
-    message = f"the folder has no data file: it {f'holds {held}' if held else 'is empty'}"
-    advice = "Put CSV, TSV, JSON, JSON Lines or Parquet files in it, or name others with files: and format:"
-    if held:
-        message += ", none of which is recognised by its name or content"
-        if keys := _suggest_lines(path for path in paths if path.suffix.lower() in LOG_ENDINGS):
-            advice = f"If these are logs, say {keys} in source.yml"
-    return Diagnostic(locate_file(folder, root), message, advice, Stage.DATA)
-
-
-def count_endings(paths: Iterable[Path]) -> list[tuple[str, int]]:
-    """Count the files of each suffix, the most frequent first."""
-    counts = Counter(path.suffix.lower() or "without an ending" for path in paths)
-    return sorted(counts.items(), key=lambda one: (-one[1], one[0]))
-
-
-def list_endings(paths: Iterable[Path]) -> str:
-    """Return these counts in words, or an empty text if there are no files."""
-    return join_names([f"{count:,} {ending}" for ending, count in count_endings(paths)], most=_MOST_ENDINGS)
-
-
-def _explain_unread(content: Content) -> ReportError:
-    """Return an error with what a file is that is not read, and what to write instead."""
-    kind, advice = _UNREAD[content.path.suffix.lower()]
-    names = {"name": content.path.name, "stem": content.path.stem}
-    return content.make_error(f"it is {kind}, and is not read", advice.format(**names))
-
-
-def _explain_database(content: Content) -> ReportError:
-    """Return an error with what a file named like a database is: another program's, or damaged."""
-    from reportgen.formats.runs import UnreadableError  # noqa: PLC0415 - seldom needed
-    from reportgen.formats.sqlite import open_store  # noqa: PLC0415
-
-    with content.open() as file:
-        if file.read(len(_SQLITE)) != _SQLITE:
-            return content.make_error("it is not an SQLite database", _COPY)
-    try:
-        with open_store(content.path) as store:
-            tables = sorted(store.columns)
-    except UnreadableError as error:
-        return content.make_error(error.problem.message, error.problem.next_step or _COPY)
-    if set(tables) >= _OPTUNA:
-        advice = (
-            "Export the trials of a study in Python, as in optuna.load_study(study_name=NAME, "
-            f'storage="sqlite:///{content.path.name}").trials_dataframe().to_csv("trials.csv"), and read that'
-        )
-        return content.make_error("it is a database of Optuna studies, which cannot be read yet", advice)
-    if not tables:
-        advice = "Wait until something is written, or copy it again"
-        return content.make_error("the database has no tables yet", advice)
-    named = f'the table "{tables[0]}"' if len(tables) == 1 else f"the tables {list_names(tables)}"
-    message = f"the database is not one of a known program: it has {named}"
-    advice = f"Select its rows with query: in source.yml, as in query: SELECT * FROM {tables[0]}"  # noqa: S608 - shown
-    return content.make_error(message, advice)
-
-
-def check_file_names(paths: Iterable[Path], root: Path) -> None:
-    """Refuse tables in files that the database cannot open, because of bytes in their names."""
-    message, advice = "the name of the file has bytes that are not UTF-8", "Rename it"
-    # Shown with a mark for each of these bytes.
-    names = [(locate_file(path, root).file, clean_text(str(path)) != str(path)) for path in paths]
-    wrong = [SourceLocation(clean_text(name) or "") for name, is_wrong in names if is_wrong]
-    if wrong:
-        raise ReportError(*(Diagnostic(place, message, advice, Stage.DATA) for place in wrong))
-
-
-def report_unread(folders: Mapping[Path, str], files: Iterable[Path], root: Path) -> Iterator[Diagnostic]:
-    """Yield warnings of folders that were skipped, with the reason, and of unreadable files."""
-    unread = "the file cannot be read: Permission denied; it is left out"
-    advice = "Check who may read it, and where links lead"
-    return merge_problems(
-        Diagnostic(locate_file(path, root), message, advice, Stage.DATA, Severity.WARNING)
-        for path, message in (*folders.items(), *((file, unread) for file in files))
-    )

@@ -137,7 +137,7 @@ def _write_text(
     A text in UTF-16 stays as it is. Records of YAML have a column for each key, in order of first appearance.
     """
     if form == target:
-        return content.decode_text(content.read_all("UTF-16")), (), 0
+        return content.decode_text(content.read_all()), (), 0
     if form in {"xlsx", SQLITE}:
         is_sheet = form == "xlsx"
         rows = (

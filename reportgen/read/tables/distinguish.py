@@ -5,7 +5,6 @@ And what ``describe`` suggests for a table, where names of columns do not show i
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from functools import partial
 from itertools import combinations, compress, starmap
@@ -14,16 +13,14 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct
 from msgspec.structs import astuple, replace
 
-from reportgen.core.score_names import is_result
-from reportgen.core.words import join_names
-from reportgen.formats import sql
+from reportgen.core.directions import guess_direction
+from reportgen.core.score_names import is_run_score
 from reportgen.formats.cells import NUMERIC, Kind
-from reportgen.formats.layout import ENDED_WELL, ROLE_NAMES, Row
-from reportgen.formats.messages import advise_rows
+from reportgen.formats.layout import BENCHMARKS, ENDED_WELL
 from reportgen.formats.sql import get_engine, get_errors
-from reportgen.formats.tables import FORMATS
-from reportgen.read.runs.labels import find_states
+from reportgen.read.runs.labels import find_states, is_setting_number, is_setting_text
 from reportgen.read.runs.names import name_alone
+from reportgen.read.scored.answer_tables import suggest_answers
 from reportgen.read.tables.layout import (
     OUTCOME_NAMES,
     TOTAL_NAMES,
@@ -31,15 +28,20 @@ from reportgen.read.tables.layout import (
     detect_totals,
     get_layout,
     get_series_parts,
-    match_columns,
     suggest_totals,
 )
 from reportgen.read.tables.mapped_json import list_paths
-from reportgen.read.tables.rows import RIGHT, WRONG, resolve_filters, select_files, select_run, select_series
+from reportgen.read.tables.rows import (
+    list_free_columns,
+    resolve_filters,
+    select_files,
+    select_run,
+    select_series,
+)
 from reportgen.read.tables.statistics import NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from reportgen.core.errors import SourceLocation
@@ -49,16 +51,11 @@ if TYPE_CHECKING:
     from reportgen.settings.source import SourceSettings
 
 
-BENCHMARKS: Final = ("benchmark", "task", "dataset")
-"""Names of a column of benchmarks."""
 # A series has few names: a column with more is an id, note or time, which only an error may suggest.
 MOST_NAMES: Final = 20
 MOST_SERIES: Final = 500
 # From a larger file only some steps or problems are read, each with all of its rows.
 SAMPLED_BYTES: Final = 4_000_000
-# What a frame may call its index, and numbers that say right and wrong.
-_INDICES: Final = frozenset(("index", "Unnamed: 0"))
-_BITS: Final = ("0", "1", "0.0", "1.0")
 # Columns that are tried together, and how many at once.
 _MOST_JOINED: Final = 6
 _MOST_TOGETHER: Final = 3
@@ -207,12 +204,17 @@ def find_run_table(layout: Layout, settings: SourceSettings) -> RunTable | None:
     parts = get_series_parts(settings)
     named = {*parts, *filter(None, astuple(roles))}
     free = [name for name in kinds if name not in named and kinds[name] is not Kind.EMPTY]
-    metrics = tuple(name for name in free if kinds[name] in NUMERIC and is_result(name))
+    metrics = tuple(name for name in free if kinds[name] in NUMERIC and is_run_score(name))
     rest = tuple(name for name in free if name not in metrics)
     if other or benchmarks or not metrics or all(name.casefold() in NAMES for name in rest):
         return None
     found = {"series": parts or roles.series, "run": roles.run, "seed": roles.seed}
-    return RunTable({part: name for part, name in found.items() if name}, metrics, rest)
+    chosen = (
+        name
+        for name in rest
+        if is_setting_number(name) or (is_setting_text(name) and guess_direction(name) is None)
+    )
+    return RunTable({part: name for part, name in found.items() if name}, metrics, tuple(chosen))
 
 
 def find_states_by_column(root: Path, layout: Layout, settings: SourceSettings) -> dict[str, list[str]]:
@@ -275,66 +277,6 @@ def has_repeated_totals(root: Path, layout: Layout, settings: SourceSettings, ro
     return False
 
 
-def find_answer_columns(root: Path, layout: Layout, settings: SourceSettings) -> list[str]:
-    """Return the columns of answers, right or wrong, 1 or 0, in a table without other numbers."""
-    taken = {*match_columns(OUTCOME_NAMES, layout.kinds, {}).values(), *_INDICES}
-    free = [name for name in list_free_columns(layout, {*NUMERIC, Kind.TEXT}) if name not in taken]
-    if not free:
-        return []
-
-    def list_cells(rows: Rows) -> dict[str, str]:
-        return {f"c{n}": rows.as_text(name) for n, name in enumerate(free)}
-
-    rows = select_files(root, layout, list_cells, resolve_filters(settings.filter, tuple(layout.kinds)))
-    tests = (
-        f"bool_and(c{n} IS NULL OR {sql.is_one_of(f'c{n}', {*RIGHT, *WRONG, *_BITS})}) AND count(c{n}) > 0"
-        for n in range(len(free))
-    )
-    # Faults in the rows are reported when they are read.
-    with suppress(*get_errors()):
-        (found,) = get_engine().fetch_rows(f"SELECT {', '.join(tests)} FROM ({rows})")  # noqa: S608 - quoted
-        answers = list(compress(free, found))
-        numbers = [name for name in free if layout.kinds[name] in NUMERIC]
-        # A single column of 0 and 1 may be the scores of models.
-        return answers if {*numbers} <= {*answers} and answers != numbers[:1] else []
-    return []
-
-
-def advise_answers(root: Path, layout: Layout, settings: SourceSettings) -> str:
-    """Return the next step for a table with a column of answers for each model or problem, or nothing."""
-    answers = find_answer_columns(root, layout, settings)
-    labels = [name for name in layout.kinds if name not in answers]
-    if not answers or not labels or {*answers} & {*astuple(layout.roles)}:
-        return ""
-    known = layout.roles.series or match_columns(OUTCOME_NAMES, labels, {}).get("problem")
-    label = known or labels[0]
-    others = [name for name in labels if name != label]
-    across = "problem" if layout.roles.series else "series"
-    return advise_rows(label, others, across=across, is_known=known is not None)
-
-
-def advise_nested(root: Path, layout: Layout) -> str:
-    """Return the next step for JSON whose rows contain lists of rows, as its first one shows, or nothing."""
-    file = layout.files[0]
-    if file.format not in {"json", "jsonl"} or file.copy:
-        return ""
-    rows = FORMATS[file.format].read_rows(file.get_content(root), file, file.columns)
-    cells = next((row.cells for row in rows if isinstance(row, Row)), {})
-    lists = {name: one for name, one in cells.items() if name.isidentifier() and one and one[:2] == "[{"}
-    for name, one in lists.items():
-        keys = [*json.loads(one)[0]]
-        inner = match_columns(OUTCOME_NAMES, filter(str.isidentifier, keys), {})
-        names = {"series": ROLE_NAMES["series"], "problem": OUTCOME_NAMES["problem"]}
-        outer = match_columns(names, filter(str.isidentifier, cells), {})
-        columns = f"and columns: in source.yml; a row has {join_names(keys)}"
-        if "problem" in outer and "score" in inner:
-            paths = [f"{role}: ^.{key}" for role, key in outer.items()]
-            listed = ", ".join([*paths, "sample: '@'", f"score: $.{inner['score']}"])
-            columns = f"and columns: {{{listed}}} in source.yml"
-        return f"Say format: mapped, rows: $.{name}[*] {columns}"
-    return ""
-
-
 def find_run_columns(keys: RowKeys, columns: Sequence[str], *, shared: bool) -> list[str]:
     """Return the columns that have one name in each run, and not the same in all runs.
 
@@ -353,13 +295,6 @@ def find_run_columns(keys: RowKeys, columns: Sequence[str], *, shared: bool) -> 
     return list(compress(columns, found))
 
 
-def list_free_columns(layout: Layout, kinds: Container[Kind]) -> list[str]:
-    """Return the columns of some kinds that have no role; numbers include metrics."""
-    parts = (layout.roles, layout.outcomes, layout.totals)
-    taken = {name for part in parts if part for name in astuple(part)}
-    return [name for name, kind in layout.kinds.items() if name not in taken and kind in kinds]
-
-
 def join_cells(keys: RowKeys, columns: Sequence[str]) -> str:
     """Return every row with its keys and the cells of columns as texts, ``c0`` and so on."""
 
@@ -376,7 +311,7 @@ def confirm_settings(stated: SourceSettings, source: Source, root: Path) -> dict
     if layout.totals and has_repeated_totals(root, layout, known, layout.totals):
         return {}
     form = {"form": known.form} if known.form == "totals" != stated.form else {}
-    if (score := known.columns.score) in {None, stated.columns.score}:
+    if layout.outcomes or (score := known.columns.score) in {None, stated.columns.score}:
         return {**form}
     return {**form, "columns": {**stated.columns.model_dump(exclude_none=True), "score": score}}
 
@@ -402,7 +337,7 @@ def list_changes(suggested: Mapping[str, object], stated: SourceSettings) -> dic
 
 def _list_scores(layout: Layout) -> list[str]:
     """Return the columns of numbers with the names of usual scores."""
-    return [name for name in list_free_columns(layout, NUMERIC) if is_result(name)]
+    return [name for name in list_free_columns(layout, NUMERIC) if is_run_score(name)]
 
 
 def suggest_for_table(source: Source, root: Path, steps: Sequence[str]) -> dict[str, object]:
@@ -426,15 +361,16 @@ def suggest_for_table(source: Source, root: Path, steps: Sequence[str]) -> dict[
         if "filter" in left_out:
             named["filter"] = {**settings.filter, "benchmark": list(layout.benchmarks)}
         return {**form, "wide": settings.wide, **named} if settings.wide else {}
-    answers = find_answer_columns(root, layout, settings)
-    steps = [] if answers else steps  # no settings make rows of columns of answers
-    finished = None if steps or answers else find_run_table(layout, settings)
+    if answers := suggest_answers(root, layout, settings):
+        return answers
+    finished = None if steps else find_run_table(layout, settings)
     totals = None if steps or finished else suggest_distinct_totals(root, layout, settings, source.location)
     if totals is not None and layout.roles.series and len(scores := _list_scores(layout)) > 1:
         # As totals only one of them would be read.
-        if any(name.casefold() in BENCHMARKS for name in layout.kinds):
-            return {"form": "wide", "wide": "metrics", "filter": {**settings.filter, "metric": scores[0]}}
-        return {"form": "wide", "wide": "benchmarks", "metrics": scores}
+        of_benchmarks: dict[str, object] = {"form": "wide", "wide": "benchmarks", "metrics": scores}
+        chosen: dict[str, object] = {"filter": {**settings.filter, "metric": scores[0]}}
+        has_benchmark = any(name.casefold() in BENCHMARKS for name in layout.kinds)
+        return {"form": "wide", "wide": "metrics", **chosen} if has_benchmark else of_benchmarks
     if totals is not None:
         columns = {**settings.columns.model_dump(exclude_none=True), **totals}
         return {"form": "totals", **({"columns": columns} if totals else {})}

@@ -19,13 +19,12 @@ from msgspec.structs import replace
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError
 from reportgen.core.words import quote_names
 from reportgen.formats.cells import is_number, parse_reported
-from reportgen.formats.layout import ROLE_NAMES
+from reportgen.formats.layout import BENCHMARKS, ROLE_NAMES
 from reportgen.formats.messages import limit_problems
 from reportgen.formats.tables import FORMATS, delimited
 from reportgen.formats.tables.delimited import write_separated
 from reportgen.read.find import locate_file
 from reportgen.read.tables.check import ESTIMATE
-from reportgen.read.tables.distinguish import BENCHMARKS
 from reportgen.read.tables.layout import get_mapped_columns, is_name_of
 from reportgen.read.tables.statistics import name_statistics
 

@@ -17,7 +17,7 @@ from reportgen.core.score_names import is_result
 from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.evaluations.texts import TEXTS
 from reportgen.formats.layout import ROLE_NAMES, FileLayout, find_empty_steps
-from reportgen.formats.messages import advise_rows, list_names, suggest_names
+from reportgen.formats.messages import list_names, suggest_names
 from reportgen.read.runs.labels import find_states
 
 if TYPE_CHECKING:
@@ -366,8 +366,8 @@ def detect_outcomes(
         if missing or (roles.step is not None and (roles.step != matched.get("sample") or named_badly)):
             return None
     if missing:
-        advice = "; if a row is the score of a whole benchmark, say form: totals there"
-        more = advice if missing[0] == "problem" else f". {advise_rows(matched['problem'])}"
+        more = "; if a row is the score of a whole benchmark, say form: totals there"
+        more = more if missing[0] == "problem" else ""
         raise _make_missing_error("outcomes need", missing[0], kinds, place, more)
     return OutcomeRoles(**matched)
 
@@ -424,11 +424,11 @@ def find_wide_metrics(
     taken = {*astuple(roles), *others}
     numeric_kinds = {*NUMERIC, Kind.EMPTY} if sampled else NUMERIC
     numeric = [name for name, kind in kinds.items() if kind in numeric_kinds and name not in taken]
-    companions = {f"{name}_{part}" for name in numeric for part in INTERVAL_PARTS}
+    every = {*numeric}
     # A mean and a standard deviation of a batch, as trainers log them, are two metrics.
-    counted = {f"{name}_std" for name in numeric if roles.n or {"n", f"{name}_n"} & set(numeric)}
-    companions -= {f"{name}_std" for name in numeric} - counted
-    if companions & set(numeric):
+    alone = {f"{name}_std" for name in numeric if not (roles.n or {"n", f"{name}_n"} & every)}
+    companions = {f"{name}_{part}" for name in numeric for part in INTERVAL_PARTS} - alone
+    if companions & every:
         companions.add("n")
     return [name for name in numeric if name not in companions]
 

@@ -27,10 +27,9 @@ from reportgen.read.tables.distinguish import (
     find_distinguishing_columns,
     find_run_columns,
     join_cells,
-    list_free_columns,
 )
 from reportgen.read.tables.layout import is_name_of
-from reportgen.read.tables.rows import locate_row
+from reportgen.read.tables.rows import list_free_columns, locate_row
 from reportgen.settings.text import shorten
 from reportgen.settings.yaml_tree import write_scalar
 

@@ -16,8 +16,8 @@ from reportgen.formats.cells import NUMERIC, Kind, is_missing, is_other_number, 
 from reportgen.formats.layout import Row
 from reportgen.formats.messages import limit_problems, list_names, suggest_names
 from reportgen.formats.tables import FORMATS, delimited
-from reportgen.read.tables.check import check_rows, make_check
-from reportgen.read.tables.distinguish import advise_answers
+from reportgen.read.scored.answer_tables import advise_answers
+from reportgen.read.tables.check import advise_objects, check_rows, make_check
 from reportgen.read.tables.layout import INTERVAL_PARTS
 from reportgen.read.tables.statistics import ask_spread
 from reportgen.settings.text import shorten
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from reportgen.formats.cells import Text
     from reportgen.formats.layout import Content, FileLayout, Look
+    from reportgen.read.find import Location
     from reportgen.read.tables.layout import Layout, Percentages, RawNames, Survey
     from reportgen.settings.source import SourceSettings
 
@@ -134,7 +135,7 @@ def warn_no_metrics(
     written = (
         "If they are numbers, write decimals as 0.5, not as 0,5, and commas, semicolons or tabs between cells"
     )
-    advice = advise_answers(root, layout, settings) or written
+    advice = advise_objects(root, layout) or advise_answers(root, layout, settings) or written
     if layout.long:
         message = f'no row names a metric: the column "{layout.roles.metric}" is empty'
         advice = "Fill it with the metric of each value"
@@ -144,6 +145,16 @@ def warn_no_metrics(
         message = f"{message}: {list_names(empty)} {'is' if len(empty) == 1 else 'are'} empty"
         advice = "Wait for the first values, or name other files with files:"
     yield Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)
+
+
+def check_table_names(location: Location, settings: SourceSettings) -> None:
+    """Refuse settings that need runs: those of loggers and harnesses, or the columns of a chart."""
+    keys = [key for key in ("series_from", "seed_from", "run_from") if getattr(settings, key)]
+    if keys:
+        verb = "applies to" if len(keys) == 1 else "apply to"
+        message = f"{list_names(f'{key}:' for key in keys)} {verb} runs, and there are only tables here"
+        advice = "Name columns with columns:, or take names out of paths with groups in files:"
+        raise ReportError(Diagnostic(location.place, message, advice, Stage.SETTINGS))
 
 
 def select_metrics(names: Iterable[str], settings: SourceSettings) -> dict[str, RawNames]:

@@ -14,24 +14,27 @@ from msgspec import Struct, field
 from msgspec.structs import asdict, astuple
 
 from reportgen.core.directions import guess_direction, has_better_direction
-from reportgen.core.errors import ReportError
+from reportgen.core.errors import Diagnostic, ReportError
 from reportgen.core.words import join_names
-from reportgen.formats.cells import NUMERIC, Kind
+from reportgen.formats.cells import NUMERIC, Kind, is_missing
 from reportgen.formats.files import split_weak_ending
-from reportgen.formats.layout import ROLE_NAMES
-from reportgen.formats.messages import list_names
+from reportgen.formats.layout import BENCHMARKS, ROLE_NAMES
+from reportgen.formats.messages import limit_problems, list_names
 from reportgen.read.runs.labels import Candidate, split_seed
 from reportgen.read.runs.names import name_runs
 from reportgen.read.runs.stored import StoredRun
-from reportgen.read.tables.distinguish import BENCHMARKS
 from reportgen.read.tables.grid import UNNAMED
 from reportgen.read.tables.layout import (
     INTERVAL_PARTS,
+    OUTCOME_NAMES,
     get_layout,
     get_mapped_columns,
+    get_series_parts,
     is_name_of,
     match_columns,
 )
+from reportgen.read.tables.mapped_json import list_paths
+from reportgen.read.tables.rows import ANSWERS
 from reportgen.read.tables.statistics import (
     OTHER_STATISTICS,
     STATISTICS,
@@ -44,7 +47,6 @@ from reportgen.settings.source import SourceSettings
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from reportgen.core.errors import Diagnostic
     from reportgen.formats.layout import FileLayout
     from reportgen.read.tables.grid import Grid, Level
     from reportgen.read.tables.layout import Layout
@@ -80,6 +82,7 @@ class LongForm(Struct, frozen=True):
     values: tuple[Value, ...]
     roles: Mapping[str, str | tuple[str, ...]]  # columns of the long table that have a role
     skipped: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # labels whose rows are left out
+    are_texts: bool = False  # whether values are answers, also in words
 
 
 def get_stem(file: FileLayout) -> str:
@@ -181,6 +184,40 @@ def assign_estimates(file: FileLayout, layout: Layout, column: str) -> LongForm:
     return LongForm(labels, (Value(column, {}, parts),), {})
 
 
+def assign_answers(grid: Grid, settings: SourceSettings) -> LongForm | None:
+    """Return the roles in a table with a column of answers for each series or problem; None for others.
+
+    ``form: outcomes`` says so where no column is the score. A cell of another kind is an error.
+    """
+    every = [grid.header.names[0] or "index", *grid.header.names[1:]]  # as the column is read
+    names = list(filter(None, every))
+    known = {role: ROLE_NAMES[role] for role in ("series", "run", "seed")} | OUTCOME_NAMES
+    mapped = {role: name for role, name in get_mapped_columns(settings).items() if name in names}
+    matched = match_columns(known, names, mapped)
+    if "score" in matched or ("problem" in matched) is ("series" in matched):
+        return None
+    across, rows, answers, problems = "series", grid.read_rows(), list[str](), list[Diagnostic]()
+    if "series" in matched:
+        across = "problem"
+    taken = {*matched.values(), *get_series_parts(settings)}
+    for place, name in enumerate(every):
+        cells = [(line, row[place]) for line, row in rows if place < len(row) and not is_missing(row[place])]
+        others = [(line, cell) for line, cell in cells if cell.strip().casefold() not in ANSWERS]
+        if name and name not in taken and 2 * len(others) < len(cells):
+            answers.append(name)
+            for line, cell in others:
+                message = f'"{cell}" in column "{name}" is neither right nor wrong'
+                problems.append(grid.content.make_problem(message, "Write true or false, or 1 or 0", line))
+    if problems and len(answers) > 1:
+        raise ReportError(*limit_problems(problems))
+    labels = {name: name for name in names if name not in answers}
+    roles: dict[str, str | tuple[str, ...]] = {**matched, across: across}
+    if parts := get_series_parts(settings):
+        roles["series"] = parts
+    values = tuple(Value(name, {across: name}) for name in answers)
+    return LongForm(labels, values, roles, are_texts=True) if len(answers) > 1 else None
+
+
 class Curves(Struct, frozen=True):
     """Tables with steps whose columns are series or statistics."""
 
@@ -278,11 +315,11 @@ def list_roles(source: Source) -> dict[str, Any]:
     """Return ``roles``, as ``columns:`` states them, and ``without_role``, which only describe rows.
 
     Where a column of the file is of a series, benchmark or metric, only those beside such columns have roles.
-    Both are missing where ``source.yml`` says all (mapped JSON), or the names of columns do (of runs).
+    Columns of mapped JSON are paths. Both are missing where names of columns say all (of runs).
     """
     layout = get_layout(source)
     copied = any(file.copy and file.format == "parquet" and not file.header for file in layout.files)
-    if source.settings.format == "mapped" or layout.spread or copied:
+    if layout.spread or (copied and source.settings.format != "mapped"):
         return {}
     parts = [asdict(one) for one in (layout.roles, layout.outcomes, layout.totals) if one]
     roles: dict[str, Any] = {role: name for one in parts for role, name in one.items()}
@@ -297,6 +334,8 @@ def list_roles(source: Source) -> dict[str, Any]:
     used |= {*(name for one in parts for name in one.values())}
     # Of a long table, a column of the file that is none of its own holds values.
     free = [name for name in columns if name not in used and (name in layout.kinds or not is_long)]
+    paths = list_paths(source.settings)
+    named = {role: [paths.get(name, name) for name in names] for role, names in named.items()}
     return {
         "roles": {role: names if len(names) > 1 else names[0] for role, names in named.items()},
         "without_role": tuple(free),

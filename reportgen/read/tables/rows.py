@@ -9,7 +9,7 @@ from collections import defaultdict
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from reportgen.formats import sql
 from reportgen.formats.cells import is_missing, is_number, parse_reported
@@ -19,17 +19,19 @@ from reportgen.formats.tables import FORMATS, FREE_COLUMNS
 from reportgen.read.tables.layout import find_column
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from reportgen.formats.cells import Text
+    from reportgen.formats.cells import Kind, Text
     from reportgen.formats.layout import FileLayout
     from reportgen.read.tables.layout import Filters, Layout
     from reportgen.settings.base import CellValue
 
 
-RIGHT: Final = frozenset(("true", "correct", "right", "pass", "passed"))
-WRONG: Final = frozenset(("false", "incorrect", "wrong", "fail", "failed"))
+RIGHT: Final = frozenset(("true", "correct", "right", "pass", "passed", "yes"))
+WRONG: Final = frozenset(("false", "incorrect", "wrong", "fail", "failed", "no"))
+ANSWERS: Final = RIGHT | WRONG | {"0", "1", "0.0", "1.0"}
+"""Cells that say right or wrong."""
 
 
 def parse_score(expression: str, kind: str, ends: tuple[float, float]) -> str:
@@ -319,6 +321,13 @@ def locate_row(root: Path, layout: Layout, position: int) -> tuple[str, int | No
     written = (row for row in rows if isinstance(row, Row))
     found = next(islice(written, number - 1, None), None)
     return file.path, found.line + (file.above or 0) if found and found.line else None, number
+
+
+def list_free_columns(layout: Layout, kinds: Container[Kind]) -> list[str]:
+    """Return the columns of some kinds that have no role; numbers include metrics."""
+    parts = (layout.roles, layout.outcomes, layout.totals)
+    taken = {name for part in parts if part for name in astuple(part)}
+    return [name for name, kind in layout.kinds.items() if name not in taken and kind in kinds]
 
 
 def resolve_filters(

@@ -313,8 +313,10 @@ class _Reader:
         # No number looks like a score: where it is stated that there are scores, the names alone decide.
         others = find_descriptions(numbers, of_series=True)
         if not stated:
-            scores = [name for name in numbers if name not in {*means, *others}] or [*numbers]
-            step = f"If they are scores, say {key.format(write_flow(scores))} in source.yml"
+            scores = [name for name in numbers if name not in means] or means
+            step = f"Name the scores in source.yml, as in {key.format('[NAME]')}"
+            if all(one.value in {0, 1} for cells in numbers.values() for one in cells):
+                step = "If they are answers, right or wrong, say form: outcomes in source.yml"
             raise self._content.make_error(f"{quote_names(scores)} may be counts or settings", step, 1)
         return means, others
 

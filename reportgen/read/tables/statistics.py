@@ -143,7 +143,8 @@ def find_statistics(
         values[name] = ValueColumn(own.metric, {**dict(counts), **own.parts, "±": name})
     taken = {*left_out, *(name for one in values.values() for name in one.parts.values())} | {*values}
     spreads = {name: NAMES.get(name.casefold()) for name in names if name not in taken}
-    values = {name: values.get(name) or ValueColumn(name) for name in names if name in {*values, *spreads}}
+    found = {*values, *spreads}
+    values = {name: values.get(name) or ValueColumn(name) for name in names if name in found}
     left = tuple(name for name, kind in spreads.items() if kind in {"se", "sd", "ci95", "±"})
     return Statistics(values, tuple(left_out), left)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
@@ -14,7 +15,7 @@ from reportgen.formats import sql
 from reportgen.formats.cells import NUMERIC, Kind, combine_kinds, infer_kind, is_missing, is_unix_time
 from reportgen.formats.layout import MOMENTS, TIME_NAMES, FileLayout
 from reportgen.formats.messages import list_names
-from reportgen.formats.sql import get_engine
+from reportgen.formats.sql import get_engine, get_errors
 from reportgen.formats.tables import FORMATS, delimited, parquet
 from reportgen.read.runs.file_names import add_seeds
 from reportgen.read.runs.names import name_alone, warn_guessed, write_keys
@@ -125,6 +126,27 @@ def complete_layout(root: Path, source: Source) -> Layout:
     if layout.exhaustive:
         return layout
     return survey(root, layout.files, source.settings, source.location, whole=True).layout
+
+
+def hold_one_line(root: Path, layout: Layout) -> bool:
+    """Return whether files are points of one line: all rows of each have one date, which no other has."""
+    roles, moment = layout.roles, layout.roles.step or ""
+    is_moment = moment.strip().casefold() in MOMENTS or layout.kinds.get(moment) is Kind.TIME
+    if not is_moment or roles.run or roles.seed or len({*layout.labels}) < 2:  # noqa: PLR2004 - several files
+        return False
+
+    def list_cells(rows: Rows) -> dict[str, str]:
+        series = select_series(rows, layout, {}) if roles.series else "''"
+        return {"label": rows.label(layout.labels), "series": series, "moment": rows.as_text(moment)}
+
+    rows = select_files(root, layout, list_cells)
+    files = f"SELECT count(DISTINCT moment) AS d FROM ({rows}) GROUP BY label"  # noqa: S608 - our own names
+    lines = f"SELECT count(*) AS n, count(DISTINCT moment) AS d FROM ({rows}) GROUP BY series"  # noqa: S608
+    # Faults in the rows are reported when they are read.
+    with suppress(*get_errors()):
+        tests = f"(SELECT bool_and(d = 1) FROM ({files})), (SELECT bool_and(n = d) FROM ({lines}))"  # noqa: S608
+        return all(*get_engine().fetch_rows(f"SELECT {tests}"))
+    return False
 
 
 def has_further_metrics(layout: Layout) -> bool:

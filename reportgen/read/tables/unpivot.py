@@ -22,7 +22,14 @@ from reportgen.read.tables.check import ESTIMATE, NUMBER, explain_errors, find_w
 from reportgen.read.tables.grid import UNNAMED
 from reportgen.read.tables.layout import Layout, Roles, find_column, get_mapped_columns, is_name_of
 from reportgen.read.tables.notations import find_estimates, list_percentages, refuse_open_estimate
-from reportgen.read.tables.roles import ACROSS, LongForm, assign_curves, assign_estimates, assign_levels
+from reportgen.read.tables.roles import (
+    ACROSS,
+    LongForm,
+    assign_answers,
+    assign_curves,
+    assign_estimates,
+    assign_levels,
+)
 from reportgen.read.tables.rows import Rows, select_fields
 from reportgen.read.tables.scores import LARGEST_FOUND, ScoreTable, read_scores
 from reportgen.read.tables.statistics import HALF_WIDTH, SD_ALONE
@@ -73,6 +80,13 @@ def unpivot_grids(
             files, forms, "series" if any(grid.header.height > 1 for grid in grids) else None
         )
     columns = settings.columns
+    if settings.form == "outcomes":
+        found = [assign_answers(grid, settings) for grid in grids]
+        return (
+            writer.write_answers([grid.file for grid in grids], list(filter(None, found)))
+            if all(found)
+            else None
+        )
     if settings.form not in {None, "wide", "totals"} or columns.score or columns.step:
         return None
     stated = settings.form == "wide" or settings.wide is not None
@@ -196,6 +210,14 @@ class _Writer:
         warnings = (*(one for table in tables for one in table.warnings), *self._warnings)
         return LongTables(tuple(written), self._settings.model_copy(update=update), warnings)
 
+    def write_answers(self, files: Sequence[FileLayout], forms: Sequence[LongForm]) -> LongTables:
+        """Write tables with a column of answers for each series or problem as outcomes."""
+        pairs = zip(files, self._hashed, forms, strict=True)
+        written = tuple(self._write(file, known, form, "score") for file, known, form in pairs)
+        columns = self._settings.columns.model_copy(update={**self._list_roles(forms), "score": "score"})
+        update = {"columns": columns, "filter": self._filter}
+        return LongTables(written, self._settings.model_copy(update=update), tuple(self._warnings))
+
     def _list_roles(self, forms: Iterable[LongForm]) -> dict[str, str | tuple[str, ...]]:
         """Return the columns with a role, without a usual one of series: only a stated one is final."""
         roles = {role: name for form in reversed([*forms]) for role, name in form.roles.items()}
@@ -310,7 +332,8 @@ def _select(
     names = dict.fromkeys(name for one in form.values for name in one.names)
     new = {name: sql.unnest(sql.quote(one.names[name]) for one in form.values) for name in names}
     cells = [_select_value(rows, one, own) for one, own in zip(form.values, parts, strict=True)]
-    new[value] = sql.unnest(number for number, _ in cells)
+    texts = (rows.as_text(one.column) for one in form.values)
+    new[value] = sql.unnest(texts if form.are_texts else (number for number, _ in cells))
     intervals = [_select_interval(own, of_curves=of_curves) for _, own in cells]
     for part in dict.fromkeys(part for one in intervals for part in one):
         new[part] = sql.unnest(one.get(part, "CAST(NULL AS DOUBLE)") for one in intervals)
@@ -323,6 +346,7 @@ def _select(
     ]
     select = select_fields(rows, place | labels | new, filters, *skipped)
     test = f"NOT isnan({value})" if value == "score" else f"{sql.quote_name(value)} IS NOT NULL"
+    test = "TRUE" if form.are_texts else test
     return f'SELECT * EXCLUDE ("(row)", "(place)") FROM ({select}) WHERE {test} ORDER BY "(row)", "(place)"'  # noqa: S608
 
 
