@@ -155,7 +155,7 @@ def write_figures(folder: Path) -> Path:
         "points": points, "percent": percent, "marked": marked, "dense": dense, "cut": cut,
         "crowded": crowded, "log": log_axes, "decay": decay, "wide": wide, "smooth": smooth,
         "two-axes": two_axes, "time": over_time, "panels": diagnostics, "hostile": hostile,
-        "passk": pass_at_k,
+        "passk": pass_at_k, "bounded": bounded,
     }  # fmt: skip
     made = {name: draw(folder) for name, draw in pages.items()}
     for name, shown in made.items():
@@ -226,6 +226,18 @@ def cut(folder: Path) -> Figure:
         {"x": 30, "text": "at the foot", "series": "lower"},
     ]
     return figure(folder, "cut", upper, lower, y_domain=[0.5, 1.0], annotations=notes)
+
+
+def bounded(folder: Path) -> Figure:
+    """Two series of three runs of a share, close to 1, whose intervals stay below it."""
+    steps = (0, 50, 100)
+    ours = curve("ours", steps, [0.5, 0.9, 0.99], [0.6, 0.94, 0.995], [0.7, 0.98, 0.97])
+    base = curve("base", steps, [0.5, 0.8, 0.9], [0.55, 0.85, 0.93], [0.6, 0.9, 0.96])
+    data = write_runs(ours, base)
+    data["runs.source.yml"] += "at_least: 0\nat_most: 1\n"
+    told = {"id": "bounded", "source": "runs", "title": "accuracy by step", "higher_is_better": True}
+    made: Figure = draft_block(folder / "reports/bounded", "curve", data, **told)
+    return made
 
 
 def crowded(folder: Path) -> Figure:

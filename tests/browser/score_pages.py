@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from reportgen.core.model import Figure
+
 NAMES = ("Large", "Medium-long-name/with-parts and more words", "Small", "Tiny")
 PROBLEMS = 40
 
@@ -24,6 +26,7 @@ def write_scores(folder: Path) -> Path:
     rows, curves = rows_stack(folder, NAMES), points(folder)
     write_page(folder, "rows", rows)
     write_page(folder, "heat", heat_stack(folder, NAMES))
+    write_page(folder, "grid", grid(folder))
     write_page(folder, "pairs", pairs_stack(folder, NAMES))
     write_page(folder, "hostile", rows_stack(folder, HOSTILE), heat_stack(folder, HOSTILE))
     write_page(folder, "curves", curves)
@@ -49,6 +52,15 @@ def pairs_stack(folder: Path, names: Sequence[str]) -> Stack:
 def heat_stack(folder: Path, names: Sequence[str]) -> Stack:
     """Who solves what; the first series lacks the first problem, and nobody solves the last."""
     return _draw(folder, "problems", _write_answers(names), "problems")
+
+
+def grid(folder: Path) -> Figure:
+    """A number in each cell: four series on two contests, of which one has no answer to the second."""
+    root = folder / "reports" / "grid"
+    easy, hard = _write_answers(NAMES), _write_answers(NAMES[:3])
+    data = {"Easy.csv": easy, "Hard.csv": hard}
+    made: Figure = draft_block(root, "heatmap", data, id="grid", sources=["Easy", "Hard"])
+    return made
 
 
 def _draw(folder: Path, kind: str, answers: str, block_id: str) -> Stack:

@@ -4,6 +4,7 @@
   "use strict";
 
   const LETTER = 6.5; // pixels, on average, of a letter beside a mark
+  const WIDE = 20; // factor between values from which a log axis shows more
   const ROW = 15; // pixels between two lines of words
 
   /** Every x of a column: listed or packed, or given by start, distance and count. */
@@ -90,7 +91,9 @@
       const shown = ({ y, raw, runs }) => [...y, ...(raw ?? []), ...runs.flatMap((run) => run.values)];
       const left = this.series.filter((one) => !one.right); // the right axis is never logarithmic
       this.values = left.flatMap(shown).filter((value) => value !== null);
-      this.positive = this.values.length > 0 && this.values.every((value) => value > 0);
+      const [least, most] = [Math.min, Math.max].map((pick) => this.values.reduce((a, b) => pick(a, b), this.values[0]));
+      this.positive = least > 0;
+      this.wide = least > 0 && most / least >= WIDE;
     }
 
     /** Grey series first: later ones are drawn above them. */

@@ -61,7 +61,7 @@
   }
 
   const WEIGHTS = [0, 0.3, 0.6, 0.8, 0.9, 0.95, 0.99];
-  const FEWEST = 10; // steps of a line that somebody smooths
+  const FEWEST = 50; // steps of a line that somebody smooths
 
   function capital(words) {
     return words[0].toUpperCase() + words.slice(1);
@@ -156,17 +156,22 @@
     });
     live.showWord(reset, "Reset zoom", "reset");
     delete reset.dataset.words; // the word stands on it
-    const offer = (has, name, words) => {
+    const offer = (has, name, words, isUseful = () => true) => {
       const plots = group.plots.filter(({ given }) => given[has]);
-      return plots.length ? [toggle(group, plots, name, words)] : [];
+      if (!plots.length) return [];
+      const { button, show } = toggle(group, plots, name, words);
+      return [{ button, show: () => (show(), (button.hidden = !plots.some(isUseful))) }];
     };
+    // A link may have chosen a log axis where it shows no more.
+    const isWide = ({ given, payload }) => given.wide || payload.y.scale === "log" || group.shown.log !== null;
+    const isLong = ({ given, payload }) => payload.smooth || given.series.some(({ steps }) => steps.length >= FEWEST);
     const switches = [
       fitButton(group),
       linkedButton(group),
       differenceButton(group),
-      ...(first.given.series.some(({ steps }) => steps.length >= FEWEST) ? [smoothing(group)] : []),
+      ...(isLong(first) ? [smoothing(group)] : []),
       ...(first.axes.length > 1 ? [otherAxes(group)] : []),
-      ...offer("positive", "log", first.payload.right ? "Logarithmic left axis" : "Logarithmic y axis"),
+      ...offer("positive", "log", first.payload.right ? "Logarithmic left axis" : "Logarithmic y axis", isWide),
       ...offer("hasRuns", "runs", "A thin line for each run"),
       ...offer("hasBand", "band", group.plots.find(({ given }) => given.hasBand)?.payload.band || "Band"),
     ];
