@@ -164,7 +164,7 @@ def _wordy(name: str) -> str:
             "metric": NAMES[2],
             "series": [name],
             "title": name,
-            "caption": name,
+            "caption": name.replace("](", "] ("),
             "x_title": name,
             "highlight": [name],
             "reference": [{"y": 2, "label": name}],

@@ -279,7 +279,7 @@ def test_words_at_marks_never_overlap(reader: Session, width: str) -> None:
     reader.do("wake marked")
     words = reader.figure.locator(".rg-live .mark-text text")
     assert words.evaluate_all(_OVERLAPPING) == []
-    reader.do('click "button:Logarithmic y axis"', "wait \"document.querySelector('[aria-pressed=true]')\"")
+    reader.do("follow marked~y=log", "wait \"document.querySelector('[aria-pressed=true]')\"")
     assert words.evaluate_all(_OVERLAPPING) == []
     reader.do("drag 0.6 0.95", "wait \"document.querySelector('.rg-is-zoomed')\"")
     assert words.evaluate_all(_OVERLAPPING) == []
