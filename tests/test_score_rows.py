@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
@@ -337,3 +338,34 @@ def test_other_ranges_are_plain_numbers(draw: Draw) -> None:
     assert not [label for label in (*scores, *differences) if label.endswith("%")]
     assert "0" in {label.removesuffix(".0") for label in differences}
     assert {label[0] for label in differences} == {"−", "+", "0"}
+
+
+@pytest.mark.parametrize("average", [True, False])
+def test_only_the_average_stands_apart_in_a_heat_map(average: bool, tmp_path: Path) -> None:  # noqa: FBT001 - pytest gives it
+    """All columns are equally wide and fill the plot, with a gap behind the average if there is one."""
+    rows = [(name, part, f"p{n}", n % 2) for name in "AB" for part in ("easy", "hard") for n in range(8)]
+    data = {"contest.csv": write_table(("series", "benchmark", "problem", "score"), rows)}
+    made = draft_block(tmp_path, "heatmap", data, id="one", source="contest", average=average)
+    tiles = re.findall(r'class="rg-tile" x="([\d.]+)%" y="0" width="([\d.]+)%"', str(made.inline_svg))
+    starts, widths = zip(*((float(start), float(width)) for start, width in tiles), strict=True)
+    assert len(set(widths)) == 1
+    of_a_row = starts[: 2 + average]
+    gaps = [after - before - widths[0] for before, after in pairwise((*of_a_row, 100.0))]
+    assert gaps == pytest.approx([widths[0] / 10, 0, 0] if average else [0, 0], abs=0.01)
+
+
+def test_marks_of_many_lines_at_one_setting_stay_apart_from_the_next(tmp_path: Path) -> None:
+    """At each setting they take three fifths of the way to the next one at most, also where it is short."""
+    rows = [(name, seed, lr, lr + seed) for name in "ABCDEFGHIJ" for lr in range(1, 31) for seed in (0, 1)]
+    data = {
+        "runs.csv": write_table(("series", "seed", "lr", "loss"), rows),
+        "runs.source.yml": "form: runs\ncolumns: {series: series, seed: seed}\nmetrics: [loss]\n",
+    }
+    made = draft_block(
+        tmp_path, "sweep", data, id="one", source="runs", metric="loss", x="lr", by="series", x_scale="linear"
+    )
+    payload = json.loads(str(made.parts[0].payload))
+    shifts = [line["shift"] for line in payload["series"]]
+    low, high = payload["x"]["domain"]
+    assert len(shifts) == 10
+    assert 0 < max(shifts) - min(shifts) <= 0.6 / (high - low)
