@@ -17,7 +17,7 @@ import mkdocs.utils
 import pytest
 from example_site import build_example_once
 from hypothesis import is_hypothesis_test, settings
-from installed_packages import Install
+from made_projects import Install
 from tries import FEW, MANY
 
 if TYPE_CHECKING:

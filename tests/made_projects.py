@@ -1,10 +1,11 @@
-"""Small reports written in a test, with what an earlier build of any report computed at hand."""
+"""Small reports written in a test, with what an earlier build computed at hand, and installed packages."""
 
 from __future__ import annotations
 
 import os
 import pickle
 import shutil
+import sys
 from typing import TYPE_CHECKING, Any
 
 from reportgen.core.cache import cache_folder
@@ -13,6 +14,8 @@ from reportgen.site.replacing.records import record_folder
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
+
+    import pytest
 
 SETTINGS = """
 site_name: Small
@@ -86,3 +89,22 @@ class WorkerHere:
         self.plans.append(arguments[0])
         result = pickle.dumps(work(*pickle.loads(pickle.dumps(arguments))))  # noqa: S301 - made one line before
         return lambda: pickle.loads(result)  # noqa: S301 - as above
+
+
+class Install:
+    """Writes the code and the entry points of a package; what is installed again replaces it."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.folder, self.monkeypatch = folder, monkeypatch
+        monkeypatch.syspath_prepend(folder / "environment")
+
+    def __call__(self, code: str, entries: str, name: str = "acme-reports") -> None:
+        """Install a package of one module, whose name is that of the package."""
+        module = name.replace("-", "_")
+        write_file(self.folder / f"environment/{module}.py", code)
+        information = self.folder / f"environment/{module}-1.0.dist-info"
+        write_file(information / "METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        write_file(information / "entry_points.txt", entries)
+        # The path is new to whoever has listed it, and the code to whoever imported it for another test.
+        self.monkeypatch.syspath_prepend(self.folder / f"with-{name}-{len(sys.path)}")
+        self.monkeypatch.delitem(sys.modules, module, raising=False)

@@ -18,7 +18,7 @@ from command_line import call, run
 from made_projects import write_file, write_report
 
 if TYPE_CHECKING:
-    from installed_packages import Install
+    from made_projects import Install
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "content/guide/own-format.md").read_text(encoding="utf-8")
