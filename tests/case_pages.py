@@ -105,13 +105,9 @@ def name_case(case: Case) -> str:
 
 
 def _split(text: str, page: Path) -> tuple[str, list[Case]]:
-    fences = [fence.span() for fence in _FENCE.finditer(text)]
     # A heading in a fence is one of a file.
-    headings = [
-        found.span()
-        for found in _HEADING.finditer(text)
-        if not any(start < found.start() < end for start, end in fences)
-    ]
+    bare = _FENCE.sub(lambda fence: " " * len(fence[0]), text)
+    headings = [heading.span() for heading in _HEADING.finditer(bare)]
     ends = [start for start, _ in headings[1:]] + [len(text)]
     parts = [text[start:end] for (_, start), end in zip(headings, ends, strict=True)]
     head = text[: headings[0][0]] if headings else text

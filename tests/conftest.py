@@ -7,6 +7,7 @@ import os
 import pickle
 import shutil
 import signal
+import sys
 import tempfile
 from functools import cache, partial
 from pathlib import Path
@@ -34,8 +35,9 @@ SLOW = Path(__file__).parent / "slow"
 def pytest_configure(config: pytest.Config) -> None:
     """Give all test processes one folder for caches, so that none of the user's is touched."""
     settings.load_profile("slow" if config.getoption("slow") else "fast")
-    # A command under test would compile the whole package each time that it starts.
+    # Each command under test would compile the whole package, and each process of tests all tests.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     # Two test processes with two threads each wait for each other in every product of small matrices.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Each report that is opened would look for the themes of all installed packages, 12 ms each time.

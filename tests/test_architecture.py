@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
 import sys
 import tomllib
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +29,11 @@ ROOMS = (
     *("draft", "notebook", "site", "review", "archive", "hub", "cli"),
 )
 
+TOP_LEVEL = """
+    .ci .gitattributes .github .gitignore action benchmarks content data reportgen site_templates tests
+    CHANGELOG.md CONTRIBUTING.md LICENSE README.md SECURITY.md Makefile mkdocs.yml pyproject.toml
+    requirements.lock
+"""
 # The doors: modules that tests may import. All others change without a test; a new door is a decision.
 DOORS = {
     "archive": "one_file",
@@ -202,14 +209,17 @@ def module(path: Path) -> Module:
     return Module(name, name.partition("/")[0], ast.parse(text), text.count("\n"))
 
 
-ALL = [module(path) for path in MODULES]
+@cache  # parsed by the test that needs it first: each process collects all tests
+def read_modules() -> list[Module]:
+    """Return all modules of the package."""
+    return [module(path) for path in MODULES]
 
 
 def test_imports_follow_the_table() -> None:
     """A stage knows its input and its output, never its neighbours."""
     known = {path.with_suffix("").as_posix().partition("/")[0] for path in MODULES}
     wrong = []
-    for one in ALL:
+    for one in read_modules():
         for name in one.imported():
             room = name.split(".")[1] if name.startswith("reportgen.") else one.package
             if (room if room in known else "__init__") not in MAY_IMPORT[one.package] | {one.package}:
@@ -226,7 +236,7 @@ def test_rooms_import_only_what_stands_below() -> None:
 
 def test_no_module_reaches_itself() -> None:
     """Inside a room there is no circle either; imports for types and inside functions count."""
-    arrows = {one.name: set(one.modules_imported()) - {one.name} for one in ALL}
+    arrows = {one.name: set(one.modules_imported()) - {one.name} for one in read_modules()}
     done: set[str] = set()
 
     def visit(name: str, way: tuple[str, ...]) -> None:
@@ -248,11 +258,11 @@ def test_what_is_named_for_later_import_exists() -> None:
             for node in one.tree.body
             for name in (node.targets if isinstance(node, ast.Assign) else [node])
         }
-        for one in ALL
+        for one in read_modules()
     }
     named = [
         match
-        for one in ALL
+        for one in read_modules()
         for node in ast.walk(one.tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
         if (match := re.fullmatch(r"reportgen\.([\w.]+):(\w+)", node.value))
@@ -264,7 +274,7 @@ def test_what_is_named_for_later_import_exists() -> None:
 def test_heavy_libraries_have_one_place() -> None:
     """Whoever replaces a library changes one place; the standard library and numpy are everybody's."""
     wrong = []
-    for one in ALL:
+    for one in read_modules():
         for name in one.imported():
             library = name.split(".")[0]
             light = library in LIGHT or library in sys.stdlib_module_names
@@ -275,7 +285,7 @@ def test_heavy_libraries_have_one_place() -> None:
 
 def test_every_rule_about_a_library_is_used() -> None:
     """A library that nobody imports any more has no rule."""
-    used = {name.split(".")[0] for one in ALL for name in one.imported()}
+    used = {name.split(".")[0] for one in read_modules() for name in one.imported()}
     assert set(LIBRARIES) <= used
 
 
@@ -293,7 +303,7 @@ def test_every_library_is_declared() -> None:
 def test_files_are_touched_at_the_edge() -> None:
     """Only the cache and the site write; data, pages and an author's function are read, nothing else."""
     wrong = []
-    for one in ALL:
+    for one in read_modules():
         called = set(one.methods())
         writes = called & WRITING if not re.fullmatch(MAY_WRITE, one.name) else set()
         reads = called & (READING | {"open"}) if not re.fullmatch(MAY_READ, one.name) else set()
@@ -305,7 +315,7 @@ def test_no_clock_and_no_chance() -> None:
     """The same input gives the same bytes: dates come from the repository, and there is no global chance."""
     clocks = re.compile(r"\b(datetime\.now|utcnow|date\.today|time\.time|localtime|gmtime)\b")
     chance = re.compile(r"\b(import random|np\.random|numpy\.random|uuid|secrets)\b")
-    texts = {one.name: ast.unparse(one.tree) for one in ALL}
+    texts = {one.name: ast.unparse(one.tree) for one in read_modules()}
     assert [name for name, text in texts.items() if clocks.search(text) or chance.search(text)] == []
     assert [name for name, text in texts.items() if "perf_counter" in text] == ["cli/main"]
 
@@ -314,7 +324,7 @@ def test_problems_are_caught_at_the_edge() -> None:
     """Whoever swallows a problem in the middle hides it; collecting keeps it."""
     ours, any_kind = {"ReportError", "ReportProblemsError"}, {"everything", "Exception", "BaseException"}
     wrong = []
-    for one in ALL:
+    for one in read_modules():
         refused = (ours if one.name not in MAY_CATCH else set()) | (
             any_kind if one.name not in MAY_CATCH_ALL else set()
         )
@@ -325,7 +335,7 @@ def test_problems_are_caught_at_the_edge() -> None:
 def test_functions_fit_a_screen() -> None:
     """Forty lines at most, the docstring apart."""
     long = []
-    for one in ALL:
+    for one in read_modules():
         for node in ast.walk(one.tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 words = ast.get_docstring(node, clean=False)
@@ -337,21 +347,23 @@ def test_functions_fit_a_screen() -> None:
 
 def test_modules_hold_one_idea() -> None:
     """At most 450 lines, and a name that says what it is about."""
-    assert [f"{one.name} has {one.lines} lines" for one in ALL if one.lines > LONGEST_MODULE] == []
-    assert [one.name for one in ALL if any(ATTIC.search(part) for part in one.name.split("/"))] == []
-    modules = [one for one in ALL if not one.name.endswith("__init__")]
+    assert [f"{one.name} has {one.lines} lines" for one in read_modules() if one.lines > LONGEST_MODULE] == []
+    assert [
+        one.name for one in read_modules() if any(ATTIC.search(part) for part in one.name.split("/"))
+    ] == []
+    modules = [one for one in read_modules() if not one.name.endswith("__init__")]
     assert [one.name for one in modules if not ast.get_docstring(one.tree)] == []
 
 
 def test_a_small_module_has_several_importers() -> None:
     """What one module alone needs, and is short, stands in that module."""
     importers: defaultdict[str, set[str]] = defaultdict(set)
-    for one in ALL:
+    for one in read_modules():
         for other in one.modules_imported():
             importers[other].add(one.name)
     small = {
         one.name
-        for one in ALL
+        for one in read_modules()
         if one.lines < SMALLEST_MODULE
         and len(importers[one.name]) == 1
         and not one.name.endswith(("__init__", "__main__"))
@@ -361,7 +373,9 @@ def test_a_small_module_has_several_importers() -> None:
 
 def test_a_folder_can_be_taken_in_at_a_glance() -> None:
     """At most fifteen modules, ``__init__`` apart."""
-    folders = Counter(one.name.rpartition("/")[0] for one in ALL if not one.name.endswith("__init__"))
+    folders = Counter(
+        one.name.rpartition("/")[0] for one in read_modules() if not one.name.endswith("__init__")
+    )
     assert {folder for folder, count in folders.items() if count > MOST_MODULES} == set()
 
 
@@ -381,7 +395,7 @@ def _identifiers(tree: ast.Module) -> list[str]:
 def test_identifiers_use_the_words_of_the_field() -> None:
     """The glossary of CONTRIBUTING says which word stands for what."""
     wrong = []
-    for one in ALL:
+    for one in read_modules():
         for name in [*_identifiers(one.tree), one.name.rpartition("/")[2]]:
             words = re.findall(r"[a-z]+", re.sub(r"([A-Z])", r"_\1", name).lower())
             if not BANNED.isdisjoint(words):
@@ -401,7 +415,7 @@ def test_values_have_no_logic() -> None:
     A property may decode what the cache holds encoded.
     """
     values = {"core/model", "settings/inputs"}
-    for one in ALL:
+    for one in read_modules():
         for node in ast.walk(one.tree) if one.name in values else ():
             if isinstance(node, ast.ClassDef) and not any(
                 ast.unparse(base) == "StrEnum" for base in node.bases
@@ -414,12 +428,12 @@ def test_values_have_no_logic() -> None:
 
 def test_no_value_is_a_dataclass() -> None:
     """A struct is made in a hundredth of the time, which each of some 270 would add to every command."""
-    assert [one.name for one in ALL if "dataclasses" in one.imported()] == []
+    assert [one.name for one in read_modules() if "dataclasses" in one.imported()] == []
 
 
 def test_the_spine_is_a_screenful() -> None:
     """A newcomer reads ``report.draft`` and knows every stage."""
-    (spine,) = [one for one in ALL if one.name == "draft/report"]
+    (spine,) = [one for one in read_modules() if one.name == "draft/report"]
     functions = [node for node in spine.tree.body if isinstance(node, ast.FunctionDef)]
     assert [function.name for function in functions] == ["draft"]
     assert not any(isinstance(node, ast.If | ast.For | ast.While) for node in ast.walk(functions[0]))
@@ -432,6 +446,12 @@ def test_every_package_is_shipped() -> None:
     ]
     folders = {("reportgen", *path.parent.parts) for path in MODULES}
     assert {".".join(folder) for folder in folders} | {"reportgen.site_templates"} == set(listed)
+
+
+def test_nothing_strays_into_the_repository() -> None:
+    """A note or a dump at the top level would be committed by ``git add --all``."""
+    kept = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S607
+    assert {line.partition("/")[0] for line in kept.stdout.splitlines()} == set(TOP_LEVEL.split())
 
 
 def test_tests_come_in_by_doors() -> None:

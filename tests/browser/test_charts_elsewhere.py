@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from altair import LayerChart
     from playwright.sync_api import Browser, FloatRect, Locator, Page
 
 RUNS = pd.DataFrame(
@@ -21,15 +23,20 @@ RUNS = pd.DataFrame(
     for seed in (1, 2, 3)
     for step in range(30)
 )
-CHART = rg.draw(RUNS, "accuracy", title="Accuracy")
 CLEAR = "() => document.querySelectorAll('#vg-tooltip-element.visible').length === 0"
+
+
+@cache
+def draw_chart() -> LayerChart:
+    """The chart of two curves, as a notebook gets it."""
+    return rg.draw(RUNS, "accuracy", title="Accuracy")
 
 
 @pytest.fixture(scope="module")
 def embedded(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Page, list[str]]]:
     """A page with the chart of two curves, and what its console says."""
     path: Path = tmp_path_factory.mktemp("altair") / "chart.html"
-    CHART.save(str(path), inline=True, embed_options={"renderer": "svg"})
+    draw_chart().save(str(path), inline=True, embed_options={"renderer": "svg"})
     page, said = browser.new_page(viewport={"width": 900, "height": 520}), []
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))
@@ -44,7 +51,7 @@ def test_the_nearest_point_tells_its_numbers(embedded: tuple[Page, list[str]], a
     """Wherever the pointer is: series, step, value, interval and runs."""
     page, _ = embedded
     plot = find_box(page.locator(".vega-embed svg .mark-group.role-frame .background").first)
-    drawn = CHART.to_dict()
+    drawn = draw_chart().to_dict()
     (first, last), (low, high) = (drawn["encoding"][name]["scale"]["domain"] for name in "xy")
     x, y = (12 - first) / (last - first) * drawn["width"], (high - 0.32) / (high - low) * drawn["height"]
     page.mouse.move(0, 0)
