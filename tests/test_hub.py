@@ -186,6 +186,7 @@ def test_two_updates_at_once_are_refused(folder: Path) -> None:
     assert (code, f"process {parent} is writing this hub" in said) == (1, True)
 
 
+@pytest.mark.slow
 def test_a_large_report_is_never_in_memory(tmp_path: Path) -> None:
     """Whether it is copied, compared or linked."""
     write_hub(tmp_path, {"a": first()})

@@ -83,7 +83,7 @@ NAMES: dict[str, Callable[[str, str], str]] = {
 LAYOUTS = ["suffix first", "folder last", "suffix last", "folder first"]
 
 
-@pytest.fixture(params=slow_after(2, LAYOUTS))
+@pytest.fixture(params=slow_after(1, LAYOUTS))
 def layout(request: pytest.FixtureRequest) -> str:
     """How files of languages are told apart, and whether our plugin stands before the other or behind it."""
     return str(request.param)

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from command_line import call, run_on_terminal
 from made_files import KINDS
 from made_projects import RUNS, files_below, write_file, write_report
-from tries import slow_after
+from tries import slow_after, tries
 
 from reportgen.cli.main import cli
 from reportgen.core.cache import cache_folder
@@ -284,7 +284,7 @@ def test_a_column_without_values(tmp_path: Path, shape: str, ending: str) -> Non
     header, full = SHAPES[shape]
     options = {"jsonl": "FORMAT json", "json": "FORMAT json, ARRAY true", "parquet": "FORMAT parquet"}
     for place in range(header.count(",") + 1):
-        for first, word in ((0, ""), (1, ""), (0, "nan"), (1, "nan")):
+        for first, word in ((0, ""), (1, "nan"), (1, ""), (0, "nan"))[: tries(2, 4)]:
             rows = [row.split(",") for row in full]
             for row in rows[first:]:
                 row[place] = word

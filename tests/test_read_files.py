@@ -100,6 +100,7 @@ def test_a_metric_file_may_be_torn_anywhere(tmp_path: Path) -> None:
         assert any("the last line is torn" in message for message in list_messages(run)) == torn
 
 
+@pytest.mark.slow
 def test_a_metric_file_is_read_in_little_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three doubles for each value, about twice while they are put together; and there is a limit."""
     lines = "".join(f"{1700000000000 + step} {step / 7} {step}\n" for step in range(200_000))

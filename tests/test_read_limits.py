@@ -313,6 +313,7 @@ def test_what_counts_is_what_is_unpacked(
         read_eval(tmp_path / "gone.eval")
 
 
+@pytest.mark.slow
 def test_a_member_beyond_the_limit_fits_into_memory(tmp_path: Path) -> None:
     """What was unpacked is held twice at most, and a program with it has 500 MB."""
     path = tmp_path / "a.eval"

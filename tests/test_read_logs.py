@@ -134,6 +134,7 @@ def test_tags_of_yaml_run_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "mark").exists()
 
 
+@pytest.mark.slow
 def test_long_logs_are_read_in_little_memory(tmp_path: Path) -> None:
     """Numbers are held and not objects, in their order over the pieces that a file is read in."""
     metrics = [f"m{place}" for place in range(10)]

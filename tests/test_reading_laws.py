@@ -301,6 +301,7 @@ def test_rare_objects(tmp_path: Path) -> None:
     assert (finding.message.partition(" ")[0], finding.location.line) == (str(len(others)), 2)
 
 
+@pytest.mark.slow
 def test_an_endless_line_fits_into_memory(tmp_path: Path) -> None:
     """As of a file that was not written to its end: what is looked at is held twice at most."""
     path = tmp_path / "a.jsonl"

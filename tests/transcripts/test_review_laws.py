@@ -202,6 +202,7 @@ columns: [final]
 """
 
 
+@pytest.mark.slow
 def test_many_unclear_numbers_leave_room_for_all_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

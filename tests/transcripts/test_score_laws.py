@@ -398,6 +398,7 @@ def test_many_problems_have_several_scripts(tmp_path: Path) -> None:
     assert written["numbers"]["texts"] == {"samples": 1300, "files": len(sizes), "bytes": sum(sizes)}
 
 
+@pytest.mark.slow
 def test_texts_are_never_in_memory_together(tmp_path: Path) -> None:
     """They are read and written in parts: a build takes less memory than its texts, and mixes none up."""
     series, problems, samples = "AB", range(300), range(16)
