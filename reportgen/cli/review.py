@@ -66,8 +66,8 @@ _FEWEST_PICTURES, _MOST_PICTURES = 4, 60
     type=click.Choice(["flips", "worse", "any", "never"]),
     default="flips",
     show_default=True,
-    help="Exit with 1 if a statement is no longer as expected, or a number is clearly worse, too, "
-    "or anything changed at all.",
+    help="Exit with 1 if a statement is no longer as expected or a reported value was edited, or a number is "
+    "clearly worse, too, or anything changed at all.",
 )
 def review(
     base: str | None, head: str | None, *, config_file: Path, folder: Path, form: str, condition: str

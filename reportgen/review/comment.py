@@ -101,7 +101,7 @@ def write_comment(
 
 
 def write_annotations(review: Review, *, pages: str = "content/") -> str:
-    """Workflow commands for GitHub Actions, a line each: broken statements, worse numbers, new problems.
+    """Workflow commands for GitHub Actions, a line each: broken statements, numbers to look at, new problems.
 
     ``pages`` is the folder of the pages and ``/``, as the repository has it. Of each severity as many are
     written as GitHub shows.
@@ -117,10 +117,12 @@ def write_annotations(review: Review, *, pages: str = "content/") -> str:
             said = f'"{clean_words(side.words)}": {clean_words(side.found)}'
             add("error", said, file=f"{pages}{change.page}", line=side.line, title=title)
     for number in words.rank_numbers(review.numbers):
-        if number.good is False and number.verdict in {"higher", "lower"}:
+        reported = number.verdict == "reported value changed"
+        if reported or (number.good is False and number.verdict in {"higher", "lower"}):
             name = f"{clean_words(number.metric)} of {clean_words(number.series)}"
             said = f"{name}: {words.format_change(number)}, Δ {words.format_delta(number)}"
-            add("warning", said, file=f"{pages}{number.page}", title="Number became worse")
+            title = "Reported value changed" if reported else "Number became worse"
+            add("warning", said, file=f"{pages}{number.page}", title=title)
     for problem in review.problems.new:
         severity, said = problem.severity.replace("note", "notice"), clean_words(problem.message)
         add(severity, said, file=problem.file, line=problem.line, title="New problem")
@@ -195,7 +197,8 @@ def _write_alert(review: Review) -> str:
     counts = review.counts
     errors = any(problem.severity == "error" for problem in review.problems.new)
     severe = counts.flipped or not review.head.built
-    kind = "CAUTION" if severe else "WARNING" if counts.stale_values or counts.worse or errors else "NOTE"
+    doubtful = counts.stale_values or review.reported or counts.worse or errors
+    kind = "CAUTION" if severe else "WARNING" if doubtful else "NOTE"
     head, base = (
         [] if origin.built else [f"{sentence}: {quote(origin.why, 2 * LONGEST_NAME)}"]
         for origin, sentence in (
@@ -247,7 +250,8 @@ def _write_table(review: Review, numbers: Sequence[NumberChange]) -> str:
         if number.step is not None:
             metric += f" at {words.describe_step(number.step)}"
         verdict = words.format_verdict(number)
-        verdict = f"**{verdict}**" if number.verdict in {"higher", "lower"} else verdict
+        clear = number.verdict in {"higher", "lower", "reported value changed"}
+        verdict = f"**{verdict}**" if clear else verdict
         why = [words.describe_units(number), words.describe_reason(number)]
         why += [quote_in_table(number.why, 2 * LONGEST_NAME)] if number.why else []
         verdict = ": ".join(filter(None, [verdict, "; ".join(filter(None, why))]))

@@ -59,6 +59,7 @@ Verdict: TypeAlias = Literal[
     "unclear",
     "re-estimated",
     "same",
+    "reported value changed",
     "measured differently",
     "not comparable",
     "too few",
@@ -389,6 +390,11 @@ class Review(Value):
     )
 
     @property
+    def reported(self) -> int:
+        """How many values that are given without an interval were edited."""
+        return sum(one.verdict == "reported value changed" for one in self.numbers)
+
+    @property
     def is_empty(self) -> bool:
         """Whether nothing changed."""
         problems = self.problems.new or self.problems.gone
@@ -399,9 +405,12 @@ class Review(Value):
 def is_met(review: Review, condition: str) -> bool:
     """Whether a change fails on ``flips``, ``worse`` or ``any``; nothing fails on ``never``.
 
+    A reported value that was edited counts like a flip.
+
     What flipped is not known where there is no report to compare with.
     """
     flips = review.base.built and any(one.is_broken for one in review.statements)
+    flips = flips or review.reported > 0
     worse = flips or review.counts.worse > 0
     return {"flips": flips, "worse": worse, "any": not review.is_empty, "never": False}[condition]
 

@@ -140,11 +140,12 @@ def measure_effect(number: NumberChange) -> float | None:
 
 
 def rank_numbers(numbers: Iterable[NumberChange]) -> list[NumberChange]:
-    """Changed numbers: by the size of the difference beside its interval, at last those without one."""
+    """Changed numbers: reported values first, then by the difference in half-widths of its interval."""
 
     def rank(number: NumberChange) -> tuple[float, str, str, str, str]:
         effect = measure_effect(number)
-        order = math.inf if effect is None else -effect
+        reported = number.verdict == "reported value changed"
+        order = -math.inf if reported else math.inf if effect is None else -effect
         return order, number.page, number.block, number.series, number.metric
 
     return sorted((one for one in numbers if one.verdict != "same"), key=rank)
@@ -230,6 +231,7 @@ def list_findings(review: Review) -> list[str]:
             "number in the text no longer matches the data",
             "numbers in the text no longer match the data",
         ),
+        (review.reported, "reported value changed", "reported values changed"),
         (
             counts.differences,
             f"number {f'is {way}' if way else 'moved'} {noise}",
@@ -266,7 +268,7 @@ def describe_rest(review: Review) -> str:
     said = [(count, one if count == 1 else many) for count, one, many in found if count > 0]
     if not said or review.is_empty:
         return ""
-    others = counts.differences or counts.unclear > _count_few(review)
+    others = review.reported or counts.differences or counts.unclear > _count_few(review)
     if len(said) > 1:
         parts = join_names([f"{count:,} {verb}" for count, verb in said])
         return f"Of the {'other ' if others else ''}numbers {parts}."

@@ -189,7 +189,8 @@ class PairOfReadings(Struct, frozen=True, dict=True):
             elif new.source.kind == "totals":
                 ends = [(one.value, one.low, one.high) for one in (old.estimates[was], new.estimates[name])]
                 effect = None if ends[0] == ends[1] else _compare_given(moved, level)
-                yield replace(moved, effect=effect, causes=("data", *causes) if effect else causes), None
+                moved = replace(moved, causes=("data", *causes) if effect else causes)
+                yield replace(moved, effect=effect, is_reported=bool(effect and effect.low is None)), None
             else:
                 yield _compare_items(moved, self.item_tables, was, level)
 

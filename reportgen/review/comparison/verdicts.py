@@ -41,6 +41,7 @@ class Moved(Struct, frozen=True, kw_only=True):
     protocol: tuple[str, ...] = ()  # what of how it was measured changed
     causes: tuple[Cause, ...] = ()
     effect: Effect | None = None  # None where nothing of it changed but what is named here
+    is_reported: bool = False  # whether it was given, without an interval, and is another one
 
     @property
     def is_nested(self) -> bool:
@@ -52,7 +53,7 @@ class Moved(Struct, frozen=True, kw_only=True):
     def is_testable(self) -> bool:
         """Whether a test of the difference would say something."""
         both = self.before is not None and self.after is not None
-        return both and not self.definitions and not self.protocol
+        return both and not self.definitions and not self.protocol and not self.is_reported
 
 
 def list_differences(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, ...]:
@@ -97,8 +98,8 @@ def _decide(moved: Moved, effect: Effect, p_adjusted: float | None) -> tuple[Ver
     if moved.definitions or moved.protocol:
         changed = moved.definitions or moved.protocol
         return ("not comparable" if moved.definitions else "measured differently"), list(changed)
-    if moved.effect is None:
-        return "same", []
+    if moved.effect is None or moved.is_reported:
+        return ("reported value changed" if moved.is_reported else "same"), []
     clear = p_adjusted is not None and p_adjusted < ALPHA and effect.excludes_zero
     if moved.is_nested:
         return "re-estimated", ["the new runs differ from the old" if clear else "", effect.reason]

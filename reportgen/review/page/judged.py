@@ -36,6 +36,7 @@ MEANINGS: Final[dict[Verdict, str]] = {
     "unclear": "A difference of this size is not unusual where nothing changed.",
     "re-estimated": "The same thing measured with more or fewer runs.",
     "same": "Nothing that decides this number changed.",
+    "reported value changed": "The data give this value without an interval, and it was edited.",
     "measured differently": "The protocol changed, so the difference is not judged.",
     "not comparable": "Before and after are not the same quantity.",
     "too few": "One run says nothing about how much runs differ.",
@@ -63,6 +64,7 @@ METHODS: Final[dict[Method, tuple[str, str]]] = {
 }
 
 _GROUPS: Final[Kinds] = (
+    ("Reported values that changed", frozenset({"reported value changed"})),
     ("More than noise", frozenset({"higher", "lower"})),
     ("May be noise", frozenset({"unclear"})),
     ("Not tested", frozenset({"too few"})),
