@@ -360,9 +360,11 @@ def describe_page(page: PageChange) -> str:
 
 
 def list_page_changes(page: PageChange, quote: Callable[[str], str] = str) -> list[str]:
-    """What became of a page, and how many of its lines are others; nothing if only its title is."""
+    """What became of a page, how many of its lines are others, and what its old address needs."""
     renamed = f"renamed from {quote(page.was_path)}" if page.was_path else page.change
-    return [one for one in (renamed if page.change != "text" else "", describe_page(page)) if one]
+    redirect = quote(f"{page.was_path}: {page.path}") if page.change == "renamed" else ""
+    dead = redirect and f"links to its old address are dead unless mkdocs-redirects maps {redirect}"
+    return [one for one in (renamed if page.change != "text" else "", describe_page(page), dead) if one]
 
 
 def list_source_changes(source: SourceChange) -> list[tuple[str, Sequence[str]]]:
