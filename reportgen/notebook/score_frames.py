@@ -13,10 +13,10 @@ from msgspec import Struct, to_builtins
 from reportgen.core.comparisons import Outcomes, ScoresError
 from reportgen.core.errors import SourceLocation, Stage, make_error
 from reportgen.notebook.tables import Table, explain_frames, open_data
+from reportgen.read.queries.problem_scores import group_problem_scores
 from reportgen.settings.score_blocks import MetricSettings, split_metric
 from reportgen.statistics.compare import FamilyOptions, compare_all, compare_pairs_across
 from reportgen.statistics.pairs import compute_macro_score
-from reportgen.statistics.problem_scores import group_problem_scores
 from reportgen.statistics.scores import score_series, score_totals
 from reportgen.statistics.verdicts import rank_groups
 

@@ -21,7 +21,7 @@ from reportgen.core.comparisons import (
 )
 from reportgen.core.model import Estimate
 from reportgen.statistics.composites import find_composites, find_repeats, guess_totals
-from reportgen.statistics.distributions import check_level, compute_t_p, deviation, find_t_ends, mean
+from reportgen.statistics.distributions import check_level, deviation, find_t_ends, mean
 from reportgen.statistics.intervals import moderate_variances, share_variance
 from reportgen.statistics.metrics import (
     compute_problem_values,
@@ -40,7 +40,7 @@ from reportgen.statistics.pairs import (
 )
 from reportgen.statistics.permutation_tests import Adjusted, Hypothesis, adjust_step_down, count_draws
 from reportgen.statistics.scores import make_missing_score, score_series
-from reportgen.statistics.verdicts import adjust_by_fdr, adjust_comparisons, decide, holm
+from reportgen.statistics.verdicts import add_t, adjust_by_fdr, adjust_comparisons, decide, holm
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -423,9 +423,7 @@ def compare_costs(scores: ProblemScores, cost: Cost, level: float = 0.95) -> tup
         differences = (first - second)[np.isfinite(first - second)]
         one = Comparison(a, b, cost, level, shared=differences.size)
         if differences.size >= _FEWEST_SHARED and (spread := deviation(differences)) > 0:
-            centre, stderr, df = mean(differences), spread / math.sqrt(differences.size), differences.size - 1
-            low, high = find_t_ends(centre, stderr, df, level)
-            p = compute_t_p(centre, stderr, df)
-            one = replace(one, difference=centre, low=low, high=high, p=p, method="paired t")
+            one = replace(one, difference=mean(differences))
+            one = add_t(one, spread / math.sqrt(differences.size), differences.size - 1, "paired t")
         compared.append(one)
     return adjust_comparisons(compared, higher_is_better=False)

@@ -11,7 +11,8 @@ import numpy as np
 
 from reportgen.core.comparisons import Fit
 from reportgen.core.model import Estimate
-from reportgen.statistics.distributions import deviation, mean, normal_quantile, t_quantile
+from reportgen.statistics.bounded import move_ends
+from reportgen.statistics.distributions import deviation, find_t_ends, mean, normal_quantile, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,9 +114,6 @@ _AT_END = 0.005
 FEW_OF = 20
 # One problem says nothing about others.
 _FEWEST = 2
-# e^709 is the largest power of e that a float64 holds.
-_LARGEST_EXPONENT = 700.0
-
 
 WITHIN_METHOD = "t over samples"
 
@@ -258,13 +256,10 @@ def estimate_over_problems(
     stderr = math.sqrt(variance.total)
     intervals = []
     for probability in ((1 + level) / 2, level):
-        half = t_quantile(probability, variance.df) * stderr
-        # logit(u) ± step in odds; beyond this exponent they are at the end of the range.
-        factor = math.exp(max(0.0, min(half / width / (share * (1 - share)), _LARGEST_EXPONENT)))
-        low, high = share / (share + (1 - share) * factor), share * factor / (share * factor + 1 - share)
+        half = np.array(t_quantile(probability, variance.df) * stderr)
+        low, high = (float(end) for end in move_ends(np.array(centre), half, half, ends))
         # The observed mean is inside, whatever the rounding.
-        low, high = min(lowest + low * width, centre), max(lowest + high * width, centre)
-        intervals.append((max(lowest, low), min(highest, high)))
+        intervals.append((max(lowest, min(low, centre)), min(highest, max(high, centre))))
     low, high, reason = _extend_interval(intervals, values, ends, level)
     method = f"t over {_describe_units(units, variance)} on the logit scale"
     return Interval(low, high, method, reason, stderr, variance.df, math.sqrt(variance.of_runs))
@@ -313,8 +308,7 @@ def estimate_over_differences(
     centre, stderr = mean(differences), math.sqrt(variance.total)
     if is_constant(differences, ends) and not variance.of_runs:
         return make_unseen_interval(centre, count, ends, level, what="difference")
-    half = t_quantile((1 + level) / 2, variance.df) * stderr
-    low, high = max(centre - half, lowest), min(centre + half, highest)
+    low, high = find_t_ends(centre, stderr, variance.df, level, ends)
     equal = np.count_nonzero(np.abs(differences - np.median(differences)) <= _SAME * (highest - lowest))
     share = _compute_unseen_share(count, level)
     pulled = _move_mean(centre, share, ends)
@@ -404,8 +398,7 @@ def estimate_within_problems(
     noisy = variances > 0
     df = total**2 / math.fsum(variances[noisy] ** 2 / freedom[noisy])
     stderr = math.sqrt(total) / problems
-    half = t_quantile((1 + level) / 2, df) * stderr
-    low, high = max(centre - half, ends[0]), min(centre + half, ends[1])
+    low, high = find_t_ends(centre, stderr, df, level, ends)
     return Interval(low, high, WITHIN_METHOD, stderr=stderr, df=df)
 
 

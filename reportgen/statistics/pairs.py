@@ -12,14 +12,13 @@ from msgspec.structs import replace
 
 from reportgen.core.comparisons import THESE_PROBLEMS, Comparison, Noises, Score, Verdict
 from reportgen.core.words import format_count
-from reportgen.statistics.distributions import compute_t_p, deviation, find_t_ends, mean
+from reportgen.statistics.distributions import compute_t_p, deviation, mean
 from reportgen.statistics.intervals import (
     FEW_OF,
     WITHIN_METHOD,
     Interval,
     NullVariance,
     RunVariance,
-    Variance,
     add_variances,
     estimate_over_differences,
     estimate_run_variance,
@@ -30,8 +29,9 @@ from reportgen.statistics.intervals import (
     share_variance,
 )
 from reportgen.statistics.metrics import find_rows, list_units
-from reportgen.statistics.permutation_tests import Flips, FlipTest, Hypothesis, run_flip_test
+from reportgen.statistics.permutation_tests import Flips, FlipTest, Hypothesis
 from reportgen.statistics.scores import make_missing_score
+from reportgen.statistics.verdicts import add_t
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -314,7 +314,10 @@ def compare_macro(
             weights[f"{part.name}\0{name}"].append(weighed)
     test = None
     if len(weights) >= FEWEST:
-        test = run_flip_test(np.array([math.fsum(own) for own in weights.values()]), list(weights), seed)
+        summed = np.array([math.fsum(own) for own in weights.values()])
+        most = float(np.abs(summed).max()) or 1.0
+        flips = Flips(np.stack([summed, np.zeros(summed.size)]), list(weights), (-most, most), seed)
+        (test,) = flips.run_tests([(0, 1)])
     difference, low, high = _average_intervals([(one.difference, one.low, one.high) for one in compared])
     without = [part.name for part, one in zip(parts, compared, strict=True) if one.low is None]
     reason = f"no interval on {', '.join(without)}" if without else ""
@@ -347,27 +350,11 @@ def _add_runs(
     if len(parts) < count:
         return average
     variance = add_variances(parts, runs)
-    if variance.of_runs:
-        return _use_t(average, variance, _T_TEST, "t over problems of the benchmarks and runs")
-    return replace(average, stderr=math.sqrt(variance.total), df=variance.df)
-
-
-def _use_t(average: Comparison, variance: Variance, method: str, interval_method: str) -> Comparison:
-    """Return the average with interval and p by Student's t."""
-    difference, stderr = average.difference or 0.0, math.sqrt(variance.total)
-    low, high = find_t_ends(difference, stderr, variance.df, average.level)
-    return replace(
-        average,
-        low=low,
-        high=high,
-        p=compute_t_p(difference, stderr, variance.df),
-        verdict=Verdict.UNCLEAR,
-        method=method,
-        interval_method=interval_method,
-        stderr=stderr,
-        run_stderr=math.sqrt(variance.of_runs),
-        df=variance.df,
-    )
+    stderr = math.sqrt(variance.total)
+    if not variance.of_runs:
+        return replace(average, stderr=stderr, df=variance.df)
+    average = add_t(average, stderr, variance.df, _T_TEST, "t over problems of the benchmarks and runs")
+    return replace(average, run_stderr=math.sqrt(variance.of_runs))
 
 
 def compare_macro_within(
@@ -390,7 +377,8 @@ def compare_macro_within(
     )
     if average.reason:
         return average
-    return _use_t(average, add_variances(known, []), WITHIN_METHOD, WITHIN_METHOD)
+    variance = add_variances(known, [])
+    return add_t(average, math.sqrt(variance.total), variance.df, WITHIN_METHOD)
 
 
 def make_average_hypothesis(

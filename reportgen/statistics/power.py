@@ -102,7 +102,7 @@ def estimate_power(comparisons: Sequence[Comparison], step: float = 0.0) -> Powe
     if not usable:
         few = any(one.shared and one.p is None for one in comparisons)
         reason = f"fewer than {FEWEST} shared problems cannot decide" if few else _NO_SPREAD
-        return Power(None, None, 0, (1, 1), None, 0, None, None, reason)
+        return Power(None, 0, (1, 1), None, 0, None, reason)
     alone = _make_rule(usable, step)
     difference, together = _find_difference(alone), _make_family_rule(alone, usable)
     in_family = _find_difference(together) if together else None
@@ -113,13 +113,11 @@ def estimate_power(comparisons: Sequence[Comparison], step: float = 0.0) -> Powe
         reason = "how large a true difference has to be depends on the others"
     return Power(
         difference=difference,
-        half=_find_probability(difference / 2, alone),
         problems=int(median(one.shared for one in usable)),
         runs=(min(min(one.runs) for one in usable), max(max(one.runs) for one in usable)),
         stderr=alone.stderr,
         together=max(one.tested_together for one in usable),
         family_difference=in_family,
-        family_half=_find_probability(in_family / 2, together) if together and in_family else None,
         reason=reason,
     )
 
