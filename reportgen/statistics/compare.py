@@ -19,9 +19,9 @@ from reportgen.core.comparisons import (
     ScoresError,
     Verdict,
 )
-from reportgen.core.model import Estimate
 from reportgen.statistics.composites import find_composites, find_repeats, guess_totals
-from reportgen.statistics.distributions import check_level, deviation, find_t_ends, mean
+from reportgen.statistics.curves.run_values import average_runs
+from reportgen.statistics.distributions import check_level, deviation, mean
 from reportgen.statistics.intervals import moderate_variances, share_variance
 from reportgen.statistics.metrics import (
     compute_problem_values,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from reportgen.core.comparisons import Metric, ProblemScores, Score
-    from reportgen.core.model import FloatArray
+    from reportgen.core.model import Estimate, FloatArray
 
 # A benchmark, or None for the average of all, and a pair of series.
 _Key: TypeAlias = tuple[str | None, Pair]
@@ -309,10 +309,9 @@ def _list_composites(
     guess: bool,
 ) -> tuple[str, ...]:
     """Return the benchmarks that are in no average, in order, unless none would be left."""
-    found = {*find_composites(table, known_parts), *find_repeats(parts)}
+    found = find_composites(table, known_parts) | find_repeats(parts)
     if guess:
-        rest = {name: column for name, column in table.items() if name not in found}
-        found |= guess_totals(rest).keys()
+        found |= guess_totals({name: one for name, one in table.items() if name not in found}).keys()
     return tuple(name for name in table if name in found) if len(found) < len(table) else ()
 
 
@@ -402,15 +401,8 @@ def _collect_costs(scores: ProblemScores, cost: Cost) -> dict[str, FloatArray]:
 
 def estimate_costs(scores: ProblemScores, cost: Cost, level: float = 0.95) -> dict[str, Estimate]:
     """Return the mean cost of an answer, averaged over problems, by series, with a t interval over these."""
-    check_level(level)
-    estimates = {}
-    for name, values in _collect_costs(scores, cost).items():
-        known = values[np.isfinite(values)]
-        centre, low, high = mean(known), None, None
-        if known.size > 1:
-            low, high = find_t_ends(centre, deviation(known) / math.sqrt(known.size), known.size - 1, level)
-        estimates[name] = Estimate(centre, low, high, known.size)
-    return estimates
+    costs = _collect_costs(scores, cost).items()
+    return {name: average_runs(own[np.isfinite(own)].tolist(), level) for name, own in costs}
 
 
 def compare_costs(scores: ProblemScores, cost: Cost, level: float = 0.95) -> tuple[Comparison, ...]:

@@ -159,7 +159,7 @@ def _estimate_clustered(values: FloatArray, units: Sequence[str]) -> tuple[float
     (1986) and of Miller 2024, "Adding error bars to evals", 2.2. Values of shape (n,).
     """
     rest, count = values - mean(values), values.size
-    sums, sizes = _sum_by_unit(rest, units), _sum_by_unit(np.ones(count), units)
+    sums, sizes = sum_by_unit(rest, units), sum_by_unit(np.ones(count), units)
     groups = sums.size
     if groups == 1:
         return 0.0, 1.0
@@ -191,7 +191,8 @@ def _approximate_df(part: FloatArray, count: int, correlation: float) -> float:
     return total**2 / (math.fsum(own**2) - 2 * math.fsum(own * common) + apart)
 
 
-def _sum_by_unit(values: FloatArray, units: Sequence[str]) -> FloatArray:
+def sum_by_unit(values: FloatArray, units: Sequence[str]) -> FloatArray:
+    """Return the sums of values by their unit, in order of appearance."""
     sums: dict[str, list[float]] = defaultdict(list)
     for unit, value in zip(units, values.tolist(), strict=True):
         sums[unit].append(value)
@@ -213,7 +214,7 @@ def null_variance_of_mean(differences: FloatArray, units: Units = None) -> NullV
     """Return the variance of a mean of differences of expectation 0: Σ d²/P², with sums of d by cluster."""
     count, ones = differences.size, np.ones(differences.size)
     if units is not None:
-        differences, ones = _sum_by_unit(differences, units), _sum_by_unit(ones, units)
+        differences, ones = sum_by_unit(differences, units), sum_by_unit(ones, units)
     return NullVariance(math.fsum(differences**2) / count**2, math.fsum(ones**2) / count**2)
 
 
