@@ -140,7 +140,7 @@ def score_series(
 def hide_interval(score: Score) -> Score:
     """Return a score of invented answers without anything that would say how sure it is."""
     unknown = dict.fromkeys(("low", "high", "stderr", "run_stderr", "between_runs"))
-    why = "no interval, since the answers are illustrative"
+    why = "the answers are illustrative: no interval"
     return replace(score, **unknown, estimand="", method="", reason=why)
 
 
