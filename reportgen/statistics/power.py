@@ -266,7 +266,8 @@ def plan(
     The variance of the difference of a typical pair is split by analysis of variance into sampling, run ×
     problem, runs, and the rest as problems (Searle et al. 1992, 4.7; none is below 0), and combined for
     another design. ``difference`` is in the unit of the scores; by default the one that is found four times
-    in five now. Raises a ScoresError if no two series have differences with a spread, or it is not above 0.
+    in five now. Raises a ScoresError if no two series have differences with a spread, some series have one
+    run and others several, or it is not above 0.
     """
     if difference is not None and not difference > 0:
         raise ScoresError(f"a difference of {difference:g} is none to look for", "Give one above 0")
@@ -277,7 +278,10 @@ def plan(
     counts = scores.samples[scores.samples > 0].tolist()
     # The variance depends on the harmonic mean of the numbers of samples.
     samples = max(1, round(harmonic_mean(counts))) if counts else 1
-    runs = min(Counter(run.series for run in scores.runs).values(), default=1)
+    runs, most = (end(Counter(run.series for run in scores.runs).values()) for end in (min, max))
+    if runs == 1 < most:
+        message = "there is nothing to plan with: some series have one run, and others several"
+        raise ScoresError(message, "Add runs, or keep one run of each with filter: in source.yml")
     now = _Design(power.problems, samples, runs)
     variances, unknown = _split_variances(scores, values, comparisons, now)
     alone = _make_rule(usable := _select_usable(comparisons), 0.0)
