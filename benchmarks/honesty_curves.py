@@ -84,7 +84,7 @@ def _plan_leaders(setting: Setting) -> list[Row]:
             lambda shares: ", ".join(format_share(share * times, times) for share in shares) + " %",
         )
         for what, must, tied in (
-            ("the best is said to lead", "≥ 35, ≥ 60 %", 1),
+            ("the best is said to lead", "36–40, ≥ 60 %, as the exact test", 1),
             ("one of two equal best is said to lead", "≤ 5%", 2),
         )
     ]

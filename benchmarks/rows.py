@@ -23,8 +23,8 @@ import narwhals as nw
 from measure import table
 
 from reportgen.read import open_path, read_measurements
+from reportgen.read.queries.reduce import reduce
 from reportgen.settings.loading import load_source_settings
-from reportgen.statistics.curves.reduce import reduce
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

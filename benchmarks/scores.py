@@ -26,9 +26,9 @@ from measure import run, table
 
 from reportgen.core.comparisons import Outcomes
 from reportgen.formats.sql import get_engine
+from reportgen.read.queries.problem_scores import group_problem_scores
 from reportgen.statistics.compare import compare_all
 from reportgen.statistics.power import estimate_power
-from reportgen.statistics.problem_scores import group_problem_scores
 from reportgen.statistics.scores import score_series
 from reportgen.statistics.verdicts import rank_groups
 

@@ -45,12 +45,11 @@ DOORS = {
     "formats": "cells registry runs sql",
     "hub": "updating",
     "narrative": "markup pages",
-    "read": "sources",
+    "read": "queries.problem_scores queries.reduce sources",
     "review": "comment images model",
     "settings": "blocks hub inputs loading report source",
     "site": "checking fragments outputs publishing replacing.records reuse.manifest security starter",
-    "statistics": "compare curves.bands curves.mean_curves curves.reduce permutation_tests"
-    " power problem_scores scores verdicts",
+    "statistics": "compare curves.bands curves.mean_curves permutation_tests power scores verdicts",
 }
 MOST_DOORS = 60
 
@@ -79,9 +78,8 @@ MAY_IMPORT = {
 
 # Each library of some weight, and the modules that may know it.
 LIBRARIES = {
-    "duckdb": r"formats/(sql|evaluations/lighteval|logs/neptune_export|tables/parquet)|read/.*"
-    r"|statistics/curves/reduce.*",
-    "narwhals": r"core/(model|comparisons)|formats/sql|read/.*|statistics/curves/(engines|reduce.*)"
+    "duckdb": r"formats/(sql|evaluations/lighteval|logs/neptune_export|tables/parquet)|read/.*",
+    "narwhals": r"core/(model|comparisons)|formats/sql|read/.*"
     r"|notebook/(tables|lazy_tables|freezing|frozen_outcomes)",
     "pandas": r"read/measurements|draft/blocks/charts|figures/author_charts|notebook/.*",
     "altair": r"figures/.*|notebook/.*",

@@ -182,8 +182,8 @@ COMPUTED = {
     "statistics/scores.py": {"scores.md"},
     "statistics/intervals.py": {"scores.md"},
     "statistics/curves/bands.py": {"index.md", "other.md", "table.md"},
-    # Points are read of answers, too, and verdicts name the leader of curves.
-    "statistics/curves/points.py": {"scores.md", "index.md", "other.md", "table.md"},
+    # One query reads steps, one answers; verdicts name the leader of curves.
+    "read/queries/points.py": {"scores.md", "index.md", "other.md", "table.md"},
     "statistics/verdicts.py": {"scores.md", "index.md", "other.md", "table.md"},
     "claims/run_facts.py": {"table.md"},
     "core/words.py": set(),
@@ -252,7 +252,7 @@ def test_provenance_names_all_that_computes(tmp_path: Path, source: str) -> None
     # Bodies of modules and classes run when they are imported.
     paths = {Path(one.co_filename) for one in ran if one.co_flags & inspect.CO_OPTIMIZED}
     below = {path.relative_to(PACKAGE).as_posix() for path in paths if path.is_relative_to(PACKAGE)}
-    computes = {path for path in below if path.startswith("statistics/")}
+    computes = {path for path in below if path.startswith(("read/queries/", "statistics/"))}
     assert computes
     assert {path for path in computes if not {path, path.rpartition("/")[0]} & named} == set()
 

@@ -23,8 +23,8 @@ from tries import slow_after
 import reportgen as rg
 from reportgen.core.comparisons import Comparison, Noises, Score
 from reportgen.read import read_outcomes as outcomes_of
+from reportgen.read.queries.problem_scores import group_problem_scores
 from reportgen.statistics.compare import compare_all, compare_benchmarks
-from reportgen.statistics.problem_scores import group_problem_scores
 from reportgen.statistics.scores import score_series
 from reportgen.statistics.verdicts import rank_groups
 

@@ -62,13 +62,13 @@ def test_the_parts_of_the_standard_error() -> None:
     ids=["one run", "runs that vary more in one series"],
 )
 def test_the_present_design_finds_what_its_power_says(field: Field) -> None:
-    """In the family: the same difference four times in five, and half of it as often as is stated."""
+    """In the family: the same difference four times in five."""
     scores, runs = field.draw(np.random.default_rng(2)), field.runs
     whole = estimate_power(compare_all(scores), 1 / 160)
-    found = planned(scores, difference=(whole.family_difference or 0.0) / 2)
+    found = planned(scores, difference=whole.family_difference or 0.0)
     now = next(one for one in found.designs if (one.problems, one.samples, one.runs) == (40, 4, runs))
     assert now.found == pytest.approx(whole.family_difference or 0.0, rel=1e-6)
-    assert now.together == pytest.approx(whole.family_half or 0.0, rel=1e-6)
+    assert now.together == pytest.approx(0.8, rel=1e-6)
     assert now.stderr == pytest.approx(whole.stderr or 0.0)
     assert (found.samples, found.runs, found.power) == (4, runs, whole)
 

@@ -21,8 +21,8 @@ from scipy.special import expit, logit
 from tries import tries
 
 from reportgen.core.comparisons import ScoresError, Verdict
+from reportgen.read.queries.problem_scores import group_problem_scores, group_problem_scores_by
 from reportgen.statistics.compare import compare_all, compare_benchmarks, compare_pairs_across
-from reportgen.statistics.problem_scores import group_problem_scores, group_problem_scores_by
 from reportgen.statistics.scores import score_pass_at_k, score_series, score_total
 from reportgen.statistics.verdicts import swap_sides
 

@@ -22,7 +22,7 @@ from reportgen.core.errors import ReportError
 from reportgen.formats.cells import is_missing, is_number, is_time, parse_reported
 from reportgen.formats.sql import get_engine, parse_number, parse_time, quote
 from reportgen.read import make_frame, read_measurements
-from reportgen.statistics.curves.reduce import reduce
+from reportgen.read.queries.reduce import reduce
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -293,7 +293,7 @@ def test_tables_that_are_reduced_in_the_database_are_checked_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As smaller ones, and Parquet with rows instead of lines."""
-    monkeypatch.setattr("reportgen.statistics.curves.reduce.FULL_ROWS", 10)
+    monkeypatch.setattr(sys.modules["reportgen.read.queries.reduce"], "FULL_ROWS", 10)
     data = Data(tmp_path)
     write_steps(data, "a.csv", [*range(20), *range(20)])
     data.parquet("p.parquet", "SELECT i // 2 AS step, i AS loss FROM range(10) AS t(i)")

@@ -26,8 +26,8 @@ from reportgen.read import (
     read_measurements,
     read_raw_frame,
 )
+from reportgen.read.queries.reduce import reduce, reduce_large
 from reportgen.settings.loading import load_source_settings
-from reportgen.statistics.curves.reduce import reduce, reduce_large
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -410,7 +410,7 @@ def test_what_cannot_be_frozen_leaves_nothing(tmp_path: Path, monkeypatch: pytes
         connection.execute("INSERT INTO rows VALUES (9, 9)")
         return fetch(*arguments)
 
-    monkeypatch.setattr("reportgen.statistics.curves.reduce.fetch", write)
+    monkeypatch.setattr(sys.modules["reportgen.read.queries.reduce"], "fetch", write)
     said = refuse(tmp_path / "x", connection.table("rows"))
     assert "the table changed while it was read: it had 9 rows, and has 1" in said
     assert "Freeze one version of it, such as a snapshot of Iceberg" in said

@@ -36,7 +36,7 @@ from reportgen.formats.cells import MISSING, is_missing, is_number, parse_report
 from reportgen.formats.registry import find_units, list_readers
 from reportgen.formats.runs import LoggedRun, Unit, UnreadableError
 from reportgen.read import hash_problem_set, read_outcomes
-from reportgen.statistics.problem_scores import group_problem_scores
+from reportgen.read.queries.problem_scores import group_problem_scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

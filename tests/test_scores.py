@@ -17,7 +17,7 @@ from scipy import stats
 from scipy.special import expit, logit
 from tries import tries
 
-from reportgen.statistics.problem_scores import group_problem_scores
+from reportgen.read.queries.problem_scores import group_problem_scores
 from reportgen.statistics.scores import measure_run_spreads, score_series
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from made_sources import measurements
 from tries import tries
 
-from reportgen.statistics.curves.reduce import reduce
+from reportgen.read.queries.reduce import reduce
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -13,14 +13,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from reportgen.core.model import GivenInterval
-from reportgen.statistics.curves.bands import (
-    Noise,
-    compute_band,
-    estimate_run_noise,
-    find_peak_ends,
-    find_pointwise_level,
-    get_given_band,
-)
+from reportgen.statistics.curves.bands import compute_band, get_given_band
 from reportgen.statistics.curves.mean_curves import align, find_common_steps, interpolate
 
 if TYPE_CHECKING:
@@ -282,84 +275,17 @@ def test_quantiles_of_student_are_scipys(level: float, df: float) -> None:
 # ---- intervals that hold at many steps at once; how often they do is simulated elsewhere -----------------
 
 
-def make_readings(runs: int, steps: int, *, near: float = 0.0, far: float = 0.0, seed: int = 1) -> FloatArray:
-    """Normal readings, of which neighbours are alike, and those of a run."""
-    rng = np.random.default_rng(seed)
-    noise: FloatArray = rng.normal(size=(runs, steps))
-    for step in range(1, steps):
-        noise[:, step] = near * noise[:, step - 1] + math.sqrt(1 - near**2) * noise[:, step]
-    return math.sqrt(far) * rng.normal(size=(runs, 1)) + math.sqrt(1 - far) * noise
-
-
-def test_a_simultaneous_band_is_a_wider_interval_of_the_mean() -> None:
-    """The same centre, at every step as many times as wide as the interval of the step by itself."""
+def test_a_simultaneous_band_is_bonferronis() -> None:
+    """At each of 40 steps a t interval at 1 - 0.05/40; equal runs count among the steps, lone ones do not."""
     values = np.random.default_rng(1).normal(size=(5, 40))
-    plain, whole = compute_band(values, "ci"), compute_band(values, "simultaneous")
-    np.testing.assert_array_equal(plain.centre, whole.centre)
-    ratio = (whole.high - whole.low) / (plain.high - plain.low)
-    assert ratio == pytest.approx(np.full(40, ratio[0]))
-    assert 2 < ratio[0] < 4
-    np.testing.assert_array_equal(whole.low, compute_band(values[::-1], "simultaneous").low)
+    values[:, 7] = 1.0
+    whole = compute_band(values, "simultaneous")
+    for one, other in zip(whole, compute_band(values, "ci", 1 - 0.05 / 40), strict=True):
+        np.testing.assert_array_equal(one, other)
+    longer = np.full((5, 60), np.nan)
+    longer[:, :40], longer[0, 40:] = values, 1.0
+    np.testing.assert_array_equal(compute_band(longer, "simultaneous").low[:40], whole.low)
     assert np.isnan(compute_band(values[:1], "simultaneous").low).all()
-
-
-def test_independent_steps_need_almost_sidaks_level_and_alike_ones_less() -> None:
-    """Of m independent steps each has to hold with the m-th root; fifty that hardly move are a few."""
-    for steps in (5, 40):
-        level = find_pointwise_level(make_readings(6, steps), 0.95)
-        assert (1 - level) * steps == pytest.approx(0.05, rel=0.25)
-    wide = find_pointwise_level(make_readings(5, 50), 0.95)
-    assert 0.95 < find_pointwise_level(make_readings(5, 50, near=0.97), 0.95) < wide < 1
-
-
-def test_one_step_is_by_itself() -> None:
-    """One step, or one run, has nothing to be simultaneous with; for a peak of it, t."""
-    assert find_pointwise_level(make_readings(5, 1), 0.9) == 0.9
-    assert find_pointwise_level(make_readings(1, 50), 0.9) == 0.9
-    ends = find_peak_ends(make_readings(5, 1), 5, 0.95)
-    assert ends is not None
-    assert ends == pytest.approx((stats.t.ppf(0.975, 4),) * 2, rel=0.12)
-    assert find_peak_ends(make_readings(1, 50), 1, 0.95) is None
-    assert find_peak_ends(make_readings(5, 50), 1, 0.95) is None
-
-
-def test_a_peak_reaches_further_behind_than_beyond() -> None:
-    """The choice of the step only ever lifts it; more steps, more of that; fewer runs there, wider ends."""
-    few, many = (find_peak_ends(make_readings(5, steps), 5, 0.95) for steps in (5, 100))
-    assert few is not None
-    assert many is not None
-    assert many.behind > few.behind > few.beyond > many.beyond > stats.t.ppf(0.94, 4)
-    values = make_readings(6, 30)
-    all_runs, half = (find_peak_ends(values, n, 0.95) for n in (6, 3))
-    assert all_runs is not None
-    assert half is not None
-    assert half.behind > all_runs.behind
-    assert half.beyond > all_runs.beyond
-
-
-def test_the_noise_of_runs_is_found() -> None:
-    """An offset of the whole run, neighbours that are alike, and skewed readings, each rounded down."""
-    found = estimate_run_noise(make_readings(200, 60, near=0.85, far=0.35))
-    assert found == Noise(far=0.3, near=0.8, skew=0.0)
-    exponential = -np.log(np.random.default_rng(2).random(size=(10, 300)))
-    assert estimate_run_noise(exponential).skew == pytest.approx(1.9, abs=0.4)
-    # 12 runs of 6 independent steps: SciPy's skewness less half its standard error, in quarters.
-    error = math.sqrt(6 * 12 * 11 / (10 * 13 * 15) / 6)
-    for seed in (0, 3, 4, 5, 6):
-        skewed = np.random.default_rng(seed).exponential(size=(12, 6))
-        least = stats.skew(skewed, axis=0, bias=False).mean() - error / 2
-        assert estimate_run_noise(skewed).skew == math.floor(4 * least) / 4
-    assert estimate_run_noise(-exponential).skew == -estimate_run_noise(exponential).skew
-
-
-def test_units_gaps_and_the_order_of_runs_change_no_level() -> None:
-    """A missing reading is no reading of 0; steps at which runs are equal tell nothing."""
-    values = make_readings(6, 40, far=0.4)
-    level = find_pointwise_level(values, 0.95)
-    assert find_pointwise_level(values * 1000 + 5, 0.95) == level
-    assert find_pointwise_level(values[::-1], 0.95) == level
-    equal = np.concatenate([values, np.ones((6, 5))], axis=1)
-    assert find_pointwise_level(equal, 0.95) == level
-    holes = values.copy()
-    holes[0, 20:] = np.nan
-    assert find_pointwise_level(holes, 0.95) == pytest.approx(level, abs=0.004)
+    np.testing.assert_array_equal(
+        compute_band(values[:, :1], "simultaneous").low, compute_band(values[:, :1], "ci").low
+    )

@@ -18,8 +18,8 @@ from tries import tries
 
 from reportgen.core.comparisons import Comparison, Verdict
 from reportgen.core.model import GivenInterval, Lead, ReducedMetric, Run
+from reportgen.read.queries.reduce import reduce
 from reportgen.statistics.curves.mean_curves import compute_curves, summarise_curves
-from reportgen.statistics.curves.reduce import reduce
 from reportgen.statistics.verdicts import (
     compare_at_end,
     find_front,
@@ -256,27 +256,16 @@ def test_endings_are_of_what_was_measured() -> None:
     assert [one.series for one in _end(*runs, series=("C", "B", "A"))] == ["C", "A"]
 
 
-def test_a_peak_that_knows_of_its_choice_has_an_interval() -> None:
-    """Longer behind the peak, where the choice of its step has to be allowed for, than beyond it."""
+def test_a_peak_that_knows_of_its_choice_has_the_interval_of_all_steps() -> None:
+    """The simultaneous band at its step, whatever band is drawn; with one run, or equal ones, none."""
     noise = np.random.default_rng(1).normal(size=(5, 30))
     runs = [_run(one.tolist(), f"{place}") for place, one in enumerate(noise)]
-    (peak,), (trough,) = (_end(*runs, peak="simultaneous", higher_is_better=way) for way in (True, False))
-    for one, is_behind_low in ((peak.peak, True), (trough.peak, False)):
-        assert one.low is not None
-        assert one.high is not None
-        ends = (one.value - one.low, one.high - one.value)
-        behind, beyond = ends if is_behind_low else ends[::-1]
-        assert behind > 1.5 * beyond > 0
-    skewed = np.random.default_rng(2).exponential(size=(8, 60))
-    up, down = (
-        _end(
-            *(_run((sign * one).tolist(), f"{place}") for place, one in enumerate(skewed)),
-            peak="simultaneous",
-            higher_is_better=sign == 1,
-        )[0].peak
-        for sign in (1, -1)
-    )
-    assert (up.low, up.high) == pytest.approx((-(down.high or 0), -(down.low or 0)))
+    (whole,) = compute_curves(_metric(*runs), band="simultaneous").curves
+    for way, place in ((True, np.argmax(whole.values)), (False, np.argmin(whole.values))):
+        (ending,) = _end(*runs, peak="simultaneous", higher_is_better=way)
+        assert (ending.peak.low, ending.peak.high) == (whole.low[place], whole.high[place])
+    for few in (runs[:1], [_run([1, 2], "1"), _run([1, 2], "2")]):
+        assert _end(*few, peak="simultaneous")[0].peak.low is None
 
 
 # ---- who leads: by the verdicts of a family, and at the end of curves -------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from msgspec.structs import replace
 from tries import tries
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation
-from reportgen.statistics.curves.reduce import FULL_ROWS, reduce, reduce_large
+from reportgen.read.queries.reduce import FULL_ROWS, reduce, reduce_large
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,7 +123,7 @@ def test_what_files_have_wrong_is_told_by_the_reader(monkeypatch: pytest.MonkeyP
     broken = nw.from_native(good.frame.to_native().project('* REPLACE (error(run)::DOUBLE AS "value")'))
     table = replace(good, frame=broken, reading=explained)
     for rows in (FULL_ROWS, 1):
-        monkeypatch.setattr("reportgen.statistics.curves.reduce.FULL_ROWS", rows)
+        monkeypatch.setattr(sys.modules["reportgen.read.queries.reduce"], "FULL_ROWS", rows)
         with pytest.raises(ReportError, match=r"data/a\.csv:3"):
             reduce(table)
 
@@ -291,9 +292,9 @@ def test_a_table_too_large_to_fetch_goes_to_the_database(monkeypatch: pytest.Mon
     """At the limit rows are fetched, above it they are not, and the answer is the same."""
     table = measurements([*_line(50, run="1"), *_line(30, run="2", series="B")])
     whole = reduce(table, max_points=9)
-    monkeypatch.setattr("reportgen.statistics.curves.reduce.FULL_ROWS", 80)
+    monkeypatch.setattr(sys.modules["reportgen.read.queries.reduce"], "FULL_ROWS", 80)
     _assert_same(reduce(table, max_points=9), whole)
-    monkeypatch.setattr("reportgen.statistics.curves.reduce.FULL_ROWS", 79)
+    monkeypatch.setattr(sys.modules["reportgen.read.queries.reduce"], "FULL_ROWS", 79)
     _assert_same(reduce(table, max_points=9), whole)
 
 

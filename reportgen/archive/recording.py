@@ -22,8 +22,14 @@ if TYPE_CHECKING:
     from reportgen.draft.report import Report
 
 # What computes the numbers of each kind of request: modules, or folders without those below them.
-_CURVE_STATISTICS: Final = ("statistics/curves", "statistics/distributions.py", "statistics/verdicts.py")
-_SCORE_STATISTICS: Final = ("statistics", "statistics/curves/points.py")
+_CURVE_STATISTICS: Final = (
+    "read/queries",
+    "statistics/bounded.py",
+    "statistics/curves",
+    "statistics/distributions.py",
+    "statistics/verdicts.py",
+)
+_SCORE_STATISTICS: Final = ("read/queries", "statistics")
 
 
 def record_report(report: Report) -> ReportRecord:

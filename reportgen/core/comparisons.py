@@ -339,13 +339,11 @@ class Power(Struct, frozen=True):
     """Smallest true difference of two series that is likely to get a verdict; None if nothing is known."""
 
     difference: float | None  # detected four times in five by a comparison alone
-    half: float | None  # probability that a comparison alone detects half of it
     problems: int  # number of problems shared by a pair
     runs: tuple[int, int]  # fewest and most runs of a series
     stderr: float | None  # of the difference of a typical pair
     together: int  # number of comparisons tested together
     family_difference: float | None  # the same when tested together; None for a single comparison
-    family_half: float | None
     reason: str  # why nothing is known, or found when tested together
 
 

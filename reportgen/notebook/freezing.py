@@ -19,6 +19,16 @@ from reportgen.core.words import format_count, join_names, suggest_name
 from reportgen.notebook.frozen_outcomes import OUTCOMES_SELECT, count_outcomes
 from reportgen.notebook.lazy_tables import INTERVAL, LazyTable, fail, open_table, refuse_repeats
 from reportgen.read.find import SETTINGS
+from reportgen.read.queries.engines import (
+    EngineError,
+    TooManyRowsError,
+    describe_engine,
+    explain_engine_errors,
+    fetch,
+    redact,
+)
+from reportgen.read.queries.points import as_counts
+from reportgen.read.queries.reduce import reduce_large
 from reportgen.read.runs.stored import get_temporary_cache
 from reportgen.read.tables.origin import (
     ORIGIN,
@@ -35,16 +45,6 @@ from reportgen.read.tables.origin import (
 )
 from reportgen.settings.loading import load_source_settings
 from reportgen.settings.yaml_tree import write_yaml
-from reportgen.statistics.curves.engines import (
-    EngineError,
-    TooManyRowsError,
-    describe_engine,
-    explain_engine_errors,
-    fetch,
-    redact,
-)
-from reportgen.statistics.curves.points import as_counts
-from reportgen.statistics.curves.reduce import reduce_large
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -9,8 +9,8 @@ import numpy as np
 
 from reportgen.core.words import format_count
 from reportgen.notebook.lazy_tables import LazyTable, as_number, fail, refuse_repeats
-from reportgen.statistics.curves.engines import fetch, last_written
-from reportgen.statistics.curves.points import LARGEST_FLOAT, as_counts, as_floats, as_texts
+from reportgen.read.queries.engines import fetch, last_written
+from reportgen.read.queries.points import LARGEST_FLOAT, as_counts, as_floats, as_texts
 
 if TYPE_CHECKING:
     import numpy.typing as npt

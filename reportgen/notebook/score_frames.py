@@ -13,11 +13,11 @@ from msgspec import Struct, to_builtins
 from reportgen.core.comparisons import Outcomes, ScoresError
 from reportgen.core.errors import SourceLocation, Stage, make_error
 from reportgen.notebook.tables import Table, explain_frames, open_data
+from reportgen.read.queries.problem_scores import group_problem_scores
 from reportgen.settings.score_blocks import MetricSettings, split_metric
 from reportgen.statistics.compare import FamilyOptions, compare_all, compare_pairs_across
 from reportgen.statistics.pairs import compute_macro_score
-from reportgen.statistics.problem_scores import group_problem_scores
-from reportgen.statistics.scores import score_series, score_totals
+from reportgen.statistics.scores import hide_interval, score_series, score_totals
 from reportgen.statistics.verdicts import rank_groups
 
 if TYPE_CHECKING:
@@ -68,6 +68,11 @@ class _Selection(Struct, frozen=True):
     level: float
     higher_is_better: bool
     by: tuple[str, ...] = ()
+
+    @property
+    def is_illustrative(self) -> bool:
+        """Whether the source says that its answers are invented."""
+        return isinstance(self.data, Table) and self.data.source.settings.illustrative
 
     @contextmanager
     def locate_errors(self) -> Iterator[None]:
@@ -167,7 +172,8 @@ def scores(
     benchmark ``macro average`` follow, which weights benchmarks equally. It is an average over these
     benchmarks and no others, and has no group.
 
-    Totals without problems are used as reported: estimate ± z stderr, without groups.
+    Totals without problems are used as reported: estimate ± z stderr, without groups. Of a source that is
+    ``illustrative`` there are estimates alone.
 
     Args:
         data: the result of ``read``, a data frame with the same columns as a data file, or outcomes that
@@ -209,10 +215,13 @@ def scores(
     with chosen.locate_errors():
         for title, part in chosen.read_problem_scores(answers=name == "maj@k").items():
             columns[title] = score_series(part, name, k, estimand=estimand, level=level)
-            pairs = compare_all(
-                part, name, k, estimand=estimand, level=level, higher_is_better=higher_is_better
-            )
-            groups = rank_groups(columns[title], pairs, higher_is_better=higher_is_better)
+            groups: Sequence[RankGroup] = ()
+            if chosen.is_illustrative:
+                columns[title] = tuple(map(hide_interval, columns[title]))
+            else:
+                options = FamilyOptions(estimand=estimand, level=level, higher_is_better=higher_is_better)
+                pairs = compare_all(part, name, k, **options)
+                groups = rank_groups(columns[title], pairs, higher_is_better=higher_is_better)
             rows += _make_rows(title, columns[title], groups, higher_is_better=higher_is_better)
     if len(columns) > 1:
         rows += _make_rows(MACRO, _average(columns, level), (), higher_is_better=higher_is_better)
@@ -237,6 +246,8 @@ def _score_totals(table: Table, metric: str, chosen: _Selection) -> pd.DataFrame
         better = chosen.higher_is_better and (benchmark or "") not in source.lower_is_better
         ends = totals.get_range(reported, higher_is_better=better)
         columns[title] = score_totals(reported, level=chosen.level, ends=ends)
+        if chosen.is_illustrative:
+            columns[title] = tuple(map(hide_interval, columns[title]))
         ranges.add((*ends, better))
         rows += _make_rows(title, columns[title], (), higher_is_better=better)
     # Totals with different or unknown ranges or with different directions have no average.
@@ -336,7 +347,7 @@ def compare(
         ``reason`` says why.
 
     Raises:
-        ReportError: as for ``scores``.
+        ReportError: as for ``scores``, or the source is ``illustrative``.
 
     Example:
         >>> import reportgen as rg
@@ -349,6 +360,8 @@ def compare(
     grouped = (by,) if isinstance(by, str) else tuple(by)
     chosen = _Selection(table, benchmark, series, where or {}, level, higher_is_better, grouped)
     with chosen.locate_errors():
+        if chosen.is_illustrative:
+            raise ScoresError("the answers are illustrative, and nothing is tested", "Take measured ones")
         parts = chosen.read_problem_scores(answers=name == "maj@k")
         names = tuple(dict.fromkeys(one for part in parts.values() for one in part.series))
         pairs = _choose_pairs(names, a, b)

@@ -67,7 +67,7 @@ FROM apart ORDER BY row, series, run, metric
 _SPAN_SQL: Final = """
 SELECT series, run, min(step) AS begins, max(step) AS ends FROM measured GROUP BY series, run
 """
-# As ``statistics.problem_scores``: the last score of a sample, the mean of samples, then that of problems.
+# As ``read.queries.problem_scores``: the last score of a sample, the mean of samples, then that of problems.
 _ANSWERS_SQL: Final = """
 WITH answers AS (
     SELECT series, run, {benchmark} AS benchmark, problem, sample, count(*) AS written, min(row) AS row,

@@ -19,9 +19,9 @@ from reportgen.core.comparisons import (
     ScoresError,
     Verdict,
 )
-from reportgen.core.model import Estimate
 from reportgen.statistics.composites import find_composites, find_repeats, guess_totals
-from reportgen.statistics.distributions import check_level, compute_t_p, deviation, find_t_ends, mean
+from reportgen.statistics.curves.run_values import average_runs
+from reportgen.statistics.distributions import check_level, deviation, mean
 from reportgen.statistics.intervals import moderate_variances, share_variance
 from reportgen.statistics.metrics import (
     compute_problem_values,
@@ -40,14 +40,14 @@ from reportgen.statistics.pairs import (
 )
 from reportgen.statistics.permutation_tests import Adjusted, Hypothesis, adjust_step_down, count_draws
 from reportgen.statistics.scores import make_missing_score, score_series
-from reportgen.statistics.verdicts import adjust_by_fdr, adjust_comparisons, decide, holm
+from reportgen.statistics.verdicts import add_t, adjust_by_fdr, adjust_comparisons, decide, holm
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from typing import Unpack
 
     from reportgen.core.comparisons import Metric, ProblemScores, Score
-    from reportgen.core.model import FloatArray
+    from reportgen.core.model import Estimate, FloatArray
 
 # A benchmark, or None for the average of all, and a pair of series.
 _Key: TypeAlias = tuple[str | None, Pair]
@@ -309,10 +309,9 @@ def _list_composites(
     guess: bool,
 ) -> tuple[str, ...]:
     """Return the benchmarks that are in no average, in order, unless none would be left."""
-    found = {*find_composites(table, known_parts), *find_repeats(parts)}
+    found = find_composites(table, known_parts) | find_repeats(parts)
     if guess:
-        rest = {name: column for name, column in table.items() if name not in found}
-        found |= guess_totals(rest).keys()
+        found |= guess_totals({name: one for name, one in table.items() if name not in found}).keys()
     return tuple(name for name in table if name in found) if len(found) < len(table) else ()
 
 
@@ -402,15 +401,8 @@ def _collect_costs(scores: ProblemScores, cost: Cost) -> dict[str, FloatArray]:
 
 def estimate_costs(scores: ProblemScores, cost: Cost, level: float = 0.95) -> dict[str, Estimate]:
     """Return the mean cost of an answer, averaged over problems, by series, with a t interval over these."""
-    check_level(level)
-    estimates = {}
-    for name, values in _collect_costs(scores, cost).items():
-        known = values[np.isfinite(values)]
-        centre, low, high = mean(known), None, None
-        if known.size > 1:
-            low, high = find_t_ends(centre, deviation(known) / math.sqrt(known.size), known.size - 1, level)
-        estimates[name] = Estimate(centre, low, high, known.size)
-    return estimates
+    costs = _collect_costs(scores, cost).items()
+    return {name: average_runs(own[np.isfinite(own)].tolist(), level) for name, own in costs}
 
 
 def compare_costs(scores: ProblemScores, cost: Cost, level: float = 0.95) -> tuple[Comparison, ...]:
@@ -423,9 +415,7 @@ def compare_costs(scores: ProblemScores, cost: Cost, level: float = 0.95) -> tup
         differences = (first - second)[np.isfinite(first - second)]
         one = Comparison(a, b, cost, level, shared=differences.size)
         if differences.size >= _FEWEST_SHARED and (spread := deviation(differences)) > 0:
-            centre, stderr, df = mean(differences), spread / math.sqrt(differences.size), differences.size - 1
-            low, high = find_t_ends(centre, stderr, df, level)
-            p = compute_t_p(centre, stderr, df)
-            one = replace(one, difference=centre, low=low, high=high, p=p, method="paired t")
+            one = replace(one, difference=mean(differences))
+            one = add_t(one, spread / math.sqrt(differences.size), differences.size - 1, "paired t")
         compared.append(one)
     return adjust_comparisons(compared, higher_is_better=False)

@@ -34,8 +34,8 @@ class _Value(NamedTuple):
 
 def find_composites(
     table: Mapping[str, Mapping[str, Score]], known: Mapping[str, Collection[str]]
-) -> tuple[str, ...]:
-    """Return the benchmarks of a table that are means or sums over others of it, in its order.
+) -> set[str]:
+    """Return the benchmarks of a table that are means or sums over others of it.
 
     ``table`` has scores by benchmark and series, ``known`` the parts that a harness names for a benchmark,
     each without a metric in brackets. Others are called a mean, or their scores show it: for every series
@@ -58,11 +58,11 @@ def find_composites(
             ):
                 found.add(name)
                 break
-    return tuple(name for name in table if name in found) if len(found) < len(table) else ()
+    return found
 
 
-def find_repeats(parts: Mapping[str, ProblemScores]) -> tuple[str, ...]:
-    """Return the benchmarks whose problems are those of others together, in the order of ``parts``.
+def find_repeats(parts: Mapping[str, ProblemScores]) -> set[str]:
+    """Return the benchmarks whose problems are those of others together.
 
     Each of their problems has the id of one of the others, also behind a prefix as in ``law/q1``, and the
     same scores of every run, and there are no more of them; ids and scores do not agree by chance. Of two
@@ -86,7 +86,7 @@ def find_repeats(parts: Mapping[str, ProblemScores]) -> tuple[str, ...]:
             and len(columns) == size == sum(len(parts[other].problems) for other in smaller)
         ):
             found.add(name)
-    return tuple(name for name in parts if name in found)
+    return found
 
 
 class _Matched(NamedTuple):
@@ -174,11 +174,8 @@ def _is_over(whole: Mapping[str, _Value], parts: Sequence[Mapping[str, _Value]],
     """Return whether a benchmark is the same mean or sum of the parts for all series with all scores."""
     series = [name for name in whole if all(name in part for part in parts)]
     columns = [(whole[name], [part[name] for part in parts]) for name in series]
-    return (
-        any(_agrees(columns, how) < _CHANCE / tables for how in ("equal", "problems", "sum"))
-        if series
-        else False
-    )
+    hows = ("equal", "problems", "sum")
+    return bool(series) and any(_agrees(columns, how) < _CHANCE / tables for how in hows)
 
 
 def _agrees(columns: Sequence[tuple[_Value, Sequence[_Value]]], how: str) -> float:

@@ -91,41 +91,16 @@ def compute_t_p(difference: float, stderr: float, df: float) -> float:
     return max(2 * t_tail(abs(difference) / stderr, df), sys.float_info.min)
 
 
-def find_t_ends(centre: float, stderr: float, df: float, level: float) -> tuple[float, float]:
-    """Return both ends of Student's interval."""
+def find_t_ends(
+    centre: float,
+    stderr: float,
+    df: float,
+    level: float,
+    ends: tuple[float, float] = (-math.inf, math.inf),
+) -> tuple[float, float]:
+    """Return both ends of Student's interval, cut at ``ends``."""
     half = t_quantile((1 + level) / 2, df) * stderr
-    return centre - half, centre + half
-
-
-def t_tails(values: FloatArray, df: FloatArray) -> FloatArray:
-    """Return ``t_tail`` of many values, each with its own degrees of freedom, at once."""
-    square = values**2
-    x, rest, a, b = df / (df + square), square / (df + square), df / 2, 0.5
-    scale = [math.lgamma(one + b) - math.lgamma(one) for one in a.tolist()]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        front = np.exp(a * np.log(x) + b * np.log(rest) + np.array(scale) - math.lgamma(b))
-    turned = x > (a + 1) / (a + b + 2)
-    part = _fractions(np.where(turned, rest, x), np.where(turned, b, a), np.where(turned, a, b))
-    tails = np.where(turned, (1 - front * part / b) / 2, front * part / a / 2)
-    return np.where(x <= 0, 0.0, np.where(rest <= 0, 0.5, tails))
-
-
-def _fractions(x: FloatArray, a: FloatArray, b: FloatArray) -> FloatArray:
-    """Evaluate ``_fraction`` for many values at once; steps beyond convergence change nothing."""
-    value, c, d = np.ones(x.shape), np.full(x.shape, np.inf), np.ones(x.shape)
-    for step in range(1, _TERMS):
-        m = step // 2
-        if step % 2:
-            term = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-        else:
-            term = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
-        d = 1 + term * d
-        d = 1 / np.where(d == 0, _SMALLEST, d)
-        c = 1 + term / np.where(c == 0, _SMALLEST, c)
-        value *= c * d
-        if np.all(np.abs(c * d - 1) < 1e-15):  # noqa: PLR2004 - the last places
-            break
-    return value
+    return max(centre - half, ends[0]), min(centre + half, ends[1])
 
 
 def mean(values: FloatArray) -> float:

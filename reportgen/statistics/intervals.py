@@ -11,7 +11,8 @@ import numpy as np
 
 from reportgen.core.comparisons import Fit
 from reportgen.core.model import Estimate
-from reportgen.statistics.distributions import deviation, mean, normal_quantile, t_quantile
+from reportgen.statistics.bounded import move_ends
+from reportgen.statistics.distributions import deviation, find_t_ends, mean, normal_quantile, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,9 +114,6 @@ _AT_END = 0.005
 FEW_OF = 20
 # One problem says nothing about others.
 _FEWEST = 2
-# e^709 is the largest power of e that a float64 holds.
-_LARGEST_EXPONENT = 700.0
-
 
 WITHIN_METHOD = "t over samples"
 
@@ -161,7 +159,7 @@ def _estimate_clustered(values: FloatArray, units: Sequence[str]) -> tuple[float
     (1986) and of Miller 2024, "Adding error bars to evals", 2.2. Values of shape (n,).
     """
     rest, count = values - mean(values), values.size
-    sums, sizes = _sum_by_unit(rest, units), _sum_by_unit(np.ones(count), units)
+    sums, sizes = sum_by_unit(rest, units), sum_by_unit(np.ones(count), units)
     groups = sums.size
     if groups == 1:
         return 0.0, 1.0
@@ -193,7 +191,8 @@ def _approximate_df(part: FloatArray, count: int, correlation: float) -> float:
     return total**2 / (math.fsum(own**2) - 2 * math.fsum(own * common) + apart)
 
 
-def _sum_by_unit(values: FloatArray, units: Sequence[str]) -> FloatArray:
+def sum_by_unit(values: FloatArray, units: Sequence[str]) -> FloatArray:
+    """Return the sums of values by their unit, in order of appearance."""
     sums: dict[str, list[float]] = defaultdict(list)
     for unit, value in zip(units, values.tolist(), strict=True):
         sums[unit].append(value)
@@ -215,7 +214,7 @@ def null_variance_of_mean(differences: FloatArray, units: Units = None) -> NullV
     """Return the variance of a mean of differences of expectation 0: Σ d²/P², with sums of d by cluster."""
     count, ones = differences.size, np.ones(differences.size)
     if units is not None:
-        differences, ones = _sum_by_unit(differences, units), _sum_by_unit(ones, units)
+        differences, ones = sum_by_unit(differences, units), sum_by_unit(ones, units)
     return NullVariance(math.fsum(differences**2) / count**2, math.fsum(ones**2) / count**2)
 
 
@@ -258,13 +257,10 @@ def estimate_over_problems(
     stderr = math.sqrt(variance.total)
     intervals = []
     for probability in ((1 + level) / 2, level):
-        half = t_quantile(probability, variance.df) * stderr
-        # logit(u) ± step in odds; beyond this exponent they are at the end of the range.
-        factor = math.exp(max(0.0, min(half / width / (share * (1 - share)), _LARGEST_EXPONENT)))
-        low, high = share / (share + (1 - share) * factor), share * factor / (share * factor + 1 - share)
+        half = np.array(t_quantile(probability, variance.df) * stderr)
+        low, high = (float(end) for end in move_ends(np.array(centre), half, half, ends))
         # The observed mean is inside, whatever the rounding.
-        low, high = min(lowest + low * width, centre), max(lowest + high * width, centre)
-        intervals.append((max(lowest, low), min(highest, high)))
+        intervals.append((max(lowest, min(low, centre)), min(highest, max(high, centre))))
     low, high, reason = _extend_interval(intervals, values, ends, level)
     method = f"t over {_describe_units(units, variance)} on the logit scale"
     return Interval(low, high, method, reason, stderr, variance.df, math.sqrt(variance.of_runs))
@@ -313,8 +309,7 @@ def estimate_over_differences(
     centre, stderr = mean(differences), math.sqrt(variance.total)
     if is_constant(differences, ends) and not variance.of_runs:
         return make_unseen_interval(centre, count, ends, level, what="difference")
-    half = t_quantile((1 + level) / 2, variance.df) * stderr
-    low, high = max(centre - half, lowest), min(centre + half, highest)
+    low, high = find_t_ends(centre, stderr, variance.df, level, ends)
     equal = np.count_nonzero(np.abs(differences - np.median(differences)) <= _SAME * (highest - lowest))
     share = _compute_unseen_share(count, level)
     pulled = _move_mean(centre, share, ends)
@@ -404,8 +399,7 @@ def estimate_within_problems(
     noisy = variances > 0
     df = total**2 / math.fsum(variances[noisy] ** 2 / freedom[noisy])
     stderr = math.sqrt(total) / problems
-    half = t_quantile((1 + level) / 2, df) * stderr
-    low, high = max(centre - half, ends[0]), min(centre + half, ends[1])
+    low, high = find_t_ends(centre, stderr, df, level, ends)
     return Interval(low, high, WITHIN_METHOD, stderr=stderr, df=df)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections import defaultdict
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
@@ -12,14 +11,13 @@ from msgspec.structs import replace
 
 from reportgen.core.comparisons import THESE_PROBLEMS, Comparison, Noises, Score, Verdict
 from reportgen.core.words import format_count
-from reportgen.statistics.distributions import compute_t_p, deviation, find_t_ends, mean
+from reportgen.statistics.distributions import compute_t_p, deviation, mean
 from reportgen.statistics.intervals import (
     FEW_OF,
     WITHIN_METHOD,
     Interval,
     NullVariance,
     RunVariance,
-    Variance,
     add_variances,
     estimate_over_differences,
     estimate_run_variance,
@@ -28,10 +26,12 @@ from reportgen.statistics.intervals import (
     moderate_variances,
     null_variance_of_mean,
     share_variance,
+    sum_by_unit,
 )
 from reportgen.statistics.metrics import find_rows, list_units
-from reportgen.statistics.permutation_tests import Flips, FlipTest, Hypothesis, run_flip_test
+from reportgen.statistics.permutation_tests import Flips, FlipTest, Hypothesis
 from reportgen.statistics.scores import make_missing_score
+from reportgen.statistics.verdicts import add_t
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -306,35 +306,43 @@ def compare_macro(
     cluster, is flipped independently and weighs 1/(B P_b). ``compared`` are the comparisons on each
     benchmark, ``runs`` what the runs of both add to their averages.
     """
-    count = len(compared)
-    weights: dict[str, list[float]] = defaultdict(list)
+    count, average = len(compared), _average_differences(parts, pair, compared)
+    weighed, units = [], []
     for part in parts:
-        differences, names = part.compute_differences(pair)
-        for name, weighed in zip(names, (differences / (differences.size * count)).tolist(), strict=True):
-            weights[f"{part.name}\0{name}"].append(weighed)
-    test = None
-    if len(weights) >= FEWEST:
-        test = run_flip_test(np.array([math.fsum(own) for own in weights.values()]), list(weights), seed)
+        differences, own = part.compute_differences(pair)
+        weighed.append(differences / (differences.size * count))
+        units += [f"{part.name}\0{unit}" for unit in own]
+    names = list(dict.fromkeys(units))
     difference, low, high = _average_intervals([(one.difference, one.low, one.high) for one in compared])
-    without = [part.name for part, one in zip(parts, compared, strict=True) if one.low is None]
-    reason = f"no interval on {', '.join(without)}" if without else ""
-    average = Comparison(
-        *pair,
-        metric=compared[0].metric,
-        level=compared[0].level,
-        estimand="problems like these",
-        difference=difference,
-        low=low,
-        high=high,
-        p=test.p if test else None,
-        shared=sum(one.shared for one in compared),
-        verdict=Verdict.UNCLEAR if test else Verdict.TOO_FEW,
-        method=test.method if test else "",
-        interval_method="" if without else _METHOD,
-        reason=reason if test else f"{len(weights)} shared problems, and fewer than {FEWEST} cannot decide",
-        runs=(min(one.runs[0] for one in compared), min(one.runs[1] for one in compared)),
+    average = replace(
+        average, difference=difference, low=low, high=high, interval_method="" if average.reason else _METHOD
     )
-    return _add_runs(average, compared, runs) if test and not without else average
+    if len(names) < FEWEST:
+        return replace(average, reason=f"{len(names)} shared problems, and fewer than {FEWEST} cannot decide")
+    summed = sum_by_unit(np.concatenate(weighed), units)
+    most = float(np.abs(summed).max()) or 1.0
+    flips = Flips(np.stack([summed, np.zeros(summed.size)]), names, (-most, most), seed)
+    (test,) = flips.run_tests([(0, 1)])
+    average = replace(average, p=test.p, method=test.method, verdict=Verdict.UNCLEAR)
+    return average if average.reason else _add_runs(average, compared, runs)
+
+
+def _average_differences(
+    parts: Sequence[PairedBenchmark], pair: Pair, compared: Sequence[Comparison]
+) -> Comparison:
+    """Return the comparison of a pair on the average of benchmarks, without interval and test."""
+    one = compared[0]
+    without = [part.name for part, own in zip(parts, compared, strict=True) if own.low is None]
+    return Comparison(
+        *pair,
+        metric=one.metric,
+        level=one.level,
+        estimand=one.estimand,
+        difference=math.fsum(own.difference or 0.0 for own in compared) / len(compared),
+        shared=sum(own.shared for own in compared),
+        reason=f"no interval on {', '.join(without)}" if without else "",
+        runs=(min(own.runs[0] for own in compared), min(own.runs[1] for own in compared)),
+    )
 
 
 def _add_runs(
@@ -347,50 +355,24 @@ def _add_runs(
     if len(parts) < count:
         return average
     variance = add_variances(parts, runs)
-    if variance.of_runs:
-        return _use_t(average, variance, _T_TEST, "t over problems of the benchmarks and runs")
-    return replace(average, stderr=math.sqrt(variance.total), df=variance.df)
-
-
-def _use_t(average: Comparison, variance: Variance, method: str, interval_method: str) -> Comparison:
-    """Return the average with interval and p by Student's t."""
-    difference, stderr = average.difference or 0.0, math.sqrt(variance.total)
-    low, high = find_t_ends(difference, stderr, variance.df, average.level)
-    return replace(
-        average,
-        low=low,
-        high=high,
-        p=compute_t_p(difference, stderr, variance.df),
-        verdict=Verdict.UNCLEAR,
-        method=method,
-        interval_method=interval_method,
-        stderr=stderr,
-        run_stderr=math.sqrt(variance.of_runs),
-        df=variance.df,
-    )
+    stderr = math.sqrt(variance.total)
+    if not variance.of_runs:
+        return replace(average, stderr=stderr, df=variance.df)
+    average = add_t(average, stderr, variance.df, _T_TEST, "t over problems of the benchmarks and runs")
+    return replace(average, run_stderr=math.sqrt(variance.of_runs))
 
 
 def compare_macro_within(
     parts: Sequence[PairedBenchmark], pair: Pair, compared: Sequence[Comparison]
 ) -> Comparison:
     """Compare a pair by the mean of its differences on B benchmarks, of these problems: d ± t √(Σ v_b)/B."""
-    count, one, shared = len(compared), compared[0], sum(one.shared for one in compared)
-    known = [((one.stderr / count) ** 2, one.df) for one in compared if one.stderr and one.df]
-    without = [part.name for part, one in zip(parts, compared, strict=True) if not one.stderr]
-    reason = f"{shared} shared problems: fewer than {FEWEST} cannot decide" if shared < FEWEST else ""
-    average = Comparison(
-        *pair,
-        metric=one.metric,
-        level=one.level,
-        estimand=THESE_PROBLEMS,
-        difference=math.fsum(one.difference or 0.0 for one in compared) / count,
-        shared=shared,
-        reason=f"no interval on {', '.join(without)}" if without else reason,
-        runs=(min(one.runs[0] for one in compared), min(one.runs[1] for one in compared)),
-    )
-    if average.reason:
-        return average
-    return _use_t(average, add_variances(known, []), WITHIN_METHOD, WITHIN_METHOD)
+    average = _average_differences(parts, pair, compared)
+    if average.reason or average.shared < FEWEST:
+        few = f"{average.shared} shared problems: fewer than {FEWEST} cannot decide"
+        return replace(average, reason=average.reason or few)
+    known = [((one.stderr / len(compared)) ** 2, one.df) for one in compared if one.stderr and one.df]
+    variance = add_variances(known, [])
+    return add_t(average, math.sqrt(variance.total), variance.df, WITHIN_METHOD)
 
 
 def make_average_hypothesis(

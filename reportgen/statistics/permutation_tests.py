@@ -134,20 +134,6 @@ class Flips:
         return _sum_flips(rows, self._names, self._seed)
 
 
-def run_flip_test(differences: FloatArray, names: Sequence[str], seed: int = 0) -> FlipTest:
-    """Run the sign-flip test of differences, shape (P,), times their weights; ``names`` make the signs."""
-    total = float(np.abs(differences).sum())
-    if not total:
-        return FlipTest(1.0, _EXACT_METHOD)
-    grid = np.rint(differences / total * 2.0**50).astype(np.int64)
-    # Two equal scores may differ by rounding: 2^-40 of all counts as 0.
-    differing = np.where(np.abs(grid) > 2**10, grid, 0)
-    if np.count_nonzero(differing) <= EXACT:
-        return FlipTest(_compute_exact_p(differing[differing != 0]), _EXACT_METHOD)
-    sums = _sum_flips(differing[np.newaxis], names, seed)[0]
-    return FlipTest(_compute_share(sums, differing), _DRAWN_METHOD)
-
-
 def _compute_exact_p(differences: IntArray) -> float:
     """Return the share of all 2^n sign vectors with a sum at least as far from 0 as the observed one.
 

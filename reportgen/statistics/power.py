@@ -102,7 +102,7 @@ def estimate_power(comparisons: Sequence[Comparison], step: float = 0.0) -> Powe
     if not usable:
         few = any(one.shared and one.p is None for one in comparisons)
         reason = f"fewer than {FEWEST} shared problems cannot decide" if few else _NO_SPREAD
-        return Power(None, None, 0, (1, 1), None, 0, None, None, reason)
+        return Power(None, 0, (1, 1), None, 0, None, reason)
     alone = _make_rule(usable, step)
     difference, together = _find_difference(alone), _make_family_rule(alone, usable)
     in_family = _find_difference(together) if together else None
@@ -113,13 +113,11 @@ def estimate_power(comparisons: Sequence[Comparison], step: float = 0.0) -> Powe
         reason = "how large a true difference has to be depends on the others"
     return Power(
         difference=difference,
-        half=_find_probability(difference / 2, alone),
         problems=int(median(one.shared for one in usable)),
         runs=(min(min(one.runs) for one in usable), max(max(one.runs) for one in usable)),
         stderr=alone.stderr,
         together=max(one.tested_together for one in usable),
         family_difference=in_family,
-        family_half=_find_probability(in_family / 2, together) if together and in_family else None,
         reason=reason,
     )
 
@@ -268,7 +266,8 @@ def plan(
     The variance of the difference of a typical pair is split by analysis of variance into sampling, run ×
     problem, runs, and the rest as problems (Searle et al. 1992, 4.7; none is below 0), and combined for
     another design. ``difference`` is in the unit of the scores; by default the one that is found four times
-    in five now. Raises a ScoresError if no two series have differences with a spread, or it is not above 0.
+    in five now. Raises a ScoresError if no two series have differences with a spread, some series have one
+    run and others several, or it is not above 0.
     """
     if difference is not None and not difference > 0:
         raise ScoresError(f"a difference of {difference:g} is none to look for", "Give one above 0")
@@ -279,7 +278,10 @@ def plan(
     counts = scores.samples[scores.samples > 0].tolist()
     # The variance depends on the harmonic mean of the numbers of samples.
     samples = max(1, round(harmonic_mean(counts))) if counts else 1
-    runs = min(Counter(run.series for run in scores.runs).values(), default=1)
+    runs, most = (end(Counter(run.series for run in scores.runs).values()) for end in (min, max))
+    if runs == 1 < most:
+        message = "there is nothing to plan with: some series have one run, and others several"
+        raise ScoresError(message, "Add runs, or keep one run of each with filter: in source.yml")
     now = _Design(power.problems, samples, runs)
     variances, unknown = _split_variances(scores, values, comparisons, now)
     alone = _make_rule(usable := _select_usable(comparisons), 0.0)

@@ -20,7 +20,14 @@ from reportgen.core.comparisons import (
     RunSpread,
     Score,
 )
-from reportgen.statistics.distributions import check_level, deviation, mean, normal_quantile, t_quantile
+from reportgen.statistics.distributions import (
+    check_level,
+    deviation,
+    find_t_ends,
+    mean,
+    normal_quantile,
+    t_quantile,
+)
 from reportgen.statistics.intervals import (
     Interval,
     estimate_over_problems,
@@ -71,9 +78,8 @@ def measure_run_spreads(
             reason = f"all {totals.size} runs have the same score: no interval"
         else:
             reason = ""
-            half = t_quantile((1 + level) / 2, totals.size - 1) * sd / math.sqrt(totals.size)
-            low = max(mean(totals) - half, problem_scores.lowest)
-            high = min(mean(totals) + half, problem_scores.highest)
+            stderr, ends = sd / math.sqrt(totals.size), (problem_scores.lowest, problem_scores.highest)
+            low, high = find_t_ends(mean(totals), stderr, totals.size - 1, level, ends)
         runs = [problem_scores.runs[row] for row in rows]
         scored = zip(runs, totals.tolist(), strict=False)
         left_out = int(np.isfinite(values.runs[rows]).any(axis=0).sum()) - problems
@@ -134,7 +140,7 @@ def score_series(
 def hide_interval(score: Score) -> Score:
     """Return a score of invented answers without anything that would say how sure it is."""
     unknown = dict.fromkeys(("low", "high", "stderr", "run_stderr", "between_runs"))
-    why = "no interval, since the answers are illustrative"
+    why = "the answers are illustrative: no interval"
     return replace(score, **unknown, estimand="", method="", reason=why)
 
 

@@ -255,20 +255,16 @@ def compare_run_values(comparison: Comparison, first: FloatArray, second: FloatA
         return replace(comparison, verdict=Verdict.UNCLEAR, reason=reason)
     shares = [part / sum(parts) for part in parts]
     df = 1 / (shares[0] ** 2 / (first.size - 1) + shares[1] ** 2 / (second.size - 1))
-    scaled = mean(first) - mean(second)
-    low, high = find_t_ends(scaled, stderr, df, comparison.level)
-    return replace(
-        comparison,
-        low=low * size,
-        high=high * size,
-        p=compute_t_p(scaled, stderr, df),
-        verdict=Verdict.UNCLEAR,
-        method=_METHOD,
-        interval_method=_METHOD,
-        stderr=stderr * size,
-        run_stderr=stderr * size,
-        df=df,
-    )
+    return replace(add_t(comparison, stderr * size, df, _METHOD), run_stderr=stderr * size)
+
+
+def add_t(comparison: Comparison, stderr: float, df: float, method: str, interval: str = "") -> Comparison:
+    """Add the interval and the p of a difference by Student's t, before verdicts."""
+    difference = comparison.difference or 0.0
+    low, high = find_t_ends(difference, stderr, df, comparison.level)
+    p, interval = compute_t_p(difference, stderr, df), interval or method
+    known = {"low": low, "high": high, "stderr": stderr, "df": df, "p": p, "method": method}
+    return replace(comparison, **known, interval_method=interval, verdict=Verdict.UNCLEAR)
 
 
 def _describe_few_runs(comparison: Comparison) -> str:
@@ -363,7 +359,4 @@ def _use_pooled(pair: Comparison, sd: float, df: int) -> Comparison:
     """Return a tested pair with p and interval from a pooled standard deviation."""
     if pair.p is None or pair.difference is None or not sd:
         return pair
-    stderr = sd * math.sqrt(sum(1 / runs for runs in pair.runs))
-    low, high = find_t_ends(pair.difference, stderr, df, pair.level)
-    p = compute_t_p(pair.difference, stderr, df)
-    return replace(pair, p=p, low=low, high=high, stderr=stderr, df=df)
+    return add_t(pair, sd * math.sqrt(sum(1 / runs for runs in pair.runs)), df, pair.method)

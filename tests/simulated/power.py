@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import brentq
 
-from reportgen.core.comparisons import Verdict
+from reportgen.core.comparisons import TARGET_POWER, Verdict
 from reportgen.statistics.compare import compare_all
 from reportgen.statistics.power import estimate_power, find_half_step
 from simulated.answers import DIFFICULTIES, SHIFTS, TASTES, Field
@@ -49,22 +49,8 @@ OTHER_FAMILIES = [
 ]
 
 
-class Found(NamedTuple):
-    """Probabilities to find a difference, and half of it: as stated, and as simulated."""
-
-    difference: float
-    stated: tuple[float, float]
-    simulated: tuple[float, float]
-
-    @property
-    def furthest(self) -> float:
-        """The stated less the simulated probability that is further away."""
-        apart = [stated - seen for stated, seen in zip(self.stated, self.simulated, strict=True)]
-        return max(apart, key=abs)
-
-
-def measure_power(field: Field, times: int, rng: np.random.Generator) -> Found:
-    """What data with a planted difference state of their power, and how often it is found.
+def measure_power(field: Field, times: int, rng: np.random.Generator) -> float:
+    """The probability to find a difference as stated, less that which is simulated.
 
     All models are of one ability but two, which are half a difference above and below. The difference is the
     one that such data state to be found four times in five, in the family where there is one; the statement
@@ -74,10 +60,8 @@ def measure_power(field: Field, times: int, rng: np.random.Generator) -> Found:
     for _ in range(2):
         count = min(times, _STATED if field.models == 2 else _STATED_IN_FAMILIES)
         stated = [_power(_planted(field, shift, rng)) for _ in range(count)]
-        difference, half = np.mean([_in_family(one) for one in stated], axis=0).tolist()
-        shift = _shift(field, difference)
-    seen = tuple(_rate(field, _shift(field, size), times, rng) for size in (difference, difference / 2))
-    return Found(difference, (0.8, half), (seen[0], seen[1]))
+        shift = _shift(field, float(np.mean([_in_family(one) for one in stated])))
+    return TARGET_POWER - _rate(field, shift, times, rng)
 
 
 def _planted(field: Field, shift: float, rng: np.random.Generator) -> ProblemScores:
@@ -88,12 +72,10 @@ def _power(made: ProblemScores) -> Power:
     return estimate_power(compare_all(made), find_half_step(made, "mean"))
 
 
-def _in_family(power: Power) -> tuple[float, float]:
-    if power.family_difference is not None and power.family_half is not None:
-        return power.family_difference, power.family_half
-    assert power.difference is not None
-    assert power.half is not None
-    return power.difference, power.half
+def _in_family(power: Power) -> float:
+    found = power.family_difference or power.difference
+    assert found is not None
+    return found
 
 
 def _rate(field: Field, shift: float, times: int, rng: np.random.Generator) -> float:

@@ -54,7 +54,7 @@ def _cells(noise: str, mean: str) -> dict[tuple[int, int], Coverage]:
     [("white", "flat"), ("AR(.9)", "hump"), ("run offsets", "flat"), ("accuracies", "hump")],
 )
 def test_a_simultaneous_band_and_peak_cover_what_they_say(noise: str, mean: str) -> None:
-    """At 14, 50 and 200 steps, with 3, 5 and 10 runs; of accuracies it may be more."""
+    """At 14, 50 and 200 steps, with 3, 5 and 10 runs; of steps that correlate it may be more."""
     cells = _cells(noise, mean)
     for cell, found in cells.items():
         assert found.band > 0.95 - _ERROR, cell
@@ -62,8 +62,8 @@ def test_a_simultaneous_band_and_peak_cover_what_they_say(noise: str, mean: str)
         assert found.highest > 0.95 - _ERROR, cell
     shares = np.array([(one.band, one.picked, one.highest) for one in cells.values()]).mean(axis=0)
     assert np.all(shares > 0.93)
-    if noise != "accuracies":
-        assert np.all(shares < 0.985)
+    if noise == "white":
+        assert shares[0] < 0.975
 
 
 def test_the_interval_of_a_step_is_none_of_a_picked_step() -> None:

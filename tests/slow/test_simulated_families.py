@@ -144,11 +144,11 @@ _APART = 0.05
 def test_the_power_of_a_pair_is_as_stated(field: Field) -> None:
     """Two models, right or wrong answers of several laws: within 5 points and the error of 400 draws."""
     found = measure_power(field, 400, np.random.default_rng(2026))
-    assert abs(found.furthest) <= _APART + 2 * (0.2 / 400) ** 0.5, found
+    assert abs(found) <= _APART + 2 * (0.2 / 400) ** 0.5, found
 
 
 @pytest.mark.parametrize("field", FAMILIES[:1], ids=repr)
 def test_the_power_in_a_family_is_as_stated(field: Field) -> None:
     """One pair apart among six models of one ability."""
     found = measure_power(field, 250, np.random.default_rng(2026))
-    assert abs(found.furthest) <= _APART + 2 * (0.2 / 250) ** 0.5, found
+    assert abs(found) <= _APART + 2 * (0.2 / 250) ** 0.5, found

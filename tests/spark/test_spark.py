@@ -7,6 +7,7 @@ import json
 import os
 import re
 import socket
+import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from find_java import find_java, what_is_missing
 from started_server import Server, start_server
 
 import reportgen as rg
-from reportgen.statistics.curves.reduce import reduce_large
+from reportgen.read.queries.reduce import reduce_large
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -356,7 +357,7 @@ def test_a_cluster_that_is_lost(server: Server, tmp_path: Path, monkeypatch: pyt
         server.kill()
         return found
 
-    monkeypatch.setattr("reportgen.statistics.curves.reduce.fetch", lose)
+    monkeypatch.setattr(sys.modules["reportgen.read.queries.reduce"], "fetch", lose)
     with pytest.raises(rg.ReportError) as error:
         rg.freeze(frame, folder, metrics=["loss"])
     (problem,) = error.value.problems

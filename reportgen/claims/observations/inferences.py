@@ -6,7 +6,6 @@ tests of a block; tests of fifths and tests of single steps, if there are both, 
 
 from __future__ import annotations
 
-import sys
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -22,7 +21,6 @@ from reportgen.statistics.distributions import (
     find_scale,
     mean,
     t_quantile,
-    t_tails,
 )
 from reportgen.statistics.verdicts import SAME_RUNS, compare_run_values, holm
 
@@ -174,8 +172,8 @@ def _compare_steps(
     with np.errstate(divide="ignore", invalid="ignore"):
         df = variance**2 / (parts[0] ** 2 / (m - 1) + parts[1] ** 2 / (n - 1))
     p = np.ones(steps.size)
-    p[tested] = 2 * t_tails(np.abs(difference[tested]) / stderr[tested], df[tested])
-    p = np.maximum(p, sys.float_info.min)
+    known = (own[tested].tolist() for own in (difference, stderr, df))
+    p[tested] = [compute_t_p(*one) for one in zip(*known, strict=True)]
     columns = (steps, difference * size, stderr * size, df, p, m, n)
     counted = tested | ~clear
     for step, d, error, freedom, own, a, b in zip(*(one[counted].tolist() for one in columns), strict=True):

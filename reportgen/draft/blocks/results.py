@@ -254,7 +254,7 @@ class ResultsStore:
 
     def _read_curves(self, request: CurveRequest) -> _ReadCurves:
         from reportgen.read import read_measurements  # noqa: PLC0415 - imports the database
-        from reportgen.statistics.curves.reduce import reduce  # noqa: PLC0415
+        from reportgen.read.queries.reduce import reduce  # noqa: PLC0415
 
         source, metrics = self._sources[request.source], tuple(self._metrics[_select_curve_rows(request)])
         where = dict(request.where)
@@ -298,7 +298,7 @@ class ResultsStore:
 
             scores, ends = totals
             return make_empty_scores(tuple(dict.fromkeys(one.series for one in scores)), ends)
-        from reportgen.statistics.problem_scores import group_problem_scores  # noqa: PLC0415 - computes
+        from reportgen.read.queries.problem_scores import group_problem_scores  # noqa: PLC0415 - computes
 
         rows = _select_score_rows(request)
         answers = rows in self._voting
@@ -314,13 +314,13 @@ class ResultsStore:
 
     def find_samples(self, request: ScoreRequest) -> SampleTexts:
         """Find the samples of a request, whose texts can be read; ``ReportError`` if there are none."""
-        from reportgen.statistics.sample_texts import find_samples  # noqa: PLC0415 - few blocks show them
+        from reportgen.read.queries.sample_texts import find_samples  # noqa: PLC0415 - few blocks show them
 
         return self._group(request, find_samples)
 
     def get_slices(self, request: ScoreRequest, column: str) -> dict[str, ProblemScores]:
         """Return the problem scores of a request for each value of a column."""
-        from reportgen.statistics.problem_scores import group_problem_scores_by  # noqa: PLC0415
+        from reportgen.read.queries.problem_scores import group_problem_scores_by  # noqa: PLC0415
 
         return self._group(request, lambda table: group_problem_scores_by(table, column))
 

@@ -156,6 +156,13 @@ class ScoreBlock(Struct, frozen=True):
         """Return the context with notes on irregularities, for figures that do not get them otherwise."""
         return replace(self.context, notes=(*list_found_notes(notes), *self.context.notes))
 
+    def hide_invented(self, scores: tuple[Score, ...]) -> tuple[Score, ...]:
+        """Return scores without intervals if the source is illustrative."""
+        from reportgen.statistics.scores import hide_interval  # noqa: PLC0415
+
+        is_illustrative = self.inputs.sources[self.request.source].settings.illustrative
+        return tuple(map(hide_interval, scores)) if is_illustrative else scores
+
     def draw_scores(self, settings: ScoresSettings) -> tuple[Stack, dict[str, Any]]:
         """Draw a ``scores`` block."""
         from reportgen.figures.scores.scores import draw_scores  # noqa: PLC0415
@@ -184,7 +191,8 @@ class ScoreBlock(Struct, frozen=True):
         from reportgen.figures.scores.pass_curve import draw_passk  # noqa: PLC0415
         from reportgen.statistics.scores import score_pass_at_k  # noqa: PLC0415
 
-        curves = score_pass_at_k(self.problems, level=settings.level)
+        found = score_pass_at_k(self.problems, level=settings.level)
+        curves = [self.hide_invented(curve) for curve in found]
         drawn = draw_passk(
             self.id,
             settings,
@@ -202,9 +210,12 @@ class ScoreBlock(Struct, frozen=True):
         from reportgen.statistics.scores import build_problem_grid, score_slices  # noqa: PLC0415
 
         grid = build_problem_grid(self.problems, higher_is_better=self.request.higher_is_better)
-        answers = self.inputs.answers
+        get_slices = partial(self.inputs.answers.get_slices, self.request)
         sliced = {
-            column: score_slices(answers.get_slices(self.request, column), level=settings.level)
+            column: {
+                value: self.hide_invented(part)
+                for value, part in score_slices(get_slices(column), level=settings.level).items()
+            }
             for column in settings.slices
         }
         samples = self.find_samples() if settings.samples else None

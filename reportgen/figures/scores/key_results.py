@@ -162,7 +162,8 @@ def build_slice_table(
         name = f"{column} {value}" if value[:1].isdigit() else value
         size = format_count(counts[-1], "problem") if counts else "no problems"
         header.append(f"{name} ({size})" if len(counts) < 2 else f"{name} ({counts[0]} to {size})")  # noqa: PLR2004
-    caption = "No interval: each slice has too few problems."
+    reasons = dict.fromkeys(score.reason.removesuffix(": no interval") for _, score in every if score.reason)
+    caption = f"No interval: {join_names(list(reasons), most=2)}."
     known = [score for _, score in every if score.low is not None]
     if known:
         metric = join_names(list(dict.fromkeys(name_metric(score.metric, context) for score in known)))

@@ -26,7 +26,7 @@ from reportgen.review.comparison.verdicts import Moved, list_differences
 from reportgen.review.model import Estimate, ItemCounts, RunCounts, bound
 from reportgen.review.snapshot import define_protocol
 from reportgen.settings.score_blocks import split_metric
-from reportgen.statistics.curves.bounded import move_ends
+from reportgen.statistics.bounded import move_ends
 from reportgen.statistics.curves.readings import interpolate_band
 from reportgen.statistics.distributions import deviation, find_scale, mean, normal_quantile, t_quantile
 from reportgen.statistics.metrics import compute_problem_values, find_rows, list_units

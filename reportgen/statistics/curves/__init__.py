@@ -1,1 +1,1 @@
-"""Curves: reducing, aligning, bands and comparisons."""
+"""Curves: aligning, bands and comparisons."""

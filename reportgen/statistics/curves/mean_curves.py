@@ -9,8 +9,8 @@ import numpy as np
 from msgspec.structs import replace
 
 from reportgen.core.model import Curve, CurveSet, Ending, Estimate, ReducedMetric, Run
-from reportgen.statistics.curves.bands import compute_band, find_peak_ends, get_given_band
-from reportgen.statistics.curves.bounded import cut_ends, move_ends
+from reportgen.statistics.bounded import cut_ends
+from reportgen.statistics.curves.bands import compute_band, get_given_band
 from reportgen.statistics.curves.run_values import average_runs, get_ends, measure_runs, to_float
 from reportgen.statistics.distributions import t_quantile
 from reportgen.statistics.verdicts import find_leads_at_end
@@ -76,10 +76,9 @@ def compute_curves(
     With ``smooth``, by which ``reduced`` was smoothed, centre and band are those of the smoothed runs, and
     ``Curve.raw`` is the centre of the unsmoothed ones. An interval that the input gives for a single run is
     its band (``Curve.given``) and moves with the centre under smoothing; with several runs it is not used
-    (``CurveSet.given_ignored``). ``series`` selects some, in this order. With ``peak="simultaneous"``,
-    ``Curve.extremes`` of means over several runs are computed, of bins if there are any: those of 10,000
-    steps take a minute. Intervals stay inside ``ends``, the smallest and largest possible value
-    (``bounded.move_ends``). Of ``illustrative`` runs, nothing is tested. Raises a ValueError
+    (``CurveSet.given_ignored``). ``series`` selects some, in this order. With ``peak="simultaneous"`` means
+    over several runs have ``Curve.extremes``. Intervals stay inside ``ends``, the smallest and largest
+    possible value (``bounded.move_ends``). Of ``illustrative`` runs, nothing is tested. Raises a ValueError
     if ``reduced`` was not smoothed.
     """
     members = _group_runs(reduced.runs, series)
@@ -129,8 +128,8 @@ def _mark_illustrative(curve: Curve) -> Curve:
 def _add_every_step(
     curves: Sequence[Curve], reduced: ReducedMetric, band: str, options: dict[str, Any]
 ) -> tuple[Curve, ...]:
-    """Add the curves before their steps were binned, if they were and are known, and no peak needs draws."""
-    if not reduced.every_step or options["peak"] == "simultaneous":
+    """Add the curves before their steps were binned, if they were and are known."""
+    if not reduced.every_step:
         return tuple(curves)
     full = replace(reduced, runs=reduced.every_step, every_step=())
     # Of a simultaneous band, words have the interval at their own step.
@@ -234,20 +233,18 @@ def _has_interval(given: GivenInterval) -> bool:
 
 
 def _find_extremes(
-    values: FloatArray, level: float, bounds: tuple[float, float] | None
+    values: FloatArray, level: float, ends: tuple[float, float] | None
 ) -> tuple[Estimate, Estimate] | None:
-    """Return the highest and the lowest mean, with intervals that allow for the choice of their steps."""
-    centre, low, high, n = compute_band(values, "se")
-    extremes = []
-    for index, sign in ((int(np.argmax(centre)), 1.0), (int(np.argmin(centre)), -1.0)):
-        ends = find_peak_ends(sign * values, int(n[index]), level)
-        if ends is None or not np.isfinite(low[index]):
-            return None
-        error = (high[index] - low[index]) / 2
-        below, above = (ends.behind * error, ends.beyond * error)[:: int(sign)]
-        least, most = move_ends(centre[index], below, above, bounds or (-math.inf, math.inf))
-        extremes.append(Estimate(float(centre[index]), float(least), float(most), int(n[index])))
-    return extremes[0], extremes[1]
+    """Return the highest and the lowest mean with the ends of the simultaneous band at their steps."""
+    band = compute_band(values, "simultaneous", level, ends)
+    places = int(np.argmax(band.centre)), int(np.argmin(band.centre))
+    if not np.isfinite(band.low[[*places]]).all():
+        return None
+    highest, lowest = (
+        Estimate(float(band.centre[at]), float(band.low[at]), float(band.high[at]), int(band.n[at]))
+        for at in places
+    )
+    return highest, lowest
 
 
 def summarise_curves(curve_set: CurveSet, *, higher_is_better: bool = True) -> tuple[Ending, ...]:

@@ -17,7 +17,7 @@ from reportgen.core.comparisons import (
     ScoresError,
     Votes,
 )
-from reportgen.statistics.curves.points import (
+from reportgen.read.queries.points import (
     LARGEST_FLOAT,
     Column,
     as_floats,

@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reportgen.core.comparisons import Sample, SampleTexts, ScoresError
-from reportgen.statistics.curves.points import LARGEST_FLOAT, Column, as_floats, as_names, as_texts
-from reportgen.statistics.problem_scores import to_integers
+from reportgen.read.queries.points import LARGEST_FLOAT, Column, as_floats, as_names, as_texts
+from reportgen.read.queries.problem_scores import to_integers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

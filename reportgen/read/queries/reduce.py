@@ -16,8 +16,8 @@ import numpy as np
 from msgspec.structs import replace
 
 from reportgen.core.model import ReducedMetric, Run
-from reportgen.statistics.curves.engines import fetch, last_written, rows_up_to, split_column
-from reportgen.statistics.curves.points import (
+from reportgen.read.queries.engines import fetch, last_written, rows_up_to, split_column
+from reportgen.read.queries.points import (
     LARGEST_FLOAT,
     ON_THE_EDGE,
     Bins,
