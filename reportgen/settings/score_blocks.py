@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import Field, StringConstraints, model_validator
 
@@ -29,6 +29,12 @@ from reportgen.settings.block_parts import (
 _METRIC = r"^(mean|(avg@|pass@|maj@|pass\^)[1-9]\d{0,5})$"
 ScoreMetric = Annotated[str, StringConstraints(strip_whitespace=True, pattern=_METRIC)]
 """``mean``, or one of ``avg@``, ``pass@``, ``maj@`` and ``pass^`` with its k, such as ``pass@8``."""
+
+
+Fitted: TypeAlias = Annotated[
+    Literal["linear", "power"] | None,
+    Field(description="linear for a straight line through the points, power for a power law."),
+]
 
 
 def is_score_metric(metric: str) -> bool:
@@ -233,6 +239,7 @@ class SweepSettings(DataSettings):
     y_domain: YDomain = None
     y_scale: Scale = "linear"
     reference: References = ()
+    fit: Fitted = None
     format: ValueFormat | None = Field(None, description=FORMAT)
     height: Height = 320
 
@@ -259,9 +266,8 @@ class ScatterSettings(DataSettings):
     y_title: Name | None = Field(None, description="Title of the y axis; the metric if left out.")
     y_domain: PointDomain = None
     y_scale: Scale = "linear"
-    fit: Literal["linear", "power"] | None = Field(
-        None, description="linear for a straight line through the points, power for a power law."
-    )
+    reference: References = ()
+    fit: Fitted = None
     colour: ColouredBy = None
     format: ValueFormat | None = Field(None, description=FORMAT)
     height: Height = 320
@@ -283,5 +289,14 @@ class DistributionSettings(DataSettings):
     order: Literal["given", "best", "name"] = Field("given", description="Order of the rows.")
     y_title: Name | None = Field(None, description="Title of the axis of values; the metric if left out.")
     y_domain: PointDomain = None
+    y_scale: Scale = "linear"
+    reference: References = ()
     colour: ColouredBy = None
     format: ValueFormat | None = Field(None, description=FORMAT)
+
+    @model_validator(mode="after")
+    def _check_reference(self) -> Self:
+        if any(line.x is not None for line in self.reference):
+            message = "reference: x is for figures with an x axis, and the values of a distribution are y"
+            raise ValueError(message, "Write reference: {y: NUMBER}")
+        return self
